@@ -1,0 +1,1 @@
+"""dcplan: plan AI data centers."""

@@ -1,0 +1,1 @@
+"""What can be bought and used: schema, loader, overlays, provenance."""

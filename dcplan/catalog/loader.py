@@ -1,0 +1,234 @@
+"""Read catalog folders into typed rows; overlays merge by id, field by field, the last folder wins."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import hashlib
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path as File
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+
+from dcplan.catalog.explain_validation import problems_of
+from dcplan.catalog.locate import data_dir
+from dcplan.catalog.schema import KINDS, Row
+from dcplan.catalog.yaml12 import Document, parse, read_text
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.provenance import Path, Status, sealed
+
+R = TypeVar("R", bound=Row)
+TABLE_FILES = frozenset({"climate_bins.csv"})
+"""CSV files that are read on demand as arrays, not as rows."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All rows by kind and id; aliases resolve to ids."""
+
+    rows: Mapping[str, Mapping[str, Row]]
+    digest: str
+
+    def table(self, kind: str, model: type[R]) -> Mapping[str, R]:
+        """Rows of one kind, typed."""
+        return cast("Mapping[str, R]", self.rows[kind]) if model else {}
+
+    def find(self, kind: str, reference: str, model: type[R]) -> R | None:
+        """Row by id or alias, or None."""
+        table = self.table(kind, model)
+        if reference in table:
+            return table[reference]
+        return next((row for row in table.values() if reference in row.aliases), None)
+
+    def get(self, kind: str, reference: str, model: type[R]) -> R:
+        """Row by id or alias.
+
+        Raises
+        ------
+        KeyError
+            When no such row exists; the loaders check references before anything computes.
+        """
+        row = self.find(kind, reference, model)
+        if row is None:
+            msg = f"{kind} has no row {reference!r}"
+            raise KeyError(msg)
+        return row
+
+    def kinds_of(self, reference: str) -> list[str]:
+        """Kinds that hold a row with this id or alias."""
+        return [kind for kind, table in self.rows.items() if _resolve(table, reference)]
+
+    def overlaid(self, changes: Mapping[str, Mapping[str, dict[str, Any]]], document: Document, base: Path) -> Catalog:
+        """Copy with fields of some rows replaced by a scenario's own values.
+
+        ``changes`` is kind -> id -> fields as read; ``base`` is where ids stand in the document.
+        """
+        rows: dict[str, dict[str, Row]] = {kind: dict(table) for kind, table in self.rows.items()}
+        problems: list[Problem] = []
+        for kind, entries in changes.items():
+            model = KINDS[kind]
+            for reference, fields in entries.items():
+                key = _resolve(rows[kind], reference) or reference
+                old = rows[kind].get(key)
+                merged = merge(old.model_dump(exclude_none=True), fields) if old else {"id": key, **fields}
+                try:
+                    row = model.model_validate(merged)
+                except ValidationError as error:
+                    problems += problems_of(error, document, model, (*base, reference))
+                    continue
+                origin = functools.partial(_where, document, (*base, reference))
+                rows[kind][key] = sealed(row, status=Status.INPUT, locate=origin)
+        if problems:
+            raise InputError(problems)
+        return Catalog(rows, self.digest)
+
+
+def _where(document: Document, base: Path, path: Path) -> str:
+    return str(document.place((*base, *path)))
+
+
+def _resolve(table: Mapping[str, Row], reference: str) -> str | None:
+    if reference in table:
+        return reference
+    return next((key for key, row in table.items() if reference in row.aliases), None)
+
+
+def merge(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Deep merge of mappings; a number given anew replaces the old quantity whole.
+
+    Examples
+    --------
+    >>> merge({"a": {"value": 1, "low": 0}, "b": 2}, {"a": 5})
+    {'a': 5, 'b': 2}
+    >>> merge({"k": {"x": 1, "y": 2}}, {"k": {"y": 3}})
+    {'k': {'x': 1, 'y': 3}}
+    """
+    result = dict(old)
+    for key, value in new.items():
+        before = result.get(key)
+        both = isinstance(before, dict) and isinstance(value, dict)
+        if both and "value" not in value and "value" not in cast("dict[str, Any]", before):
+            result[key] = merge(cast("dict[str, Any]", before), value)
+        else:
+            result[key] = value
+    return result
+
+
+def _csv_document(text: str, path: str, kind: str) -> Document:
+    rows = []
+    for record in csv.DictReader(io.StringIO(text)):
+        cells = {key: _cell(value) for key, value in record.items() if key and value not in ("", None)}
+        rows.append(cells)
+    lines = tuple(text.splitlines())
+    values: dict[Path, tuple[int, int]] = {(kind, i): (i + 2, 1) for i in range(len(rows))}
+    return Document(path, {kind: rows}, lines, values, {})
+
+
+def _cell(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _documents(folder: File) -> Iterable[tuple[Document, str]]:
+    for file in sorted(folder.rglob("*.yaml")) + sorted(folder.rglob("*.csv")):
+        if file.name in TABLE_FILES:
+            continue
+        text = read_text(file)
+        name = str(file)
+        yield (parse(text, name) if file.suffix == ".yaml" else _csv_document(text, name, file.stem)), text
+
+
+def load(folders: tuple[File, ...] = ()) -> Catalog:
+    """Read the packaged catalogs and then each overlay folder.
+
+    Raises
+    ------
+    InputError
+        With every problem of every file: unknown kind, unknown field, missing source, wrong value, double id.
+    """
+    return _load(tuple(str(folder.resolve()) for folder in folders))
+
+
+@functools.lru_cache(maxsize=4)
+def _load(folders: tuple[str, ...]) -> Catalog:
+    digest = hashlib.sha256()
+    raw: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in KINDS}
+    places: dict[tuple[str, str], tuple[Document, Path]] = {}
+    problems: list[Problem] = []
+    for folder in (data_dir("catalogs"), *map(File, folders)):
+        if not folder.is_dir():
+            raise InputError([Problem("DC006", "no such folder for --catalogs", Place(str(folder)))])
+        new: dict[tuple[str, str], Place] = {}
+        for document, text in _documents(folder):
+            digest.update(text.encode())
+            problems += _collect(document, raw, places, new)
+    rows: dict[str, dict[str, Row]] = {kind: {} for kind in KINDS}
+    for kind, entries in raw.items():
+        for key, fields in entries.items():
+            document, path = places[kind, key]
+            try:
+                row = KINDS[kind].model_validate(fields)
+            except ValidationError as error:
+                problems += problems_of(error, document, KINDS[kind], path)
+                continue
+            rows[kind][key] = sealed(
+                row,
+                status=Status.CATALOG,
+                source=str(row.source),
+                as_of=row.source.as_of,
+                locate=functools.partial(_where, document, path),
+            )
+    problems += _double_names(rows, places)
+    if problems:
+        raise InputError(problems)
+    return Catalog(rows, digest.hexdigest())
+
+
+def _collect(
+    document: Document,
+    raw: dict[str, dict[str, dict[str, Any]]],
+    places: dict[tuple[str, str], tuple[Document, Path]],
+    new: dict[tuple[str, str], Place],
+) -> list[Problem]:
+    problems: list[Problem] = []
+    if not isinstance(document.data, dict):
+        return [document.problem("DC004", "expected kinds, such as `systems:`", ())]
+    for kind, entries in document.data.items():
+        if kind not in KINDS or not isinstance(entries, list):
+            hint = did_you_mean(str(kind), KINDS)
+            problems.append(document.problem("DC002", f"{kind}: not a list of a known kind", (kind,), key=True, hint=hint))
+            continue
+        for i, fields in enumerate(entries):
+            path: Path = (kind, i)
+            if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
+                problems.append(document.problem("DC003", f"{kind}[{i}]: a row needs an id", path))
+                continue
+            key = fields["id"]
+            if (kind, key) in new:
+                cause = f"{kind}: the id {key!r} stands twice in one folder; first at {new[kind, key]}"
+                problems.append(document.problem("DC011", cause, (*path, "id")))
+                continue
+            new[kind, key] = document.place(path)
+            raw[kind][key] = merge(raw[kind].get(key, {}), fields)
+            places[kind, key] = (document, path)
+    return problems
+
+
+def _double_names(
+    rows: Mapping[str, Mapping[str, Row]], places: Mapping[tuple[str, str], tuple[Document, Path]]
+) -> list[Problem]:
+    problems = []
+    for kind, table in rows.items():
+        owner: dict[str, str] = {}
+        for key, row in table.items():
+            for name in (key, *row.aliases):
+                if owner.setdefault(name, key) != key:
+                    document, path = places[kind, key]
+                    cause = f"{kind}: {name!r} names both {owner[name]!r} and {key!r}"
+                    problems.append(document.problem("DC011", cause, path))
+    return problems

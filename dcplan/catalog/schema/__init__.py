@@ -1,0 +1,54 @@
+"""The kinds of the catalog: folder name -> files -> row model."""
+
+from __future__ import annotations
+
+from dcplan.catalog.schema.base import Parameter, Row
+from dcplan.catalog.schema.hardware import Accelerator, System
+from dcplan.catalog.schema.market import Curve, DepreciationTable, Offer, Region
+from dcplan.catalog.schema.network import Fabric, Nic, Optic, Switch
+from dcplan.catalog.schema.place import CoolingOption, PueRow, Site
+from dcplan.catalog.schema.workload import Model, Stack
+
+KINDS: dict[str, type[Row]] = {
+    "accelerators": Accelerator,
+    "systems": System,
+    "switches": Switch,
+    "nics": Nic,
+    "optics": Optic,
+    "fabrics": Fabric,
+    "cooling": CoolingOption,
+    "pue": PueRow,
+    "power": Parameter,
+    "storage": Parameter,
+    "sites": Site,
+    "cloud": Offer,
+    "regions": Region,
+    "models": Model,
+    "stacks": Stack,
+    "reliability": Parameter,
+    "finance": Parameter,
+    "residuals": Curve,
+    "depreciation": DepreciationTable,
+}
+"""A file declares its kind in its first key (``systems:``), so a folder may hold several kinds."""
+
+__all__ = [
+    "KINDS",
+    "Accelerator",
+    "CoolingOption",
+    "Curve",
+    "DepreciationTable",
+    "Fabric",
+    "Model",
+    "Nic",
+    "Offer",
+    "Optic",
+    "Parameter",
+    "PueRow",
+    "Region",
+    "Row",
+    "Site",
+    "Stack",
+    "Switch",
+    "System",
+]

@@ -1,0 +1,80 @@
+"""Switches, NICs, optics and the fabric families built from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from dcplan.catalog.schema.base import Row
+from dcplan.catalog.schema.hardware import Protocol
+from dcplan.provenance import Fraction, NonNegative, Positive
+
+
+def _rates(ports: dict[str, int]) -> dict[str, int]:
+    for rate, count in ports.items():
+        if not rate.isdigit() or count < 1:
+            code = "ports"
+            raise PydanticCustomError(code, "ports are {{rate in Gb/s: count}}, such as {{'400': 64}}")
+    return ports
+
+
+class Switch(Row):
+    """One fixed switch; ``ports`` is the radix at each port speed in Gb/s."""
+
+    protocol: Protocol
+    ports: Annotated[dict[str, int], AfterValidator(_rates)]
+    throughput_tbps: Positive | None = None
+    typical_kw: Positive | None = None
+    max_kw: Positive | None = None
+    max_includes_optics: bool = False
+    latency_ns: Positive | None = None
+    price_usd: Positive | None = None
+    rack_units: Positive | None = None
+    cage_gbps: Positive | None = None
+    """Speed of one cage; a cage of twice the port speed carries two ports on one twin transceiver."""
+
+
+class Nic(Row):
+    """One network adapter."""
+
+    protocols: tuple[Protocol, ...]
+    rate_gbps: Positive
+    ports: int = Field(default=1, ge=1)
+    typical_kw: Positive | None = None
+    max_kw: Positive | None = None
+    price_usd: Positive | None = None
+
+
+class Optic(Row):
+    """A transceiver (one end) or a cable (both ends)."""
+
+    kind: Literal["transceiver", "dac", "acc", "aec", "aoc", "fiber", "cpo"]
+    rate_gbps: Positive
+    reach_m: Positive | None = None
+    typical_kw: NonNegative | None = None
+    max_kw: NonNegative | None = None
+    price_usd: NonNegative | None = None
+    usd_per_m: NonNegative | None = None
+
+
+class Fabric(Row):
+    """A fabric family: rate, switch, optics, allowed tiers and planes; the menu expands it to options."""
+
+    protocol: Protocol
+    topology: Literal["fat-tree", "rail-optimized", "rail-only", "scheduled", "dragonfly", "torus"] = "fat-tree"
+    rate_gbps: Positive
+    leaf: str
+    spine: str | None = None
+    core: str | None = None
+    tiers: tuple[int, ...] = (2, 3)
+    planes: int = Field(default=1, ge=1)
+    node_optic: str
+    """Transceiver on the NIC side of a node-leaf link."""
+    leaf_optic: str
+    """Transceiver (or half of a twin one) on the switch side, for all switch ports."""
+    fiber: str | None = None
+    oversubscription: NonNegative | None = None
+    in_network_reduction: bool = False
+    efficiency_frac: Fraction | None = None

@@ -1,0 +1,188 @@
+"""YAML 1.2 core with positions: plain data, and for each value and key the place where it stands.
+
+PyYAML's own types follow YAML 1.1 (``NO`` is False, ``12:30`` is 750, ``1e3`` is text); editors and
+planners mean YAML 1.2. No tags, no code, bounded size, depth and alias growth: files may come from strangers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path as File
+from typing import Any
+
+import yaml
+
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.provenance import Path
+
+MAX_BYTES = 8_000_000
+MAX_DEPTH = 40
+MAX_NODES = 400_000
+MAX_ALIAS_NODES = 20_000
+
+_NULL = re.compile(r"^(?:~|null|Null|NULL|)$")
+_BOOL = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
+_INT = re.compile(r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$")
+_FLOAT = re.compile(r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$")
+_SPECIAL = re.compile(r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$")
+
+
+class _Loader(yaml.CSafeLoader):
+    """C parser without implicit types: scalars are read by :func:`_scalar`."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+
+@dataclass(frozen=True)
+class Document:
+    """Parsed data and where each part of it stands."""
+
+    path: str
+    data: Any
+    lines: tuple[str, ...] = ()
+    values: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
+
+    def place(self, path: Path, *, key: bool = False) -> Place:
+        """Place of a value (or of its key), or of the nearest ancestor that is known."""
+        for length in range(len(path), -1, -1):
+            part = path[:length]
+            found = (self.keys.get(part) if key and length == len(path) else None) or self.values.get(part)
+            if found:
+                return Place(self.path, *found)
+        return Place(self.path, 1, 1)
+
+    def problem(
+        self, code: str, cause: str, path: Path, *, key: bool = False, hint: str = "", help: str = ""
+    ) -> Problem:
+        """Build a problem with the source line and a caret under the key or value."""
+        place = self.place(path, key=key)
+        excerpt = self.lines[place.line - 1] if 0 < place.line <= len(self.lines) else ""
+        rest = excerpt[place.column - 1 :]
+        word = re.match(r"[\w.+-]+|\"[^\"]*\"|'[^']*'|.", rest)
+        return Problem(code, cause, place, hint, help, excerpt, len(word.group(0)) if word else 1)
+
+
+def _scalar(node: yaml.ScalarNode) -> Any:
+    text = str(node.value)
+    if node.style:  # the C parser says "" for plain scalars
+        return text
+    if _NULL.match(text):
+        return None
+    if _BOOL.match(text):
+        return text.lower() == "true"
+    if _INT.match(text):
+        return int(text, 8) if text.startswith("0o") else int(text, 16) if text.startswith("0x") else int(text)
+    if _FLOAT.match(text):
+        return float(text)
+    if _SPECIAL.match(text):
+        return float(text.replace(".", ""))
+    return text
+
+
+class _Builder:
+    def __init__(self, path: str, lines: tuple[str, ...]) -> None:
+        self.doc = Document(path, None, lines)
+        self.problems: list[Problem] = []
+        self.count = 0
+        self.repeats = 0
+        self.seen: set[int] = set()
+        self.open: set[int] = set()
+
+    def _stop(self, node: yaml.Node, cause: str) -> InputError:
+        mark = node.start_mark
+        return InputError([Problem("DC007", cause, Place(self.doc.path, mark.line + 1, mark.column + 1))])
+
+    def build(self, node: yaml.Node, path: Path) -> Any:
+        mark = node.start_mark
+        self.doc.values[path] = (mark.line + 1, mark.column + 1)
+        self.count += 1
+        self.repeats += id(node) in self.seen
+        if len(path) > MAX_DEPTH or id(node) in self.open:
+            raise self._stop(node, f"nested deeper than {MAX_DEPTH} levels, or an alias inside itself")
+        if self.count > MAX_NODES or self.repeats > MAX_ALIAS_NODES:
+            raise self._stop(node, f"more than {MAX_NODES} values, or aliases that multiply beyond {MAX_ALIAS_NODES}")
+        if node.tag and not node.tag.startswith("tag:yaml.org,2002:"):
+            self.problems.append(
+                Problem("DC001", f"tags are not allowed ({node.tag})", Place(self.doc.path, mark.line + 1, mark.column + 1))
+            )
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node)
+        self.seen.add(id(node))
+        self.open.add(id(node))
+        try:
+            if isinstance(node, yaml.SequenceNode):
+                return [self.build(child, (*path, i)) for i, child in enumerate(node.value)]
+            return self._mapping(node, path)
+        finally:
+            self.open.discard(id(node))
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            mark = key_node.start_mark
+            place = Place(self.doc.path, mark.line + 1, mark.column + 1)
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.problems.append(Problem("DC001", "a key must be plain text", place))
+                continue
+            key = str(key_node.value)
+            where = (*path, key)
+            if key in result:
+                first = self.doc.keys[where]
+                cause = f'the key "{key}" stands twice; first at line {first[0]}, column {first[1]}'
+                self.problems.append(
+                    Problem("DC005", cause, place, excerpt=self.doc.lines[mark.line], width=len(key))
+                )
+                continue
+            self.doc.keys[where] = (place.line, place.column)
+            result[key] = self.build(value_node, where)
+        return result
+
+
+def read_text(file: File) -> str:
+    """Read a bounded UTF-8 text file.
+
+    Raises
+    ------
+    InputError
+        DC006 when it cannot be read, DC007 when it is larger than 8 MB.
+    """
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise InputError([Problem("DC007", f"larger than {MAX_BYTES:,} bytes", Place(str(file)))])
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        near = [p.name for p in file.parent.glob("*.yaml")] if file.parent.is_dir() else []
+        hint = did_you_mean(file.name, near)
+        raise InputError([Problem("DC006", f"cannot read the file: {reason}", Place(str(file)), hint)]) from error
+
+
+def parse(text: str, path: str) -> Document:
+    """Parse YAML 1.2 core text; all duplicate keys and tags are reported at once.
+
+    Examples
+    --------
+    >>> parse("a: NO\\nb: 12:30\\nc: 1e3\\nd: 010\\ne: [1, x]", "x.yaml").data
+    {'a': 'NO', 'b': '12:30', 'c': 1000.0, 'd': 10, 'e': [1, 'x']}
+    """
+    lines = tuple(text.splitlines())
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = Place(path, mark.line + 1, mark.column + 1) if mark else Place(path)
+        excerpt = lines[mark.line] if mark and mark.line < len(lines) else ""
+        cause = str(getattr(error, "problem", None) or error).strip()
+        raise InputError([Problem("DC001", cause, place, excerpt=excerpt)]) from error
+    finally:
+        loader.dispose()
+    if node is None:
+        raise InputError([Problem("DC001", "the file is empty", Place(path))])
+    builder = _Builder(path, lines)
+    data = builder.build(node, ())
+    if builder.problems:
+        raise InputError(builder.problems)
+    return Document(path, data, lines, builder.doc.values, builder.doc.keys)

@@ -1,0 +1,177 @@
+"""A number with its origin: value, bounds, source, date, status and place in a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
+
+Path = tuple[str | int, ...]
+
+_DATE = re.compile(r"\d{4}(-(\d{2}(-\d{2})?|Q[1-4]))?$")
+
+
+class Status(StrEnum):
+    """Where a value comes from (DESIGN section 2, Provenance)."""
+
+    INPUT = "input"
+    CATALOG = "catalog"
+    ESTIMATE = "estimate"
+    DEFAULT = "default"
+    DERIVED = "derived"
+
+
+def check_date(text: str) -> str:
+    """Accept ``2026``, ``2026-09``, ``2026-Q3`` or ``2026-09-14``; refuse anything else."""
+    if not _DATE.match(text):
+        code = "as_of"
+        raise PydanticCustomError(code, "expected a date such as 2026-09-14, 2026-09, 2026-Q3 or 2026")
+    return text
+
+
+AsOf = Annotated[str, AfterValidator(check_date)]
+
+
+class Quantity(BaseModel):
+    """A number in a catalog or a scenario: bare, or with bounds and source.
+
+    ``7`` and ``{value: 7, low: 6, high: 9, source: "supplier offer", as_of: 2026-10-02}`` are both accepted.
+
+    Examples
+    --------
+    >>> Quantity.model_validate(7).value, Quantity.model_validate({"value": 7, "low": 6, "high": 9}).low
+    (7.0, 6.0)
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    source: str | None = None
+    as_of: AsOf | None = None
+    note: str | None = None
+    status: Status | None = None
+    derived_from: tuple[str, ...] = ()
+    at: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_number(cls, data: Any) -> Any:
+        if isinstance(data, bool) or not isinstance(data, (int, float, dict, Quantity)):
+            code = "quantity"
+            raise PydanticCustomError(code, "expected a number, or {{value, low, high, source, as_of, note}}")
+        return {"value": data} if isinstance(data, (int, float)) else data
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Quantity:
+        low = self.value if self.low is None else self.low
+        high = self.value if self.high is None else self.high
+        if not low <= self.value <= high:
+            code = "quantity_order"
+            raise PydanticCustomError(code, "low <= value <= high does not hold")
+        return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Allow the bare number in the published JSON Schema too."""
+        resolved = handler.resolve_ref_schema(handler(schema))
+        resolved.get("properties", {}).pop("at", None)
+        return {"anyOf": [{"type": "number"}, resolved]}
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Low and high, the value itself where none is given."""
+        return (
+            self.value if self.low is None else self.low,
+            self.value if self.high is None else self.high,
+        )
+
+    def times(self, factor: float, note: str, *, derived_from: tuple[str, ...] = ()) -> Quantity:
+        """Scale value and bounds; the result is derived and names what it came from."""
+        low, high = sorted(b * factor for b in self.bounds)
+        return Quantity(
+            value=self.value * factor,
+            low=low,
+            high=high,
+            source=self.source,
+            as_of=self.as_of,
+            note=note,
+            status=Status.ESTIMATE if self.status is Status.ESTIMATE else Status.DERIVED,
+            derived_from=derived_from,
+            at=self.at,
+        )
+
+
+def _check(test: Callable[[float], bool], words: str) -> AfterValidator:
+    def check(quantity: Quantity) -> Quantity:
+        for number in (quantity.value, *quantity.bounds):
+            if not test(number):
+                code = "quantity_range"
+                raise PydanticCustomError(code, "{words}, got {number}", {"words": words, "number": number})
+        return quantity
+
+    return AfterValidator(check)
+
+
+Positive = Annotated[Quantity, _check(lambda x: x > 0, "must be above 0")]
+NonNegative = Annotated[Quantity, _check(lambda x: x >= 0, "must not be negative")]
+Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
+
+
+def _as_list(data: Any) -> Any:
+    return data if isinstance(data, list) else [data]
+
+
+Series = Annotated[list[NonNegative], BeforeValidator(_as_list)]
+"""One number for all quarters, or one number a quarter."""
+
+
+def sealed(
+    node: Any,
+    *,
+    status: Status,
+    source: str | None = None,
+    as_of: str | None = None,
+    locate: Callable[[Path], str | None] = lambda _: None,
+    path: Path = (),
+) -> Any:
+    """Return a copy of a validated model in which every quantity knows its status, source and place.
+
+    What a quantity says of itself wins over the arguments; a source that begins with
+    ``estimate`` makes the status ``estimate``.
+    """
+    if isinstance(node, Quantity):
+        own = node.status
+        if own is None and (node.source or "").lower().startswith("estimate"):
+            own = Status.ESTIMATE
+        return node.model_copy(
+            update={
+                "status": own or status,
+                "source": node.source or source,
+                "as_of": node.as_of or as_of,
+                "at": node.at or locate(path),
+            }
+        )
+    if isinstance(node, BaseModel):
+        changed = {
+            name: sealed(value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, name))
+            for name, value in node
+        }
+        return node.model_copy(update=changed)
+    if isinstance(node, dict):
+        return {
+            key: sealed(value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, key))
+            for key, value in node.items()
+        }
+    if isinstance(node, list | tuple):
+        return type(node)(
+            sealed(value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, i))
+            for i, value in enumerate(node)
+        )
+    return node

@@ -1,0 +1,127 @@
+"""Units live in names: the suffixes dcplan knows and how to write a number for people."""
+
+from __future__ import annotations
+
+HOURS_PER_DAY = 24.0
+DAYS_PER_YEAR = 365.25
+QUARTERS_PER_YEAR = 4
+MONTHS_PER_QUARTER = 3
+DAYS_PER_QUARTER = DAYS_PER_YEAR / QUARTERS_PER_YEAR
+"""A quarter is 91.3125 days (DESIGN section 2, Time)."""
+HOURS_PER_QUARTER = DAYS_PER_QUARTER * HOURS_PER_DAY
+DAYS_PER_MONTH = DAYS_PER_YEAR / 12.0
+SECONDS_PER_DAY = 86_400.0
+KW_PER_MW = 1_000.0
+GRAMS_PER_TONNE = 1_000_000.0
+KG_PER_TONNE = 1_000.0
+USD_PER_MUSD = 1_000_000.0
+
+SUFFIXES: dict[str, str] = {
+    "usd_per_kw_month": "USD/kW-month",
+    "usd_per_kw_year": "USD/kW-year",
+    "usd_per_person_year": "USD/person-year",
+    "usd_per_accelerator_hour": "USD/accelerator-h",
+    "usd_per_usable_tb": "USD/TB",
+    "usd_per_kwh": "USD/kWh",
+    "usd_per_mwh": "USD/MWh",
+    "usd_per_kw": "USD/kW",
+    "usd_per_mw": "USD/MW",
+    "usd_per_gbps": "USD/(Gb/s)",
+    "usd_per_h": "USD/h",
+    "usd_per_gb": "USD/GB",
+    "frac_per_year": "1/year",
+    "t_per_year": "t/year",
+    "l_per_kwh": "L/kWh",
+    "l_per_min": "L/min",
+    "g_per_kwh": "g/kWh",
+    "gb_per_s": "GB/s",
+    "tb_per_s": "TB/s",
+    "tb_per_month": "TB/month",
+    "per_mw": "1/MW",
+    "kw": "kW",
+    "mw": "MW",
+    "kwh": "kWh",
+    "mwh": "MWh",
+    "gbps": "Gb/s",
+    "tbps": "Tb/s",
+    "gb": "GB",
+    "gib": "GiB",
+    "tb": "TB",
+    "pb": "PB",
+    "usd": "USD",
+    "c": "°C",
+    "s": "s",
+    "ns": "ns",
+    "h": "h",
+    "days": "days",
+    "months": "months",
+    "years": "years",
+    "tflops": "TFLOP/s",
+    "pflops": "PFLOP/s",
+    "tops": "TOP/s",
+    "kg": "kg",
+    "t": "t",
+    "m": "m",
+    "frac": "fraction",
+}
+"""Suffix of a numeric name -> unit as printed, longest suffix first when matching."""
+
+
+def unit_of(name: str) -> str:
+    """Unit of a numeric name by its longest known suffix; empty when dimensionless.
+
+    Examples
+    --------
+    >>> unit_of("energy_usd_per_kwh"), unit_of("rated_kw"), unit_of("racks")
+    ('USD/kWh', 'kW', '')
+    """
+    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+        if name == suffix or name.endswith("_" + suffix):
+            return SUFFIXES[suffix]
+    return ""
+
+
+def si(value: float, digits: int = 3) -> str:
+    """Write a number with k, M, G so that three digits stay readable.
+
+    Examples
+    --------
+    >>> si(412_300_000), si(0.0123), si(7.5), si(-1500), si(0)
+    ('412 M', '0.0123', '7.5', '-1.5 k', '0')
+    """
+    size = abs(value)
+    for scale, mark in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if size >= scale:
+            return f"{value / scale:.{digits}g}{mark}" if size < 999.5 * scale else f"{value / scale:.0f}{mark}"
+    return f"{value:.{digits}g}"
+
+
+def quarter_index(quarter: str) -> int:
+    """Quarters since year 0 of ``YYYY-Qn``, so that differences are horizons.
+
+    Raises
+    ------
+    ValueError
+        When the text is not of the form ``2027-Q3``.
+
+    Examples
+    --------
+    >>> quarter_index("2027-Q1") - quarter_index("2026-Q4")
+    1
+    """
+    year, mark, number = quarter.partition("-Q")
+    if not (mark and len(year) == 4 and year.isdigit() and number in {"1", "2", "3", "4"}):
+        msg = f"expected a quarter such as 2027-Q3, got {quarter!r}"
+        raise ValueError(msg)
+    return int(year) * QUARTERS_PER_YEAR + int(number) - 1
+
+
+def quarter_name(index: int) -> str:
+    """Inverse of :func:`quarter_index`.
+
+    Examples
+    --------
+    >>> quarter_name(quarter_index("2027-Q3") + 2)
+    '2028-Q1'
+    """
+    return f"{index // QUARTERS_PER_YEAR:04d}-Q{index % QUARTERS_PER_YEAR + 1}"
