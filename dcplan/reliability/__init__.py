@@ -1,1 +1,1 @@
-""""""
+"""From step time to calendar time: failures, checkpoints, spares, storage."""

@@ -1,0 +1,39 @@
+"""Power blocks (UPS and generators) under a redundancy rule."""
+
+from __future__ import annotations
+
+import math
+
+RULES: dict[str, tuple[float, int]] = {
+    "n": (1.0, 0),
+    "n+1": (1.0, 1),
+    "2n": (2.0, 0),
+    "4n/3": (4.0 / 3.0, 0),
+    "3n/2": (1.5, 0),
+}
+"""Redundancy -> (installed over required, spare blocks): facility.md c.1, arithmetic of the topology."""
+
+
+def blocks_needed(load_mw: float, block_mw: float, redundancy: str) -> int:
+    """Whole blocks that carry a load: ``B (b - spare) >= factor x load``.
+
+    Parameters
+    ----------
+    load_mw : float
+        Peak load on the blocks, not negative. [MW]
+    block_mw : float
+        Rating of one block, above 0. [MW]
+    redundancy : str
+        A key of :data:`RULES`.
+
+    Examples
+    --------
+    >>> blocks_needed(9.0, 3.0, "n"), blocks_needed(9.0, 3.0, "n+1"), blocks_needed(9.0, 3.0, "2n")
+    (3, 4, 6)
+    >>> blocks_needed(9.0, 3.0, "4n/3"), blocks_needed(0.0, 3.0, "n+1")
+    (4, 0)
+    """
+    if load_mw <= 0:
+        return 0
+    factor, spare = RULES[redundancy]
+    return math.ceil(factor * load_mw / block_mw - 1e-9) + spare

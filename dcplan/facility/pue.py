@@ -1,0 +1,43 @@
+"""PUE and WUE: size class, and the choice of a tabulated row by climate zone.
+
+First form: medians of Lei et al. 2025 by climate zone and size class. The hourly model replaces the table;
+planning keeps asking for (mean PUE, peak PUE, WUE) of a cooling option at a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+LARGE_MW = 10.0
+MIDSIZE_MW = 1.0
+
+
+@dataclass(frozen=True)
+class PueEntry:
+    """One tabulated row."""
+
+    cooling: str
+    size: str
+    zone: str
+    pue: float
+    peak_pue: float
+    wue_l_per_kwh: float | None
+
+
+def size_class(it_mw: float) -> str:
+    """Size class of a hall by its IT power: large from 10 MW, midsize from 1 MW, else small.
+
+    Examples
+    --------
+    >>> size_class(10.0), size_class(9.9), size_class(0.5)
+    ('large', 'midsize', 'small')
+    """
+    return "large" if it_mw >= LARGE_MW else "midsize" if it_mw >= MIDSIZE_MW else "small"
+
+
+def lookup(entries: Iterable[PueEntry], cooling: str, size: str, zone: str) -> PueEntry | None:
+    """Row of a cooling option: its own zone first, then the row pooled over zones; None when neither exists."""
+    rows = [e for e in entries if e.cooling == cooling and e.size == size]
+    by_zone = {e.zone: e for e in rows}
+    return by_zone.get(zone) or by_zone.get("all")

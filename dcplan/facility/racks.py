@@ -1,0 +1,89 @@
+"""How many nodes a rack of a hall may hold: electrical, thermal, weight and space limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+RACK_UNITS = 42.0
+"""Usable height of a standard cabinet (EIA-310-E) where the hall does not say."""
+
+
+@dataclass(frozen=True)
+class RackLimits:
+    """Limits of one rack position. Infinity means: not given, not limiting."""
+
+    electrical_kw: float
+    air_kw: float
+    liquid_kw: float
+    weight_kg: float = math.inf
+    rack_units: float = RACK_UNITS
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Nodes per rack and what limits them; 0 nodes means: does not fit."""
+
+    nodes: int
+    limit: str
+    reason: str
+
+
+def split_heat_kw(rated_kw: float, liquid_frac: float, *, liquid_cooled_hall: bool) -> tuple[float, float]:
+    """Air and liquid heat of one unit: an air-cooled server in a liquid hall is all air.
+
+    Examples
+    --------
+    >>> tuple(round(x, 2) for x in split_heat_kw(132.0, 0.87, liquid_cooled_hall=True))
+    (17.16, 114.84)
+    >>> split_heat_kw(10.2, 0.0, liquid_cooled_hall=True)
+    (10.2, 0.0)
+    """
+    liquid = rated_kw * liquid_frac if liquid_cooled_hall else 0.0
+    return rated_kw - liquid, liquid
+
+
+def nodes_per_rack(
+    limits: RackLimits,
+    rated_kw: float,
+    air_kw: float,
+    liquid_kw: float,
+    weight_kg: float | None = None,
+    rack_units: float | None = None,
+) -> Fit:
+    """Largest whole number of nodes inside every limit of a rack.
+
+    .. math:: n = \\lfloor \\min_i (limit_i / need_i) \\rfloor
+
+    Parameters
+    ----------
+    limits : RackLimits
+        The rack position. [kW, kW, kW, kg, U]
+    rated_kw : float
+        Sustained maximum of one node. [kW]
+    air_kw, liquid_kw : float
+        Heat of one node into air and into liquid. [kW]
+    weight_kg, rack_units : float, optional
+        Weight and height of one node; unknown ones do not limit. [kg, U]
+
+    Examples
+    --------
+    >>> nodes_per_rack(RackLimits(17.0, 30.0, 0.0), 10.2, 10.2, 0.0, rack_units=8)
+    Fit(nodes=1, limit='rack_kw_max', reason='1 node: 10.2 kW of 17 kW')
+    >>> nodes_per_rack(RackLimits(160.0, 30.0, 200.0), 200.0, 26.0, 174.0).reason
+    'does not fit: 200 kW > 160 kW (rack_kw_max)'
+    """
+    pairs = [
+        ("rack_kw_max", rated_kw, limits.electrical_kw, "kW"),
+        ("air heat of the cooling", air_kw, limits.air_kw, "kW"),
+        ("liquid heat of the cooling", liquid_kw, limits.liquid_kw, "kW"),
+        ("rack_kg_max", weight_kg or 0.0, limits.weight_kg, "kg"),
+        ("rack units", rack_units or 0.0, limits.rack_units, "U"),
+    ]
+    ratios = [(limit / need if need > 0 else math.inf, name, need, limit, unit) for name, need, limit, unit in pairs]
+    ratio, name, need, limit, unit = min(ratios, key=lambda r: r[0])
+    nodes = math.floor(ratio + 1e-9) if ratio < math.inf else 0
+    if nodes == 0:
+        return Fit(0, name, f"does not fit: {need:g} {unit} > {limit:g} {unit} ({name})")
+    plural = "s" if nodes > 1 else ""
+    return Fit(nodes, name, f"{nodes} node{plural}: {need * nodes:g} {unit} of {limit:g} {unit}")

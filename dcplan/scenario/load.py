@@ -1,0 +1,215 @@
+"""Scenario file -> validated :class:`Scenario` with every value's place, and the catalog it sees."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as File
+from typing import Any
+
+from pydantic import ValidationError
+
+from dcplan.catalog.explain_validation import problems_of
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.locate import data_dir
+from dcplan.catalog.yaml12 import Document, parse, read_text
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.provenance import Status, sealed
+from dcplan.scenario.references import check_references, price_changes
+from dcplan.scenario.schema import Scenario
+from dcplan.scenario.tree import Tree, changed, merged, set_document
+
+HELP = "dcplan schema scenario"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A scenario ready to be answered."""
+
+    scenario: Scenario
+    catalog: Catalog
+    file: File
+    tree: Tree = field(repr=False)
+    variant: str | None = None
+    digest: str = ""
+
+    @property
+    def folder(self) -> File:
+        """Folder of the scenario file; paths inside the file are relative to it."""
+        return self.file.parent
+
+    def at(self, *path: str | int) -> str:
+        """``file:line:col`` of a value."""
+        return str(self.tree.place(path))
+
+
+def project_root(file: File) -> File:
+    """Nearest folder above a file that holds ``.git`` or ``dcplan.toml``; else the file's own folder."""
+    folder = file.resolve().parent
+    for parent in (folder, *folder.parents):
+        if (parent / ".git").exists() or (parent / "dcplan.toml").exists():
+            return parent
+    return folder
+
+
+def inside_project(file: File, relative: str, problem: Problem) -> File:
+    """Resolve a path named in a scenario; it must stay inside the project.
+
+    Raises
+    ------
+    InputError
+        The given problem, when it leaves.
+    """
+    target = (file.parent / relative).resolve()
+    if not target.is_relative_to(project_root(file)):
+        raise InputError([problem])
+    return target
+
+
+def find_file(name: str) -> File:
+    """A scenario by path, or by the name of a packaged example.
+
+    Raises
+    ------
+    InputError
+        DC006 with the nearest existing name.
+    """
+    file = File(name)
+    if file.is_file():
+        return file
+    examples = data_dir("scenarios")
+    packaged = examples / (name if name.endswith(".yaml") else f"{name}.yaml")
+    if file.parent == File() and packaged.is_file():
+        return packaged
+    near = [str(p) for p in file.parent.glob("*.yaml")] if file.parent.is_dir() else []
+    known = [*near, *(p.stem for p in examples.glob("*.yaml"))]
+    hint = did_you_mean(name, known)
+    help_text = "dcplan check NAME reads a file or a packaged example: " + ", ".join(sorted(p.stem for p in examples.glob("*.yaml")))
+    raise InputError([Problem("DC006", "no such scenario file", Place(name), hint, help_text)])
+
+
+def load(
+    name: str,
+    *,
+    variant: str | None = None,
+    sets: Sequence[str] = (),
+    catalogs: Sequence[str] = (),
+) -> Question:
+    """Read, merge, override and validate a scenario; every error at once.
+
+    Parameters
+    ----------
+    name : str
+        Path of the file, or the name of a packaged example.
+    variant : str, optional
+        A name in ``scenarios:``; its overrides are applied in order.
+    sets : sequence of str
+        ``key=value`` texts, applied last.
+    catalogs : sequence of str
+        Overlay folders, the last wins.
+
+    Raises
+    ------
+    InputError
+        With all problems found.
+    """
+    file = find_file(name)
+    tree = _extended(file, ())
+    tree = _varied(tree, variant)
+    for text in sets:
+        key, document = set_document(text)
+        tree = changed(tree, key, document, ())
+    scenario = _validated(tree)
+    own = [_overlay_folder(file, tree, scenario, i) for i in range(len(scenario.catalogs))]
+    catalog = load_catalog((*own, *(File(c) for c in catalogs)))
+    changes, problems = price_changes(scenario, catalog, tree)
+    if not problems:
+        document, base = _prices_document(tree)
+        catalog = catalog.overlaid(changes, document, base) if changes else catalog
+    problems += check_references(scenario, catalog, tree)
+    if problems:
+        raise InputError(problems)
+    digest = hashlib.sha256(json.dumps(tree.data, sort_keys=True, default=str).encode()).hexdigest()
+    return Question(scenario, catalog, file, tree, variant, digest)
+
+
+def _prices_document(tree: Tree) -> tuple[Document, tuple[str, ...]]:
+    class _Locator(Document):
+        def place(self, path: tuple[str | int, ...], *, key: bool = False) -> Place:
+            document, where = tree.origin(path)
+            return document.place(where, key=key)
+
+        def problem(self, code: str, cause: str, path: tuple[str | int, ...], **kw: Any) -> Problem:
+            return tree.problem(code, cause, path, **kw)
+
+    return _Locator("", None), ("prices",)
+
+
+def _overlay_folder(file: File, tree: Tree, scenario: Scenario, i: int) -> File:
+    cause = f"catalogs: {scenario.catalogs[i]} leaves the project"
+    return inside_project(file, scenario.catalogs[i], tree.problem("DC008", cause, ("catalogs", i)))
+
+
+def _extended(file: File, chain: tuple[File, ...]) -> Tree:
+    document = parse(read_text(file), str(file))
+    tree = Tree.of(document)
+    if not isinstance(document.data, dict):
+        raise InputError([document.problem("DC004", "expected a mapping with `dcplan: 1` first", ())])
+    base = document.data.get("extends")
+    if not isinstance(base, str):
+        return tree
+    target = inside_project(
+        file, base, document.problem("DC008", f"extends: {base} leaves the project", ("extends",))
+    )
+    if target in (*chain, file.resolve()):
+        raise InputError([document.problem("DC016", f"extends: {base} leads back to this file", ("extends",))])
+    return merged(_extended(target, (*chain, file.resolve())), tree)
+
+
+def _varied(tree: Tree, variant: str | None) -> Tree:
+    if variant is None:
+        return tree
+    named = tree.data.get("scenarios") or {}
+    patches = tree.data.get("overrides") or {}
+    if variant not in named:
+        cause = f"no scenario {variant!r} in `scenarios:`"
+        hint = did_you_mean(variant, named)
+        raise InputError([tree.problem("DC013", cause, ("scenarios",), hint=hint, help="dcplan check FILE lists them")])
+    problems = []
+    touched: dict[str, str] = {}
+    for i, patch in enumerate(named[variant]):
+        if not isinstance(patches.get(patch), dict):
+            cause = f"scenarios.{variant}: no override {patch!r} in `overrides:`"
+            hint = did_you_mean(str(patch), patches)
+            problems.append(tree.problem("DC013", cause, ("scenarios", variant, i), hint=hint))
+            continue
+        for key in patches[patch]:
+            if key in touched:
+                cause = f"overrides.{patch}: {key} is already set by {touched[key]!r} in scenario {variant!r}"
+                problems.append(tree.problem("DC015", cause, ("overrides", patch, key), key=True))
+                continue
+            touched[key] = patch
+            document, where = tree.origin(("overrides", patch, key))
+            try:
+                tree = changed(tree, key, document, where)
+            except InputError as error:
+                problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return tree
+
+
+def _validated(tree: Tree) -> Scenario:
+    try:
+        scenario = Scenario.model_validate(tree.data)
+    except ValidationError as error:
+        raise InputError(problems_of(error, tree, Scenario, help=HELP)) from error
+
+    def locate(path: tuple[str | int, ...]) -> str:
+        return str(tree.place(path))
+
+    result: Scenario = sealed(scenario, status=Status.INPUT, locate=locate)
+    return result

@@ -1,0 +1,182 @@
+"""Every id in a scenario must exist, and values must agree with each other; all findings at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import CoolingOption, Fabric, Model, Offer, Row, System
+from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.errors import Problem, did_you_mean
+from dcplan.provenance import Path
+from dcplan.scenario.schema import Scenario, Site
+from dcplan.scenario.tree import Tree
+from dcplan.units import quarter_index
+
+
+def price_changes(
+    scenario: Scenario, catalog: Catalog, tree: Tree
+) -> tuple[dict[str, dict[str, dict[str, Any]]], list[Problem]]:
+    """Sort ``prices:`` by catalog kind; an id that no kind holds is a problem."""
+    changes: dict[str, dict[str, dict[str, Any]]] = {}
+    problems = []
+    for reference, fields in scenario.prices.items():
+        kinds = catalog.kinds_of(reference)
+        if not kinds:
+            known = [key for table in catalog.rows.values() for key in table]
+            cause = f"prices: no catalog row {reference!r}"
+            problems.append(
+                tree.problem("DC010", cause, ("prices", reference), key=True, hint=did_you_mean(reference, known), help="dcplan catalog list")
+            )
+            continue
+        changes.setdefault(kinds[0], {})[reference] = fields
+    return changes, problems
+
+
+class _Checker:
+    def __init__(self, scenario: Scenario, catalog: Catalog, tree: Tree) -> None:
+        self.scenario, self.catalog, self.tree = scenario, catalog, tree
+        self.problems: list[Problem] = []
+
+    def need(self, kind: str, reference: str, model: type[Row], path: Path) -> None:
+        if self.catalog.find(kind, reference, model) is None:
+            hint = did_you_mean(reference, self.catalog.rows[kind])
+            cause = f"no {kind} row {reference!r}"
+            self.add("DC010", cause, path, hint=hint, help=f"dcplan catalog list {kind}")
+
+    def add(self, code: str, cause: str, path: Path, *, hint: str = "", help: str = "") -> None:
+        self.problems.append(self.tree.problem(code, cause, path, hint=hint, help=help))
+
+    def unique(self, ids: Iterable[str], path: Path) -> None:
+        seen: set[str] = set()
+        for i, key in enumerate(ids):
+            if key in seen:
+                self.add("DC011", f"the id {key!r} stands twice", (*path, i, "id"))
+            seen.add(key)
+
+    def series(self, series: list[Any] | None, path: Path) -> None:
+        quarters = self.scenario.horizon.quarters
+        if series is not None and len(series) not in (1, quarters):
+            cause = f"{path[-1]}: {len(series)} values for a horizon of {quarters} quarters; give one, or {quarters}"
+            self.add("DC012", cause, path)
+
+    def one_of(self, reference: str, known: Iterable[str], what: str, path: Path) -> None:
+        known = list(known)
+        if reference not in known:
+            self.add("DC010", f"no {what} {reference!r} in this scenario", path, hint=did_you_mean(reference, known))
+
+
+def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
+    """All reference, length and consistency problems of a scenario."""
+    check = _Checker(scenario, catalog, tree)
+    check.unique((s.id for s in scenario.sites), ("sites",))
+    for i, site in enumerate(scenario.sites):
+        _check_site(check, site, ("sites", i))
+    if scenario.systems != "all":
+        for i, reference in enumerate(scenario.systems):
+            check.need("systems", reference, System, ("systems", i))
+    if scenario.fabrics != "all":
+        for i, reference in enumerate(scenario.fabrics):
+            check.need("fabrics", reference, Fabric, ("fabrics", i))
+    if scenario.fabric:
+        check.need("fabrics", scenario.fabric.id, Fabric, ("fabric", "id"))
+    check.series(scenario.finance.budget_usd, ("finance", "budget_usd"))
+    for i, entry in enumerate(scenario.supply):
+        check.need("systems", entry.system, System, ("supply", i, "system"))
+        check.series(entry.racks_per_quarter, ("supply", i, "racks_per_quarter"))
+    _check_fleet(check)
+    _check_work(check)
+    _check_cloud(check)
+    check.unique((e.id for e in scenario.expect), ("expect",))
+    return check.problems
+
+
+def _check_site(check: _Checker, site: Site, path: Path) -> None:
+    row = check.catalog.find("sites", site.location, CatalogSite)
+    if row is None:
+        known = check.catalog.rows["sites"]
+        cause = f"no sites row {site.location!r}"
+        check.add("DC010", cause, (*path, "location"), hint=did_you_mean(site.location, known), help="dcplan catalog list sites")
+    else:
+        if not (site.climate_zone or row.climate_zone):
+            check.add("DC003", f"{site.id}: {row.id} has no climate zone; give climate_zone", path)
+        if site.energy.usd_per_kwh is None and row.usd_per_kwh is None:
+            check.add("DC003", f"{site.id}: {row.id} has no energy price; give energy.usd_per_kwh", path)
+        if site.carbon.grid_g_per_kwh is None and row.grid_g_per_kwh is None and row.grid_lifecycle_g_per_kwh is None:
+            check.add("DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path)
+    check.series(site.utility_mw, (*path, "utility_mw"))
+    check.series(site.energy.usd_per_kwh, (*path, "energy", "usd_per_kwh"))
+    check.unique((h.id for h in site.halls), (*path, "halls"))
+    for j, hall in enumerate(site.halls):
+        for c, cooling in enumerate(hall.cooling):
+            check.need("cooling", cooling, CoolingOption, (*path, "halls", j, "cooling", c))
+
+
+def _check_fleet(check: _Checker) -> None:
+    fleet = check.scenario.fleet
+    if fleet is None:
+        return
+    check.need("systems", fleet.system, System, ("fleet", "system"))
+    sites = {s.id: s for s in check.scenario.sites}
+    if fleet.site:
+        check.one_of(fleet.site, sites, "site", ("fleet", "site"))
+    elif len(sites) > 1:
+        check.add("DC003", "fleet: name the site, there are several", ("fleet",))
+    site = sites.get(fleet.site or "") or check.scenario.sites[0]
+    if fleet.hall:
+        check.one_of(fleet.hall, [h.id for h in site.halls], "hall", ("fleet", "hall"))
+    elif len(site.halls) > 1:
+        check.add("DC003", "fleet: name the hall, there are several", ("fleet",))
+    system = check.catalog.find("systems", fleet.system, System)
+    if system and fleet.accelerators % system.accelerators:
+        cause = f"fleet: {fleet.accelerators} accelerators are not whole units of {system.accelerators} ({system.id})"
+        check.add("DC015", cause, ("fleet", "accelerators"))
+
+
+def _check_work(check: _Checker) -> None:
+    scenario = check.scenario
+    sites = [s.id for s in scenario.sites]
+    start = quarter_index(scenario.horizon.start)
+    end = start + scenario.horizon.quarters
+    check.unique((j.id for j in scenario.workloads.training), ("workloads", "training"))
+    for i, job in enumerate(scenario.workloads.training):
+        path: Path = ("workloads", "training", i)
+        _check_model(check, job.model, (*path, "model"))
+        for k, name in enumerate(job.sites or ()):
+            check.one_of(name, sites, "site", (*path, "sites", k))
+        for key, quarter in (("start", job.start), ("deadline", job.deadline)):
+            if quarter and not start <= quarter_index(quarter) < end:
+                check.add("DC015", f"{job.id}: {key} {quarter} is outside the horizon", (*path, key))
+        if job.start and job.deadline and quarter_index(job.start) > quarter_index(job.deadline):
+            check.add("DC015", f"{job.id}: starts after its deadline", (*path, "start"))
+    check.unique((c.id for c in scenario.workloads.capacity), ("workloads", "capacity"))
+    for i, capacity in enumerate(scenario.workloads.capacity):
+        where: Path = ("workloads", "capacity", i)
+        check.series(capacity.pflops_delivered, (*where, "pflops_delivered"))
+        _check_model(check, capacity.reference.model, (*where, "reference", "model"))
+        for k, name in enumerate(capacity.sites or ()):
+            check.one_of(name, sites, "site", (*where, "sites", k))
+
+
+def _check_model(check: _Checker, reference: str, path: Path) -> None:
+    if not reference.endswith(".json"):
+        check.need("models", reference, Model, path)
+
+
+def _check_cloud(check: _Checker) -> None:
+    cloud = check.scenario.cloud
+    if cloud is None:
+        return
+    named = () if cloud.offers == "all" else cloud.offers
+    for i, reference in enumerate(named):
+        check.need("cloud", reference, Offer, ("cloud", "offers", i))
+    for reference, prices in cloud.prices.items():
+        check.need("cloud", reference, Offer, ("cloud", "prices", reference))
+        for key in prices:
+            known = ["on_demand_usd_per_h", "reserved_1y_usd_per_h", "reserved_3y_usd_per_h"]
+            if key not in known:
+                path = ("cloud", "prices", reference, key)
+                check.problems.append(
+                    check.tree.problem("DC002", f"{key}: unknown price", path, key=True, hint=did_you_mean(key, known))
+                )

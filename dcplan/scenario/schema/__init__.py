@@ -1,0 +1,22 @@
+"""The scenario schema (Pydantic v2, unknown fields are errors)."""
+
+from __future__ import annotations
+
+from dcplan.scenario.schema.site import Hall, Site
+from dcplan.scenario.schema.top import Finance, Horizon, Scenario
+from dcplan.scenario.schema.work import Capacity, Cloud, Expectation, Fleet, GivenFabric, Job, Supply
+
+__all__ = [
+    "Capacity",
+    "Cloud",
+    "Expectation",
+    "Finance",
+    "Fleet",
+    "GivenFabric",
+    "Hall",
+    "Horizon",
+    "Job",
+    "Scenario",
+    "Site",
+    "Supply",
+]

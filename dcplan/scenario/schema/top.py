@@ -1,0 +1,97 @@
+"""The scenario: one question with everything that is known about it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from dcplan.provenance import Fraction, Positive, Quantity, Series
+from dcplan.scenario.schema.base import Key, Part, Quarter
+from dcplan.scenario.schema.site import Site
+from dcplan.scenario.schema.work import (
+    Cloud,
+    Expectation,
+    Fleet,
+    GivenFabric,
+    Storage,
+    Supply,
+    Workloads,
+)
+
+
+class Horizon(Part):
+    """First quarter and number of quarters."""
+
+    start: Quarter
+    quarters: Annotated[int, Field(ge=1, le=80)]
+
+
+class Tax(Part):
+    """Taxes; used by the TCO view."""
+
+    income_rate: Fraction | None = None
+    depreciation: str | None = None
+    sales_tax_frac: Fraction | None = None
+    property_tax_frac_per_year: Fraction | None = None
+
+
+class Debt(Part):
+    """Borrowed share of capital cost; used by the TCO view."""
+
+    share: Fraction
+    rate: Fraction
+    term_years: Positive
+
+
+class Finance(Part):
+    """Money: discounting, budget and lives. Left-out values come from ``catalogs/finance``."""
+
+    discount_rate: Fraction | None = None
+    budget_usd: Series | None = None
+    """Cash out over the horizon (one number) or by quarter (a list; what is not spent carries over)."""
+    hardware_life_years: Positive | None = None
+    residual: Literal["low", "mid", "high"] | Fraction | None = None
+    tax: Tax = Tax()
+    debt: Debt | None = None
+
+
+class Sensitivity(Part):
+    """Inputs to vary and how often (answered by a later verb; read and checked now)."""
+
+    inputs: tuple[str, ...] = ()
+    samples: Annotated[int, Field(ge=1)] | None = None
+    seed: int | None = None
+
+
+class Scenario(Part):
+    """Root of a scenario file."""
+
+    dcplan: Literal[1]
+    name: Key
+    description: str | None = None
+    extends: str | None = None
+    catalogs: tuple[str, ...] = ()
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    fx: dict[str, Quantity] = Field(default_factory=dict)
+    horizon: Horizon
+    finance: Finance = Finance()
+    sites: Annotated[tuple[Site, ...], Field(min_length=1)]
+    systems: Literal["all"] | tuple[str, ...] = ()
+    fabrics: Literal["all"] | tuple[str, ...] = ()
+    fleet: Fleet | None = None
+    fabric: GivenFabric | None = None
+    storage: Storage | None = None
+    prices: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    supply: tuple[Supply, ...] = ()
+    workloads: Workloads = Workloads()
+    cloud: Cloud | None = None
+    objective: Literal["min_cost", "max_compute", "min_time", "min_carbon"] = "min_cost"
+    expect: tuple[Expectation, ...] = ()
+    overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    scenarios: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    sweep: dict[str, Any] = Field(default_factory=dict)
+    sensitivity: Sensitivity | None = None
+    confidential: bool = False
+
+

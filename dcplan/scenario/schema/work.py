@@ -1,0 +1,149 @@
+"""What must be done: training jobs, research capacity, rented hardware."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from dcplan.catalog.schema.market import Term
+from dcplan.provenance import Fraction, Positive, Quantity, Series
+from dcplan.scenario.schema.base import Key, Part, Quarter
+
+Precision = Literal["bf16", "fp16", "fp8", "fp4"]
+
+
+class Job(Part):
+    """A training run: this model on this many tokens, by a date or within a time."""
+
+    id: Key
+    model: str
+    """Catalog id, or a path (relative to the scenario file) to a Hugging Face config.json."""
+    tokens: Positive
+    seq_len: Annotated[int, Field(ge=1)]
+    global_batch_tokens: Positive
+    precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
+    start: Quarter | None = None
+    deadline: Quarter | None = None
+    deadline_days: Positive | None = None
+    deadline_confidence: Annotated[float, Field(gt=0.5, lt=1)] | None = None
+    accelerators: Annotated[int, Field(ge=1)] | None = None
+    """A fixed size; left out, the plan chooses it."""
+    sites: tuple[str, ...] | None = None
+    stack: str | None = None
+
+    @model_validator(mode="after")
+    def _batch_holds_a_sequence(self) -> Job:
+        if self.global_batch_tokens.value < self.seq_len:
+            code = "batch"
+            raise PydanticCustomError(code, "global_batch_tokens is below seq_len: not one sequence a step")
+        return self
+
+
+class Reference(Part):
+    """The job on which delivered FLOP/s are counted."""
+
+    model: str
+    seq_len: Annotated[int, Field(ge=1)]
+    precision: Precision = "bf16"
+
+
+class Capacity(Part):
+    """Research fleet beside the jobs: quarter average of model FLOP/s on the reference job."""
+
+    id: Key
+    pflops_delivered: Series
+    utilization_frac: Fraction
+    reference: Reference
+    sites: tuple[str, ...] | None = None
+
+
+class Workloads(Part):
+    """All demand."""
+
+    training: tuple[Job, ...] = ()
+    capacity: tuple[Capacity, ...] = ()
+
+
+class Cloud(Part):
+    """What may be rented."""
+
+    offers: Literal["all"] | tuple[str, ...]
+    terms: tuple[Term, ...] = ("on-demand",)
+    prices: dict[str, dict[str, Quantity]] = Field(default_factory=dict)
+    max_accelerators: Annotated[int, Field(ge=0)] | None = None
+    max_accelerators_per_offer: Annotated[int, Field(ge=0)] | None = None
+    egress_tb_per_month: Quantity | None = None
+    price_change_frac_per_year: Quantity | None = None
+
+
+class Fleet(Part):
+    """A decision already taken: in service, and paid, in the first quarter."""
+
+    system: str
+    accelerators: Annotated[int, Field(ge=1)]
+    site: str | None = None
+    hall: str | None = None
+    nodes_per_rack: Annotated[int, Field(ge=1)] | None = None
+    utilization_frac: Fraction | None = None
+
+
+class Oversubscription(Part):
+    """Down over up capacity of a tier; 1 is non-blocking."""
+
+    leaf_spine: Positive | None = None
+    spine_core: Positive | None = None
+
+
+class GivenFabric(Part):
+    """A fabric that is given, not chosen; fields left out come from the family."""
+
+    id: str
+    topology: str | None = None
+    tiers: Annotated[int, Field(ge=1, le=3)] | None = None
+    planes: Annotated[int, Field(ge=1)] | None = None
+    endpoints_per_leaf: Annotated[int, Field(ge=1)] | None = None
+    nodes_per_su: Annotated[int, Field(ge=1)] | None = None
+    oversubscription: Oversubscription = Oversubscription()
+
+
+class Storage(Part):
+    """Shared storage to be bought with the fleet."""
+
+    usable_pb: Positive
+
+
+class Supply(Part):
+    """What the vendor delivers: racks by quarter and lead time."""
+
+    system: str
+    racks_per_quarter: Series | None = None
+    lead_quarters: Annotated[int, Field(ge=0)] | None = None
+    from_quarter: Quarter | None = Field(default=None, alias="from")
+
+
+class Expectation(Part):
+    """A gate on a metric, absolute or against a base (CI)."""
+
+    id: Key
+    metric: str
+    min: float | None = None
+    max: float | None = None
+    equals: float | None = None
+    tol: Annotated[float, Field(ge=0)] | None = None
+    change_max: float | None = None
+    change_pct_max: float | None = None
+    against: str | None = None
+    severity: Literal["error", "warn"] = "error"
+    owner: str | None = None
+    note: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_a_limit(cls, data: Any) -> Any:
+        limits = {"min", "max", "equals", "change_max", "change_pct_max"}
+        if isinstance(data, dict) and not limits & set(data):
+            code = "expectation"
+            raise PydanticCustomError(code, "an expectation needs one of min, max, equals, change_max, change_pct_max")
+        return data

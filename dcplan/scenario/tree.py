@@ -1,0 +1,189 @@
+"""Raw scenario data under change: merged files, overrides and ``--set``, each value knowing its origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dcplan.catalog.schema import KINDS
+from dcplan.catalog.yaml12 import Document, parse
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.provenance import Path
+
+CATALOG_PREFIXES = frozenset(KINDS)
+
+
+@dataclass
+class Tree:
+    """Data and, for every subtree, the document and path it was taken from."""
+
+    data: Any
+    origins: dict[Path, tuple[Document, Path]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, document: Document) -> Tree:
+        """Wrap one parsed file."""
+        return cls(document.data, {(): (document, ())})
+
+    def origin(self, path: Path) -> tuple[Document, Path]:
+        """Document and path of a value: the longest known prefix decides."""
+        for length in range(len(path), -1, -1):
+            found = self.origins.get(path[:length])
+            if found:
+                return found[0], (*found[1], *path[length:])
+        return next(iter(self.origins.values()))
+
+    def place(self, path: Path) -> Place:
+        """Where a value stands."""
+        document, where = self.origin(path)
+        return document.place(where)
+
+    def problem(
+        self, code: str, cause: str, path: Path, *, key: bool = False, hint: str = "", help: str = ""
+    ) -> Problem:
+        """A problem at the place of a value, whichever file it came from."""
+        document, where = self.origin(path)
+        return document.problem(code, cause, where, key=key, hint=hint, help=help)
+
+    def _own(self, path: Path, document: Document, where: Path) -> None:
+        for known in [p for p in self.origins if p[: len(path)] == path and p != ()]:
+            del self.origins[known]
+        self.origins[path] = (document, where)
+
+
+def merged(base: Tree, over: Tree) -> Tree:
+    """Deep merge of ``over`` onto ``base``.
+
+    Mappings merge by key, lists of mappings with an ``id`` merge by id, ``{replace: [...]}`` swaps a list,
+    everything else is replaced.
+    """
+    result = Tree(base.data, dict(base.origins))
+    result.data = _merge(result, base.data, over, over.data, (), ())
+    return result
+
+
+def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path) -> Any:
+    if isinstance(new, dict) and set(new) == {"replace"} and isinstance(new["replace"], list):
+        result._own(at, *over.origin((*over_at, "replace")))  # noqa: SLF001  # same module
+        return new["replace"]
+    if isinstance(old, dict) and isinstance(new, dict) and "value" not in new:
+        merged_map = dict(old)
+        for key, value in new.items():
+            if key in old:
+                merged_map[key] = _merge(result, old[key], over, value, (*at, key), (*over_at, key))
+            else:
+                merged_map[key] = value
+                result._own((*at, key), *over.origin((*over_at, key)))  # noqa: SLF001
+        return merged_map
+    if _has_ids(old) and _has_ids(new):
+        items = list(old)
+        index = {item["id"]: i for i, item in enumerate(items)}
+        for j, item in enumerate(new):
+            i = index.get(item["id"], len(items))
+            if i == len(items):
+                items.append(item)
+                result._own((*at, i), *over.origin((*over_at, j)))  # noqa: SLF001
+            else:
+                items[i] = _merge(result, items[i], over, item, (*at, i), (*over_at, j))
+        return items
+    result._own(at, *over.origin(over_at))  # noqa: SLF001
+    return new
+
+
+def _has_ids(node: Any) -> bool:
+    return isinstance(node, list) and bool(node) and all(isinstance(x, dict) and "id" in x for x in node)
+
+
+def split_key(key: str) -> list[str]:
+    """Split a dotted key; parts with dots are quoted.
+
+    Examples
+    --------
+    >>> split_key('models."llama-3.1-405b".tokens'), split_key("sites.a.utility_mw")
+    (['models', 'llama-3.1-405b', 'tokens'], ['sites', 'a', 'utility_mw'])
+    """
+    parts: list[str] = []
+    word, quote = "", ""
+    for char in key:
+        if quote:
+            quote, word = ("", word) if char == quote else (quote, word + char)
+        elif char in "\"'":
+            quote = char
+        elif char == ".":
+            parts.append(word)
+            word = ""
+        else:
+            word += char
+    return [*parts, word]
+
+
+def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
+    """Set the value at a dotted key; lists are addressed by ``id``, catalog rows by kind and id.
+
+    Raises
+    ------
+    InputError
+        DC014 when the key addresses nothing that exists.
+    """
+    parts = split_key(key)
+    if len(parts) >= 3 and parts[0] in CATALOG_PREFIXES and not _addresses_scenario(tree.data, parts):
+        parts = ["prices", *parts[1:]]
+    result = Tree(tree.data, dict(tree.origins))
+    problem = document.problem
+    value = document.data
+    for part in where:
+        value = value[part]
+
+    def descend(node: Any, rest: list[str], at: Path) -> Any:
+        if not rest:
+            result._own(at, document, where)  # noqa: SLF001
+            return value
+        head = rest[0]
+        if isinstance(node, list):
+            index = _list_index(node, head)
+            if index is None:
+                known = [str(item["id"]) for item in node if isinstance(item, dict) and "id" in item]
+                cause = f"{key}: no element {head!r} in {'.'.join(map(str, at)) or 'the list'}"
+                raise InputError([problem("DC014", cause, where, key=True, hint=did_you_mean(head, known))])
+            return [descend(x, rest[1:], (*at, i)) if i == index else x for i, x in enumerate(node)]
+        if node is None or (isinstance(node, dict) and "value" not in node):
+            copy = dict(node or {})
+            if head not in copy:
+                result._own((*at, head), document, where)  # noqa: SLF001
+            copy[head] = descend(copy.get(head), rest[1:], (*at, head))
+            return copy
+        cause = f"{key}: {'.'.join(map(str, at))} is a value, it has no {head!r}"
+        raise InputError([problem("DC014", cause, where, key=True)])
+
+    result.data = descend(tree.data, parts, ())
+    return result
+
+
+def _addresses_scenario(data: Any, parts: list[str]) -> bool:
+    node = data.get(parts[0]) if isinstance(data, dict) else None
+    if isinstance(node, dict):
+        return True
+    return isinstance(node, list) and _list_index(node, parts[1]) is not None and _has_ids(node)
+
+
+def _list_index(node: list[Any], head: str) -> int | None:
+    for i, item in enumerate(node):
+        if isinstance(item, dict) and str(item.get("id")) == head:
+            return i
+    return int(head) if head.isdigit() and int(head) < len(node) else None
+
+
+def set_document(text: str) -> tuple[str, Document]:
+    """Read one ``--set key=value``; the value is a YAML 1.2 scalar, list or mapping.
+
+    Raises
+    ------
+    InputError
+        DC014 when there is no ``=``.
+    """
+    key, mark, value = text.partition("=")
+    if not mark or not key.strip():
+        cause = f"--set {text}: expected key=value"
+        raise InputError([Problem("DC014", cause, Place("--set"), help="dcplan plan FILE --set finance.discount_rate=0.08")])
+    document = parse(value if value.strip() else "~", f"--set {key.strip()}")
+    return key.strip(), document
