@@ -34,7 +34,10 @@ def check_date(text: str) -> str:
     return text
 
 
-AsOf = Annotated[str, AfterValidator(check_date)]
+AsOf = Annotated[
+    str, BeforeValidator(lambda x: str(x) if isinstance(x, int) and not isinstance(x, bool) else x), AfterValidator(check_date)
+]
+"""A date as text; a bare year may be written unquoted."""
 
 
 class Quantity(BaseModel):

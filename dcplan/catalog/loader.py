@@ -119,17 +119,19 @@ def merge(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 def _csv_document(text: str, path: str, kind: str) -> Document:
     rows = []
+    fields = KINDS[kind].model_fields if kind in KINDS else {}
+    texts = {name for name, info in fields.items() if info.annotation is str or name in {"id", "name", "source"}}
     for record in csv.DictReader(io.StringIO(text)):
-        cells = {key: _cell(value) for key, value in record.items() if key and value not in ("", None)}
+        cells = {key: _cell(value, key in texts) for key, value in record.items() if key and value not in ("", None)}
         rows.append(cells)
     lines = tuple(text.splitlines())
     values: dict[Path, tuple[int, int]] = {(kind, i): (i + 2, 1) for i in range(len(rows))}
     return Document(path, {kind: rows}, lines, values, {})
 
 
-def _cell(text: str) -> Any:
+def _cell(text: str, is_text: bool) -> Any:  # noqa: FBT001
     try:
-        return float(text)
+        return text if is_text else float(text)
     except ValueError:
         return text
 

@@ -121,7 +121,7 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
     vocab = int(_need(config, "vocab_size"))
     attention, head_dim, value_dim, kv_heads = _attention(config, kind, hidden, heads)
     gated = _is_gated(config, kind)
-    inner = int(config.get("intermediate_size") or config.get("n_inner") or config.get("ffn_dim") or config.get("ffn_hidden_size") or 4 * hidden)
+    inner = int(config.get("intermediate_size_mlp") or config.get("intermediate_size") or config.get("n_inner") or config.get("ffn_dim") or config.get("ffn_hidden_size") or 4 * hidden)
     mlp_bias = bool(config.get("mlp_bias", kind in {"gpt2", "gpt_neox", "opt", "bloom"}))
     norms = _norms_per_layer(config, kind) * hidden
     attention += norms
@@ -210,8 +210,10 @@ def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated:
     experts = int(config.get("n_routed_experts") or config.get("num_local_experts") or config.get("num_experts") or 0)
     if experts <= 1:
         return {}
-    expert_inner = int(config.get("moe_intermediate_size") or config.get("expert_intermediate_size") or inner)
-    shared = int(config.get("n_shared_experts") or 0)
+    expert_inner = int(
+        config.get("moe_intermediate_size") or config.get("expert_intermediate_size") or config.get("intermediate_size") or inner
+    )
+    shared = int(config.get("n_shared_experts") or str(config.get("model_type", "")).startswith("llama4"))
     shared_inner = int(config.get("shared_expert_intermediate_size") or shared * expert_inner)
     router = hidden * experts + (experts if config.get("router_bias") else 0)
     shared_gate = hidden if config.get("model_type") == "qwen2_moe" else 0

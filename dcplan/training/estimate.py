@@ -1,8 +1,8 @@
-"""Step time of a model on n accelerators: every layout at once, the fastest that fits memory.
+"""Step time of a model on n accelerators: every layout of every count at once, the fastest that fits memory.
 
 First form: model FLOPs at the fraction of peak that measured runs of the accelerator reach, plus what
 scale adds: pipeline bubble, exposed data-parallel traffic, batch starvation, stragglers. The per-operation
-model of DESIGN section 4 replaces the inside of :func:`estimate`; the interface stays.
+model of DESIGN section 4 replaces the inside of :func:`sweep`; the interface stays.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dcplan.training.architecture import Architecture, model_flops_per_token
 from dcplan.training.memory import ACTIVATION_BYTES, GRADIENT_BYTES, USABLE_FRAC, WEIGHT_BYTES, memory_gb
 
 Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 STRAGGLER_SIGMA = 0.014
 """Node-to-node spread of step time; 1 + sigma sqrt(2 ln nodes) is the expected slowest of n normals
@@ -25,6 +26,7 @@ STRAGGLER_SIGMA = 0.014
 FULL_RECOMPUTE_FACTOR = 4.0 / 3.0
 MAX_INTERLEAVE = 6
 ACCELERATORS_PER_NODE = 8
+AXES = ("tp", "pp", "cp", "ep", "full")
 
 
 @dataclass(frozen=True)
@@ -43,43 +45,40 @@ class Hardware:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """Best layout of one accelerator count."""
+class Sweep:
+    """Best layout for each accelerator count; ``step_time_s`` is infinite where none fits memory."""
 
-    accelerators: int
-    used: int
-    step_time_s: float
-    step_time_low_s: float
-    step_time_high_s: float
-    tokens_per_s: float
-    mfu_frac: float
-    memory_gb: float
-    layout: dict[str, int | str]
-    layouts_tried: int
-    layouts_feasible: int
-    breakdown_s: dict[str, float]
+    accelerators: Array
+    used: Array
+    step_time_s: Array
+    memory_gb: Array
+    tokens_per_step: float
+    flops_per_step: float
+    layouts: dict[str, Array]
+    parts_s: dict[str, Array]
+    tried: int
+    feasible: Array
 
 
-def _powers(limit: int) -> list[int]:
+def _powers(limit: float) -> list[int]:
     return [2**i for i in range(int(math.log2(max(limit, 1))) + 1)]
 
 
 def _grid(shape: Architecture, hardware: Hardware) -> dict[str, Array]:
     if hardware.streams_weights:
-        axes = [[1], [1], [1], [1], [0]]
+        axes: list[list[int]] = [[1], [1], [1], [1], [0]]
     else:
         tp = [t for t in _powers(min(hardware.scaleup_domain, 16)) if shape.heads % t == 0]
-        pp = [p for p in (*_powers(shape.layers), 3, 6, 12, 24) if p <= shape.layers]
-        ep = [e for e in _powers(min(shape.experts, 256)) if shape.experts % e == 0] if shape.experts else [1]
-        axes = [tp, sorted(set(pp)), [1, 2, 4, 8], ep, [0, 1]]
+        ep = [e for e in (1, 8, 32, 64, 128) if shape.experts % e == 0] if shape.experts else [1]
+        axes = [tp, _powers(min(shape.layers, 64)), [1, 2, 4, 8], ep, [0, 1]]
     mesh = np.meshgrid(*[np.array(a, dtype=np.float64) for a in axes], indexing="ij")
-    return dict(zip(("tp", "pp", "cp", "ep", "full"), (m.ravel() for m in mesh), strict=True))
+    return dict(zip(AXES, (m.ravel()[None, :] for m in mesh), strict=True))
 
 
-def estimate(
-    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, accelerators: int
-) -> Estimate | None:
-    """Fastest layout that fits memory on ``accelerators``, or None when none fits.
+def sweep(
+    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, accelerators: Array
+) -> Sweep:
+    """Fastest layout that fits memory, for each accelerator count.
 
     Parameters
     ----------
@@ -91,28 +90,47 @@ def estimate(
         Tokens of one optimizer step, at least ``seq_len``. [-]
     hardware : Hardware
         Peaks, measured fraction and bandwidths of one accelerator.
-    accelerators : int
-        How many, at least 1; those that fill no replica stay idle and are reported in ``used``.
+    accelerators : array, shape (n,)
+        Counts, at least 1; those that fill no replica stay idle and are missing from ``used``.
     """
+    counts = np.asarray(accelerators, dtype=np.float64)[:, None]
     grid = _grid(shape, hardware)
     replica = grid["tp"] * grid["pp"] * grid["cp"]
     sequences = max(global_batch_tokens / seq_len, 1.0)
-    dp = np.minimum(np.floor(accelerators / replica), math.floor(sequences))
+    dp = np.minimum(np.floor(counts / replica), math.floor(sequences))
     ok = (dp >= 1) & (grid["ep"] <= np.maximum(dp * grid["cp"] * grid["tp"], 1))
     dp = np.maximum(dp, 1.0)
-    bytes_per_token = np.where(grid["full"] > 0, ACTIVATION_BYTES["full"], ACTIVATION_BYTES["selective"])
-    memory = memory_gb(
-        shape, seq_len, tp=grid["tp"], pp=grid["pp"], cp=grid["cp"], ep=grid["ep"], dp=dp, activation_bytes=bytes_per_token
-    )
+    memory = _memory(shape, seq_len, grid, dp)
     if not hardware.streams_weights:
         ok &= memory <= hardware.hbm_gb * USABLE_FRAC
-    if not ok.any():
-        return None
     parts = _time_parts(shape, seq_len, sequences, hardware, grid, dp)
     total = np.where(ok, sum(parts.values()), np.inf)
-    # of equally fast layouts the one with the fewest pipeline stages and the least tensor parallel is simplest
-    best = int(np.lexsort((grid["cp"], grid["tp"], grid["pp"], np.round(total, 9)))[0])
-    return _result(shape, seq_len, sequences, hardware, accelerators, grid, dp, memory, parts, total, ok, best)
+    # a hair per pipeline stage and tensor rank makes equally fast layouts resolve to the simplest one
+    simplest = 1e-9 * (grid["pp"] + grid["tp"] / 64 + grid["cp"] / 4096)
+    best = np.argmin(total * (1 + simplest), axis=1)
+    row = np.arange(len(best))
+    at = {name: np.broadcast_to(axis, total.shape)[row, best] for name, axis in grid.items()}
+    at["dp"] = dp[row, best]
+    tokens = sequences * seq_len
+    return Sweep(
+        accelerators=counts[:, 0],
+        used=at["tp"] * at["pp"] * at["cp"] * at["dp"],
+        step_time_s=total[row, best],
+        memory_gb=memory[row, best],
+        tokens_per_step=tokens,
+        flops_per_step=model_flops_per_token(shape, seq_len) * tokens,
+        layouts=at,
+        parts_s={name: np.broadcast_to(part, total.shape)[row, best] for name, part in parts.items()},
+        tried=total.shape[1],
+        feasible=ok.sum(axis=1).astype(np.float64),
+    )
+
+
+def _memory(shape: Architecture, seq_len: int, grid: dict[str, Array], dp: Array) -> Array:
+    stored = np.where(grid["full"] > 0, ACTIVATION_BYTES["full"], ACTIVATION_BYTES["selective"])
+    return memory_gb(
+        shape, seq_len, tp=grid["tp"], pp=grid["pp"], cp=grid["cp"], ep=grid["ep"], dp=dp, activation_bytes=stored
+    )
 
 
 def _time_parts(
@@ -136,38 +154,8 @@ def _time_parts(
     return {"compute": compute, "bubble": bubble, "exposed_dp": exposed, "straggler": straggler}
 
 
-def _result(  # noqa: PLR0913  # assembles what the steps above computed
-    shape: Architecture,
-    seq_len: int,
-    sequences: float,
-    hardware: Hardware,
-    accelerators: int,
-    grid: dict[str, Array],
-    dp: Array,
-    memory: Array,
-    parts: dict[str, Array],
-    total: Array,
-    ok: npt.NDArray[np.bool_],
-    best: int,
-) -> Estimate:
-    step = float(total[best])
-    tokens = sequences * seq_len
-    layout: dict[str, int | str] = {name: int(grid[name][best]) for name in ("tp", "pp", "cp", "ep")}
-    layout["dp"] = int(dp[best])
-    layout["recompute"] = "full" if grid["full"][best] else "selective"
-    used = int(grid["tp"][best] * grid["pp"][best] * grid["cp"][best] * dp[best])
-    flops = model_flops_per_token(shape, seq_len) * tokens
-    return Estimate(
-        accelerators=accelerators,
-        used=used,
-        step_time_s=step,
-        step_time_low_s=step * hardware.achieved_frac / hardware.achieved_high_frac,
-        step_time_high_s=step * hardware.achieved_frac / hardware.achieved_low_frac,
-        tokens_per_s=tokens / step,
-        mfu_frac=flops / step / (accelerators * hardware.peak_tflops * 1e12),
-        memory_gb=float(memory[best]),
-        layout=layout,
-        layouts_tried=len(total),
-        layouts_feasible=int(ok.sum()),
-        breakdown_s={name: float(part[best]) for name, part in parts.items()},
-    )
+def layout_of(result: Sweep, i: int) -> dict[str, int | str]:
+    """Layout of the i-th count in the field's names."""
+    layout: dict[str, int | str] = {name: int(result.layouts[name][i]) for name in ("tp", "pp", "cp", "ep", "dp")}
+    layout["recompute"] = "full" if result.layouts["full"][i] else "selective"
+    return layout

@@ -1,0 +1,206 @@
+"""Scenario and catalog -> menu: the one place where the physics rooms meet the planner's question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dcplan.catalog.schema import Offer, System
+from dcplan.errors import InputError
+from dcplan.planning.menu.cloud import offers as cloud_offers
+from dcplan.planning.menu.finance import finance_terms
+from dcplan.planning.menu.hardware import (
+    SystemTerms,
+    fleet_racks,
+    placements,
+    requested_systems,
+    supply_terms,
+    system_terms,
+)
+from dcplan.planning.menu.jobs import JobMenu, Target, job_terms, targets
+from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.network import fabric_options
+from dcplan.planning.menu.places import hall_terms, site_terms
+from dcplan.planning.menu.types import (
+    CapacityTerms,
+    FabricOption,
+    FleetTerms,
+    HallTerms,
+    JobConfig,
+    JobTerms,
+    LeftOut,
+    Menu,
+    OfferTerms,
+    Placement,
+)
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Hall
+
+
+@dataclass(frozen=True)
+class Built:
+    """A menu with the record of what it was built from."""
+
+    menu: Menu
+    ledger: Ledger
+
+
+def build(question: Question) -> Built:
+    """Build the menu of a scenario.
+
+    Raises
+    ------
+    InputError
+        When the objective is not supported, or a named model cannot be read.
+    """
+    scenario = question.scenario
+    if scenario.objective != "min_cost":
+        cause = f"objective {scenario.objective} is not supported yet: plan minimises cost (min_cost)"
+        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
+    ledger = Ledger(question.catalog)
+    left_out: list[LeftOut] = []
+    quarters = scenario.horizon.quarters
+    sites = tuple(site_terms(site, scenario, ledger) for site in scenario.sites)
+    halls: dict[str, HallTerms] = {}
+    given: dict[str, Hall] = {}
+    for site in scenario.sites:
+        for hall in site.halls:
+            terms = hall_terms(hall, site, scenario, ledger, left_out)
+            halls[terms.id], given[terms.id] = terms, hall
+    wanted = requested_systems(scenario, ledger, left_out)
+    placed, fleet = _placements(question, ledger, wanted, halls, given, left_out)
+    fabrics = [o for hall in halls.values() for o in _fabrics(hall, placed, question, ledger, left_out)]
+    placed = _connected(placed, fabrics, left_out)
+    rented = cloud_offers(scenario, ledger, left_out)
+    speeds = {o.id: _offer_gb_per_s(o, ledger) for o in rented}
+    where = targets(placed, fabrics, halls, rented, speeds)
+    jobs, configs, capacity = _work(question, ledger, left_out, where)
+    cloud = scenario.cloud
+    menu = Menu(
+        start=scenario.horizon.start,
+        quarters=quarters,
+        sites=sites,
+        halls=tuple(halls.values()),
+        placements=tuple(placed),
+        fabrics=tuple(fabrics),
+        jobs=jobs,
+        configs=configs,
+        capacity=capacity,
+        offers=rented,
+        supply=supply_terms(scenario, ledger),
+        finance=finance_terms(scenario.finance, quarters, ledger),
+        orderable=frozenset(s.row.id for s in wanted),
+        fleet=fleet,
+        cloud_max_accelerators=cloud.max_accelerators if cloud else None,
+        left_out=tuple(left_out),
+        warnings=tuple(_warnings(question)),
+    )
+    return Built(menu, ledger)
+
+
+def _placements(
+    question: Question,
+    ledger: Ledger,
+    wanted: list[SystemTerms],
+    halls: dict[str, HallTerms],
+    given: dict[str, Hall],
+    left_out: list[LeftOut],
+) -> tuple[list[Placement], FleetTerms | None]:
+    scenario = question.scenario
+    placed = [
+        p
+        for system in wanted
+        for key, hall in halls.items()
+        for p in placements(system, hall, given[key], ledger, left_out)
+    ]
+    fleet = scenario.fleet
+    if fleet is None:
+        return placed, None
+    row = ledger.catalog.get("systems", fleet.system, System)
+    site = fleet.site or scenario.sites[0].id
+    name = fleet.hall or next(s for s in scenario.sites if s.id == site).halls[0].id
+    hall = halls[f"{site}/{name}"]
+    for field, value in (("rated_kw", row.rated_kw), ("price_usd", row.price_usd)):
+        if value is None:
+            cause = f"fleet: {row.id} has no {field}; give it under prices"
+            raise InputError([question.tree.problem("DC003", cause, ("fleet", "system"))])
+    own = placements(system_terms(row, scenario, ledger), hall, given[hall.id], ledger, left_out, fleet.nodes_per_rack)
+    if not own:
+        reasons = "; ".join(f"{x.where}: {x.reason}" for x in left_out if x.id == row.id)
+        raise InputError([question.tree.problem("DC033", f"fleet: {row.id} does not fit {hall.id}: {reasons}", ("fleet",))])
+    racks = fleet_racks(fleet.accelerators, own)
+    others = [p for p in placed if (p.hall, p.system) != (hall.id, row.id)]
+    return others + own, FleetTerms(hall.id, row.id, racks, fleet.accelerators)
+
+
+def _fabrics(
+    hall: HallTerms, placed: list[Placement], question: Question, ledger: Ledger, left_out: list[LeftOut]
+) -> list[FabricOption]:
+    own = [p for p in placed if p.hall == hall.id]
+    return fabric_options(hall, own, question.scenario, ledger, left_out) if own else []
+
+
+def _connected(placed: list[Placement], fabrics: list[FabricOption], left_out: list[LeftOut]) -> list[Placement]:
+    """Placements that some fabric of their hall can connect."""
+    served = {(o.hall, c) for o in fabrics for c in o.shares}
+    kept = []
+    for p in placed:
+        if (p.hall, p.port_class) in served:
+            kept.append(p)
+        else:
+            reason = f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {'/'.join(p.port_class.protocols)} ports"
+            left_out.append(LeftOut("system", p.system, f"{p.hall} {p.cooling}", reason))
+    return kept
+
+
+def _offer_gb_per_s(offer: OfferTerms, ledger: Ledger) -> float:
+    row = ledger.catalog.get("cloud", offer.id, Offer)
+    return row.scaleout_gbps.value / row.accelerators / 8.0 if row.scaleout_gbps else 0.0
+
+
+def _work(
+    question: Question, ledger: Ledger, left_out: list[LeftOut], where: list[Target]
+) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...], tuple[CapacityTerms, ...]]:
+    work = question.scenario.workloads
+    menu = JobMenu(question, ledger, left_out)
+    jobs, configs = [], []
+    for job in work.training:
+        for name in ("tokens", "global_batch_tokens"):
+            ledger.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
+        terms = job_terms(job, question)
+        jobs.append(terms)
+        configs += menu.configs(job, terms, where)
+    capacity = []
+    for demand in work.capacity:
+        key = f"workloads.capacity.{demand.id}"
+        rates: dict[tuple[str, str], float] = {}
+        for target in sorted(where, key=lambda t: -t.link_gbps):  # the slowest link of a hall decides, conservatively
+            if demand.sites and not target.place.startswith("cloud:") and target.place.split("/")[0] not in demand.sites:
+                continue
+            rate = menu.reference_tflops(demand, target)
+            if isinstance(rate, str):
+                left_out.append(LeftOut("capacity", demand.id, f"{target.place} {target.system}", rate))
+            else:
+                rates[target.place, target.system] = rate
+        capacity.append(
+            CapacityTerms(
+                id=demand.id,
+                pflops=ledger.series(f"{key}.pflops_delivered", demand.pflops_delivered, question.scenario.horizon.quarters),
+                utilization_frac=ledger.take(f"{key}.utilization_frac", demand.utilization_frac),
+                tflops=rates,
+            )
+        )
+    return tuple(jobs), tuple(configs), tuple(capacity)
+
+
+def _warnings(question: Question) -> list[str]:
+    scenario = question.scenario
+    notes = []
+    for site in scenario.sites:
+        if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None:
+            notes.append(
+                f"{site.id}: energy.demand_usd_per_kw_month is given but usd_per_kwh is the catalog's all-in average, "
+                "which already holds demand charges: give usd_per_kwh without them"
+            )
+    if scenario.storage is None and (scenario.workloads.training or scenario.fleet):
+        notes.append("storage is not sized by this version: give storage.usable_pb to count its cost, power and racks")
+    return notes

@@ -1,0 +1,128 @@
+"""Rentable offers: latest dated on-demand price of the region nearest to a site of the scenario."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dcplan.catalog.schema import Accelerator, Offer, Region
+from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.catalog.schema.market import CloudPrice
+from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.types import LeftOut, OfferTerms
+from dcplan.provenance import Quantity, Status
+from dcplan.scenario.schema import Cloud, Scenario
+from dcplan.units import QUARTERS_PER_YEAR
+
+MIN_NODE_GBPS = 400.0
+EARTH_RADIUS_KM = 6371.0
+
+
+def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Distance of two points given as latitude and longitude in degrees, haversine formula.
+
+    Examples
+    --------
+    >>> round(great_circle_km((38.98, -77.47), (40.0, -83.0)))
+    488
+    """
+    (lat1, lon1), (lat2, lon2) = ((math.radians(x), math.radians(y)) for x, y in (a, b))
+    h = math.sin((lat2 - lat1) / 2) ** 2 + math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2
+    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(h))
+
+
+def offers(scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> tuple[OfferTerms, ...]:
+    """Offers that may serve jobs and capacity: whole listed nodes with at least 400 Gb/s and a price."""
+    cloud = scenario.cloud
+    if cloud is None:
+        return ()
+    table = ledger.catalog.table("cloud", Offer)
+    ids = list(table) if cloud.offers == "all" else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
+    for term in cloud.terms:
+        if term != "on-demand":
+            left_out.append(LeftOut("term", term, "cloud", "committed terms are compared by tco, not chosen by plan yet"))
+    limit = _per_offer_limit(cloud, ledger)
+    found = []
+    for key in ids:
+        offer = table[key]
+        reason, terms = _terms(offer, scenario, cloud, ledger, limit)
+        if terms is None:
+            left_out.append(LeftOut("offer", key, "cloud", reason))
+        else:
+            found.append(terms)
+    return tuple(found)
+
+
+def _per_offer_limit(cloud: Cloud, ledger: Ledger) -> int:
+    if cloud.max_accelerators_per_offer is not None:
+        return cloud.max_accelerators_per_offer
+    return int(ledger.parameter("finance", "cloud-capacity-per-offer-accelerators"))
+
+
+def _terms(
+    offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit: int
+) -> tuple[str, OfferTerms | None]:
+    if offer.kind != "node":
+        return f"{offer.kind} row, not a whole listed node", None
+    if offer.scaleout_gbps is None or offer.scaleout_gbps.value < MIN_NODE_GBPS:
+        got = f"{offer.scaleout_gbps.value:g} Gb/s" if offer.scaleout_gbps else "no network figure"
+        return f"{got}; {MIN_NODE_GBPS:g} Gb/s a node are needed", None
+    if ledger.catalog.find("accelerators", offer.accelerator, Accelerator) is None:
+        return f"accelerator {offer.accelerator} is not in the catalog", None
+    own = cloud.prices.get(offer.id, {}).get("on_demand_usd_per_h")
+    price = None if own else _nearest(offer, scenario, ledger)
+    if own is None and price is None:
+        return "no on-demand price", None
+    quantity = own if own is not None else _quantity(price, offer)
+    per_hour = ledger.take(f"cloud.{offer.id}.on_demand_usd_per_h", quantity) / offer.accelerators
+    change = cloud.price_change_frac_per_year
+    rate = ledger.take("cloud.price_change_frac_per_year", change) if change else 0.0
+    quarters = range(scenario.horizon.quarters)
+    return "", OfferTerms(
+        id=offer.id,
+        accelerator=ledger.catalog.get("accelerators", offer.accelerator, Accelerator).id,
+        usd_per_accelerator_hour=tuple(per_hour * (1 + rate) ** (t / QUARTERS_PER_YEAR) for t in quarters),
+        max_accelerators=limit,
+        region=price.region if price else "scenario",
+        note=_others(offer, price),
+    )
+
+
+def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:
+    if price is None:
+        msg = f"{offer.id} has no price"
+        raise ValueError(msg)
+    return price.usd_per_h.model_copy(
+        update={
+            "source": str(price.source),
+            "as_of": price.as_of,
+            "status": price.status or Status.CATALOG,
+            "note": f"region {price.region}; {_others(offer, price)}",
+        }
+    )
+
+
+def _nearest(offer: Offer, scenario: Scenario, ledger: Ledger) -> CloudPrice | None:
+    """Latest price of the nearest region; regions without coordinates come last, "global" ones first."""
+    prices = [p for p in offer.prices if p.term == "on-demand"]
+    if not prices:
+        return None
+    places = {r.region: (r.lat, r.lon) for r in ledger.catalog.table("regions", Region).values() if r.provider == offer.provider}
+    sites = [ledger.catalog.get("sites", s.location, CatalogSite) for s in scenario.sites]
+
+    def distance(price: CloudPrice) -> float:
+        if price.region == "global":
+            return 0.0
+        if price.region not in places:
+            return math.inf
+        return min(great_circle_km((s.lat, s.lon), places[price.region]) for s in sites)
+
+    nearest = min(distance(p) for p in prices)
+    return max((p for p in prices if distance(p) == nearest), key=lambda p: p.as_of)
+
+
+def _others(offer: Offer, chosen: CloudPrice | None) -> str:
+    rest: Sequence[CloudPrice] = [p for p in offer.prices if p is not chosen and p.term == "on-demand"]
+    shown = ", ".join(f"{p.region} {p.usd_per_h.value:g} ({p.as_of})" for p in rest[:6])
+    more = f" and {len(rest) - 6} more" if len(rest) > 6 else ""
+    return f"others: {shown}{more}" if rest else "only price"

@@ -1,0 +1,309 @@
+"""Job configurations: on every hall system and cloud offer, how many accelerators finish a job in how many days."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.catalog.schema import Accelerator, Model, Parameter
+from dcplan.errors import InputError, Problem
+from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.types import FabricOption, HallTerms, JobConfig, JobTerms, LeftOut, OfferTerms, Placement
+from dcplan.provenance import Status
+from dcplan.reliability.calendar import RunTime, run_time
+from dcplan.scenario.load import Question, inside_project
+from dcplan.scenario.schema import Capacity, Job
+from dcplan.training.architecture import Architecture, from_config
+from dcplan.training.estimate import Hardware, Sweep, layout_of, sweep
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
+
+MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
+REFERENCE_ACCELERATORS = 512
+REFERENCE_SEQUENCES_EACH = 8
+"""Capacity is counted on the reference job at this size: large enough for real traffic, small enough for any hall."""
+DENSE_STEPS = 96
+GROWTH = 1.03
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a job may run: units of accelerators on one system (or offer) at one link rate."""
+
+    place: str
+    system: str
+    accelerator: str
+    unit: int
+    limit: int
+    gb_per_s: float
+    link_gbps: float
+    usd_per_accelerator_hour: float = 0.0
+
+
+def architecture(reference: str, question: Question) -> Architecture:
+    """Shape of a catalog model, or of a ``config.json`` beside the scenario.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or cannot be read as a model.
+    """
+    if not reference.endswith(".json"):
+        return from_config(question.catalog.get("models", reference, Model).config)
+    where: tuple[str | int, ...] = ("workloads",)
+    problem = question.tree.problem("DC008", f"model {reference} leaves the project", where)
+    file = inside_project(question.file, reference, problem)
+    try:
+        return from_config(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        cause = f"model {reference}: {error}"
+        raise InputError([question.tree.problem("DC010", cause, where)]) from error
+
+
+def job_terms(job: Job, question: Question) -> JobTerms:
+    """When a job may run, in months and days from the start of the horizon."""
+    scenario = question.scenario
+    start = quarter_index(scenario.horizon.start)
+    first = quarter_index(job.start) - start if job.start else 0
+    last = quarter_index(job.deadline) - start + 1 if job.deadline else scenario.horizon.quarters
+    return JobTerms(
+        id=job.id,
+        first_month=first * MONTHS_PER_QUARTER,
+        end_day=last * DAYS_PER_QUARTER,
+        deadline_days=job.deadline_days.value if job.deadline_days else None,
+        confidence=job.deadline_confidence or 0.8,
+        sites=job.sites or tuple(s.id for s in scenario.sites),
+    )
+
+
+def hardware(
+    accelerator: str, precision: str, gb_per_s: float, ledger: Ledger, *, moe: bool
+) -> Hardware | str:
+    """Training view of an accelerator at a precision, or why there is none."""
+    row = ledger.catalog.get("accelerators", accelerator, Accelerator)
+    peak = getattr(row, f"{precision}_tflops")
+    family = "bf16" if precision == "fp16" else precision
+    frac = getattr(row.achieved, f"{family}_{'moe' if moe else 'dense'}_frac")
+    if peak is None:
+        return f"{row.id} has no dense {precision} peak"
+    if frac is None:
+        return f"{row.id} has no measured or class fraction for {precision}"
+    key = f"accelerators.{row.id}"
+    wafer = row.kind == "wafer"
+    if row.hbm_gb is None and not wafer:
+        return f"{row.id} has no memory size"
+    low, high = frac.bounds
+    return Hardware(
+        peak_tflops=ledger.take(f"{key}.{precision}_tflops", peak),
+        achieved_frac=ledger.take(f"{key}.achieved.{family}_{'moe' if moe else 'dense'}_frac", frac),
+        achieved_low_frac=low,
+        achieved_high_frac=high,
+        hbm_gb=ledger.take(f"{key}.hbm_gb", row.hbm_gb) if row.hbm_gb else 0.0,
+        scaleup_domain=row.scaleup_domain or 1,
+        scaleout_gb_per_s=gb_per_s,
+        streams_weights=wafer,
+    )
+
+
+def targets(
+    placed: Iterable[Placement], options: Iterable[FabricOption], halls: Mapping[str, HallTerms], offers: Iterable[OfferTerms], offer_gb_per_s: Mapping[str, float]
+) -> list[Target]:
+    """All places a job may run: (hall, system, link rate) and offers."""
+    found: dict[tuple[str, str, float], Target] = {}
+    limits: dict[tuple[str, str], int] = {}
+    for p in placed:
+        most = p.max_racks_unit * halls[p.hall].count * p.accelerators
+        limits[p.hall, p.system] = max(limits.get((p.hall, p.system), 0), most)
+    by_hall: dict[str, list[FabricOption]] = {}
+    for option in options:
+        by_hall.setdefault(option.hall, []).append(option)
+    for p in placed:
+        for option in by_hall.get(p.hall, []):
+            if p.port_class not in option.shares:
+                continue
+            link = option.link_gbps(p.port_class)
+            each = p.ports / p.accelerators
+            unit = p.accelerators // p.nodes
+            found[p.hall, p.system, link] = Target(
+                p.hall, p.system, p.accelerator, unit, limits[p.hall, p.system], each * link / 8.0, link
+            )
+    for offer in offers:
+        found["cloud:" + offer.id, offer.accelerator, 0.0] = Target(
+            "cloud:" + offer.id, offer.accelerator, offer.accelerator, 8, offer.max_accelerators,
+            offer_gb_per_s[offer.id], 0.0, sum(offer.usd_per_accelerator_hour) / len(offer.usd_per_accelerator_hour),
+        )
+    return list(found.values())
+
+
+class JobMenu:
+    """Builds configurations; sweeps are shared between halls that hold the same system."""
+
+    def __init__(self, question: Question, ledger: Ledger, left_out: list[LeftOut]) -> None:
+        self.question, self.ledger, self.left_out = question, ledger, left_out
+        goodput = ledger.catalog.get("reliability", "effective-training-frac", Parameter).value
+        ledger.take("reliability.effective-training-frac", goodput, Status.DEFAULT if goodput.status is not Status.ESTIMATE else Status.ESTIMATE)
+        self.goodput = (goodput.bounds[0], goodput.value, goodput.bounds[1])
+        self._cache: dict[tuple[object, ...], Sweep | str] = {}
+        self._shapes: dict[str, Architecture] = {}
+
+    def shape(self, reference: str) -> Architecture:
+        """Architecture of a model reference, read once."""
+        if reference not in self._shapes:
+            self._shapes[reference] = architecture(reference, self.question)
+        return self._shapes[reference]
+
+    def _sweep(self, job: Job, target: Target, precision: str, limit: int) -> Sweep | str:
+        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision, limit)
+        if key not in self._cache:
+            shape = self.shape(job.model)
+            spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
+            if isinstance(spec, str):
+                self._cache[key] = spec
+            else:
+                fixed = job.accelerators
+                counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
+                self._cache[key] = sweep(shape, job.seq_len, job.global_batch_tokens.value, spec, counts)
+        return self._cache[key]
+
+    def run(self, job: Job, result: Sweep, i: int, target: Target, precision: str) -> RunTime | None:
+        """Run time of a job on the i-th count of a sweep."""
+        if not np.isfinite(result.step_time_s[i]):
+            return None
+        steps = job.tokens.value / result.tokens_per_step
+        clean = steps * float(result.step_time_s[i]) / SECONDS_PER_DAY
+        shape = self.shape(job.model)
+        spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
+        if isinstance(spec, str):
+            return None
+        low, value, high = self.goodput
+        return run_time(clean, spec.achieved_low_frac / spec.achieved_high_frac, value, low, high)
+
+    def configs(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[JobConfig]:
+        """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
+        result: list[JobConfig] = []
+        for target in where:
+            if not target.place.startswith("cloud:") and target.place.split("/")[0] not in terms.sites:
+                continue
+            best: dict[int, JobConfig] = {}
+            reasons = []
+            for precision in job.precision:
+                swept = self._sweep(job, target, precision, target.limit)
+                if isinstance(swept, str):
+                    reasons.append(swept)
+                    continue
+                found = self._by_length(job, terms, target, precision, swept)
+                if not found:
+                    reasons.append(_why_none(job, swept, target, precision))
+                for config in found:
+                    old = best.get(config.months)
+                    if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
+                        best[config.months] = config
+            if not best:
+                self.left_out.append(LeftOut("job", job.id, f"{target.place} {target.system}", "; ".join(reasons)))
+            result += _starts(_undominated(list(best.values())), terms)
+        return result
+
+    def _by_length(
+        self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep
+    ) -> list[JobConfig]:
+        window = terms.end_day - terms.first_month * DAYS_PER_MONTH
+        longest = min(window, terms.deadline_days or math.inf)
+        lengths = sorted({*(m * DAYS_PER_MONTH for m in MONTH_TARGETS if m * DAYS_PER_MONTH <= longest), longest})
+        runs = [self.run(job, swept, i, target, precision) for i in range(len(swept.accelerators))]
+        days = [run.quantile_days(terms.confidence) if run else math.inf for run in runs]
+        found: dict[int, JobConfig] = {}
+        for length in lengths:
+            i = next((i for i, d in enumerate(days) if d <= length), None)
+            run = runs[i] if i is not None else None
+            if i is None or run is None or i in found:
+                continue
+            found[i] = JobConfig(
+                job=job.id,
+                place=target.place,
+                system=target.system,
+                accelerator=target.accelerator,
+                accelerators=int(swept.accelerators[i]),
+                link_gbps=target.link_gbps,
+                precision=precision,
+                days=days[i],
+                days_p50=run.p50_days,
+                start_month=terms.first_month,
+                layout=layout_of(swept, i),
+                mfu_frac=_mfu(swept, i, target, precision, self.ledger),
+                step_time_s=float(swept.step_time_s[i]),
+                unit_usd=target.usd_per_accelerator_hour,
+            )
+        return list(found.values())
+
+    def reference_tflops(self, capacity: Capacity, target: Target) -> float | str:
+        """Model TFLOP/s one accelerator delivers on the reference job of a capacity demand."""
+        ref = capacity.reference
+        shape = self.shape(ref.model)
+        spec = hardware(target.accelerator, ref.precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
+        if isinstance(spec, str):
+            return spec
+        count = max(REFERENCE_ACCELERATORS // target.unit, 1) * target.unit
+        batch = float(ref.seq_len * REFERENCE_SEQUENCES_EACH * count)
+        result = sweep(shape, ref.seq_len, batch, spec, np.array([count], dtype=np.float64))
+        if not np.isfinite(result.step_time_s[0]):
+            return f"{ref.model} does not fit the memory of {count} {target.accelerator}"
+        return float(result.flops_per_step / result.step_time_s[0] / count / 1e12)
+
+
+def _mfu(swept: Sweep, i: int, target: Target, precision: str, ledger: Ledger) -> float:
+    row = ledger.catalog.get("accelerators", target.accelerator, Accelerator)
+    peak = getattr(row, f"{precision}_tflops").value * 1e12
+    return float(swept.flops_per_step / swept.step_time_s[i] / (swept.accelerators[i] * peak))
+
+
+def _counts(unit: int, limit: int) -> list[int]:
+    """Accelerator counts to try: every unit at first, then in steps of 3 %."""
+    counts, units = [], 1
+    while units * unit <= limit:
+        counts.append(units * unit)
+        units = units + 1 if units < DENSE_STEPS else math.ceil(units * GROWTH)
+    return counts or [unit]
+
+
+def _why_none(job: Job, swept: Sweep, target: Target, precision: str) -> str:
+    if not np.isfinite(swept.step_time_s).any():
+        return f"{precision}: no layout fits the memory of up to {int(swept.accelerators[-1])} {target.accelerator}"
+    return f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
+
+
+def _undominated(configs: list[JobConfig]) -> list[JobConfig]:
+    """Drop configurations that need no fewer accelerators and no fewer months than another one."""
+    return [
+        c
+        for c in configs
+        if not any(
+            o is not c and o.accelerators <= c.accelerators and o.months <= c.months and (o.accelerators, o.months) != (c.accelerators, c.months)
+            for o in configs
+        )
+    ]
+
+
+def _starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
+    """Every start month that still ends in time: monthly for short runs, quarterly for long ones."""
+    result = []
+    for config in configs:
+        step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
+        month = terms.first_month
+        starts = []
+        while month * DAYS_PER_MONTH + config.days <= terms.end_day + 1e-9:
+            starts.append(month)
+            month += step
+        last = math.floor((terms.end_day - config.days) / DAYS_PER_MONTH + 1e-9)
+        if last >= terms.first_month and last not in starts:
+            starts.append(last)
+        result += [JobConfig(**{**config.__dict__, "start_month": s}) for s in sorted(starts)]
+    return result
+
+
+def validate_jobs(jobs: Iterable[Job], configs: Iterable[JobConfig]) -> list[Problem]:
+    """Jobs without a single configuration: the demand no solver can meet."""
+    able = {c.job for c in configs}
+    return [Problem("DC032", f"{job.id}: no system or offer can finish it in time") for job in jobs if job.id not in able]

@@ -1,0 +1,272 @@
+"""Fabric options of a hall domain: family x tiers, with per-port shares for the model and designs for the audit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from dcplan.catalog.schema import Fabric, Optic, Switch
+from dcplan.fabric.bom import Parts
+from dcplan.fabric.clos import ClosDesign, design
+from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.types import FabricOption, HallTerms, LeftOut, NetworkShare, Placement, PortClass
+from dcplan.provenance import Quantity
+from dcplan.scenario.schema import GivenFabric, Scenario
+
+NETWORK_RACK_UNITS = 36.0
+"""Rack units of switches in one network rack; the rest holds patch panels and power (EIA-310, 42 U)."""
+
+
+class _MissingError(Exception):
+    pass
+
+
+def fabric_options(
+    hall: HallTerms, placed: Sequence[Placement], scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]
+) -> list[FabricOption]:
+    """All fabrics a hall domain may be built on; those that cannot be priced or serve nobody are named."""
+    families = ledger.catalog.table("fabrics", Fabric)
+    given = scenario.fabric
+    if given:
+        ids: Iterable[str] = [given.id]
+    elif scenario.fabrics == "all":
+        ids = families
+    else:
+        ids = scenario.fabrics
+    classes = {p.port_class for p in placed}
+    result: list[FabricOption] = []
+    for name in ids:
+        family = ledger.catalog.get("fabrics", name, Fabric)
+        served = sorted((c for c in classes if family.protocol in c.protocols), key=lambda c: c.id)
+        if not served:
+            left_out.append(LeftOut("fabric", family.id, hall.id, f"no system here has {family.protocol} ports"))
+            continue
+        if family.topology not in ("fat-tree", "rail-optimized") or (given and given.topology not in (None, "fat-tree", "rail-optimized")):
+            left_out.append(LeftOut("fabric", family.id, hall.id, f"topology {family.topology} is not supported yet"))
+            continue
+        for tiers in [given.tiers] if given and given.tiers else family.tiers:
+            try:
+                result.append(_option(hall, family, tiers, served, placed, given, ledger))
+            except _MissingError as error:
+                left_out.append(LeftOut("fabric", f"{family.id}/{tiers}t", hall.id, str(error)))
+    return _without_dominated(hall, result, left_out)
+
+
+def _option(
+    hall: HallTerms,
+    family: Fabric,
+    tiers: int,
+    served: list[PortClass],
+    placed: Sequence[Placement],
+    given: GivenFabric | None,
+    ledger: Ledger,
+) -> FabricOption:
+    models = (family.leaf, family.spine or family.leaf, family.core or family.spine or family.leaf)
+    planes = (given and given.planes) or family.planes
+    designs: dict[PortClass, ClosDesign] = {}
+    parts: dict[PortClass, Parts] = {}
+    shares: dict[PortClass, NetworkShare] = {}
+    missing: list[str] = []
+    for ports in served:
+        if family.rate_gbps.value < ports.gbps:
+            missing.append(f"{family.rate_gbps.value:g} Gb/s is below the {ports.gbps:g} Gb/s NICs: training was measured at full rate")
+            continue
+        link = ports.gbps / planes
+        try:
+            designs[ports] = _design(ledger, models, link, tiers, planes, family, given)
+        except _MissingError as error:  # this class cannot use the family; others still may
+            missing.append(str(error))
+            continue
+        parts[ports] = _parts(ledger, family, models, link)
+        shares[ports] = _share(designs[ports], parts[ports])
+    if not shares:
+        raise _MissingError("; ".join(missing))
+    in_hall = {p.system: p for p in placed if p.port_class in shares}
+    margins = [_su_margin(designs[p.port_class], parts[p.port_class], p, given) for p in in_hall.values()]
+    usd, kw, racks = (max(column) for column in zip(*margins, strict=True))
+    return FabricOption(
+        hall=hall.id,
+        id=f"{family.id}/{tiers}t",
+        family=family.id,
+        tiers=tiers,
+        protocol=family.protocol,
+        gbps=family.rate_gbps.value,
+        designs=designs,
+        parts=parts,
+        shares=shares,
+        max_ports=min(d.reach_endpoints for d in designs.values()),
+        switch_models=models,
+        switch_racks_units=NETWORK_RACK_UNITS,
+        nodes_per_su=given.nodes_per_su if given else None,
+        margin_usd=usd,
+        margin_kw=kw,
+        margin_racks=racks,
+    )
+
+
+def _design(
+    ledger: Ledger,
+    models: tuple[str, str, str],
+    link_gbps: float,
+    tiers: int,
+    planes: int,
+    family: Fabric,
+    given: GivenFabric | None,
+) -> ClosDesign:
+    radix = min(_radix(ledger, model, link_gbps) for model in models[:tiers])
+    default = family.oversubscription.value if family.oversubscription else 1.0
+    over = given.oversubscription if given else None
+    return design(
+        radix,
+        tiers,
+        planes=planes,
+        leaf_spine=over.leaf_spine.value if over and over.leaf_spine else default,
+        spine_core=over.spine_core.value if over and over.spine_core else 1.0,
+        endpoints_per_leaf=given.endpoints_per_leaf if given else None,
+    )
+
+
+def _radix(ledger: Ledger, model: str, link_gbps: float) -> int:
+    row = ledger.catalog.find("switches", model, Switch)
+    if row is None:
+        msg = f"switch {model} is not in the catalog"
+        raise _MissingError(msg)
+    radix = row.ports.get(f"{link_gbps:g}")
+    if radix is None:
+        msg = f"{row.id} has no radix at {link_gbps:g} Gb/s"
+        raise _MissingError(msg)
+    return radix
+
+
+def _parts(ledger: Ledger, family: Fabric, models: tuple[str, str, str], link_gbps: float) -> Parts:
+    switches = [cast("Switch", ledger.catalog.find("switches", m, Switch)) for m in models]
+    usd = [_need(ledger, f"switches.{s.id}.price_usd", s.price_usd) for s in switches]
+    kw = [_need(ledger, f"switches.{s.id}.typical_kw", s.typical_kw or s.max_kw) for s in switches]
+    leaf_optic = _optic(ledger, family.leaf_optic)
+    node_optic = _optic(ledger, family.node_optic)
+    cage = switches[0].cage_gbps.value if switches[0].cage_gbps else leaf_optic.rate_gbps.value
+    return Parts(
+        leaf_usd=usd[0],
+        spine_usd=usd[1],
+        core_usd=usd[2],
+        leaf_kw=kw[0],
+        spine_kw=kw[1],
+        core_kw=kw[2],
+        switch_units=max(s.rack_units.value if s.rack_units else 2.0 for s in switches),
+        leaf_optic_usd=_need(ledger, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
+        leaf_optic_kw=_need(ledger, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw),
+        leaf_optic_ports=max(1, round(cage / link_gbps)),
+        node_optic_usd=_need(ledger, f"optics.{node_optic.id}.price_usd", node_optic.price_usd),
+        node_optic_kw=_need(ledger, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw),
+        cable_usd=_cable(ledger, family.fiber),
+    )
+
+
+def _optic(ledger: Ledger, name: str) -> Optic:
+    row = ledger.catalog.find("optics", name, Optic)
+    if row is None:
+        msg = f"optic {name} is not in the catalog"
+        raise _MissingError(msg)
+    return row
+
+
+def _cable(ledger: Ledger, name: str | None) -> float:
+    if name is None:
+        return 0.0
+    row = _optic(ledger, name)
+    if row.price_usd is not None:
+        return ledger.take(f"optics.{row.id}.price_usd", row.price_usd)
+    per_m = _need(ledger, f"optics.{row.id}.usd_per_m", row.usd_per_m)
+    return per_m * ledger.parameter("power", "cable-length-m")
+
+
+def _need(ledger: Ledger, key: str, quantity: Quantity | None) -> float:
+    if quantity is None:
+        msg = f"no value for {key}"
+        raise _MissingError(msg)
+    return ledger.take(key, quantity)
+
+
+def _share(plan: ClosDesign, parts: Parts) -> NetworkShare:
+    """Per NIC port: ideal fractions of switches and optics, and upper ones that cover divisor rounding."""
+    p = plan.planes
+    leaf = p / plan.leaf_down
+    up = leaf * plan.leaf_up if plan.tiers > 1 else 0.0
+    spine = up / (plan.radix if plan.tiers == 2 else plan.spine_down) if plan.tiers > 1 else 0.0
+    spine_core = spine * plan.spine_up if plan.tiers == 3 else 0.0
+    core = spine_core / plan.radix
+    worst = _worst_rounding(plan.leaf_up) if plan.tiers == 2 else 1.0
+    cage = (p + 2 * (up + spine_core)) / parts.leaf_optic_ports
+    optics_usd = cage * parts.leaf_optic_usd + p * parts.node_optic_usd + (p + up + spine_core) * parts.cable_usd
+    optics_kw = cage * parts.leaf_optic_kw + p * parts.node_optic_kw
+    usd = leaf * parts.leaf_usd + core * parts.core_usd + optics_usd
+    kw = leaf * parts.leaf_kw + core * parts.core_kw + optics_kw
+    units = (leaf + spine * worst + core) * parts.switch_units
+    return NetworkShare(
+        usd=usd + spine * parts.spine_usd,
+        kw=kw + spine * parts.spine_kw,
+        upper_usd=usd + worst * spine * parts.spine_usd,
+        upper_kw=kw + worst * spine * parts.spine_kw,
+        upper_racks=units / NETWORK_RACK_UNITS,
+    )
+
+
+def _worst_rounding(uplinks: int) -> float:
+    """Largest ratio of a spine count rounded up to a divisor of the uplinks to the count before."""
+    divisors = [d for d in range(1, uplinks + 1) if uplinks % d == 0]
+    pairs = zip(divisors, divisors[1:], strict=False)
+    return max((high / (low + 1) for low, high in pairs), default=1.0)
+
+
+def _su_margin(
+    plan: ClosDesign, parts: Parts, placement: Placement, given: GivenFabric | None
+) -> tuple[float, float, float]:
+    """USD, kW and network racks of one scalable unit that is started but not filled, plus a spine and a core."""
+    nodes = (given and given.nodes_per_su) or placement.nodes_per_su
+    links = placement.rails * plan.leaf_down * math.ceil(nodes / plan.leaf_down)
+    if nodes < plan.leaf_down:
+        links = plan.leaf_down * math.ceil(nodes * placement.rails / plan.leaf_down + 1)
+    share = _share(plan, parts)
+    extra_switches = (plan.tiers > 1) + (plan.tiers > 2)
+    p = plan.planes
+    usd = links * share.upper_usd + p * extra_switches * max(parts.spine_usd, parts.core_usd) + parts.leaf_optic_usd
+    optics_kw = plan.radix * parts.leaf_optic_kw / parts.leaf_optic_ports
+    kw = links * share.upper_kw + p * extra_switches * (max(parts.spine_kw, parts.core_kw) + optics_kw) + parts.leaf_optic_kw
+    racks = links * share.upper_racks + p * extra_switches * parts.switch_units / NETWORK_RACK_UNITS + 1.0
+    return usd, kw, racks
+
+
+def _without_dominated(
+    hall: HallTerms, options: list[FabricOption], left_out: list[LeftOut]
+) -> list[FabricOption]:
+    """Drop options that another one beats or equals in rate, reach, cost, power and space on every port class."""
+    kept: list[FabricOption] = []
+    for option in sorted(options, key=lambda o: (sum(s.usd for s in o.shares.values()) / len(o.shares), o.id)):
+        better = next((k for k in kept if _dominates(k, option)), None)
+        if better:
+            left_out.append(LeftOut("fabric", option.id, hall.id, f"dominated by {better.id}: no slower, no dearer, no hungrier"))
+        else:
+            kept.append(option)
+    return kept
+
+
+def _dominates(a: FabricOption, b: FabricOption) -> bool:
+    if not set(b.shares) <= set(a.shares) or a.max_ports < b.max_ports:
+        return False
+    if any(a.link_gbps(c) < b.link_gbps(c) for c in b.shares):
+        return False
+    shares = all(_share_at_most(a.shares[c], b.shares[c]) for c in b.shares)
+    return shares and a.margin_usd <= b.margin_usd and a.margin_kw <= b.margin_kw and a.margin_racks <= b.margin_racks
+
+
+def _share_at_most(a: NetworkShare, b: NetworkShare) -> bool:
+    return a.usd <= b.usd and a.kw <= b.kw and a.upper_usd <= b.upper_usd and a.upper_kw <= b.upper_kw and a.upper_racks <= b.upper_racks
+
+
+def link_gb_per_s(option: FabricOption, placement: Placement) -> float:
+    """One-way scale-out bandwidth of one accelerator. [GB/s]"""
+    ports_each = placement.ports / placement.accelerators
+    return ports_each * option.link_gbps(placement.port_class) / 8.0
+
+

@@ -1,0 +1,303 @@
+"""Plain tables of every candidate with its coefficients: all that the model and the audit know of the world.
+
+Indices: ``hall`` and ``site`` are ids (``site/hall`` for halls), ``t`` counts quarters from 0, months from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dcplan.fabric.bom import Parts
+from dcplan.fabric.clos import ClosDesign
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A candidate that is not in the menu, and why."""
+
+    kind: str
+    id: str
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SiteTerms:
+    """Limits and tariffs of a site, by quarter where they vary."""
+
+    id: str
+    utility_mw: tuple[float, ...]
+    usd_per_kwh: tuple[float, ...]
+    demand_usd_per_kw_month: float
+    minimum_take_frac: float
+    grid_g_per_kwh: float
+    max_t_per_year: float | None
+    max_l_per_year: float | None
+    redundancy: str
+    block_mw: float
+    block_usd: float
+    lease_usd_per_kw_month: tuple[float, ...] | None
+    staff_usd_per_quarter: float
+    opex_usd_per_kw_quarter: float
+
+
+@dataclass(frozen=True)
+class CoolingTerms:
+    """One cooling option of one hall: capacity of a fitted unit and its coefficients."""
+
+    id: str
+    air_mw: float
+    liquid_mw: float
+    pue: float
+    peak_pue: float
+    wue_l_per_kwh: float
+    fit_out_usd: float
+    building_usd: float
+    """Shell of one new unit; 0 for existing and leased halls."""
+
+
+@dataclass(frozen=True)
+class HallTerms:
+    """A hall type: limits of one unit, how many units, what a new one costs."""
+
+    id: str
+    site: str
+    name: str
+    count: int
+    racks: int
+    it_mw: float
+    existing: bool
+    available_from: int
+    needs_blocks: bool
+    coolings: tuple[CoolingTerms, ...]
+    storage_kw: float = 0.0
+    storage_racks: float = 0.0
+    storage_usd: float = 0.0
+
+    def cooling(self, key: str) -> CoolingTerms:
+        """Terms of one of the hall's cooling options."""
+        return next(c for c in self.coolings if c.id == key)
+
+
+@dataclass(frozen=True)
+class PortClass:
+    """NIC ports that any fabric of a listed protocol can serve: rate and protocols."""
+
+    gbps: float
+    protocols: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """Short name for rows and columns."""
+        return f"{self.gbps:g}g-{'-'.join(self.protocols)}"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A system in a hall under a cooling option; all figures are for one rack (or one multi-rack unit)."""
+
+    hall: str
+    cooling: str
+    system: str
+    accelerator: str
+    accelerators: int
+    nodes: int
+    slots: int
+    rated_kw: float
+    peak_kw: float
+    idle_kw: float
+    training_kw: float
+    research_kw: float
+    air_kw: float
+    liquid_kw: float
+    overhead_kw: float
+    weight_kg: float
+    ports: int
+    rails: int
+    nodes_per_su: int
+    port_class: PortClass
+    price_usd: float
+    maintenance_usd_per_quarter: float
+    lead: int
+    first_order: int
+    max_racks_unit: int
+    embodied_t: float
+    fit_reason: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Hall, cooling and system."""
+        return self.hall, self.cooling, self.system
+
+
+@dataclass(frozen=True)
+class NetworkShare:
+    """Network per NIC port of one class on one fabric option: ideal figures, and upper ones that cover rounding."""
+
+    usd: float
+    kw: float
+    upper_usd: float
+    upper_kw: float
+    upper_racks: float
+
+
+@dataclass(frozen=True)
+class FabricOption:
+    """A fabric family at a number of tiers for one hall domain."""
+
+    hall: str
+    id: str
+    family: str
+    tiers: int
+    protocol: str
+    gbps: float
+    designs: Mapping[PortClass, ClosDesign]
+    parts: Mapping[PortClass, Parts]
+    shares: Mapping[PortClass, NetworkShare]
+    max_ports: int
+    switch_models: tuple[str, str, str]
+    switch_racks_units: float
+    nodes_per_su: int | None = None
+    margin_usd: float = 0.0
+    margin_kw: float = 0.0
+    margin_racks: float = 0.0
+    """What one started scalable unit of the largest system may add above the per-port shares."""
+
+    def link_gbps(self, ports: PortClass) -> float:
+        """One-way rate a NIC port of a class gets on this fabric."""
+        return min(ports.gbps, self.gbps)
+
+
+@dataclass(frozen=True)
+class JobTerms:
+    """A training job: when it may run."""
+
+    id: str
+    first_month: int
+    end_day: float
+    deadline_days: float | None
+    confidence: float
+    sites: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JobConfig:
+    """One way to run a job: where, on what, how many, how long. Times at the asked confidence."""
+
+    job: str
+    place: str
+    """Hall id, or ``cloud:<offer>``."""
+    system: str
+    accelerator: str
+    accelerators: int
+    link_gbps: float
+    precision: str
+    days: float
+    days_p50: float
+    start_month: int
+    layout: Mapping[str, int | str]
+    mfu_frac: float
+    step_time_s: float
+    unit_usd: float = 0.0
+    """Cloud: price of one accelerator-hour."""
+
+    @property
+    def months(self) -> int:
+        """Whole months in which its accelerators are reserved."""
+        return max(1, -int(-self.days // (365.25 / 12)))
+
+    @property
+    def on_cloud(self) -> bool:
+        """Whether it runs on rented accelerators."""
+        return self.place.startswith("cloud:")
+
+
+@dataclass(frozen=True)
+class CapacityTerms:
+    """Research demand and what one accelerator of each place delivers. [TFLOP/s of the reference job]"""
+
+    id: str
+    pflops: tuple[float, ...]
+    utilization_frac: float
+    tflops: Mapping[tuple[str, str], float]
+    """(hall or ``cloud:<offer>``, system or accelerator) -> model TFLOP/s of one accelerator."""
+
+
+@dataclass(frozen=True)
+class OfferTerms:
+    """A rentable accelerator: latest dated on-demand price of the nearest region."""
+
+    id: str
+    accelerator: str
+    usd_per_accelerator_hour: tuple[float, ...]
+    max_accelerators: int
+    region: str
+    note: str
+
+
+@dataclass(frozen=True)
+class FinanceTerms:
+    """Discounting, budget, residual shares."""
+
+    discount_rate: float
+    life_quarters: int
+    budget_total_usd: float | None
+    budget_usd: tuple[float, ...] | None
+    hardware_residual_frac: tuple[float, ...]
+    """By order quarter: share of the price left at the end of the horizon."""
+    building_residual_frac: tuple[float, ...]
+    power_residual_frac: tuple[float, ...]
+    cooling_residual_frac: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class FleetTerms:
+    """Racks already decided: in service and paid in the first quarter."""
+
+    hall: str
+    system: str
+    racks: int
+    accelerators: int
+
+
+@dataclass(frozen=True)
+class SupplyTerms:
+    """Racks a vendor ships by order quarter; None means no limit."""
+
+    system: str
+    racks: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Menu:
+    """Everything the optimizer may choose from."""
+
+    start: str
+    quarters: int
+    sites: tuple[SiteTerms, ...]
+    halls: tuple[HallTerms, ...]
+    placements: tuple[Placement, ...]
+    fabrics: tuple[FabricOption, ...]
+    jobs: tuple[JobTerms, ...]
+    configs: tuple[JobConfig, ...]
+    capacity: tuple[CapacityTerms, ...]
+    offers: tuple[OfferTerms, ...]
+    supply: tuple[SupplyTerms, ...]
+    finance: FinanceTerms
+    orderable: frozenset[str]
+    """Systems that may be ordered; a given fleet's system is orderable only when ``systems`` names it."""
+    fleet: FleetTerms | None = None
+    cloud_max_accelerators: int | None = None
+    margin_factor: float = 1.0
+    """How many rounding margins the limits keep; raised when an audit finds one is not enough."""
+    left_out: tuple[LeftOut, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def hall(self, key: str) -> HallTerms:
+        """Hall by id."""
+        return next(h for h in self.halls if h.id == key)
+
+    def site(self, key: str) -> SiteTerms:
+        """Site by id."""
+        return next(s for s in self.sites if s.id == key)

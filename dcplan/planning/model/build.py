@@ -1,0 +1,29 @@
+"""Table of contents of the maths."""
+
+from __future__ import annotations
+
+import pyomo.environ as pyo
+
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.model.fabric import add_fabric
+from dcplan.planning.model.halls import add_halls
+from dcplan.planning.model.money import add_money
+from dcplan.planning.model.power import add_power
+from dcplan.planning.model.racks import add_racks
+from dcplan.planning.model.sets import Sets, make_sets
+from dcplan.planning.model.variables import add_variables
+from dcplan.planning.model.work import add_work
+
+
+def build_model(menu: Menu) -> tuple[pyo.ConcreteModel, Sets]:
+    """The whole program: what is decided, what limits it, what it costs."""
+    sets = make_sets(menu)
+    model = pyo.ConcreteModel(name="dcplan")
+    add_variables(model, sets)
+    add_racks(model, sets)
+    add_halls(model, sets)
+    add_fabric(model, sets)
+    add_power(model, sets)
+    add_work(model, sets)
+    add_money(model, sets)
+    return model, sets

@@ -1,0 +1,54 @@
+"""Fabrics: one option per hall domain, its ports ordered and in service, its reach."""
+
+from __future__ import annotations
+
+import pyomo.environ as pyo
+
+from dcplan.planning.model.sets import Sets
+
+
+def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""State the fabric choice.
+
+    .. math::
+       \sum_f y_{hf} \le 1, \qquad \sum_f p_{hfgt} = \sum_{k \in g, c} r_k n_{hkct}, \qquad
+       p_{hfgt} \le \min(P_{hf}, \text{what the hall can hold})\, y_{hf}
+    """
+    t = list(sets.quarters)
+    halls = [h for h, fs in sets.options.items() if fs]
+    classes = [(h, c.id) for h in halls for c in sets.classes[h]]
+    model.one_fabric = pyo.Constraint(halls, rule=lambda m, h: sum(m.fabric[h, f] for f in sets.options[h]) <= 1)
+
+    def on_fabrics(m: pyo.ConcreteModel, var: pyo.Var, h: str, c: str, q: int) -> object:
+        return sum(var[h, f, c, q] for f in sets.options[h] if (h, f, c, q) in var)
+
+    def ordered(m: pyo.ConcreteModel, h: str, c: str, q: int) -> object:
+        keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
+        racks = sum(sets.places[k].ports * _ordered_racks(m, sets, k, q) for k in keys)
+        return on_fabrics(m, m.ports_ordered, h, c, q) == racks
+
+    def served(m: pyo.ConcreteModel, h: str, c: str, q: int) -> object:
+        keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
+        return on_fabrics(m, m.ports_served, h, c, q) == sum(sets.places[k].ports * m.racks[k, q] for k in keys)
+
+    model.ports_on_order = pyo.Constraint(classes, t, rule=ordered)
+    model.ports_in_service = pyo.Constraint(classes, t, rule=served)
+    keys = list(dict.fromkeys((h, f, c) for h, f, c, _ in model.ports_ordered))
+
+    def reach(m: pyo.ConcreteModel, h: str, f: str, c: str) -> object:
+        option = next(o for o in sets.menu.fabrics if o.hall == h and o.id == f)
+        most = min(option.max_ports, sets.ports_cap(h, sets.class_of[c]))
+        return m.ports_ordered[h, f, c, t[-1]] <= most * m.fabric[h, f]
+
+    model.fabric_reach = pyo.Constraint(keys, rule=reach)
+    model.ports_stay = pyo.Constraint(
+        keys, t[1:], rule=lambda m, h, f, c, q: m.ports_ordered[h, f, c, q] >= m.ports_ordered[h, f, c, q - 1]
+    )
+    model.ports_bought_first = pyo.Constraint(
+        keys, t, rule=lambda m, h, f, c, q: m.ports_served[h, f, c, q] <= m.ports_ordered[h, f, c, q]
+    )
+
+
+def _ordered_racks(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> object:
+    given = model.fleet[key] if key in sets.fleet else 0
+    return given + sum(model.buy[key, q] for q in sets.order_quarters(key) if q <= t)

@@ -1,0 +1,132 @@
+"""Halls: units fitted with a cooling, rack positions, electrical, liquid and air limits."""
+
+from __future__ import annotations
+
+import pyomo.environ as pyo
+
+from dcplan.planning.menu.types import HallTerms
+from dcplan.planning.model.sets import Sets
+from dcplan.units import KW_PER_MW
+
+
+def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> object:
+    """Power of the hall's network: ideal per-port shares, or upper ones that cover rounding. [kW]"""
+    return sum(_per_port(sets, hall, f, c, "upper_kw" if upper else "kw") * model.ports_served[hall, f, c, t] for f, c in _pairs(model, hall, t))
+
+
+def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> object:
+    """Rack positions of the hall's switches, upper shares. [racks]"""
+    return sum(_per_port(sets, hall, f, c, "upper_racks") * model.ports_served[hall, f, c, t] for f, c in _pairs(model, hall, t))
+
+
+def _pairs(model: pyo.ConcreteModel, hall: str, t: int) -> list[tuple[str, str]]:
+    return [(f, c) for h, f, c, q in model.ports_served if h == hall and q == t]
+
+
+def _per_port(sets: Sets, hall: str, fabric: str, ports: str, what: str) -> float:
+    option = next(o for o in sets.menu.fabrics if o.hall == hall and o.id == fabric)
+    return float(getattr(option.shares[sets.class_of[ports]], what))
+
+
+def margin(sets: Sets, hall: str, what: str) -> float:
+    """Rounding margin that each fitted unit of a hall keeps free: largest over its fabric options."""
+    found = [getattr(o, what) for o in sets.menu.fabrics if o.hall == hall]
+    return float(max(found, default=0.0)) * sets.menu.margin_factor / sets.menu.hall(hall).count
+
+
+def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""State what a fitted hall unit can hold, with the unit count as the capacity's factor (convex hull).
+
+    .. math::
+       \sum_k s_k n_{hkct} \le R_h z_{hct}, \quad
+       \sum_k (w_k + o_{kc}) n_{hkct} \le Q_h z_{hct}, \quad
+       \sum_k l_k n_{hkct} \le Q^{liq}_{hc} z_{hct}, \quad
+       \sum_k a_k n_{hkct} + w^{net}_{ht} \le Q^{air}_{hc} z_{hct}
+
+    Rows over all coolings of a hall add switches and storage; a fitted unit stays fitted.
+    """
+    menu, t = sets.menu, list(sets.quarters)
+    halls = [h.id for h in menu.halls]
+    pairs = [(h.id, c.id) for h in menu.halls for c in h.coolings]
+    many = [(h.id, c.id) for h in menu.halls for c in h.coolings if len(h.coolings) > 1]
+
+    model.hall_units = pyo.Constraint(halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= menu.hall(h).count)
+    model.hall_stays = pyo.Constraint(
+        pairs, t[1:], rule=lambda m, h, c, q: m.fitted[h, c, q] >= m.fitted[h, c, q - 1]
+    )
+    model.rack_bound = pyo.Constraint(
+        list(sets.places), t, rule=lambda m, h, c, k, q: m.racks[h, c, k, q] <= sets.places[h, c, k].max_racks_unit * m.fitted[h, c, q]
+    )
+    _positions(model, sets, halls, many, t)
+    _electrical(model, sets, halls, many, t)
+    _heat(model, sets, halls, pairs, t)
+
+
+def _units(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> object:
+    return sum(model.fitted[hall, c.id, t] for c in sets.menu.hall(hall).coolings)
+
+
+def _sum(model: pyo.ConcreteModel, sets: Sets, keys: list[tuple[str, str, str]], what: str, t: int) -> object:
+    return sum(float(getattr(sets.places[key], what)) * model.racks[key, t] for key in keys)
+
+
+def _given_slots(sets: Sets, hall: HallTerms) -> float:
+    """Positions of a unit; a given fleet that fills them keeps its switches outside (reported by the audit)."""
+    fleet = sets.menu.fleet
+    return 10.0**6 if fleet and fleet.hall == hall.id else float(hall.racks)
+
+
+def _positions(model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: list[tuple[str, str]], t: list[int]) -> None:
+    def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> object:
+        hall = sets.menu.hall(h)
+        room = _given_slots(sets, hall) - margin(sets, h, "margin_racks")
+        used = _sum(m, sets, sets.in_hall[h], "slots", q) + network_racks(m, sets, h, q)
+        return used + hall.storage_racks <= room * _units(m, sets, h, q)
+
+    def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> object:
+        keys = sets.with_cooling[h, c]
+        return _sum(m, sets, keys, "slots", q) <= sets.menu.hall(h).racks * m.fitted[h, c, q] if keys else pyo.Constraint.Skip
+
+    model.hall_racks = pyo.Constraint(halls, t, rule=all_coolings)
+    model.cooling_racks = pyo.Constraint(many, t, rule=one_cooling)
+
+
+def _electrical(model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: list[tuple[str, str]], t: list[int]) -> None:
+    def load_mw(m: pyo.ConcreteModel, keys: list[tuple[str, str, str]], q: int) -> object:
+        return sum((sets.places[k].rated_kw + sets.places[k].overhead_kw) / KW_PER_MW * m.racks[k, q] for k in keys)
+
+    def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> object:
+        hall = sets.menu.hall(h)
+        room = hall.it_mw - margin(sets, h, "margin_kw") / KW_PER_MW
+        extra = (network_kw(m, sets, h, q, upper=True) + hall.storage_kw) / KW_PER_MW
+        return load_mw(m, sets.in_hall[h], q) + extra <= room * _units(m, sets, h, q)
+
+    def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> object:
+        keys = sets.with_cooling[h, c]
+        return load_mw(m, keys, q) <= sets.menu.hall(h).it_mw * m.fitted[h, c, q] if keys else pyo.Constraint.Skip
+
+    model.hall_it_mw = pyo.Constraint(halls, t, rule=all_coolings)
+    model.cooling_it_mw = pyo.Constraint(many, t, rule=one_cooling)
+
+
+def _heat(
+    model: pyo.ConcreteModel, sets: Sets, halls: list[str], pairs: list[tuple[str, str]], t: list[int]
+) -> None:
+    def path(m: pyo.ConcreteModel, h: str, c: str, q: int, what: str, limit: str) -> object:
+        keys = sets.with_cooling[h, c]
+        if not keys:
+            return pyo.Constraint.Skip
+        room = float(getattr(sets.menu.hall(h).cooling(c), limit))
+        heat = sum(float(getattr(sets.places[k], what)) / KW_PER_MW * m.racks[k, q] for k in keys)
+        return heat <= room * m.fitted[h, c, q]
+
+    def air_all(m: pyo.ConcreteModel, h: str, q: int) -> object:
+        hall = sets.menu.hall(h)
+        extra = (network_kw(m, sets, h, q, upper=True) + hall.storage_kw) / KW_PER_MW
+        kept = margin(sets, h, "margin_kw") / KW_PER_MW
+        room = sum((c.air_mw - kept) * m.fitted[h, c.id, q] for c in hall.coolings)
+        return sum(sets.places[k].air_kw / KW_PER_MW * m.racks[k, q] for k in sets.in_hall[h]) + extra <= room
+
+    model.cooling_air_mw = pyo.Constraint(pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "air_kw", "air_mw"))
+    model.cooling_liquid_mw = pyo.Constraint(pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "liquid_kw", "liquid_mw"))
+    model.hall_air_mw = pyo.Constraint(halls, t, rule=air_all)

@@ -1,0 +1,111 @@
+"""Site power: peak against the utility limit, blocks with redundancy, billed demand, energy, carbon, water."""
+
+from __future__ import annotations
+
+import pyomo.environ as pyo
+
+from dcplan.facility.power import RULES
+from dcplan.planning.model.halls import margin, network_kw
+from dcplan.planning.model.sets import Sets
+from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, QUARTERS_PER_YEAR
+
+
+def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""State the power of each site.
+
+    .. math::
+       P_{st} = \sum_{h,k,c} w_k\,\mathrm{PUE}^{peak}_c n_{hkct} + w^{net}\,\mathrm{PUE}^{peak}, \quad
+       P_{st} \le G_{st}, \quad B (b_{st} - r\,u_{st}) \ge \rho\, P^{new}_{st}
+
+    Energy is average power by state times the mean PUE of the racks' own cooling.
+    """
+    menu, t = sets.menu, list(sets.quarters)
+    sites = [s.id for s in menu.sites]
+    pairs = [(h.id, c.id) for h in menu.halls for c in h.coolings]
+    site_of = {h.id: h.site for h in menu.halls}
+    count = {h.id: h.count for h in menu.halls}
+    model.site_peak = pyo.Constraint(sites, t, rule=lambda m, s, q: m.peak_mw[s, q] == site_peak_mw(m, sets, s, q, upper=True))
+    model.utility_mw = pyo.Constraint(sites, t, rule=lambda m, s, q: m.peak_mw[s, q] <= menu.site(s).utility_mw[q])
+    model.site_used = pyo.Constraint(
+        pairs, t, rule=lambda m, h, c, q: m.fitted[h, c, q] <= count[h] * m.used[site_of[h], q]
+    )
+    _add_blocks(model, sets, t, pairs)
+    billed = [s.id for s in menu.sites if s.demand_usd_per_kw_month > 0]
+    model.billed_peak = pyo.Constraint(billed, t, rule=lambda m, s, q: m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False))
+    model.billed_minimum = pyo.Constraint(billed, t, rule=lambda m, s, q: _minimum(m, sets, s, q))
+    model.site_energy = pyo.Constraint(sites, t, rule=lambda m, s, q: m.energy_mwh[s, q] == _energy_mwh(m, sets, s, q))
+    _add_caps(model, sets)
+
+
+def _minimum(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> object:
+    terms = sets.menu.site(site)
+    return model.billed_mw[site, t] >= terms.minimum_take_frac * terms.utility_mw[t] * model.used[site, t]
+
+
+def site_peak_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int, *, upper: bool, new_only: bool = False) -> object:
+    """Facility peak of a site on the design day, from rated power. [MW]"""
+    total: object = 0.0
+    for hall in sets.menu.halls:
+        if hall.site != site or (new_only and not hall.needs_blocks) or not hall.coolings:
+            continue
+        pue = {c.id: c.peak_pue for c in hall.coolings}
+        network = max(pue.values()) if upper else min(pue.values())
+        total += sum(sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * model.racks[k, t] for k in sets.in_hall[hall.id])
+        total += network_kw(model, sets, hall.id, t, upper=upper) * (network / KW_PER_MW) + hall.storage_kw * network / KW_PER_MW
+        if upper:
+            kept = margin(sets, hall.id, "margin_kw") * network / KW_PER_MW
+            total += sum(kept * model.fitted[hall.id, c.id, t] for c in hall.coolings)
+    return total
+
+
+def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[tuple[str, str]]) -> None:
+    backed = list(dict.fromkeys(s for s, _ in model.blocks))
+    new = [(h, c) for h, c in pairs if sets.menu.hall(h).needs_blocks]
+
+    def enough(m: pyo.ConcreteModel, s: str, q: int) -> object:
+        terms = sets.menu.site(s)
+        factor, spare = RULES[terms.redundancy]
+        carried = terms.block_mw * (m.blocks[s, q] - spare * m.used_new[s, q])
+        return carried >= factor * site_peak_mw(m, sets, s, q, upper=True, new_only=True)
+
+    model.power_blocks = pyo.Constraint(backed, t, rule=enough)
+    model.blocks_stay = pyo.Constraint(backed, t[1:], rule=lambda m, s, q: m.blocks[s, q] >= m.blocks[s, q - 1])
+    model.new_hall_used = pyo.Constraint(
+        new, t, rule=lambda m, h, c, q: m.fitted[h, c, q] <= sets.menu.hall(h).count * m.used_new[sets.menu.hall(h).site, q]
+    )
+
+
+def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> object:
+    """Average power by state times mean PUE: idle for all racks, more while training or researching."""
+    total: object = 0.0
+    for hall in sets.menu.halls:
+        if hall.site != site or not hall.coolings:
+            continue
+        pue = {c.id: c.pue for c in hall.coolings}
+        best = min(pue.values())
+        for key in sets.in_hall[hall.id]:
+            place = sets.places[key]
+            hours = HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW
+            total += hours * place.idle_kw * model.racks[key, t]
+            if (key, t) in model.training or (*key, t) in model.training:
+                total += hours * (place.training_kw - place.idle_kw) / place.accelerators * model.training[key, t]
+            for demand in sets.menu.capacity:
+                if (demand.id, *key, t) in model.research:
+                    step = (place.research_kw - place.idle_kw) / place.accelerators
+                    total += hours * step * model.research[demand.id, key, t]
+        total += network_kw(model, sets, hall.id, t, upper=False) * (HOURS_PER_QUARTER * best / KW_PER_MW)
+        total += hall.storage_kw * HOURS_PER_QUARTER * best / KW_PER_MW
+    return total
+
+
+def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
+    years = range(-(-len(sets.quarters) // QUARTERS_PER_YEAR))
+
+    def carbon(m: pyo.ConcreteModel, s: str, year: int) -> object:
+        terms = sets.menu.site(s)
+        part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
+        limit = (terms.max_t_per_year or 0.0) * len(part) / QUARTERS_PER_YEAR
+        return sum(m.energy_mwh[s, q] * terms.grid_g_per_kwh / KG_PER_TONNE for q in part) <= limit
+
+    capped = [s.id for s in sets.menu.sites if s.max_t_per_year is not None]
+    model.carbon_cap = pyo.Constraint(capped, list(years), rule=carbon)

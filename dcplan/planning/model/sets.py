@@ -1,0 +1,109 @@
+"""Sparse index sets of the model, made in plain Python before any variable exists."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+
+from dcplan.planning.menu.types import JobConfig, Menu, Placement, PortClass
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
+
+P = tuple[str, str, str]
+"""Hall, cooling, system."""
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Index sets and look-ups; lists keep the menu's order so that models are reproducible."""
+
+    menu: Menu
+    quarters: range
+    months: range
+    places: dict[P, Placement]
+    orders: list[tuple[str, str, str, int]]
+    fleet: list[P]
+    in_hall: dict[str, list[P]]
+    with_cooling: dict[tuple[str, str], list[P]]
+    same_system: dict[tuple[str, str], list[P]]
+    classes: dict[str, list[PortClass]]
+    options: dict[str, list[str]]
+    class_of: dict[str, PortClass]
+
+    def days_in_quarter(self, config: JobConfig, t: int) -> float:
+        """Days of a run that fall in a quarter."""
+        first = config.start_month * DAYS_PER_MONTH
+        begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
+        return max(0.0, min(first + config.days, end) - max(first, begin))
+
+    def active_months(self, config: JobConfig) -> range:
+        """Months in which a run holds its accelerators."""
+        return range(config.start_month, min(config.start_month + config.months, len(self.months)))
+
+    def alive(self, key: P, t: int) -> list[int]:
+        """Order quarters whose racks serve in quarter t: delivered and not at the end of life."""
+        place, life = self.places[key], self.menu.finance.life_quarters
+        return [q for q in self.order_quarters(key) if q + place.lead <= t < q + place.lead + life]
+
+    def order_quarters(self, key: P) -> list[int]:
+        """Quarters in which a placement may be ordered: released, and delivered inside the horizon."""
+        place = self.places[key]
+        if place.system not in self.menu.orderable:
+            return []
+        return list(range(place.first_order, len(self.quarters) - place.lead))
+
+    def fleet_alive(self, t: int) -> bool:
+        """Whether the given fleet still serves in quarter t."""
+        return t < self.menu.finance.life_quarters
+
+    def ports_cap(self, hall: str, ports: PortClass) -> int:
+        """Most NIC ports of a class that a hall can hold."""
+        count = self.menu.hall(hall).count
+        most = [
+            self.places[k].max_racks_unit * self.places[k].ports
+            for k in self.in_hall[hall]
+            if self.places[k].port_class == ports
+        ]
+        return max(most, default=0) * count
+
+
+def make_sets(menu: Menu) -> Sets:
+    """Build the sparse sets of a menu."""
+    places = {p.key: p for p in menu.placements}
+    in_hall: dict[str, list[P]] = {h.id: [] for h in menu.halls}
+    with_cooling: dict[tuple[str, str], list[P]] = {(h.id, c.id): [] for h in menu.halls for c in h.coolings}
+    same_system: dict[tuple[str, str], list[P]] = defaultdict(list)
+    classes: dict[str, list[PortClass]] = {h.id: [] for h in menu.halls}
+    for key, place in places.items():
+        in_hall[place.hall].append(key)
+        with_cooling[place.hall, place.cooling].append(key)
+        same_system[place.hall, place.system].append(key)
+        if place.port_class not in classes[place.hall]:
+            classes[place.hall].append(place.port_class)
+    options: dict[str, list[str]] = {h.id: [] for h in menu.halls}
+    for option in menu.fabrics:
+        options[option.hall].append(option.id)
+    fleet = menu.fleet
+    draft = Sets(
+        menu=menu,
+        quarters=range(menu.quarters),
+        months=range(menu.quarters * MONTHS_PER_QUARTER),
+        places=places,
+        orders=[],
+        fleet=list(same_system.get((fleet.hall, fleet.system), [])) if fleet else [],
+        in_hall=in_hall,
+        with_cooling=with_cooling,
+        same_system=dict(same_system),
+        classes=classes,
+        options=options,
+        class_of={c.id: c for found in classes.values() for c in found},
+    )
+    draft.orders.extend((*key, t) for key in places for t in draft.order_quarters(key))
+    return draft
+
+
+def most_racks(sets: Sets, key: P, t: int) -> int:
+    """Upper bound of the racks ordered at once: what the hall type can hold."""
+    place = sets.places[key]
+    supply = next((s.racks[t] for s in sets.menu.supply if s.system == place.system), math.inf)
+    return int(min(place.max_racks_unit * sets.menu.hall(place.hall).count, supply))

@@ -1,0 +1,57 @@
+"""All decisions of the model, with their units and bounds."""
+
+from __future__ import annotations
+
+import pyomo.environ as pyo
+
+from dcplan.planning.model.sets import Sets, most_racks
+
+
+def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
+    """Declare every variable.
+
+    ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``fitted`` hall units
+    with a cooling; ``fabric`` chosen; ``ports_ordered`` and ``ports_served`` on it; ``training`` and
+    ``research`` accelerators (quarter average); ``run`` a job configuration; ``rented`` accelerators;
+    ``blocks`` of backup power; ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
+    """
+    menu, t = sets.menu, list(sets.quarters)
+    halls = [(h.id, c.id) for h in menu.halls for c in h.coolings]
+    count = {h.id: h.count for h in menu.halls}
+    sites = [s.id for s in menu.sites]
+    ports = [(h, f, c.id) for h, fs in sets.options.items() for f in fs for c in _served(sets, h, f)]
+    model.buy = pyo.Var(sets.orders, domain=pyo.NonNegativeIntegers, bounds=lambda _, h, c, k, q: (0, most_racks(sets, (h, c, k), q)))
+    model.racks = pyo.Var(list(sets.places), t, domain=pyo.NonNegativeReals)
+    model.fleet = pyo.Var(sets.fleet, domain=pyo.NonNegativeIntegers)
+    model.fitted = pyo.Var(halls, t, domain=pyo.NonNegativeIntegers, bounds=lambda _, h, c, q: (0, _open(sets, h, q) * count[h]))
+    model.fabric = pyo.Var([(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary)
+    model.ports_ordered = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
+    model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
+    model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
+    demands = [(d.id, *key) for d in menu.capacity for key in sets.places if (key[0], key[2]) in d.tflops]
+    model.research = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
+    model.run = pyo.Var(range(len(menu.configs)), domain=pyo.Binary)
+    offers = [(d.id, o.id) for d in menu.capacity for o in menu.offers if ("cloud:" + o.id, o.accelerator) in d.tflops]
+    model.rented = pyo.Var(offers, t, domain=pyo.NonNegativeReals)
+    backed = [s for s in sites if any(h.needs_blocks for h in menu.halls if h.site == s)]
+    model.blocks = pyo.Var(backed, t, domain=pyo.NonNegativeIntegers)
+    model.used = pyo.Var(sites, t, domain=pyo.Binary)
+    model.used_new = pyo.Var(backed, t, domain=pyo.Binary)
+    model.peak_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
+    model.billed_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
+    model.energy_mwh = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
+
+
+def _served(sets: Sets, hall: str, fabric: str) -> list[object]:
+    option = next(o for o in sets.menu.fabrics if o.hall == hall and o.id == fabric)
+    return [c for c in sets.classes[hall] if c in option.shares]
+
+
+def _open(sets: Sets, hall: str, t: int) -> int:
+    return int(t >= sets.menu.hall(hall).available_from)
+
+
+def _training_places(sets: Sets) -> list[tuple[str, str, str]]:
+    """Placements some job configuration may run on."""
+    able = {(c.place, c.system) for c in sets.menu.configs if not c.on_cloud}
+    return [key for key in sets.places if (key[0], key[2]) in able]

@@ -1,0 +1,127 @@
+"""Work: each job runs once, accelerators are not shared, research demand is met, rented hardware is limited."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pyomo.environ as pyo
+
+from dcplan.planning.model.sets import Sets
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
+
+GFLOPS_PER_PFLOPS = 1000.0
+"""TFLOP/s in a PFLOP/s."""
+
+
+def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""State the workloads.
+
+    .. math::
+       \sum_m x_{jm} = 1, \quad \sum_{m\ active} g_m x_{jm} \le \sum_c a_k n_{hkct}, \quad
+       \sum_c d_{hkct} = \sum_m g_m\,\mathrm{days}_{mt}/D\; x_{jm}, \quad d + u \le a_k n, \quad
+       \sum \tau\,\eta\,(u + v) \ge D_t
+    """
+    menu = sets.menu
+    configs = menu.configs
+    of_job: dict[str, list[int]] = defaultdict(list)
+    for i, config in enumerate(configs):
+        of_job[config.job].append(i)
+    model.job_runs_once = pyo.Constraint(
+        [j.id for j in menu.jobs], rule=lambda m, j: sum(m.run[i] for i in of_job[j]) == 1 if of_job[j] else pyo.Constraint.Infeasible
+    )
+    _add_sharing(model, sets)
+    _add_fabric_speed(model, sets)
+    _add_capacity(model, sets)
+    _add_cloud(model, sets)
+
+
+def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
+    configs = sets.menu.configs
+    by_place: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for i, config in enumerate(configs):
+        if not config.on_cloud:
+            by_place[config.place, config.system].append(i)
+
+    def room(m: pyo.ConcreteModel, h: str, k: str, month: int) -> object:
+        active = [i for i in by_place[h, k] if month in sets.active_months(configs[i])]
+        if not active:
+            return pyo.Constraint.Skip
+        have = sum(sets.places[p].accelerators * m.racks[p, month // MONTHS_PER_QUARTER] for p in sets.same_system[h, k])
+        return sum(configs[i].accelerators * m.run[i] for i in active) <= have
+
+    def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> object:
+        shares = [(i, sets.days_in_quarter(configs[i], t) / DAYS_PER_QUARTER) for i in by_place[h, k]]
+        need = sum(configs[i].accelerators * share * m.run[i] for i, share in shares if share > 0)
+        return sum(m.training[p, t] for p in sets.same_system[h, k]) == need
+
+    def split(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> object:
+        key = (h, c, k)
+        busy = [m.training[key, t]] if (*key, t) in m.training else []
+        busy += [m.research[d.id, key, t] for d in sets.menu.capacity if (d.id, *key, t) in m.research]
+        return sum(busy) <= sets.places[key].accelerators * m.racks[key, t] if busy else pyo.Constraint.Skip
+
+    places = list(by_place)
+    model.accelerators_for_jobs = pyo.Constraint(places, list(sets.months), rule=room)
+    model.training_use = pyo.Constraint(places, list(sets.quarters), rule=use)
+    model.accelerators_shared = pyo.Constraint(list(sets.places), list(sets.quarters), rule=split)
+
+
+def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
+    """A job counted at a link rate needs a fabric that gives its system that rate."""
+    groups: dict[tuple[str, str, str, float], list[int]] = defaultdict(list)
+    for i, config in enumerate(sets.menu.configs):
+        if not config.on_cloud:
+            groups[config.job, config.place, config.system, config.link_gbps].append(i)
+    keys = list(groups)
+
+    def speed(m: pyo.ConcreteModel, n: int) -> object:
+        _, hall, system, link = keys[n]
+        ports = sets.places[sets.same_system[hall, system][0]].port_class
+        able = [o.id for o in sets.menu.fabrics if o.hall == hall and ports in o.shares and o.link_gbps(ports) >= link]
+        return sum(m.run[i] for i in groups[keys[n]]) <= sum(m.fabric[hall, f] for f in able)
+
+    model.fabric_speed = pyo.Constraint(range(len(keys)), rule=speed)
+
+
+def _add_capacity(model: pyo.ConcreteModel, sets: Sets) -> None:
+    menu = sets.menu
+
+    def meet(m: pyo.ConcreteModel, d: str, t: int) -> object:
+        demand = next(x for x in menu.capacity if x.id == d)
+        rate = demand.utilization_frac / GFLOPS_PER_PFLOPS
+        owned = sum(rate * demand.tflops[k[0], k[2]] * m.research[d, k, t] for k in sets.places if (d, *k, t) in m.research)
+        rented = sum(
+            rate * demand.tflops["cloud:" + o.id, o.accelerator] * m.rented[d, o.id, t]
+            for o in menu.offers
+            if (d, o.id, t) in m.rented
+        )
+        total = owned + rented
+        if not hasattr(total, "is_expression_type"):  # nothing can serve the demand
+            return pyo.Constraint.Feasible if demand.pflops[t] <= 0 else pyo.Constraint.Infeasible
+        return total >= demand.pflops[t]
+
+    model.research_demand = pyo.Constraint([d.id for d in menu.capacity], list(sets.quarters), rule=meet)
+
+
+def _add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
+    menu = sets.menu
+    on_cloud = [(i, c) for i, c in enumerate(menu.configs) if c.on_cloud]
+
+    def held(m: pyo.ConcreteModel, offer: str, month: int) -> list[object]:
+        t = month // MONTHS_PER_QUARTER
+        runs = [c.accelerators * m.run[i] for i, c in on_cloud if c.place == "cloud:" + offer and month in sets.active_months(c)]
+        return runs + [m.rented[d.id, offer, t] for d in menu.capacity if (d.id, offer, t) in m.rented]
+
+    def one(m: pyo.ConcreteModel, offer: str, month: int) -> object:
+        parts = held(m, offer, month)
+        limit = next(o.max_accelerators for o in menu.offers if o.id == offer)
+        return sum(parts) <= limit if parts else pyo.Constraint.Skip
+
+    def every(m: pyo.ConcreteModel, month: int) -> object:
+        parts = [part for o in menu.offers for part in held(m, o.id, month)]
+        return sum(parts) <= menu.cloud_max_accelerators if parts else pyo.Constraint.Skip
+
+    months = list(sets.months)
+    model.offer_limit = pyo.Constraint([o.id for o in menu.offers], months, rule=one)
+    if menu.cloud_max_accelerators is not None:
+        model.cloud_limit = pyo.Constraint(months, rule=every)

@@ -1,0 +1,1 @@
+"""HiGHS behind one door: compile once, solve, bound, elastic remedies."""

@@ -1,0 +1,242 @@
+"""Pyomo model -> matrix -> HiGHS, one thread, with row and column names kept.
+
+Traps that shape this file (measured on highspy 1.15): ``threads`` is global to the process and a second
+value makes ``run`` fail silently; progress callbacks need ``output_flag`` on.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+import pyomo.environ as pyo
+from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
+
+Vector = npt.NDArray[np.float64]
+
+OPTIMAL = "optimal"
+INFEASIBLE = "infeasible"
+LIMIT = "limit"
+INTERRUPTED = "interrupted"
+
+
+@dataclass
+class Matrix:
+    """A mixed-integer program with names."""
+
+    cost: Vector
+    offset: float
+    lower: Vector
+    upper: Vector
+    integer: npt.NDArray[np.bool_]
+    columns: list[str]
+    row_lower: Vector
+    row_upper: Vector
+    rows: list[str]
+    start: npt.NDArray[np.int32]
+    index: npt.NDArray[np.int32]
+    value: Vector
+    variables: list[Any] = field(default_factory=list)
+
+    def position(self) -> dict[str, int]:
+        """Column name -> position."""
+        return {name: i for i, name in enumerate(self.columns)}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a solve proved."""
+
+    status: str
+    objective: float
+    bound: float
+    values: Vector | None
+    seconds: float
+    nodes: int
+
+    @property
+    def gap_frac(self) -> float:
+        """Proven relative gap; infinite without an incumbent."""
+        if self.values is None:
+            return math.inf
+        return max(0.0, self.objective - self.bound) / max(abs(self.objective), 1e-9)
+
+
+def compile_model(model: pyo.ConcreteModel) -> Matrix:
+    """Translate a Pyomo model once; equality, one-sided and range rows keep their constraint's name."""
+    form = LinearStandardFormCompiler().write(model, mixed_form=True)
+    matrix = form.A.tocsc()
+    rhs = np.asarray(form.rhs, dtype=np.float64)
+    kinds = np.array([row.bound_type for row in form.rows], dtype=np.int8)
+    row_lower = np.where(kinds <= 0, rhs, -np.inf)
+    row_upper = np.where(kinds >= 0, rhs, np.inf)
+    variables = list(form.columns)
+    bounds = [v.bounds for v in variables]
+    cost = np.asarray(form.c.todense(), dtype=np.float64).ravel() if form.c is not None else np.zeros(len(variables))
+    return Matrix(
+        cost=cost,
+        offset=float(form.c_offset[0]) if len(form.c_offset) else 0.0,
+        lower=np.array([-np.inf if b[0] is None else b[0] for b in bounds], dtype=np.float64),
+        upper=np.array([np.inf if b[1] is None else b[1] for b in bounds], dtype=np.float64),
+        integer=np.array([v.is_integer() or v.is_binary() for v in variables]),
+        columns=[v.name for v in variables],
+        row_lower=row_lower,
+        row_upper=row_upper,
+        rows=[row.constraint.name for row in form.rows],
+        start=matrix.indptr.astype(np.int32),
+        index=matrix.indices.astype(np.int32),
+        value=np.asarray(matrix.data, dtype=np.float64),
+        variables=variables,
+    )
+
+
+def _highs(matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector) -> highspy.Highs:
+    solver = highspy.Highs()
+    for name, value in (("output_flag", True), ("log_to_console", False), ("threads", 1), ("parallel", "off"), ("random_seed", 0)):
+        solver.setOptionValue(name, value)
+    problem = highspy.HighsLp()
+    problem.num_col_, problem.num_row_ = len(matrix.cost), len(matrix.rows)
+    problem.col_cost_, problem.offset_ = matrix.cost, matrix.offset
+    problem.col_lower_, problem.col_upper_ = lower, upper
+    problem.row_lower_, problem.row_upper_ = matrix.row_lower, matrix.row_upper
+    problem.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    problem.a_matrix_.start_, problem.a_matrix_.index_, problem.a_matrix_.value_ = matrix.start, matrix.index, matrix.value
+    kinds = [highspy.HighsVarType.kInteger if i else highspy.HighsVarType.kContinuous for i in integer]
+    problem.integrality_ = kinds
+    if solver.passModel(problem) == highspy.HighsStatus.kError:
+        msg = "HiGHS refused the model"
+        raise RuntimeError(msg)
+    return solver
+
+
+Progress = Callable[[float, float, float, int], None]
+"""Called with seconds, incumbent, bound and nodes."""
+
+
+def solve(  # noqa: PLR0913  # each argument is one way to steer a solve
+    matrix: Matrix,
+    *,
+    gap: float,
+    time_limit_s: float,
+    relaxed: npt.NDArray[np.bool_] | None = None,
+    fixed: Mapping[int, float] | None = None,
+    start: Mapping[int, float] | None = None,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Outcome:
+    """Solve a program, or one with some integers relaxed, some columns fixed, from a (partial) start.
+
+    Raises
+    ------
+    RuntimeError
+        When HiGHS ends without saying why: a bug, never an answer.
+    """
+    began = time.monotonic()
+    lower, upper = matrix.lower.copy(), matrix.upper.copy()
+    for i, value in (fixed or {}).items():
+        lower[i] = upper[i] = value
+    integer = matrix.integer if relaxed is None else matrix.integer & ~relaxed
+    solver = _highs(matrix, integer, lower, upper)
+    solver.setOptionValue("mip_rel_gap", gap)
+    solver.setOptionValue("time_limit", max(time_limit_s, 0.1))
+    solver.setOptionValue("mip_min_logging_interval", 0.5)
+    if start:
+        index = np.array(list(start), dtype=np.int32)
+        solver.setSolution(len(index), index, np.array(list(start.values()), dtype=np.float64))
+    interrupted = _watch(solver, progress, stop)
+    solver.run()
+    return _outcome(solver, matrix, began, bool(integer.any()), interrupted)
+
+
+def _watch(solver: highspy.Highs, progress: Progress | None, stop: Callable[[], bool] | None) -> list[bool]:
+    interrupted: list[bool] = []
+    if progress is not None:
+
+        def report(event: Any) -> None:
+            data = event.data_out
+            progress(data.running_time, data.mip_primal_bound, data.mip_dual_bound, data.mip_node_count)
+
+        solver.cbMipLogging += report
+    if stop is not None:
+
+        def check(event: Any) -> None:
+            if stop():
+                interrupted.append(True)
+                event.interrupt()
+
+        solver.cbMipInterrupt += check
+        solver.cbSimplexInterrupt += check
+    return interrupted
+
+
+def _outcome(
+    solver: highspy.Highs, matrix: Matrix, began: float, is_mip: bool, interrupted: list[bool]  # noqa: FBT001
+) -> Outcome:
+    status = solver.getModelStatus()
+    info = solver.getInfo()
+    seconds = time.monotonic() - began
+    kinds = highspy.HighsModelStatus
+    nodes = int(info.mip_node_count) if is_mip else 0
+    if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
+        return Outcome(INFEASIBLE, math.inf, math.inf, None, seconds, nodes)
+    if status in (kinds.kNotset, kinds.kModelError, kinds.kSolveError, kinds.kUnbounded):
+        msg = f"HiGHS ended with {solver.modelStatusToString(status)}"
+        raise RuntimeError(msg)
+    has_plan = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    values = np.array(solver.getSolution().col_value) if has_plan else None
+    objective = float(info.objective_function_value) if has_plan else math.inf
+    done = status == kinds.kOptimal
+    bound = float(info.mip_dual_bound) if is_mip else (objective if done else -math.inf)
+    name = OPTIMAL if done else INTERRUPTED if interrupted or status == kinds.kInterrupt else LIMIT
+    return Outcome(name, objective, bound, values, seconds, nodes)
+
+
+def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
+    """Copy in which the rows of some constraints may be broken at a price per unit, and nothing else costs.
+
+    ``prices`` is constraint name (before its index) -> price; equality rows get a slack each way.
+    """
+    cost, lower, upper = [np.zeros_like(matrix.cost)], [matrix.lower], [matrix.upper]
+    columns = list(matrix.columns)
+    start, index, value = list(matrix.start), list(matrix.index), list(matrix.value)
+    for i, name in enumerate(matrix.rows):
+        price = prices.get(name.partition("[")[0])
+        if price is None:
+            continue
+        signs = [1.0] if np.isfinite(matrix.row_lower[i]) else []
+        signs += [-1.0] if np.isfinite(matrix.row_upper[i]) else []
+        for sign in signs:
+            columns.append(f"slack:{i}:{name}")
+            index.append(i)
+            value.append(sign)
+            start.append(len(index))
+            cost.append(np.array([price]))
+            lower.append(np.array([0.0]))
+            upper.append(np.array([np.inf]))
+    extra = len(columns) - len(matrix.columns)
+    return Matrix(
+        cost=np.concatenate(cost),
+        offset=0.0,
+        lower=np.concatenate(lower),
+        upper=np.concatenate(upper),
+        integer=np.concatenate([matrix.integer, np.zeros(extra, dtype=bool)]),
+        columns=columns,
+        row_lower=matrix.row_lower,
+        row_upper=matrix.row_upper,
+        rows=matrix.rows,
+        start=np.array(start, dtype=np.int32),
+        index=np.array(index, dtype=np.int32),
+        value=np.array(value, dtype=np.float64),
+    )
+
+
+def positions(matrix: Matrix, names: Iterable[str]) -> list[int]:
+    """Columns whose variable (name before the index) is one of ``names``."""
+    wanted = set(names)
+    return [i for i, column in enumerate(matrix.columns) if column.partition("[")[0] in wanted]
