@@ -106,11 +106,12 @@ def _placements(
     left_out: list[LeftOut],
 ) -> tuple[list[Placement], FleetTerms | None]:
     scenario = question.scenario
+    per_su = scenario.fabric.nodes_per_su if scenario.fabric else None
     placed = [
         p
         for system in wanted
         for key, hall in halls.items()
-        for p in placements(system, hall, given[key], ledger, left_out)
+        for p in placements(system, hall, given[key], ledger, left_out, nodes_per_su=per_su)
     ]
     fleet = scenario.fleet
     if fleet is None:
@@ -123,7 +124,7 @@ def _placements(
         if value is None:
             cause = f"fleet: {row.id} has no {field}; give it under prices"
             raise InputError([question.tree.problem("DC003", cause, ("fleet", "system"))])
-    own = placements(system_terms(row, scenario, ledger), hall, given[hall.id], ledger, left_out, fleet.nodes_per_rack)
+    own = placements(system_terms(row, scenario, ledger), hall, given[hall.id], ledger, left_out, fleet.nodes_per_rack, per_su)
     if not own:
         reasons = "; ".join(f"{x.where}: {x.reason}" for x in left_out if x.id == row.id)
         raise InputError([question.tree.problem("DC033", f"fleet: {row.id} does not fit {hall.id}: {reasons}", ("fleet",))])

@@ -129,6 +129,7 @@ def placements(
     ledger: Ledger,
     left_out: list[LeftOut],
     nodes_override: int | None = None,
+    nodes_per_su: int | None = None,
 ) -> list[Placement]:
     """Every cooling option of a hall under which the system fits; the others are named with the reason."""
     result = []
@@ -136,7 +137,7 @@ def placements(
         row = ledger.catalog.get("cooling", cooling.id, CoolingOption)
         reason = _incompatible(system.row, row)
         if not reason:
-            placed = _placed(system, hall, given, cooling, row, nodes_override)
+            placed = _placed(system, hall, given, cooling, row, nodes_override, nodes_per_su)
             if isinstance(placed, Placement):
                 result.append(placed)
                 continue
@@ -162,6 +163,7 @@ def _placed(  # noqa: PLR0913  # one argument per source of a coefficient
     cooling: CoolingTerms,
     row: CoolingOption,
     nodes_override: int | None,
+    nodes_per_su: int | None,
 ) -> Placement | str:
     unit = system.row
     liquid_hall = "liquid" in row.accepts and "liquid" in unit.cooling_modes
@@ -204,8 +206,11 @@ def _placed(  # noqa: PLR0913  # one argument per source of a coefficient
         weight_kg=(unit.weight_kg.value if unit.weight_kg else 0.0) * nodes,
         ports=(unit.scaleout_ports or 0) * nodes,
         rails=unit.scaleout_rails or unit.scaleout_ports or 1,
-        nodes_per_su=unit.nodes_per_su or 1,
-        port_class=PortClass(unit.scaleout_port_gbps.value if unit.scaleout_port_gbps else 0.0, tuple(unit.protocols)),
+        port_class=PortClass(
+            unit.scaleout_port_gbps.value if unit.scaleout_port_gbps else 0.0,
+            tuple(unit.protocols),
+            nodes_per_su or unit.nodes_per_su or 1,
+        ),
         price_usd=system.price_usd * nodes,
         maintenance_usd_per_quarter=system.price_usd * nodes * system.maintenance_frac_per_year / QUARTERS_PER_YEAR,
         lead=system.lead,

@@ -79,11 +79,11 @@ def _option(
             missing.append(str(error))
             continue
         parts[ports] = _parts(ledger, family, models, link)
-        shares[ports] = _share(designs[ports], parts[ports])
+        shares[ports] = _share(designs[ports], parts[ports], ports.nodes_per_su)
     if not shares:
         raise _MissingError("; ".join(missing))
     in_hall = {p.system: p for p in placed if p.port_class in shares}
-    margins = [_su_margin(designs[p.port_class], parts[p.port_class], p, given) for p in in_hall.values()]
+    margins = [_su_margin(designs[p.port_class], parts[p.port_class], p) for p in in_hall.values()]
     usd, kw, racks = (max(column) for column in zip(*margins, strict=True))
     return FabricOption(
         hall=hall.id,
@@ -98,7 +98,6 @@ def _option(
         max_ports=min(d.reach_endpoints for d in designs.values()),
         switch_models=models,
         switch_racks_units=NETWORK_RACK_UNITS,
-        nodes_per_su=given.nodes_per_su if given else None,
         margin_usd=usd,
         margin_kw=kw,
         margin_racks=racks,
@@ -188,10 +187,15 @@ def _need(ledger: Ledger, key: str, quantity: Quantity | None) -> float:
     return ledger.take(key, quantity)
 
 
-def _share(plan: ClosDesign, parts: Parts) -> NetworkShare:
-    """Per NIC port: ideal fractions of switches and optics, and upper ones that cover divisor rounding."""
+def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:
+    """Per NIC port: ideal fractions of switches and optics, and upper ones that cover divisor rounding.
+
+    A full scalable unit owns whole leaves per rail, so its leaves per port are ceil(n/d)/n; a smaller unit
+    shares leaves, 1/d. Either never exceeds the exact count.
+    """
     p = plan.planes
-    leaf = p / plan.leaf_down
+    d = plan.leaf_down
+    leaf = p * (math.ceil(nodes_per_su / d) / nodes_per_su if nodes_per_su >= d else 1.0 / d)
     up = leaf * plan.leaf_up if plan.tiers > 1 else 0.0
     spine = up / (plan.radix if plan.tiers == 2 else plan.spine_down) if plan.tiers > 1 else 0.0
     spine_core = spine * plan.spine_up if plan.tiers == 3 else 0.0
@@ -219,15 +223,11 @@ def _worst_rounding(uplinks: int) -> float:
     return max((high / (low + 1) for low, high in pairs), default=1.0)
 
 
-def _su_margin(
-    plan: ClosDesign, parts: Parts, placement: Placement, given: GivenFabric | None
-) -> tuple[float, float, float]:
+def _su_margin(plan: ClosDesign, parts: Parts, placement: Placement) -> tuple[float, float, float]:
     """USD, kW and network racks of one scalable unit that is started but not filled, plus a spine and a core."""
-    nodes = (given and given.nodes_per_su) or placement.nodes_per_su
-    links = placement.rails * plan.leaf_down * math.ceil(nodes / plan.leaf_down)
-    if nodes < plan.leaf_down:
-        links = plan.leaf_down * math.ceil(nodes * placement.rails / plan.leaf_down + 1)
-    share = _share(plan, parts)
+    nodes = placement.port_class.nodes_per_su
+    links = nodes * placement.rails if nodes >= plan.leaf_down else nodes * placement.rails + plan.leaf_down
+    share = _share(plan, parts, nodes)
     extra_switches = (plan.tiers > 1) + (plan.tiers > 2)
     p = plan.planes
     usd = links * share.upper_usd + p * extra_switches * max(parts.spine_usd, parts.core_usd) + parts.leaf_optic_usd

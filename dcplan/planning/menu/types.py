@@ -82,15 +82,16 @@ class HallTerms:
 
 @dataclass(frozen=True)
 class PortClass:
-    """NIC ports that any fabric of a listed protocol can serve: rate and protocols."""
+    """NIC ports alike for a fabric: rate, protocols, and nodes of the scalable unit their leaves are bought for."""
 
     gbps: float
     protocols: tuple[str, ...]
+    nodes_per_su: int
 
     @property
     def id(self) -> str:
         """Short name for rows and columns."""
-        return f"{self.gbps:g}g-{'-'.join(self.protocols)}"
+        return f"{self.gbps:g}g-{'-'.join(self.protocols)}-su{self.nodes_per_su}"
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,6 @@ class Placement:
     weight_kg: float
     ports: int
     rails: int
-    nodes_per_su: int
     port_class: PortClass
     price_usd: float
     maintenance_usd_per_quarter: float
@@ -158,7 +158,6 @@ class FabricOption:
     max_ports: int
     switch_models: tuple[str, str, str]
     switch_racks_units: float
-    nodes_per_su: int | None = None
     margin_usd: float = 0.0
     margin_kw: float = 0.0
     margin_racks: float = 0.0

@@ -1,0 +1,1 @@
+"""Recompute a plan in plain Python, from the catalog, without the optimizer: constraints, money, energy."""

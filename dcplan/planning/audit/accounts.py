@@ -1,0 +1,247 @@
+"""Accounts of a plan: power, energy, water, carbon and every payment, by quarter, with exact switch counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from dcplan.economics.cashflow import Flow
+from dcplan.planning.audit.network import EMPTY, Network, exact_network
+from dcplan.planning.menu.types import HallTerms, Menu, Placement, SiteTerms
+from dcplan.planning.plan import Decisions
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    HOURS_PER_DAY,
+    HOURS_PER_QUARTER,
+    KW_PER_MW,
+    MONTHS_PER_QUARTER,
+)
+
+
+@dataclass
+class HallQuarter:
+    """One hall type in one quarter."""
+
+    racks: int = 0
+    slots: float = 0.0
+    rated_kw: float = 0.0
+    hall_kw: float = 0.0
+    peak_kw: float = 0.0
+    air_kw: float = 0.0
+    liquid_kw: float = 0.0
+    facility_mw: float = 0.0
+    it_mwh: float = 0.0
+    facility_mwh: float = 0.0
+    water_l: float = 0.0
+    units: int = 0
+    network: Network = EMPTY
+
+
+@dataclass
+class Accounts:
+    """Everything recomputed."""
+
+    halls: dict[tuple[str, int], HallQuarter] = field(default_factory=dict)
+    ordered_networks: dict[tuple[str, int], Network] = field(default_factory=dict)
+    flows: list[Flow] = field(default_factory=list)
+
+    def site(self, menu: Menu, site: str, t: int, what: str) -> float:
+        """Sum of a hall figure over a site."""
+        return sum(float(getattr(a, what)) for (h, q), a in self.halls.items() if q == t and menu.hall(h).site == site)
+
+    def total(self, what: str) -> float:
+        """Sum of a hall figure over everything."""
+        return sum(float(getattr(a, what)) for a in self.halls.values())
+
+
+def make_accounts(menu: Menu, d: Decisions) -> Accounts:
+    """Recompute all accounts of a plan."""
+    books = Accounts()
+    for hall in menu.halls:
+        for t in range(menu.quarters):
+            serving = exact_network(menu, hall.id, d.fabric.get(hall.id), lambda p, q=t: d.racks(menu, p.key, q))  # type: ignore[misc]
+            bought = exact_network(menu, hall.id, d.fabric.get(hall.id), lambda p, q=t: d.racks_ordered(p.key, q))  # type: ignore[misc]
+            books.ordered_networks[hall.id, t] = bought
+            books.halls[hall.id, t] = _hall_quarter(menu, d, hall, t, serving)
+    books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *_cloud(menu, d)]
+    books.flows += _residual(menu, books.flows)
+    return books
+
+
+def _hall_quarter(menu: Menu, d: Decisions, hall: HallTerms, t: int, network: Network) -> HallQuarter:
+    a = HallQuarter(network=network)
+    a.units = sum(d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings)
+    by_cooling: dict[str, float] = defaultdict(float)
+    for place in menu.placements:
+        if place.hall != hall.id:
+            continue
+        n = d.racks(menu, place.key, t)
+        if not n:
+            continue
+        a.racks += n * place.slots
+        a.slots += n * place.slots
+        a.rated_kw += n * place.rated_kw
+        a.hall_kw += n * (place.rated_kw + place.overhead_kw)
+        a.peak_kw += n * place.peak_kw
+        a.air_kw += n * place.air_kw
+        a.liquid_kw += n * place.liquid_kw
+        by_cooling[place.cooling] += n * place.rated_kw
+        cooling = hall.cooling(place.cooling)
+        a.facility_mw += n * place.rated_kw * cooling.peak_pue / KW_PER_MW
+        mwh = _energy_mwh(menu, d, place, n, t)
+        a.it_mwh += mwh
+        a.facility_mwh += mwh * cooling.pue
+        a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
+    extra = network.kw + (hall.storage_kw if a.units else 0.0)
+    a.slots += network.racks + (hall.storage_racks if a.units else 0.0)
+    a.rated_kw += extra
+    a.hall_kw += extra
+    a.peak_kw += extra
+    a.air_kw += extra
+    shares = _shares(by_cooling, d, hall, t)
+    for key, share in shares.items():
+        cooling = hall.cooling(key)
+        mwh = extra * share * HOURS_PER_QUARTER / KW_PER_MW
+        a.facility_mw += extra * share * cooling.peak_pue / KW_PER_MW
+        a.it_mwh += mwh
+        a.facility_mwh += mwh * cooling.pue
+        a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
+    return a
+
+
+def _shares(by_cooling: dict[str, float], d: Decisions, hall: HallTerms, t: int) -> dict[str, float]:
+    """Switches and storage are cooled like the racks around them: in proportion to rated power."""
+    total = sum(by_cooling.values())
+    if total > 0:
+        return {key: kw / total for key, kw in by_cooling.items()}
+    units = {c.id: d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings}
+    fitted = sum(units.values())
+    return {key: n / fitted for key, n in units.items() if n} if fitted else {}
+
+
+def _energy_mwh(menu: Menu, d: Decisions, place: Placement, racks: int, t: int) -> float:
+    training = d.training.get((*place.key, t), 0.0)
+    research = sum(d.research.get((c.id, *place.key, t), 0.0) for c in menu.capacity)
+    kw = racks * place.idle_kw
+    kw += (place.training_kw - place.idle_kw) * training / place.accelerators
+    kw += (place.research_kw - place.idle_kw) * research / place.accelerators
+    return kw * HOURS_PER_QUARTER / KW_PER_MW
+
+
+def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
+    flows = []
+    price = {p.key: p.price_usd for p in menu.placements}
+    site_of = {h.id: h.site for h in menu.halls}
+    for (h, c, k), n in d.fleet.items():
+        flows.append(Flow(0, "capex", f"racks {k}", n * price[h, c, k], site_of[h]))
+    for (h, c, k, t), n in d.ordered.items():
+        flows.append(Flow(t, "capex", f"racks {k}", n * price[h, c, k], site_of[h]))
+    for hall in menu.halls:
+        if hall.storage_usd:
+            flows.append(Flow(0, "capex", "storage", hall.storage_usd, hall.site))
+        for t in range(menu.quarters):
+            before = books.ordered_networks[hall.id, t - 1].usd if t else 0.0
+            added = books.ordered_networks[hall.id, t].usd - before
+            if added:
+                flows.append(Flow(t, "capex", "network", added, hall.site))
+            flows += _fitting(d, hall, t)
+    for site in menu.sites:
+        for t in range(menu.quarters):
+            new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
+            if new:
+                flows.append(Flow(t, "capex", "power blocks", new * site.block_usd, site.id))
+    return flows
+
+
+def _fitting(d: Decisions, hall: HallTerms, t: int) -> list[Flow]:
+    flows = []
+    for c in hall.coolings:
+        new = d.fitted.get((hall.id, c.id, t), 0) - (d.fitted.get((hall.id, c.id, t - 1), 0) if t else 0)
+        if new:
+            flows.append(Flow(t, "capex", "cooling and fit-out", new * c.fit_out_usd, hall.site))
+            if c.building_usd:
+                flows.append(Flow(t, "capex", "building", new * c.building_usd, hall.site))
+    return flows
+
+
+def _running(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
+    flows = []
+    for site in menu.sites:
+        for t in range(menu.quarters):
+            mwh = books.site(menu, site.id, t, "facility_mwh")
+            flows.append(Flow(t, "energy", "energy", mwh * KW_PER_MW * site.usd_per_kwh[t], site.id))
+            used = any(books.halls[h.id, t].units for h in menu.halls if h.site == site.id)
+            flows += _site_running(menu, d, books, site, t, used=used)
+    return [f for f in flows if f.usd]
+
+
+def _site_running(menu: Menu, d: Decisions, books: Accounts, site: SiteTerms, t: int, *, used: bool) -> list[Flow]:
+    flows = []
+    if site.demand_usd_per_kw_month > 0:
+        peak = books.site(menu, site.id, t, "facility_mw")
+        billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
+        usd = billed * KW_PER_MW * site.demand_usd_per_kw_month * MONTHS_PER_QUARTER
+        flows.append(Flow(t, "energy", "demand charge", usd, site.id))
+    if used:
+        flows.append(Flow(t, "opex", "staff", site.staff_usd_per_quarter, site.id))
+    for place in menu.placements:
+        hall = menu.hall(place.hall)
+        if hall.site != site.id:
+            continue
+        n = d.racks(menu, place.key, t)
+        if n:
+            flows.append(Flow(t, "opex", "hardware maintenance", n * place.maintenance_usd_per_quarter, site.id))
+            flows.append(Flow(t, "opex", "facility", n * place.rated_kw * site.opex_usd_per_kw_quarter, site.id))
+    if site.lease_usd_per_kw_month:
+        for hall in (h for h in menu.halls if h.site == site.id):
+            kw = books.halls[hall.id, t].units * hall.it_mw * KW_PER_MW
+            flows.append(Flow(t, "opex", "lease", kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER, site.id))
+    return flows
+
+
+def _cloud(menu: Menu, d: Decisions) -> list[Flow]:
+    price = {o.id: o.usd_per_accelerator_hour for o in menu.offers}
+    flows = []
+    for (_, offer, t), accelerators in d.rented.items():
+        flows.append(Flow(t, "cloud", f"research on {offer}", accelerators * HOURS_PER_QUARTER * price[offer][t]))
+    for run in d.runs:
+        if not run.on_cloud:
+            continue
+        offer = run.place.removeprefix("cloud:")
+        for t in range(menu.quarters):
+            days = overlap_days(run.start_month * DAYS_PER_MONTH, run.days, t)
+            if days:
+                usd = run.accelerators * days * HOURS_PER_DAY * price[offer][t]
+                flows.append(Flow(t, "cloud", f"{run.job} on {offer}", usd))
+    return flows
+
+
+def overlap_days(first_day: float, days: float, t: int) -> float:
+    """Days of a run that fall in a quarter.
+
+    Examples
+    --------
+    >>> overlap_days(0.0, 100.0, 0), overlap_days(0.0, 100.0, 1)
+    (91.3125, 8.6875)
+    """
+    begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
+    return max(0.0, min(first_day + days, end) - max(first_day, begin))
+
+
+def _residual(menu: Menu, flows: list[Flow]) -> list[Flow]:
+    """Value kept at the end of the horizon, from the capital flows themselves."""
+    finance, last = menu.finance, menu.quarters - 1
+    share = {
+        "racks": finance.hardware_residual_frac,
+        "network": finance.hardware_residual_frac,
+        "storage": finance.hardware_residual_frac,
+        "building": finance.building_residual_frac,
+        "cooling": finance.cooling_residual_frac,
+        "power": finance.power_residual_frac,
+    }
+    kept = [f for f in flows if f.group == "capex"]
+    return [
+        Flow(last, "residual", f.line, -f.usd * share[f.line.split()[0]][f.quarter], f.site, at_end=True) for f in kept
+    ]
+

@@ -1,0 +1,212 @@
+"""Every constraint of a plan, checked against the exact accounts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dcplan.economics.cashflow import cash_out_usd
+from dcplan.facility.power import blocks_needed
+from dcplan.planning.audit.accounts import Accounts, overlap_days
+from dcplan.planning.audit.packing import unplaced
+from dcplan.planning.menu.types import HallTerms, JobConfig, Menu
+from dcplan.planning.plan import Decisions
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, MONTHS_PER_QUARTER, QUARTERS_PER_YEAR
+
+RELATIVE = 1e-6
+TFLOPS_PER_PFLOPS = 1000.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One limit: what is used must not exceed it."""
+
+    name: str
+    where: str
+    quarter: int
+    used: float
+    limit: float
+    given: bool = False
+    """A fixed decision of the scenario breaks it: reported, not an error of the optimizer."""
+
+    @property
+    def holds(self) -> bool:
+        """Used within the limit, up to the solver's tolerance."""
+        return self.used <= self.limit + RELATIVE * max(1.0, abs(self.limit))
+
+
+def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
+    """Every check of a plan, kept or broken."""
+    checks: list[Check] = []
+    checks += _hall_checks(menu, d, books)
+    checks += _site_checks(menu, d, books)
+    checks += _order_checks(menu, d)
+    checks += _work_checks(menu, d)
+    checks += _cloud_checks(menu, d)
+    checks += _budget_checks(menu, books)
+    return checks
+
+
+def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
+    for (hall_id, t), a in books.halls.items():
+        hall = menu.hall(hall_id)
+        given = bool(menu.fleet and menu.fleet.hall == hall_id)
+        units = {c.id: d.fitted.get((hall_id, c.id, t), 0) for c in hall.coolings}
+        total = sum(units.values())
+        yield Check("hall units", hall_id, t, total, hall.count if t >= hall.available_from else 0)
+        yield Check("rack positions", hall_id, t, a.slots, hall.racks * total, given)
+        yield Check("hall IT MW", hall_id, t, a.hall_kw / KW_PER_MW, hall.it_mw * total)
+        yield Check("liquid heat MW", hall_id, t, a.liquid_kw / KW_PER_MW, sum(hall.cooling(c).liquid_mw * n for c, n in units.items()))
+        yield Check("air heat MW", hall_id, t, a.air_kw / KW_PER_MW, sum(hall.cooling(c).air_mw * n for c, n in units.items()))
+        if t:
+            for c, n in units.items():
+                yield Check("hall stays fitted", f"{hall_id} {c}", t, d.fitted.get((hall_id, c, t - 1), 0), n)
+        if not given:
+            yield Check("racks without a hall unit", hall_id, t, _left_over(menu, d, books, hall, t), 0)
+        if a.racks and d.fabric.get(hall_id) is None:
+            yield Check("racks without a fabric", hall_id, t, a.racks, 0)
+
+
+def _left_over(menu: Menu, d: Decisions, books: Accounts, hall: HallTerms, t: int) -> int:
+    racks = [(p, d.racks(menu, p.key, t)) for p in menu.placements if p.hall == hall.id]
+    units = {c.id: d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings}
+    network = books.halls[hall.id, t].network
+    extra_kw = hall.storage_kw if sum(units.values()) else 0.0
+    extra_racks = hall.storage_racks if sum(units.values()) else 0.0
+    return unplaced(hall, units, [r for r in racks if r[1]], network.kw + extra_kw, network.racks + extra_racks)
+
+
+def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
+    for site in menu.sites:
+        for t in range(menu.quarters):
+            peak = books.site(menu, site.id, t, "facility_mw")
+            yield Check("utility MW", site.id, t, peak, site.utility_mw[t])
+            new = sum(books.halls[h.id, t].facility_mw for h in menu.halls if h.site == site.id and h.needs_blocks)
+            blocks = d.blocks.get((site.id, t), 0)
+            yield Check("power blocks", site.id, t, blocks_needed(new, site.block_mw, site.redundancy), blocks)
+        if site.max_t_per_year is not None:
+            for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
+                year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
+                tonnes = sum(books.site(menu, site.id, t, "facility_mwh") for t in year) * site.grid_g_per_kwh / KG_PER_TONNE
+                yield Check("carbon t", site.id, first, tonnes, site.max_t_per_year * len(year) / QUARTERS_PER_YEAR)
+
+
+def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    placed = {p.key: p for p in menu.placements}
+    for h, c, k, t in d.ordered:
+        place = placed[h, c, k]
+        yield Check("ordered before release", k, t, place.first_order, t)
+        yield Check("delivered inside the horizon", k, t, t + place.lead, menu.quarters - 1)
+    for supply in menu.supply:
+        for t, limit in enumerate(supply.racks):
+            ordered = sum(n for (_, _, k, q), n in d.ordered.items() if k == supply.system and q == t)
+            yield Check("supply racks", supply.system, t, ordered, limit)
+    if menu.fleet:
+        racks = sum(d.fleet.values())
+        yield Check("fleet racks", menu.fleet.system, 0, abs(racks - menu.fleet.racks), 0)
+
+
+def busiest_day(menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]) -> list[tuple[int, float, int]]:
+    """Lay runs out day by day: (quarter, accelerators held at the worst moment, accelerators in service)."""
+    runs = list(runs)
+    result = []
+    for t in range(menu.quarters):
+        begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
+        starts = [r.start_month * DAYS_PER_MONTH for r in runs]
+        moments = {begin, *(s for s in starts if begin <= s < end)}
+        held = (
+            sum(r.accelerators for r, s in zip(runs, starts, strict=True) if s <= moment + 1e-9 < s + r.days)
+            for moment in moments
+        )
+        result.append((t, max(held), have[t]))
+    return result
+
+
+def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    done = [r.job for r in d.runs]
+    for job in menu.jobs:
+        yield Check("job runs once", job.id, 0, abs(done.count(job.id) - 1), 0)
+    terms = {j.id: j for j in menu.jobs}
+    by_place: dict[tuple[str, str], list[JobConfig]] = defaultdict(list)
+    for r in d.runs:
+        job = terms[r.job]
+        start = r.start_month * DAYS_PER_MONTH
+        yield Check("job not before its start", r.job, 0, job.first_month, r.start_month)
+        yield Check("job ends by its deadline (day)", r.job, 0, start + r.days, job.end_day)
+        if job.deadline_days is not None:
+            yield Check("job length days", r.job, 0, r.days, job.deadline_days)
+        if not r.on_cloud:
+            by_place[r.place, r.system].append(r)
+    for (hall, system), runs in by_place.items():
+        have = {t: _accelerators(menu, d, hall, system, t) for t in range(menu.quarters)}
+        for t, held, there in busiest_day(menu, runs, have):
+            yield Check("accelerators for jobs", f"{hall} {system}", t, held, there)
+    yield from _sharing_checks(menu, d)
+    yield from _capacity_checks(menu, d)
+
+
+def _accelerators(menu: Menu, d: Decisions, hall: str, system: str, t: int) -> int:
+    return sum(d.racks(menu, p.key, t) * p.accelerators for p in menu.placements if (p.hall, p.system) == (hall, system))
+
+
+def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    for place in menu.placements:
+        for t in range(menu.quarters):
+            busy = d.training.get((*place.key, t), 0.0)
+            busy += sum(d.research.get((c.id, *place.key, t), 0.0) for c in menu.capacity)
+            if busy:
+                there = d.racks(menu, place.key, t) * place.accelerators
+                yield Check("accelerators busy", "/".join(place.key), t, busy, there)
+    halls = {(p.hall, p.system) for p in menu.placements}
+    for hall, system in sorted(halls):
+        runs = [r for r in d.runs if (r.place, r.system) == (hall, system)]
+        for t in range(menu.quarters):
+            need = sum(r.accelerators * overlap_days(r.start_month * DAYS_PER_MONTH, r.days, t) for r in runs) / DAYS_PER_QUARTER
+            got = sum(x for (h, _, k, q), x in d.training.items() if (h, k, q) == (hall, system, t))
+            if need or got:
+                yield Check("training accelerators booked", f"{hall} {system}", t, abs(need - got), RELATIVE * max(1.0, need))
+
+
+def _capacity_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    for demand in menu.capacity:
+        rate = demand.utilization_frac / TFLOPS_PER_PFLOPS
+        for t, wanted in enumerate(demand.pflops):
+            owned = sum(x * demand.tflops[h, k] for (c, h, _, k, q), x in d.research.items() if (c, q) == (demand.id, t))
+            rented = 0.0
+            for o in menu.offers:
+                x = d.rented.get((demand.id, o.id, t), 0.0)
+                rented += x * demand.tflops.get(("cloud:" + o.id, o.accelerator), 0.0)
+            yield Check("research PFLOP/s missing", demand.id, t, wanted, (owned + rented) * rate)
+
+
+def _cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    held: dict[tuple[str, int], float] = defaultdict(float)
+    for (_, offer, t), x in d.rented.items():
+        for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
+            held[offer, month] += x
+    for r in d.runs:
+        if r.on_cloud:
+            for month in range(r.start_month, r.start_month + r.months):
+                held[r.place.removeprefix("cloud:"), month] += r.accelerators
+    for offer in menu.offers:
+        months = {m: x for (o, m), x in held.items() if o == offer.id}
+        if months:
+            worst = max(months, key=lambda m: months[m])
+            yield Check("cloud offer accelerators", offer.id, worst // MONTHS_PER_QUARTER, months[worst], offer.max_accelerators)
+    if menu.cloud_max_accelerators is not None and held:
+        by_month: dict[int, float] = defaultdict(float)
+        for (_, month), x in held.items():
+            by_month[month] += x
+        worst = max(by_month, key=lambda m: by_month[m])
+        yield Check("cloud accelerators", "cloud", worst // MONTHS_PER_QUARTER, by_month[worst], menu.cloud_max_accelerators)
+
+
+def _budget_checks(menu: Menu, books: Accounts) -> Iterable[Check]:
+    cash = cash_out_usd(books.flows, menu.quarters)
+    finance = menu.finance
+    if finance.budget_total_usd is not None:
+        yield Check("budget USD", "all", menu.quarters - 1, sum(cash), finance.budget_total_usd)
+    if finance.budget_usd is not None:
+        for t in range(menu.quarters):
+            yield Check("budget USD so far", "all", t, sum(cash[: t + 1]), sum(finance.budget_usd[: t + 1]))

@@ -1,0 +1,78 @@
+"""Read each placement's figures from the catalog and the scenario again, past the menu."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dcplan.catalog.schema import CoolingOption, Parameter, System
+from dcplan.planning.menu.types import Menu, Placement
+from dcplan.scenario.load import Question
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Figures of one rack, recomputed."""
+
+    accelerators: int
+    rated_kw: float
+    training_kw: float
+    research_kw: float
+    idle_kw: float
+    air_kw: float
+    liquid_kw: float
+    overhead_kw: float
+    price_usd: float
+    ports: int
+    weight_kg: float
+
+    def compare(self, place: Placement) -> Iterable[tuple[str, float, float]]:
+        """Name, recomputed and menu value of every figure."""
+        for name in self.__dataclass_fields__:
+            yield name, float(getattr(self, name)), float(getattr(place, name))
+
+
+def facts_of(place: Placement, question: Question) -> Facts:
+    """Recompute a rack from the system row, the cooling row and the class ratios of the catalog."""
+    catalog = question.catalog
+    row = catalog.get("systems", place.system, System)
+    cooling = catalog.get("cooling", place.cooling, CoolingOption)
+    rated = _value(row.rated_kw)
+    liquid_share = _value(row.liquid_frac) if {"liquid"} <= set(row.cooling_modes) & set(cooling.accepts) else 0.0
+    liquid = rated * liquid_share
+    air = rated - liquid
+
+    def average(name: str) -> float:
+        own = getattr(row.average_kw, name)
+        return own.value if own else rated * catalog.get("power", f"average-{name}-frac", Parameter).value.value
+
+    n = place.nodes
+    return Facts(
+        accelerators=row.accelerators * n,
+        rated_kw=rated * n,
+        training_kw=average("training") * n,
+        research_kw=average("research") * n,
+        idle_kw=average("idle") * n,
+        air_kw=air * n,
+        liquid_kw=liquid * n,
+        overhead_kw=(_value(cooling.cdu_frac) * liquid + _value(cooling.fan_frac) * air) * n,
+        price_usd=_value(row.price_usd) * n,
+        ports=(row.scaleout_ports or 0) * n,
+        weight_kg=_value(row.weight_kg) * n,
+    )
+
+
+def _value(quantity: object) -> float:
+    return float(getattr(quantity, "value", 0.0))
+
+
+def differences(menu: Menu, question: Question, keys: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Placements of a plan whose menu figures do not follow from the catalog."""
+    wanted = set(keys)
+    found = []
+    for place in menu.placements:
+        if place.key in wanted:
+            for name, fresh, used in facts_of(place, question).compare(place):
+                if abs(fresh - used) > 1e-9 * max(1.0, abs(fresh)):
+                    found.append(f"{'/'.join(place.key)} {name}: menu {used:g}, catalog {fresh:g}")
+    return found

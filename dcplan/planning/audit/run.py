@@ -1,0 +1,55 @@
+"""Audit a plan: facts against the catalog, exact accounts, every check, and the audited cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dcplan.economics.cashflow import npv_usd
+from dcplan.planning.audit.accounts import Accounts, make_accounts
+from dcplan.planning.audit.checks import Check, all_checks
+from dcplan.planning.audit.facts import differences
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.plan import Decisions
+from dcplan.scenario.load import Question
+from dcplan.units import quarter_index, quarter_name
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the audit found."""
+
+    books: Accounts
+    checks: tuple[Check, ...]
+    npv_usd: float
+    problems: tuple[str, ...]
+    given: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the plan may be printed."""
+        return not self.problems
+
+
+def audit(menu: Menu, decisions: Decisions, question: Question) -> Audit:
+    """Recompute a plan and list what does not hold; never raises for a bad plan."""
+    try:
+        books = make_accounts(menu, decisions)
+    except ValueError as error:
+        return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
+    checks = tuple(all_checks(menu, decisions, books))
+    broken = [c for c in checks if not c.holds]
+    keys = [(h, c, k) for h, c, k, *_ in (*decisions.ordered, *decisions.fleet)]
+    problems = [_sentence(menu, c) for c in broken if not c.given]
+    problems += differences(menu, question, keys)
+    return Audit(
+        books=books,
+        checks=checks,
+        npv_usd=npv_usd(books.flows, menu.finance.discount_rate),
+        problems=tuple(problems),
+        given=tuple(_sentence(menu, c) for c in broken if c.given),
+    )
+
+
+def _sentence(menu: Menu, check: Check) -> str:
+    quarter = quarter_name(quarter_index(menu.start) + check.quarter)
+    return f"{check.name}, {check.where}, {quarter}: {check.used:.6g} > {check.limit:.6g}"

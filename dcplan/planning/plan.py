@@ -1,0 +1,134 @@
+"""Decisions of a plan in plain Python: read from a solution, written to and read from a result's table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dcplan.planning.menu.types import JobConfig, Menu
+from dcplan.planning.model.sets import P
+from dcplan.result import Table
+
+COLUMNS = ("decision", "hall", "cooling", "item", "quarter", "amount", "accelerators", "precision", "start_month")
+TINY = 1e-7
+
+
+@dataclass
+class Decisions:
+    """What a plan decides; racks and units are whole numbers."""
+
+    ordered: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
+    fleet: dict[P, int] = field(default_factory=dict)
+    fitted: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    fabric: dict[str, str] = field(default_factory=dict)
+    blocks: dict[tuple[str, int], int] = field(default_factory=dict)
+    runs: list[JobConfig] = field(default_factory=list)
+    training: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
+    research: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
+    rented: dict[tuple[str, str, int], float] = field(default_factory=dict)
+
+    def racks(self, menu: Menu, key: P, t: int) -> int:
+        """Racks in service in a quarter: delivered and not at the end of life."""
+        place = next(p for p in menu.placements if p.key == key)
+        life = menu.finance.life_quarters
+        fleet = self.fleet.get(key, 0) if t < life else 0
+        return fleet + sum(
+            n for (*k, q), n in self.ordered.items() if tuple(k) == key and q + place.lead <= t < q + place.lead + life
+        )
+
+    def racks_ordered(self, key: P, t: int) -> int:
+        """Racks ordered up to and including a quarter, the fleet included."""
+        return self.fleet.get(key, 0) + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q <= t)
+
+
+def from_solution(menu: Menu, names: Sequence[str], values: Sequence[float]) -> Decisions:
+    """Read decisions from column names such as ``buy[hall,cooling,system,3]``."""
+    d = Decisions()
+    for name, value in zip(names, values, strict=True):
+        variable, _, rest = name.partition("[")
+        index = rest.rstrip("]").split(",")
+        if abs(value) <= TINY:
+            continue
+        whole = round(value)
+        if variable == "buy" and whole:
+            d.ordered[index[0], index[1], index[2], int(index[3])] = whole
+        elif variable == "fleet" and whole:
+            d.fleet[index[0], index[1], index[2]] = whole
+        elif variable == "fitted" and whole:
+            d.fitted[index[0], index[1], int(index[2])] = whole
+        elif variable == "blocks" and whole:
+            d.blocks[index[0], int(index[1])] = whole
+        elif variable == "fabric" and whole:
+            d.fabric[index[0]] = index[1]
+        elif variable == "run" and whole:
+            d.runs.append(menu.configs[int(index[0])])
+        elif variable == "training":
+            d.training[index[0], index[1], index[2], int(index[3])] = value
+        elif variable == "research":
+            d.research[index[0], index[1], index[2], index[3], int(index[4])] = value
+        elif variable == "rented":
+            d.rented[index[0], index[1], int(index[2])] = value
+    used = {(h, f) for h, f in d.fabric.items() if any(k[0] == h for k in (*d.ordered, *d.fleet))}
+    d.fabric = dict(sorted(used))
+    return d
+
+
+def to_table(d: Decisions) -> Table:
+    """Integer decisions as a tidy table; ``plan --fix-decisions`` reads it back."""
+    rows: list[tuple[str | int | float | None, ...]] = []
+    rows += [("fleet", h, c, k, 0, n, None, None, None) for (h, c, k), n in sorted(d.fleet.items())]
+    rows += [("order", h, c, k, t, n, None, None, None) for (h, c, k, t), n in sorted(d.ordered.items())]
+    rows += [("fit", h, c, None, t, n, None, None, None) for (h, c, t), n in sorted(d.fitted.items())]
+    rows += [("fabric", h, None, f, None, 1, None, None, None) for h, f in sorted(d.fabric.items())]
+    rows += [("blocks", s, None, None, t, n, None, None, None) for (s, t), n in sorted(d.blocks.items())]
+    rows += [
+        ("run", r.place, None, f"{r.job} on {r.system}", None, 1, r.accelerators, r.precision, r.start_month)
+        for r in sorted(d.runs, key=lambda r: r.job)
+    ]
+    return Table(COLUMNS, tuple(rows))
+
+
+def fixed_columns(menu: Menu, names: Sequence[str], integer: Sequence[bool], table: Table) -> dict[int, float] | list[str]:
+    """Column values that repeat the decisions of a table; or the decisions the menu no longer holds."""
+    wanted: dict[str, float] = {}
+    missing: list[str] = []
+    for row in table.rows:
+        cell = dict(zip(table.columns, row, strict=True))
+        name = _column(menu, cell)
+        if name is None or name not in names:
+            missing.append(" ".join(str(v) for v in row if v is not None))
+        else:
+            wanted[name] = float(cell["amount"] or 0)
+    if missing:
+        return missing
+    free = {"used", "used_new"}  # follow from the fitted halls
+    return {
+        i: wanted.get(name, 0.0)
+        for i, (name, whole) in enumerate(zip(names, integer, strict=True))
+        if whole and name.partition("[")[0] not in free
+    }
+
+
+def _column(menu: Menu, cell: Mapping[str, object]) -> str | None:
+    kind = cell["decision"]
+    hall, cooling, item, t = (cell[k] for k in ("hall", "cooling", "item", "quarter"))
+    if kind == "order":
+        return f"buy[{hall},{cooling},{item},{_int(t)}]"
+    if kind == "fleet":
+        return f"fleet[{hall},{cooling},{item}]"
+    if kind == "fit":
+        return f"fitted[{hall},{cooling},{_int(t)}]"
+    if kind == "fabric":
+        return f"fabric[{hall},{item}]"
+    if kind == "blocks":
+        return f"blocks[{hall},{_int(t)}]"
+    job, _, system = str(item).partition(" on ")
+    want = (job, hall, system, _int(cell["accelerators"]), cell["precision"], _int(cell["start_month"]))
+    for i, c in enumerate(menu.configs):
+        if (c.job, c.place, c.system, c.accelerators, c.precision, c.start_month) == want:
+            return f"run[{i}]"
+    return None
+
+
+def _int(value: object) -> int:
+    return int(float(str(value)))

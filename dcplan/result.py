@@ -1,0 +1,149 @@
+"""The one shape of every answer (``dcplan.result/1``): metrics, tables, inputs, expectations, warnings."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dcplan.units import unit_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA = "dcplan.result/1"
+Cell = str | float | int | bool | None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One named figure of an answer."""
+
+    value: float | str | None
+    unit: str = ""
+    label: str = ""
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under named columns; a column's unit follows from its name."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Columns with unit and type, rows as lists."""
+        return {
+            "columns": [
+                {"name": name, "unit": unit_of(name), "type": self._type(i)} for i, name in enumerate(self.columns)
+            ],
+            "rows": [[_plain(cell) for cell in row] for row in self.rows],
+        }
+
+    def _type(self, i: int) -> str:
+        cells = [row[i] for row in self.rows if row[i] is not None]
+        return "number" if cells and all(isinstance(c, int | float) and not isinstance(c, bool) for c in cells) else "string"
+
+
+@dataclass
+class Result:
+    """A finished answer."""
+
+    verb: str
+    status: str
+    exit_code: int
+    headline: str
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    solver: Mapping[str, Any] = field(default_factory=dict)
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    inputs: Sequence[Mapping[str, Any]] = ()
+    expectations: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[dict[str, Any]] = field(default_factory=list)
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+    def value(self, key: str) -> float:
+        """Numeric value of a metric.
+
+        Raises
+        ------
+        KeyError
+            When there is no such metric, or it is not a number.
+        """
+        metric = self.metrics[key]
+        if not isinstance(metric.value, int | float):
+            raise KeyError(key)
+        return float(metric.value)
+
+    def frame(self, table: str) -> pd.DataFrame:
+        """One table as a pandas DataFrame."""
+        import pandas as pd
+
+        found = self.tables[table]
+        return pd.DataFrame(list(found.rows), columns=list(found.columns))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The published JSON shape."""
+        from dcplan import __version__
+
+        return {
+            "schema": SCHEMA,
+            "dcplan_version": __version__,
+            "verb": self.verb,
+            "status": self.status,
+            "exit_code": self.exit_code,
+            "headline": self.headline,
+            "scenario": dict(self.scenario),
+            "solver": {k: _plain(v) for k, v in self.solver.items()},
+            "metrics": {k: {n: _plain(v) for n, v in asdict(m).items()} for k, m in self.metrics.items()},
+            "tables": {name: table.as_dict() for name, table in self.tables.items()},
+            "inputs": [dict(row) for row in self.inputs],
+            "expectations": self.expectations,
+            "warnings": self.warnings,
+            "run": dict(self.run),
+        }
+
+    def to_json(self) -> str:
+        """JSON text: sorted keys, no NaN, ends with a newline."""
+        return json.dumps(self.as_dict(), sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def from_dict(data: Mapping[str, Any]) -> Result:
+    """Read a result back; unknown fields are allowed, additive changes keep ``/1``.
+
+    Raises
+    ------
+    ValueError
+        When the document is not a ``dcplan.result/1``.
+    """
+    if data.get("schema") != SCHEMA:
+        msg = f"not a {SCHEMA} document (schema is {data.get('schema')!r})"
+        raise ValueError(msg)
+    fields = {"value", "unit", "label", "low", "high"}
+    return Result(
+        verb=str(data.get("verb", "")),
+        status=str(data["status"]),
+        exit_code=int(data["exit_code"]),
+        headline=str(data.get("headline", "")),
+        scenario=dict(data.get("scenario", {})),
+        solver=dict(data.get("solver", {})),
+        metrics={k: Metric(**{n: v for n, v in m.items() if n in fields}) for k, m in data["metrics"].items()},
+        tables={
+            name: Table(tuple(c["name"] for c in t["columns"]), tuple(tuple(row) for row in t["rows"]))
+            for name, t in data["tables"].items()
+        },
+        inputs=list(data.get("inputs", [])),
+        expectations=list(data.get("expectations", [])),
+        warnings=list(data.get("warnings", [])),
+        run=dict(data.get("run", {})),
+    )
