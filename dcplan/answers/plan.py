@@ -1,0 +1,227 @@
+"""``dcplan plan``: the optimal, audited plan of a scenario."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dcplan.answers.plan_metrics import metrics_of
+from dcplan.answers.plan_tables import left_out, tables_of
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_NO, EXIT_OK, InputError, Place, Problem
+from dcplan.planning.explain import remedies
+from dcplan.planning.menu.build import Built, build
+from dcplan.planning.presolve import presolve
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.result import Metric, Result, Table
+from dcplan.scenario.expect import check_metrics, evaluate
+from dcplan.scenario.load import Question, load
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, si
+
+DEFAULT_GAP = 0.005
+DEFAULT_TIME_LIMIT_S = 120.0
+
+
+def plan(  # noqa: PLR0913  # one argument per flag of the verb
+    scenario: str | Path,
+    *,
+    variant: str | None = None,
+    sets: Sequence[str] = (),
+    catalogs: Sequence[str] = (),
+    gap: float = DEFAULT_GAP,
+    time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    fix_decisions: Result | None = None,
+    progress: Callable[[float, float, float, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Result:
+    """Find the cheapest plan that meets a scenario, prove how far from optimal it is, and audit it.
+
+    Parameters
+    ----------
+    scenario : str or Path
+        File, or the name of a packaged example.
+    variant : str, optional
+        A name in the file's ``scenarios:``.
+    sets : sequence of str
+        ``key=value`` changes, applied last.
+    catalogs : sequence of str
+        Overlay folders.
+    gap : float, default 0.005
+        Relative gap at which the solver may stop. [-]
+    time_limit_s : float, default 120
+        Wall time of the solve; what is found by then is audited and returned with its gap. [s]
+    fix_decisions : Result, optional
+        Keep the decisions of an earlier plan and recompute everything else.
+    progress, stop : callable, optional
+        Told seconds, incumbent, bound and nodes; asked whether to end now.
+
+    Raises
+    ------
+    InputError
+        When the scenario is wrong; carries every problem.
+    AuditError
+        When a plan fails its own audit: a bug.
+    """
+    began = time.monotonic()
+    question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
+    problems = check_metrics(question.scenario, question.catalog, question.tree)
+    if problems:
+        raise InputError(problems)
+    built = build(question)
+    found = presolve(question, built)
+    if found:
+        return _impossible(question, built, found)
+    try:
+        fixed = fix_decisions.tables["decisions"] if fix_decisions else None
+        solved = solve_menu(built.menu, question, gap=gap, time_limit_s=time_limit_s, fixed=fixed, progress=progress, stop=stop)
+    except KeyError as error:
+        raise InputError([Problem("DC015", f"--fix-decisions: {error.args[0]}", Place("--fix-decisions"))]) from error
+    if solved.status == highs.INFEASIBLE:
+        return _infeasible(question, built, solved)
+    return _answer(question, built, solved, gap, time.monotonic() - began)
+
+
+def describe(question: Question) -> dict[str, Any]:
+    """The scenario block of a result: name, file, variant and digests."""
+    return {
+        "name": question.scenario.name,
+        "path": str(question.file),
+        "variant": question.variant,
+        "inputs_sha256": question.digest,
+        "catalogs_sha256": question.catalog.digest,
+    }
+
+
+def inputs_of(built: Built) -> list[dict[str, Any]]:
+    """Every input used, sorted by key."""
+    return [asdict(row) for _, row in sorted(built.ledger.rows.items())]
+
+
+def _solver(solved: Solved) -> dict[str, Any]:
+    import highspy
+
+    version = f"{highspy.HIGHS_VERSION_MAJOR}.{highspy.HIGHS_VERSION_MINOR}.{highspy.HIGHS_VERSION_PATCH}" if hasattr(highspy, "HIGHS_VERSION_MAJOR") else highspy.Highs().version()
+    return {
+        "name": "highs",
+        "version": version,
+        "status": solved.status,
+        "gap_frac": solved.gap_frac,
+        "bound_usd": solved.bound_usd,
+        "columns": len(solved.matrix.columns),
+        "rows": len(solved.matrix.rows),
+        "integers": int(solved.matrix.integer.sum()),
+        "nodes": solved.nodes,
+        "threads": 1,
+        "reproducible": solved.status in (highs.OPTIMAL, highs.INFEASIBLE),
+    }
+
+
+def _answer(question: Question, built: Built, solved: Solved, gap: float, seconds: float) -> Result:
+    if solved.audit is None:
+        return _nothing_yet(question, built, solved)
+    metrics = metrics_of(solved)
+    expectations = evaluate(question.scenario.expect, {k: m.value for k, m in metrics.items()})
+    warnings = [{"code": "note", "message": text} for text in (*solved.menu.warnings, *_end_notes(solved))]
+    warnings += [{"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given]
+    failed = [e for e in expectations if e["passed"] is False and e["severity"] == "error"]
+    if solved.status == highs.INTERRUPTED:
+        status, code = "interrupted", EXIT_INTERRUPTED
+    elif solved.status == highs.LIMIT and solved.gap_frac > gap:
+        status, code = "incomplete", EXIT_INCOMPLETE
+    elif failed:
+        status, code = "expectation_failed", EXIT_NO
+    else:
+        status, code = "ok", EXIT_OK
+    return Result(
+        verb="plan",
+        status=status,
+        exit_code=code,
+        headline=_headline(question, metrics, status),
+        scenario=describe(question),
+        solver=_solver(solved),
+        metrics=metrics,
+        tables=tables_of(solved, metrics, question.catalog),
+        inputs=inputs_of(built),
+        expectations=expectations,
+        warnings=warnings,
+        run={"seconds": round(seconds, 3), "solve_seconds": round(solved.seconds, 3)},
+    )
+
+
+def _headline(question: Question, metrics: dict[str, Metric], status: str) -> str:
+    def number(key: str) -> float:
+        return float(metrics[key].value or 0.0)
+
+    jobs = [f"{j.id} {number(f'train.{j.id}.days'):.0f} days" for j in question.scenario.workloads.training if f"train.{j.id}.days" in metrics]
+    parts = [
+        f"{number('accelerators.total'):,.0f} accelerators in {number('racks.total'):,.0f} racks",
+        f"{number('power.peak_facility_mw'):.1f} MW facility",
+        f"USD {si(number('cost.capex_usd'))} capex",
+        f"USD {si(number('cost.npv_usd'))} net present cost",
+        *jobs,
+        f"{status.replace('_', ' ')} (gap {number('solver.gap_frac'):.2%})",
+    ]
+    return f"{question.scenario.name}: " + ", ".join(parts)
+
+
+def _end_notes(solved: Solved) -> list[str]:
+    """Say where the horizon, not the demand, decided a date."""
+    menu, d = solved.menu, solved.decisions
+    notes = []
+    for run in d.runs if d else ():
+        job = next(j for j in menu.jobs if j.id == run.job)
+        horizon_end = menu.quarters * DAYS_PER_QUARTER
+        if job.end_day >= horizon_end and run.start_month >= job.first_month + 2 * MONTHS_PER_QUARTER:
+            notes.append(
+                f"{run.job} starts {run.start_month - job.first_month} months after it may: nothing here rewards an early "
+                "finish and hardware bought late keeps more value; give `deadline` to ask for it sooner"
+            )
+    return notes
+
+
+def _nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
+    stopped = solved.status == highs.INTERRUPTED
+    return Result(
+        verb="plan",
+        status="interrupted" if stopped else "incomplete",
+        exit_code=EXIT_INTERRUPTED if stopped else EXIT_INCOMPLETE,
+        headline=f"{question.scenario.name}: no plan found in {solved.seconds:.0f} s; none is proved impossible",
+        scenario=describe(question),
+        solver=_solver(solved),
+        tables={"left_out": left_out(built.menu)},
+        inputs=inputs_of(built),
+        warnings=[{"code": "note", "message": "give more time: --time-limit"}],
+    )
+
+
+def _impossible(question: Question, built: Built, problems: list[Problem]) -> Result:
+    rows = tuple((p.code, str(p.place), p.cause, p.help) for p in problems)
+    return Result(
+        verb="plan",
+        status="infeasible",
+        exit_code=EXIT_INFEASIBLE,
+        headline=f"{question.scenario.name}: infeasible, shown without solving: {problems[0].cause}",
+        scenario=describe(question),
+        tables={"conflict": Table(("code", "place", "cause", "remedy"), rows), "left_out": left_out(built.menu)},
+        inputs=inputs_of(built),
+    )
+
+
+def _infeasible(question: Question, built: Built, solved: Solved) -> Result:
+    found = remedies(solved.menu, solved.matrix)
+    rows = tuple((r.what, r.amount, r.unit) for r in found)
+    first = f"smallest change found: {found[0].sentence()}" if found else "no remedy found in time"
+    return Result(
+        verb="plan",
+        status="infeasible",
+        exit_code=EXIT_INFEASIBLE,
+        headline=f"{question.scenario.name}: proved infeasible; {first}",
+        scenario=describe(question),
+        solver={**_solver(solved), "gap_frac": math.nan},
+        tables={"remedies": Table(("limit", "amount", "change"), rows), "left_out": left_out(built.menu)},
+        inputs=inputs_of(built),
+    )

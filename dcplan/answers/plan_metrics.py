@@ -1,0 +1,123 @@
+"""Metrics of an audited plan, from the audit's accounts alone."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+
+from dcplan.economics.cashflow import npv_usd, totals_usd
+from dcplan.planning.audit.accounts import overlap_days
+from dcplan.planning.menu.types import JobConfig, Menu
+from dcplan.planning.plan import Decisions
+from dcplan.planning.solve.run import Solved
+from dcplan.result import Metric
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, HOURS_PER_DAY, HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, quarter_index
+
+
+def calendar_date(start: str, day: float) -> str:
+    """Date of a day counted from the first day of a quarter.
+
+    Examples
+    --------
+    >>> calendar_date("2027-Q1", 0.0), calendar_date("2027-Q2", 91.3125)
+    ('2027-01-01', '2027-07-01')
+    """
+    index = quarter_index(start)
+    first = dt.date(index // 4, 3 * (index % 4) + 1, 1)
+    return (first + dt.timedelta(days=int(day))).isoformat()
+
+
+def metrics_of(solved: Solved) -> dict[str, Metric]:
+    """All metric keys of a plan."""
+    if solved.audit is None or solved.decisions is None:
+        return {}
+    menu, d, books = solved.menu, solved.decisions, solved.audit.books
+    totals = totals_usd(books.flows)
+    it, facility = books.total("it_mwh"), books.total("facility_mwh")
+    quarters = range(menu.quarters)
+    peak = {t: sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters}
+    peak_it = max(sum(books.halls[h.id, t].rated_kw for h in menu.halls) for t in quarters) / KW_PER_MW
+    peak_el = max(sum(books.halls[h.id, t].peak_kw for h in menu.halls) for t in quarters) / KW_PER_MW
+    carbon = sum(
+        books.site(menu, s.id, t, "facility_mwh") * s.grid_g_per_kwh / KG_PER_TONNE for s in menu.sites for t in quarters
+    )
+    embodied = sum(d.racks_ordered(p.key, menu.quarters - 1) * p.embodied_t for p in menu.placements)
+    m = {
+        "cost.npv_usd": Metric(solved.audit.npv_usd, "USD", "Net present cost"),
+        "cost.capex_usd": Metric(totals["capex"], "USD", "Capital cost"),
+        "cost.energy_usd": Metric(totals["energy"], "USD", "Energy and demand charges"),
+        "cost.opex_usd": Metric(totals["opex"], "USD", "Maintenance, facility, staff, lease"),
+        "cost.cloud_usd": Metric(totals["cloud"], "USD", "Rented accelerators"),
+        "cost.residual_usd": Metric(-totals["residual"], "USD", "Value left at the end of the horizon"),
+        "power.peak_facility_mw": Metric(max(peak.values()), "MW", "Facility peak on the design day"),
+        "power.peak_it_mw": Metric(peak_it, "MW", "IT peak (rated), network and storage included"),
+        "power.peak_electrical_mw": Metric(peak_el, "MW", "Electrical design peak that breakers and busway carry"),
+        "power.annual_pue": Metric(facility / it if it else None, "", "PUE, energy weighted"),
+        "water.annual_wue_l_per_kwh": Metric(books.total("water_l") / (it * KW_PER_MW) if it else None, "L/kWh", "Site water per IT kWh"),
+        "carbon.operational_t": Metric(carbon, "t", "Operational carbon"),
+        "carbon.embodied_t": Metric(embodied, "t", "Embodied carbon of systems with a published footprint"),
+        "solver.gap_frac": Metric(solved.gap_frac, "", "Proven gap against the audited cost"),
+        "solver.bound_usd": Metric(solved.bound_usd, "USD", "No plan costs less"),
+    }
+    m |= _hardware(menu, d, solved)
+    m["cloud.accelerator_hours"] = Metric(_cloud_hours(menu, d), "h", "Rented accelerator-hours")
+    for run in d.runs:
+        m |= _job(menu, d, solved, run)
+    for name in (*(j.id for j in menu.jobs), *(c.id for c in menu.capacity)):
+        m[f"unmet.{name}"] = Metric(0.0, "", "Demand not met")
+    return m
+
+
+def _hardware(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:
+    racks: dict[str, int] = defaultdict(int)
+    accelerators: dict[str, int] = defaultdict(int)
+    for p in menu.placements:
+        n = d.racks_ordered(p.key, menu.quarters - 1)
+        if n:
+            racks[p.system] += n * p.slots
+            accelerators[p.system] += n * p.accelerators
+    switches: dict[str, int] = defaultdict(int)
+    if solved.audit:
+        for h in menu.halls:
+            for model, n in solved.audit.books.ordered_networks[h.id, menu.quarters - 1].switches.items():
+                switches[model] += n
+    result = {
+        "racks.total": Metric(sum(racks.values()), "", "Accelerator racks"),
+        "accelerators.total": Metric(sum(accelerators.values()), "", "Accelerators owned"),
+        "switches.total": Metric(sum(switches.values()), "", "Compute fabric switches"),
+    }
+    for name, table in (("racks", racks), ("accelerators", accelerators), ("switches", switches)):
+        result |= {f"{name}.{key}": Metric(n, "", f"{name.capitalize()}: {key}") for key, n in sorted(table.items())}
+    return result
+
+
+def _cloud_hours(menu: Menu, d: Decisions) -> float:
+    research = sum(x * HOURS_PER_QUARTER for x in d.rented.values())
+    return research + sum(r.accelerators * r.days * HOURS_PER_DAY for r in d.runs if r.on_cloud)
+
+
+def owned_usd_per_accelerator_day(solved: Solved) -> float:
+    """Net present cost of all that is owned over the accelerator-days that jobs and research use."""
+    if solved.audit is None or solved.decisions is None:
+        return 0.0
+    d, menu = solved.decisions, solved.menu
+    owned = [f for f in solved.audit.books.flows if f.group != "cloud"]
+    used = (sum(d.training.values()) + sum(d.research.values())) * DAYS_PER_QUARTER
+    return npv_usd(owned, menu.finance.discount_rate) / used if used else 0.0
+
+
+def _job(menu: Menu, d: Decisions, solved: Solved, run: JobConfig) -> dict[str, Metric]:
+    key = f"train.{run.job}"
+    start = run.start_month * DAYS_PER_MONTH
+    if run.on_cloud:
+        price = next(o for o in menu.offers if "cloud:" + o.id == run.place).usd_per_accelerator_hour
+        usd = sum(run.accelerators * overlap_days(start, run.days, t) * HOURS_PER_DAY * price[t] for t in range(menu.quarters))
+    else:
+        usd = run.accelerators * run.days * owned_usd_per_accelerator_day(solved)
+    return {
+        f"{key}.days": Metric(run.days, "days", "Length at the asked confidence"),
+        f"{key}.days_p50": Metric(run.days_p50, "days", "Median length"),
+        f"{key}.finish": Metric(calendar_date(menu.start, start + run.days), "", "Finish date at the asked confidence"),
+        f"{key}.cost_usd": Metric(usd, "USD", "Its share of owned net present cost by accelerator-days, or its cloud bill"),
+        f"{key}.accelerators": Metric(run.accelerators, "", "Accelerators held"),
+    }

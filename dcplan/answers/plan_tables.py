@@ -1,0 +1,188 @@
+"""Tables of an audited plan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Parameter
+from dcplan.economics.cashflow import GROUPS
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.plan import Decisions, to_table
+from dcplan.planning.solve.run import Solved
+from dcplan.result import Cell, Metric, Table
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, quarter_index, quarter_name
+
+
+def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> dict[str, Table]:
+    """All tables of a plan."""
+    if solved.audit is None or solved.decisions is None:
+        return {"left_out": left_out(solved.menu)}
+    menu, d = solved.menu, solved.decisions
+    return {
+        "racks": _racks(menu, d),
+        "halls": _halls(menu, solved),
+        "power": _power(menu, solved),
+        "network": _network(menu, solved),
+        "jobs": _jobs(menu, d),
+        "cost": _cost(menu, solved),
+        "cashflow": _cashflow(menu, solved),
+        "bands": _bands(menu, solved, metrics, catalog),
+        "checks": _checks(menu, solved),
+        "decisions": to_table(d),
+        "cloud": _cloud(menu, d),
+        "left_out": left_out(menu),
+    }
+
+
+def _q(menu: Menu, t: int) -> str:
+    return quarter_name(quarter_index(menu.start) + t)
+
+
+def _racks(menu: Menu, d: Decisions) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    placed = {p.key: p for p in menu.placements}
+    entries = [(0, key, n, True) for key, n in d.fleet.items()]
+    entries += [(t, (h, c, k), n, False) for (h, c, k, t), n in d.ordered.items()]
+    for t, key, n, given in sorted(entries, key=lambda e: (e[0], e[1])):
+        p = placed[key]
+        serves = t if given else t + p.lead
+        usd = n * p.price_usd
+        rows.append(
+            (_q(menu, t), _q(menu, serves), p.hall, p.cooling, p.system, n, p.nodes, n * p.accelerators,
+             round(n * p.rated_kw, 6), usd, "given" if given else "ordered", p.fit_reason)
+        )  # fmt: skip
+    columns = (
+        "ordered", "serves_from", "hall", "cooling", "system", "racks", "nodes_per_rack", "accelerators", "rated_kw",
+        "price_usd", "decision", "limit",
+    )  # fmt: skip
+    return Table(columns, tuple(rows))
+
+
+def _halls(menu: Menu, solved: Solved) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    books = solved.audit.books if solved.audit else None
+    last = menu.quarters - 1
+    for h in menu.halls if books else ():
+        a = books.halls[h.id, last]  # type: ignore[union-attr]
+        fitted = {c.id: solved.decisions.fitted.get((h.id, c.id, last), 0) for c in h.coolings} if solved.decisions else {}
+        text = ", ".join(f"{n} x {c}" for c, n in fitted.items() if n) or "not used"
+        rows.append((h.id, text, a.racks, h.racks * a.units, a.hall_kw / KW_PER_MW, h.it_mw * a.units, a.liquid_kw / KW_PER_MW, a.air_kw / KW_PER_MW))
+    columns = ("hall", "units_fitted", "racks", "positions", "hall_mw", "limit_mw", "liquid_mw", "air_mw")
+    return Table(columns, tuple(rows))
+
+
+def _power(menu: Menu, solved: Solved) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    books = solved.audit.books if solved.audit else None
+    for s in menu.sites if books else ():
+        for t in range(menu.quarters):
+            it = books.site(menu, s.id, t, "rated_kw") / KW_PER_MW  # type: ignore[union-attr]
+            peak = books.site(menu, s.id, t, "facility_mw")  # type: ignore[union-attr]
+            breakers = books.site(menu, s.id, t, "peak_kw") / KW_PER_MW  # type: ignore[union-attr]
+            mwh = books.site(menu, s.id, t, "facility_mwh")  # type: ignore[union-attr]
+            blocks = solved.decisions.blocks.get((s.id, t), 0) if solved.decisions else 0
+            rows.append((s.id, _q(menu, t), it, peak, s.utility_mw[t], breakers, mwh, blocks))
+    columns = ("site", "quarter", "it_mw", "facility_mw", "utility_mw", "breakers_mw", "energy_mwh", "power_blocks")
+    return Table(columns, tuple(rows))
+
+
+def _network(menu: Menu, solved: Solved) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    books = solved.audit.books if solved.audit else None
+    for h in menu.halls if books else ():
+        n = books.ordered_networks[h.id, menu.quarters - 1]  # type: ignore[union-attr]
+        if n.ports:
+            c = n.counts
+            fabric = solved.decisions.fabric.get(h.id) if solved.decisions else None
+            rows.append((h.id, fabric, n.ports, c.leaf, c.spine, c.core, c.leaf_spine_links, c.spine_core_links, n.transceivers, n.kw, n.usd))
+    columns = (
+        "hall", "fabric", "nic_ports", "leaf", "spine", "core", "leaf_spine_links", "spine_core_links", "transceivers",
+        "power_kw", "capex_usd",
+    )  # fmt: skip
+    return Table(columns, tuple(rows))
+
+
+def _jobs(menu: Menu, d: Decisions) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for r in sorted(d.runs, key=lambda r: (r.start_month, r.job)):
+        layout = " ".join(f"{k}={v}" for k, v in r.layout.items())
+        day = r.start_month * DAYS_PER_MONTH
+        rows.append((r.job, r.place, r.system, r.accelerators, r.precision, _q(menu, int(day // DAYS_PER_QUARTER)), r.days_p50, r.days, r.mfu_frac, r.step_time_s, layout))
+    columns = (
+        "job", "place", "system", "accelerators", "precision", "starts", "p50_days", "days", "mfu_frac", "step_time_s",
+        "layout",
+    )  # fmt: skip
+    return Table(columns, tuple(rows))
+
+
+def _cost(menu: Menu, solved: Solved) -> Table:
+    sums: dict[tuple[str, str], float] = defaultdict(float)
+    for f in solved.audit.books.flows if solved.audit else ():
+        sums[f.group, f.line] += f.usd
+    ordered = sorted(sums.items(), key=lambda item: (GROUPS.index(item[0][0]), -abs(item[1]), item[0][1]))
+    return Table(("group", "line", "usd"), tuple((g, line, usd) for (g, line), usd in ordered))
+
+
+def _cashflow(menu: Menu, solved: Solved) -> Table:
+    by: dict[tuple[int, str], float] = defaultdict(float)
+    for f in solved.audit.books.flows if solved.audit else ():
+        by[f.quarter, f.group] += f.usd
+    rows = [(_q(menu, t), *(by[t, g] for g in GROUPS)) for t in range(menu.quarters)]
+    return Table(("quarter", *(f"{g}_usd" for g in GROUPS)), tuple(rows))
+
+
+def _bands(menu: Menu, solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> Table:
+    """Unit figures beside public ranges; what falls outside is flagged, never hidden."""
+    accelerators = float(metrics["accelerators.total"].value or 0)
+    capex = float(metrics["cost.capex_usd"].value or 0)
+    facility = float(metrics["power.peak_facility_mw"].value or 0)
+    if not accelerators or not facility:
+        return Table(("figure", "value", "low", "high", "inside", "source"), ())
+    hardware = [f for f in solved.audit.books.flows if f.group == "capex"] if solved.audit else []
+    network = sum(f.usd for f in hardware if f.line == "network")
+    compute = network + sum(f.usd for f in hardware if f.line.startswith(("racks", "storage")))
+    figures = {
+        "band-usd-per-accelerator": capex / accelerators,
+        "band-usd-per-mw": capex / facility,
+        "band-w-per-accelerator": facility * 1e6 / accelerators,
+        "band-network-share-frac": network / compute if compute else 0.0,
+    }
+    rows = []
+    for key, value in figures.items():
+        row = catalog.get("finance", key, Parameter)
+        low, high = row.value.bounds
+        rows.append((row.name, value, low, high, "inside" if low <= value <= high else "OUTSIDE", str(row.source)))
+    return Table(("figure", "value", "low", "high", "inside", "source"), tuple(rows))
+
+
+def _checks(menu: Menu, solved: Solved) -> Table:
+    rows = [
+        (c.name, c.where, _q(menu, c.quarter), c.used, c.limit, "given" if not c.holds else "ok")
+        for c in (solved.audit.checks if solved.audit else ())
+    ]
+    return Table(("check", "where", "quarter", "used", "limit", "result"), tuple(rows))
+
+
+def _cloud(menu: Menu, d: Decisions) -> Table:
+    offer = {o.id: o for o in menu.offers}
+    rows = [
+        (_q(menu, t), name, offer[name].region, accelerators, offer[name].usd_per_accelerator_hour[t], demand)
+        for (demand, name, t), accelerators in sorted(d.rented.items(), key=lambda item: (item[0][2], item[0][1]))
+    ]
+    return Table(("quarter", "offer", "region", "accelerators", "usd_per_accelerator_hour", "for"), tuple(rows))
+
+
+def left_out(menu: Menu) -> Table:
+    """What was named or possible and is not in the menu, with the reason; like reasons are merged."""
+    merged: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for x in menu.left_out:
+        merged[x.kind, x.id, x.reason].append(x.where)
+    rows = [(kind, key, ", ".join(_places(where)), reason) for (kind, key, reason), where in merged.items()]
+    return Table(("kind", "id", "where", "reason"), tuple(sorted(rows)))
+
+
+def _places(where: list[str]) -> list[str]:
+    return [w for w in dict.fromkeys(where) if w]
+
+

@@ -1,0 +1,91 @@
+"""Checks that need no solver: the most common reasons why no plan exists, each with its place and remedy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from dcplan.errors import Problem
+from dcplan.planning.menu.build import Built
+from dcplan.planning.menu.types import CapacityTerms, Menu
+from dcplan.scenario.load import Question
+from dcplan.units import KW_PER_MW, quarter_index, quarter_name
+
+TFLOPS_PER_PFLOPS = 1000.0
+
+
+def presolve(question: Question, built: Built) -> list[Problem]:
+    """All reasons found without solving; an empty list does not prove that a plan exists."""
+    menu = built.menu
+    problems = _jobs(question, menu)
+    problems += _capacity(question, menu)
+    problems += _fleet(question, menu)
+    return problems
+
+
+def _jobs(question: Question, menu: Menu) -> list[Problem]:
+    able = {c.job for c in menu.configs}
+    problems = []
+    for i, job in enumerate(question.scenario.workloads.training):
+        if job.id in able:
+            continue
+        reasons = [x for x in menu.left_out if x.kind == "job" and x.id == job.id]
+        memory = bool(reasons) and all("memory" in x.reason for x in reasons)
+        shown = "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4]) or "no system of the menu may run it"
+        more = f" (and {len(reasons) - 4} more)" if len(reasons) > 4 else ""
+        code = "DC032" if memory or not reasons else "DC031"
+        what = "no system can hold it" if memory else "no configuration reaches its deadline" if reasons else "nothing can run it"
+        key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
+        help_text = "allow a later deadline, more power or racks, more systems, or cloud offers"
+        where = ("workloads", "training", i, key)
+        problems.append(question.tree.problem(code, f"{job.id}: {what}: {shown}{more}", where, help=help_text))
+    return problems
+
+
+def best_supply_pflops(menu: Menu, demand: CapacityTerms, t: int) -> float:
+    """Upper bound of what a capacity demand can get in a quarter: full halls of the best system, all offers."""
+    best: dict[str, float] = defaultdict(float)
+    for p in menu.placements:
+        rate = demand.tflops.get((p.hall, p.system), 0.0)
+        given = menu.fleet and (menu.fleet.hall, menu.fleet.system) == (p.hall, p.system)
+        reachable = given or (p.system in menu.orderable and p.first_order + p.lead <= t)
+        hall = menu.hall(p.hall)
+        if reachable and t >= hall.available_from:
+            best[p.hall] = max(best[p.hall], rate * p.accelerators * p.max_racks_unit * hall.count)
+    cloud = sum(o.max_accelerators * demand.tflops.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers)
+    if menu.cloud_max_accelerators is not None:
+        rates = [demand.tflops.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers]
+        cloud = min(cloud, menu.cloud_max_accelerators * max(rates, default=0.0))
+    return (sum(best.values()) + cloud) * demand.utilization_frac / TFLOPS_PER_PFLOPS
+
+
+def _capacity(question: Question, menu: Menu) -> list[Problem]:
+    problems = []
+    for i, demand in enumerate(menu.capacity):
+        for t, wanted in enumerate(demand.pflops):
+            most = best_supply_pflops(menu, demand, t)
+            if wanted > most * (1 + 1e-9):
+                quarter = quarter_name(quarter_index(menu.start) + t)
+                cause = f"{demand.id}: {wanted:g} PFLOP/s in {quarter}, at most {most:.4g} can be delivered then"
+                key = ("workloads", "capacity", i, "pflops_delivered", t)
+                help_text = "lower the demand, start halls or hardware earlier, or allow cloud offers"
+                problems.append(question.tree.problem("DC030", cause, key, help=help_text))
+    return problems
+
+
+def _fleet(question: Question, menu: Menu) -> list[Problem]:
+    fleet = menu.fleet
+    if fleet is None:
+        return []
+    hall = menu.hall(fleet.hall)
+    placed = [p for p in menu.placements if (p.hall, p.system) == (fleet.hall, fleet.system)]
+    slots = min(p.slots for p in placed) * fleet.racks
+    power = min(p.rated_kw * hall.cooling(p.cooling).peak_pue for p in placed) * fleet.racks / KW_PER_MW
+    utility = menu.site(hall.site).utility_mw[0]
+    problems = []
+    if slots > hall.racks * hall.count:
+        cause = f"the fleet needs {slots} rack positions, {hall.id} has {hall.racks * hall.count}"
+        problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
+    if power > utility:
+        cause = f"the fleet draws {power:.4g} MW on the design day, {hall.site} has {utility:g} MW"
+        problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
+    return problems
