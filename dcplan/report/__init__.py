@@ -1,1 +1,1 @@
-""""""
+"""A finished Result -> terminal, CSV, JSON."""

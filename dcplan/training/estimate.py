@@ -103,10 +103,13 @@ def sweep(
     memory = _memory(shape, seq_len, grid, dp)
     if not hardware.streams_weights:
         ok &= memory <= hardware.hbm_gb * USABLE_FRAC
+    # context parallel is free in this first form, so it is used only as far as memory asks for it
+    least = np.min(np.where(ok, np.broadcast_to(grid["cp"], ok.shape), np.inf), axis=1, keepdims=True)
+    ok &= grid["cp"] <= least
     parts = _time_parts(shape, seq_len, sequences, hardware, grid, dp)
     total = np.where(ok, sum(parts.values()), np.inf)
     # a hair per pipeline stage and tensor rank makes equally fast layouts resolve to the simplest one
-    simplest = 1e-9 * (grid["pp"] + grid["tp"] / 64 + grid["cp"] / 4096)
+    simplest = 1e-9 * (grid["pp"] + grid["tp"] / 64)
     best = np.argmin(total * (1 + simplest), axis=1)
     row = np.arange(len(best))
     at = {name: np.broadcast_to(axis, total.shape)[row, best] for name, axis in grid.items()}

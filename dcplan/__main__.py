@@ -1,0 +1,71 @@
+"""Entry point: every way to end has its exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line and map what happens to an exit code."""
+    sys.exit(run())
+
+
+def run() -> int:
+    """Exit code of one call: 2 for wrong input, 70 for a bug, 130 for Ctrl-C; a closed pipe is no error."""
+    from dcplan.cli.app import app
+    from dcplan.errors import EXIT_INTERRUPTED, InputError
+
+    try:
+        app(standalone_mode=True)
+    except SystemExit as stop:
+        return _flushed(stop.code if isinstance(stop.code, int) else int(bool(stop.code)))
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        return _quiet()
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        count = len(error.problems)
+        sys.stderr.write(f"{count} error{'s' if count > 1 else ''}\n")
+        return error.exit_code
+    except OSError as error:
+        if error.filename is None:
+            return _bug(error)
+        sys.stderr.write(f"error[DC006]: {error.filename}: {error.strerror}\n")
+        return 2
+    except Exception as error:  # noqa: BLE001  # the last door: never a bare traceback
+        return _bug(error)
+    return _flushed(0)
+
+
+def _bug(error: Exception) -> int:
+    from dcplan.errors import EXIT_BUG
+
+    if "--debug" in sys.argv:
+        import traceback
+
+        traceback.print_exception(error)
+    else:
+        sys.stderr.write(f"this is a bug in dcplan: {type(error).__name__}: {error}\n")
+        sys.stderr.write("run again with --debug for the traceback, and report it with `dcplan doctor`\n")
+    return EXIT_BUG
+
+
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _quiet()
+    return code
+
+
+def _quiet() -> int:
+    """``| head`` is not an error: point stdout at nothing, so that the exit does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""``dcplan catalog list | show | check``."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from dcplan.catalog.lint import lint, quantities
+from dcplan.catalog.loader import Catalog, load
+from dcplan.catalog.schema import KINDS, Row
+from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.result import Cell, Result, Table
+from dcplan.units import unit_of
+
+KEY_FIELDS = {
+    "accelerators": ("bf16_tflops", "fp8_tflops", "hbm_gb", "tdp_kw"),
+    "systems": ("accelerators", "rated_kw", "price_usd", "release"),
+    "switches": ("throughput_tbps", "typical_kw", "price_usd"),
+    "fabrics": ("protocol", "rate_gbps", "leaf"),
+    "cooling": ("air_rack_kw_max", "liquid_rack_kw_max", "fit_out_usd_per_kw"),
+    "sites": ("country", "climate_zone", "usd_per_kwh", "grid_g_per_kwh"),
+    "cloud": ("provider", "accelerator", "accelerators", "kind"),
+    "models": ("params_b", "active_params_b"),
+}
+
+
+def catalog_list(kind: str | None, catalogs: Sequence[str] = ()) -> Result:
+    """Kinds with their row counts, or the rows of one kind with their main figures."""
+    catalog = load(tuple(Path(c) for c in catalogs))
+    if kind is None:
+        rows: list[tuple[Cell, ...]] = [(k, len(table)) for k, table in catalog.rows.items()]
+        total = sum(len(t) for t in catalog.rows.values())
+        return Result("catalog", "ok", EXIT_OK, f"{total} rows of {len(rows)} kinds", tables={"rows": Table(("kind", "rows"), tuple(rows))})
+    table = _table(catalog, kind)
+    fields = KEY_FIELDS.get(kind, ("value", "unit"))
+    fields = tuple(f for f in fields if f in KINDS[kind].model_fields)
+    found = [(row.id, row.name, *(_cell(getattr(row, f)) for f in fields)) for row in table.values()]
+    return Result("catalog", "ok", EXIT_OK, f"{len(found)} {kind}", tables={"rows": Table(("id", "name", *fields), tuple(found))})
+
+
+def _table(catalog: Catalog, kind: str) -> dict[str, Row]:
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS)
+        raise InputError([Problem("DC010", f"no catalog kind {kind!r}: one of {', '.join(KINDS)}", Place("catalog"), hint)])
+    return dict(catalog.rows[kind])
+
+
+def _cell(value: object) -> Cell:
+    number = getattr(value, "value", value)
+    return number if isinstance(number, str | int | float | bool) or number is None else str(number)
+
+
+def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Result:
+    """Every value of a row with unit, status, bounds, source and date.
+
+    ``kind`` may be left out: then ``kind`` holds the id.
+    """
+    catalog = load(tuple(Path(c) for c in catalogs))
+    if key is None:
+        kinds = catalog.kinds_of(kind)
+        if not kinds:
+            known = [k for table in catalog.rows.values() for k in table]
+            hint = did_you_mean(kind, known)
+            raise InputError([Problem("DC010", f"no catalog row {kind!r}", Place("catalog"), hint, "dcplan catalog list KIND")])
+        kind, key = kinds[0], kind
+    table = _table(catalog, kind)
+    row = catalog.find(kind, key, KINDS[kind])
+    if row is None:
+        hint = did_you_mean(key, table)
+        raise InputError([Problem("DC010", f"no {kind} row {key!r}", Place("catalog"), hint, f"dcplan catalog list {kind}")])
+    numbers = dict(quantities(row))
+    values: list[tuple[Cell, ...]] = []
+    for name, value in row:
+        nested = isinstance(value, BaseModel) or any(n.startswith(f"{name}[") for n in numbers)
+        if name in {"id", "source", "note"} or value is None or value == () or nested:
+            continue
+        shown = value if isinstance(value, int | float) and not isinstance(value, bool) else _words(value)
+        values.append((name, shown, "", "catalog", None, None, str(row.source), row.source.as_of, None))
+    for name, q in numbers.items():
+        derived = f" from {', '.join(q.derived_from)}" if q.derived_from else ""
+        values.append((name, q.value, unit_of(name), str(q.status), q.low, q.high, q.source, q.as_of, (q.note or "") + derived or None))
+    columns = ("field", "value", "unit", "status", "low", "high", "source", "as_of", "note")
+    note = f". {row.note}" if row.note else ""
+    return Result("catalog", "ok", EXIT_OK, f"{kind} {row.id}: {row.name}{note}", tables={"values": Table(columns, tuple(values))})
+
+
+def _words(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(str(v) for v in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{k}: {v}" for k, v in value.items())
+    return "yes" if value is True else "no" if value is False else str(value)
+
+
+def catalog_check(catalogs: Sequence[str] = (), stale_after_days: int | None = None) -> Result:
+    """Lint all rows; exit 1 when something is found."""
+    catalog = load(tuple(Path(c) for c in catalogs))
+    found = lint(catalog, dt.datetime.now(tz=dt.UTC).date().isoformat(), stale_after_days)
+    rows = tuple((f.code, f.kind, f.id, f.field, f.message, f.at) for f in found)
+    count = sum(len(t) for t in catalog.rows.values())
+    headline = f"{count} rows checked: {len(found)} findings" if found else f"{count} rows checked: clean"
+    return Result(
+        "catalog",
+        "findings" if found else "ok",
+        EXIT_NO if found else EXIT_OK,
+        headline,
+        tables={"findings": Table(("code", "kind", "id", "field", "message", "at"), rows)},
+    )

@@ -1,0 +1,56 @@
+"""``dcplan doctor``: versions, solver and paths; safe to paste in an issue."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from dcplan import __version__
+from dcplan.catalog.loader import load
+from dcplan.catalog.locate import data_dir
+from dcplan.errors import EXIT_BUG, EXIT_OK
+from dcplan.result import Cell, Result, Table
+
+PACKAGES = ("typer", "rich", "pydantic", "PyYAML", "numpy", "scipy", "pandas", "pyomo", "highspy")
+
+
+def doctor() -> Result:
+    """Versions of dcplan and its libraries, a one-variable solve, and where the data lie."""
+    rows: list[tuple[Cell, ...]] = [
+        ("dcplan", __version__),
+        ("python", sys.version.split()[0]),
+        ("platform", platform.platform()),
+    ]
+    for name in PACKAGES:
+        try:
+            rows.append((name, version(name)))
+        except PackageNotFoundError:
+            rows.append((name, "missing"))
+    solver = _solves()
+    catalog = load()
+    rows += [
+        ("solver", solver),
+        ("catalogs", str(data_dir("catalogs"))),
+        ("scenarios", str(data_dir("scenarios"))),
+        ("catalog rows", sum(len(t) for t in catalog.rows.values())),
+        ("catalogs sha256", catalog.digest),
+    ]
+    good = solver == "HiGHS solves"
+    return Result(
+        "doctor", "ok" if good else "broken", EXIT_OK if good else EXIT_BUG,
+        f"dcplan {__version__}: {'everything works' if good else solver}",
+        tables={"versions": Table(("what", "value"), tuple(rows))},
+    )  # fmt: skip
+
+
+def _solves() -> str:
+    import highspy
+
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    x = solver.addVariable(lb=1.5, type=highspy.HighsVarType.kInteger)
+    solver.minimize(x)
+    found = solver.getSolution().col_value
+    return "HiGHS solves" if found and abs(found[0] - 2.0) < 1e-9 else f"HiGHS answers {found} to min x >= 1.5 integer"

@@ -1,0 +1,94 @@
+"""``dcplan schema``: JSON Schema of scenarios, catalogs and results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dcplan.catalog.schema import KINDS
+from dcplan.result import SCHEMA
+from dcplan.scenario.expect import JOB_METRICS, PLAN_METRICS
+from dcplan.scenario.schema import Scenario
+
+WHAT = ("scenario", "catalog", "result")
+
+
+def schema(what: str) -> dict[str, Any]:
+    """JSON Schema (2020-12) of a scenario file, a catalog file or a result document.
+
+    Raises
+    ------
+    ValueError
+        When ``what`` is none of them.
+    """
+    if what == "scenario":
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Scenario.model_json_schema()}
+    if what == "catalog":
+        return _catalog()
+    if what == "result":
+        return _result()
+    msg = f"one of {', '.join(WHAT)}"
+    raise ValueError(msg)
+
+
+def _catalog() -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
+    for kind, model in KINDS.items():
+        part = model.model_json_schema(ref_template="#/$defs/{model}")
+        definitions.update(part.pop("$defs", {}))
+        definitions[model.__name__] = part
+        properties[kind] = {"type": "array", "items": {"$ref": f"#/$defs/{model.__name__}"}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "dcplan catalog file",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+
+
+def _result() -> dict[str, Any]:
+    number = {"type": ["number", "null"]}
+    metric = {
+        "type": "object",
+        "required": ["value", "low", "high", "unit", "label"],
+        "properties": {
+            "value": {"type": ["number", "string", "null"]}, "low": number, "high": number,
+            "unit": {"type": "string"}, "label": {"type": "string"},
+        },
+    }  # fmt: skip
+    column = {"type": "object", "required": ["name", "unit", "type"]}
+    table = {
+        "type": "object",
+        "required": ["columns", "rows"],
+        "properties": {"columns": {"type": "array", "items": column}, "rows": {"type": "array", "items": {"type": "array"}}},
+    }
+    keys = [*PLAN_METRICS, "racks.<system>", "accelerators.<system>", "switches.<model>", "unmet.<workload>"]
+    keys += [f"train.<job>.{name}" for name in JOB_METRICS]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": SCHEMA,
+        "description": "Metric keys of plan: " + ", ".join(keys),
+        "type": "object",
+        "required": [
+            "schema", "dcplan_version", "status", "exit_code", "scenario", "solver", "metrics", "tables", "inputs",
+            "expectations", "warnings",
+        ],
+        "properties": {
+            "schema": {"const": SCHEMA},
+            "dcplan_version": {"type": "string"},
+            "verb": {"type": "string"},
+            "status": {"type": "string"},
+            "exit_code": {"enum": [0, 1, 2, 3, 4, 70, 130]},
+            "headline": {"type": "string"},
+            "scenario": {"type": "object"},
+            "solver": {"type": "object"},
+            "metrics": {"type": "object", "additionalProperties": metric},
+            "tables": {"type": "object", "additionalProperties": table},
+            "inputs": {"type": "array", "items": {"type": "object", "required": ["key", "value", "status"]}},
+            "expectations": {"type": "array", "items": {"type": "object", "required": ["id", "passed", "severity"]}},
+            "warnings": {"type": "array", "items": {"type": "object", "required": ["code", "message"]}},
+            "run": {"type": "object"},
+        },
+    }  # fmt: skip

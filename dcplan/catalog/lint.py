@@ -1,0 +1,191 @@
+"""Lint of the catalog: references, ratios, order of the three kW, plausible ranges, dates, class values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import (
+    Accelerator,
+    CoolingOption,
+    Curve,
+    DepreciationTable,
+    Fabric,
+    Nic,
+    Offer,
+    Optic,
+    PueRow,
+    Row,
+    Switch,
+    System,
+)
+from dcplan.errors import did_you_mean
+from dcplan.provenance import Quantity, Status
+from dcplan.units import unit_of
+
+FP8_OVER_BF16 = 2.0
+FP8_TOLERANCE = 0.03
+RANGES: dict[str, tuple[float, float]] = {
+    "tflops": (1, 500_000),
+    "gb": (0.1, 5_000),
+    "tb_per_s": (0.1, 50_000),
+    "gb_per_s": (10, 5_000),
+    "kw": (0, 50_000),
+    "usd_per_kwh": (0.01, 0.6),
+    "usd_per_h": (0.1, 10_000),
+    "usd_per_kw_month": (0.5, 500),
+    "g_per_kwh": (0, 1_500),
+    "l_per_kwh": (0, 6),
+    "frac": (0, 1),
+    "gbps": (0.5, 500_000),
+    "kg": (1, 500_000),
+    "c": (-60, 80),
+}
+"""Plausible range by unit suffix: a value outside is a slip of the decimal point or of the unit."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to mend in a catalog."""
+
+    code: str
+    kind: str
+    id: str
+    field: str
+    message: str
+    at: str = ""
+
+
+def quantities(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Quantity]]:
+    """Every quantity of a row with its dotted field name."""
+    for name, value in model:
+        field = f"{prefix}{name}"
+        if isinstance(value, Quantity):
+            yield field, value
+        elif isinstance(value, BaseModel):
+            yield from quantities(value, f"{field}.")
+        elif isinstance(value, tuple | list):
+            for i, item in enumerate(value):
+                if isinstance(item, BaseModel):
+                    yield from quantities(item, f"{field}[{i}].")
+
+
+def lint(catalog: Catalog, today: str, stale_days: int | None = None) -> list[Finding]:
+    """All findings; an empty list is a clean catalog.
+
+    ``today`` (YYYY-MM-DD) bounds dates; with ``stale_days`` a value older than that is a finding too.
+    """
+    findings: list[Finding] = []
+    for kind, table in catalog.rows.items():
+        for row in table.values():
+            findings += _values(kind, row, today)
+            if stale_days is not None:
+                findings += _stale(kind, row, today, stale_days)
+    findings += _references(catalog)
+    findings += _accelerators(catalog.table("accelerators", Accelerator).values())
+    findings += _systems(catalog)
+    findings += _places(catalog)
+    findings += _curves(catalog)
+    return findings
+
+
+def _values(kind: str, row: Row, today: str) -> Iterator[Finding]:
+    for field, q in quantities(row):
+        at = q.at or ""
+        suffix = next((s for s in sorted(RANGES, key=len, reverse=True) if field == s or field.endswith("_" + s)), None)
+        if suffix is not None:
+            low, high = RANGES[suffix]
+            if not low <= q.value <= high:
+                yield Finding("DC021", kind, row.id, field, f"{q.value:g} is outside {low:g} to {high:g} {unit_of(field)}", at)
+        if q.status is Status.ESTIMATE and q.low is None and q.high is None:
+            yield Finding("DC022", kind, row.id, field, "an estimate needs low and high", at)
+        if not q.source:
+            yield Finding("DC020", kind, row.id, field, "no source", at)
+        if q.as_of and q.as_of > today:
+            yield Finding("DC022", kind, row.id, field, f"dated in the future: {q.as_of}", at)
+
+
+def _stale(kind: str, row: Row, today: str, days: int) -> Iterator[Finding]:
+    import datetime as dt
+
+    limit = (dt.date.fromisoformat(today) - dt.timedelta(days=days)).isoformat()
+    for field, q in quantities(row):
+        if q.as_of and q.as_of + "-99" < limit:
+            yield Finding("DC022", kind, row.id, field, f"older than {days} days: {q.as_of}", q.at or "")
+
+
+def _references(catalog: Catalog) -> Iterator[Finding]:
+    def need(kind: str, row: Row, field: str, target: str, reference: str | None) -> Iterator[Finding]:
+        if reference and catalog.find(target, reference, Row) is None:
+            hint = did_you_mean(reference, catalog.rows[target])
+            yield Finding("DC010", kind, row.id, field, f"no {target} row {reference!r} {hint}".rstrip())
+
+    for system in catalog.table("systems", System).values():
+        yield from need("systems", system, "accelerator", "accelerators", system.accelerator)
+        yield from need("systems", system, "nic", "nics", system.nic)
+    for offer in catalog.table("cloud", Offer).values():
+        yield from need("cloud", offer, "accelerator", "accelerators", offer.accelerator)
+    for fabric in catalog.table("fabrics", Fabric).values():
+        for name in ("leaf", "spine", "core"):
+            yield from need("fabrics", fabric, name, "switches", getattr(fabric, name))
+        for name in ("node_optic", "leaf_optic", "fiber"):
+            yield from need("fabrics", fabric, name, "optics", getattr(fabric, name))
+    for pue in catalog.table("pue", PueRow).values():
+        yield from need("pue", pue, "cooling", "cooling", pue.cooling)
+
+
+def _accelerators(rows: Iterable[Accelerator]) -> Iterator[Finding]:
+    for row in rows:
+        if row.bf16_tflops and row.fp8_tflops and not row.fp8_ratio_reason:
+            ratio = row.fp8_tflops.value / row.bf16_tflops.value
+            if abs(ratio / FP8_OVER_BF16 - 1) > FP8_TOLERANCE:
+                message = f"dense FP8 : BF16 is {ratio:.3g}, not 2; sparse figure, or give fp8_ratio_reason"
+                yield Finding("DC022", "accelerators", row.id, "fp8_tflops", message, row.fp8_tflops.at or "")
+
+
+def _systems(catalog: Catalog) -> Iterator[Finding]:
+    for row in catalog.table("systems", System).values():
+        rated, peak = row.rated_kw, row.peak_kw
+        if rated and peak and peak.value < rated.value:
+            yield Finding("DC022", "systems", row.id, "peak_kw", f"{peak.value:g} kW is below rated {rated.value:g} kW")
+        for state, q in row.average_kw:
+            if rated and q and q.value > rated.value:
+                yield Finding("DC022", "systems", row.id, f"average_kw.{state}", f"{q.value:g} kW is above rated {rated.value:g} kW")
+        if row.form != "server" and row.racks < 1:
+            yield Finding("DC022", "systems", row.id, "racks", "a rack or pod takes at least one rack position")
+        chip = catalog.find("accelerators", row.accelerator, Accelerator)
+        if rated and chip and chip.tdp_kw and rated.value < row.accelerators * chip.tdp_kw.value * 0.95:
+            total = row.accelerators * chip.tdp_kw.value
+            yield Finding("DC022", "systems", row.id, "rated_kw", f"{rated.value:g} kW is below the accelerators alone ({total:g} kW)")
+        if "liquid" in row.cooling_modes and row.liquid_frac is None and row.sold and row.price_usd:
+            yield Finding("DC022", "systems", row.id, "liquid_frac", "liquid cooled without a heat capture fraction")
+
+
+def _places(catalog: Catalog) -> Iterator[Finding]:
+    rows = catalog.table("pue", PueRow).values()
+    have = {(r.cooling, r.size) for r in rows if r.zone == "all"}
+    for cooling in catalog.table("cooling", CoolingOption):
+        for size in ("large", "midsize", "small"):
+            if (cooling, size) not in have:
+                yield Finding("DC022", "cooling", cooling, "pue", f"no pooled PUE row for a {size} hall")
+    for r in rows:
+        if not 1.0 <= r.pue.value <= r.peak_pue.value:
+            yield Finding("DC022", "pue", r.id, "peak_pue", "1 <= pue <= peak_pue does not hold")
+    for kind, model in (("switches", Switch), ("nics", Nic), ("optics", Optic)):
+        for part in catalog.table(kind, model).values():
+            typical, most = getattr(part, "typical_kw", None), getattr(part, "max_kw", None)
+            if typical and most and typical.value > most.value:
+                yield Finding("DC022", kind, part.id, "max_kw", "typical power is above the maximum")
+
+
+def _curves(catalog: Catalog) -> Iterator[Finding]:
+    for curve in catalog.table("residuals", Curve).values():
+        falling = all(a >= b for a, b in zip(curve.value_frac, curve.value_frac[1:], strict=False))
+        if curve.value_frac[0] != 1.0 or not falling:
+            yield Finding("DC022", "residuals", curve.id, "value_frac", "starts at 1 and does not rise")
+    for table in catalog.table("depreciation", DepreciationTable).values():
+        if abs(sum(table.share_frac) - 1) > 1e-6:
+            yield Finding("DC022", "depreciation", table.id, "share_frac", f"sums to {sum(table.share_frac):g}, not 1")

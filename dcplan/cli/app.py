@@ -1,0 +1,56 @@
+"""All verbs on one application."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dcplan.cli.catalog import app as catalog
+from dcplan.cli.check import check
+from dcplan.cli.doctor import doctor
+from dcplan.cli.export import export
+from dcplan.cli.plan import plan
+from dcplan.cli.schema import schema
+from dcplan.cli.show import show
+from dcplan.cli.train import train
+
+EPILOG = (
+    "Exit codes: 0 done; 1 an expectation failed; 2 wrong input; 3 proved infeasible; "
+    "4 incomplete; 70 a bug in dcplan; 130 interrupted."
+)
+
+app = typer.Typer(
+    name="dcplan",
+    help="Plan AI data centers: what to buy, where and when; how long training takes; what it costs.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=True,
+)
+
+
+def _version(value: bool) -> None:  # noqa: FBT001
+    if value:
+        from dcplan import __version__
+
+        typer.echo(f"dcplan {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")] = False,
+) -> None:
+    """Plan AI data centers: what to buy, where and when; how long training takes; what it costs."""
+
+
+app.command()(plan)
+app.command()(check)
+app.command()(train)
+app.command()(show)
+app.command()(export)
+app.command()(schema)
+app.command()(doctor)
+app.add_typer(catalog, name="catalog")

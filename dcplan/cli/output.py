@@ -1,0 +1,89 @@
+"""Write a result where and how it was asked for."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dcplan.cli.options import Format
+
+if TYPE_CHECKING:
+    from dcplan.result import Result
+
+STORE = Path(".dcplan")
+
+
+def emit(  # noqa: PLR0913  # one argument per output flag
+    result: Result,
+    *,
+    fmt: Format,
+    out: Path | None,
+    quiet: bool,
+    verbose: bool = False,
+    no_color: bool = False,
+) -> None:
+    """Write the document to stdout or a file, warnings to stderr."""
+    from dcplan.report.files import write_whole
+
+    if not quiet:
+        for warning in result.warnings:
+            sys.stderr.write(f"{warning['code']}: {warning['message']}\n")
+    color = not no_color and not os.environ.get("NO_COLOR")
+    if out is not None:
+        write_whole(out, document(result, fmt, color=False, verbose=verbose))
+    elif fmt is Format.TABLE:
+        from dcplan.report.terminal import write_text
+
+        write_text(result, sys.stdout, color=color, verbose=verbose)
+    else:
+        sys.stdout.write(document(result, fmt, color=False, verbose=verbose))
+    sys.stdout.flush()
+
+
+def document(result: Result, fmt: Format, *, color: bool, verbose: bool) -> str:
+    """The whole document as text."""
+    if fmt is Format.JSON:
+        return result.to_json()
+    if fmt is Format.CSV:
+        from dcplan.report.csvs import metrics_csv, table_csv
+
+        if result.metrics:
+            return metrics_csv(result)
+        return table_csv(next(iter(result.tables.values())))
+    from dcplan.report.terminal import write_text
+
+    stream = io.StringIO()
+    write_text(result, stream, color=color, verbose=verbose)
+    return stream.getvalue()
+
+
+def keep(result: Result, name: str) -> Path:
+    """Store an unfinished or infeasible answer in the project's git-ignored store."""
+    from dcplan.report.files import write_whole
+
+    path = STORE / f"{name}.json"
+    write_whole(path, result.to_json())
+    return path
+
+
+def read_result(path: Path) -> Result:
+    """Read a stored result.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or is not a result.
+    """
+    import json
+
+    from dcplan.errors import InputError, Place, Problem
+    from dcplan.result import from_dict
+
+    try:
+        return from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        help_text = "make one with: dcplan plan FILE -f json -o result.json"
+        raise InputError([Problem("DC006", f"not a dcplan result: {error}", Place(str(path)), help=help_text)]) from error

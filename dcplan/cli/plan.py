@@ -1,0 +1,74 @@
+"""``dcplan plan``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dcplan.cli.options import (
+    CatalogsOption,
+    DebugOption,
+    FileArgument,
+    Format,
+    FormatOption,
+    NoColorOption,
+    NoProgressOption,
+    OutOption,
+    QuietOption,
+    SetOption,
+    VariantOption,
+    VerboseOption,
+)
+
+
+def plan(
+    file: FileArgument,
+    variant: VariantOption = None,
+    sets: SetOption = None,
+    catalogs: CatalogsOption = None,
+    gap: Annotated[float, typer.Option("--gap", help="relative gap at which the solver may stop", min=0.0)] = 0.005,
+    time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of solving", min=0.1)] = 120.0,
+    fix_decisions: Annotated[
+        Path | None, typer.Option("--fix-decisions", help="keep the decisions of this result", metavar="RESULT")
+    ] = None,
+    fmt: FormatOption = Format.TABLE,
+    out: OutOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    no_color: NoColorOption = False,
+    no_progress: NoProgressOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Find the optimal plan of a scenario: what to buy, where, when; audited, with its proven gap."""
+    from dcplan.answers.plan import plan as answer
+    from dcplan.cli.output import emit, keep, read_result
+    from dcplan.report.progress import SolveProgress
+
+    stopped: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
+    earlier = read_result(fix_decisions) if fix_decisions else None
+    bar = nullcontext() if quiet or no_progress else SolveProgress(sys.stderr, limit_s=time_limit)
+    with bar as progress:
+        result = answer(
+            file,
+            variant=variant,
+            sets=sets or (),
+            catalogs=catalogs or (),
+            gap=gap,
+            time_limit_s=time_limit,
+            fix_decisions=earlier,
+            progress=progress or (lambda *_: None),
+            stop=lambda: bool(stopped),
+        )
+    emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
+    if result.status in ("incomplete", "interrupted", "infeasible"):
+        path = keep(result, str(result.scenario.get("name", "plan")))
+        sys.stderr.write(f"kept: {path} (dcplan show {path})\n")
+        if result.status != "infeasible":
+            sys.stderr.write(f"go on with: dcplan plan {file} --time-limit {max(time_limit * 4, 60):.0f}\n")
+    raise typer.Exit(result.exit_code)

@@ -1,0 +1,33 @@
+"""How numbers are written for people: percent and short powers on screen only."""
+
+from __future__ import annotations
+
+from dcplan.units import si
+
+
+def shown(name: str, value: object) -> str:
+    """Text of a cell by its column name.
+
+    Examples
+    --------
+    >>> shown("price_usd", 170e6), shown("gap_frac", 0.0112), shown("days", 85.02), shown("racks", 50)
+    ('170 M', '1.12%', '85.02', '50')
+    >>> shown("fabric", None)
+    '-'
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if name.endswith("_frac"):
+        return f"{value:.2%}"
+    if name == "usd" or name.endswith("_usd"):
+        return si(value)
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.0f}"
+    return f"{value:,.0f}" if abs(value) >= 100_000 else f"{value:.4g}"
+
+
+def is_number(value: object) -> bool:
+    """Whether a cell is right-aligned."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,58 @@
+"""What a solve has proved so far, on stderr."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import IO
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+QUIET_SECONDS = 30.0
+
+
+class SolveProgress:
+    """A live line on a terminal; elsewhere one line every 30 seconds."""
+
+    def __init__(self, stream: IO[str], *, limit_s: float) -> None:
+        self.stream, self.limit_s = stream, limit_s
+        self.live = Live(console=Console(file=stream), transient=True) if stream.isatty() else None
+        self.began = time.monotonic()
+        self.last = self.began
+
+    def __enter__(self) -> SolveProgress:
+        """Start the live line."""
+        if self.live:
+            self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the live line."""
+        if self.live:
+            self.live.stop()
+
+    def __call__(self, seconds: float, incumbent: float, bound: float, nodes: int) -> None:
+        """Show seconds, incumbent, bound and gap."""
+        text = progress_text(time.monotonic() - self.began, incumbent, bound, self.limit_s)
+        if self.live:
+            self.live.update(Text(text))
+        elif time.monotonic() - self.last > QUIET_SECONDS:
+            self.last = time.monotonic()
+            self.stream.write(text + "\n")
+            self.stream.flush()
+
+
+def progress_text(seconds: float, incumbent: float, bound: float, limit_s: float) -> str:
+    """One line: time of limit, best cost, bound and gap. Costs in M USD.
+
+    Examples
+    --------
+    >>> progress_text(12.0, 45.0, 44.1, 120.0)
+    'solving: 12 s of 120 s, best 45.0 M USD, bound 44.1 M USD, gap 2.0%'
+    """
+    if not math.isfinite(incumbent):
+        return f"solving: {seconds:.0f} s of {limit_s:.0f} s, no plan yet"
+    gap = (incumbent - bound) / max(abs(incumbent), 1e-9)
+    return f"solving: {seconds:.0f} s of {limit_s:.0f} s, best {incumbent:.1f} M USD, bound {bound:.1f} M USD, gap {gap:.1%}"

@@ -1,0 +1,143 @@
+"""Answers on a terminal: the answer first, then tables; plain aligned text when piped, never cut."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from dcplan.report.numbers import is_number, shown
+from dcplan.result import Cell, Result, Table
+
+SECTIONS = {
+    "racks": "What to order",
+    "jobs": "Training runs",
+    "configs": "Ways to run each job",
+    "halls": "Halls in the last quarter",
+    "power": "Site power",
+    "network": "Compute fabric in the last quarter",
+    "cloud": "Rented accelerators",
+    "cost": "Cost over the horizon (undiscounted)",
+    "bands": "Beside public ranges",
+    "layout": "Layout",
+    "breakdown": "Step time",
+    "conflict": "Why there is no plan",
+    "remedies": "Smallest changes that would allow a plan",
+    "values": "Values",
+    "rows": "Catalog",
+    "findings": "Findings",
+    "versions": "Versions",
+    "left_out": "Left out, and why",
+}
+HIDDEN_COLUMNS = {
+    "racks": ("cooling",),
+    "bands": ("source",),
+}
+SHORT = 15
+"""Rows of the left-out list shown without ``--verbose``."""
+
+
+def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = False) -> None:
+    """Write a result as text."""
+    console = Console(file=stream, no_color=not color, highlight=False, soft_wrap=not stream.isatty())
+    console.print(result.headline, style="bold" if color and stream.isatty() else None, markup=False)
+    for name in SECTIONS:
+        table = result.tables.get(name)
+        if table is not None and table.rows:
+            _section(console, stream, name, table, verbose=verbose)
+    _metrics(console, stream, result)
+    _expectations(console, result)
+    _counts(console, result, verbose=verbose)
+
+
+def _section(console: Console, stream: IO[str], name: str, table: Table, *, verbose: bool) -> None:
+    console.print()
+    console.print(SECTIONS[name], style="bold", markup=False)
+    hidden = () if verbose else HIDDEN_COLUMNS.get(name, ())
+    keep = [i for i, column in enumerate(table.columns) if column not in hidden]
+    rows = [tuple(row[i] for i in keep) for row in table.rows]
+    more = 0
+    if name == "left_out" and not verbose and len(rows) > SHORT:
+        more = len(rows) - SHORT
+        rows = rows[:SHORT]
+    write_table(console, stream, [table.columns[i] for i in keep], rows)
+    if more:
+        console.print(f"... and {more} more: --verbose, or dcplan show RESULT left_out", markup=False)
+
+
+def write_table(console: Console, stream: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """One table: framed on a terminal, plain aligned text elsewhere."""
+    rows = list(rows)
+    text = [[shown(c, v) for c, v in zip(columns, row, strict=True)] for row in rows]
+    right = [any(is_number(row[i]) for row in rows) for i in range(len(columns))]
+    if stream.isatty():
+        framed = RichTable(box=None, pad_edge=False)
+        for column, is_right in zip(columns, right, strict=True):
+            framed.add_column(column, justify="right" if is_right else "left", overflow="fold")
+        for line in text:
+            framed.add_row(*[_escape(cell) for cell in line])
+        console.print(framed)
+        return
+    widths = [max([len(c), *(len(line[i]) for line in text)]) for i, c in enumerate(columns)]
+    for line in [list(columns), *text]:
+        cells = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)]
+        console.print("  ".join(cells).rstrip(), markup=False)
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+def _metrics(console: Console, stream: IO[str], result: Result) -> None:
+    if not result.metrics:
+        return
+    console.print()
+    console.print("Figures", style="bold", markup=False)
+    rows = [(key, shown(key, m.value), m.unit, m.label) for key, m in result.metrics.items()]
+    write_table(console, stream, ("metric", "value", "unit", "meaning"), rows)
+
+
+def _expectations(console: Console, result: Result) -> None:
+    if not result.expectations:
+        return
+    console.print()
+    console.print("Expectations", style="bold", markup=False)
+    for e in result.expectations:
+        mark = {True: "ok  ", False: "FAIL" if e["severity"] == "error" else "warn", None: "skip"}[e["passed"]]
+        observed = "" if e["observed"] is None else f" {shown(e['metric'], e['observed'])}"
+        owner = f" (owner: {e['owner']})" if e["owner"] and e["passed"] is False else ""
+        tail = f" {e['reason']}" if e["reason"] else f" {e['limit']}"
+        console.print(f"{mark} {e['id']}: {e['metric']}{observed}{tail}{owner}", markup=False)
+
+
+def _counts(console: Console, result: Result, *, verbose: bool) -> None:
+    if not result.inputs:
+        return
+    counts: dict[str, int] = {}
+    for row in result.inputs:
+        counts[row["status"]] = counts.get(row["status"], 0) + 1
+    text = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
+    console.print()
+    console.print(f"Inputs used: {text}" + ("" if verbose else " (dcplan check FILE -v lists them with sources)"), markup=False)
+    if verbose:
+        rows = [(r["key"], r["value"], r["unit"], r["status"], r["at"] or "", r["source"] or "") for r in result.inputs]
+        write_table(console, console.file, ("key", "value", "unit", "status", "at", "source"), rows)
+
+
+def table_text(result: Result, section: str) -> str:
+    """One section of a result as plain aligned text; ``metrics`` and ``inputs`` are sections too."""
+    stream = io.StringIO()
+    console = Console(file=stream, no_color=True, highlight=False, soft_wrap=True)
+    if section == "metrics":
+        rows: list[tuple[Cell, ...]] = [(k, m.value, m.unit, m.label) for k, m in result.metrics.items()]
+        write_table(console, stream, ("metric", "value", "unit", "label"), rows)
+    elif section == "inputs":
+        columns = ("key", "value", "unit", "status", "at", "source")
+        write_table(console, stream, columns, [tuple(row.get(c) for c in columns) for row in result.inputs])
+    else:
+        table = result.tables[section]
+        write_table(console, stream, table.columns, table.rows)
+    return stream.getvalue()
