@@ -35,7 +35,7 @@ def run() -> int:
             return _bug(error)
         sys.stderr.write(f"error[DC006]: {error.filename}: {error.strerror}\n")
         return 2
-    except Exception as error:  # noqa: BLE001  # the last door: never a bare traceback
+    except Exception as error:  # the last door: never a bare traceback
         return _bug(error)
     return _flushed(0)
 

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetJsonSchemaHandler,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
@@ -35,7 +42,9 @@ def check_date(text: str) -> str:
 
 
 AsOf = Annotated[
-    str, BeforeValidator(lambda x: str(x) if isinstance(x, int) and not isinstance(x, bool) else x), AfterValidator(check_date)
+    str,
+    BeforeValidator(lambda x: str(x) if isinstance(x, int) and not isinstance(x, bool) else x),
+    AfterValidator(check_date),
 ]
 """A date as text; a bare year may be written unquoted."""
 

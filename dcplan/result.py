@@ -46,7 +46,11 @@ class Table:
 
     def _type(self, i: int) -> str:
         cells = [row[i] for row in self.rows if row[i] is not None]
-        return "number" if cells and all(isinstance(c, int | float) and not isinstance(c, bool) for c in cells) else "string"
+        return (
+            "number"
+            if cells and all(isinstance(c, int | float) and not isinstance(c, bool) for c in cells)
+            else "string"
+        )
 
 
 @dataclass

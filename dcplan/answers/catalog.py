@@ -33,18 +33,32 @@ def catalog_list(kind: str | None, catalogs: Sequence[str] = ()) -> Result:
     if kind is None:
         rows: list[tuple[Cell, ...]] = [(k, len(table)) for k, table in catalog.rows.items()]
         total = sum(len(t) for t in catalog.rows.values())
-        return Result("catalog", "ok", EXIT_OK, f"{total} rows of {len(rows)} kinds", tables={"rows": Table(("kind", "rows"), tuple(rows))})
+        return Result(
+            "catalog",
+            "ok",
+            EXIT_OK,
+            f"{total} rows of {len(rows)} kinds",
+            tables={"rows": Table(("kind", "rows"), tuple(rows))},
+        )
     table = _table(catalog, kind)
     fields = KEY_FIELDS.get(kind, ("value", "unit"))
     fields = tuple(f for f in fields if f in KINDS[kind].model_fields)
     found = [(row.id, row.name, *(_cell(getattr(row, f)) for f in fields)) for row in table.values()]
-    return Result("catalog", "ok", EXIT_OK, f"{len(found)} {kind}", tables={"rows": Table(("id", "name", *fields), tuple(found))})
+    return Result(
+        "catalog",
+        "ok",
+        EXIT_OK,
+        f"{len(found)} {kind}",
+        tables={"rows": Table(("id", "name", *fields), tuple(found))},
+    )
 
 
 def _table(catalog: Catalog, kind: str) -> dict[str, Row]:
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS)
-        raise InputError([Problem("DC010", f"no catalog kind {kind!r}: one of {', '.join(KINDS)}", Place("catalog"), hint)])
+        raise InputError(
+            [Problem("DC010", f"no catalog kind {kind!r}: one of {', '.join(KINDS)}", Place("catalog"), hint)]
+        )
     return dict(catalog.rows[kind])
 
 
@@ -64,13 +78,25 @@ def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Re
         if not kinds:
             known = [k for table in catalog.rows.values() for k in table]
             hint = did_you_mean(kind, known)
-            raise InputError([Problem("DC010", f"no catalog row {kind!r}", Place("catalog"), hint, "dcplan catalog list KIND")])
+            raise InputError(
+                [
+                    Problem(
+                        "DC010",
+                        f"no catalog row {kind!r}",
+                        Place("catalog"),
+                        hint,
+                        "dcplan catalog list KIND",
+                    )
+                ]
+            )
         kind, key = kinds[0], kind
     table = _table(catalog, kind)
     row = catalog.find(kind, key, KINDS[kind])
     if row is None:
         hint = did_you_mean(key, table)
-        raise InputError([Problem("DC010", f"no {kind} row {key!r}", Place("catalog"), hint, f"dcplan catalog list {kind}")])
+        raise InputError(
+            [Problem("DC010", f"no {kind} row {key!r}", Place("catalog"), hint, f"dcplan catalog list {kind}")]
+        )
     numbers = dict(quantities(row))
     values: list[tuple[Cell, ...]] = []
     for name, value in row:
@@ -81,10 +107,28 @@ def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Re
         values.append((name, shown, "", "catalog", None, None, str(row.source), row.source.as_of, None))
     for name, q in numbers.items():
         derived = f" from {', '.join(q.derived_from)}" if q.derived_from else ""
-        values.append((name, q.value, unit_of(name), str(q.status), q.low, q.high, q.source, q.as_of, (q.note or "") + derived or None))
+        values.append(
+            (
+                name,
+                q.value,
+                unit_of(name),
+                str(q.status),
+                q.low,
+                q.high,
+                q.source,
+                q.as_of,
+                (q.note or "") + derived or None,
+            )
+        )
     columns = ("field", "value", "unit", "status", "low", "high", "source", "as_of", "note")
     note = f". {row.note}" if row.note else ""
-    return Result("catalog", "ok", EXIT_OK, f"{kind} {row.id}: {row.name}{note}", tables={"values": Table(columns, tuple(values))})
+    return Result(
+        "catalog",
+        "ok",
+        EXIT_OK,
+        f"{kind} {row.id}: {row.name}{note}",
+        tables={"values": Table(columns, tuple(values))},
+    )
 
 
 def _words(value: object) -> str:

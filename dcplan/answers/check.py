@@ -16,7 +16,11 @@ from dcplan.scenario.load import load
 
 
 def check(
-    scenario: str | Path, *, variant: str | None = None, sets: Sequence[str] = (), catalogs: Sequence[str] = ()
+    scenario: str | Path,
+    *,
+    variant: str | None = None,
+    sets: Sequence[str] = (),
+    catalogs: Sequence[str] = (),
 ) -> Result:
     """Check a scenario as far as it goes without a solver.
 
@@ -35,9 +39,18 @@ def check(
     tables = {"left_out": left_out(menu)}
     if found:
         tables["conflict"] = Table(
-            ("code", "place", "cause", "remedy"), tuple((p.code, str(p.place), p.cause, p.help) for p in found)
+            ("code", "place", "cause", "remedy"),
+            tuple((p.code, str(p.place), p.cause, p.help) for p in found),
         )
-    counts = f"{len(menu.sites)} sites, {len(menu.halls)} hall types, {len(menu.placements)} system placements, {len(menu.fabrics)} fabric options, {len(menu.configs)} job configurations, {len(menu.offers)} offers"
+    parts = (
+        (len(menu.sites), "sites"),
+        (len(menu.halls), "hall types"),
+        (len(menu.placements), "system placements"),
+        (len(menu.fabrics), "fabric options"),
+        (len(menu.configs), "job configurations"),
+        (len(menu.offers), "offers"),
+    )
+    counts = ", ".join(f"{n} {what}" for n, what in parts)
     verdict = f"no plan can exist: {found[0].cause}" if found else "no error found"
     return Result(
         verb="check",

@@ -10,6 +10,7 @@ from dcplan import __version__
 from dcplan.catalog.loader import load
 from dcplan.catalog.locate import data_dir
 from dcplan.errors import EXIT_BUG, EXIT_OK
+from dcplan.planning.solve import highs
 from dcplan.result import Cell, Result, Table
 
 PACKAGES = ("typer", "rich", "pydantic", "PyYAML", "numpy", "scipy", "pandas", "pyomo", "highspy")
@@ -27,7 +28,7 @@ def doctor() -> Result:
             rows.append((name, version(name)))
         except PackageNotFoundError:
             rows.append((name, "missing"))
-    solver = _solves()
+    solver = highs.self_test()
     catalog = load()
     rows += [
         ("solver", solver),
@@ -42,15 +43,3 @@ def doctor() -> Result:
         f"dcplan {__version__}: {'everything works' if good else solver}",
         tables={"versions": Table(("what", "value"), tuple(rows))},
     )  # fmt: skip
-
-
-def _solves() -> str:
-    import highspy
-
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    x = solver.addVariable(lb=1.5, type=highspy.HighsVarType.kInteger)
-    solver.minimize(x)
-    found = solver.getSolution().col_value
-    return "HiGHS solves" if found and abs(found[0] - 2.0) < 1e-9 else f"HiGHS answers {found} to min x >= 1.5 integer"

@@ -11,7 +11,16 @@ from typing import Any
 
 from dcplan.answers.plan_metrics import metrics_of
 from dcplan.answers.plan_tables import left_out, tables_of
-from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_NO, EXIT_OK, InputError, Place, Problem
+from dcplan.errors import (
+    EXIT_INCOMPLETE,
+    EXIT_INFEASIBLE,
+    EXIT_INTERRUPTED,
+    EXIT_NO,
+    EXIT_OK,
+    InputError,
+    Place,
+    Problem,
+)
 from dcplan.planning.explain import remedies
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.presolve import presolve
@@ -26,7 +35,7 @@ DEFAULT_GAP = 0.005
 DEFAULT_TIME_LIMIT_S = 120.0
 
 
-def plan(  # noqa: PLR0913  # one argument per flag of the verb
+def plan(
     scenario: str | Path,
     *,
     variant: str | None = None,
@@ -77,7 +86,15 @@ def plan(  # noqa: PLR0913  # one argument per flag of the verb
         return _impossible(question, built, found)
     try:
         fixed = fix_decisions.tables["decisions"] if fix_decisions else None
-        solved = solve_menu(built.menu, question, gap=gap, time_limit_s=time_limit_s, fixed=fixed, progress=progress, stop=stop)
+        solved = solve_menu(
+            built.menu,
+            question,
+            gap=gap,
+            time_limit_s=time_limit_s,
+            fixed=fixed,
+            progress=progress,
+            stop=stop,
+        )
     except KeyError as error:
         raise InputError([Problem("DC015", f"--fix-decisions: {error.args[0]}", Place("--fix-decisions"))]) from error
     if solved.status == highs.INFEASIBLE:
@@ -102,12 +119,9 @@ def inputs_of(built: Built) -> list[dict[str, Any]]:
 
 
 def _solver(solved: Solved) -> dict[str, Any]:
-    import highspy
-
-    version = f"{highspy.HIGHS_VERSION_MAJOR}.{highspy.HIGHS_VERSION_MINOR}.{highspy.HIGHS_VERSION_PATCH}" if hasattr(highspy, "HIGHS_VERSION_MAJOR") else highspy.Highs().version()
     return {
         "name": "highs",
-        "version": version,
+        "version": highs.version(),
         "status": solved.status,
         "gap_frac": solved.gap_frac,
         "bound_usd": solved.bound_usd,
@@ -126,7 +140,9 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
     metrics = metrics_of(solved)
     expectations = evaluate(question.scenario.expect, {k: m.value for k, m in metrics.items()})
     warnings = [{"code": "note", "message": text} for text in (*solved.menu.warnings, *_end_notes(solved))]
-    warnings += [{"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given]
+    warnings += [
+        {"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given
+    ]
     failed = [e for e in expectations if e["passed"] is False and e["severity"] == "error"]
     if solved.status == highs.INTERRUPTED:
         status, code = "interrupted", EXIT_INTERRUPTED
@@ -156,7 +172,11 @@ def _headline(question: Question, metrics: dict[str, Metric], status: str) -> st
     def number(key: str) -> float:
         return float(metrics[key].value or 0.0)
 
-    jobs = [f"{j.id} {number(f'train.{j.id}.days'):.0f} days" for j in question.scenario.workloads.training if f"train.{j.id}.days" in metrics]
+    jobs = [
+        f"{j.id} {number(f'train.{j.id}.days'):.0f} days"
+        for j in question.scenario.workloads.training
+        if f"train.{j.id}.days" in metrics
+    ]
     parts = [
         f"{number('accelerators.total'):,.0f} accelerators in {number('racks.total'):,.0f} racks",
         f"{number('power.peak_facility_mw'):.1f} MW facility",
@@ -177,8 +197,8 @@ def _end_notes(solved: Solved) -> list[str]:
         horizon_end = menu.quarters * DAYS_PER_QUARTER
         if job.end_day >= horizon_end and run.start_month >= job.first_month + 2 * MONTHS_PER_QUARTER:
             notes.append(
-                f"{run.job} starts {run.start_month - job.first_month} months after it may: nothing here rewards an early "
-                "finish and hardware bought late keeps more value; give `deadline` to ask for it sooner"
+                f"{run.job} starts {run.start_month - job.first_month} months after it may: nothing here rewards "
+                "an early finish and hardware bought late keeps more value; give `deadline` to ask for it sooner"
             )
     return notes
 
@@ -206,7 +226,10 @@ def _impossible(question: Question, built: Built, problems: list[Problem]) -> Re
         exit_code=EXIT_INFEASIBLE,
         headline=f"{question.scenario.name}: infeasible, shown without solving: {problems[0].cause}",
         scenario=describe(question),
-        tables={"conflict": Table(("code", "place", "cause", "remedy"), rows), "left_out": left_out(built.menu)},
+        tables={
+            "conflict": Table(("code", "place", "cause", "remedy"), rows),
+            "left_out": left_out(built.menu),
+        },
         inputs=inputs_of(built),
     )
 

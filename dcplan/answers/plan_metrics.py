@@ -11,7 +11,15 @@ from dcplan.planning.menu.types import JobConfig, Menu
 from dcplan.planning.plan import Decisions
 from dcplan.planning.solve.run import Solved
 from dcplan.result import Metric
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, HOURS_PER_DAY, HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, quarter_index
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    HOURS_PER_DAY,
+    HOURS_PER_QUARTER,
+    KG_PER_TONNE,
+    KW_PER_MW,
+    quarter_index,
+)
 
 
 def calendar_date(start: str, day: float) -> str:
@@ -39,7 +47,9 @@ def metrics_of(solved: Solved) -> dict[str, Metric]:
     peak_it = max(sum(books.halls[h.id, t].rated_kw for h in menu.halls) for t in quarters) / KW_PER_MW
     peak_el = max(sum(books.halls[h.id, t].peak_kw for h in menu.halls) for t in quarters) / KW_PER_MW
     carbon = sum(
-        books.site(menu, s.id, t, "facility_mwh") * s.grid_g_per_kwh / KG_PER_TONNE for s in menu.sites for t in quarters
+        books.site(menu, s.id, t, "facility_mwh") * s.grid_g_per_kwh / KG_PER_TONNE
+        for s in menu.sites
+        for t in quarters
     )
     embodied = sum(d.racks_ordered(p.key, menu.quarters - 1) * p.embodied_t for p in menu.placements)
     m = {
@@ -53,7 +63,9 @@ def metrics_of(solved: Solved) -> dict[str, Metric]:
         "power.peak_it_mw": Metric(peak_it, "MW", "IT peak (rated), network and storage included"),
         "power.peak_electrical_mw": Metric(peak_el, "MW", "Electrical design peak that breakers and busway carry"),
         "power.annual_pue": Metric(facility / it if it else None, "", "PUE, energy weighted"),
-        "water.annual_wue_l_per_kwh": Metric(books.total("water_l") / (it * KW_PER_MW) if it else None, "L/kWh", "Site water per IT kWh"),
+        "water.annual_wue_l_per_kwh": Metric(
+            books.total("water_l") / (it * KW_PER_MW) if it else None, "L/kWh", "Site water per IT kWh"
+        ),
         "carbon.operational_t": Metric(carbon, "t", "Operational carbon"),
         "carbon.embodied_t": Metric(embodied, "t", "Embodied carbon of systems with a published footprint"),
         "solver.gap_frac": Metric(solved.gap_frac, "", "Proven gap against the audited cost"),
@@ -111,13 +123,17 @@ def _job(menu: Menu, d: Decisions, solved: Solved, run: JobConfig) -> dict[str, 
     start = run.start_month * DAYS_PER_MONTH
     if run.on_cloud:
         price = next(o for o in menu.offers if "cloud:" + o.id == run.place).usd_per_accelerator_hour
-        usd = sum(run.accelerators * overlap_days(start, run.days, t) * HOURS_PER_DAY * price[t] for t in range(menu.quarters))
+        usd = sum(
+            run.accelerators * overlap_days(start, run.days, t) * HOURS_PER_DAY * price[t] for t in range(menu.quarters)
+        )
     else:
         usd = run.accelerators * run.days * owned_usd_per_accelerator_day(solved)
     return {
         f"{key}.days": Metric(run.days, "days", "Length at the asked confidence"),
         f"{key}.days_p50": Metric(run.days_p50, "days", "Median length"),
         f"{key}.finish": Metric(calendar_date(menu.start, start + run.days), "", "Finish date at the asked confidence"),
-        f"{key}.cost_usd": Metric(usd, "USD", "Its share of owned net present cost by accelerator-days, or its cloud bill"),
+        f"{key}.cost_usd": Metric(
+            usd, "USD", "Its share of owned net present cost by accelerator-days, or its cloud bill"
+        ),
         f"{key}.accelerators": Metric(run.accelerators, "", "Accelerators held"),
     }

@@ -65,9 +65,22 @@ def _halls(menu: Menu, solved: Solved) -> Table:
     last = menu.quarters - 1
     for h in menu.halls if books else ():
         a = books.halls[h.id, last]  # type: ignore[union-attr]
-        fitted = {c.id: solved.decisions.fitted.get((h.id, c.id, last), 0) for c in h.coolings} if solved.decisions else {}
+        fitted = (
+            {c.id: solved.decisions.fitted.get((h.id, c.id, last), 0) for c in h.coolings} if solved.decisions else {}
+        )
         text = ", ".join(f"{n} x {c}" for c, n in fitted.items() if n) or "not used"
-        rows.append((h.id, text, a.racks, h.racks * a.units, a.hall_kw / KW_PER_MW, h.it_mw * a.units, a.liquid_kw / KW_PER_MW, a.air_kw / KW_PER_MW))
+        rows.append(
+            (
+                h.id,
+                text,
+                a.racks,
+                h.racks * a.units,
+                a.hall_kw / KW_PER_MW,
+                h.it_mw * a.units,
+                a.liquid_kw / KW_PER_MW,
+                a.air_kw / KW_PER_MW,
+            )
+        )
     columns = ("hall", "units_fitted", "racks", "positions", "hall_mw", "limit_mw", "liquid_mw", "air_mw")
     return Table(columns, tuple(rows))
 
@@ -83,7 +96,16 @@ def _power(menu: Menu, solved: Solved) -> Table:
             mwh = books.site(menu, s.id, t, "facility_mwh")  # type: ignore[union-attr]
             blocks = solved.decisions.blocks.get((s.id, t), 0) if solved.decisions else 0
             rows.append((s.id, _q(menu, t), it, peak, s.utility_mw[t], breakers, mwh, blocks))
-    columns = ("site", "quarter", "it_mw", "facility_mw", "utility_mw", "breakers_mw", "energy_mwh", "power_blocks")
+    columns = (
+        "site",
+        "quarter",
+        "it_mw",
+        "facility_mw",
+        "utility_mw",
+        "breakers_mw",
+        "energy_mwh",
+        "power_blocks",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -95,7 +117,21 @@ def _network(menu: Menu, solved: Solved) -> Table:
         if n.ports:
             c = n.counts
             fabric = solved.decisions.fabric.get(h.id) if solved.decisions else None
-            rows.append((h.id, fabric, n.ports, c.leaf, c.spine, c.core, c.leaf_spine_links, c.spine_core_links, n.transceivers, n.kw, n.usd))
+            rows.append(
+                (
+                    h.id,
+                    fabric,
+                    n.ports,
+                    c.leaf,
+                    c.spine,
+                    c.core,
+                    c.leaf_spine_links,
+                    c.spine_core_links,
+                    n.transceivers,
+                    n.kw,
+                    n.usd,
+                )
+            )
     columns = (
         "hall", "fabric", "nic_ports", "leaf", "spine", "core", "leaf_spine_links", "spine_core_links", "transceivers",
         "power_kw", "capex_usd",
@@ -108,7 +144,21 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
     for r in sorted(d.runs, key=lambda r: (r.start_month, r.job)):
         layout = " ".join(f"{k}={v}" for k, v in r.layout.items())
         day = r.start_month * DAYS_PER_MONTH
-        rows.append((r.job, r.place, r.system, r.accelerators, r.precision, _q(menu, int(day // DAYS_PER_QUARTER)), r.days_p50, r.days, r.mfu_frac, r.step_time_s, layout))
+        rows.append(
+            (
+                r.job,
+                r.place,
+                r.system,
+                r.accelerators,
+                r.precision,
+                _q(menu, int(day // DAYS_PER_QUARTER)),
+                r.days_p50,
+                r.days,
+                r.mfu_frac,
+                r.step_time_s,
+                layout,
+            )
+        )
     columns = (
         "job", "place", "system", "accelerators", "precision", "starts", "p50_days", "days", "mfu_frac", "step_time_s",
         "layout",
@@ -128,7 +178,7 @@ def _cashflow(menu: Menu, solved: Solved) -> Table:
     by: dict[tuple[int, str], float] = defaultdict(float)
     for f in solved.audit.books.flows if solved.audit else ():
         by[f.quarter, f.group] += f.usd
-    rows = [(_q(menu, t), *(by[t, g] for g in GROUPS)) for t in range(menu.quarters)]
+    rows: list[tuple[Cell, ...]] = [(_q(menu, t), *(by[t, g] for g in GROUPS)) for t in range(menu.quarters)]
     return Table(("quarter", *(f"{g}_usd" for g in GROUPS)), tuple(rows))
 
 
@@ -166,7 +216,7 @@ def _checks(menu: Menu, solved: Solved) -> Table:
 
 def _cloud(menu: Menu, d: Decisions) -> Table:
     offer = {o.id: o for o in menu.offers}
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (_q(menu, t), name, offer[name].region, accelerators, offer[name].usd_per_accelerator_hour[t], demand)
         for (demand, name, t), accelerators in sorted(d.rented.items(), key=lambda item: (item[0][2], item[0][1]))
     ]
@@ -184,5 +234,3 @@ def left_out(menu: Menu) -> Table:
 
 def _places(where: list[str]) -> list[str]:
     return [w for w in dict.fromkeys(where) if w]
-
-

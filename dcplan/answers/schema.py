@@ -62,7 +62,10 @@ def _result() -> dict[str, Any]:
     table = {
         "type": "object",
         "required": ["columns", "rows"],
-        "properties": {"columns": {"type": "array", "items": column}, "rows": {"type": "array", "items": {"type": "array"}}},
+        "properties": {
+            "columns": {"type": "array", "items": column},
+            "rows": {"type": "array", "items": {"type": "array"}},
+        },
     }
     keys = [*PLAN_METRICS, "racks.<system>", "accelerators.<system>", "switches.<model>", "unmet.<workload>"]
     keys += [f"train.<job>.{name}" for name in JOB_METRICS]

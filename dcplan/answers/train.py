@@ -28,7 +28,7 @@ from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
 GIB_PER_GB = 1e9 / 2**30
 
 
-def train(  # noqa: PLR0913  # one argument per flag of the verb
+def train(
     model: str | Path,
     *,
     system: str | None = None,
@@ -84,9 +84,19 @@ def train(  # noqa: PLR0913  # one argument per flag of the verb
     gb_per_s = (row.scaleout_ports or 0) / row.accelerators * port / 8.0
     spec = hardware(row.accelerator, precision, gb_per_s, ledger, moe=shape.moe_layers > 0)
     if isinstance(spec, str):
-        raise InputError([Problem("DC010", spec, Place("train"), help=f"dcplan catalog show accelerators {row.accelerator}")])
+        raise InputError(
+            [Problem("DC010", spec, Place("train"), help=f"dcplan catalog show accelerators {row.accelerator}")]
+        )
     if gb_per_s <= 0:
-        raise InputError([Problem("DC010", f"{row.id} has no scale-out ports in the catalog: give --link-gbps", Place("train"))])
+        raise InputError(
+            [
+                Problem(
+                    "DC010",
+                    f"{row.id} has no scale-out ports in the catalog: give --link-gbps",
+                    Place("train"),
+                )
+            ]
+        )
     for key, value in (("tokens", amount), ("global_batch_tokens", global_batch_tokens)):
         ledger.take(key, Quantity(value=value, status=Status.INPUT))
     began = time.perf_counter()
@@ -102,11 +112,17 @@ def train(  # noqa: PLR0913  # one argument per flag of the verb
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
-        headline=f"{what}: {days:.1f} days (P50), {metrics['mfu_frac'].value:.1%} MFU, {result.step_time_s[0]:.3g} s a step",
+        headline=f"{what}: {days:.1f} days (P50), {metrics['mfu_frac'].value:.1%} MFU, "
+        f"{result.step_time_s[0]:.3g} s a step",
         metrics=metrics,
         tables={"layout": _layout(result), "breakdown": _breakdown(result)},
         inputs=[row_.__dict__ for _, row_ in sorted(ledger.rows.items())],
-        warnings=[{"code": "note", "message": "first form of the estimator: achieved fractions of measured runs, not a per-operation model"}],
+        warnings=[
+            {
+                "code": "note",
+                "message": "first form of the estimator: achieved fractions of measured runs, no per-operation model",
+            }
+        ],
         run={"seconds": round(seconds, 4)},
     )
 
@@ -128,15 +144,26 @@ def _shape(catalog: Catalog, name: str) -> tuple[Architecture, float | None]:
 
 def _system(catalog: Catalog, name: str | None) -> System:
     if name is None:
-        raise InputError([Problem("DC050", "--system is needed to train a catalog model", Place("train"), help="dcplan catalog list systems")])
+        raise InputError(
+            [
+                Problem(
+                    "DC050",
+                    "--system is needed to train a catalog model",
+                    Place("train"),
+                    help="dcplan catalog list systems",
+                )
+            ]
+        )
     row = catalog.find("systems", name, System)
     if row is None:
         hint = did_you_mean(name, catalog.rows["systems"])
-        raise InputError([Problem("DC010", f"no systems row {name!r}", Place("train"), hint, "dcplan catalog list systems")])
+        raise InputError(
+            [Problem("DC010", f"no systems row {name!r}", Place("train"), hint, "dcplan catalog list systems")]
+        )
     return row
 
 
-def _metrics(  # noqa: PLR0913  # everything a training answer is made of
+def _metrics(
     catalog: Catalog,
     ledger: Ledger,
     system: System,
@@ -161,7 +188,9 @@ def _metrics(  # noqa: PLR0913  # everything a training answer is made of
     total = model_flops_per_token(shape, seq_len) * tokens
     return {
         "step_time_s": Metric(step, "s", "One optimizer step", step / speed[1], step / speed[0]),
-        "tokens_per_s_per_accelerator": Metric(result.tokens_per_step / step / count, "1/s", "Tokens of one accelerator"),
+        "tokens_per_s_per_accelerator": Metric(
+            result.tokens_per_step / step / count, "1/s", "Tokens of one accelerator"
+        ),
         "tflops_per_accelerator": Metric(flops / 1e12, "TFLOP/s", "Model FLOP/s of one accelerator"),
         "mfu_frac": Metric(flops / peak, "", "Model FLOPs utilization, causal attention"),
         "hfu_frac": Metric(flops / peak * recompute, "", "Hardware FLOPs utilization, recompute counted"),
@@ -185,7 +214,9 @@ def _training_kw(catalog: Catalog, ledger: Ledger, system: System) -> float:
         return ledger.take(f"systems.{system.id}.average_kw.training", own)
     if system.rated_kw is None:
         raise InputError([Problem("DC010", f"{system.id} has no power figure in the catalog", Place("train"))])
-    return ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) * ledger.parameter("power", "average-training-frac")
+    return ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) * ledger.parameter(
+        "power", "average-training-frac"
+    )
 
 
 def _layout(result: Sweep) -> Table:
@@ -205,7 +236,10 @@ def _too_large(what: str, result: Sweep, seconds: float) -> Result:
         status="does_not_fit",
         exit_code=EXIT_NO,
         headline=f"{what}: no layout of {result.tried} fits the memory",
-        metrics={"search.layouts": Metric(result.tried, "", "Layouts tried"), "search.feasible": Metric(0, "", "Layouts that fit memory")},
+        metrics={
+            "search.layouts": Metric(result.tried, "", "Layouts tried"),
+            "search.feasible": Metric(0, "", "Layouts that fit memory"),
+        },
         run={"seconds": round(seconds, 4)},
     )
 
@@ -223,7 +257,17 @@ def _scenario(name: str, catalogs: Sequence[str]) -> Result:
         seen.add(key)
         layout = " ".join(f"{k}={v}" for k, v in c.layout.items())
         rows.append((c.job, c.place, c.system, c.accelerators, c.precision, c.days_p50, c.days, c.mfu_frac, layout))
-    columns = ("job", "place", "system", "accelerators", "precision", "p50_days", "days", "mfu_frac", "layout")
+    columns = (
+        "job",
+        "place",
+        "system",
+        "accelerators",
+        "precision",
+        "p50_days",
+        "days",
+        "mfu_frac",
+        "layout",
+    )
     jobs = len({r[0] for r in rows})
     return Result(
         verb="train",

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from dcplan.catalog.yaml12 import Document
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
+
+
+class Locatable(Protocol):
+    """Something that can say where a value stands: one parsed file, or a merged tree."""
+
+    def problem(
+        self, code: str, cause: str, path: Path, *, key: bool = False, hint: str = "", help: str = ""
+    ) -> Problem:
+        """Build a problem at the place of a value."""
+        ...
+
 
 _WORDS = {
     "bool_type": "expected true or false",
@@ -54,7 +64,7 @@ def _models(field: Any) -> list[type[BaseModel]]:
 
 
 def problems_of(
-    error: ValidationError, document: Document, model: type[BaseModel], base: Path = (), help: str = ""
+    error: ValidationError, document: Locatable, model: type[BaseModel], base: Path = (), help: str = ""
 ) -> list[Problem]:
     """Translate every entry of a validation error; ``base`` is where the model stands in the document."""
     problems = []
@@ -65,7 +75,9 @@ def problems_of(
         if item["type"] == "extra_forbidden":
             word = str(path[-1])
             hint = did_you_mean(word, fields_at(model, path[:-1]))
-            problems.append(document.problem("DC002", f"{dotted}: unknown field", where, key=True, hint=hint, help=help))
+            problems.append(
+                document.problem("DC002", f"{dotted}: unknown field", where, key=True, hint=hint, help=help)
+            )
         elif item["type"] == "missing":
             cause = f"{dotted}: missing field"
             problems.append(document.problem("DC003", cause, where[:-1], help=help))

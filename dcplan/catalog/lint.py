@@ -99,7 +99,14 @@ def _values(kind: str, row: Row, today: str) -> Iterator[Finding]:
         if suffix is not None:
             low, high = RANGES[suffix]
             if not low <= q.value <= high:
-                yield Finding("DC021", kind, row.id, field, f"{q.value:g} is outside {low:g} to {high:g} {unit_of(field)}", at)
+                yield Finding(
+                    "DC021",
+                    kind,
+                    row.id,
+                    field,
+                    f"{q.value:g} is outside {low:g} to {high:g} {unit_of(field)}",
+                    at,
+                )
         if q.status is Status.ESTIMATE and q.low is None and q.high is None:
             yield Finding("DC022", kind, row.id, field, "an estimate needs low and high", at)
         if not q.source:
@@ -153,13 +160,25 @@ def _systems(catalog: Catalog) -> Iterator[Finding]:
             yield Finding("DC022", "systems", row.id, "peak_kw", f"{peak.value:g} kW is below rated {rated.value:g} kW")
         for state, q in row.average_kw:
             if rated and q and q.value > rated.value:
-                yield Finding("DC022", "systems", row.id, f"average_kw.{state}", f"{q.value:g} kW is above rated {rated.value:g} kW")
+                yield Finding(
+                    "DC022",
+                    "systems",
+                    row.id,
+                    f"average_kw.{state}",
+                    f"{q.value:g} kW is above rated {rated.value:g} kW",
+                )
         if row.form != "server" and row.racks < 1:
             yield Finding("DC022", "systems", row.id, "racks", "a rack or pod takes at least one rack position")
         chip = catalog.find("accelerators", row.accelerator, Accelerator)
         if rated and chip and chip.tdp_kw and rated.value < row.accelerators * chip.tdp_kw.value * 0.95:
             total = row.accelerators * chip.tdp_kw.value
-            yield Finding("DC022", "systems", row.id, "rated_kw", f"{rated.value:g} kW is below the accelerators alone ({total:g} kW)")
+            yield Finding(
+                "DC022",
+                "systems",
+                row.id,
+                "rated_kw",
+                f"{rated.value:g} kW is below the accelerators alone ({total:g} kW)",
+            )
         if "liquid" in row.cooling_modes and row.liquid_frac is None and row.sold and row.price_usd:
             yield Finding("DC022", "systems", row.id, "liquid_frac", "liquid cooled without a heat capture fraction")
 

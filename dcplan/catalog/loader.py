@@ -129,7 +129,7 @@ def _csv_document(text: str, path: str, kind: str) -> Document:
     return Document(path, {kind: rows}, lines, values, {})
 
 
-def _cell(text: str, is_text: bool) -> Any:  # noqa: FBT001
+def _cell(text: str, is_text: bool) -> Any:
     try:
         return text if is_text else float(text)
     except ValueError:
@@ -203,7 +203,9 @@ def _collect(
     for kind, entries in document.data.items():
         if kind not in KINDS or not isinstance(entries, list):
             hint = did_you_mean(str(kind), KINDS)
-            problems.append(document.problem("DC002", f"{kind}: not a list of a known kind", (kind,), key=True, hint=hint))
+            problems.append(
+                document.problem("DC002", f"{kind}: not a list of a known kind", (kind,), key=True, hint=hint)
+            )
             continue
         for i, fields in enumerate(entries):
             path: Path = (kind, i)

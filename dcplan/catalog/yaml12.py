@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path as File
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -31,7 +31,7 @@ _SPECIAL = re.compile(r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$")
 class _Loader(yaml.CSafeLoader):
     """C parser without implicit types: scalars are read by :func:`_scalar`."""
 
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML declares it so
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,11 @@ class _Builder:
             raise self._stop(node, f"more than {MAX_NODES} values, or aliases that multiply beyond {MAX_ALIAS_NODES}")
         if node.tag and not node.tag.startswith("tag:yaml.org,2002:"):
             self.problems.append(
-                Problem("DC001", f"tags are not allowed ({node.tag})", Place(self.doc.path, mark.line + 1, mark.column + 1))
+                Problem(
+                    "DC001",
+                    f"tags are not allowed ({node.tag})",
+                    Place(self.doc.path, mark.line + 1, mark.column + 1),
+                )
             )
         if isinstance(node, yaml.ScalarNode):
             return _scalar(node)
@@ -114,7 +118,7 @@ class _Builder:
         try:
             if isinstance(node, yaml.SequenceNode):
                 return [self.build(child, (*path, i)) for i, child in enumerate(node.value)]
-            return self._mapping(node, path)
+            return self._mapping(cast("yaml.MappingNode", node), path)
         finally:
             self.open.discard(id(node))
 
@@ -131,9 +135,7 @@ class _Builder:
             if key in result:
                 first = self.doc.keys[where]
                 cause = f'the key "{key}" stands twice; first at line {first[0]}, column {first[1]}'
-                self.problems.append(
-                    Problem("DC005", cause, place, excerpt=self.doc.lines[mark.line], width=len(key))
-                )
+                self.problems.append(Problem("DC005", cause, place, excerpt=self.doc.lines[mark.line], width=len(key)))
                 continue
             self.doc.keys[where] = (place.line, place.column)
             result[key] = self.build(value_node, where)
@@ -160,7 +162,7 @@ def read_text(file: File) -> str:
 
 
 def parse(text: str, path: str) -> Document:
-    """Parse YAML 1.2 core text; all duplicate keys and tags are reported at once.
+    r"""Parse YAML 1.2 core text; all duplicate keys and tags are reported at once.
 
     Examples
     --------

@@ -31,7 +31,7 @@ app = typer.Typer(
 )
 
 
-def _version(value: bool) -> None:  # noqa: FBT001
+def _version(value: bool) -> None:
     if value:
         from dcplan import __version__
 
@@ -41,7 +41,9 @@ def _version(value: bool) -> None:  # noqa: FBT001
 
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+    ] = False,
 ) -> None:
     """Plan AI data centers: what to buy, where and when; how long training takes; what it costs."""
 

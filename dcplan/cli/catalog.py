@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from dcplan.cli.options import CatalogsOption, DebugOption, Format, FormatOption, NoColorOption, OutOption, VerboseOption
+from dcplan.cli.options import (
+    CatalogsOption,
+    DebugOption,
+    Format,
+    FormatOption,
+    NoColorOption,
+    OutOption,
+    VerboseOption,
+)
 
 app = typer.Typer(help="What can be bought and used, with sources: list, show, check.", no_args_is_help=True)
 
@@ -42,13 +50,22 @@ def show(
     from dcplan.answers.catalog import catalog_show
     from dcplan.cli.output import emit
 
-    emit(catalog_show(kind, key, catalogs or ()), fmt=fmt, out=out, quiet=True, verbose=verbose, no_color=no_color)
+    emit(
+        catalog_show(kind, key, catalogs or ()),
+        fmt=fmt,
+        out=out,
+        quiet=True,
+        verbose=verbose,
+        no_color=no_color,
+    )
 
 
 @app.command()
 def check(
     catalogs: CatalogsOption = None,
-    stale_after: Annotated[int | None, typer.Option("--stale-after", metavar="DAYS", help="find values older than this")] = None,
+    stale_after: Annotated[
+        int | None, typer.Option("--stale-after", metavar="DAYS", help="find values older than this")
+    ] = None,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
     no_color: NoColorOption = False,

@@ -19,9 +19,13 @@ class Format(StrEnum):
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="table, json or csv")]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="write to this file instead of stdout")]
-SetOption = Annotated[list[str] | None, typer.Option("--set", help="key=value, applied last; repeatable", metavar="K=V")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value, applied last; repeatable", metavar="K=V")
+]
 VariantOption = Annotated[str | None, typer.Option("--scenario", help="a name in the file's `scenarios:`")]
-CatalogsOption = Annotated[list[str] | None, typer.Option("--catalogs", help="overlay folder; repeatable, the last wins")]
+CatalogsOption = Annotated[
+    list[str] | None, typer.Option("--catalogs", help="overlay folder; repeatable, the last wins")
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="no warnings on stderr")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="every input and every row")]
 NoColorOption = Annotated[bool, typer.Option("--no-color", help="plain text (also NO_COLOR)")]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STORE = Path(".dcplan")
 
 
-def emit(  # noqa: PLR0913  # one argument per output flag
+def emit(  # one argument per output flag
     result: Result,
     *,
     fmt: Format,
@@ -86,4 +86,6 @@ def read_result(path: Path) -> Result:
         return from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         help_text = "make one with: dcplan plan FILE -f json -o result.json"
-        raise InputError([Problem("DC006", f"not a dcplan result: {error}", Place(str(path)), help=help_text)]) from error
+        raise InputError(
+            [Problem("DC006", f"not a dcplan result: {error}", Place(str(path)), help=help_text)]
+        ) from error

@@ -34,7 +34,8 @@ def plan(
     gap: Annotated[float, typer.Option("--gap", help="relative gap at which the solver may stop", min=0.0)] = 0.005,
     time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of solving", min=0.1)] = 120.0,
     fix_decisions: Annotated[
-        Path | None, typer.Option("--fix-decisions", help="keep the decisions of this result", metavar="RESULT")
+        Path | None,
+        typer.Option("--fix-decisions", help="keep the decisions of this result", metavar="RESULT"),
     ] = None,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,

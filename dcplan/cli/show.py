@@ -53,5 +53,12 @@ def _section(path: Path, section: str, fmt: Format) -> str:
     if fmt is Format.CSV:
         return files[f"{section}.csv"]
     if fmt is Format.JSON:
-        return json.dumps(result.as_dict()[section] if section in {"metrics", "inputs"} else result.as_dict()["tables"][section], sort_keys=True, indent=1) + "\n"
+        return (
+            json.dumps(
+                result.as_dict()[section] if section in {"metrics", "inputs"} else result.as_dict()["tables"][section],
+                sort_keys=True,
+                indent=1,
+            )
+            + "\n"
+        )
     return table_text(result, section)

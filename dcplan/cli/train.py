@@ -43,7 +43,16 @@ def train(
 
     if precision not in PRECISIONS:
         hint = did_you_mean(precision, PRECISIONS)
-        raise InputError([Problem("DC050", f"no precision {precision!r}: one of {', '.join(PRECISIONS)}", Place("--precision"), hint)])
+        raise InputError(
+            [
+                Problem(
+                    "DC050",
+                    f"no precision {precision!r}: one of {', '.join(PRECISIONS)}",
+                    Place("--precision"),
+                    hint,
+                )
+            ]
+        )
     result = answer(
         model,
         system=system,

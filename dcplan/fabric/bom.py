@@ -76,5 +76,11 @@ def bill(counts: Counts, parts: Parts) -> Bill:
         + counts.node_leaf_links * parts.node_optic_kw
     )
     return Bill(
-        counts.switches, switch_optics, counts.node_leaf_links, cables, usd, kw, counts.switches * parts.switch_units
+        counts.switches,
+        switch_optics,
+        counts.node_leaf_links,
+        cables,
+        usd,
+        kw,
+        counts.switches * parts.switch_units,
     )

@@ -68,7 +68,7 @@ class Counts:
         return self.leaf + self.spine + self.core
 
 
-def design(  # noqa: PLR0913  # one argument per field of a fabric family
+def design(
     radix: int,
     tiers: int,
     *,
@@ -95,7 +95,7 @@ def design(  # noqa: PLR0913  # one argument per field of a fabric family
 
 
 def leaves(nodes: int, rails: int, nodes_per_su: int, leaf_down: int) -> int:
-    """Leaves of one plane: a group per rail and scalable unit, bought for the whole unit.
+    r"""Leaves of one plane: a group per rail and scalable unit, bought for the whole unit.
 
     .. math:: L = SU \\cdot r \\cdot \\lceil n_{su} / d \\rceil
 
@@ -164,9 +164,7 @@ def size(plan: ClosDesign, leaf_count: int, node_links: int) -> Counts:
             raise ValueError(msg)
     p = plan.planes
     leaf_spine = uplinks if plan.tiers > 1 else 0
-    return Counts(
-        leaf_count * p, spine * p, core * p, node_links * p, leaf_spine * p, spine_core * p
-    )
+    return Counts(leaf_count * p, spine * p, core * p, node_links * p, leaf_spine * p, spine_core * p)
 
 
 def _next_divisor(number: int, at_least: int) -> int:

@@ -51,7 +51,7 @@ def nodes_per_rack(
     weight_kg: float | None = None,
     rack_units: float | None = None,
 ) -> Fit:
-    """Largest whole number of nodes inside every limit of a rack.
+    r"""Largest whole number of nodes inside every limit of a rack.
 
     .. math:: n = \\lfloor \\min_i (limit_i / need_i) \\rfloor
 

@@ -9,7 +9,17 @@ from dcplan.planning.menu.types import JobConfig, Menu
 from dcplan.planning.model.sets import P
 from dcplan.result import Table
 
-COLUMNS = ("decision", "hall", "cooling", "item", "quarter", "amount", "accelerators", "precision", "start_month")
+COLUMNS = (
+    "decision",
+    "hall",
+    "cooling",
+    "item",
+    "quarter",
+    "amount",
+    "accelerators",
+    "precision",
+    "start_month",
+)
 TINY = 1e-7
 
 
@@ -88,7 +98,9 @@ def to_table(d: Decisions) -> Table:
     return Table(COLUMNS, tuple(rows))
 
 
-def fixed_columns(menu: Menu, names: Sequence[str], integer: Sequence[bool], table: Table) -> dict[int, float] | list[str]:
+def fixed_columns(
+    menu: Menu, names: Sequence[str], integer: Sequence[bool], table: Table
+) -> dict[int, float] | list[str]:
     """Column values that repeat the decisions of a table; or the decisions the menu no longer holds."""
     wanted: dict[str, float] = {}
     missing: list[str] = []
@@ -101,7 +113,7 @@ def fixed_columns(menu: Menu, names: Sequence[str], integer: Sequence[bool], tab
             wanted[name] = float(cell["amount"] or 0)
     if missing:
         return missing
-    free = {"used", "used_new"}  # follow from the fitted halls
+    free = {"used", "used_new", "racks"}  # follow from orders and fitted halls
     return {
         i: wanted.get(name, 0.0)
         for i, (name, whole) in enumerate(zip(names, integer, strict=True))

@@ -33,7 +33,13 @@ def _jobs(question: Question, menu: Menu) -> list[Problem]:
         shown = "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4]) or "no system of the menu may run it"
         more = f" (and {len(reasons) - 4} more)" if len(reasons) > 4 else ""
         code = "DC032" if memory or not reasons else "DC031"
-        what = "no system can hold it" if memory else "no configuration reaches its deadline" if reasons else "nothing can run it"
+        what = (
+            "no system can hold it"
+            if memory
+            else "no configuration reaches its deadline"
+            if reasons
+            else "nothing can run it"
+        )
         key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
         help_text = "allow a later deadline, more power or racks, more systems, or cloud offers"
         where = ("workloads", "training", i, key)

@@ -34,7 +34,11 @@ class RunTime:
 
 
 def run_time(
-    clean_days: float, speed_low_over_high: float, goodput_frac: float, goodput_low_frac: float, goodput_high_frac: float
+    clean_days: float,
+    speed_low_over_high: float,
+    goodput_frac: float,
+    goodput_low_frac: float,
+    goodput_high_frac: float,
 ) -> RunTime:
     r"""Distribution of a run's length.
 

@@ -121,7 +121,10 @@ def _counts(console: Console, result: Result, *, verbose: bool) -> None:
         counts[row["status"]] = counts.get(row["status"], 0) + 1
     text = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
     console.print()
-    console.print(f"Inputs used: {text}" + ("" if verbose else " (dcplan check FILE -v lists them with sources)"), markup=False)
+    console.print(
+        f"Inputs used: {text}" + ("" if verbose else " (dcplan check FILE -v lists them with sources)"),
+        markup=False,
+    )
     if verbose:
         rows = [(r["key"], r["value"], r["unit"], r["status"], r["at"] or "", r["source"] or "") for r in result.inputs]
         write_table(console, console.file, ("key", "value", "unit", "status", "at", "source"), rows)

@@ -28,7 +28,7 @@ def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
     keys |= {f"switches.{model}" for model in catalog.rows["switches"]}
     keys |= {f"train.{job.id}.{name}" for job in scenario.workloads.training for name in JOB_METRICS}
     work = scenario.workloads
-    return keys | {f"unmet.{w.id}" for w in (*work.training, *work.capacity)}
+    return keys | {f"unmet.{j.id}" for j in work.training} | {f"unmet.{c.id}" for c in work.capacity}
 
 
 def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:

@@ -87,7 +87,9 @@ def find_file(name: str) -> File:
     near = [str(p) for p in file.parent.glob("*.yaml")] if file.parent.is_dir() else []
     known = [*near, *(p.stem for p in examples.glob("*.yaml"))]
     hint = did_you_mean(name, known)
-    help_text = "dcplan check NAME reads a file or a packaged example: " + ", ".join(sorted(p.stem for p in examples.glob("*.yaml")))
+    help_text = "dcplan check NAME reads a file or a packaged example: " + ", ".join(
+        sorted(p.stem for p in examples.glob("*.yaml"))
+    )
     raise InputError([Problem("DC006", "no such scenario file", Place(name), hint, help_text)])
 
 
@@ -161,9 +163,7 @@ def _extended(file: File, chain: tuple[File, ...]) -> Tree:
     base = document.data.get("extends")
     if not isinstance(base, str):
         return tree
-    target = inside_project(
-        file, base, document.problem("DC008", f"extends: {base} leaves the project", ("extends",))
-    )
+    target = inside_project(file, base, document.problem("DC008", f"extends: {base} leaves the project", ("extends",)))
     if target in (*chain, file.resolve()):
         raise InputError([document.problem("DC016", f"extends: {base} leads back to this file", ("extends",))])
     return merged(_extended(target, (*chain, file.resolve())), tree)

@@ -27,7 +27,14 @@ def price_changes(
             known = [key for table in catalog.rows.values() for key in table]
             cause = f"prices: no catalog row {reference!r}"
             problems.append(
-                tree.problem("DC010", cause, ("prices", reference), key=True, hint=did_you_mean(reference, known), help="dcplan catalog list")
+                tree.problem(
+                    "DC010",
+                    cause,
+                    ("prices", reference),
+                    key=True,
+                    hint=did_you_mean(reference, known),
+                    help="dcplan catalog list",
+                )
             )
             continue
         changes.setdefault(kinds[0], {})[reference] = fields
@@ -64,7 +71,12 @@ class _Checker:
     def one_of(self, reference: str, known: Iterable[str], what: str, path: Path) -> None:
         known = list(known)
         if reference not in known:
-            self.add("DC010", f"no {what} {reference!r} in this scenario", path, hint=did_you_mean(reference, known))
+            self.add(
+                "DC010",
+                f"no {what} {reference!r} in this scenario",
+                path,
+                hint=did_you_mean(reference, known),
+            )
 
 
 def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
@@ -97,7 +109,13 @@ def _check_site(check: _Checker, site: Site, path: Path) -> None:
     if row is None:
         known = check.catalog.rows["sites"]
         cause = f"no sites row {site.location!r}"
-        check.add("DC010", cause, (*path, "location"), hint=did_you_mean(site.location, known), help="dcplan catalog list sites")
+        check.add(
+            "DC010",
+            cause,
+            (*path, "location"),
+            hint=did_you_mean(site.location, known),
+            help="dcplan catalog list sites",
+        )
     else:
         if not (site.climate_zone or row.climate_zone):
             check.add("DC003", f"{site.id}: {row.id} has no climate zone; give climate_zone", path)

@@ -64,7 +64,7 @@ def merged(base: Tree, over: Tree) -> Tree:
 
 def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path) -> Any:
     if isinstance(new, dict) and set(new) == {"replace"} and isinstance(new["replace"], list):
-        result._own(at, *over.origin((*over_at, "replace")))  # noqa: SLF001  # same module
+        result._own(at, *over.origin((*over_at, "replace")))  # same module
         return new["replace"]
     if isinstance(old, dict) and isinstance(new, dict) and "value" not in new:
         merged_map = dict(old)
@@ -73,7 +73,7 @@ def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path
                 merged_map[key] = _merge(result, old[key], over, value, (*at, key), (*over_at, key))
             else:
                 merged_map[key] = value
-                result._own((*at, key), *over.origin((*over_at, key)))  # noqa: SLF001
+                result._own((*at, key), *over.origin((*over_at, key)))
         return merged_map
     if _has_ids(old) and _has_ids(new):
         items = list(old)
@@ -82,11 +82,11 @@ def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path
             i = index.get(item["id"], len(items))
             if i == len(items):
                 items.append(item)
-                result._own((*at, i), *over.origin((*over_at, j)))  # noqa: SLF001
+                result._own((*at, i), *over.origin((*over_at, j)))
             else:
                 items[i] = _merge(result, items[i], over, item, (*at, i), (*over_at, j))
         return items
-    result._own(at, *over.origin(over_at))  # noqa: SLF001
+    result._own(at, *over.origin(over_at))
     return new
 
 
@@ -136,7 +136,7 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
 
     def descend(node: Any, rest: list[str], at: Path) -> Any:
         if not rest:
-            result._own(at, document, where)  # noqa: SLF001
+            result._own(at, document, where)
             return value
         head = rest[0]
         if isinstance(node, list):
@@ -149,7 +149,7 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
         if node is None or (isinstance(node, dict) and "value" not in node):
             copy = dict(node or {})
             if head not in copy:
-                result._own((*at, head), document, where)  # noqa: SLF001
+                result._own((*at, head), document, where)
             copy[head] = descend(copy.get(head), rest[1:], (*at, head))
             return copy
         cause = f"{key}: {'.'.join(map(str, at))} is a value, it has no {head!r}"
@@ -184,6 +184,8 @@ def set_document(text: str) -> tuple[str, Document]:
     key, mark, value = text.partition("=")
     if not mark or not key.strip():
         cause = f"--set {text}: expected key=value"
-        raise InputError([Problem("DC014", cause, Place("--set"), help="dcplan plan FILE --set finance.discount_rate=0.08")])
+        raise InputError(
+            [Problem("DC014", cause, Place("--set"), help="dcplan plan FILE --set finance.discount_rate=0.08")]
+        )
     document = parse(value if value.strip() else "~", f"--set {key.strip()}")
     return key.strip(), document

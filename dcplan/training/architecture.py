@@ -121,7 +121,14 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
     vocab = int(_need(config, "vocab_size"))
     attention, head_dim, value_dim, kv_heads = _attention(config, kind, hidden, heads)
     gated = _is_gated(config, kind)
-    inner = int(config.get("intermediate_size_mlp") or config.get("intermediate_size") or config.get("n_inner") or config.get("ffn_dim") or config.get("ffn_hidden_size") or 4 * hidden)
+    inner = int(
+        config.get("intermediate_size_mlp")
+        or config.get("intermediate_size")
+        or config.get("n_inner")
+        or config.get("ffn_dim")
+        or config.get("ffn_hidden_size")
+        or 4 * hidden
+    )
     mlp_bias = bool(config.get("mlp_bias", kind in {"gpt2", "gpt_neox", "opt", "bloom"}))
     norms = _norms_per_layer(config, kind) * hidden
     attention += norms
@@ -135,7 +142,9 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
         head_dim=head_dim,
         value_dim=value_dim,
         vocab=vocab,
-        tied=bool(config.get("tie_word_embeddings", kind in {"gpt2", "opt", "bloom", "falcon", "gemma", "gemma2", "gemma3"})),
+        tied=bool(
+            config.get("tie_word_embeddings", kind in {"gpt2", "opt", "bloom", "falcon", "gemma", "gemma2", "gemma3"})
+        ),
         attention_params=attention,
         dense_mlp_params=_mlp(hidden, inner, gated=gated, bias=mlp_bias),
         position_params=positions * hidden if kind in LEARNED_POSITIONS else 0,
@@ -157,7 +166,9 @@ def _is_gated(config: Mapping[str, Any], kind: str) -> bool:
         return bool(config["gated_mlp"])
     if kind in UNGATED_TYPES:
         return False
-    act = str(config.get("hidden_act") or config.get("hidden_activation") or config.get("activation_function") or "silu")
+    act = str(
+        config.get("hidden_act") or config.get("hidden_activation") or config.get("activation_function") or "silu"
+    )
     return act in GATED or (act == "gelu" and kind.startswith(("gemma", "grok")))
 
 
@@ -206,12 +217,15 @@ def _latent_attention(config: Mapping[str, Any], hidden: int, heads: int) -> tup
     return params, nope + rope, value, heads
 
 
-def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated: bool) -> dict[str, int]:  # noqa: FBT001
+def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated: bool) -> dict[str, int]:
     experts = int(config.get("n_routed_experts") or config.get("num_local_experts") or config.get("num_experts") or 0)
     if experts <= 1:
         return {}
     expert_inner = int(
-        config.get("moe_intermediate_size") or config.get("expert_intermediate_size") or config.get("intermediate_size") or inner
+        config.get("moe_intermediate_size")
+        or config.get("expert_intermediate_size")
+        or config.get("intermediate_size")
+        or inner
     )
     shared = int(config.get("n_shared_experts") or str(config.get("model_type", "")).startswith("llama4"))
     shared_inner = int(config.get("shared_expert_intermediate_size") or shared * expert_inner)
@@ -221,7 +235,9 @@ def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated:
     return {
         "moe_layers": _moe_layer_count(config, layers),
         "experts": experts,
-        "experts_per_token": int(config.get("num_experts_per_tok") or config.get("moe_topk") or config.get("num_selected_experts") or 1),
+        "experts_per_token": int(
+            config.get("num_experts_per_tok") or config.get("moe_topk") or config.get("num_selected_experts") or 1
+        ),
         "expert_params": _mlp(hidden, expert_inner, gated=gated) + bias,
         "moe_fixed_params": (_mlp(hidden, shared_inner, gated=gated) if shared_inner else 0) + router + shared_gate,
     }
@@ -229,7 +245,12 @@ def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated:
 
 def _moe_layer_count(config: Mapping[str, Any], layers: int) -> int:
     first_dense = int(config.get("first_k_dense_replace") or 0)
-    step = int(config.get("decoder_sparse_step") or config.get("interleave_moe_layer_step") or config.get("moe_layer_freq") or 1)
+    step = int(
+        config.get("decoder_sparse_step")
+        or config.get("interleave_moe_layer_step")
+        or config.get("moe_layer_freq")
+        or 1
+    )
     dense_only = set(config.get("mlp_only_layers") or ())
     sparse = [i for i in range(first_dense, layers) if (i + 1) % step == 0 and i not in dense_only]
     return len(sparse)

@@ -132,7 +132,14 @@ def sweep(
 def _memory(shape: Architecture, seq_len: int, grid: dict[str, Array], dp: Array) -> Array:
     stored = np.where(grid["full"] > 0, ACTIVATION_BYTES["full"], ACTIVATION_BYTES["selective"])
     return memory_gb(
-        shape, seq_len, tp=grid["tp"], pp=grid["pp"], cp=grid["cp"], ep=grid["ep"], dp=dp, activation_bytes=stored
+        shape,
+        seq_len,
+        tp=grid["tp"],
+        pp=grid["pp"],
+        cp=grid["cp"],
+        ep=grid["ep"],
+        dp=dp,
+        activation_bytes=stored,
     )
 
 

@@ -16,12 +16,12 @@ GRADIENT_BYTES = 4.0
 OPTIMIZER_BYTES = 12.0
 """FP32 master weight and two Adam moments, sharded over data parallel ranks (ZeRO-1, arXiv 1910.02054 section 5.1)."""
 ACTIVATION_BYTES = {"selective": 34.0, "full": 2.0}
-"""Bytes per token, hidden unit and layer: Korthikanti et al. 2022 (arXiv 2205.05198), equations 4 and 5 (sbh x 34; x 2)."""
+"""Bytes per token, hidden unit and layer: Korthikanti et al. 2022 (arXiv 2205.05198), sections 4 and 5."""
 USABLE_FRAC = 0.92
 """Share of HBM a framework can allocate; the rest is context, fragmentation and communication buffers."""
 
 
-def memory_gb(  # noqa: PLR0913  # one argument per axis of the layout
+def memory_gb(
     shape: Architecture,
     seq_len: int,
     *,

@@ -60,8 +60,9 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
     books = Accounts()
     for hall in menu.halls:
         for t in range(menu.quarters):
-            serving = exact_network(menu, hall.id, d.fabric.get(hall.id), lambda p, q=t: d.racks(menu, p.key, q))  # type: ignore[misc]
-            bought = exact_network(menu, hall.id, d.fabric.get(hall.id), lambda p, q=t: d.racks_ordered(p.key, q))  # type: ignore[misc]
+            chosen = d.fabric.get(hall.id)
+            serving = exact_network(menu, hall.id, chosen, {p.key: d.racks(menu, p.key, t) for p in menu.placements})
+            bought = exact_network(menu, hall.id, chosen, {p.key: d.racks_ordered(p.key, t) for p in menu.placements})
             books.ordered_networks[hall.id, t] = bought
             books.halls[hall.id, t] = _hall_quarter(menu, d, hall, t, serving)
     books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *_cloud(menu, d)]
@@ -244,4 +245,3 @@ def _residual(menu: Menu, flows: list[Flow]) -> list[Flow]:
     return [
         Flow(last, "residual", f.line, -f.usd * share[f.line.split()[0]][f.quarter], f.site, at_end=True) for f in kept
     ]
-

@@ -12,7 +12,14 @@ from dcplan.planning.audit.accounts import Accounts, overlap_days
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.menu.types import HallTerms, JobConfig, Menu
 from dcplan.planning.plan import Decisions
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, MONTHS_PER_QUARTER, QUARTERS_PER_YEAR
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    KG_PER_TONNE,
+    KW_PER_MW,
+    MONTHS_PER_QUARTER,
+    QUARTERS_PER_YEAR,
+)
 
 RELATIVE = 1e-6
 TFLOPS_PER_PFLOPS = 1000.0
@@ -57,8 +64,20 @@ def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
         yield Check("hall units", hall_id, t, total, hall.count if t >= hall.available_from else 0)
         yield Check("rack positions", hall_id, t, a.slots, hall.racks * total, given)
         yield Check("hall IT MW", hall_id, t, a.hall_kw / KW_PER_MW, hall.it_mw * total)
-        yield Check("liquid heat MW", hall_id, t, a.liquid_kw / KW_PER_MW, sum(hall.cooling(c).liquid_mw * n for c, n in units.items()))
-        yield Check("air heat MW", hall_id, t, a.air_kw / KW_PER_MW, sum(hall.cooling(c).air_mw * n for c, n in units.items()))
+        yield Check(
+            "liquid heat MW",
+            hall_id,
+            t,
+            a.liquid_kw / KW_PER_MW,
+            sum(hall.cooling(c).liquid_mw * n for c, n in units.items()),
+        )
+        yield Check(
+            "air heat MW",
+            hall_id,
+            t,
+            a.air_kw / KW_PER_MW,
+            sum(hall.cooling(c).air_mw * n for c, n in units.items()),
+        )
         if t:
             for c, n in units.items():
                 yield Check("hall stays fitted", f"{hall_id} {c}", t, d.fitted.get((hall_id, c, t - 1), 0), n)
@@ -88,7 +107,9 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
         if site.max_t_per_year is not None:
             for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
                 year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
-                tonnes = sum(books.site(menu, site.id, t, "facility_mwh") for t in year) * site.grid_g_per_kwh / KG_PER_TONNE
+                tonnes = (
+                    sum(books.site(menu, site.id, t, "facility_mwh") for t in year) * site.grid_g_per_kwh / KG_PER_TONNE
+                )
                 yield Check("carbon t", site.id, first, tonnes, site.max_t_per_year * len(year) / QUARTERS_PER_YEAR)
 
 
@@ -107,7 +128,7 @@ def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         yield Check("fleet racks", menu.fleet.system, 0, abs(racks - menu.fleet.racks), 0)
 
 
-def busiest_day(menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]) -> list[tuple[int, float, int]]:
+def busiest_day(menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]) -> list[tuple[int, int, int]]:
     """Lay runs out day by day: (quarter, accelerators held at the worst moment, accelerators in service)."""
     runs = list(runs)
     result = []
@@ -147,7 +168,9 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
 
 
 def _accelerators(menu: Menu, d: Decisions, hall: str, system: str, t: int) -> int:
-    return sum(d.racks(menu, p.key, t) * p.accelerators for p in menu.placements if (p.hall, p.system) == (hall, system))
+    return sum(
+        d.racks(menu, p.key, t) * p.accelerators for p in menu.placements if (p.hall, p.system) == (hall, system)
+    )
 
 
 def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
@@ -162,17 +185,28 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     for hall, system in sorted(halls):
         runs = [r for r in d.runs if (r.place, r.system) == (hall, system)]
         for t in range(menu.quarters):
-            need = sum(r.accelerators * overlap_days(r.start_month * DAYS_PER_MONTH, r.days, t) for r in runs) / DAYS_PER_QUARTER
+            need = (
+                sum(r.accelerators * overlap_days(r.start_month * DAYS_PER_MONTH, r.days, t) for r in runs)
+                / DAYS_PER_QUARTER
+            )
             got = sum(x for (h, _, k, q), x in d.training.items() if (h, k, q) == (hall, system, t))
             if need or got:
-                yield Check("training accelerators booked", f"{hall} {system}", t, abs(need - got), RELATIVE * max(1.0, need))
+                yield Check(
+                    "training accelerators booked",
+                    f"{hall} {system}",
+                    t,
+                    abs(need - got),
+                    RELATIVE * max(1.0, need),
+                )
 
 
 def _capacity_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     for demand in menu.capacity:
         rate = demand.utilization_frac / TFLOPS_PER_PFLOPS
         for t, wanted in enumerate(demand.pflops):
-            owned = sum(x * demand.tflops[h, k] for (c, h, _, k, q), x in d.research.items() if (c, q) == (demand.id, t))
+            owned = sum(
+                x * demand.tflops[h, k] for (c, h, _, k, q), x in d.research.items() if (c, q) == (demand.id, t)
+            )
             rented = 0.0
             for o in menu.offers:
                 x = d.rented.get((demand.id, o.id, t), 0.0)
@@ -182,9 +216,9 @@ def _capacity_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
 
 def _cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     held: dict[tuple[str, int], float] = defaultdict(float)
-    for (_, offer, t), x in d.rented.items():
+    for (_, name, t), x in d.rented.items():
         for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
-            held[offer, month] += x
+            held[name, month] += x
     for r in d.runs:
         if r.on_cloud:
             for month in range(r.start_month, r.start_month + r.months):
@@ -193,13 +227,25 @@ def _cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         months = {m: x for (o, m), x in held.items() if o == offer.id}
         if months:
             worst = max(months, key=lambda m: months[m])
-            yield Check("cloud offer accelerators", offer.id, worst // MONTHS_PER_QUARTER, months[worst], offer.max_accelerators)
+            yield Check(
+                "cloud offer accelerators",
+                offer.id,
+                worst // MONTHS_PER_QUARTER,
+                months[worst],
+                offer.max_accelerators,
+            )
     if menu.cloud_max_accelerators is not None and held:
         by_month: dict[int, float] = defaultdict(float)
         for (_, month), x in held.items():
             by_month[month] += x
         worst = max(by_month, key=lambda m: by_month[m])
-        yield Check("cloud accelerators", "cloud", worst // MONTHS_PER_QUARTER, by_month[worst], menu.cloud_max_accelerators)
+        yield Check(
+            "cloud accelerators",
+            "cloud",
+            worst // MONTHS_PER_QUARTER,
+            by_month[worst],
+            menu.cloud_max_accelerators,
+        )
 
 
 def _budget_checks(menu: Menu, books: Accounts) -> Iterable[Check]:

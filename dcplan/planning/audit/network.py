@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dcplan.fabric.bom import Bill, bill
 from dcplan.fabric.clos import Counts, leaves, size
 from dcplan.planning.menu.types import FabricOption, Menu, Placement, PortClass
+
+P = tuple[str, str, str]
+"""Hall, cooling, system."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Network:
 EMPTY = Network(Counts(0, 0, 0, 0, 0, 0), {}, 0.0, 0.0, 0.0, 0, 0)
 
 
-def exact_network(menu: Menu, hall: str, option_id: str | None, racks: Callable[[Placement], int]) -> Network:
+def exact_network(menu: Menu, hall: str, option_id: str | None, racks: Mapping[P, int]) -> Network:
     """Size the domain's fabric for the given racks of each placement.
 
     Every NIC class has its own leaves; switches are whole, spines divide the leaf uplinks, scalable units
@@ -43,7 +46,7 @@ def exact_network(menu: Menu, hall: str, option_id: str | None, racks: Callable[
         return EMPTY
     groups: dict[PortClass, dict[str, list[Placement]]] = defaultdict(lambda: defaultdict(list))
     for place in menu.placements:
-        if place.hall == hall and racks(place) > 0 and place.port_class in option.shares:
+        if place.hall == hall and racks.get(place.key, 0) > 0 and place.port_class in option.shares:
             groups[place.port_class][place.system].append(place)
     total = EMPTY
     for ports, systems in groups.items():
@@ -52,13 +55,13 @@ def exact_network(menu: Menu, hall: str, option_id: str | None, racks: Callable[
 
 
 def _class_network(
-    option: FabricOption, ports: PortClass, systems: list[list[Placement]], racks: Callable[[Placement], int]
+    option: FabricOption, ports: PortClass, systems: list[list[Placement]], racks: Mapping[P, int]
 ) -> Network:
     plan = option.designs[ports]
     leaf_count, links = 0, 0
     for places in systems:
         first = places[0]
-        nics = sum(racks(p) * p.ports for p in places)
+        nics = sum(racks[p.key] * p.ports for p in places)
         nodes = -(-nics // first.rails)
         leaf_count += leaves(nodes, first.rails, ports.nodes_per_su, plan.leaf_down)
         links += nics
@@ -83,7 +86,13 @@ def _plus(a: Network, b: Network) -> Network:
     counts = Counts(*(x + y for x, y in zip(_tuple(a.counts), _tuple(b.counts), strict=True)))
     switches = {m: a.switches.get(m, 0) + b.switches.get(m, 0) for m in {**a.switches, **b.switches}}
     return Network(
-        counts, switches, a.usd + b.usd, a.kw + b.kw, a.racks + b.racks, a.transceivers + b.transceivers, a.ports + b.ports
+        counts,
+        switches,
+        a.usd + b.usd,
+        a.kw + b.kw,
+        a.racks + b.racks,
+        a.transceivers + b.transceivers,
+        a.ports + b.ports,
     )
 
 

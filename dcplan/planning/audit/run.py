@@ -38,7 +38,7 @@ def audit(menu: Menu, decisions: Decisions, question: Question) -> Audit:
         return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
     checks = tuple(all_checks(menu, decisions, books))
     broken = [c for c in checks if not c.holds]
-    keys = [(h, c, k) for h, c, k, *_ in (*decisions.ordered, *decisions.fleet)]
+    keys = [*decisions.fleet, *((h, c, k) for h, c, k, _ in decisions.ordered)]
     problems = [_sentence(menu, c) for c in broken if not c.given]
     problems += differences(menu, question, keys)
     return Audit(

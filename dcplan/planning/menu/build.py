@@ -124,10 +124,20 @@ def _placements(
         if value is None:
             cause = f"fleet: {row.id} has no {field}; give it under prices"
             raise InputError([question.tree.problem("DC003", cause, ("fleet", "system"))])
-    own = placements(system_terms(row, scenario, ledger), hall, given[hall.id], ledger, left_out, fleet.nodes_per_rack, per_su)
+    own = placements(
+        system_terms(row, scenario, ledger),
+        hall,
+        given[hall.id],
+        ledger,
+        left_out,
+        fleet.nodes_per_rack,
+        per_su,
+    )
     if not own:
         reasons = "; ".join(f"{x.where}: {x.reason}" for x in left_out if x.id == row.id)
-        raise InputError([question.tree.problem("DC033", f"fleet: {row.id} does not fit {hall.id}: {reasons}", ("fleet",))])
+        raise InputError(
+            [question.tree.problem("DC033", f"fleet: {row.id} does not fit {hall.id}: {reasons}", ("fleet",))]
+        )
     racks = fleet_racks(fleet.accelerators, own)
     others = [p for p in placed if (p.hall, p.system) != (hall.id, row.id)]
     return others + own, FleetTerms(hall.id, row.id, racks, fleet.accelerators)
@@ -148,7 +158,9 @@ def _connected(placed: list[Placement], fabrics: list[FabricOption], left_out: l
         if (p.hall, p.port_class) in served:
             kept.append(p)
         else:
-            reason = f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {'/'.join(p.port_class.protocols)} ports"
+            reason = (
+                f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {'/'.join(p.port_class.protocols)} ports"
+            )
             left_out.append(LeftOut("system", p.system, f"{p.hall} {p.cooling}", reason))
     return kept
 
@@ -175,7 +187,11 @@ def _work(
         key = f"workloads.capacity.{demand.id}"
         rates: dict[tuple[str, str], float] = {}
         for target in sorted(where, key=lambda t: -t.link_gbps):  # the slowest link of a hall decides, conservatively
-            if demand.sites and not target.place.startswith("cloud:") and target.place.split("/")[0] not in demand.sites:
+            if (
+                demand.sites
+                and not target.place.startswith("cloud:")
+                and target.place.split("/")[0] not in demand.sites
+            ):
                 continue
             rate = menu.reference_tflops(demand, target)
             if isinstance(rate, str):
@@ -185,7 +201,9 @@ def _work(
         capacity.append(
             CapacityTerms(
                 id=demand.id,
-                pflops=ledger.series(f"{key}.pflops_delivered", demand.pflops_delivered, question.scenario.horizon.quarters),
+                pflops=ledger.series(
+                    f"{key}.pflops_delivered", demand.pflops_delivered, question.scenario.horizon.quarters
+                ),
                 utilization_frac=ledger.take(f"{key}.utilization_frac", demand.utilization_frac),
                 tflops=rates,
             )
@@ -195,13 +213,12 @@ def _work(
 
 def _warnings(question: Question) -> list[str]:
     scenario = question.scenario
-    notes = []
-    for site in scenario.sites:
-        if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None:
-            notes.append(
-                f"{site.id}: energy.demand_usd_per_kw_month is given but usd_per_kwh is the catalog's all-in average, "
-                "which already holds demand charges: give usd_per_kwh without them"
-            )
+    notes = [
+        f"{site.id}: energy.demand_usd_per_kw_month is given but usd_per_kwh is the catalog's all-in average, "
+        "which already holds demand charges: give usd_per_kwh without them"
+        for site in scenario.sites
+        if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None
+    ]
     if scenario.storage is None and (scenario.workloads.training or scenario.fleet):
         notes.append("storage is not sized by this version: give storage.usable_pb to count its cost, power and racks")
     return notes

@@ -38,9 +38,8 @@ def offers(scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> tuple
         return ()
     table = ledger.catalog.table("cloud", Offer)
     ids = list(table) if cloud.offers == "all" else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
-    for term in cloud.terms:
-        if term != "on-demand":
-            left_out.append(LeftOut("term", term, "cloud", "committed terms are compared by tco, not chosen by plan yet"))
+    later = "committed terms are compared by tco, not chosen by plan yet"
+    left_out.extend(LeftOut("term", term, "cloud", later) for term in cloud.terms if term != "on-demand")
     limit = _per_offer_limit(cloud, ledger)
     found = []
     for key in ids:
@@ -59,9 +58,7 @@ def _per_offer_limit(cloud: Cloud, ledger: Ledger) -> int:
     return int(ledger.parameter("finance", "cloud-capacity-per-offer-accelerators"))
 
 
-def _terms(
-    offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit: int
-) -> tuple[str, OfferTerms | None]:
+def _terms(offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit: int) -> tuple[str, OfferTerms | None]:
     if offer.kind != "node":
         return f"{offer.kind} row, not a whole listed node", None
     if offer.scaleout_gbps is None or offer.scaleout_gbps.value < MIN_NODE_GBPS:
@@ -107,7 +104,11 @@ def _nearest(offer: Offer, scenario: Scenario, ledger: Ledger) -> CloudPrice | N
     prices = [p for p in offer.prices if p.term == "on-demand"]
     if not prices:
         return None
-    places = {r.region: (r.lat, r.lon) for r in ledger.catalog.table("regions", Region).values() if r.provider == offer.provider}
+    places = {
+        r.region: (r.lat, r.lon)
+        for r in ledger.catalog.table("regions", Region).values()
+        if r.provider == offer.provider
+    }
     sites = [ledger.catalog.get("sites", s.location, CatalogSite) for s in scenario.sites]
 
     def distance(price: CloudPrice) -> float:

@@ -77,7 +77,8 @@ def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms
     )
     start = quarter_index(scenario.horizon.start)
     supply = next((s for s in scenario.supply if ledger.catalog.get("systems", s.system, System).id == row.id), None)
-    lead = next((x for x in (supply and supply.lead_quarters, row.lead_quarters) if x is not None), 1)
+    promised = supply.lead_quarters if supply else None
+    lead = next((x for x in (promised, row.lead_quarters) if x is not None), 1)
     release = quarter_index(row.release) - start if row.release else 0
     since = quarter_index(supply.from_quarter) - start if supply and supply.from_quarter else 0
     embodied = ledger.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE if row.embodied_kg else 0.0
@@ -156,7 +157,7 @@ def _incompatible(system: System, cooling: CoolingOption) -> str:
     return ""
 
 
-def _placed(  # noqa: PLR0913  # one argument per source of a coefficient
+def _placed(
     system: SystemTerms,
     hall: HallTerms,
     given: Hall,
@@ -176,7 +177,9 @@ def _placed(  # noqa: PLR0913  # one argument per source of a coefficient
     if unit.form != "server":
         nodes = 1
     slots = max(unit.racks, 1)
-    overhead_node = (row.cdu_frac.value if row.cdu_frac else 0.0) * liquid + (row.fan_frac.value if row.fan_frac else 0.0) * air
+    overhead_node = (row.cdu_frac.value if row.cdu_frac else 0.0) * liquid + (
+        row.fan_frac.value if row.fan_frac else 0.0
+    ) * air
     per_rack = nodes * (system.rated_kw + overhead_node)
     bounds = {
         "rack positions": hall.racks / slots,

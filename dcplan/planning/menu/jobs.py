@@ -12,7 +12,15 @@ import numpy as np
 from dcplan.catalog.schema import Accelerator, Model, Parameter
 from dcplan.errors import InputError, Problem
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.types import FabricOption, HallTerms, JobConfig, JobTerms, LeftOut, OfferTerms, Placement
+from dcplan.planning.menu.types import (
+    FabricOption,
+    HallTerms,
+    JobConfig,
+    JobTerms,
+    LeftOut,
+    OfferTerms,
+    Placement,
+)
 from dcplan.provenance import Status
 from dcplan.reliability.calendar import RunTime, run_time
 from dcplan.scenario.load import Question, inside_project
@@ -79,9 +87,7 @@ def job_terms(job: Job, question: Question) -> JobTerms:
     )
 
 
-def hardware(
-    accelerator: str, precision: str, gb_per_s: float, ledger: Ledger, *, moe: bool
-) -> Hardware | str:
+def hardware(accelerator: str, precision: str, gb_per_s: float, ledger: Ledger, *, moe: bool) -> Hardware | str:
     """Training view of an accelerator at a precision, or why there is none."""
     row = ledger.catalog.get("accelerators", accelerator, Accelerator)
     peak = getattr(row, f"{precision}_tflops")
@@ -109,7 +115,11 @@ def hardware(
 
 
 def targets(
-    placed: Iterable[Placement], options: Iterable[FabricOption], halls: Mapping[str, HallTerms], offers: Iterable[OfferTerms], offer_gb_per_s: Mapping[str, float]
+    placed: Iterable[Placement],
+    options: Iterable[FabricOption],
+    halls: Mapping[str, HallTerms],
+    offers: Iterable[OfferTerms],
+    offer_gb_per_s: Mapping[str, float],
 ) -> list[Target]:
     """All places a job may run: (hall, system, link rate) and offers."""
     found: dict[tuple[str, str, float], Target] = {}
@@ -132,8 +142,14 @@ def targets(
             )
     for offer in offers:
         found["cloud:" + offer.id, offer.accelerator, 0.0] = Target(
-            "cloud:" + offer.id, offer.accelerator, offer.accelerator, 8, offer.max_accelerators,
-            offer_gb_per_s[offer.id], 0.0, sum(offer.usd_per_accelerator_hour) / len(offer.usd_per_accelerator_hour),
+            "cloud:" + offer.id,
+            offer.accelerator,
+            offer.accelerator,
+            8,
+            offer.max_accelerators,
+            offer_gb_per_s[offer.id],
+            0.0,
+            sum(offer.usd_per_accelerator_hour) / len(offer.usd_per_accelerator_hour),
         )
     return list(found.values())
 
@@ -144,7 +160,11 @@ class JobMenu:
     def __init__(self, question: Question, ledger: Ledger, left_out: list[LeftOut]) -> None:
         self.question, self.ledger, self.left_out = question, ledger, left_out
         goodput = ledger.catalog.get("reliability", "effective-training-frac", Parameter).value
-        ledger.take("reliability.effective-training-frac", goodput, Status.DEFAULT if goodput.status is not Status.ESTIMATE else Status.ESTIMATE)
+        ledger.take(
+            "reliability.effective-training-frac",
+            goodput,
+            Status.DEFAULT if goodput.status is not Status.ESTIMATE else Status.ESTIMATE,
+        )
         self.goodput = (goodput.bounds[0], goodput.value, goodput.bounds[1])
         self._cache: dict[tuple[object, ...], Sweep | str] = {}
         self._shapes: dict[str, Architecture] = {}
@@ -206,9 +226,7 @@ class JobMenu:
             result += _starts(_undominated(list(best.values())), terms)
         return result
 
-    def _by_length(
-        self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep
-    ) -> list[JobConfig]:
+    def _by_length(self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep) -> list[JobConfig]:
         window = terms.end_day - terms.first_month * DAYS_PER_MONTH
         longest = min(window, terms.deadline_days or math.inf)
         lengths = sorted({*(m * DAYS_PER_MONTH for m in MONTH_TARGETS if m * DAYS_PER_MONTH <= longest), longest})
@@ -280,7 +298,10 @@ def _undominated(configs: list[JobConfig]) -> list[JobConfig]:
         c
         for c in configs
         if not any(
-            o is not c and o.accelerators <= c.accelerators and o.months <= c.months and (o.accelerators, o.months) != (c.accelerators, c.months)
+            o is not c
+            and o.accelerators <= c.accelerators
+            and o.months <= c.months
+            and (o.accelerators, o.months) != (c.accelerators, c.months)
             for o in configs
         )
     ]
@@ -306,4 +327,6 @@ def _starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
 def validate_jobs(jobs: Iterable[Job], configs: Iterable[JobConfig]) -> list[Problem]:
     """Jobs without a single configuration: the demand no solver can meet."""
     able = {c.job for c in configs}
-    return [Problem("DC032", f"{job.id}: no system or offer can finish it in time") for job in jobs if job.id not in able]
+    return [
+        Problem("DC032", f"{job.id}: no system or offer can finish it in time") for job in jobs if job.id not in able
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -42,7 +43,9 @@ def fabric_options(
         if not served:
             left_out.append(LeftOut("fabric", family.id, hall.id, f"no system here has {family.protocol} ports"))
             continue
-        if family.topology not in ("fat-tree", "rail-optimized") or (given and given.topology not in (None, "fat-tree", "rail-optimized")):
+        if family.topology not in ("fat-tree", "rail-optimized") or (
+            given and given.topology not in (None, "fat-tree", "rail-optimized")
+        ):
             left_out.append(LeftOut("fabric", family.id, hall.id, f"topology {family.topology} is not supported yet"))
             continue
         for tiers in [given.tiers] if given and given.tiers else family.tiers:
@@ -70,7 +73,8 @@ def _option(
     missing: list[str] = []
     for ports in served:
         if family.rate_gbps.value < ports.gbps:
-            missing.append(f"{family.rate_gbps.value:g} Gb/s is below the {ports.gbps:g} Gb/s NICs: training was measured at full rate")
+            slow, fast = f"{family.rate_gbps.value:g}", f"{ports.gbps:g}"
+            missing.append(f"{slow} Gb/s is below the {fast} Gb/s NICs: training was measured at full rate")
             continue
         link = ports.gbps / planes
         try:
@@ -219,7 +223,7 @@ def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:
 def _worst_rounding(uplinks: int) -> float:
     """Largest ratio of a spine count rounded up to a divisor of the uplinks to the count before."""
     divisors = [d for d in range(1, uplinks + 1) if uplinks % d == 0]
-    pairs = zip(divisors, divisors[1:], strict=False)
+    pairs = itertools.pairwise(divisors)
     return max((high / (low + 1) for low, high in pairs), default=1.0)
 
 
@@ -232,20 +236,29 @@ def _su_margin(plan: ClosDesign, parts: Parts, placement: Placement) -> tuple[fl
     p = plan.planes
     usd = links * share.upper_usd + p * extra_switches * max(parts.spine_usd, parts.core_usd) + parts.leaf_optic_usd
     optics_kw = plan.radix * parts.leaf_optic_kw / parts.leaf_optic_ports
-    kw = links * share.upper_kw + p * extra_switches * (max(parts.spine_kw, parts.core_kw) + optics_kw) + parts.leaf_optic_kw
+    kw = (
+        links * share.upper_kw
+        + p * extra_switches * (max(parts.spine_kw, parts.core_kw) + optics_kw)
+        + parts.leaf_optic_kw
+    )
     racks = links * share.upper_racks + p * extra_switches * parts.switch_units / NETWORK_RACK_UNITS + 1.0
     return usd, kw, racks
 
 
-def _without_dominated(
-    hall: HallTerms, options: list[FabricOption], left_out: list[LeftOut]
-) -> list[FabricOption]:
+def _without_dominated(hall: HallTerms, options: list[FabricOption], left_out: list[LeftOut]) -> list[FabricOption]:
     """Drop options that another one beats or equals in rate, reach, cost, power and space on every port class."""
     kept: list[FabricOption] = []
     for option in sorted(options, key=lambda o: (sum(s.usd for s in o.shares.values()) / len(o.shares), o.id)):
         better = next((k for k in kept if _dominates(k, option)), None)
         if better:
-            left_out.append(LeftOut("fabric", option.id, hall.id, f"dominated by {better.id}: no slower, no dearer, no hungrier"))
+            left_out.append(
+                LeftOut(
+                    "fabric",
+                    option.id,
+                    hall.id,
+                    f"dominated by {better.id}: no slower, no dearer, no hungrier",
+                )
+            )
         else:
             kept.append(option)
     return kept
@@ -261,12 +274,16 @@ def _dominates(a: FabricOption, b: FabricOption) -> bool:
 
 
 def _share_at_most(a: NetworkShare, b: NetworkShare) -> bool:
-    return a.usd <= b.usd and a.kw <= b.kw and a.upper_usd <= b.upper_usd and a.upper_kw <= b.upper_kw and a.upper_racks <= b.upper_racks
+    return (
+        a.usd <= b.usd
+        and a.kw <= b.kw
+        and a.upper_usd <= b.upper_usd
+        and a.upper_kw <= b.upper_kw
+        and a.upper_racks <= b.upper_racks
+    )
 
 
 def link_gb_per_s(option: FabricOption, placement: Placement) -> float:
     """One-way scale-out bandwidth of one accelerator. [GB/s]"""
     ports_each = placement.ports / placement.accelerators
     return ports_each * option.link_gbps(placement.port_class) / 8.0
-
-

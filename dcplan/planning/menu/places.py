@@ -80,9 +80,7 @@ def _opex(site: Site, ledger: Ledger) -> float:
     return ledger.parameter("finance", key) / QUARTERS_PER_YEAR
 
 
-def hall_terms(
-    hall: Hall, site: Site, scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]
-) -> HallTerms:
+def hall_terms(hall: Hall, site: Site, scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> HallTerms:
     """Resolve one hall type and each of its cooling options."""
     key = f"sites.{site.id}.halls.{hall.id}"
     it_mw = ledger.take(f"{key}.it_mw", hall.it_mw)
@@ -113,7 +111,7 @@ def hall_terms(
     )
 
 
-def _cooling(  # noqa: PLR0913  # one argument per source of a coefficient
+def _cooling(
     hall: Hall, site: Site, option: str, it_mw: float, zone: str, ledger: Ledger, left_out: list[LeftOut]
 ) -> CoolingTerms | None:
     key = f"sites.{site.id}.halls.{hall.id}"
@@ -128,7 +126,11 @@ def _cooling(  # noqa: PLR0913  # one argument per source of a coefficient
     peak = ledger.take(f"{key}.{row.id}.peak_pue", source.peak_pue)
     wue = ledger.take(f"{key}.{row.id}.wue_l_per_kwh", source.wue_l_per_kwh) if source.wue_l_per_kwh else 0.0
     air, liquid = hall.air_mw, hall.liquid_mw
-    air_mw = ledger.take(f"{key}.air_mw", air) if air else it_mw * ledger.take(f"cooling.{row.id}.air_share_frac", row.air_share_frac)
+    air_mw = (
+        ledger.take(f"{key}.air_mw", air)
+        if air
+        else it_mw * ledger.take(f"cooling.{row.id}.air_share_frac", row.air_share_frac)
+    )
     liquid_mw = (
         ledger.take(f"{key}.liquid_mw", liquid)
         if liquid
@@ -140,7 +142,9 @@ def _cooling(  # noqa: PLR0913  # one argument per source of a coefficient
         else ledger.take(f"cooling.{row.id}.fit_out_usd_per_kw", row.fit_out_usd_per_kw)
     )
     building = 0.0
-    if not hall.existing and site.lease is None:  # the shell is priced per MW of facility, so the option's peak PUE counts
+    if (
+        not hall.existing and site.lease is None
+    ):  # the shell is priced per MW of facility, so the option's peak PUE counts
         building = ledger.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
     return CoolingTerms(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out * it_mw * KW_PER_MW, building)
 
@@ -148,7 +152,14 @@ def _cooling(  # noqa: PLR0913  # one argument per source of a coefficient
 def _pue_entries(ledger: Ledger) -> list[PueEntry]:
     rows = ledger.catalog.table("pue", PueRow).values()
     return [
-        PueEntry(r.cooling, r.size, r.zone, r.pue.value, r.peak_pue.value, r.wue_l_per_kwh.value if r.wue_l_per_kwh else None)
+        PueEntry(
+            r.cooling,
+            r.size,
+            r.zone,
+            r.pue.value,
+            r.peak_pue.value,
+            r.wue_l_per_kwh.value if r.wue_l_per_kwh else None,
+        )
         for r in rows
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyomo.environ as pyo
 
 from dcplan.planning.model.sets import Sets
@@ -19,15 +21,15 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     classes = [(h, c.id) for h in halls for c in sets.classes[h]]
     model.one_fabric = pyo.Constraint(halls, rule=lambda m, h: sum(m.fabric[h, f] for f in sets.options[h]) <= 1)
 
-    def on_fabrics(m: pyo.ConcreteModel, var: pyo.Var, h: str, c: str, q: int) -> object:
+    def on_fabrics(m: pyo.ConcreteModel, var: pyo.Var, h: str, c: str, q: int) -> Any:
         return sum(var[h, f, c, q] for f in sets.options[h] if (h, f, c, q) in var)
 
-    def ordered(m: pyo.ConcreteModel, h: str, c: str, q: int) -> object:
+    def ordered(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
         racks = sum(sets.places[k].ports * _ordered_racks(m, sets, k, q) for k in keys)
         return on_fabrics(m, m.ports_ordered, h, c, q) == racks
 
-    def served(m: pyo.ConcreteModel, h: str, c: str, q: int) -> object:
+    def served(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
         return on_fabrics(m, m.ports_served, h, c, q) == sum(sets.places[k].ports * m.racks[k, q] for k in keys)
 
@@ -35,7 +37,7 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.ports_in_service = pyo.Constraint(classes, t, rule=served)
     keys = list(dict.fromkeys((h, f, c) for h, f, c, _ in model.ports_ordered))
 
-    def reach(m: pyo.ConcreteModel, h: str, f: str, c: str) -> object:
+    def reach(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
         option = next(o for o in sets.menu.fabrics if o.hall == h and o.id == f)
         most = min(option.max_ports, sets.ports_cap(h, sets.class_of[c]))
         return m.ports_ordered[h, f, c, t[-1]] <= most * m.fabric[h, f]
@@ -49,6 +51,6 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     )
 
 
-def _ordered_racks(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> object:
+def _ordered_racks(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:
     given = model.fleet[key] if key in sets.fleet else 0
     return given + sum(model.buy[key, q] for q in sets.order_quarters(key) if q <= t)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyomo.environ as pyo
 
 from dcplan.planning.menu.types import HallTerms
@@ -9,14 +11,20 @@ from dcplan.planning.model.sets import Sets
 from dcplan.units import KW_PER_MW
 
 
-def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> object:
+def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> Any:
     """Power of the hall's network: ideal per-port shares, or upper ones that cover rounding. [kW]"""
-    return sum(_per_port(sets, hall, f, c, "upper_kw" if upper else "kw") * model.ports_served[hall, f, c, t] for f, c in _pairs(model, hall, t))
+    return sum(
+        _per_port(sets, hall, f, c, "upper_kw" if upper else "kw") * model.ports_served[hall, f, c, t]
+        for f, c in _pairs(model, hall, t)
+    )
 
 
-def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> object:
+def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
     """Rack positions of the hall's switches, upper shares. [racks]"""
-    return sum(_per_port(sets, hall, f, c, "upper_racks") * model.ports_served[hall, f, c, t] for f, c in _pairs(model, hall, t))
+    return sum(
+        _per_port(sets, hall, f, c, "upper_racks") * model.ports_served[hall, f, c, t]
+        for f, c in _pairs(model, hall, t)
+    )
 
 
 def _pairs(model: pyo.ConcreteModel, hall: str, t: int) -> list[tuple[str, str]]:
@@ -51,22 +59,22 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
     many = [(h.id, c.id) for h in menu.halls for c in h.coolings if len(h.coolings) > 1]
 
     model.hall_units = pyo.Constraint(halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= menu.hall(h).count)
-    model.hall_stays = pyo.Constraint(
-        pairs, t[1:], rule=lambda m, h, c, q: m.fitted[h, c, q] >= m.fitted[h, c, q - 1]
-    )
+    model.hall_stays = pyo.Constraint(pairs, t[1:], rule=lambda m, h, c, q: m.fitted[h, c, q] >= m.fitted[h, c, q - 1])
     model.rack_bound = pyo.Constraint(
-        list(sets.places), t, rule=lambda m, h, c, k, q: m.racks[h, c, k, q] <= sets.places[h, c, k].max_racks_unit * m.fitted[h, c, q]
+        list(sets.places),
+        t,
+        rule=lambda m, h, c, k, q: m.racks[h, c, k, q] <= sets.places[h, c, k].max_racks_unit * m.fitted[h, c, q],
     )
     _positions(model, sets, halls, many, t)
     _electrical(model, sets, halls, many, t)
     _heat(model, sets, halls, pairs, t)
 
 
-def _units(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> object:
+def _units(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
     return sum(model.fitted[hall, c.id, t] for c in sets.menu.hall(hall).coolings)
 
 
-def _sum(model: pyo.ConcreteModel, sets: Sets, keys: list[tuple[str, str, str]], what: str, t: int) -> object:
+def _sum(model: pyo.ConcreteModel, sets: Sets, keys: list[tuple[str, str, str]], what: str, t: int) -> Any:
     return sum(float(getattr(sets.places[key], what)) * model.racks[key, t] for key in keys)
 
 
@@ -76,32 +84,40 @@ def _given_slots(sets: Sets, hall: HallTerms) -> float:
     return 10.0**6 if fleet and fleet.hall == hall.id else float(hall.racks)
 
 
-def _positions(model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: list[tuple[str, str]], t: list[int]) -> None:
-    def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> object:
+def _positions(
+    model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: list[tuple[str, str]], t: list[int]
+) -> None:
+    def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.menu.hall(h)
         room = _given_slots(sets, hall) - margin(sets, h, "margin_racks")
         used = _sum(m, sets, sets.in_hall[h], "slots", q) + network_racks(m, sets, h, q)
         return used + hall.storage_racks <= room * _units(m, sets, h, q)
 
-    def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> object:
+    def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = sets.with_cooling[h, c]
-        return _sum(m, sets, keys, "slots", q) <= sets.menu.hall(h).racks * m.fitted[h, c, q] if keys else pyo.Constraint.Skip
+        return (
+            _sum(m, sets, keys, "slots", q) <= sets.menu.hall(h).racks * m.fitted[h, c, q]
+            if keys
+            else pyo.Constraint.Skip
+        )
 
     model.hall_racks = pyo.Constraint(halls, t, rule=all_coolings)
     model.cooling_racks = pyo.Constraint(many, t, rule=one_cooling)
 
 
-def _electrical(model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: list[tuple[str, str]], t: list[int]) -> None:
-    def load_mw(m: pyo.ConcreteModel, keys: list[tuple[str, str, str]], q: int) -> object:
+def _electrical(
+    model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: list[tuple[str, str]], t: list[int]
+) -> None:
+    def load_mw(m: pyo.ConcreteModel, keys: list[tuple[str, str, str]], q: int) -> Any:
         return sum((sets.places[k].rated_kw + sets.places[k].overhead_kw) / KW_PER_MW * m.racks[k, q] for k in keys)
 
-    def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> object:
+    def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.menu.hall(h)
         room = hall.it_mw - margin(sets, h, "margin_kw") / KW_PER_MW
         extra = (network_kw(m, sets, h, q, upper=True) + hall.storage_kw) / KW_PER_MW
         return load_mw(m, sets.in_hall[h], q) + extra <= room * _units(m, sets, h, q)
 
-    def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> object:
+    def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = sets.with_cooling[h, c]
         return load_mw(m, keys, q) <= sets.menu.hall(h).it_mw * m.fitted[h, c, q] if keys else pyo.Constraint.Skip
 
@@ -109,10 +125,8 @@ def _electrical(model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: li
     model.cooling_it_mw = pyo.Constraint(many, t, rule=one_cooling)
 
 
-def _heat(
-    model: pyo.ConcreteModel, sets: Sets, halls: list[str], pairs: list[tuple[str, str]], t: list[int]
-) -> None:
-    def path(m: pyo.ConcreteModel, h: str, c: str, q: int, what: str, limit: str) -> object:
+def _heat(model: pyo.ConcreteModel, sets: Sets, halls: list[str], pairs: list[tuple[str, str]], t: list[int]) -> None:
+    def path(m: pyo.ConcreteModel, h: str, c: str, q: int, what: str, limit: str) -> Any:
         keys = sets.with_cooling[h, c]
         if not keys:
             return pyo.Constraint.Skip
@@ -120,7 +134,7 @@ def _heat(
         heat = sum(float(getattr(sets.places[k], what)) / KW_PER_MW * m.racks[k, q] for k in keys)
         return heat <= room * m.fitted[h, c, q]
 
-    def air_all(m: pyo.ConcreteModel, h: str, q: int) -> object:
+    def air_all(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.menu.hall(h)
         extra = (network_kw(m, sets, h, q, upper=True) + hall.storage_kw) / KW_PER_MW
         kept = margin(sets, h, "margin_kw") / KW_PER_MW
@@ -128,5 +142,7 @@ def _heat(
         return sum(sets.places[k].air_kw / KW_PER_MW * m.racks[k, q] for k in sets.in_hall[h]) + extra <= room
 
     model.cooling_air_mw = pyo.Constraint(pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "air_kw", "air_mw"))
-    model.cooling_liquid_mw = pyo.Constraint(pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "liquid_kw", "liquid_mw"))
+    model.cooling_liquid_mw = pyo.Constraint(
+        pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "liquid_kw", "liquid_mw")
+    )
     model.hall_air_mw = pyo.Constraint(halls, t, rule=air_all)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyomo.environ as pyo
 
 from dcplan.economics.discount import discount_factor
@@ -37,11 +39,11 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.npv = pyo.Objective(expr=value - end * residual(model, sets), sense=pyo.minimize)
 
 
-def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, object]) -> None:
+def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> None:
     finance, t = sets.menu.finance, list(sets.quarters)
     kept = (sets.menu.margin_factor - 1.0) * sum(o.margin_usd for o in sets.menu.fabrics) / M
 
-    def by_quarter(m: pyo.ConcreteModel, q: int) -> object:
+    def by_quarter(m: pyo.ConcreteModel, q: int) -> Any:
         paid = sum(spent[x] + _rounding(m, sets, x) for x in t if x <= q)
         return paid <= sum((finance.budget_usd or ())[: q + 1]) / M - kept
 
@@ -52,7 +54,7 @@ def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, object]) 
         model.budget_total = pyo.Constraint(expr=paid <= finance.budget_total_usd / M - kept)
 
 
-def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> object:
+def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Racks, network, hall units, power blocks and storage bought in a quarter. [M$]"""
     total = sum(sets.places[o[:3]].price_usd / M * model.buy[o] for o in sets.orders if o[3] == t)
     if t == 0:
@@ -69,7 +71,7 @@ def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
     return [(h.id, c.id, c.building_usd + c.fit_out_usd) for h in sets.menu.halls for c in h.coolings]
 
 
-def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> object:
+def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
     """Network bought in a quarter by per-port shares. [M$]"""
     return sum(
         float(getattr(o.shares[sets.class_of[c]], what)) / M * _added(model.ports_ordered, (o.hall, o.id, c), t)
@@ -78,7 +80,7 @@ def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> object:
     )
 
 
-def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> object:
+def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     return network(model, sets, t, "upper_usd") - network(model, sets, t, "usd")
 
 
@@ -86,7 +88,7 @@ def _classes(model: pyo.ConcreteModel, hall: str, fabric: str, t: int) -> list[s
     return [c for h, f, c, q in model.ports_ordered if (h, f, q) == (hall, fabric, t)]
 
 
-def _added(variable: pyo.Var, key: tuple[str, ...], t: int) -> object:
+def _added(variable: pyo.Var, key: tuple[str, ...], t: int) -> Any:
     return variable[(*key, t)] - (variable[(*key, t - 1)] if t > 0 else 0)
 
 
@@ -94,9 +96,9 @@ def _backed(model: pyo.ConcreteModel) -> list[str]:
     return list(dict.fromkeys(s for s, _ in model.blocks))
 
 
-def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> object:
+def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Energy, demand charge, maintenance, facility cost, staff and lease of a quarter. [M$]"""
-    total: object = 0.0
+    total: Any = 0.0
     for site in sets.menu.sites:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * model.energy_mwh[site.id, t]
         if site.demand_usd_per_kw_month > 0:
@@ -104,7 +106,11 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> object:
         total += site.staff_usd_per_quarter / M * model.used[site.id, t]
     for key, place in sets.places.items():
         site = sets.menu.site(sets.menu.hall(key[0]).site)
-        total += (place.maintenance_usd_per_quarter + site.opex_usd_per_kw_quarter * place.rated_kw) / M * model.racks[key, t]
+        total += (
+            (place.maintenance_usd_per_quarter + site.opex_usd_per_kw_quarter * place.rated_kw)
+            / M
+            * model.racks[key, t]
+        )
     for hall in sets.menu.halls:
         rent = sets.menu.site(hall.site).lease_usd_per_kw_month
         if rent:
@@ -113,10 +119,10 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> object:
     return total
 
 
-def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> object:
+def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Rented accelerators of a quarter: jobs and research. [M$]"""
     price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.menu.offers}
-    total: object = 0.0
+    total: Any = 0.0
     for i, config in enumerate(sets.menu.configs):
         days = sets.days_in_quarter(config, t) if config.on_cloud else 0.0
         if days > 0:
@@ -128,7 +134,7 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> object:
     return total
 
 
-def residual(model: pyo.ConcreteModel, sets: Sets) -> object:
+def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Value left at the end of the horizon: market share of hardware, book value of the building. [M$]"""
     finance, t = sets.menu.finance, list(sets.quarters)
     hardware = finance.hardware_residual_frac
@@ -137,11 +143,15 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> object:
     total += sum(h.storage_usd for h in sets.menu.halls) / M * hardware[0]
     for q in t:
         total += hardware[q] * network(model, sets, q, "usd")
-        total += sum(sets.menu.site(s).block_usd / M * finance.power_residual_frac[q] * _added(model.blocks, (s,), q) for s in _backed(model))
+        total += sum(
+            sets.menu.site(s).block_usd / M * finance.power_residual_frac[q] * _added(model.blocks, (s,), q)
+            for s in _backed(model)
+        )
         for hall in sets.menu.halls:
             for c in hall.coolings:
-                kept = c.building_usd * finance.building_residual_frac[q] + c.fit_out_usd * finance.cooling_residual_frac[q]
+                kept = (
+                    c.building_usd * finance.building_residual_frac[q]
+                    + c.fit_out_usd * finance.cooling_residual_frac[q]
+                )
                 total += kept / M * _added(model.fitted, (hall.id, c.id), q)
     return total
-
-

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyomo.environ as pyo
 
 from dcplan.facility.power import RULES
@@ -24,34 +26,43 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     pairs = [(h.id, c.id) for h in menu.halls for c in h.coolings]
     site_of = {h.id: h.site for h in menu.halls}
     count = {h.id: h.count for h in menu.halls}
-    model.site_peak = pyo.Constraint(sites, t, rule=lambda m, s, q: m.peak_mw[s, q] == site_peak_mw(m, sets, s, q, upper=True))
+    model.site_peak = pyo.Constraint(
+        sites, t, rule=lambda m, s, q: m.peak_mw[s, q] == site_peak_mw(m, sets, s, q, upper=True)
+    )
     model.utility_mw = pyo.Constraint(sites, t, rule=lambda m, s, q: m.peak_mw[s, q] <= menu.site(s).utility_mw[q])
     model.site_used = pyo.Constraint(
         pairs, t, rule=lambda m, h, c, q: m.fitted[h, c, q] <= count[h] * m.used[site_of[h], q]
     )
     _add_blocks(model, sets, t, pairs)
     billed = [s.id for s in menu.sites if s.demand_usd_per_kw_month > 0]
-    model.billed_peak = pyo.Constraint(billed, t, rule=lambda m, s, q: m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False))
+    model.billed_peak = pyo.Constraint(
+        billed, t, rule=lambda m, s, q: m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False)
+    )
     model.billed_minimum = pyo.Constraint(billed, t, rule=lambda m, s, q: _minimum(m, sets, s, q))
     model.site_energy = pyo.Constraint(sites, t, rule=lambda m, s, q: m.energy_mwh[s, q] == _energy_mwh(m, sets, s, q))
     _add_caps(model, sets)
 
 
-def _minimum(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> object:
+def _minimum(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     terms = sets.menu.site(site)
     return model.billed_mw[site, t] >= terms.minimum_take_frac * terms.utility_mw[t] * model.used[site, t]
 
 
-def site_peak_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int, *, upper: bool, new_only: bool = False) -> object:
+def site_peak_mw(
+    model: pyo.ConcreteModel, sets: Sets, site: str, t: int, *, upper: bool, new_only: bool = False
+) -> Any:
     """Facility peak of a site on the design day, from rated power. [MW]"""
-    total: object = 0.0
+    total: Any = 0.0
     for hall in sets.menu.halls:
         if hall.site != site or (new_only and not hall.needs_blocks) or not hall.coolings:
             continue
         pue = {c.id: c.peak_pue for c in hall.coolings}
         network = max(pue.values()) if upper else min(pue.values())
         total += sum(sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * model.racks[k, t] for k in sets.in_hall[hall.id])
-        total += network_kw(model, sets, hall.id, t, upper=upper) * (network / KW_PER_MW) + hall.storage_kw * network / KW_PER_MW
+        total += (
+            network_kw(model, sets, hall.id, t, upper=upper) * (network / KW_PER_MW)
+            + hall.storage_kw * network / KW_PER_MW
+        )
         if upper:
             kept = margin(sets, hall.id, "margin_kw") * network / KW_PER_MW
             total += sum(kept * model.fitted[hall.id, c.id, t] for c in hall.coolings)
@@ -62,7 +73,7 @@ def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[
     backed = list(dict.fromkeys(s for s, _ in model.blocks))
     new = [(h, c) for h, c in pairs if sets.menu.hall(h).needs_blocks]
 
-    def enough(m: pyo.ConcreteModel, s: str, q: int) -> object:
+    def enough(m: pyo.ConcreteModel, s: str, q: int) -> Any:
         terms = sets.menu.site(s)
         factor, spare = RULES[terms.redundancy]
         carried = terms.block_mw * (m.blocks[s, q] - spare * m.used_new[s, q])
@@ -71,13 +82,15 @@ def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[
     model.power_blocks = pyo.Constraint(backed, t, rule=enough)
     model.blocks_stay = pyo.Constraint(backed, t[1:], rule=lambda m, s, q: m.blocks[s, q] >= m.blocks[s, q - 1])
     model.new_hall_used = pyo.Constraint(
-        new, t, rule=lambda m, h, c, q: m.fitted[h, c, q] <= sets.menu.hall(h).count * m.used_new[sets.menu.hall(h).site, q]
+        new,
+        t,
+        rule=lambda m, h, c, q: m.fitted[h, c, q] <= sets.menu.hall(h).count * m.used_new[sets.menu.hall(h).site, q],
     )
 
 
-def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> object:
+def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Average power by state times mean PUE: idle for all racks, more while training or researching."""
-    total: object = 0.0
+    total: Any = 0.0
     for hall in sets.menu.halls:
         if hall.site != site or not hall.coolings:
             continue
@@ -101,7 +114,7 @@ def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> obje
 def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
     years = range(-(-len(sets.quarters) // QUARTERS_PER_YEAR))
 
-    def carbon(m: pyo.ConcreteModel, s: str, year: int) -> object:
+    def carbon(m: pyo.ConcreteModel, s: str, year: int) -> Any:
         terms = sets.menu.site(s)
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
         limit = (terms.max_t_per_year or 0.0) * len(part) / QUARTERS_PER_YEAR

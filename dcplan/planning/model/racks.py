@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyomo.environ as pyo
 
 from dcplan.planning.model.sets import Sets
@@ -16,7 +18,7 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
     """
     menu = sets.menu
 
-    def balance(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> object:
+    def balance(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> Any:
         key = (h, c, k)
         given = m.fleet[key] if key in sets.fleet and sets.fleet_alive(t) else 0
         return m.racks[key, t] == given + sum(m.buy[key, q] for q in sets.alive(key, t))
@@ -26,7 +28,7 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
         model.fleet_given = pyo.Constraint(expr=sum(model.fleet[key] for key in sets.fleet) == menu.fleet.racks)
     limits = {s.system: s.racks for s in menu.supply}
 
-    def supply(m: pyo.ConcreteModel, k: str, q: int) -> object:
+    def supply(m: pyo.ConcreteModel, k: str, q: int) -> Any:
         orders = [m.buy[o] for o in sets.orders if o[2] == k and o[3] == q]
         return sum(orders) <= limits[k][q] if orders else pyo.Constraint.Skip
 

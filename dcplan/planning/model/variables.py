@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyomo.environ as pyo
 
 from dcplan.planning.model.sets import Sets, most_racks
@@ -20,10 +22,18 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     count = {h.id: h.count for h in menu.halls}
     sites = [s.id for s in menu.sites]
     ports = [(h, f, c.id) for h, fs in sets.options.items() for f in fs for c in _served(sets, h, f)]
-    model.buy = pyo.Var(sets.orders, domain=pyo.NonNegativeIntegers, bounds=lambda _, h, c, k, q: (0, most_racks(sets, (h, c, k), q)))
-    model.racks = pyo.Var(list(sets.places), t, domain=pyo.NonNegativeReals)
+    model.buy = pyo.Var(
+        sets.orders,
+        domain=pyo.NonNegativeIntegers,
+        bounds=lambda _, h, c, k, q: (0, most_racks(sets, (h, c, k), q)),
+    )
+    # whole because orders are; declared so because HiGHS presolve gave wrong optima when left to find out
+    # (docs/decisions.md, "presolve"; tests/planning/test_brute_force.py seeds 0 and 10)
+    model.racks = pyo.Var(list(sets.places), t, domain=pyo.NonNegativeIntegers)
     model.fleet = pyo.Var(sets.fleet, domain=pyo.NonNegativeIntegers)
-    model.fitted = pyo.Var(halls, t, domain=pyo.NonNegativeIntegers, bounds=lambda _, h, c, q: (0, _open(sets, h, q) * count[h]))
+    model.fitted = pyo.Var(
+        halls, t, domain=pyo.NonNegativeIntegers, bounds=lambda _, h, c, q: (0, _open(sets, h, q) * count[h])
+    )
     model.fabric = pyo.Var([(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary)
     model.ports_ordered = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
@@ -42,7 +52,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.energy_mwh = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
 
 
-def _served(sets: Sets, hall: str, fabric: str) -> list[object]:
+def _served(sets: Sets, hall: str, fabric: str) -> list[Any]:
     option = next(o for o in sets.menu.fabrics if o.hall == hall and o.id == fabric)
     return [c for c in sets.classes[hall] if c in option.shares]
 

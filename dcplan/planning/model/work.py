@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import pyomo.environ as pyo
 
@@ -27,7 +28,8 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
     for i, config in enumerate(configs):
         of_job[config.job].append(i)
     model.job_runs_once = pyo.Constraint(
-        [j.id for j in menu.jobs], rule=lambda m, j: sum(m.run[i] for i in of_job[j]) == 1 if of_job[j] else pyo.Constraint.Infeasible
+        [j.id for j in menu.jobs],
+        rule=lambda m, j: sum(m.run[i] for i in of_job[j]) == 1 if of_job[j] else pyo.Constraint.Infeasible,
     )
     _add_sharing(model, sets)
     _add_fabric_speed(model, sets)
@@ -42,19 +44,21 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         if not config.on_cloud:
             by_place[config.place, config.system].append(i)
 
-    def room(m: pyo.ConcreteModel, h: str, k: str, month: int) -> object:
+    def room(m: pyo.ConcreteModel, h: str, k: str, month: int) -> Any:
         active = [i for i in by_place[h, k] if month in sets.active_months(configs[i])]
         if not active:
             return pyo.Constraint.Skip
-        have = sum(sets.places[p].accelerators * m.racks[p, month // MONTHS_PER_QUARTER] for p in sets.same_system[h, k])
+        have = sum(
+            sets.places[p].accelerators * m.racks[p, month // MONTHS_PER_QUARTER] for p in sets.same_system[h, k]
+        )
         return sum(configs[i].accelerators * m.run[i] for i in active) <= have
 
-    def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> object:
+    def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> Any:
         shares = [(i, sets.days_in_quarter(configs[i], t) / DAYS_PER_QUARTER) for i in by_place[h, k]]
         need = sum(configs[i].accelerators * share * m.run[i] for i, share in shares if share > 0)
         return sum(m.training[p, t] for p in sets.same_system[h, k]) == need
 
-    def split(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> object:
+    def split(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> Any:
         key = (h, c, k)
         busy = [m.training[key, t]] if (*key, t) in m.training else []
         busy += [m.research[d.id, key, t] for d in sets.menu.capacity if (d.id, *key, t) in m.research]
@@ -74,7 +78,7 @@ def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
             groups[config.job, config.place, config.system, config.link_gbps].append(i)
     keys = list(groups)
 
-    def speed(m: pyo.ConcreteModel, n: int) -> object:
+    def speed(m: pyo.ConcreteModel, n: int) -> Any:
         _, hall, system, link = keys[n]
         ports = sets.places[sets.same_system[hall, system][0]].port_class
         able = [o.id for o in sets.menu.fabrics if o.hall == hall and ports in o.shares and o.link_gbps(ports) >= link]
@@ -86,10 +90,12 @@ def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _add_capacity(model: pyo.ConcreteModel, sets: Sets) -> None:
     menu = sets.menu
 
-    def meet(m: pyo.ConcreteModel, d: str, t: int) -> object:
+    def meet(m: pyo.ConcreteModel, d: str, t: int) -> Any:
         demand = next(x for x in menu.capacity if x.id == d)
         rate = demand.utilization_frac / GFLOPS_PER_PFLOPS
-        owned = sum(rate * demand.tflops[k[0], k[2]] * m.research[d, k, t] for k in sets.places if (d, *k, t) in m.research)
+        owned = sum(
+            rate * demand.tflops[k[0], k[2]] * m.research[d, k, t] for k in sets.places if (d, *k, t) in m.research
+        )
         rented = sum(
             rate * demand.tflops["cloud:" + o.id, o.accelerator] * m.rented[d, o.id, t]
             for o in menu.offers
@@ -107,17 +113,21 @@ def _add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
     menu = sets.menu
     on_cloud = [(i, c) for i, c in enumerate(menu.configs) if c.on_cloud]
 
-    def held(m: pyo.ConcreteModel, offer: str, month: int) -> list[object]:
+    def held(m: pyo.ConcreteModel, offer: str, month: int) -> list[Any]:
         t = month // MONTHS_PER_QUARTER
-        runs = [c.accelerators * m.run[i] for i, c in on_cloud if c.place == "cloud:" + offer and month in sets.active_months(c)]
+        runs = [
+            c.accelerators * m.run[i]
+            for i, c in on_cloud
+            if c.place == "cloud:" + offer and month in sets.active_months(c)
+        ]
         return runs + [m.rented[d.id, offer, t] for d in menu.capacity if (d.id, offer, t) in m.rented]
 
-    def one(m: pyo.ConcreteModel, offer: str, month: int) -> object:
+    def one(m: pyo.ConcreteModel, offer: str, month: int) -> Any:
         parts = held(m, offer, month)
         limit = next(o.max_accelerators for o in menu.offers if o.id == offer)
         return sum(parts) <= limit if parts else pyo.Constraint.Skip
 
-    def every(m: pyo.ConcreteModel, month: int) -> object:
+    def every(m: pyo.ConcreteModel, month: int) -> Any:
         parts = [part for o in menu.offers for part in held(m, o.id, month)]
         return sum(parts) <= menu.cloud_max_accelerators if parts else pyo.Constraint.Skip
 

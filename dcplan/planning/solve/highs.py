@@ -18,6 +18,10 @@ import numpy.typing as npt
 import pyomo.environ as pyo
 from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 
+SMALL_COLUMNS = 1_000
+"""Models up to this size are solved without presolve: it costs nothing there, and HiGHS 1.10 to 1.15 presolve
+was seen to return wrong optima on tiny instances (docs/decisions.md, "presolve")."""
+
 Vector = npt.NDArray[np.float64]
 
 OPTIMAL = "optimal"
@@ -68,6 +72,22 @@ class Outcome:
         return max(0.0, self.objective - self.bound) / max(abs(self.objective), 1e-9)
 
 
+def version() -> str:
+    """Version of the solver."""
+    return str(highspy.Highs().version())
+
+
+def self_test() -> str:
+    """``HiGHS solves``, or what it answered to the smallest integer above 1.5."""
+    solver = highspy.Highs()
+    for name, value in (("output_flag", False), ("threads", 1)):
+        solver.setOptionValue(name, value)
+    x = solver.addVariable(lb=1.5, type=highspy.HighsVarType.kInteger)
+    solver.minimize(x)
+    found = list(solver.getSolution().col_value)
+    return "HiGHS solves" if found and abs(found[0] - 2.0) < 1e-9 else f"HiGHS answers {found} to min x >= 1.5 integer"
+
+
 def compile_model(model: pyo.ConcreteModel) -> Matrix:
     """Translate a Pyomo model once; equality, one-sided and range rows keep their constraint's name."""
     form = LinearStandardFormCompiler().write(model, mixed_form=True)
@@ -98,7 +118,13 @@ def compile_model(model: pyo.ConcreteModel) -> Matrix:
 
 def _highs(matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector) -> highspy.Highs:
     solver = highspy.Highs()
-    for name, value in (("output_flag", True), ("log_to_console", False), ("threads", 1), ("parallel", "off"), ("random_seed", 0)):
+    for name, value in (
+        ("output_flag", True),
+        ("log_to_console", False),
+        ("threads", 1),
+        ("parallel", "off"),
+        ("random_seed", 0),
+    ):
         solver.setOptionValue(name, value)
     problem = highspy.HighsLp()
     problem.num_col_, problem.num_row_ = len(matrix.cost), len(matrix.rows)
@@ -106,7 +132,11 @@ def _highs(matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper:
     problem.col_lower_, problem.col_upper_ = lower, upper
     problem.row_lower_, problem.row_upper_ = matrix.row_lower, matrix.row_upper
     problem.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    problem.a_matrix_.start_, problem.a_matrix_.index_, problem.a_matrix_.value_ = matrix.start, matrix.index, matrix.value
+    problem.a_matrix_.start_, problem.a_matrix_.index_, problem.a_matrix_.value_ = (
+        matrix.start,
+        matrix.index,
+        matrix.value,
+    )
     kinds = [highspy.HighsVarType.kInteger if i else highspy.HighsVarType.kContinuous for i in integer]
     problem.integrality_ = kinds
     if solver.passModel(problem) == highspy.HighsStatus.kError:
@@ -119,7 +149,7 @@ Progress = Callable[[float, float, float, int], None]
 """Called with seconds, incumbent, bound and nodes."""
 
 
-def solve(  # noqa: PLR0913  # each argument is one way to steer a solve
+def solve(
     matrix: Matrix,
     *,
     gap: float,
@@ -146,6 +176,8 @@ def solve(  # noqa: PLR0913  # each argument is one way to steer a solve
     solver.setOptionValue("mip_rel_gap", gap)
     solver.setOptionValue("time_limit", max(time_limit_s, 0.1))
     solver.setOptionValue("mip_min_logging_interval", 0.5)
+    if len(matrix.columns) <= SMALL_COLUMNS:
+        solver.setOptionValue("presolve", "off")
     if start:
         index = np.array(list(start), dtype=np.int32)
         solver.setSolution(len(index), index, np.array(list(start.values()), dtype=np.float64))
@@ -176,7 +208,11 @@ def _watch(solver: highspy.Highs, progress: Progress | None, stop: Callable[[], 
 
 
 def _outcome(
-    solver: highspy.Highs, matrix: Matrix, began: float, is_mip: bool, interrupted: list[bool]  # noqa: FBT001
+    solver: highspy.Highs,
+    matrix: Matrix,
+    began: float,
+    is_mip: bool,
+    interrupted: list[bool],
 ) -> Outcome:
     status = solver.getModelStatus()
     info = solver.getInfo()

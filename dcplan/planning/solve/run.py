@@ -46,7 +46,7 @@ class Solved:
         return max(0.0, cost - self.bound_usd) / max(abs(cost), 1.0)
 
 
-def solve_menu(  # noqa: PLR0913  # each argument is one flag of the verb
+def solve_menu(
     menu: Menu,
     question: Question,
     *,

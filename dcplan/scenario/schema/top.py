@@ -93,5 +93,3 @@ class Scenario(Part):
     sweep: dict[str, Any] = Field(default_factory=dict)
     sensitivity: Sensitivity | None = None
     confidential: bool = False
-
-

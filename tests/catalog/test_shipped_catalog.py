@@ -1,0 +1,152 @@
+"""The shipped catalog: ids of the evidence resolve, the climate table is whole, examples are there."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from dcplan.catalog.loader import load
+from dcplan.catalog.locate import data_dir
+from dcplan.catalog.schema import Accelerator, Row, Site, System
+
+# every distinct accelerator_id of the evidence (systems.csv, training_runs.csv)
+ACCELERATOR_IDS = [
+    "amd_mi250x",
+    "amd_mi300x",
+    "amd_mi325x",
+    "amd_mi350x",
+    "amd_mi355x",
+    "amd_mi455x",
+    "aws_trainium1",
+    "aws_trainium2",
+    "aws_trainium3",
+    "cerebras_wse2",
+    "cerebras_wse3",
+    "cerebras_wse3_turbo",
+    "google_tpu7x_ironwood",
+    "google_tpu8i",
+    "google_tpu8t",
+    "google_tpu_v4",
+    "google_tpu_v5e",
+    "google_tpu_v5p",
+    "google_tpu_v6e",
+    "groq3_lpu_lp30",
+    "huawei_ascend_910b",
+    "huawei_ascend_910c",
+    "huawei_ascend_950dt",
+    "intel_gaudi3",
+    "meta_mtia_400",
+    "nvidia_a100_40_sxm",
+    "nvidia_a100_80_sxm",
+    "nvidia_b200_sxm",
+    "nvidia_b300_sxm",
+    "nvidia_gb200_gpu",
+    "nvidia_gb300_gpu",
+    "nvidia_h100_hbm2e_500w",
+    "nvidia_h100_sxm",
+    "nvidia_h200_sxm",
+    "nvidia_h800_sxm",
+    "nvidia_rubin_ultra",
+    "nvidia_rubin_vr200",
+    "nvidia_v100_sxm2",
+    "sambanova_sn40l",
+    "tenstorrent_blackhole",
+]
+# every distinct stack of training_runs.csv
+STACKS = [
+    "automodel-fsdp",
+    "composer-fsdp",
+    "deepspeed",
+    "jax-xla",
+    "megatron-2021",
+    "megatron-core",
+    "megatron-deepspeed",
+    "neuronx",
+    "primus-megatron",
+    "torchtitan",
+]
+
+
+@pytest.mark.parametrize("name", ACCELERATOR_IDS)
+def test_every_accelerator_of_the_evidence_resolves(name: str) -> None:
+    assert load().find("accelerators", name, Accelerator) is not None
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_every_stack_of_the_evidence_resolves(name: str) -> None:
+    assert load().find("stacks", name, Row) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "bf16_tflops", "hbm_gb", "tdp_kw"),
+    [  # vendors' data sheets, dense
+        ("nvidia_h100_sxm", 989.4, 80, 0.7),  # H100 data sheet: 1,979 TFLOP/s with sparsity / 2
+        ("nvidia_h200_sxm", 989.4, 141, 0.7),  # H200 data sheet
+        ("nvidia_a100_80_sxm", 312, 80, 0.4),  # A100 data sheet
+        ("amd_mi300x", 1307.4, 192, 0.75),  # MI300X data sheet
+    ],
+)
+def test_well_known_accelerators_have_their_dense_figures(
+    name: str, bf16_tflops: float, hbm_gb: float, tdp_kw: float
+) -> None:
+    row = load().get("accelerators", name, Accelerator)
+    assert row.bf16_tflops is not None
+    assert row.hbm_gb is not None
+    assert row.tdp_kw is not None
+    assert row.bf16_tflops.value == pytest.approx(bf16_tflops, rel=0.002)
+    assert row.hbm_gb.value == pytest.approx(hbm_gb, rel=0.01)
+    assert row.tdp_kw.value == pytest.approx(tdp_kw, rel=0.01)
+
+
+def test_gb300_nvl72_has_the_two_kw_of_the_design() -> None:
+    # DESIGN section 2, Three kW: "GB300 NVL72: 135 / 155"
+    row = load().get("systems", "gb300-nvl72", System)
+    assert row.rated_kw is not None
+    assert row.peak_kw is not None
+    assert (row.rated_kw.value, row.peak_kw.value) == (135, 155)
+
+
+@pytest.mark.parametrize("what", ["MI3", "TPU", "CS-3"])
+def test_amd_tpu_and_cerebras_systems_are_in_the_catalog(what: str) -> None:
+    # issue 2: they must not drop out of the answer
+    assert any(what.lower() in row.name.lower() for row in load().rows["systems"].values())
+
+
+def climate() -> dict[str, dict[str, float]]:
+    hours: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    with (data_dir("catalogs") / "sites" / "climate_bins.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            assert float(row["wet_bulb_c"]) <= float(row["dry_bulb_c"])
+            assert float(row["hours"]) > 0
+            hours[row["site_id"]][row["quarter"]] += float(row["hours"])
+    return hours
+
+
+def test_climate_hours_of_every_station_make_a_common_year() -> None:
+    # typical years have 365 days: 8,760 h; Q1 has 31 + 28 + 31 = 90 days, Q2 91, Q3 92, Q4 92
+    table = climate()
+    assert len(table) > 10
+    for site, quarters in table.items():
+        days = {q: h / 24 for q, h in quarters.items()}
+        assert days == {"Q1": 90, "Q2": 91, "Q3": 92, "Q4": 92}, site
+        assert sum(quarters.values()) == 8760
+
+
+def test_every_climate_key_and_every_table_belong_together() -> None:
+    keys = {row.climate for row in load().table("sites", Site).values()} - {None}
+    assert keys == set(climate())
+
+
+def test_a_site_without_climate_or_price_says_so() -> None:
+    for row in load().table("sites", Site).values():
+        if row.usd_per_kwh is None or (row.climate is None and row.climate_zone is None):
+            assert row.note, row.id
+
+
+def test_the_packaged_folders_are_found(repo: Path) -> None:
+    assert data_dir("catalogs") == repo / "catalogs"
+    with pytest.raises(FileNotFoundError, match="reinstall"):
+        data_dir("no-such-kind")

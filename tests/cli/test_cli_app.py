@@ -1,0 +1,45 @@
+"""The command line starts fast: `--help` loads no library that it does not need."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+import pytest
+
+HEAVY = ("pandas", "numpy", "scipy", "pyomo", "highspy", "pydantic", "pydantic_core", "yaml", "rich.console")
+
+
+def imported(*arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, check=True, timeout=60
+    )
+    return set(re.findall(r"^import time:[^|]*\|[^|]*\|\s*(\S+)$", done.stderr, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("arguments", [("-m", "dcplan", "--help"), ("-c", "import dcplan.cli.app")])
+def test_help_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    names = imported(*arguments)
+    assert "typer" in names  # the listing was read
+    assert sorted(n for n in names for h in HEAVY if n == h or n.startswith(h + ".")) == []
+
+
+def test_importing_dcplan_imports_no_library_at_all() -> None:
+    names = imported("-c", "import dcplan")
+    assert "dcplan" in names
+    assert sorted(names & {*HEAVY, "typer", "rich", "dcplan.answers"}) == []
+
+
+def seconds(*arguments: str) -> float:
+    began = time.perf_counter()
+    subprocess.run([sys.executable, *arguments], capture_output=True, check=True, timeout=60)
+    return time.perf_counter() - began
+
+
+def test_help_takes_at_most_12_times_a_bare_python() -> None:
+    pairs = [(seconds("-c", "pass"), seconds("-m", "dcplan", "--help")) for _ in range(5)]
+    bare, help_ = (statistics.median(column) for column in zip(*pairs, strict=True))
+    assert help_ <= 12 * bare, f"{help_:.3f} s against {bare:.3f} s"

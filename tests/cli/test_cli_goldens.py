@@ -1,0 +1,40 @@
+"""What a user sees, word for word: help of every verb, one catalog row, `check` and `plan` of the main example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.cli.conftest import Ran
+
+VERBS = [
+    "", "plan", "check", "train", "show", "export", "schema", "doctor", "catalog", "catalog list", "catalog show",
+    "catalog check",
+]  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """Seconds and the name of the program differ from run to run; nothing else may."""
+    text = re.sub(r"^Usage: .*?dcplan", "Usage: dcplan", text, flags=re.MULTILINE)
+    return re.sub(r"\b\d+(\.\d+)? s\b", "N s", text)
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb or "dcplan")
+def test_help_text(here: Callable[..., Ran], golden: Callable[[str, str], None], verb: str) -> None:
+    ran = here(*verb.split(), "--help")
+    assert ran.code == 0
+    name = verb.replace(" ", "-") or "dcplan"
+    golden(f"cli/help-{name}.txt", plain(ran.out))
+
+
+def test_catalog_show_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
+    golden("cli/catalog-show-dgx-h100.txt", here("catalog", "show", "dgx-h100").out)
+
+
+@pytest.mark.parametrize("verb", ["check", "plan"])
+def test_main_example_text(here: Callable[..., Ran], golden: Callable[[str, str], None], verb: str) -> None:
+    ran = here(verb, "train-405b-in-90-days", "--no-progress")
+    assert ran.code == 0, ran.err
+    golden(f"cli/{verb}-train-405b-in-90-days.txt", plain(f"{ran.out}--- stderr ---\n{ran.err}"))

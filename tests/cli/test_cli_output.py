@@ -1,0 +1,187 @@
+"""stdout carries the document and nothing else; files are written whole; saved results give back what was saved."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dcplan
+from dcplan.result import Result, from_dict
+from tests.cli.conftest import TINY, Ran
+
+RUN_BLOCK = re.compile(r'^ "run": \{.*?^ \},$', flags=re.MULTILINE | re.DOTALL)
+
+
+def plan_result(ran: Ran) -> Result:
+    return from_dict(json.loads(ran.out))
+
+
+def test_json_on_stdout_is_one_document_and_warnings_are_on_stderr(here: Callable[..., Ran], tiny: Path) -> None:
+    tiny.write_text(TINY.replace("storage: {usable_pb: 1}\n", ""), encoding="utf-8")
+    ran = here("plan", "tiny.yaml", "-f", "json", "--no-progress")
+    document = json.loads(ran.out)  # any other text on stdout would not parse
+    assert document["schema"] == "dcplan.result/1"
+    assert ran.out.endswith("}\n")
+    assert any("storage is not sized" in warning["message"] for warning in document["warnings"])
+    assert "storage is not sized" in ran.err
+    assert "storage is not sized" not in here("plan", "tiny.yaml", "-q").err
+
+
+def test_csv_on_stdout_has_one_header_and_full_rows(here: Callable[..., Ran], tiny: Path) -> None:
+    ran = here("plan", "tiny.yaml", "-f", "csv", "-q")
+    rows = list(csv.reader(io.StringIO(ran.out, newline="")))
+    assert rows[0] == ["metric", "value", "low", "high", "unit", "label"]
+    assert {len(row) for row in rows} == {6}
+    assert "cost.npv_usd" in {row[0] for row in rows}
+    assert ran.err == ""
+
+
+def test_first_line_of_a_table_answer_is_the_answer(here: Callable[..., Ran], tiny: Path) -> None:
+    first = here("plan", "tiny.yaml", "-q").out.splitlines()[0]
+    assert re.match(r"tiny: [\d,]+ accelerators in [\d,]+ racks, [\d.]+ MW facility, USD .*\(gap [\d.]+%\)$", first)
+
+
+def test_piped_table_is_plain_and_not_cut(here: Callable[..., Ran], tiny: Path) -> None:
+    out = here("plan", "tiny.yaml", "-q", "-v").out  # COLUMNS is 80 here
+    assert "\x1b" not in out
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) > 80
+    document = json.loads(here("plan", "tiny.yaml", "-q", "-f", "json").out)
+    sources = {row["source"] for row in document["inputs"] if row["source"]}
+    assert sources
+    assert [s for s in sources if s not in out] == []
+
+
+@pytest.mark.parametrize("fmt", ["table", "json", "csv"])
+def test_out_writes_the_whole_file_and_leaves_stdout_empty(here: Callable[..., Ran], tiny: Path, fmt: str) -> None:
+    on_stdout = here("plan", "tiny.yaml", "-q", "-f", fmt)
+    to_file = here("plan", "tiny.yaml", "-q", "-f", fmt, "-o", "out/answer.txt")
+    assert (to_file.code, to_file.out) == (0, "")
+    written = Path("out/answer.txt").read_text(encoding="utf-8")
+    assert RUN_BLOCK.sub("", written) == RUN_BLOCK.sub("", on_stdout.out)
+    assert [p.name for p in Path("out").iterdir()] == ["answer.txt"]  # no temporary file stays
+
+
+@pytest.mark.parametrize("path", ["tiny.yaml/answer.json", "folder"])
+def test_unwritable_out_exits_2_with_the_path(here: Callable[..., Ran], tiny: Path, path: str) -> None:
+    Path("folder").mkdir()
+    ran = here("plan", "tiny.yaml", "-q", "-f", "json", "-o", path)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert f"{path}:" in ran.err  # the path that was asked for, not the name of a temporary file
+    assert "DC006" in ran.err
+    assert [p.name for p in Path().iterdir() if p.name.startswith(".folder")] == []
+
+
+def test_two_processes_give_the_same_bytes_but_for_the_run_block(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path]
+) -> None:
+    first, _ = train_405b  # another process with another hash seed
+    second = here("plan", "train-405b-in-90-days", "-f", "json")
+    assert RUN_BLOCK.search(first.out)
+    assert RUN_BLOCK.sub("", first.out) == RUN_BLOCK.sub("", second.out)
+
+
+def test_json_keys_are_sorted_and_floats_are_finite(train_405b: tuple[Ran, Path]) -> None:
+    ran, _ = train_405b
+
+    def refuse(name: str) -> None:
+        pytest.fail(f"{name} is not JSON")
+
+    document = json.loads(ran.out, parse_constant=refuse)
+    assert json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False) + "\n" == ran.out
+
+
+def test_show_repeats_the_saved_answer(here: Callable[..., Ran], train_405b: tuple[Ran, Path]) -> None:
+    _, saved = train_405b
+    again = here("show", str(saved), "-f", "json")
+    assert again.code == 0
+    assert again.out == saved.read_text(encoding="utf-8")
+    assert here("show", str(saved)).out.splitlines()[0] == json.loads(again.out)["headline"]
+
+
+def test_show_section_gives_only_that_part(here: Callable[..., Ran], train_405b: tuple[Ran, Path]) -> None:
+    _, saved = train_405b
+    document = json.loads(saved.read_text(encoding="utf-8"))
+    part = json.loads(here("show", str(saved), "racks", "-f", "json").out)
+    assert part == document["tables"]["racks"]
+    assert json.loads(here("show", str(saved), "metrics", "-f", "json").out) == document["metrics"]
+    lines = here("show", str(saved), "racks").out.splitlines()
+    assert lines[0].split() == [column["name"] for column in document["tables"]["racks"]["columns"]]
+    assert len(lines) == 1 + len(document["tables"]["racks"]["rows"])
+
+
+def test_show_unknown_section_exits_2_with_the_nearest_name(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path]
+) -> None:
+    ran = here("show", str(train_405b[1]), "rack")
+    assert ran.code == 2
+    assert 'did you mean "racks"?' in ran.err
+
+
+def test_csv_export_reads_back_equal(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path], tmp_path: Path
+) -> None:
+    _, saved = train_405b
+    tables = json.loads(saved.read_text(encoding="utf-8"))["tables"]
+    assert here("export", str(saved), "--to", "csv", "-o", "folder").code == 0
+    assert {p.stem for p in Path("folder").iterdir()} == {*tables, "metrics", "inputs"}
+    for name, table in tables.items():
+        with Path(f"folder/{name}.csv").open(encoding="utf-8", newline="") as stream:
+            header, *rows = list(csv.reader(stream))
+        assert header == [column["name"] for column in table["columns"]]
+        assert len(rows) == len(table["rows"])
+        for text, row in zip(rows, table["rows"], strict=True):
+            for cell, value in zip(text, row, strict=True):
+                back = None if cell == "" else float(cell) if isinstance(value, int | float) else cell
+                assert back == value
+
+
+def test_json_export_is_the_saved_result(here: Callable[..., Ran], train_405b: tuple[Ran, Path]) -> None:
+    _, saved = train_405b
+    text = saved.read_text(encoding="utf-8")
+    assert here("export", str(saved), "--to", "json").out == text
+    assert here("export", str(saved), "--to", "json", "-o", "again.json").out == ""
+    assert Path("again.json").read_text(encoding="utf-8") == text
+
+
+def test_fixed_decisions_reproduce_the_plan(here: Callable[..., Ran], train_405b: tuple[Ran, Path]) -> None:
+    ran, saved = train_405b
+    first = plan_result(ran)
+    again = plan_result(here("plan", "train-405b-in-90-days", "--fix-decisions", str(saved), "-f", "json", "-q"))
+    assert again.tables["decisions"] == first.tables["decisions"]
+    assert again.value("cost.npv_usd") == pytest.approx(first.value("cost.npv_usd"), rel=1e-9)
+
+
+def test_fixed_decisions_at_another_tariff_change_only_the_energy_bill(train_405b: tuple[Ran, Path]) -> None:
+    first = plan_result(train_405b[0])
+    dear = dcplan.plan(
+        "train-405b-in-90-days", fix_decisions=first, sets=["sites.ashburn.energy.usd_per_kwh=0.2"]
+    )
+    assert dear.tables["decisions"] == first.tables["decisions"]
+    moved = {
+        key
+        for key, metric in dear.metrics.items()
+        if isinstance(metric.value, float) and metric.value != pytest.approx(first.value(key), rel=1e-9)
+    }
+    # a tariff is in the energy bill, in what contains it, and in the solver's bound of that cost; nowhere else
+    costs = {"cost.energy_usd", "cost.npv_usd", "train.flagship.cost_usd"}
+    assert costs <= moved <= {*costs, "solver.bound_usd", "solver.gap_frac"}
+    # Ashburn has no demand charge: bill = MWh x 1000 kWh/MWh x 0.2 USD/kWh
+    mwh = float(dear.frame("power")["energy_mwh"].sum())
+    assert dear.value("cost.energy_usd") == pytest.approx(mwh * 1000 * 0.2, rel=1e-6)
+
+
+def test_fixed_decisions_that_the_scenario_does_not_offer_are_refused(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path], tiny: Path
+) -> None:
+    ran = here("plan", "tiny.yaml", "--fix-decisions", str(train_405b[1]))
+    assert ran.code == 2
+    assert "--fix-decisions" in ran.err
+    assert "gb200-nvl72" in ran.err  # the decision that has no place here

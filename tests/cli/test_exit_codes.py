@@ -1,0 +1,239 @@
+"""Every exit code of DESIGN section 2, seen from outside by a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TINY, Ran, spawn
+
+BOOM = """\
+import sys
+import dcplan.answers.plan as answers
+
+def boom(*arguments, **keywords):
+    raise RuntimeError("the injected fault")
+
+answers.plan = boom
+from dcplan.__main__ import main
+main()
+"""
+
+
+def test_plan_of_the_main_example_exits_0(train_405b: tuple[Ran, Path]) -> None:
+    ran, _ = train_405b
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["exit_code"] == 0
+
+
+def test_failed_expectation_exits_1_and_prints_the_plan(tmp_path: Path) -> None:
+    # 20 PFLOP/s delivered at 0.6 use from 989 TFLOP/s chips needs > 33 of them at any MFU below 1: > USD 1 M of capex
+    expect = "expect:\n  - {id: cheap, metric: cost.capex_usd, max: 1e6, owner: finance}\n"
+    (tmp_path / "dear.yaml").write_text(TINY + expect, encoding="utf-8")
+    ran = spawn("plan", "dear.yaml", "-q", cwd=tmp_path)
+    assert ran.code == 1, ran.err
+    assert ran.out.startswith("tiny: ")
+    assert "FAIL cheap: cost.capex_usd" in ran.out
+    assert "(owner: finance)" in ran.out
+
+
+def test_failed_warning_expectation_exits_0(here: Callable[..., Ran], tiny: Path) -> None:
+    expect = "expect:\n  - {id: cheap, metric: cost.capex_usd, max: 1e6, severity: warn}\n"
+    tiny.write_text(TINY + expect, encoding="utf-8")
+    ran = here("plan", "tiny.yaml", "-q")
+    assert ran.code == 0, ran.err
+    assert "warn cheap: cost.capex_usd" in ran.out
+
+
+def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(TINY.replace("utility_mw: 4", "utilty_mw: 4"), encoding="utf-8")
+    ran = spawn("plan", "bad.yaml", cwd=tmp_path)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert "bad.yaml:7:5: error[DC002]" in ran.err  # line 7 of TINY, column of the key
+    assert 'did you mean "utility_mw"?' in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("plan", "no-such-file.yaml"), ("no-such-file.yaml", "DC006")),
+        (("plan", "tiny.yaml", "--nope"), ("No such option", "--nope")),
+        (("plan", "tiny.yaml", "--set", "sites.s.utility_mw"), ("DC014", "expected key=value")),
+        (("plan", "tiny.yaml", "--set", "sites.s.utilty_mw=3"), ("DC0", 'did you mean "utility_mw"')),
+        (("plan", "tiny.yaml", "--set", "systems=[dgx-h20]"), ("DC010", 'did you mean "dgx-h200"?')),
+        (("plan", "tiny.yaml", "--scenario", "late"), ("DC013", "late")),
+        (("plan", "tiny.yaml", "--gap", "-1"), ("--gap", "greater than or equal to 0")),
+        (("train", "llama-3.1-70b", "--system", "dgx-h10", "-n", "8", "--tokens", "1e9"), ("DC010", '"dgx-h100"')),
+        (("train", "llama-3.1-70b", "--precision", "fp9"), ("DC050", "fp9")),
+        (("catalog", "show", "dgx-h10"), ("DC010", 'did you mean "dgx-h100"?')),
+        (("catalog", "list", "sytems"), ("DC010", 'did you mean "systems"?')),
+        (("show", "tiny.yaml"), ("tiny.yaml", "not a dcplan result")),
+        (("plan", "tiny.yaml", "--fix-decisions", "absent.json"), ("absent.json", "DC006")),
+        (("plan", "tiny.yaml", "--catalogs", "no-such-folder"), ("no-such-folder",)),
+    ],
+)
+def test_wrong_request_exits_2_and_says_what(
+    here: Callable[..., Ran], tiny: Path, arguments: tuple[str, ...], shown: tuple[str, ...]
+) -> None:
+    ran = here(*arguments)
+    assert ran.code == 2, ran.err
+    assert ran.out == ""
+    for part in shown:
+        assert part in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_unknown_id_in_set_is_named_as_an_id_of_that_list(here: Callable[..., Ran], tiny: Path) -> None:
+    ran = here("plan", "tiny.yaml", "--set", "sites.q.utility_mw=3")
+    assert ran.code == 2
+    assert "prices" not in ran.err  # the key has nothing to do with prices
+    assert "'q'" in ran.err or '"q"' in ran.err
+
+
+def test_unknown_metric_in_expect_exits_2_with_its_place(here: Callable[..., Ran], tiny: Path) -> None:
+    tiny.write_text(TINY + "expect:\n  - {id: a, metric: cost.npw_usd, max: 1}\n", encoding="utf-8")
+    line = TINY.count("\n") + 2
+    ran = here("check", "tiny.yaml")
+    assert ran.code == 2
+    assert f"tiny.yaml:{line}:21: error[DC040]" in ran.err  # 20 characters stand before the metric's name
+    assert 'did you mean "cost.npv_usd"?' in ran.err
+
+
+def test_demand_above_supply_exits_3_without_solving(here: Callable[..., Ran], tiny: Path) -> None:
+    # at most 40 racks x 4 servers x 8 x 0.989 PFLOP/s dense BF16 (H200) < 1266 PFLOP/s
+    ran = here("plan", "tiny.yaml", "--set", "workloads.capacity.r.pflops_delivered=[0, 1266]")
+    assert ran.code == 3, ran.err
+    assert "Why there is no plan" in ran.out
+    assert "DC030" in ran.out
+    assert "lower the demand" in ran.out
+    assert "kept: .dcplan" in ran.err
+    kept = json.loads(Path(".dcplan/tiny.json").read_text(encoding="utf-8"))
+    assert (kept["status"], kept["exit_code"]) == ("infeasible", 3)
+    assert kept["tables"]["conflict"]["rows"]
+
+
+def test_budget_far_too_small_is_proved_infeasible_and_exits_3(tmp_path: Path, tiny: Path) -> None:
+    ran = spawn("plan", "tiny.yaml", "--set", "finance.budget_usd=1000", cwd=tmp_path)
+    assert ran.code == 3, ran.err
+    first = ran.out.splitlines()[0]
+    assert "proved infeasible" in first
+    assert "budget over the horizon" in first
+    assert "M USD more" in first
+    kept = json.loads((tmp_path / ".dcplan" / "tiny.json").read_text(encoding="utf-8"))
+    assert kept["exit_code"] == 3
+    assert kept["solver"]["status"] == "infeasible"
+    assert [row[0] for row in kept["tables"]["remedies"]["rows"]] == ["budget over the horizon"]
+
+
+def test_the_named_remedy_allows_a_plan(here: Callable[..., Ran], tiny: Path) -> None:
+    refused = here("plan", "tiny.yaml", "-f", "json", "-q", "--set", "finance.budget_usd=1000")
+    ((_, amount_musd, _),) = json.loads(refused.out)["tables"]["remedies"]["rows"]
+    # the remedy relaxes whole racks first: a necessary change, so twice of it is given here
+    allowed = here("plan", "tiny.yaml", "-q", "--set", f"finance.budget_usd={1000 + 2e6 * amount_musd}")
+    assert allowed.code == 0, allowed.err
+    less = here("plan", "tiny.yaml", "-q", "--set", f"finance.budget_usd={1000 + 0.99e6 * amount_musd}")
+    assert less.code == 3
+
+
+def test_bug_exits_70_without_a_traceback(tmp_path: Path, tiny: Path) -> None:
+    ran = spawn("plan", "tiny.yaml", cwd=tmp_path, program=("-c", BOOM))
+    assert ran.code == 70
+    assert ran.out == ""
+    assert "Traceback" not in ran.err
+    assert "this is a bug in dcplan: RuntimeError: the injected fault" in ran.err
+    assert "--debug" in ran.err
+
+
+@pytest.mark.parametrize("error", [RuntimeError, OSError, KeyError, ZeroDivisionError])
+def test_bug_exits_70_with_a_traceback_on_debug(
+    here: Callable[..., Ran], tiny: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    import dcplan.answers.plan as answers
+
+    def boom(*_: object, **__: object) -> None:
+        raise error("the injected fault")
+
+    monkeypatch.setattr(answers, "plan", boom)
+    quiet, loud = here("plan", "tiny.yaml"), here("plan", "tiny.yaml", "--debug")
+    assert (quiet.code, loud.code) == (70, 70)
+    assert "Traceback" not in quiet.err
+    assert "Traceback" in loud.err
+    assert "the injected fault" in loud.err
+
+
+def test_ctrl_c_outside_a_solve_exits_130(here: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    import dcplan.answers.check as answers
+
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(answers, "check", pressed)
+    ran = here("check", "train-405b-in-90-days")
+    assert ran.code == 130
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("command", "reader"), [("catalog list accelerators", "head -1"), ("schema catalog", "true"), ("--help", "true")]
+)
+def test_a_closed_pipe_is_no_error(tmp_path: Path, command: str, reader: str) -> None:
+    # `true` ends before dcplan has written anything, so the write always meets a closed pipe
+    line = f"set -o pipefail; {sys.executable} -m dcplan {command} | {reader}"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr.decode()) == (0, "")
+
+
+@pytest.mark.slow
+def test_time_limit_before_the_gap_exits_4_and_keeps_what_there_is(tmp_path: Path) -> None:
+    ran = spawn("plan", "three-site-build-out", "--time-limit", "0.1", cwd=tmp_path)
+    assert ran.code == 4, ran.err
+    assert "kept: .dcplan/three-site-build-out.json" in ran.err
+    assert "go on with: dcplan plan three-site-build-out --time-limit" in ran.err
+    kept = json.loads((tmp_path / ".dcplan" / "three-site-build-out.json").read_text(encoding="utf-8"))
+    assert (kept["status"], kept["exit_code"]) == ("incomplete", 4)
+    assert kept["solver"]["reproducible"] is False
+
+
+def test_resume_command_repeats_the_question(
+    here: Callable[..., Ran], tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dcplan.answers.plan as answers
+    from dcplan.result import Result
+
+    cut = Result("plan", "incomplete", 4, "tiny: no plan yet", scenario={"name": "tiny"})
+    monkeypatch.setattr(answers, "plan", lambda *_, **__: cut)
+    ran = here("plan", "tiny.yaml", "--set", "sites.s.utility_mw=3", "--gap", "0.001", "--time-limit", "30")
+    assert ran.code == 4
+    command = next(line for line in ran.err.splitlines() if line.startswith("go on with: "))
+    assert "--set sites.s.utility_mw=3" in command
+    assert "--gap 0.001" in command
+    assert float(command.split("--time-limit ")[1].split()[0]) > 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wait_s", [6.0, 25.0])
+def test_ctrl_c_in_a_solve_exits_130_and_keeps_the_best_answer(tmp_path: Path, wait_s: float) -> None:
+    command = [sys.executable, "-m", "dcplan", "plan", "three-site-build-out", "--time-limit", "200"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
+    ) as child:
+        time.sleep(wait_s)
+        assert child.poll() is None, "it ended before it was interrupted"
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=150)
+    assert child.returncode == 130, err.decode()
+    assert b"Traceback" not in err
+    kept = json.loads((tmp_path / ".dcplan" / "three-site-build-out.json").read_text(encoding="utf-8"))
+    assert (kept["status"], kept["exit_code"]) == ("interrupted", 130)
+    assert kept["solver"]["reproducible"] is False
+    assert out.decode().startswith("three-site-build-out: ")
+    assert "no plan found" in kept["headline"] or kept["metrics"]["accelerators.total"]["value"] > 0

@@ -1,0 +1,80 @@
+"""Choice of the tabulated PUE row, and the table that ships, against Lei et al. 2025."""
+
+from __future__ import annotations
+
+import pytest
+
+from dcplan.catalog.loader import load
+from dcplan.catalog.schema import PueRow
+from dcplan.facility.pue import PueEntry, lookup, size_class
+
+OWN = PueEntry("tower", "large", "4A", 1.119, 1.20, 2.166)
+POOLED = PueEntry("tower", "large", "all", 1.120, 1.21, 2.191)
+SMALL = PueEntry("tower", "small", "4A", 1.704, 1.90, None)
+OTHER = PueEntry("dry", "large", "4A", 1.2, 1.3, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("it_mw", "size"),
+    # issue 6 and place.SIZES: large from 10 MW, midsize from 1 MW
+    [(250.0, "large"), (10.0, "large"), (9.999, "midsize"), (1.0, "midsize"), (0.999, "small"), (0.0, "small")],
+)
+def test_size_class_borders(it_mw: float, size: str) -> None:
+    assert size_class(it_mw) == size
+
+
+@pytest.mark.parametrize("rows", [[OWN, POOLED, SMALL, OTHER], [POOLED, OTHER, SMALL, OWN]])
+def test_own_zone_comes_before_the_pooled_row(rows: list[PueEntry]) -> None:
+    assert lookup(rows, "tower", "large", "4A") is OWN
+
+
+def test_pooled_row_stands_in_for_a_missing_zone() -> None:
+    assert lookup([OWN, POOLED, SMALL, OTHER], "tower", "large", "0A") is POOLED
+
+
+def test_another_size_or_cooling_never_stands_in() -> None:
+    rows = [OWN, POOLED, SMALL, OTHER]
+    assert lookup(rows, "tower", "midsize", "4A") is None
+    assert lookup(rows, "dry", "large", "5A") is None
+    assert lookup([], "tower", "large", "4A") is None
+
+
+# Lei et al. 2025, P50 by zone (facility.md b.1): cases 1, 2 and 0 at 1A Miami, 4A Baltimore, 8 Fairbanks
+LEI = {
+    "airside-economizer-water-chiller": {"1A": 1.197, "4A": 1.150, "8": 1.127},
+    "waterside-economizer": {"1A": 1.143, "4A": 1.119, "8": 1.112},
+    "airside-economizer-air-chiller": {"1A": 1.267, "4A": 1.176, "8": 1.120},
+}
+
+
+def _table() -> list[PueEntry]:
+    rows = [row for row in load().rows["pue"].values() if isinstance(row, PueRow)]
+    return [
+        PueEntry(
+            r.cooling,
+            r.size,
+            r.zone,
+            r.pue.value,
+            r.peak_pue.value,
+            r.wue_l_per_kwh.value if r.wue_l_per_kwh else None,
+        )
+        for r in rows
+    ]
+
+
+@pytest.mark.parametrize("cooling", sorted(LEI))
+def test_shipped_table_is_lei_2025(cooling: str) -> None:
+    table = _table()
+    for zone, expected in LEI[cooling].items():
+        row = lookup(table, cooling, "large", zone)
+        assert row is not None
+        assert row.zone == zone
+        assert row.pue == pytest.approx(expected, abs=5e-4)
+
+
+def test_shipped_rows_are_physical() -> None:
+    table = _table()
+    assert len(table) > 100
+    for row in table:
+        assert 1.0 < row.pue <= row.peak_pue < 3.0, row
+        assert row.wue_l_per_kwh is None or 0.0 <= row.wue_l_per_kwh < 5.0, row

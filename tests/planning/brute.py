@@ -1,0 +1,178 @@
+"""Enumerate every integer decision of a tiny menu and price it from the formulas of DESIGN section 3, without Pyomo."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+from dcplan.planning.menu.types import FabricOption, JobConfig, Menu
+
+HOURS = 91.3125 * 24
+RULES = {"n": (1.0, 0), "n+1": (1.0, 1), "2n": (2.0, 0), "4n/3": (4 / 3, 0)}
+
+
+def best_cost(menu: Menu) -> float:
+    """Cheapest net present cost in USD over all integer points; infinite when none is feasible."""
+    return min((_cost(menu, *choice) for choice in _choices(menu)), default=math.inf)
+
+
+def _choices(
+    menu: Menu,
+) -> Iterator[tuple[dict[tuple[str, int], int], int | None, FabricOption | None, JobConfig | None]]:
+    keys = [(p.system, q) for p in menu.placements for q in range(p.first_order, menu.quarters - p.lead)]
+    supply = {(s.system, q): n for s in menu.supply for q, n in enumerate(s.racks)}
+    ranges = [range(int(min(2, supply.get(k, 2))) + 1) for k in keys]
+    opened = [None, *range(menu.halls[0].available_from, menu.quarters)]
+    runs: list[JobConfig | None] = list(menu.configs) if menu.jobs else [None]
+    fabrics: list[FabricOption | None] = [None, *menu.fabrics]
+    for counts in itertools.product(*ranges):
+        buy = dict(zip(keys, counts, strict=True))
+        for first, fabric, run in itertools.product(opened, fabrics, runs):
+            if any(counts) and (first is None or fabric is None):
+                continue
+            yield buy, first, fabric, run
+
+
+def _cost(
+    menu: Menu, buy: dict[tuple[str, int], int], opened: int | None, fabric: FabricOption | None, run: JobConfig | None
+) -> float:
+    hall, site, fin = menu.halls[0], menu.sites[0], menu.finance
+    cool, T = hall.coolings[0], menu.quarters
+    share = next(iter(fabric.shares.values())) if fabric else None
+    place = {p.system: p for p in menu.placements}
+    ordered = [{s: sum(n for (k, q), n in buy.items() if k == s and q <= t) for s in place} for t in range(T)]
+    racks = [
+        {s: sum(n for (k, q), n in buy.items() if k == s and q + place[s].lead <= t) for s in place} for t in range(T)
+    ]
+    spend, paid, value, blocks, carbon = [0.0] * T, [0.0] * T, 0.0, 0, 0.0
+    for t in range(T):
+        open_ = opened is not None and t >= opened
+        ports = sum(n * place[s].ports for s, n in racks[t].items())
+        bought = sum(n * place[s].ports for s, n in ordered[t].items())
+        before = sum(n * place[s].ports for s, n in ordered[t - 1].items()) if t else 0
+        net_up, net = (ports * share.upper_kw, ports * share.kw) if share else (0.0, 0.0)
+        if bought and fabric and bought > min(fabric.max_ports, _ports_cap(menu)):
+            return math.inf
+        rated = sum(n * place[s].rated_kw for s, n in racks[t].items())
+        if not _fits(menu, racks[t], ports, net_up, share.upper_racks if share else 0.0, open_=open_):
+            return math.inf
+        peak = (rated + net_up) * cool.peak_pue / 1000
+        if peak > site.utility_mw[t] + 1e-9:
+            return math.inf
+        energy = _energy(menu, racks[t], net, run, t)
+        if energy is None:
+            return math.inf
+        mwh, cloud = energy
+        carbon += mwh * site.grid_g_per_kwh / 1000
+        new_blocks = _blocks(menu, peak, open_=open_)
+        added = max(new_blocks - blocks, 0) if hall.needs_blocks else 0
+        blocks += added
+        capex = sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t) + added * site.block_usd
+        capex += (bought - before) * (share.usd if share else 0.0)
+        if opened == t:
+            capex += cool.fit_out_usd + cool.building_usd
+            value += cool.fit_out_usd * fin.cooling_residual_frac[t] + cool.building_usd * fin.building_residual_frac[t]
+        value += sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t) * fin.hardware_residual_frac[t]
+        value += (bought - before) * (share.usd if share else 0.0) * fin.hardware_residual_frac[t]
+        value += added * site.block_usd * fin.power_residual_frac[t]
+        billed = 0.0
+        if site.demand_usd_per_kw_month > 0:
+            ideal = (rated + net) * cool.peak_pue / 1000
+            billed = max(ideal, site.minimum_take_frac * site.utility_mw[t] if open_ else 0.0)
+        run_cost = mwh * 1000 * site.usd_per_kwh[t] + billed * 1000 * 3 * site.demand_usd_per_kw_month
+        run_cost += sum(
+            n * (place[s].maintenance_usd_per_quarter + place[s].rated_kw * site.opex_usd_per_kw_quarter)
+            for s, n in racks[t].items()
+        )
+        run_cost += site.staff_usd_per_quarter if open_ else 0.0
+        spend[t] = capex + run_cost + cloud
+        paid[t] = spend[t] + (bought - before) * ((share.upper_usd - share.usd) if share else 0.0)
+        if fin.budget_usd and sum(paid[: t + 1]) > sum(fin.budget_usd[: t + 1]) + 1e-3:
+            return math.inf
+    if site.max_t_per_year is not None and carbon > site.max_t_per_year * T / 4 + 1e-9:
+        return math.inf
+    npv = sum(x * 1.1 ** -((t + 0.5) / 4) for t, x in enumerate(spend))
+    return npv - value * 1.1 ** -(T / 4)
+
+
+def _ports_cap(menu: Menu) -> int:
+    return max(p.max_racks_unit * p.ports for p in menu.placements)
+
+
+def _fits(menu: Menu, racks: dict[str, int], ports: int, net_kw: float, net_racks: float, *, open_: bool) -> bool:
+    hall = menu.halls[0]
+    cool = hall.coolings[0]
+    place = {p.system: p for p in menu.placements}
+    if not open_:
+        return not any(racks.values())
+    total = sum(n * (place[s].rated_kw + place[s].overhead_kw) for s, n in racks.items())
+    air = sum(n * place[s].air_kw for s, n in racks.items())
+    liquid = sum(n * place[s].liquid_kw for s, n in racks.items())
+    tiny = 1e-9
+    return (
+        all(n <= place[s].max_racks_unit for s, n in racks.items())
+        and sum(racks.values()) + ports * net_racks <= hall.racks + tiny
+        and (total + net_kw) / 1000 <= hall.it_mw + tiny
+        and liquid / 1000 <= cool.liquid_mw + tiny
+        and (air + net_kw) / 1000 <= cool.air_mw + tiny
+    )
+
+
+def _blocks(menu: Menu, peak_mw: float, *, open_: bool) -> int:
+    site = menu.sites[0]
+    factor, spare = RULES[site.redundancy]
+    return math.ceil(factor * peak_mw / site.block_mw - 1e-9) + (spare if open_ else 0)
+
+
+def _energy(
+    menu: Menu, racks: dict[str, int], net_kw: float, run: JobConfig | None, t: int
+) -> tuple[float, float] | None:
+    """Facility MWh and cloud USD of a quarter, research placed where it is cheapest; None when it cannot be met."""
+    site, cool = menu.sites[0], menu.halls[0].coolings[0]
+    place = {p.system: p for p in menu.placements}
+    kw = sum(n * place[s].idle_kw for s, n in racks.items()) + net_kw
+    busy = dict.fromkeys(place, 0.0)
+    cloud, held = 0.0, 0.0
+    price = menu.offers[0].usd_per_accelerator_hour[t]
+    if run is not None:
+        first, last = run.start_month * 30.4375, run.start_month * 30.4375 + run.days
+        days = max(0.0, min(last, (t + 1) * 91.3125) - max(first, t * 91.3125))
+        months = range(run.start_month, min(run.start_month + run.months, 3 * menu.quarters))
+        here = any(m // 3 == t for m in months)
+        if run.on_cloud:
+            held = run.accelerators if here else 0.0
+            cloud += run.accelerators * days * 24 * price
+        else:
+            p = place[run.system]
+            if here and run.accelerators > racks[run.system] * p.accelerators:
+                return None
+            busy[run.system] = run.accelerators * days / 91.3125
+            kw += (p.training_kw - p.idle_kw) / p.accelerators * busy[run.system]
+    if held > min(menu.offers[0].max_accelerators, menu.cloud_max_accelerators or 10**9):
+        return None
+    for demand in menu.capacity:
+        left = demand.pflops[t] * 1000 / demand.utilization_frac
+        usd_kwh = site.usd_per_kwh[t] * cool.pue
+        sources = [
+            (
+                (p.research_kw - p.idle_kw) / p.accelerators * HOURS * usd_kwh / demand.tflops[p.hall, s],
+                demand.tflops[p.hall, s],
+                s,
+            )
+            for s, p in place.items()
+        ]
+        sources.append((HOURS * price / demand.tflops["cloud:o", "chip"], demand.tflops["cloud:o", "chip"], "cloud"))
+        for _, rate, s in sorted(sources):
+            room = (
+                menu.offers[0].max_accelerators - held if s == "cloud" else racks[s] * place[s].accelerators - busy[s]
+            )
+            used = min(max(room, 0.0), left / rate)
+            left -= used * rate
+            if s == "cloud":
+                cloud += used * HOURS * price
+            else:
+                kw += (place[s].research_kw - place[s].idle_kw) / place[s].accelerators * used
+        if left > 1e-6:
+            return None
+    return kw * cool.pue * HOURS / 1000, cloud

@@ -1,0 +1,114 @@
+"""The audit finds every broken limit, and its money equals a hand calculation."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from dcplan.economics.cashflow import totals_usd
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.model.build import build_model
+from dcplan.planning.plan import Decisions, from_solution
+from dcplan.planning.solve import highs
+from tests.planning.small import HALL, small_menu
+
+
+def solved() -> tuple[Menu, Decisions]:
+    menu = small_menu()
+    model, _ = build_model(menu)
+    matrix = highs.compile_model(model)
+    outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
+    assert outcome.values is not None
+    return menu, from_solution(menu, matrix.columns, [float(v) for v in outcome.values])
+
+
+def broken(menu: Menu, d: Decisions) -> set[str]:
+    return {c.name for c in all_checks(menu, d, make_accounts(menu, d)) if not c.holds}
+
+
+def test_optimal_plan_breaks_nothing() -> None:
+    menu, d = solved()
+    assert d.ordered or d.rented
+    assert broken(menu, d) == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda d: d.ordered.update({(HALL, "wet", "b", 0): 9}), "supply racks"),
+        (lambda d: d.ordered.update({(HALL, "wet", "b", 0): 9}), "budget USD so far"),
+        (lambda d: d.ordered.update({(HALL, "wet", "b", 1): 1}), "delivered inside the horizon"),
+        (lambda d: d.fitted.update({(HALL, "wet", 0): 3}), "hall units"),
+        (lambda d: d.fitted.clear(), "hall IT MW"),
+        (lambda d: d.fabric.clear(), "racks without a fabric"),
+        (lambda d: d.blocks.clear(), "power blocks"),
+        (lambda d: d.runs.clear(), "job runs once"),
+        (lambda d: d.research.clear() or d.rented.clear(), "research PFLOP/s missing"),
+        (lambda d: d.rented.update({("research", "o", 0): 65.0}), "cloud offer accelerators"),
+        (lambda d: d.rented.update({("research", "o", 0): 65.0}), "cloud accelerators"),
+        (lambda d: d.training.update({(HALL, "wet", "b", 1): 99.0}), "accelerators busy"),
+        (lambda d: d.training.update({(HALL, "wet", "b", 1): 99.0}), "training accelerators booked"),
+    ],
+)
+def test_each_mutation_is_found(change: object, name: str) -> None:
+    menu, d = solved()
+    d.ordered.setdefault((HALL, "wet", "b", 0), 1)
+    d.fitted.setdefault((HALL, "wet", 1), 1)
+    change(d)  # type: ignore[operator]
+    assert name in broken(menu, d)
+
+
+@pytest.mark.parametrize(
+    ("limit", "name"),
+    [
+        ({"utility_mw": (0.0, 0.01)}, "utility MW"),
+        ({"max_t_per_year": 1.0}, "carbon t"),
+    ],
+)
+def test_tighter_site_is_found(limit: dict[str, object], name: str) -> None:
+    menu, d = solved()
+    d.ordered[HALL, "wet", "b", 0] = 2
+    d.fitted[HALL, "wet", 1] = 1
+    menu = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], **limit),))  # type: ignore[arg-type]
+    assert name in broken(menu, d)
+
+
+def test_late_job_and_crowded_accelerators_are_found() -> None:
+    menu, _ = solved()
+    run = menu.configs[0]
+    d = Decisions(runs=[dataclasses.replace(run, start_month=5)])
+    names = broken(menu, d)
+    assert {"job ends by its deadline (day)", "accelerators for jobs"} <= names
+
+
+def test_money_by_hand() -> None:
+    """Two racks of b ordered in quarter 0 under wet, one unit fitted in quarter 1, two blocks in quarter 1.
+
+    capex: 2 x 1.4 M racks; unit 0.3 M fit-out + 0.4 M building; 2 x 0.08 M blocks;
+    network: 4 nodes of 8 rails on one unit of 4 nodes (below 32 leaf ports): 32 links on 1 leaf, 32 uplinks,
+    1 spine (divisor of 32 at or above 32/64), switches 2 x 60,000; cages (32 + 2 x 32)/2 = 48 x 800;
+    node optics 32 x 400; cables 64 x 20.
+    energy in quarter 1: idle 2 x 15 kW, no work; network 2 x 1 kW + 48 x 0.016 + 32 x 0.009 = 3.056 kW;
+    2,191.5 h x 1.1 x 0.08 USD, plus demand max(peak, 0.5 x 0.6 MW) x 10 x 3.
+    """
+    menu = dataclasses.replace(small_menu(), jobs=(), capacity=())
+    d = Decisions(
+        ordered={(HALL, "wet", "b", 0): 2},
+        fitted={(HALL, "wet", 1): 1},
+        fabric={HALL: "eth/2t"},
+        blocks={("s", 1): 2},
+    )
+    books = make_accounts(menu, d)
+    network = 2 * 60e3 + 48 * 800 + 32 * 400 + 64 * 20
+    totals = totals_usd(books.flows)
+    assert totals["capex"] == pytest.approx(2 * 1.4e6 + 0.7e6 + 2 * 80e3 + network, rel=1e-12)
+    it_kw = 2 * 15 + 3.056
+    kwh = it_kw * 2191.5 * 1.1
+    demand = 0.5 * 600 * 10 * 3  # 0.3 MW minimum take; the peak of 123 kW x 1.2 is below it
+    assert totals["energy"] == pytest.approx(kwh * 0.08 + demand, rel=1e-9)
+    assert totals["opex"] == pytest.approx(2 * 10_000 + 2 * 60 * 80 + 25_000, rel=1e-12)
+    kept = 2 * 1.4e6 * 0.7 + network * 0.7 + 0.7e6 * 0.9 + 2 * 80e3 * 0.9
+    assert -totals["residual"] == pytest.approx(kept, rel=1e-12)

@@ -1,0 +1,60 @@
+"""One golden LP text per constraint file: a change of the maths shows as a readable diff."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyomo.environ as pyo
+import pytest
+
+from dcplan.planning.model.fabric import add_fabric
+from dcplan.planning.model.halls import add_halls
+from dcplan.planning.model.money import add_money
+from dcplan.planning.model.power import add_power
+from dcplan.planning.model.racks import add_racks
+from dcplan.planning.model.sets import Sets, make_sets
+from dcplan.planning.model.variables import add_variables
+from dcplan.planning.model.work import add_work
+from tests.planning.small import small_menu
+
+FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
+    "racks": add_racks,
+    "halls": add_halls,
+    "fabric": add_fabric,
+    "power": add_power,
+    "work": add_work,
+    "money": add_money,
+}
+
+
+def lp_text(add: Callable[[pyo.ConcreteModel, Sets], None], tmp_path: Path) -> str:
+    sets = make_sets(small_menu())
+    model = pyo.ConcreteModel(name="dcplan")
+    add_variables(model, sets)
+    add(model, sets)
+    if not any(True for _ in model.component_data_objects(pyo.Objective)):
+        model.nothing = pyo.Objective(expr=0.0 * next(iter(model.fitted.values())))
+    file = tmp_path / "model.lp"
+    model.write(str(file), io_options={"symbolic_solver_labels": True})
+    return file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", list(FILES))
+def test_constraint_file_is_as_written_down(name: str, tmp_path: Path, golden: Callable[[str, str], None]) -> None:
+    golden(f"lp/{name}.lp", lp_text(FILES[name], tmp_path))
+
+
+def test_every_constraint_has_a_file() -> None:
+    """The table of contents adds nothing that has no golden text."""
+    from dcplan.planning.model.build import build_model
+
+    whole, _ = build_model(small_menu())
+    parts = set()
+    for add in FILES.values():
+        sets = make_sets(small_menu())
+        model = pyo.ConcreteModel()
+        add_variables(model, sets)
+        add(model, sets)
+        parts |= {c.name for c in model.component_objects(pyo.Constraint)}
+    assert {c.name for c in whole.component_objects(pyo.Constraint)} == parts

@@ -1,0 +1,116 @@
+"""The house of DESIGN section 1: floors, rooms, file lengths."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "dcplan"
+FLOORS: list[set[str]] = [
+    {"units", "provenance", "errors", "result", "__init__"},
+    {"catalog"},
+    {"scenario"},
+    {"facility", "economics"},
+    {"fabric"},
+    {"training"},
+    {"reliability"},
+    {"planning"},
+    {"answers"},
+    {"report", "study"},
+    {"cli", "__main__"},
+]
+PHYSICS = {"training", "reliability", "fabric", "facility", "economics"}
+ALLOWED_IN_PHYSICS = {"__future__", "numpy", "dcplan", "math", "statistics", "dataclasses", "collections", "typing"}
+ONLY_IN = {
+    "pyomo": {"planning/model", "planning/solve"},
+    "highspy": {"planning/solve"},
+    "rich": {"report", "cli"},
+    "yaml": {"catalog/yaml12.py"},
+    "pandas": {"result.py"},
+}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def floor_of(room: str) -> int:
+    return next(i for i, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def imports(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"relative import in {file}"
+            yield node.module
+
+
+def room_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_all_rooms_stand_on_a_floor() -> None:
+    rooms = {room_of(f) for f in FILES}
+    assert rooms <= set().union(*FLOORS)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
+def test_no_import_goes_up(file: Path) -> None:
+    own = floor_of(room_of(file))
+    for module in imports(file):
+        parts = module.split(".")
+        if parts[0] != "dcplan" or len(parts) == 1 or (room_of(file) == "__init__" and parts[1] == "answers"):
+            continue  # dcplan/__init__ names the answers for type checkers only
+        assert floor_of(parts[1]) <= own, f"{file}: {module} is above"
+
+
+def test_facility_and_economics_import_no_physics_room() -> None:
+    for file in FILES:
+        if room_of(file) in {"facility", "economics"}:
+            seen = {m.split(".")[1] for m in imports(file) if m.startswith("dcplan.")}
+            assert not (seen & PHYSICS - {room_of(file)}), file
+
+
+def test_physics_rooms_know_only_numbers() -> None:
+    for file in FILES:
+        if room_of(file) in PHYSICS:
+            foreign = {m.split(".")[0] for m in imports(file)} - ALLOWED_IN_PHYSICS
+            assert not foreign, f"{file} imports {foreign}"
+
+
+@pytest.mark.parametrize("package", list(ONLY_IN))
+def test_packages_stay_in_their_rooms(package: str) -> None:
+    for file in FILES:
+        if any(m.split(".")[0] == package for m in imports(file)):
+            where = str(file.relative_to(PACKAGE))
+            assert any(where == room or where.startswith(room + "/") for room in ONLY_IN[package]), (
+                f"{where}: {package}"
+            )
+
+
+def test_cli_modules_import_only_typer_and_the_standard_library_at_the_top() -> None:
+    heavy = {"numpy", "pandas", "pyomo", "highspy", "pydantic", "yaml", "rich", "scipy"}
+    for file in FILES:
+        if room_of(file) != "cli":
+            continue
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            for name in names:
+                assert name.split(".")[0] not in heavy, f"{file}: {name}"
+                assert not name.startswith("dcplan.") or name.startswith("dcplan.cli"), f"{file}: {name}"
+
+
+@pytest.mark.parametrize("folder", ["dcplan", "tests"])
+def test_no_file_over_400_lines(folder: str) -> None:
+    for file in (PACKAGE.parent / folder).rglob("*.py"):
+        length = len(file.read_text(encoding="utf-8").splitlines())
+        assert length <= 400, f"{file}: {length} lines"
+
+
+def test_no_registry_host_is_named() -> None:
+    lock = (PACKAGE.parent / "requirements.lock").read_text(encoding="utf-8")
+    assert "://" not in lock
+    assert "--hash=sha256:" in lock
