@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from dcplan.answers.entry_price import with_entry_prices
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Parameter
 from dcplan.economics.cashflow import GROUPS
-from dcplan.planning.menu.types import Menu
+from dcplan.planning.menu.types import LeftOut, Menu
 from dcplan.planning.plan import Decisions, to_table
 from dcplan.planning.solve.run import Solved
 from dcplan.result import Cell, Metric, Table
@@ -31,7 +32,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "checks": _checks(menu, solved),
         "decisions": to_table(d),
         "cloud": _cloud(menu, d),
-        "left_out": left_out(menu),
+        "left_out": left_out(menu, with_entry_prices(menu.left_out, solved, catalog)),
     }
 
 
@@ -223,10 +224,10 @@ def _cloud(menu: Menu, d: Decisions) -> Table:
     return Table(("quarter", "offer", "region", "accelerators", "usd_per_accelerator_hour", "for"), tuple(rows))
 
 
-def left_out(menu: Menu) -> Table:
+def left_out(menu: Menu, entries: tuple[LeftOut, ...] | None = None) -> Table:
     """What was named or possible and is not in the menu, with the reason; like reasons are merged."""
     merged: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for x in menu.left_out:
+    for x in menu.left_out if entries is None else entries:
         merged[x.kind, x.id, x.reason].append(x.where)
     rows = [(kind, key, ", ".join(_places(where)), reason) for (kind, key, reason), where in merged.items()]
     return Table(("kind", "id", "where", "reason"), tuple(sorted(rows)))

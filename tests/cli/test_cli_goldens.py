@@ -35,6 +35,6 @@ def test_catalog_show_text(here: Callable[..., Ran], golden: Callable[[str, str]
 
 @pytest.mark.parametrize("verb", ["check", "plan"])
 def test_main_example_text(here: Callable[..., Ran], golden: Callable[[str, str], None], verb: str) -> None:
-    ran = here(verb, "train-405b-in-90-days", "--no-progress")
+    ran = here(verb, "train-405b-in-90-days")
     assert ran.code == 0, ran.err
     golden(f"cli/{verb}-train-405b-in-90-days.txt", plain(f"{ran.out}--- stderr ---\n{ran.err}"))

@@ -23,14 +23,15 @@ def plan_result(ran: Ran) -> Result:
 
 
 def test_json_on_stdout_is_one_document_and_warnings_are_on_stderr(here: Callable[..., Ran], tiny: Path) -> None:
-    tiny.write_text(TINY.replace("storage: {usable_pb: 1}\n", ""), encoding="utf-8")
+    charge = "utility_mw: 4\n    energy: {demand_usd_per_kw_month: 9}"  # beside an all-in price: warned
+    tiny.write_text(TINY.replace("utility_mw: 4", charge), encoding="utf-8")
     ran = here("plan", "tiny.yaml", "-f", "json", "--no-progress")
     document = json.loads(ran.out)  # any other text on stdout would not parse
     assert document["schema"] == "dcplan.result/1"
     assert ran.out.endswith("}\n")
-    assert any("storage is not sized" in warning["message"] for warning in document["warnings"])
-    assert "storage is not sized" in ran.err
-    assert "storage is not sized" not in here("plan", "tiny.yaml", "-q").err
+    assert any("already holds demand charges" in warning["message"] for warning in document["warnings"])
+    assert "already holds demand charges" in ran.err
+    assert "already holds demand charges" not in here("plan", "tiny.yaml", "-q").err
 
 
 def test_csv_on_stdout_has_one_header_and_full_rows(here: Callable[..., Ran], tiny: Path) -> None:
@@ -125,9 +126,7 @@ def test_show_unknown_section_exits_2_with_the_nearest_name(
     assert 'did you mean "racks"?' in ran.err
 
 
-def test_csv_export_reads_back_equal(
-    here: Callable[..., Ran], train_405b: tuple[Ran, Path], tmp_path: Path
-) -> None:
+def test_csv_export_reads_back_equal(here: Callable[..., Ran], train_405b: tuple[Ran, Path], tmp_path: Path) -> None:
     _, saved = train_405b
     tables = json.loads(saved.read_text(encoding="utf-8"))["tables"]
     assert here("export", str(saved), "--to", "csv", "-o", "folder").code == 0
@@ -161,9 +160,7 @@ def test_fixed_decisions_reproduce_the_plan(here: Callable[..., Ran], train_405b
 
 def test_fixed_decisions_at_another_tariff_change_only_the_energy_bill(train_405b: tuple[Ran, Path]) -> None:
     first = plan_result(train_405b[0])
-    dear = dcplan.plan(
-        "train-405b-in-90-days", fix_decisions=first, sets=["sites.ashburn.energy.usd_per_kwh=0.2"]
-    )
+    dear = dcplan.plan("train-405b-in-90-days", fix_decisions=first, sets=["sites.ashburn.energy.usd_per_kwh=0.2"])
     assert dear.tables["decisions"] == first.tables["decisions"]
     moved = {
         key

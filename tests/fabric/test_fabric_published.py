@@ -102,9 +102,16 @@ def test_published_design_is_reproduced_exactly(row: Published) -> None:
 
 @pytest.mark.parametrize(
     ("name", "total"),
-    [("deepseek-mpft", 768), ("deepseek-ft3", 5120)]
-    + [("sheet-128", 48), ("sheet-512", 192), ("sheet-2048", 768)]
-    + [("sheet-8192", 5120), ("sheet-32768", 20480), ("sheet-65536", 40960)],
+    [
+        ("deepseek-mpft", 768),
+        ("deepseek-ft3", 5120),
+        ("sheet-128", 48),
+        ("sheet-512", 192),
+        ("sheet-2048", 768),
+        ("sheet-8192", 5120),
+        ("sheet-32768", 20480),
+        ("sheet-65536", 40960),
+    ],
 )
 def test_published_switch_totals(name: str, total: int) -> None:
     row = next(r for r in ROWS if r.name == name)

@@ -31,8 +31,10 @@ def rack(system: str, cooling: str, *, price: float, rated: float) -> Placement:
     """A rack of 16 accelerators that is 70 % liquid cooled under ``wet`` and all air under ``dry``."""
     liquid = 0.7 * rated if cooling == "wet" else 0.0
     return Placement(
-        hall=HALL, cooling=cooling, system=system, accelerator="chip", accelerators=16, nodes=2, slots=1, rated_kw=rated,
-        peak_kw=1.2 * rated, idle_kw=0.25 * rated, training_kw=0.75 * rated, research_kw=0.5 * rated, air_kw=rated - liquid,
+        hall=HALL, cooling=cooling, system=system, accelerator="chip", accelerators=16, nodes=2, slots=1,
+        rated_kw=rated,
+        peak_kw=1.2 * rated, idle_kw=0.25 * rated, training_kw=0.75 * rated, research_kw=0.5 * rated,
+        air_kw=rated - liquid,
         liquid_kw=liquid, overhead_kw=1.0, weight_kg=500.0, ports=16, rails=8, port_class=PORTS, price_usd=price,
         maintenance_usd_per_quarter=10_000.0, lead=1, first_order=0, max_racks_unit=4, embodied_t=2.0, fit_reason="",
     )  # fmt: skip
@@ -52,8 +54,10 @@ def small_menu() -> Menu:
         CoolingTerms("wet", 0.1, 0.3, 1.1, 1.2, 1.8, 300e3, 400e3),
     )
     site = SiteTerms(
-        id="s", utility_mw=(0.4, 0.6), usd_per_kwh=(0.08, 0.08), demand_usd_per_kw_month=10.0, minimum_take_frac=0.5,
-        grid_g_per_kwh=300.0, max_t_per_year=5000.0, max_l_per_year=None, redundancy="n+1", block_mw=0.1, block_usd=80e3,
+        id="s", utility_mw=(0.4, 0.6), usd_per_kwh=(0.08, 0.08), demand_usd_per_kw_month=10.0,
+        minimum_take_frac=0.5,
+        grid_g_per_kwh=300.0, max_t_per_year=5000.0, max_l_per_year=None, redundancy="n+1", block_mw=0.1,
+        block_usd=80e3,
         lease_usd_per_kw_month=None, staff_usd_per_quarter=25_000.0, opex_usd_per_kw_quarter=80.0,
     )  # fmt: skip
     keep = (0.7, 0.9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
 from hypothesis import given, settings
@@ -56,7 +57,7 @@ def test_a_later_deadline_never_costs_more() -> None:
     for days in (95, 110, 150):
         result = plan("train-405b-in-90-days", sets=[f"workloads.training.flagship.deadline_days={days}"], gap=0.001)
         costs.append((result.value("cost.npv_usd"), result.value("solver.bound_usd")))
-    for (earlier, _), (_, bound) in zip(costs, costs[1:], strict=False):
+    for (earlier, _), (_, bound) in itertools.pairwise(costs):
         assert bound <= earlier * (1 + 1e-9)
 
 

@@ -1,0 +1,108 @@
+"""Text on a pipe: plain, aligned, whole."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from dcplan.report.terminal import SHORT, table_text, write_text
+from dcplan.result import Metric, Result, Table
+
+LONG = "a reason that goes on " * 20
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def answer(rows: int = 2) -> Result:
+    return Result(
+        "plan", "ok", 0, "[red]x[/red]: 3 racks",
+        metrics={"cost.npv_usd": Metric(44.7e6, "USD", "Net present cost")},
+        tables={
+            "racks": Table(
+                ("hall", "cooling", "racks", "price_usd"), (("a/b", "tower", 9, 1e6), ("c", "air", 120, None))
+            ),
+            "left_out": Table(
+                ("kind", "id", "where", "reason"), tuple(("job", f"j{i}", "", LONG) for i in range(rows))
+            ),
+            "decisions": Table(("decision",), (("order",),)),
+        },
+        inputs=[{"key": "k", "value": 7, "unit": "kW", "status": "catalog", "at": None, "source": f"{LONG}[1]"}],
+        expectations=[
+            {"id": "a", "metric": "days", "severity": "error", "owner": "me", "observed": 85.5, "limit": "<= 80",
+             "passed": False, "reason": "", "note": None},
+            {"id": "b", "metric": "pue", "severity": "warn", "owner": None, "observed": 1.3, "limit": "<= 1.2",
+             "passed": False, "reason": "", "note": None},
+            {"id": "c", "metric": "npv", "severity": "error", "owner": None, "observed": None, "limit": None,
+             "passed": None, "reason": "needs a base", "note": None},
+        ],
+    )  # fmt: skip
+
+
+def text_of(result: Result, *, verbose: bool = False, color: bool = True, stream: io.StringIO | None = None) -> str:
+    stream = stream or io.StringIO()
+    write_text(result, stream, color=color, verbose=verbose)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("color", [True, False])
+def test_piped_text_has_no_ansi_codes_and_is_never_cut(monkeypatch: pytest.MonkeyPatch, color: bool) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    text = text_of(answer(), color=color)
+    assert "\x1b" not in text
+    assert "…" not in text
+    assert LONG.rstrip() in text
+
+
+def test_headline_stands_first_and_markup_is_text() -> None:
+    assert text_of(answer()).splitlines()[0] == "[red]x[/red]: 3 racks"
+
+
+def test_table_columns_are_aligned_and_numbers_stand_right() -> None:
+    assert table_text(answer(), "racks") == (
+        "hall  cooling  racks  price_usd\n"
+        "a/b   tower        9        1 M\n"
+        "c     air        120          -\n"
+    )  # fmt: skip
+
+
+def test_short_form_hides_columns_and_rows_and_says_so() -> None:
+    short, full = text_of(answer(SHORT + 3)), text_of(answer(SHORT + 3), verbose=True)
+    assert "... and 3 more: --verbose" in short
+    assert f"j{SHORT}" not in short
+    assert f"j{SHORT + 2}" in full
+    assert "tower" not in short
+    assert "tower" in full
+    assert f"{LONG}[1]" in full
+
+
+def test_expectations_show_their_verdict_owner_and_reason() -> None:
+    lines = text_of(answer()).splitlines()
+    assert "FAIL a: days 85.5 <= 80 (owner: me)" in lines
+    assert "warn b: pue 1.3 <= 1.2" in lines
+    assert "skip c: npv needs a base" in lines
+
+
+def test_text_on_a_terminal_is_bold_and_wraps_instead_of_cutting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    screen = text_of(answer(), stream=Screen())
+    assert "\x1b[1m" in screen
+    assert "…" not in screen
+    assert screen.count("reason") > 2 * 20 - 1  # each of the 20 words of both rows
+
+
+def test_metrics_and_inputs_are_sections() -> None:
+    head, line = table_text(answer(), "metrics").splitlines()
+    assert head.split() == ["metric", "value", "unit", "label"]
+    assert line.startswith("cost.npv_usd ")
+    assert line.endswith("USD   Net present cost")
+    assert table_text(answer(), "inputs").splitlines()[1].split()[:4] == ["k", "7", "kW", "catalog"]
+    with pytest.raises(KeyError):
+        table_text(answer(), "nothing")

@@ -1,0 +1,53 @@
+"""Helper of the scenario tests: a small good scenario and ways to load a changed one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dcplan.errors import InputError, Problem
+from dcplan.scenario.load import Question, load
+
+GOOD = """dcplan: 1
+name: base
+horizon: {start: 2027-Q1, quarters: 4}
+finance: {discount_rate: 0.1}
+sites:
+  - id: ashburn
+    location: us-ashburn
+    utility_mw: 14
+    halls:
+      - {id: liquid, racks: 96, rack_kw_max: 250, it_mw: 11, cooling: [direct-liquid-tower]}
+      - {id: air, racks: 20, rack_kw_max: 40, it_mw: 1, cooling: [air-chiller]}
+systems: [dgx-h200, gb200-nvl72]
+fabrics: [ib-ndr-400]
+workloads:
+  training:
+    - {id: job, model: llama-3.1-70b, tokens: 1e12, seq_len: 8192, global_batch_tokens: 8e6, precision: [bf16]}
+"""
+
+
+def written(folder: Path, text: str = GOOD, name: str = "s.yaml") -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def asked(folder: Path, text: str = GOOD, *, sets: Sequence[str] = (), variant: str | None = None) -> Question:
+    return load(str(written(folder, text)), sets=sets, variant=variant)
+
+
+def refused(
+    folder: Path, text: str = GOOD, *, sets: Sequence[str] = (), variant: str | None = None
+) -> tuple[Problem, ...]:
+    with pytest.raises(InputError) as caught:
+        asked(folder, text, sets=sets, variant=variant)
+    return caught.value.problems
+
+
+def spot(folder: Path, at: object) -> str:
+    """A place without the temporary folder."""
+    return str(at).removeprefix(f"{folder}/")

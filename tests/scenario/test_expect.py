@@ -1,0 +1,109 @@
+"""dcplan/scenario/expect.py: gates on metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcplan.scenario.expect import check_metrics, evaluate, known_metrics
+from dcplan.scenario.schema import Expectation
+from tests.scenario.samples import GOOD, asked
+
+VALUES: dict[str, float | str | None] = {"cost.npv_usd": 100.0, "train.a.finish": "2027-Q3", "racks.a": 2}
+
+
+def one(metric: str = "cost.npv_usd", **limits: Any) -> dict[str, Any]:
+    [row] = evaluate([Expectation(id="e", metric=metric, **limits)], VALUES)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("limits", "passed", "limit"),
+    [
+        ({"max": 100}, True, "<= 100"),
+        ({"max": 99.9}, False, "<= 99.9"),
+        ({"min": 100}, True, ">= 100"),
+        ({"min": 100.1}, False, ">= 100.1"),
+        ({"equals": 101, "tol": 1}, True, "= 101 ± 1"),
+        ({"equals": 101, "tol": 0.5}, False, "= 101 ± 0.5"),
+        ({"equals": 100}, True, "= 100 ± 0"),
+        ({"min": 90, "max": 110}, True, "<= 110, >= 90"),
+        ({"min": 110, "max": 120}, False, "<= 120, >= 110"),
+    ],
+)
+def test_limits_hold_or_not(limits: dict, passed: bool, limit: str) -> None:
+    row = one(**limits)
+    assert (row["passed"], row["limit"], row["observed"]) == (passed, limit, 100.0)
+
+
+def test_what_was_not_bought_counts_as_nought() -> None:
+    assert one("racks.other", max=0)["passed"] is True
+    assert one("accelerators.other", min=1)["passed"] is False
+
+
+@pytest.mark.parametrize(
+    ("metric", "limits", "reason"),
+    [
+        ("cost.npv_usd", {"change_pct_max": 5}, "needs a base"),
+        ("cost.npv_usd", {"change_max": 5, "against": "last"}, "needs a base (last)"),
+        ("owned.npv_usd", {"max": 1}, "not a metric of this verb"),
+        ("train.a.finish", {"max": 1}, "not a number"),
+    ],
+)
+def test_what_cannot_be_checked_is_skipped_with_its_reason(metric: str, limits: dict, reason: str) -> None:
+    row = one(metric, **limits)
+    assert row["passed"] is None
+    assert row["reason"].startswith(reason)
+
+
+def test_a_metric_without_a_value_never_passes() -> None:
+    [row] = evaluate([Expectation(id="e", metric="m", max=1)], {"m": None})
+    assert row["passed"] is not True
+
+
+def test_who_and_how_severe_are_kept() -> None:
+    row = one(max=1, severity="warn", owner="facilities", note="target")
+    assert (row["id"], row["severity"], row["owner"], row["note"]) == ("e", "warn", "facilities", "target")
+
+
+def test_an_expectation_without_a_limit_is_refused() -> None:
+    with pytest.raises(ValueError, match="an expectation needs one of"):
+        Expectation(id="e", metric="m")
+
+
+def test_unknown_metrics_are_found_before_anything_runs(tmp_path: Path) -> None:
+    text = GOOD + (
+        "expect:\n"
+        "  - {id: a, metric: cost.npv_us, max: 1}\n"
+        "  - {id: b, metric: train.job.days, max: 90}\n"
+        "  - {id: c, metric: owned.npv_usd, max: 1}\n"
+        "  - {id: d, metric: racks.dgx-h20, max: 1}\n"
+    )
+    question = asked(tmp_path, text)
+    problems = check_metrics(question.scenario, question.catalog, question.tree)
+    assert [(p.code, p.hint, p.place.line if p.place else 0) for p in problems] == [
+        ("DC040", 'did you mean "cost.npv_usd"?', 18),
+        ("DC040", 'did you mean "racks.dgx-h200"?', 21),
+    ]
+
+
+def test_known_metrics_name_the_jobs_and_systems_of_the_scenario(tmp_path: Path) -> None:
+    question = asked(tmp_path)
+    known = known_metrics(question.scenario, question.catalog)
+    assert {"train.job.days_p50", "unmet.job", "racks.dgx-h200", "solver.gap_frac"} <= known
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.floats(0, 1e9))
+def test_a_looser_limit_never_fails_what_a_tighter_one_passes(value: float, limit: float, slack: float) -> None:
+    def passed(**limits: float) -> bool:
+        [row] = evaluate([Expectation(id="e", metric="m", **limits)], {"m": value})  # type: ignore[arg-type]
+        return bool(row["passed"])
+
+    assert passed(max=limit + slack) or not passed(max=limit)
+    assert passed(min=limit - slack) or not passed(min=limit)
+    assert passed(max=limit) or passed(min=limit)
