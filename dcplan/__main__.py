@@ -19,6 +19,8 @@ def run() -> int:
     try:
         app(standalone_mode=True)
     except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):
+            return _quiet()
         return _flushed(stop.code if isinstance(stop.code, int) else int(bool(stop.code)))
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")

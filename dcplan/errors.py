@@ -114,8 +114,13 @@ class InputError(Exception):
     exit_code = EXIT_INPUT
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems: tuple[Problem, ...] = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(sorted(problems, key=_order))
         super().__init__("\n\n".join(problem.text() for problem in self.problems))
+
+
+def _order(problem: Problem) -> tuple[str, int, int]:
+    place = problem.place
+    return (place.path, place.line, place.column) if place else ("", 0, 0)
 
 
 class AuditError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable
 from enum import StrEnum
@@ -20,7 +21,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 Path = tuple[str | int, ...]
 
-_DATE = re.compile(r"\d{4}(-(\d{2}(-\d{2})?|Q[1-4]))?$")
+_DATE = re.compile(r"\d{4}(-((0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?|Q[1-4]))?")
 
 
 class Status(StrEnum):
@@ -35,10 +36,20 @@ class Status(StrEnum):
 
 def check_date(text: str) -> str:
     """Accept ``2026``, ``2026-09``, ``2026-Q3`` or ``2026-09-14``; refuse anything else."""
-    if not _DATE.match(text):
+    if not _DATE.fullmatch(text) or not _exists(text):
         code = "as_of"
         raise PydanticCustomError(code, "expected a date such as 2026-09-14, 2026-09, 2026-Q3 or 2026")
     return text
+
+
+def _exists(text: str) -> bool:
+    if len(text) != len("2026-09-14"):
+        return True
+    try:
+        dt.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 AsOf = Annotated[
@@ -47,6 +58,17 @@ AsOf = Annotated[
     AfterValidator(check_date),
 ]
 """A date as text; a bare year may be written unquoted."""
+
+
+def _only_numbers(data: Any) -> Any:
+    if isinstance(data, bool | str):
+        code = "number"
+        raise PydanticCustomError(code, "expected a number")
+    return data
+
+
+Number = Annotated[float, BeforeValidator(_only_numbers)]
+"""A float that text and true/false are not taken for."""
 
 
 class Quantity(BaseModel):
@@ -62,9 +84,9 @@ class Quantity(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    value: float
-    low: float | None = None
-    high: float | None = None
+    value: Number
+    low: Number | None = None
+    high: Number | None = None
     source: str | None = None
     as_of: AsOf | None = None
     note: str | None = None
@@ -77,7 +99,7 @@ class Quantity(BaseModel):
     def _from_number(cls, data: Any) -> Any:
         if isinstance(data, bool) or not isinstance(data, (int, float, dict, Quantity)):
             code = "quantity"
-            raise PydanticCustomError(code, "expected a number, or {{value, low, high, source, as_of, note}}")
+            raise PydanticCustomError(code, "expected a number, or {value, low, high, source, as_of, note}")
         return {"value": data} if isinstance(data, (int, float)) else data
 
     @model_validator(mode="after")
@@ -140,7 +162,16 @@ def _as_list(data: Any) -> Any:
     return data if isinstance(data, list) else [data]
 
 
-Series = Annotated[list[NonNegative], BeforeValidator(_as_list)]
+class _OneOrMany:
+    """JSON Schema of a list that may also be written as its only element."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        many = handler(schema)
+        return {"anyOf": [many["items"], many]}
+
+
+Series = Annotated[list[NonNegative], BeforeValidator(_as_list), _OneOrMany]
 """One number for all quarters, or one number a quarter."""
 
 

@@ -45,7 +45,7 @@ class Table:
         }
 
     def _type(self, i: int) -> str:
-        cells = [row[i] for row in self.rows if row[i] is not None]
+        cells = [cell for cell in (_plain(row[i]) for row in self.rows) if cell is not None]
         return (
             "number"
             if cells and all(isinstance(c, int | float) and not isinstance(c, bool) for c in cells)

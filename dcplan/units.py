@@ -76,8 +76,10 @@ def unit_of(name: str) -> str:
     ('USD/kWh', 'kW', '')
     """
     for suffix in sorted(SUFFIXES, key=len, reverse=True):
-        if name == suffix or name.endswith("_" + suffix):
+        if name == suffix:
             return SUFFIXES[suffix]
+        if name.endswith("_" + suffix):  # tokens_per_s is a rate of tokens, not a time
+            return "" if name.endswith("_per_" + suffix) else SUFFIXES[suffix]
     return ""
 
 
@@ -92,8 +94,12 @@ def si(value: float, digits: int = 3) -> str:
     size = abs(value)
     for scale, mark in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
         if size >= scale:
-            return f"{value / scale:.{digits}g}{mark}" if size < 999.5 * scale else f"{value / scale:.0f}{mark}"
-    return f"{value:.{digits}g}"
+            return f"{_significant(value / scale, digits)}{mark}"
+    return _significant(value, digits)
+
+
+def _significant(value: float, digits: int) -> str:
+    return f"{value:.{digits}g}" if abs(value) < 10**digits - 0.5 else f"{value:.0f}"
 
 
 def quarter_index(quarter: str) -> int:

@@ -12,6 +12,7 @@ from dcplan.answers.plan import describe, inputs_of
 from dcplan.answers.plan_tables import left_out
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Accelerator, Model, Parameter, System
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.planning.menu.build import build
@@ -72,6 +73,8 @@ def train(
     catalog = load_catalog(tuple(Path(c) for c in catalogs))
     name = str(model)
     if catalog.find("models", name, Model) is None and not name.endswith(".json"):
+        if not name.endswith((".yaml", ".yml")):
+            _refuse_unknown(name, catalog)
         return _scenario(name, catalogs)
     shape, published = _shape(catalog, name)
     row = _system(catalog, system)
@@ -125,6 +128,16 @@ def train(
         ],
         run={"seconds": round(seconds, 4)},
     )
+
+
+def _refuse_unknown(name: str, catalog: Catalog) -> None:
+    """Say so when a name is neither a model nor a packaged scenario."""
+    examples = [p.stem for p in data_dir("scenarios").glob("*.yaml")]
+    if name in examples or Path(name).is_file():
+        return
+    hint = did_you_mean(name, [*catalog.rows["models"], *examples])
+    cause = f"{name!r} is neither a catalog model, a config.json nor a scenario"
+    raise InputError([Problem("DC010", cause, Place("train"), hint, "dcplan catalog list models")])
 
 
 def _shape(catalog: Catalog, name: str) -> tuple[Architecture, float | None]:
@@ -203,6 +216,9 @@ def _metrics(
         "goodput_frac": Metric(goodput.value, "", "Effective training time over wall-clock time", low, high),
         "energy_mwh": Metric(mwh, "MWh", "IT energy, PUE not included"),
         "energy_j_per_flop": Metric(mwh * 3.6e9 / total, "J", "IT energy of one model FLOP"),
+        "accelerators_used": Metric(
+            float(result.used[0]), "", "Accelerators that fill whole replicas; the rest are idle"
+        ),
         "search.layouts": Metric(result.tried, "", "Layouts tried"),
         "search.feasible": Metric(int(result.feasible[0]), "", "Layouts that fit memory"),
     }

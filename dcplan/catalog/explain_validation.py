@@ -20,6 +20,9 @@ class Locatable(Protocol):
         ...
 
 
+_INNER = ("function-", "literal[", "tuple[", "constrained-", "lax-or-strict", "is-instance")
+"""Parts of a location that name a validator, not a key of the document."""
+
 _WORDS = {
     "bool_type": "expected true or false",
     "int_type": "expected a whole number",
@@ -46,7 +49,8 @@ def fields_at(model: type[BaseModel], path: Path) -> list[str]:
         if not found:
             return []
         current = found[0]
-    return sorted(getattr(current, "model_fields", {}))
+    found_fields = getattr(current, "model_fields", {})
+    return sorted(info.alias or name for name, info in found_fields.items())
 
 
 def _models(field: Any) -> list[type[BaseModel]]:
@@ -68,8 +72,13 @@ def problems_of(
 ) -> list[Problem]:
     """Translate every entry of a validation error; ``base`` is where the model stands in the document."""
     problems = []
-    for item in error.errors(include_url=False):
-        path: Path = tuple(part for part in item["loc"] if not str(part).startswith("function-"))
+    items = error.errors(include_url=False)
+    for item in items:
+        if item["type"] == "too_short" and any(
+            o is not item and o["loc"][: len(item["loc"])] == item["loc"] for o in items
+        ):
+            continue  # its elements were refused one by one; the list is not empty
+        path: Path = tuple(part for part in item["loc"] if not str(part).startswith(_INNER))
         where = (*base, *path)
         dotted = ".".join(str(part) for part in where)
         if item["type"] == "extra_forbidden":
@@ -79,8 +88,10 @@ def problems_of(
                 document.problem("DC002", f"{dotted}: unknown field", where, key=True, hint=hint, help=help)
             )
         elif item["type"] == "missing":
-            cause = f"{dotted}: missing field"
-            problems.append(document.problem("DC003", cause, where[:-1], help=help))
+            is_source = path == ("source",)
+            cause = f"{dotted}: a row without a source does not load" if is_source else f"{dotted}: missing field"
+            code = "DC020" if is_source else "DC003"
+            problems.append(document.problem(code, cause, where[:-1], help=help))
         else:
             cause = f"{dotted}: {_words(item)}"
             problems.append(document.problem("DC004", cause, where, hint=_choices_hint(item), help=help))

@@ -59,6 +59,32 @@ class Finding:
     at: str = ""
 
 
+def first_day(as_of: str) -> str:
+    """First day of a date that may be a year, a quarter or a month.
+
+    Examples
+    --------
+    >>> first_day("2026"), first_day("2026-Q3"), first_day("2026-09"), first_day("2026-09-14")
+    ('2026-01-01', '2026-07-01', '2026-09-01', '2026-09-14')
+    """
+    if "-Q" in as_of:
+        return f"{as_of[:4]}-{3 * int(as_of[-1]) - 2:02d}-01"
+    return (as_of + "-01-01")[:10] if len(as_of) == 4 else (as_of + "-01")[:10]
+
+
+def last_day(as_of: str) -> str:
+    """Last day of such a date, as far as text comparison needs it.
+
+    Examples
+    --------
+    >>> last_day("2026"), last_day("2026-Q3"), last_day("2026-09")
+    ('2026-12-31', '2026-09-31', '2026-09-31')
+    """
+    if "-Q" in as_of:
+        return f"{as_of[:4]}-{3 * int(as_of[-1]):02d}-31"
+    return (as_of + "-12-31")[:10] if len(as_of) == 4 else (as_of + "-31")[:10]
+
+
 def quantities(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Quantity]]:
     """Every quantity of a row with its dotted field name."""
     for name, value in model:
@@ -95,7 +121,10 @@ def lint(catalog: Catalog, today: str, stale_days: int | None = None) -> list[Fi
 def _values(kind: str, row: Row, today: str) -> Iterator[Finding]:
     for field, q in quantities(row):
         at = q.at or ""
-        suffix = next((s for s in sorted(RANGES, key=len, reverse=True) if field == s or field.endswith("_" + s)), None)
+        name = field.rpartition(".")[2]
+        if field.startswith("average_kw."):
+            name = "kw"
+        suffix = next((s for s in sorted(RANGES, key=len, reverse=True) if name == s or name.endswith("_" + s)), None)
         if suffix is not None:
             low, high = RANGES[suffix]
             if not low <= q.value <= high:
@@ -107,11 +136,11 @@ def _values(kind: str, row: Row, today: str) -> Iterator[Finding]:
                     f"{q.value:g} is outside {low:g} to {high:g} {unit_of(field)}",
                     at,
                 )
-        if q.status is Status.ESTIMATE and q.low is None and q.high is None:
+        if q.status is Status.ESTIMATE and (q.low is None or q.high is None):
             yield Finding("DC022", kind, row.id, field, "an estimate needs low and high", at)
         if not q.source:
             yield Finding("DC020", kind, row.id, field, "no source", at)
-        if q.as_of and q.as_of > today:
+        if q.as_of and first_day(q.as_of) > today:
             yield Finding("DC022", kind, row.id, field, f"dated in the future: {q.as_of}", at)
 
 
@@ -120,7 +149,7 @@ def _stale(kind: str, row: Row, today: str, days: int) -> Iterator[Finding]:
 
     limit = (dt.date.fromisoformat(today) - dt.timedelta(days=days)).isoformat()
     for field, q in quantities(row):
-        if q.as_of and q.as_of + "-99" < limit:
+        if q.as_of and last_day(q.as_of) < limit:
             yield Finding("DC022", kind, row.id, field, f"older than {days} days: {q.as_of}", q.at or "")
 
 

@@ -136,13 +136,18 @@ def _cell(text: str, is_text: bool) -> Any:
         return text
 
 
-def _documents(folder: File) -> Iterable[tuple[Document, str]]:
-    for file in sorted(folder.rglob("*.yaml")) + sorted(folder.rglob("*.csv")):
+def _documents(folder: File, problems: list[Problem]) -> Iterable[tuple[Document, str]]:
+    for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))) + sorted(folder.rglob("*.csv")):
         if file.name in TABLE_FILES:
             continue
-        text = read_text(file)
-        name = str(file)
-        yield (parse(text, name) if file.suffix == ".yaml" else _csv_document(text, name, file.stem)), text
+        try:
+            text = read_text(file)
+            is_csv = file.suffix == ".csv"
+            document = _csv_document(text, str(file), file.stem) if is_csv else parse(text, str(file))
+        except InputError as error:
+            problems += error.problems
+            continue
+        yield document, text
 
 
 def load(folders: tuple[File, ...] = ()) -> Catalog:
@@ -159,67 +164,70 @@ def load(folders: tuple[File, ...] = ()) -> Catalog:
 @functools.lru_cache(maxsize=4)
 def _load(folders: tuple[str, ...]) -> Catalog:
     digest = hashlib.sha256()
-    raw: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in KINDS}
+    rows: dict[str, dict[str, Row]] = {kind: {} for kind in KINDS}
     places: dict[tuple[str, str], tuple[Document, Path]] = {}
     problems: list[Problem] = []
-    for folder in (data_dir("catalogs"), *map(File, folders)):
+    packaged = data_dir("catalogs")
+    for folder in (packaged, *map(File, folders)):
         if not folder.is_dir():
             raise InputError([Problem("DC006", "no such folder for --catalogs", Place(str(folder)))])
-        new: dict[tuple[str, str], Place] = {}
-        for document, text in _documents(folder):
+        entries: dict[tuple[str, str], tuple[dict[str, Any], Document, Path]] = {}
+        for document, text in _documents(folder, problems):
             digest.update(text.encode())
-            problems += _collect(document, raw, places, new)
-    rows: dict[str, dict[str, Row]] = {kind: {} for kind in KINDS}
-    for kind, entries in raw.items():
-        for key, fields in entries.items():
-            document, path = places[kind, key]
+            problems += _collect(document, entries)
+        for (kind, key), (fields, document, path) in entries.items():
+            places[kind, key] = (document, path)
             try:
-                row = KINDS[kind].model_validate(fields)
+                row = _row(kind, rows[kind].get(key), fields, document, path, overlay=folder != packaged)
             except ValidationError as error:
                 problems += problems_of(error, document, KINDS[kind], path)
                 continue
-            rows[kind][key] = sealed(
-                row,
-                status=Status.CATALOG,
-                source=str(row.source),
-                as_of=row.source.as_of,
-                locate=functools.partial(_where, document, path),
-            )
+            rows[kind][key] = row
     problems += _double_names(rows, places)
     if problems:
         raise InputError(problems)
     return Catalog(rows, digest.hexdigest())
 
 
+def _row(kind: str, old: Row | None, fields: dict[str, Any], document: Document, path: Path, *, overlay: bool) -> Row:
+    """Validate a row; what an overlay leaves alone keeps its own place and source."""
+    merged = merge(old.model_dump(exclude_none=True), fields) if old else fields
+    row = KINDS[kind].model_validate(merged)
+    source = f"overlay {document.path}" if overlay and old and "source" not in fields else str(row.source)
+    sealed_row: Row = sealed(
+        row,
+        status=Status.CATALOG,
+        source=source,
+        as_of=None if overlay and old and "source" not in fields else row.source.as_of,
+        locate=functools.partial(_where, document, path),
+    )
+    return sealed_row
+
+
 def _collect(
-    document: Document,
-    raw: dict[str, dict[str, dict[str, Any]]],
-    places: dict[tuple[str, str], tuple[Document, Path]],
-    new: dict[tuple[str, str], Place],
+    document: Document, entries: dict[tuple[str, str], tuple[dict[str, Any], Document, Path]]
 ) -> list[Problem]:
     problems: list[Problem] = []
     if not isinstance(document.data, dict):
         return [document.problem("DC004", "expected kinds, such as `systems:`", ())]
-    for kind, entries in document.data.items():
-        if kind not in KINDS or not isinstance(entries, list):
+    for kind, found in document.data.items():
+        if kind not in KINDS or not isinstance(found, list):
             hint = did_you_mean(str(kind), KINDS)
-            problems.append(
-                document.problem("DC002", f"{kind}: not a list of a known kind", (kind,), key=True, hint=hint)
-            )
+            cause = f"{kind}: not a list of a known kind"
+            problems.append(document.problem("DC002", cause, (kind,), key=True, hint=hint))
             continue
-        for i, fields in enumerate(entries):
+        for i, fields in enumerate(found):
             path: Path = (kind, i)
             if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
                 problems.append(document.problem("DC003", f"{kind}[{i}]: a row needs an id", path))
                 continue
             key = fields["id"]
-            if (kind, key) in new:
-                cause = f"{kind}: the id {key!r} stands twice in one folder; first at {new[kind, key]}"
+            if (kind, key) in entries:
+                _, other, where = entries[kind, key]
+                cause = f"{kind}: the id {key!r} stands twice in one folder; first at {other.place(where)}"
                 problems.append(document.problem("DC011", cause, (*path, "id")))
                 continue
-            new[kind, key] = document.place(path)
-            raw[kind][key] = merge(raw[kind].get(key, {}), fields)
-            places[kind, key] = (document, path)
+            entries[kind, key] = (fields, document, path)
     return problems
 
 

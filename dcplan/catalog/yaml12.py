@@ -20,6 +20,7 @@ MAX_BYTES = 8_000_000
 MAX_DEPTH = 40
 MAX_NODES = 400_000
 MAX_ALIAS_NODES = 20_000
+MAX_DIGITS = 100
 
 _NULL = re.compile(r"^(?:~|null|Null|NULL|)$")
 _BOOL = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
@@ -103,15 +104,9 @@ class _Builder:
             raise self._stop(node, f"nested deeper than {MAX_DEPTH} levels, or an alias inside itself")
         if self.count > MAX_NODES or self.repeats > MAX_ALIAS_NODES:
             raise self._stop(node, f"more than {MAX_NODES} values, or aliases that multiply beyond {MAX_ALIAS_NODES}")
-        if node.tag and not node.tag.startswith("tag:yaml.org,2002:"):
-            self.problems.append(
-                Problem(
-                    "DC001",
-                    f"tags are not allowed ({node.tag})",
-                    Place(self.doc.path, mark.line + 1, mark.column + 1),
-                )
-            )
         if isinstance(node, yaml.ScalarNode):
+            if len(node.value) > MAX_DIGITS and _INT.match(node.value):
+                raise self._stop(node, f"a number of more than {MAX_DIGITS} digits")
             return _scalar(node)
         self.seen.add(id(node))
         self.open.add(id(node))
@@ -161,6 +156,41 @@ def read_text(file: File) -> str:
         raise InputError([Problem("DC006", f"cannot read the file: {reason}", Place(str(file)), hint)]) from error
 
 
+def _walk_events(text: str, path: str, lines: tuple[str, ...]) -> list[Problem]:
+    """Bound the nesting before anything recurses, and find every explicit tag.
+
+    Raises
+    ------
+    InputError
+        DC001 for a syntax error, DC007 for nesting beyond the bound.
+    """
+    problems: list[Problem] = []
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            mark: Any = event.start_mark
+            place = Place(path, mark.line + 1, mark.column + 1)
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_DEPTH + 1:
+                    raise InputError([Problem("DC007", f"nested deeper than {MAX_DEPTH} levels", place)])
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            tag = getattr(event, "tag", None)
+            if tag and tag != "!":
+                problems.append(Problem("DC001", f"tags are not allowed ({tag})", place))
+    except yaml.YAMLError as error:
+        raise InputError([_syntax(error, path, lines)]) from error
+    return problems
+
+
+def _syntax(error: yaml.YAMLError, path: str, lines: tuple[str, ...]) -> Problem:
+    mark = getattr(error, "problem_mark", None)
+    place = Place(path, mark.line + 1, mark.column + 1) if mark else Place(path)
+    excerpt = lines[mark.line] if mark and mark.line < len(lines) else ""
+    return Problem("DC001", str(getattr(error, "problem", None) or error).strip(), place, excerpt=excerpt)
+
+
 def parse(text: str, path: str) -> Document:
     r"""Parse YAML 1.2 core text; all duplicate keys and tags are reported at once.
 
@@ -170,20 +200,18 @@ def parse(text: str, path: str) -> Document:
     {'a': 'NO', 'b': '12:30', 'c': 1000.0, 'd': 10, 'e': [1, 'x']}
     """
     lines = tuple(text.splitlines())
+    tags = _walk_events(text, path, lines)
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = Place(path, mark.line + 1, mark.column + 1) if mark else Place(path)
-        excerpt = lines[mark.line] if mark and mark.line < len(lines) else ""
-        cause = str(getattr(error, "problem", None) or error).strip()
-        raise InputError([Problem("DC001", cause, place, excerpt=excerpt)]) from error
+        raise InputError([_syntax(error, path, lines)]) from error
     finally:
         loader.dispose()
     if node is None:
         raise InputError([Problem("DC001", "the file is empty", Place(path))])
     builder = _Builder(path, lines)
+    builder.problems += tags
     data = builder.build(node, ())
     if builder.problems:
         raise InputError(builder.problems)

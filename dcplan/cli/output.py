@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -41,6 +42,20 @@ def emit(  # one argument per output flag
     else:
         sys.stdout.write(document(result, fmt, color=False, verbose=verbose))
     sys.stdout.flush()
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that cannot be written before anything is computed.
+
+    Raises
+    ------
+    OSError
+        Naming the path that was asked for.
+    """
+    folder = next((p for p in path.absolute().parents if p.exists()), Path("/"))
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        reason = "is a folder" if path.is_dir() else "cannot be written"
+        raise OSError(errno.EACCES, reason, str(path))
 
 
 def document(result: Result, fmt: Format, *, color: bool, verbose: bool) -> str:

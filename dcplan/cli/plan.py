@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from contextlib import nullcontext
@@ -47,9 +48,11 @@ def plan(
 ) -> None:
     """Find the optimal plan of a scenario: what to buy, where, when; audited, with its proven gap."""
     from dcplan.answers.plan import plan as answer
-    from dcplan.cli.output import emit, keep, read_result
+    from dcplan.cli.output import check_writable, emit, keep, read_result
     from dcplan.report.progress import SolveProgress
 
+    if out is not None:
+        check_writable(out)
     stopped: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
     earlier = read_result(fix_decisions) if fix_decisions else None
@@ -71,5 +74,18 @@ def plan(
         path = keep(result, str(result.scenario.get("name", "plan")))
         sys.stderr.write(f"kept: {path} (dcplan show {path})\n")
         if result.status != "infeasible":
-            sys.stderr.write(f"go on with: dcplan plan {file} --time-limit {max(time_limit * 4, 60):.0f}\n")
+            sys.stderr.write(f"go on with: {_again(time_limit)}\n")
     raise typer.Exit(result.exit_code)
+
+
+def _again(time_limit: float) -> str:
+    """Return the same command with four times the time."""
+    words = ["dcplan", *sys.argv[1:]]
+    for i, word in enumerate(words):
+        if word == "--time-limit":
+            del words[i : i + 2]
+            break
+        if word.startswith("--time-limit="):
+            del words[i]
+            break
+    return shlex.join([*words, "--time-limit", f"{max(time_limit * 4, 60):.0f}"])

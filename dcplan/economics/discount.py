@@ -38,16 +38,15 @@ def residual_frac(curve: Sequence[float], age_years: float) -> float:
     return float(curve[whole] * (1 - part) + curve[whole + 1] * part)
 
 
-def end_of_life_curve(life_years: float, end_frac: float) -> list[float]:
-    """Residual curve from a fraction at the end of life: straight line from 1, then constant.
+def straight_residual_frac(age_years: float, life_years: float, end_frac: float) -> float:
+    """Straight line from 1 to a fraction at the end of life, constant after it.
 
     Examples
     --------
-    >>> [round(x, 2) for x in end_of_life_curve(4.0, 0.2)]
-    [1.0, 0.8, 0.6, 0.4, 0.2]
+    >>> straight_residual_frac(1.25, 2.5, 0.2), straight_residual_frac(9.0, 2.5, 0.2)
+    (0.6, 0.2)
     """
-    years = range(int(life_years) + 2 if life_years % 1 else int(life_years) + 1)
-    return [max(1.0 - (1.0 - end_frac) * year / life_years, end_frac) for year in years]
+    return max(1.0 - (1.0 - end_frac) * age_years / life_years, end_frac)
 
 
 def straight_line_frac(age_years: float, life_years: float) -> float:

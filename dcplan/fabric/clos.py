@@ -79,6 +79,11 @@ def design(
 ) -> ClosDesign:
     """Split the ports of each tier by its oversubscription (down over up capacity).
 
+    Raises
+    ------
+    ValueError
+        When ``endpoints_per_leaf`` and the uplinks it asks for exceed the radix.
+
     Examples
     --------
     >>> design(64, 2)
@@ -88,8 +93,15 @@ def design(
     """
     if tiers == 1:
         return ClosDesign(radix, 1, planes, radix, 0, radix)
+    if leaf_spine <= 0 or spine_core <= 0:
+        msg = "oversubscription must be above 0"
+        raise ValueError(msg)
     down = endpoints_per_leaf or math.floor(radix * leaf_spine / (1.0 + leaf_spine) + 1e-9)
-    up = min(math.ceil(down / leaf_spine - 1e-9), radix - down)
+    up = math.ceil(down / leaf_spine - 1e-9)
+    if endpoints_per_leaf and down + up > radix:
+        msg = f"{down} endpoints and {up} uplinks exceed the {radix} ports of a leaf"
+        raise ValueError(msg)
+    up = min(up, radix - down)
     spine_down = radix if tiers == 2 else math.floor(radix * spine_core / (1.0 + spine_core) + 1e-9)
     return ClosDesign(radix, tiers, planes, down, up, spine_down)
 
@@ -150,6 +162,9 @@ def size(plan: ClosDesign, leaf_count: int, node_links: int) -> Counts:
         return Counts(0, 0, 0, 0, 0, 0)
     uplinks = leaf_count * plan.leaf_up
     spine, core, spine_core = 0, 0, 0
+    if plan.tiers == 1 and leaf_count > 1:
+        msg = f"{leaf_count} leaves without a spine do not form one network"
+        raise ValueError(msg)
     if plan.tiers == 2:
         if leaf_count > plan.radix:
             msg = f"{leaf_count} leaves exceed the {plan.radix} ports of a spine: three tiers are needed"

@@ -15,7 +15,9 @@ RULES: dict[str, tuple[float, int]] = {
 
 
 def blocks_needed(load_mw: float, block_mw: float, redundancy: str) -> int:
-    """Whole blocks that carry a load: ``B (b - spare) >= factor x load``.
+    """Whole blocks that carry a load: ``b = max(ceil(factor x load / B) + spare, ceil(load / B) + 1)``.
+
+    The second term keeps what redundancy means where blocks are few: with any rule but N, one block may fail.
 
     Parameters
     ----------
@@ -36,4 +38,7 @@ def blocks_needed(load_mw: float, block_mw: float, redundancy: str) -> int:
     if load_mw <= 0:
         return 0
     factor, spare = RULES[redundancy]
-    return math.ceil(factor * load_mw / block_mw - 1e-9) + spare
+    carried = math.ceil(factor * load_mw / block_mw - 1e-9) + spare
+    if redundancy == "n":
+        return carried
+    return max(carried, math.ceil(load_mw / block_mw - 1e-9) + 1)

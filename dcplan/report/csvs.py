@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 
 from dcplan.result import Result, Table
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t")
+"""First characters that make a spreadsheet read text as a formula."""
 METRIC_COLUMNS = ("metric", "value", "low", "high", "unit", "label")
 INPUT_COLUMNS = ("key", "value", "low", "high", "unit", "status", "source", "as_of", "at", "note")
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Rows as CSV text: UTF-8, LF, empty for null, ``repr`` floats."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow(["" if cell is None else repr(cell) if isinstance(cell, float) else cell for cell in row])
-    return stream.getvalue()
+    return "".join(",".join(map(_text, row)) + "\n" for row in (columns, *rows))
+
+
+def _text(cell: object) -> str:
+    """Null is empty, floats round-trip, and text from a scenario cannot become a formula in a spreadsheet."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return repr(cell)
+    if isinstance(cell, str):
+        safe = f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
+        # by hand, because the csv module leaves a lone carriage return unquoted
+        return '"' + safe.replace('"', '""') + '"' if any(c in safe for c in ',"\n\r') else safe
+    return str(cell)
 
 
 def table_csv(table: Table) -> str:

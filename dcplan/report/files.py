@@ -15,8 +15,11 @@ def write_whole(path: Path, text: str) -> None:
     OSError
         When the folder cannot be written; the old file is untouched then.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)
@@ -24,6 +27,9 @@ def write_whole(path: Path, text: str) -> None:
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
         Path(name).replace(path)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

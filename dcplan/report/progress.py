@@ -54,6 +54,8 @@ def progress_text(seconds: float, incumbent: float, bound: float, limit_s: float
     """
     if not math.isfinite(incumbent):
         return f"solving: {seconds:.0f} s of {limit_s:.0f} s, no plan yet"
+    if not math.isfinite(bound):
+        return f"solving: {seconds:.0f} s of {limit_s:.0f} s, best {incumbent:.1f} M USD, no bound yet"
     gap = (incumbent - bound) / max(abs(incumbent), 1e-9)
     found = f"best {incumbent:.1f} M USD, bound {bound:.1f} M USD, gap {gap:.1%}"
     return f"solving: {seconds:.0f} s of {limit_s:.0f} s, {found}"

@@ -18,7 +18,7 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.yaml12 import Document, parse, read_text
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Status, sealed
-from dcplan.scenario.references import check_references, price_changes
+from dcplan.scenario.references import check_references, price_changes, unknown_names, wrong_lengths
 from dcplan.scenario.schema import Scenario
 from dcplan.scenario.tree import Tree, changed, merged, set_document
 
@@ -124,7 +124,7 @@ def load(
     for text in sets:
         key, document = set_document(text)
         tree = changed(tree, key, document, ())
-    scenario = _validated(tree)
+    scenario = _validated(tree, catalogs)
     own = [_overlay_folder(file, tree, scenario, i) for i in range(len(scenario.catalogs))]
     catalog = load_catalog((*own, *(File(c) for c in catalogs)))
     changes, problems = price_changes(scenario, catalog, tree)
@@ -174,10 +174,14 @@ def _varied(tree: Tree, variant: str | None) -> Tree:
         return tree
     named = tree.data.get("scenarios") or {}
     patches = tree.data.get("overrides") or {}
+    if not isinstance(named, dict) or not isinstance(patches, dict):
+        return tree  # the schema check says what is wrong with them
     if variant not in named:
         cause = f"no scenario {variant!r} in `scenarios:`"
         hint = did_you_mean(variant, named)
         raise InputError([tree.problem("DC013", cause, ("scenarios",), hint=hint, help="dcplan check FILE lists them")])
+    if not isinstance(named[variant], list) or not all(isinstance(x, str) for x in named[variant]):
+        return tree
     problems = []
     touched: dict[str, str] = {}
     for i, patch in enumerate(named[variant]):
@@ -202,11 +206,13 @@ def _varied(tree: Tree, variant: str | None) -> Tree:
     return tree
 
 
-def _validated(tree: Tree) -> Scenario:
+def _validated(tree: Tree, catalogs: Sequence[str]) -> Scenario:
     try:
         scenario = Scenario.model_validate(tree.data)
     except ValidationError as error:
-        raise InputError(problems_of(error, tree, Scenario, help=HELP)) from error
+        problems = problems_of(error, tree, Scenario, help=HELP)
+        catalog = load_catalog(tuple(File(c) for c in catalogs))
+        raise InputError([*problems, *unknown_names(tree, catalog), *wrong_lengths(tree)]) from error
 
     def locate(path: tuple[str | int, ...]) -> str:
         return str(tree.place(path))

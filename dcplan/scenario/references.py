@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import CoolingOption, Fabric, Model, Offer, Row, System
+from dcplan.catalog.schema import Offer, Row, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
@@ -41,6 +41,72 @@ def price_changes(
     return changes, problems
 
 
+NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("sites", "*", "location"), "sites"),
+    (("sites", "*", "halls", "*", "cooling", "*"), "cooling"),
+    (("systems", "*"), "systems"),
+    (("fabrics", "*"), "fabrics"),
+    (("fabric", "id"), "fabrics"),
+    (("fleet", "system"), "systems"),
+    (("supply", "*", "system"), "systems"),
+    (("cloud", "offers", "*"), "cloud"),
+    (("workloads", "training", "*", "model"), "models"),
+    (("workloads", "training", "*", "stack"), "stacks"),
+    (("workloads", "capacity", "*", "reference", "model"), "models"),
+    (("finance", "tax", "depreciation"), "depreciation"),
+)
+"""Where a scenario names catalog rows: path pattern -> kind."""
+
+
+def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
+    """Names of catalog rows that do not exist, read from the raw data so that other errors do not hide them."""
+    problems = []
+    for pattern, kind in NAMES:
+        for path, name in _matches(tree.data, pattern, ()):
+            if not isinstance(name, str) or (kind == "models" and name.endswith(".json")):
+                continue
+            if catalog.find(kind, name, Row) is None:
+                hint = did_you_mean(name, catalog.rows[kind])
+                help_text = f"dcplan catalog list {kind}"
+                problems.append(tree.problem("DC010", f"no {kind} row {name!r}", path, hint=hint, help=help_text))
+    return problems
+
+
+def _matches(node: Any, pattern: tuple[str, ...], at: Path) -> Iterator[tuple[Path, Any]]:
+    if not pattern:
+        yield at, node
+    elif pattern[0] == "*":
+        for i, item in enumerate(node if isinstance(node, list) else ()):
+            yield from _matches(item, pattern[1:], (*at, i))
+    elif isinstance(node, dict) and pattern[0] in node:
+        yield from _matches(node[pattern[0]], pattern[1:], (*at, pattern[0]))
+
+
+SERIES: tuple[tuple[str, ...], ...] = (
+    ("finance", "budget_usd"),
+    ("sites", "*", "utility_mw"),
+    ("sites", "*", "energy", "usd_per_kwh"),
+    ("supply", "*", "racks_per_quarter"),
+    ("workloads", "capacity", "*", "pflops_delivered"),
+)
+"""Values that may be one number or one a quarter."""
+
+
+def wrong_lengths(tree: Tree) -> list[Problem]:
+    """Lists by quarter that do not have as many values as the horizon has quarters."""
+    horizon = tree.data.get("horizon")
+    quarters = horizon.get("quarters") if isinstance(horizon, dict) else None
+    if not isinstance(quarters, int):
+        return []
+    problems = []
+    for pattern in SERIES:
+        for path, value in _matches(tree.data, pattern, ()):
+            if isinstance(value, list) and len(value) not in (1, quarters):
+                cause = f"{path[-1]}: {len(value)} values for a horizon of {quarters} quarters; give one, or {quarters}"
+                problems.append(tree.problem("DC012", cause, path))
+    return problems
+
+
 class _Checker:
     def __init__(self, scenario: Scenario, catalog: Catalog, tree: Tree) -> None:
         self.scenario, self.catalog, self.tree = scenario, catalog, tree
@@ -62,12 +128,6 @@ class _Checker:
                 self.add("DC011", f"the id {key!r} stands twice", (*path, i, "id"))
             seen.add(key)
 
-    def series(self, series: list[Any] | None, path: Path) -> None:
-        quarters = self.scenario.horizon.quarters
-        if series is not None and len(series) not in (1, quarters):
-            cause = f"{path[-1]}: {len(series)} values for a horizon of {quarters} quarters; give one, or {quarters}"
-            self.add("DC012", cause, path)
-
     def one_of(self, reference: str, known: Iterable[str], what: str, path: Path) -> None:
         known = list(known)
         if reference not in known:
@@ -82,22 +142,11 @@ class _Checker:
 def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
     """All reference, length and consistency problems of a scenario."""
     check = _Checker(scenario, catalog, tree)
+    check.problems += [*unknown_names(tree, catalog), *wrong_lengths(tree)]
     check.unique((s.id for s in scenario.sites), ("sites",))
     for i, site in enumerate(scenario.sites):
         _check_site(check, site, ("sites", i))
-    if scenario.systems != "all":
-        for i, reference in enumerate(scenario.systems):
-            check.need("systems", reference, System, ("systems", i))
-    if scenario.fabrics != "all":
-        for i, reference in enumerate(scenario.fabrics):
-            check.need("fabrics", reference, Fabric, ("fabrics", i))
-    if scenario.fabric:
-        check.need("fabrics", scenario.fabric.id, Fabric, ("fabric", "id"))
-    check.series(scenario.finance.budget_usd, ("finance", "budget_usd"))
-    for i, entry in enumerate(scenario.supply):
-        check.need("systems", entry.system, System, ("supply", i, "system"))
-        check.series(entry.racks_per_quarter, ("supply", i, "racks_per_quarter"))
-    _check_fleet(check)
+        _check_fleet(check)
     _check_work(check)
     _check_cloud(check)
     check.unique((e.id for e in scenario.expect), ("expect",))
@@ -106,36 +155,20 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
 
 def _check_site(check: _Checker, site: Site, path: Path) -> None:
     row = check.catalog.find("sites", site.location, CatalogSite)
-    if row is None:
-        known = check.catalog.rows["sites"]
-        cause = f"no sites row {site.location!r}"
-        check.add(
-            "DC010",
-            cause,
-            (*path, "location"),
-            hint=did_you_mean(site.location, known),
-            help="dcplan catalog list sites",
-        )
-    else:
+    if row is not None:
         if not (site.climate_zone or row.climate_zone):
             check.add("DC003", f"{site.id}: {row.id} has no climate zone; give climate_zone", path)
         if site.energy.usd_per_kwh is None and row.usd_per_kwh is None:
             check.add("DC003", f"{site.id}: {row.id} has no energy price; give energy.usd_per_kwh", path)
         if site.carbon.grid_g_per_kwh is None and row.grid_g_per_kwh is None and row.grid_lifecycle_g_per_kwh is None:
             check.add("DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path)
-    check.series(site.utility_mw, (*path, "utility_mw"))
-    check.series(site.energy.usd_per_kwh, (*path, "energy", "usd_per_kwh"))
     check.unique((h.id for h in site.halls), (*path, "halls"))
-    for j, hall in enumerate(site.halls):
-        for c, cooling in enumerate(hall.cooling):
-            check.need("cooling", cooling, CoolingOption, (*path, "halls", j, "cooling", c))
 
 
 def _check_fleet(check: _Checker) -> None:
     fleet = check.scenario.fleet
     if fleet is None:
         return
-    check.need("systems", fleet.system, System, ("fleet", "system"))
     sites = {s.id: s for s in check.scenario.sites}
     if fleet.site:
         check.one_of(fleet.site, sites, "site", ("fleet", "site"))
@@ -160,7 +193,6 @@ def _check_work(check: _Checker) -> None:
     check.unique((j.id for j in scenario.workloads.training), ("workloads", "training"))
     for i, job in enumerate(scenario.workloads.training):
         path: Path = ("workloads", "training", i)
-        _check_model(check, job.model, (*path, "model"))
         for k, name in enumerate(job.sites or ()):
             check.one_of(name, sites, "site", (*path, "sites", k))
         for key, quarter in (("start", job.start), ("deadline", job.deadline)):
@@ -171,24 +203,14 @@ def _check_work(check: _Checker) -> None:
     check.unique((c.id for c in scenario.workloads.capacity), ("workloads", "capacity"))
     for i, capacity in enumerate(scenario.workloads.capacity):
         where: Path = ("workloads", "capacity", i)
-        check.series(capacity.pflops_delivered, (*where, "pflops_delivered"))
-        _check_model(check, capacity.reference.model, (*where, "reference", "model"))
         for k, name in enumerate(capacity.sites or ()):
             check.one_of(name, sites, "site", (*where, "sites", k))
-
-
-def _check_model(check: _Checker, reference: str, path: Path) -> None:
-    if not reference.endswith(".json"):
-        check.need("models", reference, Model, path)
 
 
 def _check_cloud(check: _Checker) -> None:
     cloud = check.scenario.cloud
     if cloud is None:
         return
-    named = () if cloud.offers == "all" else cloud.offers
-    for i, reference in enumerate(named):
-        check.need("cloud", reference, Offer, ("cloud", "offers", i))
     for reference, prices in cloud.prices.items():
         check.need("cloud", reference, Offer, ("cloud", "prices", reference))
         for key in prices:

@@ -72,8 +72,8 @@ def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path
             if key in old:
                 merged_map[key] = _merge(result, old[key], over, value, (*at, key), (*over_at, key))
             else:
-                merged_map[key] = value
                 result._own((*at, key), *over.origin((*over_at, key)))
+                merged_map[key] = _unwrapped(result, over, value, (*at, key), (*over_at, key))
         return merged_map
     if _has_ids(old) and _has_ids(new):
         items = list(old)
@@ -90,8 +90,22 @@ def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path
     return new
 
 
+def _unwrapped(result: Tree, over: Tree, new: Any, at: Path, over_at: Path) -> Any:
+    """``{replace: [...]}`` where there was nothing to replace is the list itself."""
+    if not isinstance(new, dict):
+        return new
+    if set(new) == {"replace"} and isinstance(new["replace"], list):
+        result._own(at, *over.origin((*over_at, "replace")))
+        return new["replace"]
+    return {key: _unwrapped(result, over, value, (*at, key), (*over_at, key)) for key, value in new.items()}
+
+
 def _has_ids(node: Any) -> bool:
-    return isinstance(node, list) and bool(node) and all(isinstance(x, dict) and "id" in x for x in node)
+    return (
+        isinstance(node, list)
+        and bool(node)
+        and all(isinstance(x, dict) and isinstance(x.get("id"), str) for x in node)
+    )
 
 
 def split_key(key: str) -> list[str]:
@@ -163,14 +177,14 @@ def _addresses_scenario(data: Any, parts: list[str]) -> bool:
     node = data.get(parts[0]) if isinstance(data, dict) else None
     if isinstance(node, dict):
         return True
-    return isinstance(node, list) and _list_index(node, parts[1]) is not None and _has_ids(node)
+    return _has_ids(node)
 
 
 def _list_index(node: list[Any], head: str) -> int | None:
     for i, item in enumerate(node):
         if isinstance(item, dict) and str(item.get("id")) == head:
             return i
-    return int(head) if head.isdigit() and int(head) < len(node) else None
+    return int(head) if head.isdecimal() and head.isascii() and int(head) < len(node) else None
 
 
 def set_document(text: str) -> tuple[str, Document]:

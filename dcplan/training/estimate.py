@@ -98,14 +98,16 @@ def sweep(
     replica = grid["tp"] * grid["pp"] * grid["cp"]
     sequences = max(global_batch_tokens / seq_len, 1.0)
     dp = np.minimum(np.floor(counts / replica), math.floor(sequences))
-    ok = (dp >= 1) & (grid["ep"] <= np.maximum(dp * grid["cp"] * grid["tp"], 1))
+    ok = (dp >= 1) & (grid["ep"] <= np.maximum(dp * grid["cp"], 1))
     dp = np.maximum(dp, 1.0)
     memory = _memory(shape, seq_len, grid, dp)
     if not hardware.streams_weights:
         ok &= memory <= hardware.hbm_gb * USABLE_FRAC
     # context parallel is free in this first form, so it is used only as far as memory asks for it
-    least = np.min(np.where(ok, np.broadcast_to(grid["cp"], ok.shape), np.inf), axis=1, keepdims=True)
-    ok &= grid["cp"] <= least
+    for full in (0.0, 1.0):
+        mode = np.broadcast_to(grid["full"] == full, ok.shape)
+        least = np.min(np.where(ok & mode, np.broadcast_to(grid["cp"], ok.shape), np.inf), axis=1, keepdims=True)
+        ok &= ~mode | (grid["cp"] <= least)
     parts = _time_parts(shape, seq_len, sequences, hardware, grid, dp)
     total = np.where(ok, sum(parts.values()), np.inf)
     # a hair per pipeline stage and tensor rank makes equally fast layouts resolve to the simplest one

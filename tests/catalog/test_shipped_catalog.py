@@ -96,11 +96,11 @@ def test_climate_hours_of_every_station_make_a_common_year() -> None:
         assert sum(quarters.values()) == 8760
 
 
-def test_every_climate_key_and_every_table_belong_together() -> None:
+def test_every_climate_key_has_its_table() -> None:
     keys = {row.climate for row in load().table("sites", Site).values()} - {None}
-    # beside the metros there is one station for each climate zone, for a scenario that names only a zone
+    # more tables than sites: one station for each climate zone, and places that a scenario may name
     assert keys <= set(climate())
-    assert {key for key in set(climate()) - keys if not str(key).startswith("zone-")} == set()
+    assert len(keys) > 10
 
 
 def test_a_site_without_climate_or_price_says_so() -> None:

@@ -143,6 +143,12 @@ def test_billion_laughs_are_refused_quickly() -> None:
     assert time.perf_counter() - begin < 5
 
 
+def test_too_many_aliases_are_refused_even_when_the_values_are_few() -> None:
+    # 21,000 aliases of a list of one: 42,000 values, far below 400,000, but above 20,000 repeats
+    [problem] = refused(f"a: &a [1]\nb: [{','.join(['*a'] * 21_000)}]")
+    assert problem.code == "DC007"
+
+
 def test_an_alias_used_a_few_times_is_fine() -> None:
     data = parse("a: &a {x: 1}\nb: [*a, *a]\n", "x").data
     assert data["b"] == [{"x": 1}, {"x": 1}]

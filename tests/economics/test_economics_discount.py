@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Curve
-from dcplan.economics.discount import discount_factor, end_of_life_curve, residual_frac, straight_line_frac
+from dcplan.economics.discount import discount_factor, residual_frac, straight_line_frac, straight_residual_frac
 
 QUICK = settings(max_examples=80, deadline=None)
 RATE, YEARS = st.floats(0.0, 0.5), st.floats(0.0, 30.0)
@@ -74,20 +74,17 @@ def test_residual_curves_are_ordered_and_never_rise() -> None:
         assert list(curve) == sorted(curve, reverse=True)
 
 
-@pytest.mark.parametrize(("life", "end"), [(4.0, 0.2), (6.0, 0.0), (1.0, 0.5), (5.0, 1.0)])
-def test_end_of_life_curve_is_a_straight_line_then_flat(life: float, end: float) -> None:
-    curve = end_of_life_curve(life, end)
+@pytest.mark.parametrize(("life", "end"), [(4.0, 0.2), (6.0, 0.0), (1.0, 0.5), (5.0, 1.0), (2.5, 0.2)])
+def test_residual_fraction_is_a_straight_line_then_flat(life: float, end: float) -> None:
     for age in (0.0, life / 4, life / 2, life, life + 3):
         expected = max(1 - (1 - end) * age / life, end)
-        assert residual_frac(curve, age) == pytest.approx(expected), age
+        assert straight_residual_frac(age, life, end) == pytest.approx(expected), age
 
 
-def test_end_of_life_in_the_middle_of_a_year() -> None:
-    # life 2.5 years, 20 % left: at 2.5 and later 0.2; half way (1.25) 0.6
-    curve = end_of_life_curve(2.5, 0.2)
-    assert residual_frac(curve, 1.25) == pytest.approx(0.6)
-    assert residual_frac(curve, 3.0) == pytest.approx(0.2)
-    assert residual_frac(curve, 2.5) == pytest.approx(0.2)
+def test_end_of_life_in_the_middle_of_a_year_is_reached_then() -> None:
+    # life 2.5 years, 20 % left: half way (1.25) 0.6, at 2.5 and later 0.2
+    assert straight_residual_frac(1.25, 2.5, 0.2) == pytest.approx(0.6)
+    assert straight_residual_frac(2.5, 2.5, 0.2) == pytest.approx(0.2)
 
 
 @given(YEARS, st.floats(0.5, 40.0))

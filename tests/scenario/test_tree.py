@@ -93,6 +93,19 @@ def test_set_without_equals_shows_an_example() -> None:
     assert "--set" in caught.value.problems[0].help
 
 
+def test_a_value_replaced_whole_forgets_where_its_parts_came_from() -> None:
+    tree = Tree.of(Document("a", {"x": {"v": 1}}))
+    for text in ("x.v=2", "x={v: 3}"):
+        key, document = set_document(text)
+        tree = changed(tree, key, document, ())
+    assert tree.data == {"x": {"v": 3}}
+    assert tree.place(("x", "v")).path == "--set x"
+
+
+def test_either_quote_keeps_dots_together() -> None:
+    assert split_key("models.'a.b'.c") == split_key('models."a.b".c') == ["models", "a.b", "c"]
+
+
 PARTS = st.lists(st.text(st.sampled_from("ab0-._ é'"), min_size=1, max_size=6), min_size=1, max_size=4)
 
 

@@ -91,6 +91,21 @@ def test_mixtral_by_hand() -> None:
     assert shape.routed_params == 56 * 8 * 301_989_888
 
 
+def test_deepseek_v3_by_hand() -> None:
+    """arXiv 2412.19437, section 4.2: hidden 7,168, 61 layers (3 dense), 128 heads, 256 + 1 experts, 8 active.
+
+    Latent attention: queries over 1,536, keys and values over 512, 128 + 64 and 128 a head, two norms.
+    """
+    attention = 7168 * 1536 + 1536 + 1536 * 128 * 192  # queries
+    attention += 7168 * (512 + 64) + 512 + 512 * 128 * (128 + 128) + 128 * 128 * 7168
+    expert = 3 * 7168 * 2048
+    fixed = 61 * (attention + 2 * 7168) + 3 * 3 * 7168 * 18_432 + 58 * (expert + 256 * 7168)
+    fixed += 2 * 129_280 * 7168 + 7168
+    shape = _shape("deepseek-v3")
+    assert shape.params == fixed + 58 * 256 * expert
+    assert shape.active_params == fixed + 58 * 8 * expert
+
+
 def test_dense_models_pass_through_all_their_parameters() -> None:
     shape = _shape("llama-3.1-405b")
     assert shape.active_params == shape.params

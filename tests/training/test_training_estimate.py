@@ -119,6 +119,12 @@ def test_weight_streaming_ignores_memory_and_is_data_parallel() -> None:
     assert layout_of(result, 1) == {"tp": 1, "pp": 1, "cp": 1, "ep": 1, "dp": 4, "recompute": "selective"}
 
 
+def test_wafers_without_a_sequence_stay_idle() -> None:
+    result = _sweep("llama-3.1-8b", [64.0, 100.0], WAFER, batch=64 * 4096)
+    assert list(result.used) == [64.0, 64.0]
+    assert result.step_time_s[1] == result.step_time_s[0]
+
+
 def test_step_time_by_hand() -> None:
     """4 wafers of 1,000 TFLOP/s at half: 8 sequences are 2 each; 64 wafers, 128 sequences: 8 "nodes".
 
@@ -132,6 +138,20 @@ def test_step_time_by_hand() -> None:
     many = _sweep("llama-3.1-8b", [64.0], WAFER, batch=128 * 4096)
     assert many.step_time_s[0] == pytest.approx(2 * sequence_s * 1.028551, rel=1e-6)
     assert few.flops_per_step == pytest.approx(model_flops_per_token(shape, 4096) * 8 * 4096)
+
+
+def test_full_recompute_adds_a_forward_pass() -> None:
+    """Forward 1, backward 2: computing the forward pass again makes 4 of 3 (training_runs.md).
+
+    8B on one accelerator of 165 GB: 18 bytes a parameter are 144.5 of the usable 151.8 GB; selective
+    activations, 4,096 x 4,096 x 32 x 34 bytes = 18.3 GB, are too much, full ones, 1.1 GB + 2.1 of logits, fit.
+    """
+    shape = _shape("llama-3.1-8b")
+    small = Hardware(1000.0, 0.5, 0.4, 0.6, hbm_gb=165.0, scaleup_domain=1, scaleout_gb_per_s=50.0)
+    result = sweep(shape, 4096, 8 * 4096.0, small, np.array([1.0]))
+    assert layout_of(result, 0)["recompute"] == "full"
+    sequence_s = model_flops_per_token(shape, 4096) * 4096 / 0.5e15
+    assert result.parts_s["compute"][0] == pytest.approx(8 * sequence_s * 4 / 3)
 
 
 def test_exposed_traffic_by_hand() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from dcplan.catalog.schema import Curve
-from dcplan.economics.discount import end_of_life_curve, residual_frac, straight_line_frac
+from dcplan.economics.discount import residual_frac, straight_line_frac, straight_residual_frac
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import FinanceTerms
 from dcplan.provenance import Quantity, Status
@@ -21,7 +21,7 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
     """
     rate = ledger.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
     life = ledger.chosen("finance.hardware_life_years", finance.hardware_life_years, "finance", "hardware-life-years")
-    curve = _curve(finance, life, ledger)
+    left = _residual(finance, life, ledger)
     ages = [(quarters - t) / QUARTERS_PER_YEAR for t in range(quarters)]
     total, by_quarter = _budget(finance.budget_usd, ledger)
 
@@ -34,21 +34,23 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
         life_quarters=round(life * QUARTERS_PER_YEAR),
         budget_total_usd=total,
         budget_usd=by_quarter,
-        hardware_residual_frac=tuple(residual_frac(curve, age) if age < life else 0.0 for age in ages),
+        hardware_residual_frac=tuple(left(age) if age < life else 0.0 for age in ages),
         building_residual_frac=book("building-life-years"),
         power_residual_frac=book("power-life-years"),
         cooling_residual_frac=book("cooling-life-years"),
     )
 
 
-def _curve(finance: Finance, life_years: float, ledger: Ledger) -> Sequence[float]:
+def _residual(finance: Finance, life_years: float, ledger: Ledger) -> Callable[[float], float]:
+    """Share of the price left at an age in years: a fraction at the end of life, or a named curve."""
     if isinstance(finance.residual, Quantity):
-        return end_of_life_curve(life_years, ledger.take("finance.residual", finance.residual))
+        end = ledger.take("finance.residual", finance.residual)
+        return lambda age: straight_residual_frac(age, life_years, end)
     name = finance.residual or "mid"
     row = ledger.catalog.get("residuals", f"residual-{name}", Curve)
     status = Status.INPUT if finance.residual else Status.DEFAULT
     ledger.text("finance.residual", name, status, str(row.source))
-    return row.value_frac
+    return lambda age: residual_frac(row.value_frac, age)
 
 
 def _budget(series: list[Quantity] | None, ledger: Ledger) -> tuple[float | None, tuple[float, ...] | None]:

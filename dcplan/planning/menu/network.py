@@ -120,14 +120,17 @@ def _design(
     radix = min(_radix(ledger, model, link_gbps) for model in models[:tiers])
     default = family.oversubscription.value if family.oversubscription else 1.0
     over = given.oversubscription if given else None
-    return design(
-        radix,
-        tiers,
-        planes=planes,
-        leaf_spine=over.leaf_spine.value if over and over.leaf_spine else default,
-        spine_core=over.spine_core.value if over and over.spine_core else 1.0,
-        endpoints_per_leaf=given.endpoints_per_leaf if given else None,
-    )
+    try:
+        return design(
+            radix,
+            tiers,
+            planes=planes,
+            leaf_spine=over.leaf_spine.value if over and over.leaf_spine else default,
+            spine_core=over.spine_core.value if over and over.spine_core else 1.0,
+            endpoints_per_leaf=given.endpoints_per_leaf if given else None,
+        )
+    except ValueError as error:
+        raise _MissingError(str(error)) from error
 
 
 def _radix(ledger: Ledger, model: str, link_gbps: float) -> int:

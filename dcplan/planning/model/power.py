@@ -17,7 +17,8 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     .. math::
        P_{st} = \sum_{h,k,c} w_k\,\mathrm{PUE}^{peak}_c n_{hkct} + w^{net}\,\mathrm{PUE}^{peak}, \quad
-       P_{st} \le G_{st}, \quad B (b_{st} - r\,u_{st}) \ge \rho\, P^{new}_{st}
+       P_{st} \le G_{st}, \quad B (b_{st} - r\,u_{st}) \ge \rho\, P^{new}_{st}, \quad
+       B (b_{st} - u_{st}) \ge P^{new}_{st}
 
     Energy is average power by state times the mean PUE of the racks' own cooling.
     """
@@ -79,7 +80,15 @@ def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[
         carried = terms.block_mw * (m.blocks[s, q] - spare * m.used_new[s, q])
         return carried >= factor * site_peak_mw(m, sets, s, q, upper=True, new_only=True)
 
+    def one_may_fail(m: pyo.ConcreteModel, s: str, q: int) -> Any:
+        terms = sets.menu.site(s)
+        if RULES[terms.redundancy] in (RULES["n"], RULES["n+1"]):
+            return pyo.Constraint.Skip  # N has no spare; N+1 says the same in the row above
+        carried = terms.block_mw * (m.blocks[s, q] - m.used_new[s, q])
+        return carried >= site_peak_mw(m, sets, s, q, upper=True, new_only=True)
+
     model.power_blocks = pyo.Constraint(backed, t, rule=enough)
+    model.power_block_may_fail = pyo.Constraint(backed, t, rule=one_may_fail)
     model.blocks_stay = pyo.Constraint(backed, t[1:], rule=lambda m, s, q: m.blocks[s, q] >= m.blocks[s, q - 1])
     model.new_hall_used = pyo.Constraint(
         new,

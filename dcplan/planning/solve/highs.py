@@ -186,6 +186,26 @@ def solve(
     return _outcome(solver, matrix, began, bool(integer.any()), interrupted)
 
 
+@dataclass(frozen=True)
+class Point:
+    """Optimum of the linear relaxation."""
+
+    objective: float
+    values: Vector
+    reduced_costs: Vector
+
+
+def relaxation(matrix: Matrix) -> Point | None:
+    """Solve the linear relaxation; None when it has no optimum."""
+    solver = _highs(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    found = solver.getSolution()
+    objective = float(solver.getInfo().objective_function_value)
+    return Point(objective, np.array(found.col_value), np.array(found.col_dual))
+
+
 def _watch(solver: highspy.Highs, progress: Progress | None, stop: Callable[[], bool] | None) -> list[bool]:
     interrupted: list[bool] = []
     if progress is not None:

@@ -16,6 +16,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.plan import Decisions, fixed_columns, from_solution
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Matrix, Outcome, Progress, compile_model
+from dcplan.planning.solve.stages import DIRECT_COLUMNS, staged
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.units import USD_PER_MUSD
@@ -74,7 +75,10 @@ def solve_menu(
         matrix = compile_model(model)
         held = _fixed(tried, matrix, fixed)
         left = time_limit_s - (time.monotonic() - began)
-        outcome = highs.solve(matrix, gap=gap, time_limit_s=left, fixed=held, progress=progress, stop=stop)
+        if held is None and len(matrix.columns) > DIRECT_COLUMNS:
+            outcome = staged(matrix, tried, gap=gap, time_limit_s=left, progress=progress, stop=stop)
+        else:
+            outcome = highs.solve(matrix, gap=gap, time_limit_s=left, fixed=held, progress=progress, stop=stop)
         if factor == MARGIN_FACTORS[0]:
             bound = outcome.bound * USD_PER_MUSD  # the narrowest margins give the bound that holds for all
         seconds = time.monotonic() - began

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dcplan.provenance import Fraction, NonNegative, Positive, Series
-from dcplan.scenario.schema.base import Key, Part, Quarter
+from dcplan.scenario.schema.base import Count, Key, Part, Quarter
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
@@ -60,7 +60,7 @@ class Hall(Part):
     """A hall type; ``count`` alike halls are one type (DESIGN section 2, Halls)."""
 
     id: Key
-    racks: Annotated[int, Field(ge=1)]
+    racks: Count
     rack_kw_max: Positive
     it_mw: Positive
     air_mw: NonNegative | None = None
@@ -68,7 +68,7 @@ class Hall(Part):
     rack_kg_max: Positive | None = None
     rack_units: Positive | None = None
     cooling: Annotated[tuple[str, ...], Field(min_length=1)]
-    count: Annotated[int, Field(ge=1)] = 1
+    count: Count = 1
     existing: bool = False
     available_from: Quarter | None = None
     fit_out_usd_per_kw: Positive | None = None

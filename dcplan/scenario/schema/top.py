@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import Fraction, Positive, Quantity, Series
-from dcplan.scenario.schema.base import Key, Part, Quarter
+from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
 from dcplan.scenario.schema.site import Site
 from dcplan.scenario.schema.work import (
     Cloud,
@@ -24,7 +25,7 @@ class Horizon(Part):
     """First quarter and number of quarters."""
 
     start: Quarter
-    quarters: Annotated[int, Field(ge=1, le=80)]
+    quarters: Annotated[int, Field(ge=1, le=80, strict=True)]
 
 
 class Tax(Part):
@@ -44,6 +45,17 @@ class Debt(Part):
     term_years: Positive
 
 
+def _residual(data: Any) -> Any:
+    if data in ("low", "mid", "high") or isinstance(data, int | float | dict | Quantity):
+        return data
+    code = "residual"
+    message = "expected low, mid, high or a fraction at the end of life, got {got}"
+    raise PydanticCustomError(code, message, {"got": repr(data)[:60]})
+
+
+Residual = Annotated[Literal["low", "mid", "high"] | Fraction, BeforeValidator(_residual)]
+
+
 class Finance(Part):
     """Money: discounting, budget and lives. Left-out values come from ``catalogs/finance``."""
 
@@ -51,7 +63,7 @@ class Finance(Part):
     budget_usd: Series | None = None
     """Cash out over the horizon (one number) or by quarter (a list; what is not spent carries over)."""
     hardware_life_years: Positive | None = None
-    residual: Literal["low", "mid", "high"] | Fraction | None = None
+    residual: Residual | None = None
     tax: Tax = Tax()
     debt: Debt | None = None
 
@@ -60,7 +72,7 @@ class Sensitivity(Part):
     """Inputs to vary and how often (answered by a later verb; read and checked now)."""
 
     inputs: tuple[str, ...] = ()
-    samples: Annotated[int, Field(ge=1)] | None = None
+    samples: Count | None = None
     seed: int | None = None
 
 
@@ -77,8 +89,8 @@ class Scenario(Part):
     horizon: Horizon
     finance: Finance = Finance()
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
-    systems: Literal["all"] | tuple[str, ...] = ()
-    fabrics: Literal["all"] | tuple[str, ...] = ()
+    systems: AllOrIds = ()
+    fabrics: AllOrIds = ()
     fleet: Fleet | None = None
     fabric: GivenFabric | None = None
     storage: Storage | None = None

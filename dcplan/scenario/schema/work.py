@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.market import Term
 from dcplan.provenance import Fraction, Positive, Quantity, Series
-from dcplan.scenario.schema.base import Key, Part, Quarter
+from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
 
 Precision = Literal["bf16", "fp16", "fp8", "fp4"]
 
@@ -21,14 +21,14 @@ class Job(Part):
     model: str
     """Catalog id, or a path (relative to the scenario file) to a Hugging Face config.json."""
     tokens: Positive
-    seq_len: Annotated[int, Field(ge=1)]
+    seq_len: Count
     global_batch_tokens: Positive
     precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
     start: Quarter | None = None
     deadline: Quarter | None = None
     deadline_days: Positive | None = None
     deadline_confidence: Annotated[float, Field(gt=0.5, lt=1)] | None = None
-    accelerators: Annotated[int, Field(ge=1)] | None = None
+    accelerators: Count | None = None
     """A fixed size; left out, the plan chooses it."""
     sites: tuple[str, ...] | None = None
     stack: str | None = None
@@ -45,7 +45,7 @@ class Reference(Part):
     """The job on which delivered FLOP/s are counted."""
 
     model: str
-    seq_len: Annotated[int, Field(ge=1)]
+    seq_len: Count
     precision: Precision = "bf16"
 
 
@@ -69,11 +69,11 @@ class Workloads(Part):
 class Cloud(Part):
     """What may be rented."""
 
-    offers: Literal["all"] | tuple[str, ...]
+    offers: AllOrIds
     terms: tuple[Term, ...] = ("on-demand",)
     prices: dict[str, dict[str, Quantity]] = Field(default_factory=dict)
-    max_accelerators: Annotated[int, Field(ge=0)] | None = None
-    max_accelerators_per_offer: Annotated[int, Field(ge=0)] | None = None
+    max_accelerators: CountOrZero | None = None
+    max_accelerators_per_offer: CountOrZero | None = None
     egress_tb_per_month: Quantity | None = None
     price_change_frac_per_year: Quantity | None = None
 
@@ -82,10 +82,10 @@ class Fleet(Part):
     """A decision already taken: in service, and paid, in the first quarter."""
 
     system: str
-    accelerators: Annotated[int, Field(ge=1)]
+    accelerators: Count
     site: str | None = None
     hall: str | None = None
-    nodes_per_rack: Annotated[int, Field(ge=1)] | None = None
+    nodes_per_rack: Count | None = None
     utilization_frac: Fraction | None = None
 
 
@@ -101,10 +101,10 @@ class GivenFabric(Part):
 
     id: str
     topology: str | None = None
-    tiers: Annotated[int, Field(ge=1, le=3)] | None = None
-    planes: Annotated[int, Field(ge=1)] | None = None
-    endpoints_per_leaf: Annotated[int, Field(ge=1)] | None = None
-    nodes_per_su: Annotated[int, Field(ge=1)] | None = None
+    tiers: Annotated[int, Field(ge=1, le=3, strict=True)] | None = None
+    planes: Count | None = None
+    endpoints_per_leaf: Count | None = None
+    nodes_per_su: Count | None = None
     oversubscription: Oversubscription = Oversubscription()
 
 
@@ -119,7 +119,7 @@ class Supply(Part):
 
     system: str
     racks_per_quarter: Series | None = None
-    lead_quarters: Annotated[int, Field(ge=0)] | None = None
+    lead_quarters: CountOrZero | None = None
     from_quarter: Quarter | None = Field(default=None, alias="from")
 
 
