@@ -32,14 +32,19 @@ def run() -> int:
         count = len(error.problems)
         sys.stderr.write(f"{count} error{'s' if count > 1 else ''}\n")
         return error.exit_code
-    except OSError as error:
-        if error.filename is None:
-            return _bug(error)
-        sys.stderr.write(f"error[DC006]: {error.filename}: {error.strerror}\n")
-        return 2
     except Exception as error:  # the last door: never a bare traceback
-        return _bug(error)
+        return _other(error)
     return _flushed(0)
+
+
+def _other(error: Exception) -> int:
+    """Tell apart a file that cannot be written, the request's fault, and everything else, ours."""
+    from dcplan.errors import EXIT_INPUT
+
+    if isinstance(error, OSError) and error.filename is not None:
+        sys.stderr.write(f"error[DC006]: {error.filename}: {error.strerror}\n")
+        return EXIT_INPUT
+    return _bug(error)
 
 
 def _bug(error: Exception) -> int:

@@ -196,7 +196,7 @@ def parse(text: str, path: str) -> Document:
 
     Examples
     --------
-    >>> parse("a: NO\\nb: 12:30\\nc: 1e3\\nd: 010\\ne: [1, x]", "x.yaml").data
+    >>> parse("a: NO\nb: 12:30\nc: 1e3\nd: 010\ne: [1, x]", "x.yaml").data
     {'a': 'NO', 'b': '12:30', 'c': 1000.0, 'd': 10, 'e': [1, 'x']}
     """
     lines = tuple(text.splitlines())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.result import Result, Table
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet read text as a formula."""
 METRIC_COLUMNS = ("metric", "value", "low", "high", "unit", "label")
 INPUT_COLUMNS = ("key", "value", "low", "high", "unit", "status", "source", "as_of", "at", "note")

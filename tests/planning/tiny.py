@@ -171,5 +171,5 @@ def _research(
         return (), offers
     tflops = {(p.hall, p.system): float(rng.uniform(200, 900)) for p in placed}
     tflops["cloud:o", "chip"] = 400.0
-    demand = tuple(float(x) for x in rng.uniform(0.0, 8.0, quarters))
+    demand = tuple(float(x) for x in rng.uniform(0.0, 14.0, quarters))
     return (CapacityTerms("research", demand, 0.5, tflops),), offers
