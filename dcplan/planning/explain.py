@@ -16,7 +16,8 @@ PRICES = {
     "utility_mw": 40.0, "hall_it_mw": 40.0, "cooling_it_mw": 40.0, "hall_air_mw": 20.0, "cooling_air_mw": 20.0,
     "cooling_liquid_mw": 20.0, "hall_racks": 3.0, "cooling_racks": 3.0, "rack_bound": 3.0, "hall_units": 200.0,
     "supply": 5.0, "budget": 1.0, "budget_total": 1.0, "research_demand": 10.0, "job_runs_once": 5000.0,
-    "carbon_cap": 0.01, "offer_limit": 0.1, "cloud_limit": 0.1, "accelerators_for_jobs": 0.1,
+    "carbon_cap": 0.01,
+    "water_cap": 0.001, "offer_limit": 0.1, "cloud_limit": 0.1, "accelerators_for_jobs": 0.1,
 }  # fmt: skip
 """M$ per unit of each limit: only the order of size matters, so that the cheapest mend is found first."""
 
@@ -37,6 +38,7 @@ WORDS = {
     "research_demand": ("demand {0} in {t}", "PFLOP/s less"),
     "job_runs_once": ("job {0}", "dropped"),
     "carbon_cap": ("carbon cap of {0}", "t more"),
+    "water_cap": ("water cap of {0}", "m3 more"),
     "offer_limit": ("accelerators of offer {0}", "more"),
     "cloud_limit": ("cloud.max_accelerators", "more"),
     "accelerators_for_jobs": ("accelerators of {1} in {0}", "more"),

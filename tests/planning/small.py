@@ -33,7 +33,8 @@ def rack(system: str, cooling: str, *, price: float, rated: float) -> Placement:
     return Placement(
         hall=HALL, cooling=cooling, system=system, accelerator="chip", accelerators=16, nodes=2, slots=1,
         rated_kw=rated,
-        peak_kw=1.2 * rated, idle_kw=0.25 * rated, training_kw=0.75 * rated, research_kw=0.5 * rated,
+        peak_kw=1.2 * rated,
+        idle_kw=0.25 * rated, standing_kw=0.25 * rated, training_kw=0.75 * rated, research_kw=0.5 * rated,
         air_kw=rated - liquid,
         liquid_kw=liquid, overhead_kw=1.0, weight_kg=500.0, ports=16, rails=8, port_class=PORTS, price_usd=price,
         maintenance_usd_per_quarter=10_000.0, lead=1, first_order=0, max_racks_unit=4, embodied_t=2.0, fit_reason="",

@@ -66,6 +66,7 @@ def test_each_mutation_is_found(change: object, name: str) -> None:
     [
         ({"utility_mw": (0.0, 0.01)}, "utility MW"),
         ({"max_t_per_year": 1.0}, "carbon t"),
+        ({"max_l_per_year": 1.0}, "water L"),
     ],
 )
 def test_tighter_site_is_found(limit: dict[str, object], name: str) -> None:

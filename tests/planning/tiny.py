@@ -43,6 +43,7 @@ def placement(hall: str, system: str, rng: np.random.Generator, *, lead: int) ->
         rated_kw=rated,
         peak_kw=rated * 1.2,
         idle_kw=rated * 0.3,
+        standing_kw=rated * 0.3,
         training_kw=rated * 0.8,
         research_kw=rated * 0.6,
         air_kw=rated - liquid,

@@ -124,9 +124,9 @@ def _shares(by_cooling: dict[str, float], d: Decisions, hall: HallTerms, t: int)
 def _energy_mwh(menu: Menu, d: Decisions, place: Placement, racks: int, t: int) -> float:
     training = d.training.get((*place.key, t), 0.0)
     research = sum(d.research.get((c.id, *place.key, t), 0.0) for c in menu.capacity)
-    kw = racks * place.idle_kw
-    kw += (place.training_kw - place.idle_kw) * training / place.accelerators
-    kw += (place.research_kw - place.idle_kw) * research / place.accelerators
+    kw = racks * place.standing_kw
+    kw += (place.training_kw - place.standing_kw) * training / place.accelerators
+    kw += (place.research_kw - place.standing_kw) * research / place.accelerators
     return kw * HOURS_PER_QUARTER / KW_PER_MW
 
 

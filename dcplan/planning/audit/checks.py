@@ -104,6 +104,11 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
             new = sum(books.halls[h.id, t].facility_mw for h in menu.halls if h.site == site.id and h.needs_blocks)
             blocks = d.blocks.get((site.id, t), 0)
             yield Check("power blocks", site.id, t, blocks_needed(new, site.block_mw, site.redundancy), blocks)
+        if site.max_l_per_year is not None:
+            for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
+                year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
+                litres = sum(books.site(menu, site.id, t, "water_l") for t in year)
+                yield Check("water L", site.id, first, litres, site.max_l_per_year * len(year) / QUARTERS_PER_YEAR)
         if site.max_t_per_year is not None:
             for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
                 year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))

@@ -19,6 +19,7 @@ class Facts:
     training_kw: float
     research_kw: float
     idle_kw: float
+    standing_kw: float
     air_kw: float
     liquid_kw: float
     overhead_kw: float
@@ -47,12 +48,17 @@ def facts_of(place: Placement, question: Question) -> Facts:
         return own.value if own else rated * catalog.get("power", f"average-{name}-frac", Parameter).value.value
 
     n = place.nodes
+    fleet = question.scenario.fleet
+    busy = 0.0
+    if fleet and fleet.utilization_frac and catalog.get("systems", fleet.system, System).id == row.id:
+        busy = fleet.utilization_frac.value
     return Facts(
         accelerators=row.accelerators * n,
         rated_kw=rated * n,
         training_kw=average("training") * n,
         research_kw=average("research") * n,
         idle_kw=average("idle") * n,
+        standing_kw=(average("idle") + busy * (average("training") - average("idle"))) * n,
         air_kw=air * n,
         liquid_kw=liquid * n,
         overhead_kw=(_value(cooling.cdu_frac) * liquid + _value(cooling.fan_frac) * air) * n,

@@ -46,8 +46,21 @@ def audit(menu: Menu, decisions: Decisions, question: Question) -> Audit:
         checks=checks,
         npv_usd=npv_usd(books.flows, menu.finance.discount_rate),
         problems=tuple(problems),
-        given=tuple(_sentence(menu, c) for c in broken if c.given),
+        given=_merged(menu, [c for c in broken if c.given]),
     )
+
+
+def _merged(menu: Menu, checks: list[Check]) -> tuple[str, ...]:
+    """One sentence a limit: its worst quarter, and in how many quarters it is exceeded."""
+    groups: dict[tuple[str, str], list[Check]] = {}
+    for check in checks:
+        groups.setdefault((check.name, check.where), []).append(check)
+    sentences = []
+    for found in groups.values():
+        worst = max(found, key=lambda c: c.used - c.limit)
+        more = f" (in {len(found)} quarters)" if len(found) > 1 else ""
+        sentences.append(_sentence(menu, worst) + more)
+    return tuple(sentences)
 
 
 def _sentence(menu: Menu, check: Check) -> str:

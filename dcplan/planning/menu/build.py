@@ -124,14 +124,9 @@ def _placements(
         if value is None:
             cause = f"fleet: {row.id} has no {field}; give it under prices"
             raise InputError([question.tree.problem("DC003", cause, ("fleet", "system"))])
+    busy = ledger.take("fleet.utilization_frac", fleet.utilization_frac) if fleet.utilization_frac else 0.0
     own = placements(
-        system_terms(row, scenario, ledger),
-        hall,
-        given[hall.id],
-        ledger,
-        left_out,
-        fleet.nodes_per_rack,
-        per_su,
+        system_terms(row, scenario, ledger), hall, given[hall.id], ledger, left_out, fleet.nodes_per_rack, per_su, busy
     )
     if not own:
         reasons = "; ".join(f"{x.where}: {x.reason}" for x in left_out if x.id == row.id)
@@ -221,4 +216,10 @@ def _warnings(question: Question) -> list[str]:
     ]
     if scenario.storage is None and (scenario.workloads.training or scenario.fleet):
         notes.append("storage is not sized by this version: give storage.usable_pb to count its cost, power and racks")
+    if any(job.stack for job in scenario.workloads.training):
+        notes.append("workloads.training.stack is read but not used yet: achieved fractions are not split by stack")
+    if scenario.cloud and scenario.cloud.egress_tb_per_month:
+        notes.append("cloud.egress_tb_per_month is not counted by plan: tco will")
+    if scenario.finance.debt or scenario.finance.tax != type(scenario.finance.tax)():
+        notes.append("finance.tax and finance.debt are not counted by plan: tco will")
     return notes

@@ -131,6 +131,7 @@ def placements(
     left_out: list[LeftOut],
     nodes_override: int | None = None,
     nodes_per_su: int | None = None,
+    busy_frac: float = 0.0,
 ) -> list[Placement]:
     """Every cooling option of a hall under which the system fits; the others are named with the reason."""
     result = []
@@ -138,7 +139,7 @@ def placements(
         row = ledger.catalog.get("cooling", cooling.id, CoolingOption)
         reason = _incompatible(system.row, row)
         if not reason:
-            placed = _placed(system, hall, given, cooling, row, nodes_override, nodes_per_su)
+            placed = _placed(system, hall, given, cooling, row, nodes_override, nodes_per_su, busy_frac)
             if isinstance(placed, Placement):
                 result.append(placed)
                 continue
@@ -165,6 +166,7 @@ def _placed(
     row: CoolingOption,
     nodes_override: int | None,
     nodes_per_su: int | None,
+    busy_frac: float,
 ) -> Placement | str:
     unit = system.row
     liquid_hall = "liquid" in row.accepts and "liquid" in unit.cooling_modes
@@ -201,6 +203,7 @@ def _placed(
         rated_kw=system.rated_kw * nodes,
         peak_kw=system.peak_kw * nodes,
         idle_kw=system.idle_kw * nodes,
+        standing_kw=standing_kw(system.idle_kw, system.training_kw, busy_frac) * nodes,
         training_kw=system.training_kw * nodes,
         research_kw=system.research_kw * nodes,
         air_kw=air * nodes,
@@ -222,6 +225,17 @@ def _placed(
         embodied_t=system.embodied_t * nodes,
         fit_reason=fit.reason if nodes_override is None else f"given: {nodes} nodes per rack (derived: {fit.nodes})",
     )
+
+
+def standing_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
+    """Average power of a unit that works at training power for a share of the time. [kW]
+
+    Examples
+    --------
+    >>> round(standing_kw(2.0, 8.0, 0.7), 6), standing_kw(2.0, 8.0, 0.0)
+    (6.2, 2.0)
+    """
+    return idle_kw + busy_frac * (training_kw - idle_kw)
 
 
 def _fit(system: SystemTerms, given: Hall, row: CoolingOption, air_kw: float, liquid_kw: float) -> Fit:

@@ -108,6 +108,8 @@ class Placement:
     rated_kw: float
     peak_kw: float
     idle_kw: float
+    standing_kw: float
+    """Average while none of the scenario's work runs on it: idle, or a given fleet's own utilization."""
     training_kw: float
     research_kw: float
     air_kw: float

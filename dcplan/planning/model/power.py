@@ -11,6 +11,8 @@ from dcplan.planning.model.halls import margin, network_kw
 from dcplan.planning.model.sets import Sets
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, QUARTERS_PER_YEAR
 
+LITRES_PER_M3 = 1000.0
+
 
 def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""State the power of each site.
@@ -97,23 +99,26 @@ def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[
     )
 
 
-def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
-    """Average power by state times mean PUE: idle for all racks, more while training or researching."""
+def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int, what: str = "pue") -> Any:
+    """Average power by state times mean PUE: standing for all racks, more while training or researching.
+
+    With ``what="wue_l_per_kwh"`` the same sum is site water in m3, as WUE counts IT energy.
+    """
     total: Any = 0.0
     for hall in sets.menu.halls:
         if hall.site != site or not hall.coolings:
             continue
-        pue = {c.id: c.pue for c in hall.coolings}
+        pue = {c.id: float(getattr(c, what)) for c in hall.coolings}
         best = min(pue.values())
         for key in sets.in_hall[hall.id]:
             place = sets.places[key]
             hours = HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW
-            total += hours * place.idle_kw * model.racks[key, t]
+            total += hours * place.standing_kw * model.racks[key, t]
             if (key, t) in model.training or (*key, t) in model.training:
-                total += hours * (place.training_kw - place.idle_kw) / place.accelerators * model.training[key, t]
+                total += hours * (place.training_kw - place.standing_kw) / place.accelerators * model.training[key, t]
             for demand in sets.menu.capacity:
                 if (demand.id, *key, t) in model.research:
-                    step = (place.research_kw - place.idle_kw) / place.accelerators
+                    step = (place.research_kw - place.standing_kw) / place.accelerators
                     total += hours * step * model.research[demand.id, key, t]
         total += network_kw(model, sets, hall.id, t, upper=False) * (HOURS_PER_QUARTER * best / KW_PER_MW)
         total += hall.storage_kw * HOURS_PER_QUARTER * best / KW_PER_MW
@@ -129,5 +134,13 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
         limit = (terms.max_t_per_year or 0.0) * len(part) / QUARTERS_PER_YEAR
         return sum(m.energy_mwh[s, q] * terms.grid_g_per_kwh / KG_PER_TONNE for q in part) <= limit
 
+    def water(m: pyo.ConcreteModel, s: str, year: int) -> Any:
+        part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
+        limit = (sets.menu.site(s).max_l_per_year or 0.0) / LITRES_PER_M3 * len(part) / QUARTERS_PER_YEAR
+        used = sum(_energy_mwh(m, sets, s, q, "wue_l_per_kwh") for q in part)
+        return used <= limit if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
+
+    dry = [s.id for s in sets.menu.sites if s.max_l_per_year is not None]
+    model.water_cap = pyo.Constraint(dry, list(years), rule=water)
     capped = [s.id for s in sets.menu.sites if s.max_t_per_year is not None]
     model.carbon_cap = pyo.Constraint(capped, list(years), rule=carbon)

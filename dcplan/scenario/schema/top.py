@@ -84,8 +84,6 @@ class Scenario(Part):
     description: str | None = None
     extends: str | None = None
     catalogs: tuple[str, ...] = ()
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
-    fx: dict[str, Quantity] = Field(default_factory=dict)
     horizon: Horizon
     finance: Finance = Finance()
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
@@ -104,4 +102,3 @@ class Scenario(Part):
     scenarios: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     sweep: dict[str, Any] = Field(default_factory=dict)
     sensitivity: Sensitivity | None = None
-    confidential: bool = False
