@@ -13,44 +13,48 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""State the fabric choice.
 
     .. math::
-       \sum_f y_{hf} \le 1, \qquad \sum_f p_{hfgt} = \sum_{k \in g, c} r_k n_{hkct}, \qquad
-       p_{hfgt} \le \min(P_{hf}, \text{what the hall can hold})\, y_{hf}
+       \sum_f y_{hf} \le 1, \qquad \sum_f q_{hfgt} = \sum_{k \in g, c} r_k b_{hkct}, \qquad
+       \sum_f p_{hfgt} = \sum_{k \in g, c} r_k n_{hkct}, \\
+       \sum_t q_{hfgt} \le \min(P_{hf}, \text{what the hall can hold})\, y_{hf}, \qquad
+       \sum_t p_{hfgt} \le T \cdot \text{what the hall can hold} \cdot y_{hf}
+
+    Ports are bought with the racks (q) and draw power while the racks serve (p).
     """
     t = list(sets.quarters)
     halls = [h for h, fs in sets.options.items() if fs]
     classes = [(h, c.id) for h in halls for c in sets.classes[h]]
     model.one_fabric = pyo.Constraint(halls, rule=lambda m, h: sum(m.fabric[h, f] for f in sets.options[h]) <= 1)
 
-    def on_fabrics(m: pyo.ConcreteModel, var: pyo.Var, h: str, c: str, q: int) -> Any:
+    def on_fabrics(var: pyo.Var, h: str, c: str, q: int) -> Any:
         return sum(var[h, f, c, q] for f in sets.options[h] if (h, f, c, q) in var)
 
-    def ordered(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
+    def bought(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
-        racks = sum(sets.places[k].ports * _ordered_racks(m, sets, k, q) for k in keys)
-        return on_fabrics(m, m.ports_ordered, h, c, q) == racks
+        racks = sum(sets.places[k].ports * _racks_paid(m, sets, k, q) for k in keys)
+        return on_fabrics(m.ports_bought, h, c, q) == racks
 
     def served(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
-        return on_fabrics(m, m.ports_served, h, c, q) == sum(sets.places[k].ports * m.racks[k, q] for k in keys)
+        return on_fabrics(m.ports_served, h, c, q) == sum(sets.places[k].ports * m.racks[k, q] for k in keys)
 
-    model.ports_on_order = pyo.Constraint(classes, t, rule=ordered)
+    model.ports_on_order = pyo.Constraint(classes, t, rule=bought)
     model.ports_in_service = pyo.Constraint(classes, t, rule=served)
-    keys = list(dict.fromkeys((h, f, c) for h, f, c, _ in model.ports_ordered))
+    keys = list(dict.fromkeys((h, f, c) for h, f, c, _ in model.ports_bought))
 
     def reach(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
         option = next(o for o in sets.menu.fabrics if o.hall == h and o.id == f)
         most = min(option.max_ports, sets.ports_cap(h, sets.class_of[c]))
-        return m.ports_ordered[h, f, c, t[-1]] <= most * m.fabric[h, f]
+        return sum(m.ports_bought[h, f, c, q] for q in t) <= most * m.fabric[h, f]
+
+    def service(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
+        most = len(t) * sets.ports_cap(h, sets.class_of[c])
+        return sum(m.ports_served[h, f, c, q] for q in t) <= most * m.fabric[h, f]
 
     model.fabric_reach = pyo.Constraint(keys, rule=reach)
-    model.ports_stay = pyo.Constraint(
-        keys, t[1:], rule=lambda m, h, f, c, q: m.ports_ordered[h, f, c, q] >= m.ports_ordered[h, f, c, q - 1]
-    )
-    model.ports_bought_first = pyo.Constraint(
-        keys, t, rule=lambda m, h, f, c, q: m.ports_served[h, f, c, q] <= m.ports_ordered[h, f, c, q]
-    )
+    model.fabric_service = pyo.Constraint(keys, rule=service)
 
 
-def _ordered_racks(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:
-    given = model.fleet[key] if key in sets.fleet else 0
-    return given + sum(model.buy[key, q] for q in sets.order_quarters(key) if q <= t)
+def _racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:
+    """Racks ordered in a quarter; a given fleet counts in the first."""
+    given = model.fleet[key] if key in sets.fleet and t == 0 else 0
+    return given + model.buy.get((*key, t), 0)

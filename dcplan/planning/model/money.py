@@ -74,7 +74,7 @@ def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
 def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
     """Network bought in a quarter by per-port shares. [M$]"""
     return sum(
-        float(getattr(o.shares[sets.class_of[c]], what)) / M * _added(model.ports_ordered, (o.hall, o.id, c), t)
+        float(getattr(o.shares[sets.class_of[c]], what)) / M * model.ports_bought[o.hall, o.id, c, t]
         for o in sets.menu.fabrics
         for c in _classes(model, o.hall, o.id, t)
     )
@@ -85,7 +85,7 @@ def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _classes(model: pyo.ConcreteModel, hall: str, fabric: str, t: int) -> list[str]:
-    return [c for h, f, c, q in model.ports_ordered if (h, f, q) == (hall, fabric, t)]
+    return [c for h, f, c, q in model.ports_bought if (h, f, q) == (hall, fabric, t)]
 
 
 def _added(variable: pyo.Var, key: tuple[str, ...], t: int) -> Any:

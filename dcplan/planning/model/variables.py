@@ -13,7 +13,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare every variable.
 
     ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``fitted`` hall units
-    with a cooling; ``fabric`` chosen; ``ports_ordered`` and ``ports_served`` on it; ``training`` and
+    with a cooling; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it; ``training`` and
     ``research`` accelerators (quarter average); ``run`` a job configuration; ``rented`` accelerators;
     ``blocks`` of backup power; ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
     """
@@ -35,7 +35,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
         halls, t, domain=pyo.NonNegativeIntegers, bounds=lambda _, h, c, q: (0, _open(sets, h, q) * count[h])
     )
     model.fabric = pyo.Var([(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary)
-    model.ports_ordered = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
+    model.ports_bought = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
     demands = [(d.id, *key) for d in menu.capacity for key in sets.places if (key[0], key[2]) in d.tflops]
