@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 HOURS_PER_DAY = 24.0
 DAYS_PER_YEAR = 365.25
 QUARTERS_PER_YEAR = 4
@@ -67,6 +69,7 @@ SUFFIXES: dict[str, str] = {
 """Suffix of a numeric name -> unit as printed, longest suffix first when matching."""
 
 
+@functools.cache
 def unit_of(name: str) -> str:
     """Unit of a numeric name by its longest known suffix; empty when dimensionless.
 

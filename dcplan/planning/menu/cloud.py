@@ -82,6 +82,7 @@ def _terms(offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit
         max_accelerators=limit,
         region=price.region if price else "scenario",
         note=_others(offer, price),
+        node_accelerators=offer.accelerators,
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.catalog.schema import Accelerator, Model, Parameter
-from dcplan.errors import InputError, Problem
+from dcplan.errors import InputError
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import (
     FabricOption,
@@ -145,7 +145,7 @@ def targets(
             "cloud:" + offer.id,
             offer.accelerator,
             offer.accelerator,
-            8,
+            offer.node_accelerators,
             offer.max_accelerators,
             offer_gb_per_s[offer.id],
             0.0,
@@ -166,7 +166,7 @@ class JobMenu:
             Status.DEFAULT if goodput.status is not Status.ESTIMATE else Status.ESTIMATE,
         )
         self.goodput = (goodput.bounds[0], goodput.value, goodput.bounds[1])
-        self._cache: dict[tuple[object, ...], Sweep | str] = {}
+        self._cache: dict[tuple[object, ...], tuple[Sweep, Hardware] | str] = {}
         self._shapes: dict[str, Architecture] = {}
 
     def shape(self, reference: str) -> Architecture:
@@ -175,8 +175,8 @@ class JobMenu:
             self._shapes[reference] = architecture(reference, self.question)
         return self._shapes[reference]
 
-    def _sweep(self, job: Job, target: Target, precision: str, limit: int) -> Sweep | str:
-        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision, limit)
+    def _sweep(self, job: Job, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision, target.limit)
         if key not in self._cache:
             shape = self.shape(job.model)
             spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
@@ -184,22 +184,15 @@ class JobMenu:
                 self._cache[key] = spec
             else:
                 fixed = job.accelerators
-                counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
-                self._cache[key] = sweep(shape, job.seq_len, job.global_batch_tokens.value, spec, counts)
+                counts = np.array([fixed] if fixed else _counts(target.unit, target.limit), dtype=np.float64)
+                batch = job.global_batch_tokens.value
+                self._cache[key] = sweep(shape, job.seq_len, batch, spec, counts), spec
         return self._cache[key]
 
-    def run(self, job: Job, result: Sweep, i: int, target: Target, precision: str) -> RunTime | None:
-        """Run time of a job on the i-th count of a sweep."""
-        if not np.isfinite(result.step_time_s[i]):
-            return None
-        steps = job.tokens.value / result.tokens_per_step
-        clean = steps * float(result.step_time_s[i]) / SECONDS_PER_DAY
-        shape = self.shape(job.model)
-        spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
-        if isinstance(spec, str):
-            return None
+    def run_of_one_day(self, spec: Hardware) -> RunTime:
+        """Distribution of a run that takes one clean day; all its quantiles scale with the clean days."""
         low, value, high = self.goodput
-        return run_time(clean, spec.achieved_low_frac / spec.achieved_high_frac, value, low, high)
+        return run_time(1.0, spec.achieved_low_frac / spec.achieved_high_frac, value, low, high)
 
     def configs(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[JobConfig]:
         """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
@@ -210,13 +203,13 @@ class JobMenu:
             best: dict[int, JobConfig] = {}
             reasons = []
             for precision in job.precision:
-                swept = self._sweep(job, target, precision, target.limit)
+                swept = self._sweep(job, target, precision)
                 if isinstance(swept, str):
                     reasons.append(swept)
                     continue
-                found = self._by_length(job, terms, target, precision, swept)
+                found = self._by_length(job, terms, target, precision, *swept)
                 if not found:
-                    reasons.append(_why_none(job, swept, target, precision))
+                    reasons.append(_why_none(swept[0], target, precision))
                 for config in found:
                     old = best.get(config.months)
                     if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
@@ -226,18 +219,21 @@ class JobMenu:
             result += _starts(_undominated(list(best.values())), terms)
         return result
 
-    def _by_length(self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep) -> list[JobConfig]:
+    def _by_length(
+        self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep, spec: Hardware
+    ) -> list[JobConfig]:
         window = terms.end_day - terms.first_month * DAYS_PER_MONTH
         longest = min(window, terms.deadline_days or math.inf)
         lengths = sorted({*(m * DAYS_PER_MONTH for m in MONTH_TARGETS if m * DAYS_PER_MONTH <= longest), longest})
-        runs = [self.run(job, swept, i, target, precision) for i in range(len(swept.accelerators))]
-        days = [run.quantile_days(terms.confidence) if run else math.inf for run in runs]
+        day = self.run_of_one_day(spec)
+        clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
+        days = clean * day.quantile_days(terms.confidence)
         found: dict[int, JobConfig] = {}
         for length in lengths:
-            i = next((i for i, d in enumerate(days) if d <= length), None)
-            run = runs[i] if i is not None else None
-            if i is None or run is None or i in found:
+            able = np.flatnonzero(days <= length)
+            if not able.size or int(able[0]) in found:
                 continue
+            i = int(able[0])
             found[i] = JobConfig(
                 job=job.id,
                 place=target.place,
@@ -246,11 +242,11 @@ class JobMenu:
                 accelerators=int(swept.accelerators[i]),
                 link_gbps=target.link_gbps,
                 precision=precision,
-                days=days[i],
-                days_p50=run.p50_days,
+                days=float(days[i]),
+                days_p50=float(clean[i] * day.p50_days),
                 start_month=terms.first_month,
                 layout=layout_of(swept, i),
-                mfu_frac=_mfu(swept, i, target, precision, self.ledger),
+                mfu_frac=_mfu(swept, i, spec),
                 step_time_s=float(swept.step_time_s[i]),
                 unit_usd=target.usd_per_accelerator_hour,
             )
@@ -271,10 +267,8 @@ class JobMenu:
         return float(result.flops_per_step / result.step_time_s[0] / count / 1e12)
 
 
-def _mfu(swept: Sweep, i: int, target: Target, precision: str, ledger: Ledger) -> float:
-    row = ledger.catalog.get("accelerators", target.accelerator, Accelerator)
-    peak = getattr(row, f"{precision}_tflops").value * 1e12
-    return float(swept.flops_per_step / swept.step_time_s[i] / (swept.accelerators[i] * peak))
+def _mfu(swept: Sweep, i: int, spec: Hardware) -> float:
+    return float(swept.flops_per_step / swept.step_time_s[i] / (swept.accelerators[i] * spec.peak_tflops * 1e12))
 
 
 def _counts(unit: int, limit: int) -> list[int]:
@@ -286,7 +280,7 @@ def _counts(unit: int, limit: int) -> list[int]:
     return counts or [unit]
 
 
-def _why_none(job: Job, swept: Sweep, target: Target, precision: str) -> str:
+def _why_none(swept: Sweep, target: Target, precision: str) -> str:
     if not np.isfinite(swept.step_time_s).any():
         return f"{precision}: no layout fits the memory of up to {int(swept.accelerators[-1])} {target.accelerator}"
     return f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
@@ -322,11 +316,3 @@ def _starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
             starts.append(last)
         result += [JobConfig(**{**config.__dict__, "start_month": s}) for s in sorted(starts)]
     return result
-
-
-def validate_jobs(jobs: Iterable[Job], configs: Iterable[JobConfig]) -> list[Problem]:
-    """Jobs without a single configuration: the demand no solver can meet."""
-    able = {c.job for c in configs}
-    return [
-        Problem("DC032", f"{job.id}: no system or offer can finish it in time") for job in jobs if job.id not in able
-    ]

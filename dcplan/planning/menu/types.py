@@ -235,6 +235,7 @@ class OfferTerms:
     max_accelerators: int
     region: str
     note: str
+    node_accelerators: int = 8
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.one_fabric = pyo.Constraint(halls, rule=lambda m, h: sum(m.fabric[h, f] for f in sets.options[h]) <= 1)
 
     def on_fabrics(var: pyo.Var, h: str, c: str, q: int) -> Any:
-        return sum(var[h, f, c, q] for f in sets.options[h] if (h, f, c, q) in var)
+        return sum(var[h, f, c, q] for f, ports in sets.served[h] if ports == c)
 
     def bought(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
@@ -39,11 +39,10 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     model.ports_on_order = pyo.Constraint(classes, t, rule=bought)
     model.ports_in_service = pyo.Constraint(classes, t, rule=served)
-    keys = list(dict.fromkeys((h, f, c) for h, f, c, _ in model.ports_bought))
+    keys = [(h, f, c) for h in halls for f, c in sets.served[h]]
 
     def reach(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
-        option = next(o for o in sets.menu.fabrics if o.hall == h and o.id == f)
-        most = min(option.max_ports, sets.ports_cap(h, sets.class_of[c]))
+        most = min(sets.option[h, f].max_ports, sets.ports_cap(h, sets.class_of[c]))
         return sum(m.ports_bought[h, f, c, q] for q in t) <= most * m.fabric[h, f]
 
     def service(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
@@ -57,4 +56,6 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:
     """Racks ordered in a quarter; a given fleet counts in the first."""
     given = model.fleet[key] if key in sets.fleet and t == 0 else 0
-    return given + model.buy.get((*key, t), 0)
+    if (*key, t) in model.buy:
+        return given + model.buy[(*key, t)]
+    return given

@@ -13,27 +13,16 @@ from dcplan.units import KW_PER_MW
 
 def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> Any:
     """Power of the hall's network: ideal per-port shares, or upper ones that cover rounding. [kW]"""
-    return sum(
-        _per_port(sets, hall, f, c, "upper_kw" if upper else "kw") * model.ports_served[hall, f, c, t]
-        for f, c in _pairs(model, hall, t)
-    )
+    return _by_port(model, sets, hall, t, "upper_kw" if upper else "kw")
 
 
 def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
     """Rack positions of the hall's switches, upper shares. [racks]"""
-    return sum(
-        _per_port(sets, hall, f, c, "upper_racks") * model.ports_served[hall, f, c, t]
-        for f, c in _pairs(model, hall, t)
-    )
+    return _by_port(model, sets, hall, t, "upper_racks")
 
 
-def _pairs(model: pyo.ConcreteModel, hall: str, t: int) -> list[tuple[str, str]]:
-    return [(f, c) for h, f, c, q in model.ports_served if h == hall and q == t]
-
-
-def _per_port(sets: Sets, hall: str, fabric: str, ports: str, what: str) -> float:
-    option = next(o for o in sets.menu.fabrics if o.hall == hall and o.id == fabric)
-    return float(getattr(option.shares[sets.class_of[ports]], what))
+def _by_port(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, what: str) -> Any:
+    return sum(sets.share(hall, f, c, what) * model.ports_served[hall, f, c, t] for f, c in sets.served[hall])
 
 
 def margin(sets: Sets, hall: str, what: str) -> float:

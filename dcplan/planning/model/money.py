@@ -74,18 +74,14 @@ def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
 def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
     """Network bought in a quarter by per-port shares. [M$]"""
     return sum(
-        float(getattr(o.shares[sets.class_of[c]], what)) / M * model.ports_bought[o.hall, o.id, c, t]
-        for o in sets.menu.fabrics
-        for c in _classes(model, o.hall, o.id, t)
+        sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
+        for h, pairs in sets.served.items()
+        for f, c in pairs
     )
 
 
 def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     return network(model, sets, t, "upper_usd") - network(model, sets, t, "usd")
-
-
-def _classes(model: pyo.ConcreteModel, hall: str, fabric: str, t: int) -> list[str]:
-    return [c for h, f, c, q in model.ports_bought if (h, f, q) == (hall, fabric, t)]
 
 
 def _added(variable: pyo.Var, key: tuple[str, ...], t: int) -> Any:

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from dcplan.planning.menu.types import JobConfig, Menu, Placement, PortClass
+from dcplan.planning.menu.types import FabricOption, JobConfig, Menu, Placement, PortClass
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 P = tuple[str, str, str]
@@ -28,6 +28,9 @@ class Sets:
     same_system: dict[tuple[str, str], list[P]]
     classes: dict[str, list[PortClass]]
     options: dict[str, list[str]]
+    option: dict[tuple[str, str], FabricOption]
+    served: dict[str, list[tuple[str, str]]]
+    """Hall -> pairs of fabric option and NIC class that it can serve."""
     class_of: dict[str, PortClass]
 
     def days_in_quarter(self, config: JobConfig, t: int) -> float:
@@ -56,6 +59,10 @@ class Sets:
         """Whether the given fleet still serves in quarter t."""
         return t < self.menu.finance.life_quarters
 
+    def share(self, hall: str, fabric: str, ports: str, what: str) -> float:
+        """One per-port figure of a NIC class on a fabric option: usd, kw, upper_usd, upper_kw or upper_racks."""
+        return float(getattr(self.option[hall, fabric].shares[self.class_of[ports]], what))
+
     def ports_cap(self, hall: str, ports: PortClass) -> int:
         """Most NIC ports of a class that a hall can hold."""
         count = self.menu.hall(hall).count
@@ -81,8 +88,10 @@ def make_sets(menu: Menu) -> Sets:
         if place.port_class not in classes[place.hall]:
             classes[place.hall].append(place.port_class)
     options: dict[str, list[str]] = {h.id: [] for h in menu.halls}
+    served: dict[str, list[tuple[str, str]]] = {h.id: [] for h in menu.halls}
     for option in menu.fabrics:
         options[option.hall].append(option.id)
+        served[option.hall] += [(option.id, c.id) for c in classes[option.hall] if c in option.shares]
     fleet = menu.fleet
     draft = Sets(
         menu=menu,
@@ -96,6 +105,8 @@ def make_sets(menu: Menu) -> Sets:
         same_system=dict(same_system),
         classes=classes,
         options=options,
+        option={(o.hall, o.id): o for o in menu.fabrics},
+        served=served,
         class_of={c.id: c for found in classes.values() for c in found},
     )
     draft.orders.extend((*key, t) for key in places for t in draft.order_quarters(key))

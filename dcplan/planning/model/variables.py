@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyomo.environ as pyo
 
 from dcplan.planning.model.sets import Sets, most_racks
@@ -21,7 +19,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     halls = [(h.id, c.id) for h in menu.halls for c in h.coolings]
     count = {h.id: h.count for h in menu.halls}
     sites = [s.id for s in menu.sites]
-    ports = [(h, f, c.id) for h, fs in sets.options.items() for f in fs for c in _served(sets, h, f)]
+    ports = [(h, f, c) for h, pairs in sets.served.items() for f, c in pairs]
     model.buy = pyo.Var(
         sets.orders,
         domain=pyo.NonNegativeIntegers,
@@ -50,11 +48,6 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.peak_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
     model.billed_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
     model.energy_mwh = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
-
-
-def _served(sets: Sets, hall: str, fabric: str) -> list[Any]:
-    option = next(o for o in sets.menu.fabrics if o.hall == hall and o.id == fabric)
-    return [c for c in sets.classes[hall] if c in option.shares]
 
 
 def _open(sets: Sets, hall: str, t: int) -> int:
