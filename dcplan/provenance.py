@@ -155,6 +155,7 @@ def _check(test: Callable[[float], bool], words: str) -> AfterValidator:
 
 Positive = Annotated[Quantity, _check(lambda x: x > 0, "must be above 0")]
 NonNegative = Annotated[Quantity, _check(lambda x: x >= 0, "must not be negative")]
+AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
 Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
 
 

@@ -105,6 +105,17 @@ def _significant(value: float, digits: int) -> str:
     return f"{value:.{digits}g}" if abs(value) < 10**digits - 0.5 else f"{value:.0f}"
 
 
+def money(value: float) -> str:
+    """Write USD for people: k, M, bn.
+
+    Examples
+    --------
+    >>> money(4.19e9), money(335_051_040), money(-12_300)
+    ('4.19 bn', '335 M', '-12.3 k')
+    """
+    return si(value).replace(" G", " bn").replace(" T", " tn")
+
+
 def quarter_index(quarter: str) -> int:
     """Quarters since year 0 of ``YYYY-Qn``, so that differences are horizons.
 

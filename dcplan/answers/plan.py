@@ -29,7 +29,7 @@ from dcplan.planning.solve.run import Solved, solve_menu
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, si
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, money
 
 DEFAULT_GAP = 0.005
 DEFAULT_TIME_LIMIT_S = 120.0
@@ -137,12 +137,14 @@ def _solver(solved: Solved) -> dict[str, Any]:
 def _answer(question: Question, built: Built, solved: Solved, gap: float, seconds: float) -> Result:
     if solved.audit is None:
         return _nothing_yet(question, built, solved)
-    metrics = metrics_of(solved)
+    metrics = metrics_of(solved, question.catalog)
     expectations = evaluate(question.scenario.expect, {k: m.value for k, m in metrics.items()})
     warnings = [{"code": "note", "message": text} for text in (*solved.menu.warnings, *_end_notes(solved))]
     warnings += [
         {"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given
     ]
+    tables = tables_of(solved, metrics, question.catalog)
+    warnings += _flags(solved, tables["bands"], gap)
     failed = [e for e in expectations if e["passed"] is False and e["severity"] == "error"]
     if solved.status == highs.INTERRUPTED:
         status, code = "interrupted", EXIT_INTERRUPTED
@@ -156,16 +158,33 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
         verb="plan",
         status=status,
         exit_code=code,
-        headline=_headline(question, metrics, status),
+        headline=_headline(question, metrics, status)
+        + ("; given decisions exceed a limit" if solved.audit.given else ""),
         scenario=describe(question),
         solver=_solver(solved),
         metrics=metrics,
-        tables=tables_of(solved, metrics, question.catalog),
+        tables=tables,
         inputs=inputs_of(built),
         expectations=expectations,
         warnings=warnings,
         run={"seconds": round(seconds, 3), "solve_seconds": round(solved.seconds, 3)},
     )
+
+
+def _flags(solved: Solved, bands: Table, gap: float) -> list[dict[str, str]]:
+    """Bands left, and what the printed gap is made of where it is above the asked one."""
+    found = [
+        {"code": "band", "message": f"{row[0]}: {row[1]:.4g} is outside {row[2]:.4g} to {row[3]:.4g}"}
+        for row in bands.rows
+        if row[4] == "OUTSIDE"
+    ]
+    if solved.status == highs.OPTIMAL and solved.gap_frac > gap:
+        text = (
+            f"gap {solved.gap_frac:.2%}: the solver closed its part to {gap:.2%}; the rest is whole switches and "
+            "scalable units, which the bound counts in fractions"
+        )
+        found.append({"code": "gap", "message": text})
+    return found
 
 
 def _headline(question: Question, metrics: dict[str, Metric], status: str) -> str:
@@ -180,8 +199,9 @@ def _headline(question: Question, metrics: dict[str, Metric], status: str) -> st
     parts = [
         f"{number('accelerators.total'):,.0f} accelerators in {number('racks.total'):,.0f} racks",
         f"{number('power.peak_facility_mw'):.1f} MW facility",
-        f"USD {si(number('cost.capex_usd'))} capex",
-        f"USD {si(number('cost.npv_usd'))} net present cost",
+        f"USD {money(number('cost.capex_usd'))} capex",
+        f"USD {money(number('cost.npv_usd'))} net present cost "
+        f"after USD {money(number('cost.residual_usd'))} residual value",
         *jobs,
         f"{status.replace('_', ' ')} (gap {number('solver.gap_frac'):.2%})",
     ]
@@ -235,7 +255,7 @@ def _impossible(question: Question, built: Built, problems: list[Problem]) -> Re
 
 
 def _infeasible(question: Question, built: Built, solved: Solved) -> Result:
-    found = remedies(solved.menu, solved.matrix)
+    found = remedies(solved.menu, solved.matrix, fixed=solved.fixed)
     rows = tuple((r.what, r.amount, r.unit) for r in found)
     first = f"smallest change found: {found[0].sentence()}" if found else "no remedy found in time"
     return Result(

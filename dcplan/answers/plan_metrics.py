@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import System
 from dcplan.economics.cashflow import npv_usd, totals_usd
 from dcplan.planning.audit.accounts import overlap_days
 from dcplan.planning.menu.types import JobConfig, Menu
@@ -35,7 +37,7 @@ def calendar_date(start: str, day: float) -> str:
     return (first + dt.timedelta(days=int(day))).isoformat()
 
 
-def metrics_of(solved: Solved) -> dict[str, Metric]:
+def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     """All metric keys of a plan."""
     if solved.audit is None or solved.decisions is None:
         return {}
@@ -52,9 +54,10 @@ def metrics_of(solved: Solved) -> dict[str, Metric]:
         for t in quarters
     )
     embodied = sum(d.racks_ordered(p.key, menu.quarters - 1) * p.embodied_t for p in menu.placements)
+    low, high = (totals["capex"] + change for change in _price_bounds(menu, d, catalog))
     m = {
         "cost.npv_usd": Metric(solved.audit.npv_usd, "USD", "Net present cost"),
-        "cost.capex_usd": Metric(totals["capex"], "USD", "Capital cost"),
+        "cost.capex_usd": Metric(totals["capex"], "USD", "Capital cost; low, high: bounds of system prices", low, high),
         "cost.energy_usd": Metric(totals["energy"], "USD", "Energy and demand charges"),
         "cost.opex_usd": Metric(totals["opex"], "USD", "Maintenance, facility, staff, lease"),
         "cost.cloud_usd": Metric(totals["cloud"], "USD", "Rented accelerators"),
@@ -78,6 +81,19 @@ def metrics_of(solved: Solved) -> dict[str, Metric]:
     for name in (*(j.id for j in menu.jobs), *(c.id for c in menu.capacity)):
         m[f"unmet.{name}"] = Metric(0.0, "", "Demand not met")
     return m
+
+
+def _price_bounds(menu: Menu, d: Decisions, catalog: Catalog) -> tuple[float, float]:
+    """How much less and more the ordered racks cost at the low and high end of each system's price. [USD]"""
+    less = more = 0.0
+    for p in menu.placements:
+        n = d.racks_ordered(p.key, menu.quarters - 1)
+        price = catalog.get("systems", p.system, System).price_usd
+        if n and price and price.value:
+            low, high = price.bounds
+            less += n * p.price_usd * (low / price.value - 1)
+            more += n * p.price_usd * (high / price.value - 1)
+    return less, more
 
 
 def _hardware(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:

@@ -12,7 +12,7 @@ from dcplan.planning.menu.types import LeftOut, Menu
 from dcplan.planning.plan import Decisions, to_table
 from dcplan.planning.solve.run import Solved
 from dcplan.result import Cell, Metric, Table
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, quarter_index, quarter_name
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER, quarter_index, quarter_name
 
 
 def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> dict[str, Table]:
@@ -151,6 +151,7 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
                 r.place,
                 r.system,
                 r.accelerators,
+                r.used,
                 r.precision,
                 _q(menu, int(day // DAYS_PER_QUARTER)),
                 r.days_p50,
@@ -161,8 +162,8 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
             )
         )
     columns = (
-        "job", "place", "system", "accelerators", "precision", "starts", "p50_days", "days", "mfu_frac", "step_time_s",
-        "layout",
+        "job", "place", "system", "accelerators", "used", "precision", "starts", "p50_days", "days", "mfu_frac",
+        "step_time_s", "layout",
     )  # fmt: skip
     return Table(columns, tuple(rows))
 
@@ -221,7 +222,16 @@ def _cloud(menu: Menu, d: Decisions) -> Table:
         (_q(menu, t), name, offer[name].region, accelerators, offer[name].usd_per_accelerator_hour[t], demand)
         for (demand, name, t), accelerators in sorted(d.rented.items(), key=lambda item: (item[0][2], item[0][1]))
     ]
-    return Table(("quarter", "offer", "region", "accelerators", "usd_per_accelerator_hour", "for"), tuple(rows))
+    for r in d.runs:
+        if r.on_cloud:
+            name = r.place.removeprefix("cloud:")
+            t = r.start_month // MONTHS_PER_QUARTER
+            price = offer[name].usd_per_accelerator_hour[t]
+            rows.append(
+                (_q(menu, t), name, offer[name].region, float(r.accelerators), price, f"{r.job}, {r.days:.0f} days")
+            )
+    columns = ("quarter", "offer", "region", "average_accelerators", "usd_per_accelerator_hour", "for")
+    return Table(columns, tuple(rows))
 
 
 def left_out(menu: Menu, entries: tuple[LeftOut, ...] | None = None) -> Table:

@@ -24,9 +24,11 @@ from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import load
 from dcplan.training.architecture import Architecture, from_config, model_flops_per_token
 from dcplan.training.estimate import FULL_RECOMPUTE_FACTOR, Sweep, layout_of, sweep
-from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
+from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY, si
 
 GIB_PER_GB = 1e9 / 2**30
+DEFAULT_BATCH_TOKENS = 4e6
+"""Tokens of a step where none is given; the headline says so."""
 
 
 def train(
@@ -36,7 +38,7 @@ def train(
     accelerators: int | None = None,
     tokens: float | None = None,
     seq_len: int = 8192,
-    global_batch_tokens: float = 4e6,
+    global_batch_tokens: float | None = None,
     precision: str = "bf16",
     link_gbps: float | None = None,
     catalogs: Sequence[str] = (),
@@ -56,8 +58,8 @@ def train(
         Training tokens; the catalog's where it has them. [-]
     seq_len : int, default 8192
         Tokens of a sequence. [-]
-    global_batch_tokens : float, default 4e6
-        Tokens of a step. [-]
+    global_batch_tokens : float, optional
+        Tokens of a step; 4e6 where left out, marked as a default. [-]
     precision : str, default "bf16"
         bf16, fp16, fp8 or fp4.
     link_gbps : float, optional
@@ -100,10 +102,12 @@ def train(
                 )
             ]
         )
-    for key, value in (("tokens", amount), ("global_batch_tokens", global_batch_tokens)):
-        ledger.take(key, Quantity(value=value, status=Status.INPUT))
+    batch = global_batch_tokens or DEFAULT_BATCH_TOKENS
+    ledger.take("tokens", Quantity(value=amount, status=Status.INPUT if tokens else Status.CATALOG))
+    given = Status.INPUT if global_batch_tokens else Status.DEFAULT
+    ledger.take("global_batch_tokens", Quantity(value=batch, status=given))
     began = time.perf_counter()
-    result = sweep(shape, seq_len, global_batch_tokens, spec, np.array([accelerators], dtype=np.float64))
+    result = sweep(shape, seq_len, batch, spec, np.array([accelerators], dtype=np.float64))
     seconds = time.perf_counter() - began
     what = f"{name} on {accelerators:,} x {row.accelerator} ({row.id}), {precision}"
     if not np.isfinite(result.step_time_s[0]):
@@ -116,7 +120,8 @@ def train(
         status="ok",
         exit_code=EXIT_OK,
         headline=f"{what}: {days:.1f} days (P50), {metrics['mfu_frac'].value:.1%} MFU, "
-        f"{result.step_time_s[0]:.3g} s a step",
+        f"{result.step_time_s[0]:.3g} s a step; {si(amount)} tokens, {si(batch)} a step"
+        f"{'' if global_batch_tokens else ' (default: give --global-batch-tokens)'}",
         metrics=metrics,
         tables={"layout": _layout(result), "breakdown": _breakdown(result)},
         inputs=[row_.__dict__ for _, row_ in sorted(ledger.rows.items())],

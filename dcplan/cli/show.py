@@ -25,7 +25,7 @@ def show(
 
     result = read_result(result_file)
     if section is None:
-        emit(result, fmt=fmt, out=out, quiet=True, verbose=verbose, no_color=no_color)
+        emit(result, fmt=fmt, out=out, quiet=False, verbose=verbose, no_color=no_color)
         return
     text = _section(result_file, section, fmt)
     if out is not None:

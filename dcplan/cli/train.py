@@ -24,7 +24,9 @@ def train(
     accelerators: Annotated[int | None, typer.Option("--accelerators", "-n", min=1, help="how many")] = None,
     tokens: Annotated[float | None, typer.Option("--tokens", min=1, help="training tokens, such as 15.6e12")] = None,
     seq_len: Annotated[int, typer.Option("--seq-len", min=1, help="tokens of a sequence")] = 8192,
-    global_batch_tokens: Annotated[float, typer.Option("--global-batch-tokens", min=1, help="tokens of a step")] = 4e6,
+    global_batch_tokens: Annotated[
+        float | None, typer.Option("--global-batch-tokens", min=1, help="tokens of a step; 4e6 where left out")
+    ] = None,
     precision: Annotated[str, typer.Option("--precision", help="bf16, fp16, fp8 or fp4")] = "bf16",
     link_gbps: Annotated[float | None, typer.Option("--link-gbps", min=1, help="rate of a NIC port")] = None,
     catalogs: CatalogsOption = None,

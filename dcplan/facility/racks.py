@@ -69,7 +69,7 @@ def nodes_per_rack(
     Examples
     --------
     >>> nodes_per_rack(RackLimits(17.0, 30.0, 0.0), 10.2, 10.2, 0.0, rack_units=8)
-    Fit(nodes=1, limit='rack_kw_max', reason='1 node: 10.2 kW of 17 kW')
+    Fit(nodes=1, limit='rack_kw_max', reason='1 node: 10.2 kW of 17 kW (rack_kw_max)')
     >>> nodes_per_rack(RackLimits(160.0, 30.0, 200.0), 200.0, 26.0, 174.0).reason
     'does not fit: 200 kW > 160 kW (rack_kw_max)'
     """
@@ -86,4 +86,4 @@ def nodes_per_rack(
     if nodes == 0:
         return Fit(0, name, f"does not fit: {need:g} {unit} > {limit:g} {unit} ({name})")
     plural = "s" if nodes > 1 else ""
-    return Fit(nodes, name, f"{nodes} node{plural}: {need * nodes:g} {unit} of {limit:g} {unit}")
+    return Fit(nodes, name, f"{nodes} node{plural}: {need * nodes:g} {unit} of {limit:g} {unit} ({name})")

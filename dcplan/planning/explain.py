@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,19 +59,22 @@ class Remedy:
         return f"{self.what}: {self.amount:.4g} {self.unit}"
 
 
-def remedies(menu: Menu, matrix: Matrix, *, time_limit_s: float = 20.0) -> list[Remedy]:
+def remedies(
+    menu: Menu, matrix: Matrix, *, fixed: Mapping[int, float] | None = None, time_limit_s: float = 20.0
+) -> list[Remedy]:
     """Smallest priced change of the user's own limits that lets a plan exist; empty when none was found in time.
 
     First with integers relaxed (fast, a necessary change); with integers where the relaxation needs none.
     """
     soft = highs.elastic(matrix, PRICES)
-    relaxed = highs.solve(soft, gap=0.01, time_limit_s=time_limit_s, relaxed=np.ones(len(soft.columns), dtype=bool))
+    free = np.ones(len(soft.columns), dtype=bool)
+    relaxed = highs.solve(soft, gap=0.01, time_limit_s=time_limit_s, relaxed=free, fixed=fixed)
     if relaxed.values is None:
         return []
     found = _slacks(menu, soft, relaxed.values)
     if found:
         return found
-    whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s)
+    whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
     return _slacks(menu, soft, whole.values) if whole.values is not None else []
 
 

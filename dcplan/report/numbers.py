@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dcplan.units import si
+from dcplan.units import money
 
 
 def shown(name: str, value: object) -> str:
@@ -22,7 +22,7 @@ def shown(name: str, value: object) -> str:
     if name.endswith("_frac"):
         return f"{value:.2%}"
     if name == "usd" or name.endswith("_usd"):
-        return si(value)
+        return money(value)
     if isinstance(value, int) or float(value).is_integer():
         return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.0f}"
     return f"{value:,.0f}" if abs(value) >= 100_000 else f"{value:.4g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import IO
+from typing import IO, Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -21,6 +21,7 @@ SECTIONS = {
     "network": "Compute fabric in the last quarter",
     "cloud": "Rented accelerators",
     "cost": "Cost over the horizon (undiscounted)",
+    "cashflow": "Cash by quarter (undiscounted)",
     "bands": "Beside public ranges",
     "layout": "Layout",
     "breakdown": "Step time",
@@ -73,7 +74,8 @@ def write_table(console: Console, stream: IO[str], columns: Sequence[str], rows:
     rows = list(rows)
     text = [[shown(c, v) for c, v in zip(columns, row, strict=True)] for row in rows]
     right = [any(is_number(row[i]) for row in rows) for i in range(len(columns))]
-    if stream.isatty():
+    widths = [max([len(c), *(len(line[i]) for line in text)]) for i, c in enumerate(columns)]
+    if stream.isatty() and sum(widths) + 2 * len(widths) <= console.width:
         framed = RichTable(box=None, pad_edge=False)
         for column, is_right in zip(columns, right, strict=True):
             framed.add_column(column, justify="right" if is_right else "left", overflow="fold")
@@ -81,7 +83,6 @@ def write_table(console: Console, stream: IO[str], columns: Sequence[str], rows:
             framed.add_row(*[_escape(cell) for cell in line])
         console.print(framed)
         return
-    widths = [max([len(c), *(len(line[i]) for line in text)]) for i, c in enumerate(columns)]
     for line in [list(columns), *text]:
         cells = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)]
         console.print("  ".join(cells).rstrip(), markup=False)
@@ -107,10 +108,16 @@ def _expectations(console: Console, result: Result) -> None:
     console.print("Expectations", style="bold", markup=False)
     for e in result.expectations:
         mark = {True: "ok  ", False: "FAIL" if e["severity"] == "error" else "warn", None: "skip"}[e["passed"]]
-        observed = "" if e["observed"] is None else f" {shown(e['metric'], e['observed'])}"
+        observed = "" if e["observed"] is None else f" = {shown(e['metric'], e['observed'])},"
         owner = f" (owner: {e['owner']})" if e["owner"] and e["passed"] is False else ""
-        tail = f" {e['reason']}" if e["reason"] else f" {e['limit']}"
+        tail = f" {e['reason']}" if e["reason"] else f" asked {_limits(e)}"
         console.print(f"{mark} {e['id']}: {e['metric']}{observed}{tail}{owner}", markup=False)
+
+
+def _limits(e: dict[str, Any]) -> str:
+    """Limits of an expectation in the unit in which the metric is shown."""
+    marks = (("max", "<="), ("min", ">="), ("equals", "="))
+    return ", ".join(f"{mark} {shown(e['metric'], float(e[key]))}" for key, mark in marks if e.get(key) is not None)
 
 
 def _counts(console: Console, result: Result, *, verbose: bool) -> None:

@@ -53,10 +53,10 @@ def evaluate(expectations: Sequence[Expectation], values: Mapping[str, float | s
 def _one(e: Expectation, values: Mapping[str, float | str | None]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": e.id, "metric": e.metric, "severity": e.severity, "owner": e.owner, "note": e.note,
-        "observed": None, "limit": None, "passed": None, "reason": "",
+        "observed": None, "limit": None, "min": e.min, "max": e.max, "equals": e.equals, "passed": None, "reason": "",
     }  # fmt: skip
     if e.change_max is not None or e.change_pct_max is not None:
-        row["reason"] = f"needs a base ({e.against or 'base'}): compared by dcplan test --base"
+        row["reason"] = f"needs a base ({e.against or 'base'}): not compared in this version"
         return row
     if e.metric not in values:
         family = e.metric.split(".")[0]

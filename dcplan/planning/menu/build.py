@@ -20,6 +20,7 @@ from dcplan.planning.menu.jobs import JobMenu, Target, job_terms, targets
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.network import fabric_options
 from dcplan.planning.menu.places import hall_terms, site_terms
+from dcplan.planning.menu.plausible import doubts
 from dcplan.planning.menu.types import (
     CapacityTerms,
     FabricOption,
@@ -219,7 +220,7 @@ def _warnings(question: Question) -> list[str]:
     if any(job.stack for job in scenario.workloads.training):
         notes.append("workloads.training.stack is read but not used yet: achieved fractions are not split by stack")
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
-        notes.append("cloud.egress_tb_per_month is not counted by plan: tco will")
+        notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
     if scenario.finance.debt or scenario.finance.tax != type(scenario.finance.tax)():
-        notes.append("finance.tax and finance.debt are not counted by plan: tco will")
-    return notes
+        notes.append("finance.tax and finance.debt are not counted by plan in this version")
+    return [*notes, *doubts(question)]

@@ -38,7 +38,7 @@ def offers(scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> tuple
         return ()
     table = ledger.catalog.table("cloud", Offer)
     ids = list(table) if cloud.offers == "all" else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
-    later = "committed terms are compared by tco, not chosen by plan yet"
+    later = "committed terms are not chosen by plan in this version"
     left_out.extend(LeftOut("term", term, "cloud", later) for term in cloud.terms if term != "on-demand")
     limit = _per_offer_limit(cloud, ledger)
     found = []

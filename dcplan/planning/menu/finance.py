@@ -45,6 +45,8 @@ def _residual(finance: Finance, life_years: float, ledger: Ledger) -> Callable[[
     """Share of the price left at an age in years: a fraction at the end of life, or a named curve."""
     if isinstance(finance.residual, Quantity):
         end = ledger.take("finance.residual", finance.residual)
+        line = f"straight line from the price to {end:.0%} of it after {life_years:g} years"
+        ledger.text("finance.residual_curve", line, Status.DERIVED)
         return lambda age: straight_residual_frac(age, life_years, end)
     name = finance.residual or "mid"
     row = ledger.catalog.get("residuals", f"residual-{name}", Curve)

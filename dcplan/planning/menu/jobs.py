@@ -283,7 +283,8 @@ def _counts(unit: int, limit: int) -> list[int]:
 def _why_none(swept: Sweep, target: Target, precision: str) -> str:
     if not np.isfinite(swept.step_time_s).any():
         return f"{precision}: no layout fits the memory of up to {int(swept.accelerators[-1])} {target.accelerator}"
-    return f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
+    most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
+    return f"{most} (cloud.max_accelerators_per_offer)" if target.place.startswith("cloud:") else most
 
 
 def _undominated(configs: list[JobConfig]) -> list[JobConfig]:

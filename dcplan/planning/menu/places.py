@@ -122,9 +122,10 @@ def _cooling(
         left_out.append(LeftOut("cooling", row.id, key, f"no PUE for a {size} hall in zone {zone}"))
         return None
     source = ledger.catalog.get("pue", f"{row.id}-{size}-{entry.zone.lower()}", PueRow)
-    mean = ledger.take(f"{key}.{row.id}.pue", source.pue)
-    peak = ledger.take(f"{key}.{row.id}.peak_pue", source.peak_pue)
-    wue = ledger.take(f"{key}.{row.id}.wue_l_per_kwh", source.wue_l_per_kwh) if source.wue_l_per_kwh else 0.0
+    mean = ledger.take(f"{key}.{row.id}.pue", hall.pue or source.pue)
+    peak = max(mean, ledger.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or source.peak_pue))
+    water = hall.wue_l_per_kwh or source.wue_l_per_kwh
+    wue = ledger.take(f"{key}.{row.id}.wue_l_per_kwh", water) if water else 0.0
     air, liquid = hall.air_mw, hall.liquid_mw
     air_mw = (
         ledger.take(f"{key}.air_mw", air)

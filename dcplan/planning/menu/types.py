@@ -5,6 +5,7 @@ Indices: ``hall`` and ``site`` are ids (``site/hall`` for halls), ``t`` counts q
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -202,6 +203,11 @@ class JobConfig:
     step_time_s: float
     unit_usd: float = 0.0
     """Cloud: price of one accelerator-hour."""
+
+    @property
+    def used(self) -> int:
+        """Accelerators that fill whole replicas of the layout; the rest stand by."""
+        return math.prod(int(self.layout.get(axis, 1)) for axis in ("tp", "pp", "cp", "dp"))
 
     @property
     def months(self) -> int:

@@ -37,6 +37,7 @@ class Solved:
     nodes: int
     matrix: Matrix
     menu: Menu
+    fixed: dict[int, float] | None = None
 
     @property
     def gap_frac(self) -> float:
@@ -83,7 +84,7 @@ def solve_menu(
             bound = outcome.bound * USD_PER_MUSD  # the narrowest margins give the bound that holds for all
         seconds = time.monotonic() - began
         if outcome.values is None:
-            return Solved(outcome.status, None, None, bound, seconds, outcome.nodes, matrix, tried)
+            return Solved(outcome.status, None, None, bound, seconds, outcome.nodes, matrix, tried, held)
         decisions = from_solution(tried, matrix.columns, _rounded(matrix, outcome))
         last = audit(tried, decisions, question)
         if last.passed:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dcplan.provenance import Fraction, NonNegative, Positive, Series
+from dcplan.provenance import AtLeastOne, Fraction, NonNegative, Positive, Series
 from dcplan.scenario.schema.base import Count, Key, Part, Quarter
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
@@ -72,6 +72,10 @@ class Hall(Part):
     existing: bool = False
     available_from: Quarter | None = None
     fit_out_usd_per_kw: Positive | None = None
+    pue: AtLeastOne | None = None
+    """Your own annual PUE for the hall, whatever its cooling; left out, the catalog's by climate and size."""
+    peak_pue: AtLeastOne | None = None
+    wue_l_per_kwh: NonNegative | None = None
 
 
 class Site(Part):

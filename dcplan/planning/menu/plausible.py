@@ -1,0 +1,68 @@
+"""Slips that are valid but unlikely: a price in thousands, MW for kW, an overlay that nothing uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dcplan.catalog.lint import quantities
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.schema import System
+from dcplan.provenance import Quantity, Status
+from dcplan.scenario.load import Question
+
+FAR = 4.0
+"""An own value this many times above or below the catalog's is worth a second look."""
+
+
+def doubts(question: Question) -> list[str]:
+    """One sentence for each value of a scenario that looks like a slip."""
+    return [*_prices(question), *_halls(question), *_unused(question)]
+
+
+def _prices(question: Question) -> Iterator[str]:
+    base = load_catalog()
+    for reference in question.scenario.prices:
+        for kind in question.catalog.kinds_of(reference):
+            row = next(r for k, r in question.catalog.rows[kind].items() if reference in (k, *r.aliases))
+            before = base.rows[kind].get(row.id)
+            old = dict(quantities(before)) if before else {}
+            for field, now in quantities(row):
+                if now.status is Status.CATALOG or field not in old:
+                    continue
+                if _far(now, old[field]):
+                    yield (
+                        f"{row.id}.{field} = {now.value:g} is {now.value / old[field].value:.3g} times the catalog's "
+                        f"{old[field].value:g} ({now.at}): a slip?"
+                    )
+
+
+def _far(now: Quantity, old: Quantity) -> bool:
+    if now.value <= 0 or old.value <= 0 or now.value == old.value:
+        return False
+    return not 1 / FAR <= now.value / old.value <= FAR
+
+
+def _halls(question: Question) -> Iterator[str]:
+    for site in question.scenario.sites:
+        most = max(u.value for u in site.utility_mw)
+        for hall in site.halls:
+            it_mw = hall.it_mw.value
+            if most > 0 and it_mw > FAR * most:
+                place = f"{site.id}/{hall.id}"
+                yield f"{place}: it_mw = {it_mw:g} beside utility_mw of at most {most:g} ({hall.it_mw.at}): a slip?"
+            if hall.rack_kw_max.value > it_mw * 1000:
+                rack_kw = hall.rack_kw_max.value
+                yield f"{site.id}/{hall.id}: one rack of {rack_kw:g} kW is more than the hall's {it_mw:g} MW"
+
+
+def _unused(question: Question) -> Iterator[str]:
+    scenario, catalog = question.scenario, question.catalog
+    if scenario.systems == "all":
+        return
+    named = {catalog.get("systems", s, System).id for s in scenario.systems}
+    named |= {catalog.get("systems", scenario.fleet.system, System).id} if scenario.fleet else set()
+    for reference in scenario.prices:
+        row = catalog.find("systems", reference, System)
+        if row is not None and row.id not in named:
+            at = question.at("prices", reference)
+            yield f"prices.{reference}: this system is not in `systems`, the price is not used ({at})"
