@@ -25,7 +25,7 @@ from dcplan.planning.explain import remedies
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.planning.solve.run import ROUNDING, Solved, solve_menu
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
@@ -33,6 +33,8 @@ from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, money
 
 DEFAULT_GAP = 0.005
 DEFAULT_TIME_LIMIT_S = 120.0
+ROUNDING_GAP = 0.03
+"""Whole switches may leave this much between bound and cost after a solve that reached its gap; more is incomplete."""
 
 
 def plan(
@@ -148,7 +150,7 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
     failed = [e for e in expectations if e["passed"] is False and e["severity"] == "error"]
     if solved.status == highs.INTERRUPTED:
         status, code = "interrupted", EXIT_INTERRUPTED
-    elif solved.status == highs.LIMIT and solved.gap_frac > gap:
+    elif solved.gap_frac > (gap if solved.status == highs.LIMIT else max(gap, ROUNDING_GAP)):
         status, code = "incomplete", EXIT_INCOMPLETE
     elif failed:
         status, code = "expectation_failed", EXIT_NO
@@ -225,6 +227,9 @@ def _end_notes(solved: Solved) -> list[str]:
 
 def _nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
     stopped = solved.status == highs.INTERRUPTED
+    note = "give more time: --time-limit"
+    if solved.status == ROUNDING:
+        note = "whole switches and scalable units do not fit the limits, though fractions would: widen a limit a little"
     return Result(
         verb="plan",
         status="interrupted" if stopped else "incomplete",
@@ -234,7 +239,7 @@ def _nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
         solver=_solver(solved),
         tables={"left_out": left_out(built.menu)},
         inputs=inputs_of(built),
-        warnings=[{"code": "note", "message": "give more time: --time-limit"}],
+        warnings=[{"code": "note", "message": note}],
     )
 
 
@@ -254,7 +259,23 @@ def _impossible(question: Question, built: Built, problems: list[Problem]) -> Re
     )
 
 
+def _fixed_broken(question: Question, built: Built, solved: Solved, problems: Sequence[str]) -> Result:
+    rows = tuple(("audit", "--fix-decisions", text, "change the decision or the limit") for text in problems)
+    return Result(
+        verb="plan",
+        status="infeasible",
+        exit_code=EXIT_INFEASIBLE,
+        headline=f"{question.scenario.name}: the fixed decisions break a limit: {problems[0]}",
+        scenario=describe(question),
+        solver={**_solver(solved), "gap_frac": math.nan},
+        tables={"conflict": Table(("code", "place", "cause", "remedy"), rows), "left_out": left_out(built.menu)},
+        inputs=inputs_of(built),
+    )
+
+
 def _infeasible(question: Question, built: Built, solved: Solved) -> Result:
+    if solved.audit is not None:
+        return _fixed_broken(question, built, solved, solved.audit.problems)
     found = remedies(solved.menu, solved.matrix, fixed=solved.fixed)
     rows = tuple((r.what, r.amount, r.unit) for r in found)
     first = f"smallest change found: {found[0].sentence()}" if found else "no remedy found in time"

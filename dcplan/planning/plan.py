@@ -46,6 +46,17 @@ class Decisions:
             n for (*k, q), n in self.ordered.items() if tuple(k) == key and q + place.lead <= t < q + place.lead + life
         )
 
+    def racks_kept(self, menu: Menu, key: P, t: int) -> int:
+        """Racks ordered before a quarter that have not reached their end of life in it."""
+        lead = next(p.lead for p in menu.placements if p.key == key)
+        life = menu.finance.life_quarters
+        fleet = self.fleet.get(key, 0) if 0 < t < life else 0
+        return fleet + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q < t < q + lead + life)
+
+    def racks_new(self, key: P, t: int) -> int:
+        """Racks ordered in a quarter; a fleet counts in the first."""
+        return (self.fleet.get(key, 0) if t == 0 else 0) + self.ordered.get((*key, t), 0)
+
     def racks_ordered(self, key: P, t: int) -> int:
         """Racks ordered up to and including a quarter, the fleet included."""
         return self.fleet.get(key, 0) + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q <= t)

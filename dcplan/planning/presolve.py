@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 
 from dcplan.errors import Problem
@@ -84,8 +85,12 @@ def _fleet(question: Question, menu: Menu) -> list[Problem]:
         return []
     hall = menu.hall(fleet.hall)
     placed = [p for p in menu.placements if (p.hall, p.system) == (fleet.hall, fleet.system)]
-    slots = min(p.slots for p in placed) * fleet.racks
-    power = min(p.rated_kw * hall.cooling(p.cooling).peak_pue for p in placed) * fleet.racks / KW_PER_MW
+    if not placed:
+        cause = f"no fabric connects the fleet of {fleet.system}: give `fabric:` (or `fabrics:`)"
+        return [question.tree.problem("DC033", cause, ("fleet",))]
+    n = fleet.accelerators
+    slots = math.ceil(min(p.slots * n / p.accelerators for p in placed))
+    power = min(p.rated_kw * hall.cooling(p.cooling).peak_pue * n / p.accelerators for p in placed) / KW_PER_MW
     utility = menu.site(hall.site).utility_mw[0]
     problems = []
     if slots > hall.racks * hall.count:

@@ -43,7 +43,7 @@ def rack(system: str, cooling: str, *, price: float, rated: float) -> Placement:
 
 def small_menu() -> Menu:
     """Menu for golden texts and for the audit's own tests."""
-    share = NetworkShare(usd=3000.0, kw=0.06, upper_usd=3500.0, upper_kw=0.07, upper_racks=0.01)
+    share = NetworkShare(usd=3000.0, kw=0.06, racks=0.008, upper_usd=3500.0, upper_kw=0.07, upper_racks=0.01)
     parts = Parts(60e3, 60e3, 60e3, 1.0, 1.0, 1.0, 2.0, 800.0, 0.016, 2, 400.0, 0.009, 20.0)
     fabric = FabricOption(
         hall=HALL, id="eth/2t", family="eth", tiers=2, protocol="ethernet", gbps=400.0, designs={PORTS: design(64, 2)},

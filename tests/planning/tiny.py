@@ -66,7 +66,7 @@ def placement(hall: str, system: str, rng: np.random.Generator, *, lead: int) ->
 def fabric(hall: str, name: str, rng: np.random.Generator) -> FabricOption:
     """A fabric with random shares and no rounding margin: the model's own numbers are what is tested."""
     usd, kw = float(rng.uniform(1e3, 6e3)), float(rng.uniform(0.02, 0.15))
-    share = NetworkShare(usd, kw, usd * 1.2, kw * 1.2, 0.002)
+    share = NetworkShare(usd, kw, 0.001, usd * 1.2, kw * 1.2, 0.002)
     parts = Parts(1e4, 1e4, 1e4, 0.5, 0.5, 0.5, 1.0, 500.0, 0.015, 2, 300.0, 0.009, 50.0)
     return FabricOption(
         hall=hall,

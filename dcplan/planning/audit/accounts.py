@@ -44,6 +44,9 @@ class Accounts:
 
     halls: dict[tuple[str, int], HallQuarter] = field(default_factory=dict)
     ordered_networks: dict[tuple[str, int], Network] = field(default_factory=dict)
+    """Network of the racks ordered and not retired."""
+    network_usd: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Network bought in a quarter; what retires with its racks is bought again with new ones."""
     flows: list[Flow] = field(default_factory=list)
 
     def site(self, menu: Menu, site: str, t: int, what: str) -> float:
@@ -62,8 +65,11 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
         for t in range(menu.quarters):
             chosen = d.fabric.get(hall.id)
             serving = exact_network(menu, hall.id, chosen, {p.key: d.racks(menu, p.key, t) for p in menu.placements})
-            bought = exact_network(menu, hall.id, chosen, {p.key: d.racks_ordered(p.key, t) for p in menu.placements})
+            kept = {p.key: d.racks_kept(menu, p.key, t) for p in menu.placements}
+            live = {key: n + d.racks_new(key, t) for key, n in kept.items()}
+            bought = exact_network(menu, hall.id, chosen, live)
             books.ordered_networks[hall.id, t] = bought
+            books.network_usd[hall.id, t] = bought.usd - exact_network(menu, hall.id, chosen, kept).usd
             books.halls[hall.id, t] = _hall_quarter(menu, d, hall, t, serving)
     books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *_cloud(menu, d)]
     books.flows += _residual(menu, books.flows)
@@ -142,8 +148,7 @@ def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
         if hall.storage_usd:
             flows.append(Flow(0, "capex", "storage", hall.storage_usd, hall.site))
         for t in range(menu.quarters):
-            before = books.ordered_networks[hall.id, t - 1].usd if t else 0.0
-            added = books.ordered_networks[hall.id, t].usd - before
+            added = books.network_usd[hall.id, t]
             if added:
                 flows.append(Flow(t, "capex", "network", added, hall.site))
             flows += _fitting(d, hall, t)

@@ -62,7 +62,9 @@ def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
         units = {c.id: d.fitted.get((hall_id, c.id, t), 0) for c in hall.coolings}
         total = sum(units.values())
         yield Check("hall units", hall_id, t, total, hall.count if t >= hall.available_from else 0)
-        yield Check("rack positions", hall_id, t, a.slots, hall.racks * total, given)
+        yield Check("rack positions", hall_id, t, a.racks if given else a.slots, hall.racks * total)
+        if given:
+            yield Check("rack positions with switches", hall_id, t, a.slots, hall.racks * total, given=True)
         yield Check("hall IT MW", hall_id, t, a.hall_kw / KW_PER_MW, hall.it_mw * total)
         yield Check(
             "liquid heat MW",
@@ -129,8 +131,18 @@ def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
             ordered = sum(n for (_, _, k, q), n in d.ordered.items() if k == supply.system and q == t)
             yield Check("supply racks", supply.system, t, ordered, limit)
     if menu.fleet:
-        racks = sum(d.fleet.values())
-        yield Check("fleet racks", menu.fleet.system, 0, abs(racks - menu.fleet.racks), 0)
+        there = sum(n * placed[key].accelerators for key, n in d.fleet.items())
+        most = max((placed[key].accelerators for key in d.fleet), default=0)
+        yield Check("fleet accelerators missing", menu.fleet.system, 0, menu.fleet.accelerators, there)
+        yield Check(
+            "fleet accelerators beyond whole racks", menu.fleet.system, 0, there, menu.fleet.accelerators + most - 1
+        )
+        yield Check(
+            "fleet accelerators in part-filled racks", menu.fleet.system, 0, there, menu.fleet.accelerators, given=True
+        )
+        for key in d.fleet:
+            where = f"{key[0]} {key[2]}"
+            yield Check("nodes per rack", where, 0, placed[key].nodes, placed[key].derived_nodes, given=True)
 
 
 def busiest_day(menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]) -> list[tuple[int, int, int]]:

@@ -10,7 +10,6 @@ from dcplan.planning.menu.cloud import offers as cloud_offers
 from dcplan.planning.menu.finance import finance_terms
 from dcplan.planning.menu.hardware import (
     SystemTerms,
-    fleet_racks,
     placements,
     requested_systems,
     supply_terms,
@@ -127,16 +126,23 @@ def _placements(
             raise InputError([question.tree.problem("DC003", cause, ("fleet", "system"))])
     busy = ledger.take("fleet.utilization_frac", fleet.utilization_frac) if fleet.utilization_frac else 0.0
     own = placements(
-        system_terms(row, scenario, ledger), hall, given[hall.id], ledger, left_out, fleet.nodes_per_rack, per_su, busy
+        system_terms(row, scenario, ledger),
+        hall,
+        given[hall.id],
+        ledger,
+        left_out,
+        fleet.nodes_per_rack,
+        per_su,
+        busy,
+        fleet.accelerators // row.accelerators,
     )
     if not own:
         reasons = "; ".join(f"{x.where}: {x.reason}" for x in left_out if x.id == row.id)
         raise InputError(
             [question.tree.problem("DC033", f"fleet: {row.id} does not fit {hall.id}: {reasons}", ("fleet",))]
         )
-    racks = fleet_racks(fleet.accelerators, own)
     others = [p for p in placed if (p.hall, p.system) != (hall.id, row.id)]
-    return others + own, FleetTerms(hall.id, row.id, racks, fleet.accelerators)
+    return others + own, FleetTerms(hall.id, row.id, fleet.accelerators)
 
 
 def _fabrics(
@@ -183,11 +189,7 @@ def _work(
         key = f"workloads.capacity.{demand.id}"
         rates: dict[tuple[str, str], float] = {}
         for target in sorted(where, key=lambda t: -t.link_gbps):  # the slowest link of a hall decides, conservatively
-            if (
-                demand.sites
-                and not target.place.startswith("cloud:")
-                and target.place.split("/")[0] not in demand.sites
-            ):
+            if demand.sites and target.place.split("/")[0] not in demand.sites:  # named sites exclude the cloud
                 continue
             rate = menu.reference_tflops(demand, target)
             if isinstance(rate, str):
@@ -217,6 +219,9 @@ def _warnings(question: Question) -> list[str]:
     ]
     if scenario.storage is None and (scenario.workloads.training or scenario.fleet):
         notes.append("storage is not sized by this version: give storage.usable_pb to count its cost, power and racks")
+    over = scenario.fabric.oversubscription if scenario.fabric else None
+    if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
+        notes.append("oversubscription changes switch counts and cost here, not yet the training time")
     if any(job.stack for job in scenario.workloads.training):
         notes.append("workloads.training.stack is read but not used yet: achieved fractions are not split by stack")
     if scenario.cloud and scenario.cloud.egress_tb_per_month:

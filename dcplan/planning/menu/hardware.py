@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import CoolingOption, System
@@ -132,6 +131,7 @@ def placements(
     nodes_override: int | None = None,
     nodes_per_su: int | None = None,
     busy_frac: float = 0.0,
+    fleet_nodes: int | None = None,
 ) -> list[Placement]:
     """Every cooling option of a hall under which the system fits; the others are named with the reason."""
     result = []
@@ -139,7 +139,7 @@ def placements(
         row = ledger.catalog.get("cooling", cooling.id, CoolingOption)
         reason = _incompatible(system.row, row)
         if not reason:
-            placed = _placed(system, hall, given, cooling, row, nodes_override, nodes_per_su, busy_frac)
+            placed = _placed(system, hall, given, cooling, row, nodes_override, nodes_per_su, busy_frac, fleet_nodes)
             if isinstance(placed, Placement):
                 result.append(placed)
                 continue
@@ -167,6 +167,7 @@ def _placed(
     nodes_override: int | None,
     nodes_per_su: int | None,
     busy_frac: float,
+    fleet_nodes: int | None,
 ) -> Placement | str:
     unit = system.row
     liquid_hall = "liquid" in row.accepts and "liquid" in unit.cooling_modes
@@ -176,6 +177,8 @@ def _placed(
     nodes = fit.nodes if nodes_override is None else nodes_override
     if nodes == 0:
         return fit.reason
+    if fleet_nodes is not None and nodes_override is None:
+        nodes = evenly_filled(fleet_nodes, nodes)
     if unit.form != "server":
         nodes = 1
     slots = max(unit.racks, 1)
@@ -223,6 +226,7 @@ def _placed(
         first_order=system.first_order,
         max_racks_unit=math.floor(bound + 1e-9),
         embodied_t=system.embodied_t * nodes,
+        derived_nodes=fit.nodes if unit.form == "server" else 1,
         fit_reason=fit.reason if nodes_override is None else f"given: {nodes} nodes per rack (derived: {fit.nodes})",
     )
 
@@ -259,6 +263,13 @@ def _fit(system: SystemTerms, given: Hall, row: CoolingOption, air_kw: float, li
     )
 
 
-def fleet_racks(accelerators: int, placed: Iterable[Placement]) -> int:
-    """Whole racks that hold a fleet."""
-    return math.ceil(accelerators / next(iter(placed)).accelerators)
+def evenly_filled(nodes: int, most: int) -> int:
+    """Nodes per rack, at most ``most``, that fill every rack alike; ``most`` when that would take twice the racks.
+
+    Examples
+    --------
+    >>> evenly_filled(64, 5), evenly_filled(127, 4)
+    (4, 4)
+    """
+    even = max(n for n in range(1, most + 1) if nodes % n == 0)
+    return even if 2 * even >= most else most

@@ -84,6 +84,7 @@ def job_terms(job: Job, question: Question) -> JobTerms:
         deadline_days=job.deadline_days.value if job.deadline_days else None,
         confidence=job.deadline_confidence or 0.8,
         sites=job.sites or tuple(s.id for s in scenario.sites),
+        cloud=job.sites is None,
     )
 
 
@@ -198,7 +199,9 @@ class JobMenu:
         """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
         result: list[JobConfig] = []
         for target in where:
-            if not target.place.startswith("cloud:") and target.place.split("/")[0] not in terms.sites:
+            if target.place.split("/")[0] not in terms.sites and not (
+                terms.cloud and target.place.startswith("cloud:")
+            ):
                 continue
             best: dict[int, JobConfig] = {}
             reasons = []

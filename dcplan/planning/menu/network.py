@@ -213,13 +213,15 @@ def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:
     optics_kw = cage * parts.leaf_optic_kw + p * parts.node_optic_kw
     usd = leaf * parts.leaf_usd + core * parts.core_usd + optics_usd
     kw = leaf * parts.leaf_kw + core * parts.core_kw + optics_kw
-    units = (leaf + spine * worst + core) * parts.switch_units
+    units = (leaf + spine + core) * parts.switch_units
+    upper_units = (leaf + spine * worst + core) * parts.switch_units
     return NetworkShare(
         usd=usd + spine * parts.spine_usd,
         kw=kw + spine * parts.spine_kw,
+        racks=units / NETWORK_RACK_UNITS,
         upper_usd=usd + worst * spine * parts.spine_usd,
         upper_kw=kw + worst * spine * parts.spine_kw,
-        upper_racks=units / NETWORK_RACK_UNITS,
+        upper_racks=upper_units / NETWORK_RACK_UNITS,
     )
 
 

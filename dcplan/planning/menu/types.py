@@ -127,6 +127,8 @@ class Placement:
     max_racks_unit: int
     embodied_t: float
     fit_reason: str
+    derived_nodes: int = 0
+    """Nodes that the rack's limits allow; a given override may exceed them and is reported."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -140,6 +142,7 @@ class NetworkShare:
 
     usd: float
     kw: float
+    racks: float
     upper_usd: float
     upper_kw: float
     upper_racks: float
@@ -181,6 +184,8 @@ class JobTerms:
     deadline_days: float | None
     confidence: float
     sites: tuple[str, ...]
+    cloud: bool = True
+    """Rented hardware may run it; a job that names its sites stays there."""
 
 
 @dataclass(frozen=True)
@@ -261,11 +266,10 @@ class FinanceTerms:
 
 @dataclass(frozen=True)
 class FleetTerms:
-    """Racks already decided: in service and paid in the first quarter."""
+    """Accelerators already decided: in service and paid in the first quarter."""
 
     hall: str
     system: str
-    racks: int
     accelerators: int
 
 
@@ -298,7 +302,8 @@ class Menu:
     fleet: FleetTerms | None = None
     cloud_max_accelerators: int | None = None
     margin_factor: float = 1.0
-    """How many rounding margins the limits keep; raised when an audit finds one is not enough."""
+    """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every limit, so that its
+    bound and its infeasibility hold for whole switches too."""
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()
 

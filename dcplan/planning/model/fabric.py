@@ -15,7 +15,7 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     .. math::
        \sum_f y_{hf} \le 1, \qquad \sum_f q_{hfgt} = \sum_{k \in g, c} r_k b_{hkct}, \qquad
        \sum_f p_{hfgt} = \sum_{k \in g, c} r_k n_{hkct}, \\
-       \sum_t q_{hfgt} \le \min(P_{hf}, \text{what the hall can hold})\, y_{hf}, \qquad
+       \sum_{t\ in\ a\ life} q_{hfgt} \le \min(P_{hf}, \text{what the hall can hold})\, y_{hf}, \qquad
        \sum_t p_{hfgt} \le T \cdot \text{what the hall can hold} \cdot y_{hf}
 
     Ports are bought with the racks (q) and draw power while the racks serve (p).
@@ -41,15 +41,17 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.ports_in_service = pyo.Constraint(classes, t, rule=served)
     keys = [(h, f, c) for h in halls for f, c in sets.served[h]]
 
-    def reach(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
+    def reach(m: pyo.ConcreteModel, h: str, f: str, c: str, end: int) -> Any:
         most = min(sets.option[h, f].max_ports, sets.ports_cap(h, sets.class_of[c]))
-        return sum(m.ports_bought[h, f, c, q] for q in t) <= most * m.fabric[h, f]
+        return sum(m.ports_bought[h, f, c, q] for q in t if end - life < q <= end) <= most * m.fabric[h, f]
 
     def service(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
         most = len(t) * sets.ports_cap(h, sets.class_of[c])
         return sum(m.ports_served[h, f, c, q] for q in t) <= most * m.fabric[h, f]
 
-    model.fabric_reach = pyo.Constraint(keys, rule=reach)
+    life = sets.menu.finance.life_quarters
+    ends = [q for q in t if q >= min(life, len(t)) - 1]  # one window unless hardware retires inside the horizon
+    model.fabric_reach = pyo.Constraint(keys, ends, rule=reach)
     model.fabric_service = pyo.Constraint(keys, rule=service)
 
 

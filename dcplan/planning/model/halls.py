@@ -6,7 +6,6 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from dcplan.planning.menu.types import HallTerms
 from dcplan.planning.model.sets import Sets
 from dcplan.units import KW_PER_MW
 
@@ -67,10 +66,8 @@ def _sum(model: pyo.ConcreteModel, sets: Sets, keys: list[tuple[str, str, str]],
     return sum(float(getattr(sets.places[key], what)) * model.racks[key, t] for key in keys)
 
 
-def _given_slots(sets: Sets, hall: HallTerms) -> float:
-    """Positions of a unit; a given fleet that fills them keeps its switches outside (reported by the audit)."""
-    fleet = sets.menu.fleet
-    return 10.0**6 if fleet and fleet.hall == hall.id else float(hall.racks)
+def _holds_fleet(sets: Sets, hall: str) -> bool:
+    return sets.menu.fleet is not None and sets.menu.fleet.hall == hall
 
 
 def _positions(
@@ -78,8 +75,11 @@ def _positions(
 ) -> None:
     def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.menu.hall(h)
-        room = _given_slots(sets, hall) - margin(sets, h, "margin_racks")
-        used = _sum(m, sets, sets.in_hall[h], "slots", q) + network_racks(m, sets, h, q)
+        used = _sum(m, sets, sets.in_hall[h], "slots", q)
+        if _holds_fleet(sets, h):  # a given fleet may fill the hall: its switches are reported by the audit
+            return used <= hall.racks * _units(m, sets, h, q)
+        room = hall.racks - margin(sets, h, "margin_racks")
+        used += network_racks(m, sets, h, q)
         return used + hall.storage_racks <= room * _units(m, sets, h, q)
 
     def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:

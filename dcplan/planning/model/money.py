@@ -41,7 +41,7 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> None:
     finance, t = sets.menu.finance, list(sets.quarters)
-    kept = (sets.menu.margin_factor - 1.0) * sum(o.margin_usd for o in sets.menu.fabrics) / M
+    kept = max(sets.menu.margin_factor - 1.0, 0.0) * sum(o.margin_usd for o in sets.menu.fabrics) / M
 
     def by_quarter(m: pyo.ConcreteModel, q: int) -> Any:
         paid = sum(spent[x] + _rounding(m, sets, x) for x in t if x <= q)

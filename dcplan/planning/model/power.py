@@ -60,7 +60,7 @@ def site_peak_mw(
         if hall.site != site or (new_only and not hall.needs_blocks) or not hall.coolings:
             continue
         pue = {c.id: c.peak_pue for c in hall.coolings}
-        network = max(pue.values()) if upper else min(pue.values())
+        network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
         total += sum(sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * model.racks[k, t] for k in sets.in_hall[hall.id])
         total += (
             network_kw(model, sets, hall.id, t, upper=upper) * (network / KW_PER_MW)
@@ -99,7 +99,9 @@ def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[
     )
 
 
-def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int, what: str = "pue") -> Any:
+def _energy_mwh(
+    model: pyo.ConcreteModel, sets: Sets, site: str, t: int, what: str = "pue", *, upper: bool = False
+) -> Any:
     """Average power by state times mean PUE: standing for all racks, more while training or researching.
 
     With ``what="wue_l_per_kwh"`` the same sum is site water in m3, as WUE counts IT energy.
@@ -109,7 +111,7 @@ def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int, what: s
         if hall.site != site or not hall.coolings:
             continue
         pue = {c.id: float(getattr(c, what)) for c in hall.coolings}
-        best = min(pue.values())
+        network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
         for key in sets.in_hall[hall.id]:
             place = sets.places[key]
             hours = HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW
@@ -120,8 +122,11 @@ def _energy_mwh(model: pyo.ConcreteModel, sets: Sets, site: str, t: int, what: s
                 if (demand.id, *key, t) in model.research:
                     step = (place.research_kw - place.standing_kw) / place.accelerators
                     total += hours * step * model.research[demand.id, key, t]
-        total += network_kw(model, sets, hall.id, t, upper=False) * (HOURS_PER_QUARTER * best / KW_PER_MW)
-        total += hall.storage_kw * HOURS_PER_QUARTER * best / KW_PER_MW
+        total += network_kw(model, sets, hall.id, t, upper=upper) * (HOURS_PER_QUARTER * network / KW_PER_MW)
+        if upper:
+            kept = margin(sets, hall.id, "margin_kw") * HOURS_PER_QUARTER * network / KW_PER_MW
+            total += sum(kept * model.fitted[hall.id, c.id, t] for c in hall.coolings)
+        total += hall.storage_kw * HOURS_PER_QUARTER * network / KW_PER_MW
     return total
 
 
@@ -132,12 +137,14 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
         terms = sets.menu.site(s)
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
         limit = (terms.max_t_per_year or 0.0) * len(part) / QUARTERS_PER_YEAR
-        return sum(m.energy_mwh[s, q] * terms.grid_g_per_kwh / KG_PER_TONNE for q in part) <= limit
+        return (
+            sum(_energy_mwh(m, sets, s, q, upper=True) for q in part) * (terms.grid_g_per_kwh / KG_PER_TONNE) <= limit
+        )
 
     def water(m: pyo.ConcreteModel, s: str, year: int) -> Any:
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
         limit = (sets.menu.site(s).max_l_per_year or 0.0) / LITRES_PER_M3 * len(part) / QUARTERS_PER_YEAR
-        used = sum(_energy_mwh(m, sets, s, q, "wue_l_per_kwh") for q in part)
+        used = sum(_energy_mwh(m, sets, s, q, "wue_l_per_kwh", upper=True) for q in part)
         return used <= limit if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
 
     dry = [s.id for s in sets.menu.sites if s.max_l_per_year is not None]

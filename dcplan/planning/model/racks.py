@@ -25,7 +25,10 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     model.racks_balance = pyo.Constraint(list(sets.places), list(sets.quarters), rule=balance)
     if menu.fleet:
-        model.fleet_given = pyo.Constraint(expr=sum(model.fleet[key] for key in sets.fleet) == menu.fleet.racks)
+        placed = sum(sets.places[key].accelerators * model.fleet[key] for key in sets.fleet)
+        most = max(sets.places[key].accelerators for key in sets.fleet)
+        wanted = menu.fleet.accelerators
+        model.fleet_given = pyo.Constraint(expr=(wanted, placed, wanted + most - 1))
     limits = {s.system: s.racks for s in menu.supply}
 
     def supply(m: pyo.ConcreteModel, k: str, q: int) -> Any:

@@ -61,7 +61,14 @@ class Sets:
 
     def share(self, hall: str, fabric: str, ports: str, what: str) -> float:
         """One per-port figure of a NIC class on a fabric option: usd, kw, upper_usd, upper_kw or upper_racks."""
+        if self.relaxed:
+            what = what.removeprefix("upper_")
         return float(getattr(self.option[hall, fabric].shares[self.class_of[ports]], what))
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether limits use ideal shares without margin, for a bound that holds for whole switches."""
+        return self.menu.margin_factor == 0
 
     def ports_cap(self, hall: str, ports: PortClass) -> int:
         """Most NIC ports of a class that a hall can hold."""
