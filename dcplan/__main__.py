@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from typing import TextIO
 
 
 def main() -> None:
     """Run the command line and map what happens to an exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller (2>&-): write to nowhere rather than fail
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     sys.exit(run())
 
 
@@ -41,6 +46,10 @@ def _other(error: Exception) -> int:
     """Tell apart a file that cannot be written, the request's fault, and everything else, ours."""
     from dcplan.errors import EXIT_INPUT
 
+    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO):
+        _silence(sys.stdout)
+        sys.stderr.write(f"error[DC006]: cannot write to stdout: {error.strerror}\n")
+        return EXIT_INPUT
     if isinstance(error, OSError) and error.filename is not None:
         sys.stderr.write(f"error[DC006]: {error.filename}: {error.strerror}\n")
         return EXIT_INPUT
@@ -65,13 +74,19 @@ def _flushed(code: int) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         return _quiet()
+    except OSError as error:
+        return _other(error)
     return code
 
 
 def _quiet() -> int:
     """``| head`` is not an error: point stdout at nothing, so that the exit does not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _silence(sys.stdout)
     return 0
+
+
+def _silence(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -67,6 +67,8 @@ def _only_numbers(data: Any) -> Any:
     return data
 
 
+LARGEST = 1e18
+"""Training runs count 1e14 tokens; anything far beyond is a slip, and breaks the solver's arithmetic."""
 Number = Annotated[float, BeforeValidator(_only_numbers)]
 """A float that text and true/false are not taken for."""
 
@@ -104,6 +106,9 @@ class Quantity(BaseModel):
 
     @model_validator(mode="after")
     def _ordered(self) -> Quantity:
+        if any(abs(x) > LARGEST for x in (self.value, self.low or 0.0, self.high or 0.0)):
+            code = "quantity_size"
+            raise PydanticCustomError(code, "no quantity of this field is beyond 1e18")
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
         if not low <= self.value <= high:
@@ -155,6 +160,9 @@ def _check(test: Callable[[float], bool], words: str) -> AfterValidator:
 
 Positive = Annotated[Quantity, _check(lambda x: x > 0, "must be above 0")]
 NonNegative = Annotated[Quantity, _check(lambda x: x >= 0, "must not be negative")]
+Years = Annotated[Quantity, _check(lambda x: 0 < x <= 100, "must be above 0 and at most 100 years")]
+Megawatts = Annotated[Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 MW")]
+Ratio = Annotated[Quantity, _check(lambda x: 0.1 <= x <= 1000, "must be between 0.1 and 1000")]
 AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
 Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
 

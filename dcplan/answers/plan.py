@@ -25,7 +25,7 @@ from dcplan.planning.explain import remedies
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import ROUNDING, Solved, solve_menu
+from dcplan.planning.solve.run import ROUNDING, Solved, UnknownDecisionError, solve_menu
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
@@ -33,8 +33,6 @@ from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, money
 
 DEFAULT_GAP = 0.005
 DEFAULT_TIME_LIMIT_S = 120.0
-ROUNDING_GAP = 0.03
-"""Whole switches may leave this much between bound and cost after a solve that reached its gap; more is incomplete."""
 
 
 def plan(
@@ -87,7 +85,7 @@ def plan(
     if found:
         return _impossible(question, built, found)
     try:
-        fixed = fix_decisions.tables["decisions"] if fix_decisions else None
+        fixed = _decisions_of(fix_decisions) if fix_decisions else None
         solved = solve_menu(
             built.menu,
             question,
@@ -97,11 +95,20 @@ def plan(
             progress=progress,
             stop=stop,
         )
-    except KeyError as error:
-        raise InputError([Problem("DC015", f"--fix-decisions: {error.args[0]}", Place("--fix-decisions"))]) from error
+    except UnknownDecisionError as error:
+        raise InputError([Problem("DC015", str(error), Place("--fix-decisions"))]) from error
     if solved.status == highs.INFEASIBLE:
         return _infeasible(question, built, solved)
     return _answer(question, built, solved, gap, time.monotonic() - began)
+
+
+def _decisions_of(result: Result) -> Table:
+    if "decisions" not in result.tables:
+        cause = f"this result of `{result.verb}` holds no decisions"
+        raise InputError(
+            [Problem("DC015", cause, Place("--fix-decisions"), help="dcplan plan FILE -f json -o result.json")]
+        )
+    return result.tables["decisions"]
 
 
 def describe(question: Question) -> dict[str, Any]:
@@ -126,6 +133,7 @@ def _solver(solved: Solved) -> dict[str, Any]:
         "version": highs.version(),
         "status": solved.status,
         "gap_frac": solved.gap_frac,
+        "search_gap_frac": solved.solver_gap_frac,
         "bound_usd": solved.bound_usd,
         "columns": len(solved.matrix.columns),
         "rows": len(solved.matrix.rows),
@@ -150,7 +158,7 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
     failed = [e for e in expectations if e["passed"] is False and e["severity"] == "error"]
     if solved.status == highs.INTERRUPTED:
         status, code = "interrupted", EXIT_INTERRUPTED
-    elif solved.gap_frac > (gap if solved.status == highs.LIMIT else max(gap, ROUNDING_GAP)):
+    elif solved.status == highs.LIMIT and solved.gap_frac > gap:
         status, code = "incomplete", EXIT_INCOMPLETE
     elif failed:
         status, code = "expectation_failed", EXIT_NO
@@ -160,7 +168,7 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
         verb="plan",
         status=status,
         exit_code=code,
-        headline=_headline(question, metrics, status)
+        headline=_headline(question, metrics, status, _rounding(solved))
         + ("; given decisions exceed a limit" if solved.audit.given else ""),
         scenario=describe(question),
         solver=_solver(solved),
@@ -171,6 +179,12 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
         warnings=warnings,
         run={"seconds": round(seconds, 3), "solve_seconds": round(solved.seconds, 3)},
     )
+
+
+def _rounding(solved: Solved) -> str:
+    """How much of the printed gap is whole switches rather than unfinished search."""
+    part = solved.gap_frac - solved.solver_gap_frac
+    return f", {part:.2%} of it whole switches" if solved.status == highs.OPTIMAL and part > 0.001 else ""
 
 
 def _flags(solved: Solved, bands: Table, gap: float) -> list[dict[str, str]]:
@@ -189,7 +203,7 @@ def _flags(solved: Solved, bands: Table, gap: float) -> list[dict[str, str]]:
     return found
 
 
-def _headline(question: Question, metrics: dict[str, Metric], status: str) -> str:
+def _headline(question: Question, metrics: dict[str, Metric], status: str, rounding: str) -> str:
     def number(key: str) -> float:
         return float(metrics[key].value or 0.0)
 
@@ -205,7 +219,7 @@ def _headline(question: Question, metrics: dict[str, Metric], status: str) -> st
         f"USD {money(number('cost.npv_usd'))} net present cost "
         f"after USD {money(number('cost.residual_usd'))} residual value",
         *jobs,
-        f"{status.replace('_', ' ')} (gap {number('solver.gap_frac'):.2%})",
+        f"{status.replace('_', ' ')} (gap {number('solver.gap_frac'):.2%}{rounding})",
     ]
     return f"{question.scenario.name}: " + ", ".join(parts)
 
@@ -277,7 +291,7 @@ def _infeasible(question: Question, built: Built, solved: Solved) -> Result:
     if solved.audit is not None:
         return _fixed_broken(question, built, solved, solved.audit.problems)
     found = remedies(solved.menu, solved.matrix, fixed=solved.fixed)
-    rows = tuple((r.what, r.amount, r.unit) for r in found)
+    rows = tuple((r.what, r.amount, f"{r.unit}, at least" if r.at_least else r.unit) for r in found)
     first = f"smallest change found: {found[0].sentence()}" if found else "no remedy found in time"
     return Result(
         verb="plan",

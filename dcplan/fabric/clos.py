@@ -102,6 +102,9 @@ def design(
         msg = f"{down} endpoints and {up} uplinks exceed the {radix} ports of a leaf"
         raise ValueError(msg)
     up = min(up, radix - down)
+    if down < 1 or up < 1 or down >= radix:
+        msg = f"oversubscription {leaf_spine:g} leaves no ports on a leaf of {radix}"
+        raise ValueError(msg)
     spine_down = radix if tiers == 2 else math.floor(radix * spine_core / (1.0 + spine_core) + 1e-9)
     return ClosDesign(radix, tiers, planes, down, up, spine_down)
 

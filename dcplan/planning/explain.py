@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,10 +53,11 @@ class Remedy:
     what: str
     amount: float
     unit: str
+    at_least: bool = False
 
     def sentence(self) -> str:
         """``utility_mw of ashburn in 2027-Q2: 3.2 MW more``."""
-        return f"{self.what}: {self.amount:.4g} {self.unit}"
+        return f"{self.what}: {'at least ' if self.at_least else ''}{self.amount:.4g} {self.unit}"
 
 
 def remedies(
@@ -64,18 +65,18 @@ def remedies(
 ) -> list[Remedy]:
     """Smallest priced change of the user's own limits that lets a plan exist; empty when none was found in time.
 
-    First with integers relaxed (fast, a necessary change); with integers where the relaxation needs none.
+    With integers, so that applying it is enough up to whole switches; where that takes too long, from the relaxation,
+    which says only what is needed at least.
     """
     soft = highs.elastic(matrix, PRICES)
+    whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
+    if whole.values is not None:
+        return _slacks(menu, soft, whole.values)
     free = np.ones(len(soft.columns), dtype=bool)
     relaxed = highs.solve(soft, gap=0.01, time_limit_s=time_limit_s, relaxed=free, fixed=fixed)
     if relaxed.values is None:
         return []
-    found = _slacks(menu, soft, relaxed.values)
-    if found:
-        return found
-    whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
-    return _slacks(menu, soft, whole.values) if whole.values is not None else []
+    return [replace(r, at_least=True) for r in _slacks(menu, soft, relaxed.values)]
 
 
 def _slacks(menu: Menu, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Remedy]:

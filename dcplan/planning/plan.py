@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ COLUMNS = (
     "start_month",
 )
 TINY = 1e-7
+MOST = 1_000_000
+"""More of anything than this is a slip of the pen, not a decision."""
 
 
 @dataclass
@@ -112,46 +115,53 @@ def to_table(d: Decisions) -> Table:
 def fixed_columns(
     menu: Menu, names: Sequence[str], integer: Sequence[bool], table: Table
 ) -> dict[int, float] | list[str]:
-    """Column values that repeat the decisions of a table; or the decisions the menu no longer holds."""
+    """Column values that repeat the decisions of a table; or the rows that are wrong or no longer in the menu."""
+    position = {name: i for i, name in enumerate(names)}
     wanted: dict[str, float] = {}
-    missing: list[str] = []
+    wrong: list[str] = []
     for row in table.rows:
-        cell = dict(zip(table.columns, row, strict=True))
+        cell = dict(zip(table.columns, row, strict=False))
         name = _column(menu, cell)
-        if name is None or name not in names:
-            missing.append(" ".join(str(v) for v in row if v is not None))
+        amount = cell.get("amount")
+        whole = (
+            isinstance(amount, int | float) and not isinstance(amount, bool) and 0 <= amount == round(amount) <= MOST
+        )
+        if name is None or name not in position or not whole:
+            wrong.append(" ".join(str(v) for v in row if v is not None))
         else:
-            wanted[name] = float(cell["amount"] or 0)
-    if missing:
-        return missing
+            wanted[name] = float(str(amount))
+    if wrong:
+        return wrong
     free = {"used", "used_new", "racks"}  # follow from orders and fitted halls
     return {
         i: wanted.get(name, 0.0)
-        for i, (name, whole) in enumerate(zip(names, integer, strict=True))
-        if whole and name.partition("[")[0] not in free
+        for i, (name, is_whole) in enumerate(zip(names, integer, strict=True))
+        if is_whole and name.partition("[")[0] not in free
     }
 
 
 def _column(menu: Menu, cell: Mapping[str, object]) -> str | None:
-    kind = cell["decision"]
-    hall, cooling, item, t = (cell[k] for k in ("hall", "cooling", "item", "quarter"))
-    if kind == "order":
-        return f"buy[{hall},{cooling},{item},{_int(t)}]"
-    if kind == "fleet":
-        return f"fleet[{hall},{cooling},{item}]"
-    if kind == "fit":
-        return f"fitted[{hall},{cooling},{_int(t)}]"
-    if kind == "fabric":
-        return f"fabric[{hall},{item}]"
-    if kind == "blocks":
-        return f"blocks[{hall},{_int(t)}]"
+    """Model column of a decision row; None when the row is none of ours."""
+    hall, cooling, item, t = (cell.get(k) for k in ("hall", "cooling", "item", "quarter"))
+    columns = {
+        "order": f"buy[{hall},{cooling},{item},{_int(t)}]",
+        "fleet": f"fleet[{hall},{cooling},{item}]",
+        "fit": f"fitted[{hall},{cooling},{_int(t)}]",
+        "fabric": f"fabric[{hall},{item}]",
+        "blocks": f"blocks[{hall},{_int(t)}]",
+    }
+    kind = str(cell.get("decision"))
+    if kind != "run":
+        return columns.get(kind)
     job, _, system = str(item).partition(" on ")
-    want = (job, hall, system, _int(cell["accelerators"]), cell["precision"], _int(cell["start_month"]))
+    want = (job, hall, system, _int(cell.get("accelerators")), cell.get("precision"), _int(cell.get("start_month")))
     for i, c in enumerate(menu.configs):
         if (c.job, c.place, c.system, c.accelerators, c.precision, c.start_month) == want:
             return f"run[{i}]"
     return None
 
 
-def _int(value: object) -> int:
-    return int(float(str(value)))
+def _int(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return int(value)

@@ -146,7 +146,17 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     check.unique((s.id for s in scenario.sites), ("sites",))
     for i, site in enumerate(scenario.sites):
         _check_site(check, site, ("sites", i))
-        _check_fleet(check)
+        seen: set[str] = set()
+    for i, entry in enumerate(scenario.supply):
+        row = catalog.find("systems", entry.system, System)
+        if row is not None and row.id in seen:
+            check.add(
+                "DC011",
+                f"supply: {entry.system!r} stands twice; give one entry with a list by quarter",
+                ("supply", i, "system"),
+            )
+        seen |= {row.id} if row else set()
+    _check_fleet(check)
     _check_work(check)
     _check_cloud(check)
     check.unique((e.id for e in scenario.expect), ("expect",))

@@ -81,7 +81,7 @@ def test_nvl72_does_not_fit_where_there_is_no_liquid() -> None:
 
 def test_reason_gives_use_and_limit() -> None:
     fit = nodes_per_rack(replace(AIR, electrical_kw=34.0), 10.2, 10.2, 0.0)
-    assert fit.reason == "3 nodes: 30.6 kW of 34 kW"
+    assert fit.reason == "3 nodes: 30.6 kW of 34 kW (rack_kw_max)"
 
 
 @given(KW, KW, st.floats(0.0, 400.0), st.floats(1.0, 50.0), st.floats(0.0, 1.0), st.floats(1.0, 20.0))

@@ -16,7 +16,7 @@ from dcplan.report.numbers import is_number, shown
         ("solver.gap_frac", 0.5, "50.00%"),
         ("price_usd", 170e6, "170 M"),
         ("usd", -138e6, "-138 M"),
-        ("cost.capex_usd", 1.1e9, "1.1 G"),
+        ("cost.capex_usd", 1.1e9, "1.1 bn"),
         ("racks", 50, "50"),
         ("racks", 9999, "9999"),
         ("racks", 10_000, "10,000"),

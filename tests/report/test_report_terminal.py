@@ -35,9 +35,9 @@ def answer(rows: int = 2) -> Result:
         inputs=[{"key": "k", "value": 7, "unit": "kW", "status": "catalog", "at": None, "source": f"{LONG}[1]"}],
         expectations=[
             {"id": "a", "metric": "days", "severity": "error", "owner": "me", "observed": 85.5, "limit": "<= 80",
-             "passed": False, "reason": "", "note": None},
+             "max": 80.0, "passed": False, "reason": "", "note": None},
             {"id": "b", "metric": "pue", "severity": "warn", "owner": None, "observed": 1.3, "limit": "<= 1.2",
-             "passed": False, "reason": "", "note": None},
+             "max": 1.2, "passed": False, "reason": "", "note": None},
             {"id": "c", "metric": "npv", "severity": "error", "owner": None, "observed": None, "limit": None,
              "passed": None, "reason": "needs a base", "note": None},
         ],
@@ -83,8 +83,8 @@ def test_short_form_hides_columns_and_rows_and_says_so() -> None:
 
 def test_expectations_show_their_verdict_owner_and_reason() -> None:
     lines = text_of(answer()).splitlines()
-    assert "FAIL a: days 85.5 <= 80 (owner: me)" in lines
-    assert "warn b: pue 1.3 <= 1.2" in lines
+    assert "FAIL a: days = 85.5, asked <= 80 (owner: me)" in lines
+    assert "warn b: pue = 1.3, asked <= 1.2" in lines
     assert "skip c: npv needs a base" in lines
 
 

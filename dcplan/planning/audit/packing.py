@@ -43,9 +43,10 @@ def unplaced(
     network_kw: float,
     network_racks: float,
 ) -> int:
-    """Racks that no unit can take, largest racks first into the emptiest unit that holds them.
+    """Racks, or parts of the network, that find no room: 0 proves that a layout exists.
 
-    Switches are spread evenly; the first-fit answer is sufficient, not necessary: 0 proves a layout exists.
+    Racks go whole, largest first, into the emptiest unit that holds them; switches then share the room left in any
+    unit of the domain, as one leaf pair fits where a rack does not.
     """
     total = sum(units.values())
     if total == 0:
@@ -53,9 +54,9 @@ def unplaced(
     rooms = [
         Unit(
             cooling,
-            hall.racks - network_racks / total,
-            hall.it_mw * KW_PER_MW - network_kw / total,
-            hall.cooling(cooling).air_mw * KW_PER_MW - network_kw / total,
+            float(hall.racks),
+            hall.it_mw * KW_PER_MW,
+            hall.cooling(cooling).air_mw * KW_PER_MW,
             hall.cooling(cooling).liquid_mw * KW_PER_MW,
         )
         for cooling, n in units.items()
@@ -69,4 +70,10 @@ def unplaced(
                 left += 1
                 continue
             max(able, key=lambda u: u.hall_kw).put(place)
-    return left
+    tiny = 1e-6
+    fits = (
+        sum(u.slots for u in rooms) + tiny >= network_racks
+        and sum(u.hall_kw for u in rooms) + tiny >= network_kw
+        and sum(u.air_kw for u in rooms) + tiny >= network_kw
+    )
+    return left + (0 if fits else 1)

@@ -177,8 +177,8 @@ def _placed(
     nodes = fit.nodes if nodes_override is None else nodes_override
     if nodes == 0:
         return fit.reason
-    if fleet_nodes is not None and nodes_override is None:
-        nodes = evenly_filled(fleet_nodes, nodes)
+    if fleet_nodes is not None:
+        nodes = evenly_filled(fleet_nodes, nodes) if nodes_override is None else min(nodes, fleet_nodes)
     if unit.form != "server":
         nodes = 1
     slots = max(unit.racks, 1)

@@ -16,7 +16,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.plan import Decisions, fixed_columns, from_solution
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Matrix, Outcome, Progress, compile_model, relaxation
-from dcplan.planning.solve.stages import DIRECT_COLUMNS, staged
+from dcplan.planning.solve.stages import DIRECT_COLUMNS, RESTRICTED_SHARE, first_plan, start_from
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.units import USD_PER_MUSD
@@ -32,6 +32,10 @@ ROUNDING = "rounding"
 """No plan within the rounding margins, though the relaxation has one: nothing is proved."""
 
 
+class UnknownDecisionError(ValueError):
+    """Fixed decisions that are malformed or not in the menu."""
+
+
 @dataclass(frozen=True)
 class Solved:
     """An audited plan, or the proof that there is none."""
@@ -45,6 +49,8 @@ class Solved:
     matrix: Matrix
     menu: Menu
     fixed: dict[int, float] | None = None
+    solver_gap_frac: float = math.inf
+    """Gap at which the search ended, before switches were counted whole."""
 
     @property
     def gap_frac(self) -> float:
@@ -71,43 +77,119 @@ def solve_menu(
     ------
     AuditError
         When no rounding margin makes the exact plan feasible, or the plan disagrees with the catalog.
-    KeyError
+    UnknownDecisionError
         When fixed decisions are not in the menu any more.
     """
-    began = time.monotonic()
-    model, _ = build_model(replace(menu, margin_factor=0.0))
-    base = compile_model(model)
-    large = fixed is None and len(base.columns) > DIRECT_COLUMNS
+    clock = _Clock(time_limit_s)
+    base = compile_model(build_model(replace(menu, margin_factor=0.0))[0])
+    if fixed is None and len(base.columns) > DIRECT_COLUMNS:
+        return _solve_large(menu, question, base, clock, gap=gap, progress=progress, stop=stop)
     bound = -math.inf
-    if large:
-        point = relaxation(base)
-        bound = point.objective * USD_PER_MUSD if point else bound
     last: Audit | None = None
-    for factor in LARGE_MARGIN_FACTORS if large else MARGIN_FACTORS:
+    for factor in MARGIN_FACTORS:
         tried = replace(menu, margin_factor=factor)
         matrix = base if factor == 0 else compile_model(build_model(tried)[0])
         held = _fixed(tried, matrix, fixed)
-        left = time_limit_s - (time.monotonic() - began)
-        if large:
-            outcome = staged(matrix, tried, gap=gap, time_limit_s=left, progress=progress, stop=stop)
-        else:
-            outcome = highs.solve(matrix, gap=gap, time_limit_s=left, fixed=held, progress=progress, stop=stop)
-        if factor == 0:
-            bound = outcome.bound * USD_PER_MUSD
-        seconds = time.monotonic() - began
+        outcome = highs.solve(matrix, gap=gap, time_limit_s=clock.left(), fixed=held, progress=progress, stop=stop)
+        bound = outcome.bound * USD_PER_MUSD if factor == 0 else bound
+        end = _Ending(bound, clock.spent(), outcome.nodes, matrix, tried, held, outcome.gap_frac)
         if outcome.values is None:
             proved = outcome.status != highs.INFEASIBLE or factor == 0
-            status = outcome.status if proved else ROUNDING
-            return Solved(status, None, None, bound, seconds, outcome.nodes, matrix, tried, held)
-        decisions = from_solution(tried, matrix.columns, _rounded(matrix, outcome))
-        last = audit(tried, decisions, question)
+            return end.of(outcome.status if proved else ROUNDING)
+        decisions, last = _audited(tried, matrix, outcome, question)
         if last.passed:
-            return Solved(outcome.status, decisions, last, bound, seconds, outcome.nodes, matrix, tried, held)
+            return end.of(outcome.status, decisions, last)
         if fixed is not None:  # given decisions cannot be moved: what they break is the answer
-            return Solved(highs.INFEASIBLE, None, last, bound, seconds, outcome.nodes, matrix, tried, held)
+            return end.of(highs.INFEASIBLE, None, last)
+    raise _failed(last)
+
+
+def _solve_large(
+    menu: Menu,
+    question: Question,
+    base: Matrix,
+    clock: _Clock,
+    *,
+    gap: float,
+    progress: Progress | None,
+    stop: Callable[[], bool] | None,
+) -> Solved:
+    """Find a plan with margins in a restricted model, then bound and better it in the full model without."""
+    point = relaxation(base)
+    if point is None:
+        return _Ending(-math.inf, clock.spent(), 0, base, menu, None, math.inf).of(highs.INFEASIBLE)
+    found: tuple[Outcome, Decisions, Audit, Matrix, Menu] | None = None
+    last: Audit | None = None
+    for factor in LARGE_MARGIN_FACTORS:
+        tried = replace(menu, margin_factor=factor)
+        matrix = compile_model(build_model(tried)[0])
+        share = RESTRICTED_SHARE * clock.left()
+        outcome = first_plan(matrix, tried, point, gap=gap, time_limit_s=share, progress=progress, stop=stop)
+        if outcome.values is None:
+            break
+        decisions, last = _audited(tried, matrix, outcome, question)
+        if last.passed:
+            found = (outcome, decisions, last, matrix, tried)
+            break
+    else:
+        raise _failed(last)
+    start = start_from(base, found[3], found[0].values) if found and found[0].values is not None else None
+    relaxed = replace(menu, margin_factor=0.0)
+    stopped = found is not None and found[0].status == highs.INTERRUPTED
+    full = (
+        found[0]
+        if stopped and found
+        else highs.solve(base, gap=gap, time_limit_s=clock.left(), start=start, progress=progress, stop=stop)
+    )
+    bound = max(full.bound, point.objective)
+    end = _Ending(bound * USD_PER_MUSD, clock.spent(), full.nodes, base, relaxed, None, full.gap_frac)
+    if full.values is not None and (found is None or full.objective < found[0].objective):
+        decisions, better = _audited(relaxed, base, full, question)
+        if better.passed and (found is None or better.npv_usd <= found[2].npv_usd):
+            return end.of(full.status, decisions, better)
+    if found is None:
+        return end.of(full.status if full.values is None else highs.LIMIT)
+    return end.of(full.status if full.status != highs.INFEASIBLE else highs.LIMIT, found[1], found[2])
+
+
+class _Clock:
+    def __init__(self, limit_s: float) -> None:
+        self.began, self.limit_s = time.monotonic(), limit_s
+
+    def spent(self) -> float:
+        return time.monotonic() - self.began
+
+    def left(self) -> float:
+        return self.limit_s - self.spent()
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """What every way to end a solve reports."""
+
+    bound_usd: float
+    seconds: float
+    nodes: int
+    matrix: Matrix
+    menu: Menu
+    fixed: dict[int, float] | None
+    search_gap: float
+
+    def of(self, status: str, decisions: Decisions | None = None, audited: Audit | None = None) -> Solved:
+        return Solved(
+            status, decisions, audited, self.bound_usd, self.seconds, self.nodes, self.matrix, self.menu, self.fixed,
+            self.search_gap,
+        )  # fmt: skip
+
+
+def _audited(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -> tuple[Decisions, Audit]:
+    decisions = from_solution(menu, matrix.columns, _rounded(matrix, outcome))
+    return decisions, audit(menu, decisions, question)
+
+
+def _failed(last: Audit | None) -> AuditError:
     found = "; ".join(last.problems[:5]) if last else "no plan"
-    msg = f"the plan fails its audit: {found}"
-    raise AuditError(msg)
+    return AuditError(f"the plan fails its audit: {found}")
 
 
 def _rounded(matrix: Matrix, outcome: Outcome) -> list[float]:
@@ -121,5 +203,5 @@ def _fixed(menu: Menu, matrix: Matrix, table: Table | None) -> dict[int, float] 
     held = fixed_columns(menu, matrix.columns, list(matrix.integer), table)
     if isinstance(held, list):
         msg = "decisions that this scenario does not offer: " + "; ".join(held[:5])
-        raise KeyError(msg)
+        raise UnknownDecisionError(msg)
     return held

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dcplan.provenance import AtLeastOne, Fraction, NonNegative, Positive, Series
-from dcplan.scenario.schema.base import Count, Key, Part, Quarter
+from dcplan.provenance import AtLeastOne, Fraction, Megawatts, NonNegative, Positive, Series
+from dcplan.scenario.schema.base import Key, Part, Quarter
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
@@ -60,15 +60,15 @@ class Hall(Part):
     """A hall type; ``count`` alike halls are one type (DESIGN section 2, Halls)."""
 
     id: Key
-    racks: Count
+    racks: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
     rack_kw_max: Positive
-    it_mw: Positive
+    it_mw: Megawatts
     air_mw: NonNegative | None = None
     liquid_mw: NonNegative | None = None
     rack_kg_max: Positive | None = None
     rack_units: Positive | None = None
     cooling: Annotated[tuple[str, ...], Field(min_length=1)]
-    count: Count = 1
+    count: Annotated[int, Field(ge=1, le=1000, strict=True)] = 1
     existing: bool = False
     available_from: Quarter | None = None
     fit_out_usd_per_kw: Positive | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Fraction, Positive, Quantity, Series
+from dcplan.provenance import Fraction, Positive, Quantity, Series, Years
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
 from dcplan.scenario.schema.site import Site
 from dcplan.scenario.schema.work import (
@@ -62,7 +62,7 @@ class Finance(Part):
     discount_rate: Fraction | None = None
     budget_usd: Series | None = None
     """Cash out over the horizon (one number) or by quarter (a list; what is not spent carries over)."""
-    hardware_life_years: Positive | None = None
+    hardware_life_years: Years | None = None
     residual: Residual | None = None
     tax: Tax = Tax()
     debt: Debt | None = None

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.market import Term
-from dcplan.provenance import Fraction, Positive, Quantity, Series
+from dcplan.provenance import Fraction, Positive, Quantity, Ratio, Series
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
 
 Precision = Literal["bf16", "fp16", "fp8", "fp4"]
@@ -21,7 +21,7 @@ class Job(Part):
     model: str
     """Catalog id, or a path (relative to the scenario file) to a Hugging Face config.json."""
     tokens: Positive
-    seq_len: Count
+    seq_len: Annotated[int, Field(ge=1, le=100_000_000, strict=True)]
     global_batch_tokens: Positive
     precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
     start: Quarter | None = None
@@ -82,7 +82,7 @@ class Fleet(Part):
     """A decision already taken: in service, and paid, in the first quarter."""
 
     system: str
-    accelerators: Count
+    accelerators: Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
     site: str | None = None
     hall: str | None = None
     nodes_per_rack: Count | None = None
@@ -92,8 +92,8 @@ class Fleet(Part):
 class Oversubscription(Part):
     """Down over up capacity of a tier; 1 is non-blocking."""
 
-    leaf_spine: Positive | None = None
-    spine_core: Positive | None = None
+    leaf_spine: Ratio | None = None
+    spine_core: Ratio | None = None
 
 
 class GivenFabric(Part):
@@ -102,9 +102,9 @@ class GivenFabric(Part):
     id: str
     topology: str | None = None
     tiers: Annotated[int, Field(ge=1, le=3, strict=True)] | None = None
-    planes: Count | None = None
-    endpoints_per_leaf: Count | None = None
-    nodes_per_su: Count | None = None
+    planes: Annotated[int, Field(ge=1, le=16, strict=True)] | None = None
+    endpoints_per_leaf: Annotated[int, Field(ge=1, le=4096, strict=True)] | None = None
+    nodes_per_su: Annotated[int, Field(ge=1, le=100_000, strict=True)] | None = None
     oversubscription: Oversubscription = Oversubscription()
 
 
