@@ -123,9 +123,7 @@ def fixed_columns(
         cell = dict(zip(table.columns, row, strict=False))
         name = _column(menu, cell)
         amount = cell.get("amount")
-        whole = (
-            isinstance(amount, int | float) and not isinstance(amount, bool) and 0 <= amount == round(amount) <= MOST
-        )
+        whole = _int(amount) is not None and 0 <= float(str(amount)) <= MOST and float(str(amount)).is_integer()
         if name is None or name not in position or not whole:
             wrong.append(" ".join(str(v) for v in row if v is not None))
         else:
