@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dcplan.answers.plan import describe, inputs_of
+from dcplan.answers.describe import describe, inputs_of
 from dcplan.answers.plan_tables import left_out
 from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError
 from dcplan.planning.menu.build import build

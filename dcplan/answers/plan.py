@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from dcplan.answers.describe import describe, inputs_of, solver_block
 from dcplan.answers.plan_metrics import metrics_of
-from dcplan.answers.plan_tables import left_out, tables_of
+from dcplan.answers.plan_refused import impossible, infeasible, nothing_yet
+from dcplan.answers.plan_tables import tables_of
 from dcplan.errors import (
     EXIT_INCOMPLETE,
-    EXIT_INFEASIBLE,
     EXIT_INTERRUPTED,
     EXIT_NO,
     EXIT_OK,
@@ -21,11 +19,10 @@ from dcplan.errors import (
     Place,
     Problem,
 )
-from dcplan.planning.explain import remedies
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import ROUNDING, Solved, UnknownDecisionError, solve_menu
+from dcplan.planning.solve.run import Solved, UnknownDecisionError, solve_menu
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
@@ -83,7 +80,7 @@ def plan(
     built = build(question)
     found = presolve(question, built)
     if found:
-        return _impossible(question, built, found)
+        return impossible(question, built, found)
     try:
         fixed = _decisions_of(fix_decisions) if fix_decisions else None
         solved = solve_menu(
@@ -98,7 +95,7 @@ def plan(
     except UnknownDecisionError as error:
         raise InputError([Problem("DC015", str(error), Place("--fix-decisions"))]) from error
     if solved.status == highs.INFEASIBLE:
-        return _infeasible(question, built, solved)
+        return infeasible(question, built, solved)
     return _answer(question, built, solved, gap, time.monotonic() - began)
 
 
@@ -111,42 +108,9 @@ def _decisions_of(result: Result) -> Table:
     return result.tables["decisions"]
 
 
-def describe(question: Question) -> dict[str, Any]:
-    """The scenario block of a result: name, file, variant and digests."""
-    return {
-        "name": question.scenario.name,
-        "path": str(question.file),
-        "variant": question.variant,
-        "inputs_sha256": question.digest,
-        "catalogs_sha256": question.catalog.digest,
-    }
-
-
-def inputs_of(built: Built) -> list[dict[str, Any]]:
-    """Every input used, sorted by key."""
-    return [asdict(row) for _, row in sorted(built.ledger.rows.items())]
-
-
-def _solver(solved: Solved) -> dict[str, Any]:
-    return {
-        "name": "highs",
-        "version": highs.version(),
-        "status": solved.status,
-        "gap_frac": solved.gap_frac,
-        "search_gap_frac": solved.solver_gap_frac,
-        "bound_usd": solved.bound_usd,
-        "columns": len(solved.matrix.columns),
-        "rows": len(solved.matrix.rows),
-        "integers": int(solved.matrix.integer.sum()),
-        "nodes": solved.nodes,
-        "threads": 1,
-        "reproducible": solved.status in (highs.OPTIMAL, highs.INFEASIBLE),
-    }
-
-
 def _answer(question: Question, built: Built, solved: Solved, gap: float, seconds: float) -> Result:
     if solved.audit is None:
-        return _nothing_yet(question, built, solved)
+        return nothing_yet(question, built, solved)
     metrics = metrics_of(solved, question.catalog)
     expectations = evaluate(question.scenario.expect, {k: m.value for k, m in metrics.items()})
     warnings = [{"code": "note", "message": text} for text in (*solved.menu.warnings, *_end_notes(solved))]
@@ -171,7 +135,7 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
         headline=_headline(question, metrics, status, _rounding(solved))
         + ("; given decisions exceed a limit" if solved.audit.given else ""),
         scenario=describe(question),
-        solver=_solver(solved),
+        solver=solver_block(solved),
         metrics=metrics,
         tables=tables,
         inputs=inputs_of(built),
@@ -237,69 +201,3 @@ def _end_notes(solved: Solved) -> list[str]:
                 "an early finish and hardware bought late keeps more value; give `deadline` to ask for it sooner"
             )
     return notes
-
-
-def _nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
-    stopped = solved.status == highs.INTERRUPTED
-    note = "give more time: --time-limit"
-    if solved.status == ROUNDING:
-        note = "whole switches and scalable units do not fit the limits, though fractions would: widen a limit a little"
-    return Result(
-        verb="plan",
-        status="interrupted" if stopped else "incomplete",
-        exit_code=EXIT_INTERRUPTED if stopped else EXIT_INCOMPLETE,
-        headline=f"{question.scenario.name}: no plan found in {solved.seconds:.0f} s; none is proved impossible",
-        scenario=describe(question),
-        solver=_solver(solved),
-        tables={"left_out": left_out(built.menu)},
-        inputs=inputs_of(built),
-        warnings=[{"code": "note", "message": note}],
-    )
-
-
-def _impossible(question: Question, built: Built, problems: list[Problem]) -> Result:
-    rows = tuple((p.code, str(p.place), p.cause, p.help) for p in problems)
-    return Result(
-        verb="plan",
-        status="infeasible",
-        exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: infeasible, shown without solving: {problems[0].cause}",
-        scenario=describe(question),
-        tables={
-            "conflict": Table(("code", "place", "cause", "remedy"), rows),
-            "left_out": left_out(built.menu),
-        },
-        inputs=inputs_of(built),
-    )
-
-
-def _fixed_broken(question: Question, built: Built, solved: Solved, problems: Sequence[str]) -> Result:
-    rows = tuple(("audit", "--fix-decisions", text, "change the decision or the limit") for text in problems)
-    return Result(
-        verb="plan",
-        status="infeasible",
-        exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: the fixed decisions break a limit: {problems[0]}",
-        scenario=describe(question),
-        solver={**_solver(solved), "gap_frac": math.nan},
-        tables={"conflict": Table(("code", "place", "cause", "remedy"), rows), "left_out": left_out(built.menu)},
-        inputs=inputs_of(built),
-    )
-
-
-def _infeasible(question: Question, built: Built, solved: Solved) -> Result:
-    if solved.audit is not None:
-        return _fixed_broken(question, built, solved, solved.audit.problems)
-    found = remedies(solved.menu, solved.matrix, fixed=solved.fixed)
-    rows = tuple((r.what, r.amount, f"{r.unit}, at least" if r.at_least else r.unit) for r in found)
-    first = f"smallest change found: {found[0].sentence()}" if found else "no remedy found in time"
-    return Result(
-        verb="plan",
-        status="infeasible",
-        exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: proved infeasible; {first}",
-        scenario=describe(question),
-        solver={**_solver(solved), "gap_frac": math.nan},
-        tables={"remedies": Table(("limit", "amount", "change"), rows), "left_out": left_out(built.menu)},
-        inputs=inputs_of(built),
-    )

@@ -8,6 +8,8 @@ from dcplan.answers.entry_price import with_entry_prices
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Parameter
 from dcplan.economics.cashflow import GROUPS
+from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.run import Audit
 from dcplan.planning.menu.types import LeftOut, Menu
 from dcplan.planning.plan import Decisions, to_table
 from dcplan.planning.solve.run import Solved
@@ -19,17 +21,17 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
     """All tables of a plan."""
     if solved.audit is None or solved.decisions is None:
         return {"left_out": left_out(solved.menu)}
-    menu, d = solved.menu, solved.decisions
+    menu, d, books = solved.menu, solved.decisions, solved.audit.books
     return {
         "racks": _racks(menu, d),
-        "halls": _halls(menu, solved),
-        "power": _power(menu, solved),
-        "network": _network(menu, solved),
+        "halls": _halls(menu, d, books),
+        "power": _power(menu, d, books),
+        "network": _network(menu, d, books),
         "jobs": _jobs(menu, d),
-        "cost": _cost(menu, solved),
-        "cashflow": _cashflow(menu, solved),
-        "bands": _bands(menu, solved, metrics, catalog),
-        "checks": _checks(menu, solved),
+        "cost": _cost(books),
+        "cashflow": _cashflow(menu, books),
+        "bands": _bands(books, metrics, catalog),
+        "checks": _checks(menu, solved.audit),
         "decisions": to_table(d),
         "cloud": _cloud(menu, d),
         "left_out": left_out(menu, with_entry_prices(menu.left_out, solved, catalog)),
@@ -60,15 +62,12 @@ def _racks(menu: Menu, d: Decisions) -> Table:
     return Table(columns, tuple(rows))
 
 
-def _halls(menu: Menu, solved: Solved) -> Table:
+def _halls(menu: Menu, d: Decisions, books: Accounts) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    books = solved.audit.books if solved.audit else None
     last = menu.quarters - 1
-    for h in menu.halls if books else ():
-        a = books.halls[h.id, last]  # type: ignore[union-attr]
-        fitted = (
-            {c.id: solved.decisions.fitted.get((h.id, c.id, last), 0) for c in h.coolings} if solved.decisions else {}
-        )
+    for h in menu.halls:
+        a = books.halls[h.id, last]
+        fitted = {c.id: d.fitted.get((h.id, c.id, last), 0) for c in h.coolings}
         text = ", ".join(f"{n} x {c}" for c, n in fitted.items() if n) or "not used"
         rows.append(
             (
@@ -86,16 +85,15 @@ def _halls(menu: Menu, solved: Solved) -> Table:
     return Table(columns, tuple(rows))
 
 
-def _power(menu: Menu, solved: Solved) -> Table:
+def _power(menu: Menu, d: Decisions, books: Accounts) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    books = solved.audit.books if solved.audit else None
-    for s in menu.sites if books else ():
+    for s in menu.sites:
         for t in range(menu.quarters):
-            it = books.site(menu, s.id, t, "rated_kw") / KW_PER_MW  # type: ignore[union-attr]
-            peak = books.site(menu, s.id, t, "facility_mw")  # type: ignore[union-attr]
-            breakers = books.site(menu, s.id, t, "peak_kw") / KW_PER_MW  # type: ignore[union-attr]
-            mwh = books.site(menu, s.id, t, "facility_mwh")  # type: ignore[union-attr]
-            blocks = solved.decisions.blocks.get((s.id, t), 0) if solved.decisions else 0
+            it = books.site(menu, s.id, t, "rated_kw") / KW_PER_MW
+            peak = books.site(menu, s.id, t, "facility_mw")
+            breakers = books.site(menu, s.id, t, "peak_kw") / KW_PER_MW
+            mwh = books.site(menu, s.id, t, "facility_mwh")
+            blocks = d.blocks.get((s.id, t), 0)
             rows.append((s.id, _q(menu, t), it, peak, s.utility_mw[t], breakers, mwh, blocks))
     columns = (
         "site",
@@ -110,18 +108,16 @@ def _power(menu: Menu, solved: Solved) -> Table:
     return Table(columns, tuple(rows))
 
 
-def _network(menu: Menu, solved: Solved) -> Table:
+def _network(menu: Menu, d: Decisions, books: Accounts) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    books = solved.audit.books if solved.audit else None
-    for h in menu.halls if books else ():
-        n = books.ordered_networks[h.id, menu.quarters - 1]  # type: ignore[union-attr]
+    for h in menu.halls:
+        n = books.ordered_networks[h.id, menu.quarters - 1]
         if n.ports:
             c = n.counts
-            fabric = solved.decisions.fabric.get(h.id) if solved.decisions else None
             rows.append(
                 (
                     h.id,
-                    fabric,
+                    d.fabric.get(h.id),
                     n.ports,
                     c.leaf,
                     c.spine,
@@ -168,30 +164,30 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
     return Table(columns, tuple(rows))
 
 
-def _cost(menu: Menu, solved: Solved) -> Table:
+def _cost(books: Accounts) -> Table:
     sums: dict[tuple[str, str], float] = defaultdict(float)
-    for f in solved.audit.books.flows if solved.audit else ():
+    for f in books.flows:
         sums[f.group, f.line] += f.usd
     ordered = sorted(sums.items(), key=lambda item: (GROUPS.index(item[0][0]), -abs(item[1]), item[0][1]))
     return Table(("group", "line", "usd"), tuple((g, line, usd) for (g, line), usd in ordered))
 
 
-def _cashflow(menu: Menu, solved: Solved) -> Table:
+def _cashflow(menu: Menu, books: Accounts) -> Table:
     by: dict[tuple[int, str], float] = defaultdict(float)
-    for f in solved.audit.books.flows if solved.audit else ():
+    for f in books.flows:
         by[f.quarter, f.group] += f.usd
     rows: list[tuple[Cell, ...]] = [(_q(menu, t), *(by[t, g] for g in GROUPS)) for t in range(menu.quarters)]
     return Table(("quarter", *(f"{g}_usd" for g in GROUPS)), tuple(rows))
 
 
-def _bands(menu: Menu, solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> Table:
+def _bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Table:
     """Unit figures beside public ranges; what falls outside is flagged, never hidden."""
     accelerators = float(metrics["accelerators.total"].value or 0)
     capex = float(metrics["cost.capex_usd"].value or 0)
     facility = float(metrics["power.peak_facility_mw"].value or 0)
     if not accelerators or not facility:
         return Table(("figure", "value", "low", "high", "inside", "source"), ())
-    hardware = [f for f in solved.audit.books.flows if f.group == "capex"] if solved.audit else []
+    hardware = [f for f in books.flows if f.group == "capex"]
     network = sum(f.usd for f in hardware if f.line == "network")
     compute = network + sum(f.usd for f in hardware if f.line.startswith(("racks", "storage")))
     figures = {
@@ -208,10 +204,9 @@ def _bands(menu: Menu, solved: Solved, metrics: dict[str, Metric], catalog: Cata
     return Table(("figure", "value", "low", "high", "inside", "source"), tuple(rows))
 
 
-def _checks(menu: Menu, solved: Solved) -> Table:
+def _checks(menu: Menu, audit: Audit) -> Table:
     rows = [
-        (c.name, c.where, _q(menu, c.quarter), c.used, c.limit, "given" if not c.holds else "ok")
-        for c in (solved.audit.checks if solved.audit else ())
+        (c.name, c.where, _q(menu, c.quarter), c.used, c.limit, "given" if not c.holds else "ok") for c in audit.checks
     ]
     return Table(("check", "where", "quarter", "used", "limit", "result"), tuple(rows))
 
