@@ -67,36 +67,30 @@ def _cell(value: object) -> Cell:
     return number if isinstance(number, str | int | float | bool) or number is None else str(number)
 
 
-def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Result:
-    """Every value of a row with unit, status, bounds, source and date.
-
-    ``kind`` may be left out: then ``kind`` holds the id.
-    """
-    catalog = load(tuple(Path(c) for c in catalogs))
+def _find(catalog: Catalog, kind: str, key: str | None) -> tuple[str, Row]:
+    """The kind and row of a name; where only one name is given it is the id."""
     if key is None:
         kinds = catalog.kinds_of(kind)
         if not kinds:
-            known = [k for table in catalog.rows.values() for k in table]
-            hint = did_you_mean(kind, known)
-            raise InputError(
-                [
-                    Problem(
-                        "DC010",
-                        f"no catalog row {kind!r}",
-                        Place("catalog"),
-                        hint,
-                        "dcplan catalog list KIND",
-                    )
-                ]
-            )
+            hint = did_you_mean(kind, [k for table in catalog.rows.values() for k in table])
+            cause = f"no catalog row {kind!r}"
+            raise InputError([Problem("DC010", cause, Place("catalog"), hint, "dcplan catalog list KIND")])
         kind, key = kinds[0], kind
     table = _table(catalog, kind)
     row = catalog.find(kind, key, KINDS[kind])
     if row is None:
         hint = did_you_mean(key, table)
-        raise InputError(
-            [Problem("DC010", f"no {kind} row {key!r}", Place("catalog"), hint, f"dcplan catalog list {kind}")]
-        )
+        cause = f"no {kind} row {key!r}"
+        raise InputError([Problem("DC010", cause, Place("catalog"), hint, f"dcplan catalog list {kind}")])
+    return kind, row
+
+
+def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Result:
+    """Every value of a row with unit, status, bounds, source and date.
+
+    ``kind`` may be left out: then ``kind`` holds the id.
+    """
+    kind, row = _find(load(tuple(Path(c) for c in catalogs)), kind, key)
     numbers = dict(quantities(row))
     values: list[tuple[Cell, ...]] = []
     for name, value in row:

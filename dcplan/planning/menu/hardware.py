@@ -182,18 +182,17 @@ def _placed(
     if unit.form != "server":
         nodes = 1
     slots = max(unit.racks, 1)
-    overhead_node = (row.cdu_frac.value if row.cdu_frac else 0.0) * liquid + (
-        row.fan_frac.value if row.fan_frac else 0.0
-    ) * air
-    per_rack = nodes * (system.rated_kw + overhead_node)
-    bounds = {
-        "rack positions": hall.racks / slots,
-        "it_mw": hall.it_mw * KW_PER_MW / per_rack,
-        "air_mw": cooling.air_mw * KW_PER_MW / (nodes * air) if air > 0 else math.inf,
-        "liquid_mw": cooling.liquid_mw * KW_PER_MW / (nodes * liquid) if liquid > 0 else math.inf,
-    }
-    name, bound = min(bounds.items(), key=lambda item: item[1])
-    if math.floor(bound + 1e-9) < 1:
+    cdu_frac = row.cdu_frac.value if row.cdu_frac else 0.0
+    fan_frac = row.fan_frac.value if row.fan_frac else 0.0
+    overhead_node = cdu_frac * liquid + fan_frac * air
+    bound, name = min(
+        (hall.racks / slots, "rack positions"),
+        (hall.it_mw * KW_PER_MW / (nodes * (system.rated_kw + overhead_node)), "it_mw"),
+        (_ratio(cooling.air_mw * KW_PER_MW, nodes * air), "air_mw"),
+        (_ratio(cooling.liquid_mw * KW_PER_MW, nodes * liquid), "liquid_mw"),
+    )
+    most = math.floor(bound + 1e-9)
+    if most < 1:
         return f"not one rack fits the hall's {name}"
     return Placement(
         hall=hall.id,
@@ -224,11 +223,16 @@ def _placed(
         maintenance_usd_per_quarter=system.price_usd * nodes * system.maintenance_frac_per_year / QUARTERS_PER_YEAR,
         lead=system.lead,
         first_order=system.first_order,
-        max_racks_unit=math.floor(bound + 1e-9),
+        max_racks_unit=most,
         embodied_t=system.embodied_t * nodes,
         derived_nodes=fit.nodes if unit.form == "server" else 1,
         fit_reason=fit.reason if nodes_override is None else f"given: {nodes} nodes per rack (derived: {fit.nodes})",
     )
+
+
+def _ratio(limit_kw: float, used_kw: float) -> float:
+    """How many fit; without use, any number."""
+    return limit_kw / used_kw if used_kw > 0 else math.inf
 
 
 def standing_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
