@@ -110,8 +110,8 @@ def _hardware(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:
             for model, n in solved.audit.books.ordered_networks[h.id, menu.quarters - 1].switches.items():
                 switches[model] += n
     result = {
-        "racks.total": Metric(sum(racks.values()), "", "Accelerator racks"),
-        "accelerators.total": Metric(sum(accelerators.values()), "", "Accelerators owned"),
+        "racks.total": Metric(sum(racks.values()), "", "Racks given and bought over the horizon"),
+        "accelerators.total": Metric(sum(accelerators.values()), "", "Accelerators given and bought over the horizon"),
         "switches.total": Metric(sum(switches.values()), "", "Compute fabric switches"),
     }
     for name, table in (("racks", racks), ("accelerators", accelerators), ("switches", switches)):
