@@ -175,7 +175,7 @@ def _calendar(
 ) -> dict[str, Metric]:
     """Days, accelerator-hours and energy of the whole run, failures as one effective-time ratio."""
     goodput = catalog.get("reliability", "effective-training-frac", Parameter).value
-    ledger.take("reliability.effective-training-frac", goodput)
+    ledger.parameter("reliability", "effective-training-frac")
     low, high = goodput.bounds
     run = run_time(clean_days, spread_frac, goodput.value, low, high)
     p10, p50, p90 = run.quantile_days(0.1), run.p50_days, run.quantile_days(0.9)

@@ -64,12 +64,15 @@ def nodes_per_rack(
     air_kw, liquid_kw : float
         Heat of one node into air and into liquid. [kW]
     weight_kg, rack_units : float, optional
-        Weight and height of one node; unknown ones do not limit. [kg, U]
+        Weight and height of one node; unknown ones do not limit, and the reason says so where a weight limit goes
+        unchecked. [kg, U]
 
     Examples
     --------
     >>> nodes_per_rack(RackLimits(17.0, 30.0, 0.0), 10.2, 10.2, 0.0, rack_units=8)
     Fit(nodes=1, limit='rack_kw_max', reason='1 node: 10.2 kW of 17 kW (rack_kw_max)')
+    >>> nodes_per_rack(RackLimits(40.0, 30.0, 0.0, weight_kg=900.0), 10.2, 10.2, 0.0).reason
+    '2 nodes: 20.4 kW of 30 kW (air heat of the cooling); weight unknown, rack_kg_max not checked'
     >>> nodes_per_rack(RackLimits(160.0, 30.0, 200.0), 200.0, 26.0, 174.0).reason
     'does not fit: 200 kW > 160 kW (rack_kw_max)'
     """
@@ -86,4 +89,6 @@ def nodes_per_rack(
     if nodes == 0:
         return Fit(0, name, f"does not fit: {need:g} {unit} > {limit:g} {unit} ({name})")
     plural = "s" if nodes > 1 else ""
-    return Fit(nodes, name, f"{nodes} node{plural}: {need * nodes:g} {unit} of {limit:g} {unit} ({name})")
+    reason = f"{nodes} node{plural}: {need * nodes:g} {unit} of {limit:g} {unit} ({name})"
+    unchecked = weight_kg is None and limits.weight_kg < math.inf
+    return Fit(nodes, name, reason + ("; weight unknown, rack_kg_max not checked" if unchecked else ""))

@@ -181,7 +181,7 @@ def _work(
     for job in work.training:
         for name in ("tokens", "global_batch_tokens"):
             ledger.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
-        terms = job_terms(job, question)
+        terms = job_terms(job, question, ledger)
         jobs.append(terms)
         configs += menu.configs(job, terms, where)
     capacity = []

@@ -13,7 +13,8 @@ from dcplan.provenance import Quantity
 from dcplan.scenario.schema import Hall, Scenario
 from dcplan.units import KG_PER_TONNE, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
-ANY_LENGTH = 10**6
+DEFAULT_LEAD_QUARTERS = 1
+"""Of the scenario format, where neither `supply` nor the catalog gives one."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms
     start = quarter_index(scenario.horizon.start)
     supply = next((s for s in scenario.supply if ledger.catalog.get("systems", s.system, System).id == row.id), None)
     promised = supply.lead_quarters if supply else None
-    lead = next((x for x in (promised, row.lead_quarters) if x is not None), 1)
+    asked = promised if promised is not None else row.lead_quarters
+    lead = int(ledger.assumed(f"{key}.lead_quarters", asked, DEFAULT_LEAD_QUARTERS))
     release = quarter_index(row.release) - start if row.release else 0
     since = quarter_index(supply.from_quarter) - start if supply and supply.from_quarter else 0
     embodied = ledger.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE if row.embodied_kg else 0.0

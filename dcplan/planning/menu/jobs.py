@@ -21,7 +21,6 @@ from dcplan.planning.menu.types import (
     OfferTerms,
     Placement,
 )
-from dcplan.provenance import Status
 from dcplan.reliability.calendar import RunTime, run_time
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Capacity, Job
@@ -33,6 +32,8 @@ MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
 REFERENCE_ACCELERATORS = 512
 REFERENCE_SEQUENCES_EACH = 8
 """Capacity is counted on the reference job at this size: large enough for real traffic, small enough for any hall."""
+DEFAULT_CONFIDENCE = 0.8
+"""Of the scenario format: the share of runs that must end by the deadline."""
 DENSE_STEPS = 96
 GROWTH = 1.03
 
@@ -71,7 +72,7 @@ def architecture(reference: str, question: Question) -> Architecture:
         raise InputError([question.tree.problem("DC010", cause, where)]) from error
 
 
-def job_terms(job: Job, question: Question) -> JobTerms:
+def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
     """When a job may run, in months and days from the start of the horizon."""
     scenario = question.scenario
     start = quarter_index(scenario.horizon.start)
@@ -82,7 +83,7 @@ def job_terms(job: Job, question: Question) -> JobTerms:
         first_month=first * MONTHS_PER_QUARTER,
         end_day=last * DAYS_PER_QUARTER,
         deadline_days=job.deadline_days.value if job.deadline_days else None,
-        confidence=job.deadline_confidence or 0.8,
+        confidence=ledger.assumed(f"jobs.{job.id}.deadline_confidence", job.deadline_confidence, DEFAULT_CONFIDENCE),
         sites=job.sites or tuple(s.id for s in scenario.sites),
         cloud=job.sites is None,
     )
@@ -160,12 +161,8 @@ class JobMenu:
 
     def __init__(self, question: Question, ledger: Ledger, left_out: list[LeftOut]) -> None:
         self.question, self.ledger, self.left_out = question, ledger, left_out
+        ledger.parameter("reliability", "effective-training-frac")
         goodput = ledger.catalog.get("reliability", "effective-training-frac", Parameter).value
-        ledger.take(
-            "reliability.effective-training-frac",
-            goodput,
-            Status.DEFAULT if goodput.status is not Status.ESTIMATE else Status.ESTIMATE,
-        )
         self.goodput = (goodput.bounds[0], goodput.value, goodput.bounds[1])
         self._cache: dict[tuple[object, ...], tuple[Sweep, Hardware] | str] = {}
         self._shapes: dict[str, Architecture] = {}

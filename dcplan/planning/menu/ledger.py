@@ -63,10 +63,16 @@ class Ledger:
         return values * quarters if len(values) == 1 else values
 
     def parameter(self, kind: str, key: str) -> float:
-        """Value of a catalog parameter, noted as a default under ``kind.key``."""
+        """Value of a catalog parameter, noted under ``kind.key``: a default, unless an estimate or the user's own."""
         quantity = self.catalog.get(kind, key, Parameter).value
-        keep = quantity.status if quantity.status is Status.ESTIMATE else Status.DEFAULT
+        keep = Status.DEFAULT if quantity.status is Status.CATALOG else quantity.status
         return self.take(f"{kind}.{key}", quantity, keep)
+
+    def assumed(self, key: str, given: float | None, default: float) -> float:
+        """The given value, or a default of the scenario format, noted as such."""
+        if given is not None:
+            return self.take(key, Quantity(value=given, status=Status.INPUT))
+        return self.take(key, Quantity(value=default, status=Status.DEFAULT, source="default of the scenario format"))
 
     def chosen(self, key: str, given: Quantity | None, kind: str, default: str) -> float:
         """The given value, or the catalog parameter that stands in for it."""

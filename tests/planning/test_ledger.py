@@ -1,0 +1,28 @@
+"""What the ledger says of each input's origin: the reader of ``dcplan check -v`` trusts it."""
+
+from __future__ import annotations
+
+from dcplan.planning.menu.build import build
+from dcplan.planning.menu.ledger import Input
+from dcplan.scenario.load import load
+
+GOODPUT = "reliability.effective-training-frac"
+LEAD = "systems.gb200-nvl72.lead_quarters"
+CONFIDENCE = "jobs.flagship.deadline_confidence"
+
+
+def rows(*sets: str) -> dict[str, Input]:
+    return build(load("train-405b-in-90-days", sets=sets)).ledger.rows
+
+
+def test_the_users_own_parameter_is_an_input_and_not_a_default() -> None:
+    own = rows("prices.effective-training-frac.value=0.95")[GOODPUT]
+    assert (own.value, own.status) == (0.95, "input")
+    assert rows()[GOODPUT].status == "estimate"
+
+
+def test_defaults_of_the_format_are_listed_as_defaults() -> None:
+    # DESIGN section 2, Time: lead_quarters 1 and deadline_confidence 0.8 where nothing is given
+    found = rows()
+    assert (found[LEAD].value, found[LEAD].status) == (1, "default")
+    assert (found[CONFIDENCE].value, found[CONFIDENCE].status) == (0.8, "default")
