@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from dcplan.answers.check import check as check
     from dcplan.answers.plan import plan as plan
     from dcplan.answers.train import train as train
+    from dcplan.answers.validate import validate as validate
 
 __version__ = "0.1.0"
-_ANSWERS = ("plan", "train", "check")
-__all__ = ["__version__", "check", "plan", "train"]
+_ANSWERS = ("plan", "train", "check", "validate")
+__all__ = ["__version__", "check", "plan", "train", "validate"]
 
 
 def __getattr__(name: str) -> Any:

@@ -42,6 +42,9 @@ CODES: dict[str, str] = {
     "DC033": "site power or rack slots below the fixed decisions",
     "DC040": "unknown metric",
     "DC050": "command line",
+    "DC051": "a key or value of a compound flag",
+    "DC052": "an impossible layout",
+    "DC053": "a table of runs",
 }
 
 

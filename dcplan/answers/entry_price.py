@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, System
+from dcplan.planning.menu.devices import training_terms
 from dcplan.planning.menu.types import LeftOut
 from dcplan.planning.solve.run import Solved
 from dcplan.units import si
@@ -12,15 +13,13 @@ NO_PRICE = "no price"
 
 
 def speed_tflops(catalog: Catalog, accelerator: str) -> float:
-    """Best dense training rate of an accelerator: peak times achieved fraction, bf16 or fp8. [TFLOP/s]"""
+    """Best rate of an accelerator's large matrix products: peak times achievable fraction, bf16 or fp8. [TFLOP/s]"""
     row = catalog.find("accelerators", accelerator, Accelerator)
-    best = 0.0
-    for precision in ("bf16", "fp8"):
-        peak = getattr(row, f"{precision}_tflops", None)
-        frac = getattr(row.achieved, f"{precision}_dense_frac", None) if row else None
-        if peak and frac:
-            best = max(best, peak.value * frac.value)
-    return best
+    if row is None:
+        return 0.0
+    terms = training_terms(catalog, row)
+    pairs = ((row.bf16_tflops, terms["half_gemm_frac"]), (row.fp8_tflops, terms["fp8_gemm_frac"]))
+    return max(peak.value * frac if peak else 0.0 for peak, frac in pairs)
 
 
 def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from dcplan.answers.describe import describe, inputs_of
-from dcplan.answers.plan_tables import left_out
-from dcplan.answers.train_model import Ask, train_model
+from dcplan.answers.train_ask import Ask
+from dcplan.answers.train_inverse import Limits, train_inverse
+from dcplan.answers.train_model import train_model
+from dcplan.answers.train_phase import read_phase
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Model
-from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
-from dcplan.planning.menu.build import build
-from dcplan.result import Result, Table
-from dcplan.scenario.load import load
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.result import Result
+from dcplan.training.wide_area import WideArea
 
 
-def train(
+def train(  # noqa: PLR0913 - the flags of the verb
     model: str | Path,
     *,
     system: str | None = None,
@@ -26,8 +27,26 @@ def train(
     tokens: float | None = None,
     seq_len: int = 8192,
     global_batch_tokens: float | None = None,
-    precision: str = "bf16",
+    precision: str | Sequence[str] = "bf16",
     link_gbps: float | None = None,
+    stack: str | None = None,
+    layout: str | None = None,
+    top: int = 5,
+    usd_per_accelerator_hour: float | None = None,
+    site: str | None = None,
+    power_frac: float = 1.0,
+    phases: Sequence[str] = (),
+    in_network: bool = False,
+    start: str | None = None,
+    sites: int = 1,
+    local_steps: int = 1,
+    wan_gbps: float | None = None,
+    wan_value_bytes: float = 4.0,
+    wan_overlap: bool = False,
+    token_penalty_frac: float = 0.0,
+    deadline_days: float | None = None,
+    mw: float | None = None,
+    budget_usd: float | None = None,
     catalogs: Sequence[str] = (),
 ) -> Result:
     """Estimate training: of every job of a scenario, or of one model on one system.
@@ -47,10 +66,36 @@ def train(
         Tokens of a sequence. [-]
     global_batch_tokens : float, optional
         Tokens of a step; 4e6 where left out, marked as a default. [-]
-    precision : str, default "bf16"
-        bf16, fp16, fp8 or fp4.
+    precision : str or sequence of str, default "bf16"
+        Catalog recipes: bf16, fp16, tf32, fp8, fp8-rowwise, mxfp8 or fp4. Several are taken as equal in quality
+        and the fastest is answered.
     link_gbps : float, optional
         One-way rate of a NIC port; the system's own where left out. [Gb/s]
+    stack : str, optional
+        Catalog stack; the accelerator's usual one where left out.
+    layout : str, optional
+        One layout, such as ``tp=8,pp=16,vpp=8,mbs=1,recompute=selective``, instead of the search.
+    top : int, default 5
+        Fastest layouts to list.
+    usd_per_accelerator_hour : float, optional
+        Rent; the catalog's median on-demand price where left out. [USD]
+    site : str, optional
+        Catalog site whose grid gives the carbon.
+    power_frac : float, default 1.0
+        Power limit of the accelerators over their TDP, 0.7 to 1. [-]
+    phases : sequence of str
+        Stretches with their own length and batch: ``tokens=1e12,seq-len=131072,global-batch-tokens=16e6``.
+    in_network : bool, default False
+        Scale-out switches add gradients up (SHARP).
+    start : str, optional
+        Quarter the run starts in, such as ``2026-Q4``: a young generation is slower.
+    sites, local_steps, wan_gbps, wan_value_bytes, wan_overlap, token_penalty_frac
+        Low-communication training: sites of equal size, optimizer steps between exchanges, one-way rate of a
+        site's link, bytes of an exchanged value, whether exchanges hide behind the next steps, and the share of
+        tokens that lost statistical efficiency adds. [-, -, Gb/s, byte, -, -]
+    deadline_days, mw, budget_usd : float, optional
+        Instead of ``accelerators``: the smallest cluster that ends in time at 80 % confidence; without a deadline
+        the fastest under a rated IT power or a rent. [days, MW, USD]
     catalogs : sequence of str
         Overlay folders.
 
@@ -64,8 +109,35 @@ def train(
     if catalog.find("models", name, Model) is None and not name.endswith(".json"):
         if not name.endswith((".yaml", ".yml")):
             _refuse_unknown(name, catalog)
-        return _scenario(name, catalogs)
-    ask = Ask(name, system, accelerators, tokens, seq_len, global_batch_tokens, precision, link_gbps)
+        # a scenario needs the planner's room, which is slow to import
+        from dcplan.answers.train_scenario import train_scenario
+
+        return train_scenario(name, catalogs)
+    names = precision.split(",") if isinstance(precision, str) else precision
+    precisions = tuple(filter(None, (p.strip() for p in names)))
+    ask = Ask(
+        name,
+        system,
+        accelerators,
+        tokens,
+        seq_len,
+        global_batch_tokens,
+        precisions,
+        link_gbps,
+        stack,
+        layout,
+        top,
+        usd_per_accelerator_hour,
+        site,
+        power_frac,
+        tuple(read_phase(text) for text in phases),
+        in_network,
+        _wide(sites, local_steps, wan_gbps, wan_value_bytes, wan_overlap, token_penalty_frac),
+        _quarter(start),
+    )
+    limits = Limits(deadline_days, mw, budget_usd)
+    if accelerators is None and limits != Limits(None, None, None):
+        return train_inverse(ask, limits, catalog)
     return train_model(ask, catalog)
 
 
@@ -79,37 +151,17 @@ def _refuse_unknown(name: str, catalog: Catalog) -> None:
     raise InputError([Problem("DC010", cause, Place("train"), hint, "dcplan catalog list models")])
 
 
-def _scenario(name: str, catalogs: Sequence[str]) -> Result:
-    """The job menu of a scenario: every non-dominated way to run each job."""
-    question = load(name, catalogs=catalogs)
-    built = build(question)
-    rows = []
-    seen = set()
-    for c in built.menu.configs:
-        key = (c.job, c.place, c.system, c.accelerators, c.precision)
-        if key in seen:
-            continue
-        seen.add(key)
-        layout = " ".join(f"{k}={v}" for k, v in c.layout.items())
-        rows.append((c.job, c.place, c.system, c.accelerators, c.precision, c.days_p50, c.days, c.mfu_frac, layout))
-    columns = (
-        "job",
-        "place",
-        "system",
-        "accelerators",
-        "precision",
-        "p50_days",
-        "days",
-        "mfu_frac",
-        "layout",
-    )
-    jobs = len({r[0] for r in rows})
-    return Result(
-        verb="train",
-        status="ok",
-        exit_code=EXIT_OK,
-        headline=f"{question.scenario.name}: {len(rows)} ways to run {jobs} of {len(built.menu.jobs)} jobs",
-        scenario=describe(question),
-        tables={"configs": Table(columns, tuple(sorted(rows))), "left_out": left_out(built.menu)},
-        inputs=inputs_of(built),
-    )
+def _wide(
+    sites: int, local_steps: int, gbps: float | None, value_bytes: float, overlap: bool, penalty: float
+) -> WideArea | None:
+    if sites <= 1:
+        return None
+    if gbps is None:
+        raise InputError([Problem("DC050", "--wan-gbps is needed to train over several sites", Place("--sites"))])
+    return WideArea(sites, local_steps, gbps, value_bytes, overlapped=overlap, token_penalty_frac=penalty)
+
+
+def _quarter(text: str | None) -> str | None:
+    if text is not None and not re.fullmatch(r"\d{4}-Q[1-4]", text):
+        raise InputError([Problem("DC050", f"{text!r}: expected a quarter such as 2026-Q4", Place("--start"))])
+    return text

@@ -1,230 +1,269 @@
-"""One model on one system: the sweep of layouts, and the metrics of the fastest."""
+"""One model on one system: every layout searched, or one evaluated, and the metrics of the fastest."""
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from dcplan.answers.layout_text import read_layout
+from dcplan.answers.nearest import nearest
+from dcplan.answers.train_ask import Ask, Asked, resolve
+from dcplan.answers.train_metrics import Span, calendar_metrics, speed_metrics
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Accelerator, Model, Parameter, System
-from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
-from dcplan.planning.menu.jobs import hardware
+from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.provenance import Quantity, Status
-from dcplan.reliability.calendar import run_time
 from dcplan.result import Metric, Result, Table
-from dcplan.training.architecture import Architecture, from_config, model_flops_per_token
-from dcplan.training.estimate import FULL_RECOMPUTE_FACTOR, Hardware, Sweep, layout_of, sweep
-from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY, si
+from dcplan.training.estimate import case_of, layout_of, sweep
+from dcplan.training.memory import memory
+from dcplan.training.search import GIB, USABLE_FRAC, Case, Found, case_setup, layout_table, search
+from dcplan.training.step import Step, step
+from dcplan.training.tables import SCHEDULES
+from dcplan.training.wide_area import WideArea, mean_step_s
+from dcplan.units import si
 
-GIB_PER_GB = 1e9 / 2**30
-DEFAULT_BATCH_TOKENS = 4e6
-"""Tokens of a step where none is given; the headline says so."""
-
-
-@dataclass(frozen=True)
-class Ask:
-    """What the command line asks: names as typed, amounts or None where left out."""
-
-    model: str
-    system: str | None
-    accelerators: int | None
-    tokens: float | None
-    seq_len: int
-    global_batch_tokens: float | None
-    precision: str
-    link_gbps: float | None
+FRONTIER = 1.5
+"""Leaner layouts are listed as long as a step takes no longer than this times the fastest."""
 
 
 @dataclass(frozen=True)
-class _Case:
-    """The ask with every name looked up: what the sweep is run on."""
+class Part:
+    """One phase at one precision, answered."""
 
-    shape: Architecture
-    system: System
-    spec: Hardware
-    accelerators: int
-    tokens: float
-    seq_len: int
-    batch_tokens: float
-    precision: str
+    asked: Asked
+    case: Case
+    found: Found
+    wide: WideArea | None
+
+    @property
+    def step_time_s(self) -> float:
+        """Of all sites together, exchanges over the wide-area link counted in."""
+        local = float(self.found.step_time_s[0])
+        return mean_step_s(local, self.asked.shape.params, self.wide) if self.wide else local
+
+    @property
+    def span(self) -> Span:
+        """The phase on the calendar."""
+        penalty = self.wide.token_penalty_frac if self.wide else 0.0
+        return Span(self.asked.tokens, self.asked.seq_len, self.asked.batch_tokens, self.step_time_s, penalty)
 
 
 def train_model(ask: Ask, catalog: Catalog) -> Result:
-    """Estimate one model on one system: sweep the layouts, keep the fastest, put it on the calendar."""
+    """Estimate one model on one system: search the layouts, keep the fastest, put it on the calendar."""
     ledger = Ledger(catalog)
-    case = _case(ask, catalog, ledger)
+    asked = resolve(ask, catalog, ledger)
     began = time.perf_counter()
-    count = np.array([case.accelerators], dtype=np.float64)
-    result = sweep(case.shape, case.seq_len, case.batch_tokens, case.spec, count)
+    runs = [[Part(a, *_one(ask, a), ask.wide) for a in _phases(ask, each)] for each in asked]
     seconds = time.perf_counter() - began
-    system = case.system
-    what = f"{ask.model} on {case.accelerators:,} x {system.accelerator} ({system.id}), {case.precision}"
-    if not np.isfinite(result.step_time_s[0]):
-        return _too_large(what, result, seconds)
-    metrics = _metrics(catalog, ledger, case, result)
-    note = "first form of the estimator: achieved fractions of measured runs, no per-operation model"
+    fitting = [parts for parts in runs if all(p.found.step_time_s.size for p in parts)]
+    if not fitting:
+        short = next(p for p in runs[0] if not p.found.step_time_s.size)
+        return _too_large(ask, short.asked, short.found, short.case, seconds)
+    parts = min(fitting, key=lambda parts: sum(p.span.clean_days for p in parts))
+    # figures of a step are those of the phase that takes longest
+    main = max(parts, key=lambda p: p.span.clean_days)
+    best, case, found = main.asked, main.case, main.found
+    done = _timed(best, case, found)
+    spans = [p.span for p in parts]
+    whole = replace(best, tokens=sum(s.tokens for s in spans))
+    exchange = main.step_time_s - float(found.step_time_s[0])
+    metrics = speed_metrics(best, case, found, main.step_time_s, ask.wide.sites if ask.wide else 1) | calendar_metrics(
+        catalog, ledger, whole, spans
+    )
+    every = [p.found for parts in runs for p in parts]
+    metrics |= {
+        "search.layouts": Metric(sum(f.tried for f in every), "", "Layouts tried"),
+        "search.feasible": Metric(sum(f.feasible for f in every), "", "Layouts that fit memory"),
+        "search.seconds": Metric(round(seconds, 4), "s", "Time of the search"),
+    }
     return Result(
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
-        headline=f"{what}: {metrics['days'].value:.1f} days (P50), {metrics['mfu_frac'].value:.1%} MFU, "
-        f"{result.step_time_s[0]:.3g} s a step; {si(case.tokens)} tokens, {si(case.batch_tokens)} a step"
-        f"{'' if ask.global_batch_tokens else ' (default: give --global-batch-tokens)'}",
+        headline=_headline(ask, whole, metrics),
         metrics=metrics,
-        tables={"layout": _layout(result), "breakdown": _breakdown(result)},
+        tables=_tables(ask, best, case, found, done, exchange) | _phase_table(parts),
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
-        warnings=[{"code": "note", "message": note}],
+        warnings=_warnings(best, ask.wide),
         run={"seconds": round(seconds, 4)},
     )
 
 
-def _case(ask: Ask, catalog: Catalog, ledger: Ledger) -> _Case:
-    """Look up every name of the ask; refuse what is missing."""
-    shape, published = _shape(catalog, ask.model)
-    system = _system(catalog, ask.system)
-    tokens = ask.tokens or published
-    if ask.accelerators is None or tokens is None:
-        missing = "--accelerators" if ask.accelerators is None else "--tokens"
-        raise InputError([Problem("DC050", f"{missing} is needed to train {ask.model}", Place("train"))])
-    port = ask.link_gbps or (system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0)
-    gb_per_s = (system.scaleout_ports or 0) / system.accelerators * port / 8.0
-    spec = hardware(system.accelerator, ask.precision, gb_per_s, ledger, moe=shape.moe_layers > 0)
-    if isinstance(spec, str):
-        help_ = f"dcplan catalog show accelerators {system.accelerator}"
-        raise InputError([Problem("DC010", spec, Place("train"), help=help_)])
-    if gb_per_s <= 0:
-        cause = f"{system.id} has no scale-out ports in the catalog: give --link-gbps"
-        raise InputError([Problem("DC010", cause, Place("train"))])
-    batch = ask.global_batch_tokens or DEFAULT_BATCH_TOKENS
-    ledger.take("tokens", Quantity(value=tokens, status=Status.INPUT if ask.tokens else Status.CATALOG))
-    given = Status.INPUT if ask.global_batch_tokens else Status.DEFAULT
-    ledger.take("global_batch_tokens", Quantity(value=batch, status=given))
-    return _Case(shape, system, spec, ask.accelerators, tokens, ask.seq_len, batch, ask.precision)
+def _timed(asked: Asked, case: Case, found: Found) -> Step:
+    """The parts of the fastest layout's step."""
+    if asked.spec.streams_weights:
+        return Step(found.step_time_s[:1], {"gemm": found.step_time_s[:1]})
+    return step(case_setup(case, layout_table(case, {k: v[:1] for k, v in found.layouts.items()})))
 
 
-def _shape(catalog: Catalog, name: str) -> tuple[Architecture, float | None]:
-    row = catalog.find("models", name, Model)
-    if row is not None:
-        try:
-            return from_config(row.config), row.training_tokens.value if row.training_tokens else None
-        except ValueError as error:
-            raise InputError([Problem("DC010", f"{row.id}: {error}", Place("train"))]) from error
-    try:
-        return from_config(json.loads(Path(name).read_text(encoding="utf-8"))), None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
+def _phases(ask: Ask, asked: Asked) -> list[Asked]:
+    """The ask once for each phase; a run without phases is one."""
+    if not ask.phases:
+        return [asked]
+    return [replace(asked, tokens=p.tokens, seq_len=p.seq_len, batch_tokens=p.global_batch_tokens) for p in ask.phases]
 
 
-def _system(catalog: Catalog, name: str | None) -> System:
-    if name is None:
-        raise InputError(
-            [
-                Problem(
-                    "DC050",
-                    "--system is needed to train a catalog model",
-                    Place("train"),
-                    help="dcplan catalog list systems",
-                )
-            ]
+def _phase_table(parts: Sequence[Part]) -> dict[str, Table]:
+    if len(parts) < 2:
+        return {}
+    columns = ("phase", "tokens", "seq_len", "global_batch_tokens", "step_time_s", "clean_days", "layout")
+    rows = tuple(
+        (
+            i + 1,
+            p.span.tokens,
+            p.span.seq_len,
+            p.span.batch_tokens,
+            p.span.step_time_s,
+            p.span.clean_days,
+            " ".join(f"{k}={v}" for k, v in layout_of(p.found, 0).items()),
         )
-    row = catalog.find("systems", name, System)
-    if row is None:
-        hint = did_you_mean(name, catalog.rows["systems"])
-        raise InputError(
-            [Problem("DC010", f"no systems row {name!r}", Place("train"), hint, "dcplan catalog list systems")]
-        )
-    return row
+        for i, p in enumerate(parts)
+    )
+    return {"phases": Table(columns, rows)}
 
 
-def _metrics(catalog: Catalog, ledger: Ledger, case: _Case, result: Sweep) -> dict[str, Metric]:
-    step, count = float(result.step_time_s[0]), float(result.accelerators[0])
-    achieved = case.spec.achieved_frac
-    slow, fast = case.spec.achieved_low_frac / achieved, case.spec.achieved_high_frac / achieved
-    rate = result.tokens_per_step / step / count
-    flops = result.flops_per_step / step / count
-    accelerator = catalog.get("accelerators", case.system.accelerator, Accelerator)
-    peak = getattr(accelerator, f"{case.precision}_tflops").value * 1e12
-    recompute = FULL_RECOMPUTE_FACTOR if result.layouts["full"][0] else 1.0
-    memory_gib = float(result.memory_gb[0]) * GIB_PER_GB
-    speed = {
-        "step_time_s": Metric(step, "s", "One optimizer step", step / fast, step / slow),
-        "tokens_per_s_per_accelerator": Metric(rate, "1/s", "Tokens of one accelerator"),
-        "tflops_per_accelerator": Metric(flops / 1e12, "TFLOP/s", "Model FLOP/s of one accelerator"),
-        "mfu_frac": Metric(flops / peak, "", "Model FLOPs utilization, causal attention"),
-        "hfu_frac": Metric(flops / peak * recompute, "", "Hardware FLOPs utilization, recompute counted"),
-        "memory_gib": Metric(memory_gib, "GiB", "Peak memory of the first stage"),
-    }
-    clean = case.tokens / result.tokens_per_step * step / SECONDS_PER_DAY
-    used = "Accelerators that fill whole replicas; the rest are idle"
-    return {
-        **speed,
-        **_calendar(catalog, ledger, case, clean, slow / fast),
-        "accelerators_used": Metric(float(result.used[0]), "", used),
-        "search.layouts": Metric(result.tried, "", "Layouts tried"),
-        "search.feasible": Metric(int(result.feasible[0]), "", "Layouts that fit memory"),
-    }
+def _one(ask: Ask, asked: Asked) -> tuple[Case, Found]:
+    """The layouts of one precision: all searched, or the one typed."""
+    sites = ask.wide.sites if ask.wide else 1
+    ranks = int(asked.accelerators // sites * asked.spec.device.ranks)
+    case = case_of(asked.shape, asked.seq_len, asked.batch_tokens / sites, asked.spec)
+    if asked.spec.streams_weights:
+        return case, _streamed(ask, asked, sites)
+    if not ask.layout:
+        return case, search(case, ranks, keep=max(ask.top, 1))
+    typed = read_layout(ask.layout, case, ranks)
+    setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
+    held = memory(setup).total
+    limit = typed.case.device.hbm_gb / typed.case.device.ranks * GIB
+    if held[0] > limit:
+        near = nearest(typed.case, typed.columns, ranks) or _first(search(typed.case, ranks))
+        return typed.case, Found({}, np.empty(0), np.empty(0), 1, 0, float(held[0]), near)
+    return typed.case, Found(typed.columns, step(setup).time_s, held, 1, 1)
 
 
-def _calendar(
-    catalog: Catalog, ledger: Ledger, case: _Case, clean_days: float, spread_frac: float
-) -> dict[str, Metric]:
-    """Days, accelerator-hours and energy of the whole run, failures as one effective-time ratio."""
-    goodput = catalog.get("reliability", "effective-training-frac", Parameter).value
-    ledger.parameter("reliability", "effective-training-frac")
-    low, high = goodput.bounds
-    run = run_time(clean_days, spread_frac, goodput.value, low, high)
-    p10, p50, p90 = run.quantile_days(0.1), run.p50_days, run.quantile_days(0.9)
-    hours = case.accelerators * p50 * HOURS_PER_DAY
-    mwh = _training_kw(catalog, ledger, case.system) / case.system.accelerators * hours / KW_PER_MW
-    flops = model_flops_per_token(case.shape, case.seq_len) * case.tokens
-    return {
-        "days": Metric(p50, "days", "Median run time", p10, p90),
-        "days_p10": Metric(p10, "days", "10th percentile"),
-        "days_p50": Metric(p50, "days", "Median"),
-        "days_p90": Metric(p90, "days", "90th percentile"),
-        "accelerator_hours": Metric(hours, "h", "Median accelerator-hours"),
-        "goodput_frac": Metric(goodput.value, "", "Effective training time over wall-clock time", low, high),
-        "energy_mwh": Metric(mwh, "MWh", "IT energy, PUE not included"),
-        "energy_j_per_flop": Metric(mwh * 3.6e9 / flops, "J", "IT energy of one model FLOP"),
-    }
+def _streamed(ask: Ask, asked: Asked, sites: int) -> Found:
+    """Weight streaming has one layout: data parallel over the wafers."""
+    if ask.layout:
+        cause = f"{asked.system.accelerator} streams weights: it has no layout to choose"
+        raise InputError([Problem("DC052", cause, Place("--layout"))])
+    count = np.array([float(asked.accelerators // sites)])
+    swept = sweep(asked.shape, asked.seq_len, asked.batch_tokens / sites, asked.spec, count)
+    return Found(swept.layouts, swept.step_time_s, swept.memory_gb * 0.0, 1, 1)
 
 
-def _training_kw(catalog: Catalog, ledger: Ledger, system: System) -> float:
-    own = system.average_kw.training
-    if own is not None:
-        return ledger.take(f"systems.{system.id}.average_kw.training", own)
-    if system.rated_kw is None:
-        raise InputError([Problem("DC010", f"{system.id} has no power figure in the catalog", Place("train"))])
-    return ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) * ledger.parameter(
-        "power", "average-training-frac"
+def _first(found: Found) -> dict[str, float] | None:
+    return {k: float(v[0]) for k, v in found.layouts.items()} if found.step_time_s.size else None
+
+
+def _headline(ask: Ask, best: Asked, metrics: dict[str, Metric]) -> str:
+    days, mfu = metrics["days"].value, metrics["mfu_frac"].value
+    return (
+        f"{_what(ask, best)}: {days:.1f} days (P50), {mfu:.1%} MFU, {metrics['step_time_s'].value:.3g} s a step; "
+        f"{si(best.tokens)} tokens, {si(best.batch_tokens)} a step"
+        f"{'' if ask.global_batch_tokens or ask.phases else ' (default: give --global-batch-tokens)'}"
     )
 
 
-def _layout(result: Sweep) -> Table:
-    layout = layout_of(result, 0)
-    return Table(tuple(layout), (tuple(layout.values()),))
+def _what(ask: Ask, asked: Asked) -> str:
+    system = asked.system
+    return f"{ask.model} on {asked.accelerators:,} x {system.accelerator} ({system.id}), {asked.precision}"
 
 
-def _breakdown(result: Sweep) -> Table:
-    step = float(result.step_time_s[0])
-    rows = tuple((name, float(part[0]), float(part[0]) / step) for name, part in result.parts_s.items())
-    return Table(("part", "time_s", "share_frac"), rows)
+def _tables(ask: Ask, best: Asked, case: Case, found: Found, done: Step, exchange: float) -> dict[str, Table]:
+    layout = layout_of(found, 0)
+    whole = float(done.time_s[0]) + exchange
+    parts = {k: float(np.broadcast_to(v, (1,))[0]) for k, v in done.parts_s.items()}
+    parts |= {"wide_area": exchange} if exchange else {}
+    breakdown = tuple((k, v, v / whole) for k, v in parts.items() if v or k in {"gemm", "attention"})
+    tables = {
+        "layout": Table(tuple(layout), (tuple(layout.values()),)),
+        "breakdown": Table(("part", "time_s", "share_frac"), breakdown),
+    }
+    if best.spec.streams_weights:
+        return tables
+    held = memory(case_setup(case, layout_table(case, {k: v[:1] for k, v in found.layouts.items()})))
+    kinds = ("weights", "gradients", "optimizer", "activations", "logits", "buffers")
+    sizes = tuple((k, float(np.broadcast_to(getattr(held, k), (1,))[0]) / GIB) for k in kinds)
+    tables["memory"] = Table(("part", "memory_gib"), sizes)
+    if not ask.layout:
+        limit = best.spec.device.hbm_gb / best.spec.device.ranks
+        rows = []
+        for i, (t, b) in enumerate(zip(found.step_time_s, found.memory_bytes, strict=True)):
+            if i >= ask.top and t > FRONTIER * found.step_time_s[0]:
+                break
+            usual: dict[str, int | str] = {"schedule": SCHEDULES[0], "offload": "none"}
+            layout = usual | layout_of(found, i)
+            rows.append((i + 1, float(t), float(b) / GIB, limit - float(b) / GIB, i < ask.top, *layout.values()))
+        names = ("schedule", "offload", *(n for n in layout_of(found, 0) if n not in {"schedule", "offload"}))
+        columns = ("rank", "step_time_s", "memory_gib", "memory_margin_gib", "among_fastest", *names)
+        tables["layouts"] = Table(columns, tuple(rows))
+    return tables
 
 
-def _too_large(what: str, result: Sweep, seconds: float) -> Result:
+def _warnings(best: Asked, wide: WideArea | None) -> list[dict[str, str]]:
+    found = []
+    if not best.measured:
+        cause = (
+            f"{best.system.accelerator} with {best.stack}: no measured run behind it; values of its family or class, "
+            f"interval {best.spec.spread_frac:.0%} either way"
+        )
+        found.append({"code": "unmeasured", "message": cause})
+    if len(best.precisions) > 1:
+        cause = f"precisions {', '.join(best.precisions)} are taken as equal in quality, as the list claims"
+        found.append({"code": "note", "message": cause})
+    if wide is not None:
+        cause = (
+            f"{wide.sites} sites exchange every {wide.local_steps} steps; the same quality is taken to need "
+            f"{wide.token_penalty_frac:.0%} more tokens (--token-penalty-frac)"
+        )
+        found.append({"code": "note", "message": cause})
+    if best.system.rated_kw is None and best.system.average_kw.training is None:
+        found.append({"code": "note", "message": f"{best.system.id} has no power figure in the catalog: no energy"})
+    found += [{"code": "note", "message": f"{part} is not counted: not supported yet"} for part in best.left_out]
+    if best.spec.streams_weights:
+        found.append({"code": "note", "message": "weight streaming: data parallel over wafers, memory not limited"})
+    return found
+
+
+def _text(layout: dict[str, float]) -> str:
+    """A layout as ``--layout`` takes it."""
+    columns = {k: np.array([v]) for k, v in layout.items()}
+    named = layout_of(Found(columns, np.empty(0), np.empty(0), 0, 0), 0)
+    return ",".join(f"{k}={v}" for k, v in named.items())
+
+
+def _larger(asked: Asked, case: Case) -> str:
+    """The next doubling of the count at which a layout fits."""
+    count = asked.accelerators
+    for _ in range(DOUBLINGS):
+        count *= 2
+        found = _first(search(case, int(count * case.device.ranks)))
+        if found:
+            return f"; {count:,} accelerators hold it: {_text(found)}"
+    return ""
+
+
+DOUBLINGS = 8
+
+
+def _too_large(ask: Ask, asked: Asked, found: Found, case: Case, seconds: float) -> Result:
+    """What is missing, and the nearest layout that fits or comes closest."""
+    limit = case.device.hbm_gb / case.device.ranks
+    need = found.least_bytes / GIB
+    over = need - limit * (1.0 if ask.layout else USABLE_FRAC)
+    near = f"; nearest that fits: {_text(found.least)}" if ask.layout and found.least else _larger(asked, case)
+    subject = "this layout" if ask.layout else f"no layout of {found.tried:,} fits: the leanest"
     return Result(
         verb="train",
         status="does_not_fit",
         exit_code=EXIT_NO,
-        headline=f"{what}: no layout of {result.tried} fits the memory",
+        headline=f"{_what(ask, asked)}: {subject} needs {need:.1f} GiB of {limit:.0f}, {over:.1f} too many{near}",
         metrics={
-            "search.layouts": Metric(result.tried, "", "Layouts tried"),
-            "search.feasible": Metric(0, "", "Layouts that fit memory"),
+            "memory_gib": Metric(need, "GiB", "Memory of the fullest rank"),
+            "search.layouts": Metric(found.tried, "", "Layouts tried"),
+            "search.feasible": Metric(found.feasible, "", "Layouts that fit memory"),
         },
         run={"seconds": round(seconds, 4)},
     )

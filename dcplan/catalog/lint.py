@@ -32,7 +32,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "tflops": (1, 500_000),
     "gb": (0.1, 5_000),
     "tb_per_s": (0.1, 50_000),
-    "gb_per_s": (10, 5_000),
+    "gb_per_s": (1, 5_000),
     "kw": (0, 50_000),
     "usd_per_kwh": (0.01, 0.6),
     "usd_per_h": (0.1, 10_000),

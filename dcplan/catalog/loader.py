@@ -21,7 +21,7 @@ from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Path, Status, sealed
 
 R = TypeVar("R", bound=Row)
-TABLE_FILES = frozenset({"climate_bins.csv"})
+TABLE_FILES = frozenset({"climate_bins.csv", "training_runs.csv"})
 """CSV files that are read on demand as arrays, not as rows."""
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli.calibrate import calibrate
 from dcplan.cli.catalog import app as catalog
 from dcplan.cli.check import check
 from dcplan.cli.doctor import doctor
@@ -14,6 +15,7 @@ from dcplan.cli.plan import plan
 from dcplan.cli.schema import schema
 from dcplan.cli.show import show
 from dcplan.cli.train import train
+from dcplan.cli.validate import validate
 
 EPILOG = (
     "Exit codes: 0 done; 1 an expectation failed; 2 wrong input; 3 proved infeasible; "
@@ -51,6 +53,8 @@ def root(
 app.command()(plan)
 app.command()(check)
 app.command()(train)
+app.command()(validate)
+app.command()(calibrate)
 app.command()(show)
 app.command()(export)
 app.command()(schema)

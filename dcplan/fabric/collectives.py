@@ -1,4 +1,4 @@
-"""Time of collective operations, alpha-beta model."""
+"""Time of collective operations over a scale-up domain and the scale-out rails behind it, alpha-beta model."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 
-def ring_half_s(message_gb: Array, ranks: Array, gb_per_s: float, latency_s: float = 0.0) -> Array:
+def ring_half_s(message: Array, ranks: Array, per_s: Array | float, latency_s: Array | float = 0.0) -> Array:
     r"""Ring reduce-scatter, or all-gather, of a message over ``ranks``.
 
     .. math:: t = (n-1)\,\alpha + \frac{n-1}{n}\,\frac{M}{\beta}
 
     Parameters
     ----------
-    message_gb : array
-        Full message of one rank. [GB, decimal]
+    message : array
+        Full message of one rank. [GB or byte]
     ranks : array
         Ranks in the ring, at least 1. [-]
-    gb_per_s : float
-        One-way bandwidth of one rank. [GB/s]
-    latency_s : float, default 0.0
+    per_s : array or float
+        One-way bandwidth of the ring, in the message's unit. [1/s]
+    latency_s : array or float, default 0.0
         Latency of one step. [s]
 
     References
@@ -34,4 +34,99 @@ def ring_half_s(message_gb: Array, ranks: Array, gb_per_s: float, latency_s: flo
     >>> float(ring_half_s(np.array(50.0), np.array(2.0), 50.0))
     0.5
     """
-    return (ranks - 1) * latency_s + (ranks - 1) / ranks * message_gb / gb_per_s
+    return (ranks - 1) * latency_s + (ranks - 1) / ranks * message / per_s
+
+
+def tree_half_s(message: Array, ranks: Array, per_s: Array, latency_s: Array) -> Array:
+    r"""Reduce-scatter, or all-gather, whose steps grow with the logarithm of the ranks.
+
+    .. math:: t = \lceil\log_2 n\rceil\,\alpha + \frac{n-1}{n}\,\frac{M}{\beta}
+
+    What libraries do on many ranks (trees, PAT) and switches do in hardware (NVLink SHARP).
+
+    Examples
+    --------
+    >>> one = np.array(1.0)
+    >>> float(tree_half_s(8 * one, 8 * one, 7 * one, 0 * one))
+    1.0
+    """
+    return np.ceil(np.log2(np.maximum(ranks, 1.0))) * latency_s + (ranks - 1) / ranks * message / per_s
+
+
+def group_rate(
+    ranks: Array, stride: Array, domain: Array, scaleup_bytes_per_s: Array, scaleout_bytes_per_s: Array
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    r"""Bandwidth of one group's ring, with all other groups of the domain busy, and whether it leaves the domain.
+
+    A group whose ranks stand ``stride`` apart has :math:`r = \min(n, \lfloor d/stride\rfloor)` of them in a
+    domain of d. Inside one domain the ring runs at the scale-up rate. Across domains it owns the r NICs of its
+    own ranks: :math:`\min(\beta_{up}, r\,\beta_{out})`; the other groups use the others, so no link is
+    counted twice.
+
+    Parameters
+    ----------
+    ranks, stride, domain : array
+        Ranks of the group, their distance in rank order, ranks of a scale-up domain; at least 1. [-]
+    scaleup_bytes_per_s, scaleout_bytes_per_s : array
+        One-way, of one rank. [byte/s]
+
+    Returns
+    -------
+    tuple of array
+        Rate, and 1 where the group leaves the domain.
+
+    Examples
+    --------
+    Eight of 64 data-parallel ranks in each node: the ring uses eight NICs.
+
+    >>> one = np.array(1.0)
+    >>> rate, leaves = group_rate(64 * one, one, 8 * one, 450 * one, 50 * one)
+    >>> float(rate), bool(leaves)
+    (400.0, True)
+
+    With tensor parallel 8 one rank of each group is left in a node.
+
+    >>> float(group_rate(64 * one, 8 * one, 8 * one, 450 * one, 50 * one)[0])
+    50.0
+    """
+    inside = np.clip(np.floor(domain / stride), 1.0, ranks)
+    leaves = inside < ranks
+    return np.where(leaves, np.minimum(scaleup_bytes_per_s, inside * scaleout_bytes_per_s), scaleup_bytes_per_s), leaves
+
+
+def all_to_all_s(
+    rows: Array,
+    row_bytes: Array,
+    copies: Array,
+    ranks: Array,
+    stride: Array,
+    domain: Array,
+    scaleup_bytes_per_s: Array,
+    scaleout_bytes_per_s: Array,
+    most_domains: Array | float = np.inf,
+) -> Array:
+    r"""Send each of ``rows`` to ``copies`` random ranks of the group: what expert parallel does with tokens.
+
+    A row is sent once to each rank, and across domains once to each domain, that it needs; of n that is on
+    average :math:`D(n) = (n-1)(1 - (1 - 1/n)^c)` others, at most ``most_domains``. The two run side by side:
+
+    .. math:: t = R\,b\,\max\left(D(n)/\beta_{up},\; D(N)/\beta_{out}\right)
+
+    References
+    ----------
+    .. [1] DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 3.2.2 (one copy for each node, forwarded
+       over NVLink).
+    """
+    inside = np.clip(np.floor(domain / stride), 1.0, ranks)
+    domains = np.maximum(ranks / inside, 1.0)
+
+    def others(n: Array) -> Array:
+        return (n - 1.0) * (1.0 - (1.0 - 1.0 / n) ** copies)
+
+    return (
+        rows
+        * row_bytes
+        * np.maximum(
+            others(ranks) / scaleup_bytes_per_s, np.minimum(others(domains), most_domains) / scaleout_bytes_per_s
+        )
+    )

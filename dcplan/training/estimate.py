@@ -1,47 +1,57 @@
-"""Step time of a model on n accelerators: every layout of every count at once, the fastest that fits memory.
-
-First form: model FLOPs at the fraction of peak that measured runs of the accelerator reach, plus what
-scale adds: pipeline bubble, exposed data-parallel traffic, batch starvation, stragglers. The per-operation
-model of DESIGN section 4 replaces the inside of :func:`sweep`; the interface stays.
-"""
+"""Step time of a model on many accelerator counts at once: what the planner's job menu is made of."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from dcplan.fabric.collectives import ring_half_s
 from dcplan.training.architecture import Architecture, model_flops_per_token
-from dcplan.training.memory import ACTIVATION_BYTES, GRADIENT_BYTES, USABLE_FRAC, WEIGHT_BYTES, memory_gb
+from dcplan.training.memory import memory
+from dcplan.training.search import (
+    GIB,
+    KEYS,
+    USABLE_FRAC,
+    Axes,
+    Case,
+    Found,
+    case_setup,
+    default_axes,
+    layout_table,
+    schedule_name,
+    search,
+)
+from dcplan.training.step import step
+from dcplan.training.tables import RECOMPUTE, Array
+from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, peak_tflops
 
-Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-
-STRAGGLER_SIGMA = 0.014
-"""Node-to-node spread of step time; 1 + sigma sqrt(2 ln nodes) is the expected slowest of n normals
-(H. A. David, "Order Statistics", 1981, section 4.2)."""
-FULL_RECOMPUTE_FACTOR = 4.0 / 3.0
-MAX_INTERLEAVE = 6
-ACCELERATORS_PER_NODE = 8
-AXES = ("tp", "pp", "cp", "ep", "full")
+REFERENCES = 10
+"""Counts at which all layouts are searched; between them the best of these are tried at every count."""
+KEPT = 24
+GOOD = 0.93
+"""Share of its better neighbours' rate below which a count is searched on its own."""
+SEARCHED_AGAIN = 16
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """What the estimate needs to know of one accelerator in its system and fabric."""
+    """An accelerator in its system and fabric, with the software and precision that train on it."""
 
-    peak_tflops: float
-    achieved_frac: float
-    achieved_low_frac: float
-    achieved_high_frac: float
-    hbm_gb: float
-    scaleup_domain: int
-    scaleout_gb_per_s: float
+    device: DeviceTerms
+    stack: StackTerms
+    recipe: RecipeTerms
+    spread_frac: float
+    """Half width of the 80 % interval of the step time."""
+    graphs: float = 0.0
+    """How far mixture-of-experts layers are captured: see :func:`stack_table`."""
     streams_weights: bool = False
     """Weights live outside the accelerator (Cerebras): data parallel only, no memory limit on the model."""
+
+    @property
+    def peak_tflops(self) -> float:
+        """Dense peak at the recipe's precision."""
+        return peak_tflops(self.device, self.recipe.gemm)
 
 
 @dataclass(frozen=True)
@@ -60,25 +70,19 @@ class Sweep:
     feasible: Array
 
 
-def _powers(limit: float) -> list[int]:
-    return [2**i for i in range(int(math.log2(max(limit, 1))) + 1)]
-
-
-def _grid(shape: Architecture, hardware: Hardware) -> dict[str, Array]:
-    if hardware.streams_weights:
-        axes: list[list[int]] = [[1], [1], [1], [1], [0]]
-    else:
-        tp = [t for t in _powers(min(hardware.scaleup_domain, 16)) if shape.heads % t == 0]
-        ep = [e for e in (1, 8, 32, 64, 128) if shape.experts % e == 0] if shape.experts else [1]
-        axes = [tp, _powers(min(shape.layers, 64)), [1, 2, 4, 8], ep, [0, 1]]
-    mesh = np.meshgrid(*[np.array(a, dtype=np.float64) for a in axes], indexing="ij")
-    return dict(zip(AXES, (m.ravel()[None, :] for m in mesh), strict=True))
+def case_of(shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware) -> Case:
+    """The search's case; a batch below one sequence is one sequence."""
+    sequences = max(global_batch_tokens / seq_len, 1.0)
+    return Case(shape, hardware.device, hardware.stack, hardware.recipe, seq_len, sequences, hardware.graphs)
 
 
 def sweep(
     shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, accelerators: Array
 ) -> Sweep:
     """Fastest layout that fits memory, for each accelerator count.
+
+    All layouts are searched at a few counts spread over the range; the fastest of each, and those on the frontier
+    of time and memory, are then tried at every count.
 
     Parameters
     ----------
@@ -89,85 +93,122 @@ def sweep(
     global_batch_tokens : float
         Tokens of one optimizer step, at least ``seq_len``. [-]
     hardware : Hardware
-        Peaks, measured fraction and bandwidths of one accelerator.
+        Accelerator, software and precision.
     accelerators : array, shape (n,)
         Counts, at least 1; those that fill no replica stay idle and are missing from ``used``.
     """
-    counts = np.asarray(accelerators, dtype=np.float64)[:, None]
-    grid = _grid(shape, hardware)
-    replica = grid["tp"] * grid["pp"] * grid["cp"]
-    sequences = max(global_batch_tokens / seq_len, 1.0)
-    dp = np.minimum(np.floor(counts / replica), math.floor(sequences))
-    ok = (dp >= 1) & (grid["ep"] <= np.maximum(dp * grid["cp"], 1))
-    dp = np.maximum(dp, 1.0)
-    memory = _memory(shape, seq_len, grid, dp)
-    if not hardware.streams_weights:
-        ok &= memory <= hardware.hbm_gb * USABLE_FRAC
-    # context parallel is free in this first form, so it is used only as far as memory asks for it
-    for full in (0.0, 1.0):
-        mode = np.broadcast_to(grid["full"] == full, ok.shape)
-        least = np.min(np.where(ok & mode, np.broadcast_to(grid["cp"], ok.shape), np.inf), axis=1, keepdims=True)
-        ok &= ~mode | (grid["cp"] <= least)
-    parts = _time_parts(shape, seq_len, sequences, hardware, grid, dp)
-    total = np.where(ok, sum(parts.values()), np.inf)
-    # a hair per pipeline stage and tensor rank makes equally fast layouts resolve to the simplest one
-    simplest = 1e-9 * (grid["pp"] + grid["tp"] / 64)
-    best = np.argmin(total * (1 + simplest), axis=1)
-    row = np.arange(len(best))
-    at = {name: np.broadcast_to(axis, total.shape)[row, best] for name, axis in grid.items()}
-    at["dp"] = dp[row, best]
-    tokens = sequences * seq_len
+    counts = np.asarray(accelerators, dtype=np.float64)
+    if hardware.streams_weights:
+        return _streamed(shape, seq_len, global_batch_tokens, hardware, counts)
+    case = case_of(shape, seq_len, global_batch_tokens, hardware)
+    axes = _planner_axes(case)
+    picked = np.unique(np.geomspace(counts.min(), counts.max(), REFERENCES).round())
+    nearest = np.unique([counts[np.argmin(np.abs(counts - c))] for c in picked])
+    found = [search(case, int(c * case.device.ranks), axes=axes, keep=KEPT) for c in nearest]
+    first = _everywhere(case, counts, found)
+    again = _poor(first)[:SEARCHED_AGAIN]
+    found += [search(case, int(counts[i] * case.device.ranks), axes=axes, keep=KEPT) for i in again]
+    return _everywhere(case, counts, found) if len(again) else first
+
+
+def _poor(result: Sweep) -> list[int]:
+    """Counts at which the tried layouts are clearly worse for each accelerator than at their neighbours.
+
+    That is where memory is short and none of the searched counts' layouts fits well.
+    """
+    rate = 1.0 / (result.step_time_s * result.accelerators)
+    near = np.maximum(np.concatenate([[0.0], rate[:-1]]), np.concatenate([rate[1:], [0.0]]))
+    best = np.maximum.accumulate(rate[::-1])[::-1]
+    short = np.flatnonzero((rate < GOOD * np.maximum(near, best)) | (rate <= 0))
+    order = np.argsort(rate[short] / np.maximum(best[short], 1e-300), kind="stable")
+    return [int(i) for i in short[order]]
+
+
+def _planner_axes(case: Case) -> Axes:
+    """Narrower than the search's own: small micro-batches, experts not cut by tensor parallel."""
+    return replace(default_axes(case), etp=False, every_micro_batch=False)
+
+
+def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
+    replica = [k for k in KEYS if k != "dp"]
+    rows = np.unique(np.concatenate([np.stack([f.layouts[k] for k in replica]) for f in found], axis=1), axis=1)
+    tried, tokens = sum(f.tried for f in found), case.global_batch * case.seq_len
+    flops = model_flops_per_token(case.shape, case.seq_len) * tokens
+    shape = (counts.size, rows.shape[1])
+    if not rows.size:
+        none = np.full(counts.size, np.inf)
+        zero = np.zeros(counts.size)
+        return Sweep(counts, zero, none, zero, tokens, flops, dict.fromkeys(KEYS, zero + 1), {}, tried, zero)
+    columns = {k: np.broadcast_to(rows[i], shape).ravel() for i, k in enumerate(replica)}
+    ranks = np.repeat(counts * case.device.ranks, rows.shape[1])
+    cut = columns["tp"] * columns["pp"] * columns["cp"]
+    dp = np.minimum(np.floor(ranks / cut), np.floor(case.global_batch / columns["micro_batch"]))
+    groups = dp * columns["cp"] * columns["tp"]
+    ok = (dp >= 1) & (np.mod(groups, columns["ep"] * columns["etp"]) == 0) & (groups > 0)
+    columns["dp"] = np.maximum(dp, 1.0)
+    setup = case_setup(case, layout_table(case, columns))
+    held = memory(setup).total
+    ok &= held <= case.device.hbm_gb / case.device.ranks * GIB * USABLE_FRAC
+    done = step(setup)
+    simple = 1.0 + 1e-9 * (columns["pp"] * columns["vpp"] + columns["tp"] / 64.0 + columns["cp"])
+    time = np.where(ok, done.time_s, np.inf)
+    best = np.argmin((time * simple).reshape(shape), axis=1) + np.arange(counts.size) * rows.shape[1]
+    at = {k: columns[k][best] for k in KEYS}
     return Sweep(
-        accelerators=counts[:, 0],
-        used=at["tp"] * at["pp"] * at["cp"] * at["dp"],
-        step_time_s=total[row, best],
-        memory_gb=memory[row, best],
+        accelerators=counts,
+        used=at["tp"] * at["pp"] * at["cp"] * at["dp"] / case.device.ranks,
+        step_time_s=time[best],
+        memory_gb=held[best] / 1e9,
         tokens_per_step=tokens,
-        flops_per_step=model_flops_per_token(shape, seq_len) * tokens,
+        flops_per_step=flops,
         layouts=at,
-        parts_s={name: np.broadcast_to(part, total.shape)[row, best] for name, part in parts.items()},
-        tried=total.shape[1],
-        feasible=ok.sum(axis=1).astype(np.float64),
+        parts_s={k: np.broadcast_to(v, time.shape)[best] for k, v in done.parts_s.items()},
+        tried=tried,
+        feasible=ok.reshape(shape).sum(axis=1).astype(np.float64),
     )
 
 
-def _memory(shape: Architecture, seq_len: int, grid: dict[str, Array], dp: Array) -> Array:
-    stored = np.where(grid["full"] > 0, ACTIVATION_BYTES["full"], ACTIVATION_BYTES["selective"])
-    return memory_gb(
-        shape,
-        seq_len,
-        tp=grid["tp"],
-        pp=grid["pp"],
-        cp=grid["cp"],
-        ep=grid["ep"],
-        dp=dp,
-        activation_bytes=stored,
+def _streamed(
+    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, counts: Array
+) -> Sweep:
+    """Weight streaming: whole sequences on each wafer, weights broadcast layer by layer and gradients reduced.
+
+    Compute at the family's fraction of peak; the stream of weights hides behind it at the batches that are used.
+    """
+    sequences = max(global_batch_tokens / seq_len, 1.0)
+    used = np.minimum(counts, math.floor(sequences))
+    each = np.ceil(sequences / used)
+    flops = model_flops_per_token(shape, seq_len)
+    rate = hardware.peak_tflops * 1e12 * hardware.device.half_gemm_frac
+    compute = each * seq_len * flops / rate
+    one = np.ones_like(counts)
+    tokens = sequences * seq_len
+    layouts = {k: (one * 0.0 if k in {"recompute", "zero", "schedule", "offload"} else one) for k in KEYS} | {
+        "dp": used
+    }
+    return Sweep(
+        accelerators=counts,
+        used=used,
+        step_time_s=compute,
+        memory_gb=one * 0.0,
+        tokens_per_step=tokens,
+        flops_per_step=flops * tokens,
+        layouts=layouts,
+        parts_s={"gemm": compute},
+        tried=1,
+        feasible=one,
     )
 
 
-def _time_parts(
-    shape: Architecture, seq_len: int, sequences: float, hardware: Hardware, grid: dict[str, Array], dp: Array
-) -> dict[str, Array]:
-    replica = grid["tp"] * grid["pp"] * grid["cp"]
-    micro = np.ceil(sequences / dp)
-    flops = model_flops_per_token(shape, seq_len) * seq_len
-    rate = hardware.peak_tflops * 1e12 * hardware.achieved_frac
-    micro_s = flops / (replica * rate) * np.where(grid["full"] > 0, FULL_RECOMPUTE_FACTOR, 1.0)
-    interleave = np.where(micro >= grid["pp"], np.clip(np.floor(shape.layers / grid["pp"]), 1, MAX_INTERLEAVE), 1.0)
-    compute = micro_s * micro
-    bubble = (grid["pp"] - 1) / interleave * micro_s
-    local = (shape.params - shape.routed_params) / (grid["tp"] * grid["pp"])
-    local = local + shape.routed_params / (grid["tp"] * grid["pp"] * grid["ep"])
-    message = local * (GRADIENT_BYTES + WEIGHT_BYTES) / 1e9
-    traffic = ring_half_s(message, dp * grid["cp"], hardware.scaleout_gb_per_s)
-    exposed = np.maximum(traffic - 0.9 * micro_s, 0.0)
-    nodes = np.maximum(replica * dp / ACCELERATORS_PER_NODE, 1.0)
-    straggler = STRAGGLER_SIGMA * np.sqrt(2.0 * np.log(nodes)) * compute
-    return {"compute": compute, "bubble": bubble, "exposed_dp": exposed, "straggler": straggler}
-
-
-def layout_of(result: Sweep, i: int) -> dict[str, int | str]:
-    """Layout of the i-th count in the field's names."""
-    layout: dict[str, int | str] = {name: int(result.layouts[name][i]) for name in ("tp", "pp", "cp", "ep", "dp")}
-    layout["recompute"] = "full" if result.layouts["full"][i] else "selective"
+def layout_of(result: Sweep | Found, i: int) -> dict[str, int | str]:
+    """Layout of the i-th row in the field's names."""
+    names = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp")
+    layout: dict[str, int | str] = {name: int(result.layouts[name][i]) for name in names}
+    layout["mbs"] = int(result.layouts["micro_batch"][i])
+    layout["recompute"] = RECOMPUTE[int(result.layouts["recompute"][i])]
+    layout["zero"] = int(result.layouts["zero"][i])
+    if result.layouts["schedule"][i]:
+        layout["schedule"] = schedule_name(result.layouts["schedule"][i])
+    if result.layouts["offload"][i]:
+        layout["offload"] = "all"
     return layout

@@ -2,60 +2,147 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, fields
 
 import numpy as np
-import numpy.typing as npt
 
-from dcplan.training.architecture import Architecture
+from dcplan.training.blocks import FLOAT, HALF, Setup, tokens
+from dcplan.training.sharding import expert_ranks, local_params
+from dcplan.training.tables import SCHEDULES, Array
 
-Array = npt.NDArray[np.float64]
-
-WEIGHT_BYTES = 2.0
-GRADIENT_BYTES = 4.0
-OPTIMIZER_BYTES = 12.0
-"""FP32 master weight and two Adam moments, sharded over data parallel ranks (ZeRO-1, arXiv 1910.02054 section 5.1)."""
-ACTIVATION_BYTES = {"selective": 34.0, "full": 2.0}
-"""Bytes per token, hidden unit and layer: Korthikanti et al. 2022 (arXiv 2205.05198), sections 4 and 5."""
-USABLE_FRAC = 0.92
-"""Share of HBM a framework can allocate; the rest is context, fragmentation and communication buffers."""
+RESERVE_BYTES = 0.7e9
+"""Context, communicators and workspaces of a process; class value between the residuals of measured peaks."""
 
 
-def memory_gb(
-    shape: Architecture,
-    seq_len: int,
-    *,
-    tp: Array,
-    pp: Array,
-    cp: Array,
-    ep: Array,
-    dp: Array,
-    activation_bytes: Array,
-) -> Array:
-    r"""Peak memory of the first pipeline stage with 1F1B and micro-batch 1. [GB, decimal]
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of the fullest rank, by what holds them."""
+
+    weights: Array
+    gradients: Array
+    optimizer: Array
+    activations: Array
+    logits: Array
+    buffers: Array
+    """Gathered parameters, the largest weight gradient before it is added, and a reserve."""
+
+    @property
+    def total(self) -> Array:
+        """All of it. [byte]"""
+        return self.weights + self.gradients + self.optimizer + self.activations + self.logits + self.buffers
+
+
+def memory(setup: Setup, activations: Kept | None = None) -> Memory:
+    r"""Peak memory of the fullest pipeline stage.
 
     .. math::
-       M = P_{loc}\,(2 + 4 + 12/(dp\,cp)) + \frac{s\,h\,L\,a}{tp\,cp}
+       M = P_{loc}\,(b_w + b_g) + P_{loc}\,b_o / n_{zero} + f\,\frac{L}{pp}\,A + M_{logits} + M_{buf}
 
-    The first stage of 1F1B holds ``pp`` micro-batches of ``L/pp`` layers each, so L layers in all.
-
-    Parameters
-    ----------
-    shape : Architecture
-        The model.
-    seq_len : int
-        Tokens of a sequence. [-]
-    tp, pp, cp, ep, dp : array
-        Tensor, pipeline, context, expert and data parallel sizes, at least 1. [-]
-    activation_bytes : array
-        34 for selective and 2 for full recompute. [byte per token, hidden unit and layer]
+    with f micro-batches in flight: :math:`\min(m, pp)` on the first stage of 1F1B, and
+    :math:`pp\,(1 + (pp-1)/(pp\,v))` with v chunks (Korthikanti et al. 2022, equation 5 and section 4.2.3).
+    The first stage keeps most activations, the last one the logits and, behind leading dense layers, more
+    experts; the fuller of the two is given. ``activations`` saves counting them again.
     """
-    shared = (shape.params - shape.routed_params) / (tp * pp)
-    routed = shape.routed_params / (tp * pp * ep)
-    replicas = dp * cp
-    states = shared * (WEIGHT_BYTES + GRADIENT_BYTES + OPTIMIZER_BYTES / replicas)
-    expert_replicas = np.maximum(replicas / ep, 1.0)
-    states = states + routed * (WEIGHT_BYTES + GRADIENT_BYTES + OPTIMIZER_BYTES / expert_replicas)
-    activations = seq_len * shape.hidden * shape.layers * activation_bytes / (tp * cp)
-    logits: Any = seq_len * shape.vocab * 4.0 / (tp * cp)
-    return np.asarray((states + activations + logits) / 1e9, dtype=np.float64)
+    m, x = setup.model, setup.layout
+    p = local_params(setup)
+    sizes = activations or kept_bytes(setup)
+    kept, whole = in_mode(sizes, x.recompute), sizes.whole
+    count = np.maximum(x.micro_batches, 1.0)
+    deep = np.where(x.vpp > 1, x.pp * (1.0 + (x.pp - 1.0) / (x.pp * x.vpp)), x.pp)
+    in_flight = np.minimum(deep, count)
+    again = np.where(x.recompute >= 2, whole / m.layers, 0.0)
+    sharded = x.zero >= 3
+    layer = (p.dense + p.routed_last) * x.pp / m.layers
+    buffers = np.where(sharded, (2.0 * layer + p.embedding) * HALF, 0.0) + p.largest * FLOAT * x.trainable
+    logits = logits_bytes(setup)
+    copies = np.where(x.schedule == SCHEDULES.index("dualpipe"), 2.0, 1.0)
+    ranks = x.dp * x.cp
+    group = np.where(sharded, np.minimum(x.shard, ranks), ranks)
+    states = _states(setup, (p.dense + p.embedding) * copies, group)
+    if not np.any(m.moe_layers > 0):
+        early = in_flight * kept / x.pp * (1.0 - x.offload) + again
+        one = kept / x.pp * (1.0 - x.offload) + again + np.where(x.pp > 1, logits, 0.0)
+        late = (x.pp > 1) & (one > early)
+        held = np.where(late, one - logits, early)
+        return Memory(*states, held, np.where(late | (x.pp <= 1), logits, 0.0), buffers + RESERVE_BYTES)
+    experts = expert_ranks(setup)
+    ends = []
+    for routed, flight, final in (
+        (p.routed_first, in_flight, x.pp <= 1),
+        (p.routed_last, np.minimum(1.0, count), True),
+    ):
+        more = _states(setup, routed * copies, experts)
+        held = flight * kept / x.pp * (1.0 - x.offload) + again
+        weights, gradients, optimizer = (a + b for a, b in zip(states, more, strict=True))
+        ends.append(Memory(weights, gradients, optimizer, held, logits * final, buffers + RESERVE_BYTES))
+    first, last = ends
+    fuller = first.total >= last.total
+    return Memory(**{f.name: np.where(fuller, getattr(first, f.name), getattr(last, f.name)) for f in fields(Memory)})
+
+
+def _states(setup: Setup, params: Array, shards: Array) -> tuple[Array, Array, Array]:
+    """Weights, gradients and optimizer of a stage (ZeRO: Rajbhandari et al. 2020, arXiv 1910.02054, section 5)."""
+    r, x = setup.recipe, setup.layout
+    part = params / shards
+    return (
+        np.where(x.zero >= 3, part, params) * r.weight_bytes,
+        np.where(x.zero >= 2, part, params) * r.grad_bytes * x.trainable,
+        np.where(x.zero >= 1, part, params) * r.optimizer_bytes * x.trainable,
+    )
+
+
+def logits_bytes(setup: Setup) -> Array:
+    """Logits at 16 bit, their 32-bit copy for the softmax, and the gradient in its place."""
+    m, x = setup.model, setup.layout
+    return tokens(setup) * m.vocab / x.tp * (HALF + FLOAT) * (1.0 + m.mtp_layers)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Activation bytes of one micro-batch over all layers, by recompute mode."""
+
+    whole: Array
+    selected: Array
+    inputs: Array
+
+
+def kept_bytes(setup: Setup) -> Kept:
+    """What one micro-batch keeps for its backward pass over all layers.
+
+    Counted tensor by tensor: the inputs of both norms and of both projections, queries, keys and values,
+    attention output and its log-sum-exp, the MLP's hidden values before and after the activation; each at its
+    stored width. Selective recompute drops what is cheap to compute again: norm outputs, activation outputs, the
+    up-projections of latent attention, unfused scores. Full recompute keeps the input of each layer.
+    """
+    m, x = setup.model, setup.layout
+    spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
+    inputs = tokens(setup) / spread * m.hidden * HALF * m.layers
+    return Kept(_kept(setup, 0.0), _kept(setup, 1.0), inputs)
+
+
+def in_mode(kept: Kept, recompute: Array) -> Array:
+    """Bytes kept in each row's recompute mode."""
+    return np.where(recompute >= 2, kept.inputs, np.where(recompute >= 1, kept.selected, kept.whole))
+
+
+def _kept(setup: Setup, light: float) -> Array:
+    """Bytes over all layers of one micro-batch; ``light`` is 1 where selective recompute is on."""
+    m, r, s, x = setup.model, setup.recipe, setup.stack, setup.layout
+    t = tokens(setup)
+    spread = np.where(s.sequence_parallel > 0, x.tp, 1.0)
+    stored = r.stored_bytes * (1.0 - light)
+    norm = t / spread * m.hidden * (HALF + stored)
+    up = m.heads / x.tp * (2.0 * m.head_dim + m.value_dim) * HALF * (1.0 - light)
+    latent = (m.query_rank + m.kv_rank) * (HALF + stored) + up
+    plain = (m.heads / x.tp * m.head_dim + 2.0 * np.maximum(m.kv_heads / x.tp, 1.0) * m.head_dim) * HALF
+    again = np.where(r.stored_bytes < HALF, r.stored_bytes, 0.0)
+    out = m.heads / x.tp * (m.value_dim * (HALF + again) + FLOAT)
+    scores = np.where(s.flash > 0, 0.0, 5.0 * x.seq_len * m.heads / x.tp * (1.0 - light))
+    attention = norm + t * (np.where(m.kv_rank > 0, latent, plain) + out + scores)
+    hidden = (1.0 + m.gated) * HALF + stored
+    dense = norm + t / x.tp * m.ffn * hidden
+    routed = t / x.tp * m.experts_per_token
+    sparse = norm + routed * (m.hidden * (stored + HALF) + m.expert_ffn * hidden) + t / x.tp * m.shared_ffn * hidden
+    width = 2.0 * m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
+    mamba = norm + t / x.tp * (width * 2.0 + 2.0 * m.mamba_inner) * HALF
+    return attention * m.attention_layers + dense * m.dense_layers + sparse * m.moe_layers + mamba * m.mamba_layers

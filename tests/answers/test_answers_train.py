@@ -1,22 +1,54 @@
-"""`dcplan train`: identities between its metrics, and what a bad request says."""
+"""`dcplan train`: identities between its metrics, one layout against the search, and what a bad request says."""
 
 from __future__ import annotations
 
+import re
+from statistics import median
 from typing import Any
 
 import pytest
 
 import dcplan
+from dcplan.catalog.loader import load
+from dcplan.catalog.schema import Offer, Site
 from dcplan.errors import InputError
 from dcplan.result import Result
 
 ASKED: dict[str, Any] = {"system": "dgx-h100", "accelerators": 1024, "tokens": 1e12}
+BATCH = 1024 * 8192  # 1,024 sequences
+LAYOUT_KEYS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "mbs", "recompute", "zero")
 
 
 @pytest.fixture(scope="module")
 def run() -> Result:
     """Llama 3.1 70B, 1e12 tokens on 1,024 H100."""
     return dcplan.train("llama-3.1-70b", **ASKED)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Result:
+    """The same with a batch of 1,024 whole sequences, the ten fastest layouts listed."""
+    return dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, top=10)
+
+
+def as_text(row: Any) -> str:
+    """A row of a layout table as `--layout` takes it."""
+    return ",".join(f"{k}={row[k]}" for k in LAYOUT_KEYS)
+
+
+def spread(result: Result) -> float:
+    """Half width of the step time's interval."""
+    metric = result.metrics["step_time_s"]
+    assert metric.low is not None
+    assert metric.high is not None
+    assert isinstance(metric.value, float)
+    assert metric.high / metric.value == pytest.approx(metric.value / metric.low, rel=1e-9)
+    return (metric.high - metric.value) / metric.value
+
+
+def codes(result: Result) -> list[str]:
+    """Codes of its warnings."""
+    return [w["code"] for w in result.warnings]
 
 
 def test_days_hours_tokens_and_goodput_agree(run: Result) -> None:
@@ -29,9 +61,8 @@ def test_days_hours_tokens_and_goodput_agree(run: Result) -> None:
 
 
 def test_step_time_is_the_batch_over_the_rate_and_the_sum_of_its_parts(run: Result) -> None:
-    # the batch is whole sequences over dp ranks: within one sequence per rank of 4e6 tokens
     rate = run.value("tokens_per_s_per_accelerator") * 1024
-    assert run.value("step_time_s") * rate == pytest.approx(4e6, rel=0.04)
+    assert run.value("step_time_s") * rate == pytest.approx(4e6, rel=1e-9)
     parts = run.frame("breakdown")
     assert parts["time_s"].sum() == pytest.approx(run.value("step_time_s"), rel=1e-9)
     assert parts["share_frac"].sum() == pytest.approx(1, rel=1e-9)
@@ -44,9 +75,10 @@ def test_mfu_is_model_flops_over_the_dense_peak(run: Result) -> None:
     assert run.value("hfu_frac") >= run.value("mfu_frac")
 
 
-def test_layout_uses_every_accelerator_and_fits(run: Result) -> None:
+def test_layout_uses_the_accelerators_it_says_and_fits(run: Result) -> None:
     layout = run.frame("layout").iloc[0]
-    assert layout["tp"] * layout["pp"] * layout["cp"] * layout["dp"] == 1024
+    used = layout["tp"] * layout["pp"] * layout["cp"] * layout["dp"]
+    assert used == run.value("accelerators_used") <= 1024
     assert 0 < run.value("memory_gib") < 80
     assert 0 < run.value("search.feasible") <= run.value("search.layouts")
 
@@ -57,11 +89,220 @@ def test_twice_the_tokens_take_twice_the_days(run: Result) -> None:
     assert twice.value("energy_mwh") == pytest.approx(2 * run.value("energy_mwh"), rel=1e-9)
 
 
+def test_memory_by_part_sums_to_the_memory(whole: Result) -> None:
+    parts = whole.frame("memory").set_index("part")["memory_gib"]
+    assert parts.sum() == pytest.approx(whole.value("memory_gib"), rel=1e-9)
+    assert (parts >= 0).all()
+    # bf16 weights of one stage: 2 bytes x 70.6e9 / (tp x pp), plus the embedding of the fuller end
+    layout = whole.frame("layout").iloc[0]
+    least = 2 * 70.6e9 / (layout["tp"] * layout["pp"]) / 2**30
+    if layout["zero"] < 3:
+        assert least * 0.9 < parts["weights"] < least * 1.3
+
+
+def test_joules_of_a_flop_are_the_energy_over_the_model_s_flops(run: Result) -> None:
+    # MFU x peak x accelerators x clean seconds = model FLOPs
+    seconds = run.value("days_p50") * 86_400 * run.value("goodput_frac")
+    flops = run.value("tflops_per_accelerator") * 1e12 * 1024 * seconds
+    assert run.value("energy_j_per_flop") == pytest.approx(run.value("energy_mwh") * 3.6e9 / flops, rel=1e-9)
+
+
+def test_rent_is_hours_times_the_median_on_demand_price(run: Result) -> None:
+    prices = [
+        price.usd_per_h.value / offer.accelerators
+        for offer in load().table("cloud", Offer).values()
+        if (offer.accelerator, offer.kind) == ("h100-sxm", "node")
+        for price in offer.prices
+        if price.term == "on-demand"
+    ]
+    paid = run.value("cost_usd") / run.value("accelerator_hours")
+    assert paid == pytest.approx(median(prices), rel=1e-9)
+    named = next(row for row in run.inputs if row["key"] == "usd_per_accelerator_hour")
+    assert named["value"] == pytest.approx(paid, rel=1e-9)
+    assert named["status"] == "default"
+
+
+def test_a_given_rent_goes_before_the_catalog(run: Result) -> None:
+    given = dcplan.train("llama-3.1-70b", **ASKED, usd_per_accelerator_hour=2.5)
+    assert given.value("cost_usd") == pytest.approx(2.5 * run.value("accelerator_hours"), rel=1e-9)
+    cost, days = given.metrics["cost_usd"], given.metrics["days"]
+    assert cost.low == pytest.approx(2.5 * 24 * 1024 * days.low, rel=1e-9)
+    assert cost.high == pytest.approx(2.5 * 24 * 1024 * days.high, rel=1e-9)
+    named = next(row for row in given.inputs if row["key"] == "usd_per_accelerator_hour")
+    assert (named["value"], named["status"]) == (2.5, "input")
+    free = dcplan.train("llama-3.1-70b", **ASKED, usd_per_accelerator_hour=0.0)
+    assert free.value("cost_usd") == 0
+
+
+def test_carbon_is_energy_times_the_grid_of_the_site(run: Result) -> None:
+    site = load().get("sites", "us-ashburn", Site)
+    assert site.grid_g_per_kwh is not None
+    placed = dcplan.train("llama-3.1-70b", **ASKED, site="us-ashburn")
+    # MWh x 1,000 kWh x g / 1e6 g a tonne
+    tonnes = run.value("energy_mwh") * 1000 * site.grid_g_per_kwh.value / 1e6
+    assert placed.value("carbon_t") == pytest.approx(tonnes, rel=1e-9)
+    assert "carbon_t" not in run.metrics
+
+
+def test_several_precisions_answer_the_fastest_and_say_what_they_claim() -> None:
+    both = dcplan.train("llama-3.1-70b", **ASKED, precision=("bf16", "fp8"))
+    one = {p: dcplan.train("llama-3.1-70b", **ASKED, precision=p) for p in ("bf16", "fp8")}
+    fastest = min(one, key=lambda p: one[p].value("days_p50"))
+    assert both.value("days_p50") == pytest.approx(one[fastest].value("days_p50"), rel=1e-12)
+    assert f", {fastest}:" in both.headline
+    assert both.value("search.layouts") == sum(r.value("search.layouts") for r in one.values())
+    claims = [w["message"] for w in both.warnings if "equal in quality" in w["message"]]
+    assert len(claims) == 1
+    assert "bf16, fp8" in claims[0]
+    assert not [w for w in one["fp8"].warnings if "equal in quality" in w["message"]]
+
+
+def test_mfu_is_taken_against_the_peak_of_the_precision() -> None:
+    low = dcplan.train("llama-3.1-70b", **ASKED, precision="fp8")
+    # 1,979 TFLOP/s dense FP8 (NVIDIA H100 data sheet)
+    assert low.value("mfu_frac") == pytest.approx(low.value("tflops_per_accelerator") / 1979, rel=2e-3)
+
+
+def test_a_measured_accelerator_has_no_warning(run: Result) -> None:
+    assert "unmeasured" not in codes(run)
+    assert spread(run) <= 0.25
+
+
+@pytest.mark.parametrize(("system", "accelerator"), [("mi300x-8", "mi300x"), ("vr-nvl72", "vr200")])
+def test_an_unmeasured_accelerator_warns_and_has_a_wider_interval(run: Result, system: str, accelerator: str) -> None:
+    guess = dcplan.train("llama-3.1-70b", **{**ASKED, "system": system})
+    (warned,) = [w["message"] for w in guess.warnings if w["code"] == "unmeasured"]
+    assert warned.startswith(f"{accelerator} with ")
+    assert f"{spread(guess):.0%} either way" in warned
+    assert spread(guess) > spread(run)
+
+
+def test_an_unmeasured_stack_on_a_measured_accelerator_warns() -> None:
+    guess = dcplan.train("llama-3.1-70b", **ASKED, stack="deepspeed")
+    assert "unmeasured" in codes(guess)
+
+
+def test_the_stack_changes_the_answer_and_is_listed(run: Result) -> None:
+    other = dcplan.train("llama-3.1-70b", **ASKED, stack="composer-fsdp")
+    assert other.value("step_time_s") != run.value("step_time_s")
+    status = {r["key"]: (r["value"], r["status"]) for r in (*run.inputs, *other.inputs) if r["key"] == "stack"}
+    assert status["stack"] == ("composer-fsdp", "input")
+    assert [r["status"] for r in run.inputs if r["key"] == "stack"] == ["default"]
+
+
+def test_a_stack_may_be_named_by_an_alias(run: Result) -> None:
+    other = dcplan.train("llama-3.1-70b", **ASKED, stack="nemo")
+    assert other.value("step_time_s") == pytest.approx(run.value("step_time_s"), rel=1e-12)
+
+
+def test_layouts_are_ranked_and_the_asked_number_are_the_fastest(whole: Result) -> None:
+    layouts = whole.frame("layouts")
+    assert list(layouts["rank"]) == list(range(1, len(layouts) + 1))
+    assert layouts["step_time_s"].is_monotonic_increasing
+    assert layouts["among_fastest"].sum() == 10
+    assert layouts["among_fastest"].iloc[:10].all()
+    assert layouts["step_time_s"][0] == pytest.approx(whole.value("step_time_s"), rel=1e-12)
+    assert layouts["memory_gib"][0] == pytest.approx(whole.value("memory_gib"), rel=1e-12)
+    total = layouts["memory_gib"] + layouts["memory_margin_gib"]
+    assert total.to_numpy() == pytest.approx(80.0, rel=1e-9)
+    first = layouts.iloc[0]
+    assert {k: first[k] for k in LAYOUT_KEYS} == {k: whole.frame("layout").iloc[0][k] for k in LAYOUT_KEYS}
+    # those after the fastest are there because each is leaner than all before it
+    rest = layouts.iloc[10:]["memory_gib"]
+    assert rest.is_monotonic_decreasing
+
+
+def test_more_of_the_fastest_only_add_rows(run: Result) -> None:
+    few = dcplan.train("llama-3.1-70b", **ASKED, top=1).frame("layouts")
+    assert few["among_fastest"].sum() == 1
+    assert few["step_time_s"][0] == run.frame("layouts")["step_time_s"][0]
+
+
+@pytest.mark.parametrize("rank", [1, 2, 7, 12])
+def test_a_layout_given_alone_has_the_figures_of_the_search(whole: Result, rank: int) -> None:
+    listed = whole.frame("layouts").iloc[rank - 1]
+    alone = dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=as_text(listed))
+    assert alone.value("step_time_s") == pytest.approx(listed["step_time_s"], rel=1e-9)
+    assert alone.value("memory_gib") == pytest.approx(listed["memory_gib"], rel=1e-9)
+    assert alone.frame("breakdown")["time_s"].sum() == pytest.approx(alone.value("step_time_s"), rel=1e-9)
+    assert alone.frame("memory")["memory_gib"].sum() == pytest.approx(alone.value("memory_gib"), rel=1e-9)
+    assert "layouts" not in alone.tables
+    assert alone.value("search.layouts") == 1
+
+
+def test_the_best_layout_given_alone_has_every_metric_of_the_search(whole: Result) -> None:
+    text = as_text(whole.frame("layout").iloc[0])
+    alone = dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=text)
+    for key, metric in whole.metrics.items():
+        if not key.startswith("search."):
+            assert alone.value(key) == pytest.approx(metric.value, rel=1e-9), key
+
+
+def test_no_layout_of_the_asked_shape_beats_the_search(whole: Result) -> None:
+    for text in ("tp=8,pp=4,vpp=5", "tp=8,pp=2,recompute=full", "tp=2,pp=8,vpp=5,recompute=selective"):
+        other = dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=text)
+        if other.exit_code == 0:
+            assert other.value("step_time_s") >= whole.value("step_time_s") * (1 - 1e-9)
+
+
+def test_a_layout_that_does_not_fit_says_by_how_much_and_names_one_that_does() -> None:
+    asked = {**ASKED, "accelerators": 512, "global_batch_tokens": BATCH}
+    bad = dcplan.train("llama-3.1-405b", **asked, layout="tp=8,pp=1")
+    assert (bad.status, bad.exit_code) == ("does_not_fit", 1)
+    need, limit, over = map(float, re.findall(r"needs ([\d.]+) GiB of ([\d.]+), ([\d.]+) too many", bad.headline)[0])
+    assert need == pytest.approx(bad.value("memory_gib"), abs=0.06)
+    assert limit == 80
+    assert over == pytest.approx(need - limit, abs=0.11)
+    near = bad.headline.split("nearest that fits: ")[1]
+    good = dcplan.train("llama-3.1-405b", **asked, layout=near)
+    assert good.exit_code == 0
+    assert good.value("memory_gib") <= 80
+
+
+def test_a_layout_that_no_other_of_its_count_can_save_names_a_count_that_holds_the_model() -> None:
+    bad = dcplan.train("llama-3.1-405b", system="dgx-h100", accelerators=8, tokens=1e9, layout="tp=8")
+    assert bad.exit_code == 1
+    found = re.search(r"; ([\d,]+) accelerators hold it: (\S+)$", bad.headline)
+    assert found
+    count = int(found.group(1).replace(",", ""))
+    # 405e9 x 16 bytes of states over 80 GiB each
+    assert count >= 405e9 * 16 / (80 * 2**30)
+    good = dcplan.train("llama-3.1-405b", system="dgx-h100", accelerators=count, tokens=1e9, layout=found.group(2))
+    assert good.exit_code == 0
+
+
 def test_a_model_too_large_for_memory_exits_1() -> None:
     # 405e9 parameters x 16 bytes of state = 6.5 TB; 8 x 80 GB = 0.64 TB
     result = dcplan.train("llama-3.1-405b", system="dgx-h100", accelerators=8, tokens=1e9)
     assert (result.status, result.exit_code) == ("does_not_fit", 1)
     assert result.value("search.feasible") == 0
+    need, over = map(float, re.findall(r"needs ([\d.]+) GiB of 80, ([\d.]+) too many", result.headline)[0])
+    assert need > 6.5e12 / 8 / 2**30  # at least its share of the states
+    assert over == pytest.approx(need - 0.95 * 80, abs=0.06)  # what may be planned with
+
+
+def test_weights_that_stream_need_no_room_on_the_wafer() -> None:
+    result = dcplan.train("llama-3.1-405b", system="cs-3", accelerators=4, tokens=1e9)
+    assert result.exit_code == 0
+    assert result.frame("layout").iloc[0]["tp"] == 1  # data parallel over wafers
+
+
+def test_a_system_without_ports_takes_its_family_s_link_or_a_given_one() -> None:
+    usual = dcplan.train("llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9)
+    given = dcplan.train("llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9, link_gbps=400)
+    assert (usual.exit_code, given.exit_code) == (0, 0)
+    assert given.value("step_time_s") <= usual.value("step_time_s")
+
+
+def test_a_system_without_a_power_figure_still_has_a_step_time() -> None:
+    result = dcplan.train("llama-3.1-8b", system="trn1-32xlarge", accelerators=256, tokens=1e9)
+    assert result.value("step_time_s") > 0
+    assert "energy_mwh" not in result.metrics
+
+
+def test_a_faster_link_is_no_slower(run: Result) -> None:
+    fast, slow = (dcplan.train("llama-3.1-70b", **ASKED, link_gbps=g) for g in (1600, 50))
+    assert fast.value("step_time_s") <= run.value("step_time_s") < slow.value("step_time_s")
 
 
 @pytest.mark.parametrize(
@@ -72,9 +313,43 @@ def test_a_model_too_large_for_memory_exits_1() -> None:
         ("llama-3.1-70b", {"system": None}, "--system"),
         ("llama-3.1-70b", {"accelerators": None}, "--accelerators"),
         ("llama-3.1-70b", {"precision": "fp4"}, "fp4"),  # Hopper has no FP4
+        ("llama-3.1-70b", {"precision": ("bf16", "fp4")}, "fp4"),
+        ("llama-3.1-70b", {"precision": "fp88"}, 'did you mean "fp8"'),
+        ("llama-3.1-70b", {"precision": ("bf16", "mxfp9")}, 'did you mean "mxfp8"'),
+        ("llama-3.1-70b", {"precision": ()}, "--precision"),
+        ("llama-3.1-70b", {"stack": "megatron-cor"}, 'did you mean "megatron-core"'),
+        ("llama-3.1-70b", {"site": "us-ashbur"}, 'did you mean "us-ashburn"'),
+        ("llama-3.1-70b", {"layout": "tp=8,recompte=full"}, 'did you mean "recompute"'),
+        ("llama-3.1-70b", {"layout": "tp=6"}, "tp 6 does not divide the 64 attention heads"),
+        ("llama-3.1-70b", {"accelerators": 0}, "--accelerators"),
+        ("llama-3.1-70b", {"usd_per_accelerator_hour": -1.0}, "--usd-per-accelerator-hour"),
     ],
 )
 def test_bad_requests_are_refused_with_the_mend(model: str, change: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as refused:
         dcplan.train(model, **{**ASKED, **change})
     assert words in str(refused.value)
+
+
+def test_all_unknown_names_are_said_at_once() -> None:
+    with pytest.raises(InputError) as refused:
+        dcplan.train("llama-3.1-70b", **ASKED, precision=("fp88", "mxfp9"), stack="megatron-cor")
+    assert len(refused.value.problems) == 3
+
+
+def test_a_batch_below_one_sequence_is_refused_or_counted_as_one() -> None:
+    asked = {"system": "dgx-h100", "accelerators": 64, "tokens": 1e12, "seq_len": 131072}
+    try:
+        small = dcplan.train("llama-3.1-8b", **asked, global_batch_tokens=8192)
+    except InputError:
+        return
+    rate = small.value("tokens_per_s_per_accelerator") * 64
+    assert small.value("days_p50") == pytest.approx(1e12 / rate / 86_400 / small.value("goodput_frac"), rel=1e-6)
+
+
+def test_the_same_question_has_the_same_answer(run: Result) -> None:
+    again = dcplan.train("llama-3.1-70b", **ASKED)
+    for part in ("headline", "tables", "inputs", "warnings"):
+        assert getattr(again, part) == getattr(run, part)
+    figures = [{k: m for k, m in r.metrics.items() if k != "search.seconds"} for r in (run, again)]
+    assert figures[0] == figures[1]

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.conftest import Ran
 
 VERBS = [
-    "", "plan", "check", "train", "show", "export", "schema", "doctor", "catalog", "catalog list", "catalog show",
-    "catalog check",
+    "", "plan", "check", "train", "validate", "calibrate", "show", "export", "schema", "doctor", "catalog",
+    "catalog list", "catalog show", "catalog check",
 ]  # fmt: skip
 
 
@@ -38,3 +38,14 @@ def test_main_example_text(here: Callable[..., Ran], golden: Callable[[str, str]
     ran = here(verb, "train-405b-in-90-days")
     assert ran.code == 0, ran.err
     golden(f"cli/{verb}-train-405b-in-90-days.txt", plain(f"{ran.out}--- stderr ---\n{ran.err}"))
+
+
+TYPED = "tp=4,pp=4,vpp=5,cp=2,mbs=1"
+TRAIN = ("llama-3.1-70b", "--system", "dgx-h100", "--accelerators", "1024", "--tokens", "1e12")
+
+
+def test_train_of_one_layout_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
+    ran = here("train", *TRAIN, "--global-batch-tokens", "8388608", "--layout", TYPED)
+    assert ran.code == 0, ran.err
+    text = re.sub(r"^search\.seconds.*$", "search.seconds", ran.out, flags=re.MULTILINE)
+    golden("cli/train-llama-3.1-70b-layout.txt", plain(f"{text}--- stderr ---\n{ran.err}"))

@@ -53,6 +53,24 @@ def test_failed_warning_expectation_exits_0(here: Callable[..., Ran], tiny: Path
     assert "warn cheap: cost.capex_usd" in ran.out
 
 
+def test_layout_that_does_not_fit_exits_1_and_names_one_that_does(here: Callable[..., Ran]) -> None:
+    # 405e9 weights and gradients at 2 + 4 bytes over 8 of 512 ranks: 304 GB of 80
+    asked = ("train", "llama-3.1-405b", "--system", "dgx-h100", "-n", "512", "--tokens", "1e12")
+    ran = here(*asked, "--global-batch-tokens", "8388608", "--layout", "tp=8", "-f", "json")
+    assert ran.code == 1, ran.err
+    document = json.loads(ran.out)
+    assert (document["status"], document["exit_code"]) == ("does_not_fit", 1)
+    assert "too many; nearest that fits: tp=" in document["headline"]
+
+
+def test_wrong_layout_exits_2_with_every_reason(here: Callable[..., Ran]) -> None:
+    asked = ("train", "llama-3.1-70b", "--system", "dgx-h100", "-n", "512", "--tokens", "1e12")
+    ran = here(*asked, "--layout", "tp=3,pp=2,vpp=99,ep=2")
+    assert (ran.code, ran.out) == (2, "")
+    for part in ("--layout: error[DC052]", "tp 3 does not divide", "pp x vpp = 198", "the model has no experts"):
+        assert part in ran.err
+
+
 def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text(TINY.replace("utility_mw: 4", "utilty_mw: 4"), encoding="utf-8")
     ran = spawn("plan", "bad.yaml", cwd=tmp_path)
@@ -74,6 +92,12 @@ def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
         (("plan", "tiny.yaml", "--gap", "-1"), ("--gap", "greater than or equal to 0")),
         (("train", "llama-3.1-70b", "--system", "dgx-h10", "-n", "8", "--tokens", "1e9"), ("DC010", '"dgx-h100"')),
         (("train", "llama-3.1-70b", "--precision", "fp9"), ("DC050", "fp9")),
+        (("train", "llama-3.1-70b", "--precision", "bf16,fp88"), ("DC050", 'did you mean "fp8"')),
+        (("train", "llama-3.1-70b", "--stack", "nemoo"), ("DC010", "nemoo")),
+        (("train", "llama-3.1-70b", "--top", "0"), ("--top", "greater than or equal to 1")),
+        (("train", "llama-3.1-70b", "--usd-per-accelerator-hour", "-1"), ("--usd-per-accelerator-hour",)),
+        (("validate", "--by", "stak"), ("DC050", 'did you mean "stack"')),
+        (("validate", "--runs", "tiny.yaml"), ("tiny.yaml:1:1", "DC053", "columns missing")),
         (("catalog", "show", "dgx-h10"), ("DC010", 'did you mean "dgx-h100"?')),
         (("catalog", "list", "sytems"), ("DC010", 'did you mean "systems"?')),
         (("show", "tiny.yaml"), ("tiny.yaml", "not a dcplan result")),

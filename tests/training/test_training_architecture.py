@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.training.architecture import Architecture, from_config, model_flops_per_token
+from dcplan.training.architecture import Architecture, context_tokens, model_flops_per_token
+from dcplan.training.config import from_config
 
-HYBRIDS = {"nemotron-h-56b"}
 MODELS = sorted(load().rows["models"])
 QUICK = settings(max_examples=60, deadline=None)
 
@@ -21,19 +21,12 @@ def _shape(name: str) -> Architecture:
     return from_config(load().get("models", name, Model).config)
 
 
-@pytest.mark.parametrize("name", [m for m in MODELS if m not in HYBRIDS])
+@pytest.mark.parametrize("name", MODELS)
 def test_counted_parameters_are_the_catalog_s(name: str) -> None:
     assert _shape(name).params / 1e9 == pytest.approx(load().get("models", name, Model).params_b.value, rel=0.005)
 
 
-@pytest.mark.parametrize("name", sorted(HYBRIDS))
-def test_mamba_hybrid_is_refused_with_the_reason(name: str) -> None:
-    with pytest.raises(ValueError, match=r"hybrid Mamba layers \(hybrid_override_pattern\) are not supported"):
-        _shape(name)
-
-
-def test_every_model_of_the_catalog_is_counted_or_a_known_hybrid() -> None:
-    assert set(MODELS) >= HYBRIDS
+def test_catalog_has_many_models() -> None:
     assert len(MODELS) > 50
 
 
@@ -197,3 +190,123 @@ def test_missing_key_is_named(key: str) -> None:
 
 def test_text_part_of_a_multimodal_config_is_read() -> None:
     assert from_config({"model_type": "x", "text_config": BASE}).params == from_config(BASE).params
+
+
+@pytest.mark.parametrize("key", ["mamba_d_state", "layers_block_type", "attn_layer_period", "mamba_num_heads"])
+def test_other_hybrids_are_refused_naming_the_field(key: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{key}: hybrid layers are read from hybrid_override_pattern"):
+        from_config({**BASE, key: 16})
+
+
+HYBRID: dict[str, Any] = {
+    "hidden_size": 1024,
+    "hybrid_override_pattern": "M-M*-",
+    "intermediate_size": 4096,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 2,
+    "vocab_size": 1000,
+    "mamba_num_heads": 32,
+    "mamba_head_dim": 64,
+    "n_groups": 4,
+    "ssm_state_size": 128,
+    "conv_kernel": 4,
+}
+
+
+def test_hybrid_by_hand() -> None:
+    """Nemotron-H (arXiv 2504.03624): two Mamba-2 blocks, one attention, two ungated MLPs; a norm before each.
+
+    Mamba: width 32 x 64 = 2,048, convolution over 2,048 + 2 x 4 x 128 = 3,072 channels; in-projection
+    1,024 x (2,048 + 3,072 + 32), convolution 3,072 x (4 + 1), A, D and bias 3 x 32, norm 2,048, out 2,048 x 1,024.
+    """
+    mamba = 1024 * (2048 + 3072 + 32) + 3072 * 5 + 3 * 32 + 2048 + 2048 * 1024
+    attention, mlp = 2 * 1024**2 + 2 * 1024 * 256, 2 * 1024 * 4096
+    shape = from_config(HYBRID)
+    assert shape.params == 2 * mamba + attention + 2 * mlp + 5 * 1024 + 1024 + 2 * 1000 * 1024
+    assert (shape.layers, shape.mamba_layers, shape.attention_layers, shape.dense_layers) == (5, 2, 1, 2)
+    matmul = 6 * (shape.params - 1000 * 1024)
+    # one attention block, causal; the scan 18 x 2,048 x 128 a Mamba block
+    assert model_flops_per_token(shape, 4096) == matmul + 6 * 2048 * 8 * 256 + 2 * 18 * 2048 * 128
+
+
+def test_unknown_block_of_a_hybrid_is_named() -> None:
+    with pytest.raises(ValueError, match="hybrid_override_pattern: unknown block 'X'"):
+        from_config({**HYBRID, "hybrid_override_pattern": "M-X*"})
+
+
+@pytest.mark.parametrize(
+    ("name", "local", "layers", "window"),
+    [
+        ("gemma-2-27b", 23, 46, 4096),  # arXiv 2408.00118, section 2: every other layer
+        ("gemma-3-27b", 52, 62, 1024),  # arXiv 2503.19786, section 2: five local to one global, 62 // 6 = 10 global
+        ("gpt-oss-120b", 18, 36, 128),  # model card, section 2.2: alternating
+        ("gpt-oss-20b", 12, 24, 128),
+        ("mistral-7b", 32, 32, 4096),  # arXiv 2310.06825: all
+        ("llama-3.1-8b", 0, 32, 0),
+    ],
+)
+def test_layers_with_a_sliding_window(name: str, local: int, layers: int, window: int) -> None:
+    shape = _shape(name)
+    assert (shape.local_layers, shape.attention_layers, shape.window) == (local, layers, window)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"sliding_window": 256}, (4, 256)),
+        ({"sliding_window": 256, "use_sliding_window": False}, (0, 0)),
+        ({"sliding_window": 256, "sliding_window_pattern": 4}, (3, 256)),
+        ({"sliding_window": 256, "layer_types": ["sliding_attention", "full_attention"] * 2}, (2, 256)),
+        ({"attention_chunk_size": 512, "model_type": "llama4"}, (3, 512)),
+        ({"sliding_window": None}, (0, 0)),
+    ],
+)
+def test_window_is_read_from_the_key_that_a_family_uses(change: dict[str, Any], expected: tuple[int, int]) -> None:
+    shape = from_config({**BASE, **change})
+    assert (shape.local_layers, shape.window) == expected
+
+
+def test_keys_a_query_meets_by_hand() -> None:
+    """4 layers, 8,192 tokens: all causal 4 x 4,096; a window of 1,024 leaves 1,024 - 1,024^2 / 16,384 = 960.
+
+    Three of four local: 4,096 + 3 x 960. A window of at least the sequence is none.
+    """
+    assert context_tokens(from_config(BASE), 8192) == 4 * 4096
+    assert context_tokens(from_config({**BASE, "sliding_window": 1024}), 8192) == 4 * 960
+    mixed = from_config({**BASE, "sliding_window": 1024, "sliding_window_pattern": 4})
+    assert context_tokens(mixed, 8192) == 4096 + 3 * 960
+    assert context_tokens(mixed, 1024) == context_tokens(mixed, 512) * 2 == 4 * 512
+
+
+@given(st.integers(1, 4096), st.integers(1, 4096))
+@QUICK
+def test_windowed_queries_meet_the_keys_one_by_one(window: int, seq_len: int) -> None:
+    """Summed query by query, min(i, w) keys for the i-th, less half a key each for the diagonal."""
+    keys = sum(min(i, window) for i in range(1, seq_len + 1)) / seq_len
+    found = context_tokens(from_config({**BASE, "sliding_window": window}), seq_len) / 4
+    assert found == pytest.approx(keys, abs=0.5 + 1e-9)
+    assert found <= min(window, seq_len)
+
+
+def test_extra_prediction_layers_are_read_but_not_counted() -> None:
+    # arXiv 2412.19437, section 4.2: 671 B without the multi-token-prediction module of depth 1
+    shape = _shape("deepseek-v3")
+    assert shape.mtp_layers == 1
+    without = from_config({**load().get("models", "deepseek-v3", Model).config, "num_nextn_predict_layers": 0})
+    assert (without.mtp_layers, without.params) == (0, shape.params)
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    # arXiv 2412.19437, section 2.1.2: at most 4 nodes; arXiv 2405.04434, section 2.2.2: at most 3 devices
+    [("deepseek-v3", 4), ("deepseek-v2", 3), ("mixtral-8x22b", 0), ("qwen3-235b-a22b", 0)],
+)
+def test_groups_a_token_may_reach(name: str, groups: int) -> None:
+    assert _shape(name).expert_groups == groups
+
+
+def test_one_group_or_all_groups_is_no_limit() -> None:
+    experts = {"num_local_experts": 8}
+    for given_groups in ({"n_group": 1, "topk_group": 1}, {"n_group": 4, "topk_group": 4}, {}):
+        assert from_config({**BASE, **experts, **given_groups}).expert_groups == 0
+    assert from_config({**BASE, **experts, "n_group": 4, "topk_group": 2}).expert_groups == 2

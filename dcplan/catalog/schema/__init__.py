@@ -7,7 +7,8 @@ from dcplan.catalog.schema.hardware import Accelerator, System
 from dcplan.catalog.schema.market import Curve, DepreciationTable, Offer, Region
 from dcplan.catalog.schema.network import Fabric, Nic, Optic, Switch
 from dcplan.catalog.schema.place import CoolingOption, PueRow, Site
-from dcplan.catalog.schema.workload import Model, Stack
+from dcplan.catalog.schema.training import Family, Recipe, Stack, TrainingTerms
+from dcplan.catalog.schema.workload import Model
 
 KINDS: dict[str, type[Row]] = {
     "accelerators": Accelerator,
@@ -24,7 +25,9 @@ KINDS: dict[str, type[Row]] = {
     "cloud": Offer,
     "regions": Region,
     "models": Model,
+    "families": Family,
     "stacks": Stack,
+    "recipes": Recipe,
     "reliability": Parameter,
     "finance": Parameter,
     "residuals": Curve,
@@ -39,16 +42,19 @@ __all__ = [
     "Curve",
     "DepreciationTable",
     "Fabric",
+    "Family",
     "Model",
     "Nic",
     "Offer",
     "Optic",
     "Parameter",
     "PueRow",
+    "Recipe",
     "Region",
     "Row",
     "Site",
     "Stack",
     "Switch",
     "System",
+    "TrainingTerms",
 ]

@@ -7,24 +7,12 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dcplan.catalog.schema.base import QuarterName, Row
+from dcplan.catalog.schema.training import TrainingTerms
 from dcplan.provenance import Fraction, NonNegative, Positive
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4")
 Cooling = Literal["air", "liquid"]
 Protocol = Literal["infiniband", "ethernet", "slingshot", "efa", "ici"]
-
-
-class Achieved(BaseModel):
-    """Fraction of the dense peak that measured training runs reach as model FLOP/s, by precision and kind."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    bf16_dense_frac: Fraction | None = None
-    bf16_moe_frac: Fraction | None = None
-    fp8_dense_frac: Fraction | None = None
-    fp8_moe_frac: Fraction | None = None
-    fp4_dense_frac: Fraction | None = None
-    fp4_moe_frac: Fraction | None = None
 
 
 class Accelerator(Row):
@@ -51,7 +39,9 @@ class Accelerator(Row):
     scaleup_domain: int | None = Field(default=None, ge=1)
     tdp_kw: Positive | None = None
     price_usd: Positive | None = None
-    achieved: Achieved = Achieved()
+    family: str | None = None
+    """Row of ``families`` that its training speed comes from."""
+    training: TrainingTerms = TrainingTerms()
 
 
 class AverageKw(BaseModel):

@@ -1,4 +1,4 @@
-"""Models to train and the software stacks that train them."""
+"""Models to train."""
 
 from __future__ import annotations
 
@@ -15,9 +15,3 @@ class Model(Row):
     params_b: Positive
     active_params_b: Positive | None = None
     training_tokens: Positive | None = None
-
-
-class Stack(Row):
-    """A training software stack; physical parameters are fitted in the training room's issue."""
-
-    since: str | None = None

@@ -222,8 +222,6 @@ def _warnings(question: Question) -> list[str]:
     over = scenario.fabric.oversubscription if scenario.fabric else None
     if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
         notes.append("oversubscription changes switch counts and cost here, not yet the training time")
-    if any(job.stack for job in scenario.workloads.training):
-        notes.append("workloads.training.stack is read but not used yet: achieved fractions are not split by stack")
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
     if scenario.finance.debt or scenario.finance.tax != type(scenario.finance.tax)():

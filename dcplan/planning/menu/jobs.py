@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.catalog.schema import Accelerator, Model, Parameter
+from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack
 from dcplan.errors import InputError
+from dcplan.planning.menu.devices import (
+    default_stack,
+    device_terms,
+    recipe_terms,
+    record_training,
+    spread_frac,
+    stack_terms,
+)
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import (
     FabricOption,
@@ -24,8 +32,10 @@ from dcplan.planning.menu.types import (
 from dcplan.reliability.calendar import RunTime, run_time
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Capacity, Job
-from dcplan.training.architecture import Architecture, from_config
+from dcplan.training.architecture import Architecture
+from dcplan.training.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, layout_of, sweep
+from dcplan.training.terms import FUSED_DISPATCH, peak_tflops
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
@@ -89,31 +99,59 @@ def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
     )
 
 
-def hardware(accelerator: str, precision: str, gb_per_s: float, ledger: Ledger, *, moe: bool) -> Hardware | str:
-    """Training view of an accelerator at a precision, or why there is none."""
-    row = ledger.catalog.get("accelerators", accelerator, Accelerator)
-    peak = getattr(row, f"{precision}_tflops")
-    family = "bf16" if precision == "fp16" else precision
-    frac = getattr(row.achieved, f"{family}_{'moe' if moe else 'dense'}_frac")
-    if peak is None:
-        return f"{row.id} has no dense {precision} peak"
-    if frac is None:
-        return f"{row.id} has no measured or class fraction for {precision}"
-    key = f"accelerators.{row.id}"
-    wafer = row.kind == "wafer"
-    if row.hbm_gb is None and not wafer:
-        return f"{row.id} has no memory size"
-    low, high = frac.bounds
+def hardware(
+    accelerator: str, precision: str, gb_per_s: float, ledger: Ledger, *, moe: bool, stack: str | None = None
+) -> Hardware | str:
+    """Training view of an accelerator at a precision with a software stack, or why there is none."""
+    catalog = ledger.catalog
+    row = catalog.get("accelerators", accelerator, Accelerator)
+    device = device_terms(catalog, row, scaleout_gb_per_s=gb_per_s or None)
+    if isinstance(device, str):
+        return device
+    stack_row = catalog.find("stacks", stack or default_stack(row), Stack)
+    recipe_row = catalog.find("recipes", precision, Recipe)
+    if stack_row is None or recipe_row is None:
+        what = f"stack {stack!r}" if stack_row is None else f"precision {precision!r}"
+        return f"no {what} in the catalog"
+    recipe = recipe_terms(recipe_row)
+    if not peak_tflops(device, recipe.gemm):
+        return f"{row.id} has no dense {recipe.gemm} peak"
+    terms = stack_terms(stack_row)
+    record_training(ledger, row, recipe.gemm, stack_row.id)
+    kernels = float(FUSED_DISPATCH) if row.family in stack_row.fused_families else 0.0
     return Hardware(
-        peak_tflops=ledger.take(f"{key}.{precision}_tflops", peak),
-        achieved_frac=ledger.take(f"{key}.achieved.{family}_{'moe' if moe else 'dense'}_frac", frac),
-        achieved_low_frac=low,
-        achieved_high_frac=high,
-        hbm_gb=ledger.take(f"{key}.hbm_gb", row.hbm_gb) if row.hbm_gb else 0.0,
-        scaleup_domain=row.scaleup_domain or 1,
-        scaleout_gb_per_s=gb_per_s,
-        streams_weights=wafer,
+        device,
+        terms,
+        recipe,
+        spread_frac(catalog, row, stack_row, moe=moe),
+        kernels,
+        streams_weights=row.kind == "wafer",
     )
+
+
+SPEEDS = ("half_gemm_frac", "fp8_gemm_frac", "fp4_gemm_frac", "attention_frac", "portable_attention_frac")
+
+
+def slowed(spec: Hardware, frac: float) -> Hardware:
+    """Hardware whose matrix products and attention run at a share of their speed."""
+    return replace(spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in SPEEDS}))
+
+
+def aged(spec: Hardware, row: Accelerator, start: str | None, ledger: Ledger) -> Hardware:
+    """A young generation's speed: its software needs some quarters until it reaches the settled fractions.
+
+    Speed rises in a straight line from ``maturity-first-frac`` in the quarter of availability to 1 after
+    ``maturity-quarters``.
+    """
+    if start is None or row.available_from is None:
+        return spec
+    age = quarter_index(start) - quarter_index(row.available_from)
+    settled = ledger.catalog.get("reliability", "maturity-quarters", Parameter).value.value
+    if age >= settled:
+        return spec
+    first = ledger.parameter("reliability", "maturity-first-frac")
+    ledger.parameter("reliability", "maturity-quarters")
+    return slowed(spec, first + (1.0 - first) * max(age, 0) / settled)
 
 
 def targets(
@@ -177,10 +215,13 @@ class JobMenu:
         key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision, target.limit)
         if key not in self._cache:
             shape = self.shape(job.model)
-            spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
+            moe = shape.moe_layers > 0
+            spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=moe, stack=job.stack)
             if isinstance(spec, str):
                 self._cache[key] = spec
             else:
+                row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
+                spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.ledger)
                 fixed = job.accelerators
                 counts = np.array([fixed] if fixed else _counts(target.unit, target.limit), dtype=np.float64)
                 batch = job.global_batch_tokens.value
@@ -190,7 +231,7 @@ class JobMenu:
     def run_of_one_day(self, spec: Hardware) -> RunTime:
         """Distribution of a run that takes one clean day; all its quantiles scale with the clean days."""
         low, value, high = self.goodput
-        return run_time(1.0, spec.achieved_low_frac / spec.achieved_high_frac, value, low, high)
+        return run_time(1.0, (1.0 - spec.spread_frac) / (1.0 + spec.spread_frac), value, low, high)
 
     def configs(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[JobConfig]:
         """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
@@ -315,5 +356,5 @@ def _starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
         last = math.floor((terms.end_day - config.days) / DAYS_PER_MONTH + 1e-9)
         if last >= terms.first_month and last not in starts:
             starts.append(last)
-        result += [JobConfig(**{**config.__dict__, "start_month": s}) for s in sorted(starts)]
+        result += [replace(config, start_month=s) for s in sorted(starts)]
     return result

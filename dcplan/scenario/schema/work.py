@@ -11,7 +11,7 @@ from dcplan.catalog.schema.market import Term
 from dcplan.provenance import Fraction, Positive, Quantity, Ratio, Series
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
 
-Precision = Literal["bf16", "fp16", "fp8", "fp4"]
+Precision = Literal["bf16", "fp16", "tf32", "fp8", "fp8-rowwise", "mxfp8", "fp4"]
 
 
 class Job(Part):

@@ -1,0 +1,273 @@
+"""Search of layouts: every valid one, memory first, then time. No sampling, no caps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.training.architecture import Architecture
+from dcplan.training.blocks import Setup
+from dcplan.training.lightest import FAST_HOST
+from dcplan.training.memory import kept_bytes, memory
+from dcplan.training.step import Work, assemble, work
+from dcplan.training.tables import RECOMPUTE, SCHEDULES, Array, LayoutTable, model_table, rows
+from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, device_table, recipe_table, stack_table
+from dcplan.training.traffic import traffic
+
+GIB = 2.0**30
+USABLE_FRAC = 0.95
+"""Share of the memory a layout may plan with: fragmentation and the model's own error take the rest."""
+CHUNK = 16384
+SMALL_MICRO_BATCHES = (1, 2, 3, 4, 6, 8)
+"""Tried whether they divide the batch or not: the last micro-batch may be part empty."""
+Index = npt.NDArray[np.intp]
+KEYS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "micro_batch", "recompute", "zero", "schedule", "offload")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is trained on what; ``accelerators`` fixes nothing but the search's own count."""
+
+    shape: Architecture
+    device: DeviceTerms
+    stack: StackTerms
+    recipe: RecipeTerms
+    seq_len: int
+    global_batch: float
+    """Sequences of an optimizer step."""
+    graphs: float = 0.0
+    trainable: float = 1.0
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Values the search tries besides the divisors that the model and the count allow."""
+
+    recompute: tuple[int, ...]
+    zero: tuple[int, ...]
+    schedule: tuple[int, ...] = (0,)
+    offload: tuple[float, ...] = (0.0,)
+    etp: bool = True
+    every_micro_batch: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """The layouts kept, fastest first: columns of ``KEYS``, step time, memory; and how many there were."""
+
+    layouts: dict[str, Array]
+    step_time_s: Array
+    memory_bytes: Array
+    tried: int
+    feasible: int
+    least_bytes: float = float("inf")
+    """Memory of the leanest layout tried, whether it fits or not."""
+    least: dict[str, float] | None = None
+
+
+def default_axes(case: Case) -> Axes:
+    """What the stack can do: its recompute modes, its sharding and, where it has one, offload."""
+    modes = tuple(RECOMPUTE.index(name) for name in case.stack.recompute)
+    fast = case.device.host_gb_per_s * 1e9 >= FAST_HOST
+    zero = (3,) if case.stack.zero >= 3 else tuple(sorted({case.stack.zero, 1, 3}))
+    return Axes(modes, zero, offload=(0.0, 1.0) if case.stack.offloads and fast else (0.0,))
+
+
+def divisors(n: int) -> list[int]:
+    """All divisors, ascending.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    small = [i for i in range(1, int(n**0.5) + 1) if n % i == 0]
+    return sorted({*small, *(n // i for i in small)})
+
+
+def case_setup(case: Case, layout: LayoutTable) -> Setup:
+    """One model, accelerator, stack and recipe against a table of layouts."""
+    stack = stack_table([case.stack], np.array([case.graphs]))
+    return Setup(
+        model_table([case.shape]),
+        device_table([case.device], [case.stack], [case.recipe]),
+        recipe_table([case.recipe], [case.stack]),
+        stack,
+        layout,
+    )
+
+
+def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
+    """Layout columns with the batch cut into micro-batches; the last ones may be part empty.
+
+    Interleaved schedules run micro-batches in groups of pp (Narayanan et al. 2021, section 2.2).
+    """
+    dp = columns["dp"]
+    count = np.ceil(case.global_batch / (dp * columns["micro_batch"]) - 1e-9)
+    group = np.where(columns["vpp"] > 1, columns["pp"], 1.0)
+    count = np.ceil(count / group) * group
+    one = np.ones_like(dp)
+    return LayoutTable(
+        **{name: columns[name] for name in KEYS},
+        micro_batches=count,
+        shard=columns.get("shard", dp * columns["cp"]),
+        seq_len=one * case.seq_len,
+        trainable=one * case.trainable,
+    )
+
+
+def _inner(case: Case, ranks: int, axes: Axes) -> dict[str, Array]:
+    """All (tp, cp, micro-batch, ep, etp): what the time of one micro-batch depends on."""
+    tps = [t for t in divisors(case.shape.heads) if t <= ranks]
+    cps = [c for c in divisors(case.seq_len) if c <= ranks]
+    batch = int(case.global_batch)
+    every = divisors(batch) if axes.every_micro_batch else []
+    micros = sorted({*every, *(b for b in SMALL_MICRO_BATCHES if b <= batch)})
+    eps = divisors(case.shape.experts) if case.shape.moe_layers else [1]
+    table = []
+    for tp in tps:
+        etps = (1, tp) if case.shape.moe_layers and tp > 1 and axes.etp else (1,)
+        table += [
+            (tp, cp, b, ep, etp)
+            for cp in cps
+            if tp * cp <= ranks
+            for b in micros
+            for ep in eps
+            for etp in etps
+            if ep * etp <= ranks
+        ]
+    columns = np.array(table, dtype=np.float64).T
+    return dict(zip(("tp", "cp", "micro_batch", "ep", "etp"), columns, strict=True))
+
+
+def _stages(layers: int, ranks: int) -> list[tuple[int, int]]:
+    """Pipeline sizes with every number of chunks: whole layers a chunk, where stages are even."""
+    found = []
+    for pp in range(1, min(layers, ranks) + 1):
+        if pp == 1:
+            found.append((1, 1))
+        elif ranks % pp == 0 or pp == layers or pp & (pp - 1) == 0:
+            chunks = divisors(layers // pp) if layers % pp == 0 else list(range(1, layers // pp + 1))
+            found += [(pp, v) for v in chunks]
+    return found
+
+
+def _grid(case: Case, ranks: int, axes: Axes, columns: dict[str, Array]) -> Iterator[tuple[dict[str, Array], Index]]:
+    """Blocks of valid layouts with the row of the inner table each one uses."""
+    outer = [
+        (pp, v, r, z, sch, off)
+        for pp, v in _stages(case.shape.layers, ranks)
+        for r in axes.recompute
+        for z in axes.zero
+        for sch in (axes.schedule if pp > 1 and v == 1 else (0,))
+        for off in (axes.offload if r < RECOMPUTE.index("full") else (0.0,))
+        if z < 3 or pp == 1 or case.stack.zero >= 3
+    ]
+    table = np.array(outer, dtype=np.float64)
+    names = ("pp", "vpp", "recompute", "zero", "schedule", "offload")
+    replica = columns["tp"] * columns["cp"]
+    step_rows = max(CHUNK * 4 // max(len(outer), 1), 1)
+    for start in range(0, len(replica), step_rows):
+        at = np.arange(start, min(start + step_rows, len(replica)))
+        most = np.floor(case.global_batch / columns["micro_batch"][at])[:, None]
+        dp = np.minimum(np.floor(ranks / (replica[at][:, None] * table[:, 0][None, :])), most)
+        groups = dp * replica[at][:, None]
+        ok = dp >= 1
+        ok &= columns["ep"][at][:, None] * columns["etp"][at][:, None] <= groups
+        ok &= np.mod(groups, columns["ep"][at][:, None] * columns["etp"][at][:, None]) == 0
+        first, second = np.nonzero(ok)
+        if not first.size:
+            continue
+        block = {name: table[second, i] for i, name in enumerate(names)}
+        block |= {name: column[at][first] for name, column in columns.items()}
+        block["dp"] = dp[first, second]
+        yield {name: block[name] for name in KEYS}, at[first]
+
+
+def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -> Found:
+    """Every valid layout of ``ranks`` ranks; the ``keep`` fastest that fit memory, and the memory frontier.
+
+    Tensor parallel divides the heads, context parallel the sequence, expert parallel the experts; the micro-batch
+    divides the global batch or is small; stages hold whole layers, their number divides the ranks or is a power of
+    two; chunks divide a stage. Ranks that fill no replica, or find no sequence, stay idle.
+
+    Parameters
+    ----------
+    case : Case
+        Model, accelerator, stack, recipe, sequence length and batch.
+    ranks : int
+        Ranks to lay out, at least 1.
+    axes : Axes, optional
+        Modes to try; what the stack can do where left out.
+    keep : int, default 1
+        How many of the fastest to return.
+    """
+    axes = axes or default_axes(case)
+    columns = _inner(case, ranks, axes)
+    ones = np.ones_like(columns["tp"])
+    blank = {name: columns.get(name, ones if name in {"pp", "vpp", "dp"} else 0.0 * ones) for name in KEYS}
+    inner = case_setup(case, layout_table(case, blank))
+    did, sent, kept = work(inner), traffic(inner), kept_bytes(inner)
+    limit = case.device.hbm_gb / case.device.ranks * GIB * USABLE_FRAC
+    best: list[tuple[dict[str, Array], Array, Array]] = []
+    tried = feasible = 0
+    least, leanest = float("inf"), None
+    for block, at in _grid(case, ranks, axes, columns):
+        tried += at.size
+        for part in _parts(block, at):
+            setup = case_setup(case, layout_table(case, part[0]))
+            every = part[1]
+            held = memory(setup, rows(kept, every)).total
+            fits = held <= limit
+            low = int(np.argmin(held))
+            if held[low] < least:
+                least, leanest = float(held[low]), {k: float(v[low]) for k, v in part[0].items()}
+            feasible += int(fits.sum())
+            if not fits.any():
+                continue
+            chosen = replace(setup, layout=rows(setup.layout, fits))
+            index = every[fits]
+            time = assemble(chosen, _take_work(did, index), rows(sent, index)).time_s
+            best.append(_leaders({k: v[fits] for k, v in part[0].items()}, time, held[fits], keep))
+    return replace(_merge(best, keep, tried, feasible), least_bytes=least, least=leanest)
+
+
+def _parts(block: dict[str, Array], at: Index) -> Iterator[tuple[dict[str, Array], Index]]:
+    for start in range(0, at.size, CHUNK):
+        cut = slice(start, start + CHUNK)
+        yield {k: v[cut] for k, v in block.items()}, at[cut]
+
+
+def _take_work(did: Work, at: Index) -> Work:
+    return Work(**{f.name: rows(getattr(did, f.name), at) for f in fields(Work)})
+
+
+def _order(layouts: dict[str, Array], time: Array) -> Array:
+    """Fastest first; a hair for each rank of tensor, pipeline and chunk, so that ties go to the simplest."""
+    simple = layouts["pp"] * layouts["vpp"] + layouts["tp"] / 64.0 + layouts["cp"] + layouts["offload"]
+    return np.asarray(np.argsort(time * (1.0 + 1e-9 * simple), kind="stable"), dtype=np.float64)
+
+
+def _leaders(layouts: dict[str, Array], time: Array, held: Array, keep: int) -> tuple[dict[str, Array], Array, Array]:
+    """The ``keep`` fastest and those that no faster one beats in memory."""
+    order = _order(layouts, time).astype(np.intp)
+    lowest = np.minimum.accumulate(held[order])
+    frontier = np.concatenate([[True], held[order][1:] < lowest[:-1]])
+    wanted = order[(np.arange(order.size) < keep) | frontier]
+    return {k: v[wanted] for k, v in layouts.items()}, time[wanted], held[wanted]
+
+
+def _merge(found: Sequence[tuple[dict[str, Array], Array, Array]], keep: int, tried: int, feasible: int) -> Found:
+    if not found:
+        empty = np.empty(0)
+        return Found(dict.fromkeys(KEYS, empty), empty, empty, tried, feasible)
+    layouts = {k: np.concatenate([f[0][k] for f in found]) for k in KEYS}
+    time, held = (np.concatenate([f[i] for f in found]) for i in (1, 2))
+    layouts, time, held = _leaders(layouts, time, held, keep)
+    return Found(layouts, time, held, tried, feasible)
+
+
+def schedule_name(index: float) -> str:
+    """Name of a schedule column's value."""
+    return SCHEDULES[int(index)]

@@ -1,0 +1,210 @@
+"""Time of one optimizer step, split into parts that sum to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.training import blocks
+from dcplan.training.blocks import Pass, Setup
+from dcplan.training.memory import in_mode, kept_bytes
+from dcplan.training.sharding import exposed, reduction
+from dcplan.training.tables import SCHEDULES, Array
+from dcplan.training.traffic import Traffic, boundary_s, traffic
+
+BACKWARD_PASSES = 1.6
+"""Memory traffic of the backward pass of norms and activations over the forward pass: reads the saved input and
+the gradient, writes one gradient."""
+OVERLAP = 0.9
+"""Share of compute under which asynchronous copies and ring attention hide."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Seconds of a step and of its parts."""
+
+    time_s: Array
+    parts_s: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Compute of one micro-batch over all blocks of the model, and of the output layer."""
+
+    gemm: Pass
+    grouped: Pass
+    attention: Pass
+    elementwise: Pass
+    head: Pass
+
+    def forward(self) -> Array:
+        """Forward pass of all blocks."""
+        return self.gemm.forward + self.grouped.forward + self.attention.forward + self.elementwise.forward
+
+    def backward(self) -> Array:
+        """Backward pass of all blocks, nothing recomputed."""
+        kinds = (self.gemm, self.grouped, self.attention, self.elementwise)
+        return sum((k.dgrad + k.wgrad for k in kinds), np.zeros(1))
+
+
+def work(setup: Setup) -> Work:
+    """Sum the operations of all blocks; frozen models (LoRA) skip the weight gradients."""
+    m, x = setup.model, setup.layout
+    attention, dense = blocks.attention_linear(setup), blocks.dense_mlp(setup, m.ffn)
+    shared = blocks.dense_mlp(setup, m.shared_ffn)
+    router = blocks.linear(setup, blocks.tokens(setup) / x.tp, m.experts, m.hidden, half=True)
+    groups = 2.0 * m.mamba_groups * m.mamba_state
+    width = (2.0 * m.mamba_inner + groups + m.mamba_heads) / x.tp
+    mamba = blocks.linear(setup, blocks.tokens(setup), width, m.hidden)
+    mamba += blocks.linear(setup, blocks.tokens(setup), m.hidden, m.mamba_inner / x.tp)
+    moe = m.moe_layers + m.mtp_layers * (m.moe_layers > 0)
+    plain = m.dense_layers + m.mtp_layers * (m.moe_layers <= 0)
+    gemm = attention.scaled(m.attention_layers + m.mtp_layers) + dense.scaled(plain)
+    gemm += (shared + router).scaled(moe) + mamba.scaled(m.mamba_layers)
+    around, mlp, sparse, state = blocks.elementwise(setup)
+    once = around * (m.attention_layers + m.mtp_layers) + mlp * plain + sparse * moe + state * m.mamba_layers
+    passes = Pass(once, BACKWARD_PASSES * once, np.zeros_like(once)) + blocks.scan(setup).scaled(m.mamba_layers)
+    on = x.trainable
+
+    def learn(p: Pass) -> Pass:
+        return Pass(p.forward, p.dgrad, p.wgrad * on)
+
+    return Work(
+        learn(gemm),
+        learn(blocks.experts(setup).scaled(moe)),
+        blocks.attention_core(setup),
+        passes,
+        learn(blocks.head(setup).scaled(1.0 + m.mtp_layers)),
+    )
+
+
+def step(setup: Setup) -> Step:
+    """Time of one optimizer step of each row."""
+    return assemble(setup, work(setup), traffic(setup))
+
+
+def assemble(setup: Setup, did: Work, sent: Traffic) -> Step:
+    r"""Time of one optimizer step from the times of one micro-batch.
+
+    .. math::
+       T = \left[(m-1)\,t_{max} + \sum_i t_i / v + \dots\right](1 + \sigma\sqrt{2\ln n}) + T_{dp} + T_{opt}
+
+    with the stage times of the pipeline t_i (blocks, collectives that stay exposed, output layer on the last
+    stage), m micro-batches and v chunks a stage.
+    """
+    m, d, s, x = setup.model, setup.device, setup.stack, setup.layout
+    again_all = np.where(x.recompute >= 2, 1.0, 0.0)
+    some = np.where(x.recompute >= 1, 1.0, 0.0)
+    again_core = np.maximum(again_all, some * np.where(s.flash > 0, s.selective_attention, 1.0))
+    again_gemm = np.maximum(again_all, some * s.selective_frac)
+
+    def total(p: Pass, again: Array) -> Array:
+        return p.forward * (1.0 + again) + p.dgrad + p.wgrad
+
+    repeated = did.gemm.forward * again_gemm + did.grouped.forward * again_all + did.attention.forward * again_core
+    repeated = repeated + did.elementwise.forward * some
+    forward, backward = did.forward(), did.backward() + repeated
+    per_block = s.host_s * (m.attention_layers + m.dense_layers + m.mamba_layers + m.moe_layers) / 2.0
+    launch = (per_block + s.moe_host_s * m.moe_layers) * (1.0 + again_all / 3.0)
+    tensor = sent.tensor_forward * (1.0 + again_all) + sent.tensor_backward
+    tensor = tensor * (1.0 - s.tp_overlap)
+    context = exposed(sent.context_forward, did.attention.forward, OVERLAP) + exposed(
+        sent.context_backward, did.attention.dgrad, OVERLAP
+    )
+    hidden = np.where(x.schedule == SCHEDULES.index("dualpipe"), OVERLAP, s.ep_overlap)
+    expert = (sent.expert_forward * (1.0 + again_all) + sent.expert_backward) * (1.0 - hidden)
+    offload = np.zeros_like(x.pp)
+    if np.any(x.offload > 0):
+        moved = x.offload * in_mode(kept_bytes(setup), x.recompute) / d.host_bytes_per_s
+        offload = exposed(moved, forward, OVERLAP) + exposed(moved, backward, OVERLAP)
+    busy = forward + backward + tensor + context + expert + offload
+    host = np.maximum(launch - busy, 0.0)
+    send = 2.0 * x.vpp * boundary_s(setup) * (1.0 - s.pp_overlap * (x.vpp > 1)) * (x.pp > 1)
+    head = total(did.head, np.zeros_like(again_all))
+    stage, last, everything = _stages(setup, busy + host, head)
+    slowest = np.maximum(stage, last) + send
+    bubble = _bubble(setup, did, slowest, everything + send * x.pp)
+    count = x.micro_batches
+    mean = (busy + host) / x.pp
+    parts = {
+        "gemm": total(did.gemm, again_gemm) / x.pp * count,
+        "grouped_gemm": total(did.grouped, again_all) / x.pp * count,
+        "attention": total(did.attention, again_core) / x.pp * count,
+        "elementwise": total(did.elementwise, some) / x.pp * count,
+        "head": head / x.pp * count,
+        "host": host / x.pp * count,
+        "tensor_parallel": tensor / x.pp * count,
+        "context_parallel": context / x.pp * count,
+        "expert_parallel": expert / x.pp * count,
+        "offload": offload / x.pp * count,
+        "pipeline_send": send * count,
+        "imbalance": (np.maximum(stage, last) - mean - head / x.pp) * count,
+        "bubble": bubble,
+    }
+    parts |= _data_parallel(setup, did, sent, repeated, host)
+    running = sum(parts.values(), np.zeros(1))
+    ranks = x.tp * x.pp * x.dp * x.cp
+    nodes = np.maximum(ranks / d.node, 1.0)
+    parts["straggler"] = s.straggler * np.sqrt(2.0 * np.log(nodes)) * running
+    return Step(running + parts["straggler"], parts)
+
+
+def _stages(setup: Setup, blocks_s: Array, head: Array) -> tuple[Array, Array, Array]:
+    """Time of a full stage, of the last one, and of all together, for one micro-batch.
+
+    Layers that divide evenly are spread so, and the last stage does the output layer on top. Else the layout is
+    drawn by hand, as frameworks allow: the last stage gives up layers for it.
+    """
+    m, x = setup.model, setup.layout
+    piped = x.pp > 1
+    layer = blocks_s / m.layers
+    even = (np.mod(m.layers, x.pp) == 0) & (m.mtp_layers <= 0)
+    drawn = np.ceil((m.layers + head / layer) / x.pp - 0.05)
+    full = np.where(even, m.layers / x.pp, drawn)
+    rest = np.where(even, full, np.maximum(m.layers - drawn * (x.pp - 1.0), 0.0))
+    stage = np.where(piped, full * layer, blocks_s + head)
+    last = np.where(piped, rest * layer + head, blocks_s + head)
+    return stage, last, blocks_s + head
+
+
+def _bubble(setup: Setup, did: Work, slowest: Array, everything: Array) -> Array:
+    r"""Idle time of the fill and drain: the other stages' share of one pass, less with chunks or a split backward.
+
+    With forward share f and weight-gradient share w of a pass F + B: 1F1B idles (p-1)(F+B), zero bubble
+    (p-1)(F+B-2W), DualPipe (p/2-1)(F+B + B-3W).
+
+    References
+    ----------
+    .. [1] DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, table 2.
+    """
+    x = setup.layout
+    idle = np.maximum(everything - slowest, 0.0) / x.vpp
+    if not np.any(x.schedule > 0):
+        return idle * (x.pp > 1)
+    whole = np.maximum(did.forward() + did.backward(), 1e-30)
+    share, front = (did.gemm.wgrad + did.grouped.wgrad) / whole, did.forward() / whole
+    zero_bubble, dual = x.schedule == SCHEDULES.index("zero-bubble"), x.schedule == SCHEDULES.index("dualpipe")
+    halves = np.maximum(x.pp / 2.0 - 1.0, 0.0) / np.maximum(x.pp - 1.0, 1.0)
+    idle = np.where(zero_bubble, idle * np.maximum(1.0 - 2.0 * share, 0.0), idle)
+    return np.where(dual, idle * halves * np.maximum(2.0 - front - 3.0 * share, 0.0), idle) * (x.pp > 1)
+
+
+def _data_parallel(setup: Setup, did: Work, sent: Traffic, repeated: Array, host: Array) -> dict[str, Array]:
+    """What stays exposed; while the device waits for the host, traffic goes on: a third of it in the forward pass."""
+    s, x = setup.stack, setup.layout
+    r = reduction(setup)
+    forward = (did.forward() + did.head.forward + sent.tensor_forward + host / 3.0) / x.pp
+    backward = (did.backward() + repeated + did.head.dgrad + did.head.wgrad) / x.pp
+    backward = backward + (sent.tensor_backward + host * 2.0 / 3.0) / x.pp
+    # behind a pipeline, sharded stacks keep the gathered parameters of a step (no reshard after forward)
+    sharded = (x.zero >= 3) & (x.pp <= 1)
+    count = x.micro_batches
+    # sharded parameters travel for every micro-batch, and compute slows down while they do
+    first = (r.gather + r.scatter) / np.maximum(setup.model.layers / x.pp, 1.0)
+    every = exposed(r.gather, forward, s.dp_overlap) + exposed(r.gather + r.scatter, backward, s.dp_overlap)
+    drag = s.contention * (np.minimum(r.gather, forward) + np.minimum(r.gather + r.scatter, backward))
+    full = count * (every + drag) + first + exposed(r.replicate, backward, s.dp_overlap)
+    scatter = np.where(x.zero == 2, count, 1.0) * exposed(r.scatter, backward, s.dp_overlap)
+    plain = scatter + exposed(r.gather, forward, s.dp_overlap) + first * (s.dp_overlap > 0)
+    return {"data_parallel": np.where(sharded, full, plain), "optimizer": r.optimizer}

@@ -1,0 +1,335 @@
+"""Fit the training model's parameters to the measured runs, and judge them with each source left out.
+
+    python -m tests.bench.fit_training            fit and print what would change in the catalogs
+    python -m tests.bench.fit_training --write    and write it there
+    python -m tests.bench.fit_training --loso     leave one source out at a time; coverage of the intervals
+
+Parameters are named, physical and shared: by an accelerator, by a family, by a stack, by a recipe. None belongs to
+a run or a source. Each has a prior (kernel tables, measured matmul, measured bandwidths) with a width, so that what
+the runs do not show stays where measurement of the parts put it. The loss is soft-L1 on the logarithm of the step
+time; a source of n runs weighs as sqrt(n/(1 + n/10)).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from dcplan.answers.run_rows import Reader, Run, Unsupported
+from dcplan.answers.run_tables import setup_of
+from dcplan.catalog.loader import load
+from dcplan.catalog.schema import Recipe, Stack
+from dcplan.planning.menu.devices import spread_frac
+from dcplan.training.blocks import Setup
+from dcplan.training.lightest import lightest
+from dcplan.training.step import step
+
+ROOT = Path(__file__).resolve().parents[2]
+GPUS = ("volta", "ampere", "hopper", "blackwell")
+EVERY = (*GPUS, "tpu", "trainium")
+UNIT = 0.06
+"""Residual at which the loss turns from square to linear."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of the catalogs: rows that share it, prior and its width in log, upper bound."""
+
+    kind: str
+    rows: tuple[str, ...]
+    field: str
+    prior: float
+    width: float
+    most: float = np.inf
+
+
+def _family(rows: Sequence[str], field: str, prior: float, width: float, most: float = np.inf) -> Parameter:
+    return Parameter("families", tuple(rows), field, prior, width, most)
+
+
+def _stack(rows: Sequence[str], field: str, prior: float, width: float, most: float = np.inf) -> Parameter:
+    return Parameter("stacks", tuple(rows), field, prior, width, most)
+
+
+MEGATRON = ("megatron-core", "primus-megatron")
+STACKS = (
+    "megatron-core",
+    "megatron-2021",
+    "megatron-deepspeed",
+    "composer-fsdp",
+    "torchtitan",
+    "automodel-fsdp",
+    "jax-xla",
+    "neuronx",
+)
+PARAMETERS = (
+    # best measured matmul over peak: A100 0.72-0.76 at 300 W, H100 0.80, GB200 0.73; sustained power takes some back
+    _family(("ampere",), "half_gemm_frac", 0.80, 0.1, 1.0),
+    _family(("hopper",), "half_gemm_frac", 0.82, 0.1, 1.0),
+    _family(("blackwell",), "half_gemm_frac", 0.58, 0.15, 1.0),
+    _family(("volta",), "half_gemm_frac", 0.6, 0.3, 1.0),
+    _family(("trainium",), "half_gemm_frac", 0.6, 0.3, 1.0),
+    Parameter("accelerators", ("h100-sxm-500w",), "half_gemm_frac", 0.65, 0.15, 1.0),
+    Parameter("accelerators", ("b200-sxm", "b300-sxm"), "half_gemm_frac", 0.5, 0.15, 1.0),
+    *(
+        Parameter("accelerators", (t,), "half_gemm_frac", 0.86, 0.1, 1.0)
+        for t in ("tpu-v4", "tpu-v5e", "tpu-v5p", "tpu7x")
+    ),
+    _family(("hopper",), "fp8_gemm_frac", 0.85, 0.15, 1.0),
+    _family(("blackwell",), "fp8_gemm_frac", 0.65, 0.15, 1.0),
+    _family(("blackwell",), "fp4_gemm_frac", 0.55, 0.2, 1.0),
+    _family(("tpu",), "fp8_gemm_frac", 0.75, 0.15, 1.0),
+    Parameter("accelerators", ("h100-sxm-500w",), "fp8_gemm_frac", 0.68, 0.15, 1.0),
+    Parameter("accelerators", ("b200-sxm", "b300-sxm"), "fp8_gemm_frac", 0.65, 0.1, 1.0),
+    _family(("ampere", "volta"), "prologue_depth", 140, 0.1),
+    _family(("hopper",), "prologue_depth", 800, 0.4),
+    _family(("blackwell", "rubin"), "prologue_depth", 180, 0.3),
+    _family(("ampere",), "attention_frac", 0.45, 0.2),
+    _family(("hopper",), "attention_frac", 0.58, 0.15),
+    _family(("blackwell",), "attention_frac", 0.5, 0.15),
+    _family(("tpu",), "attention_frac", 0.5, 0.3),
+    _family(("hopper",), "portable_attention_frac", 0.28, 0.25),
+    _family(EVERY, "hbm_frac", 0.78, 0.03, 1.0),
+    _family(GPUS, "scaleup_frac", 0.8, 0.03, 1.0),
+    _family(("tpu", "trainium"), "scaleup_frac", 0.8, 0.1, 1.0),
+    _family(EVERY, "scaleout_frac", 0.78, 0.05, 1.0),
+    _family(EVERY, "scaleout_us", 15, 0.3),
+    Parameter("recipes", ("fp8",), "cast_bytes", 4.0, 0.2),
+    Parameter("recipes", ("mxfp8",), "cast_bytes", 5.0, 0.2),
+    Parameter("recipes", ("fp4",), "cast_bytes", 7.0, 0.2),
+    Parameter("recipes", ("fp8-rowwise",), "cast_bytes", 20.0, 0.4),
+    *(_stack((s,), "elementwise", 1.5, 0.25) for s in STACKS if s != "megatron-core"),
+    _stack(MEGATRON, "elementwise", 1.5, 0.2),
+    *(
+        _stack((s,), "host_ms", v, 0.4)
+        for s, v in (("megatron-2021", 1.0), ("megatron-deepspeed", 3.0), ("megatron-core", 0.4))
+    ),
+    _stack(MEGATRON, "moe_host_ms", 9.0, 0.15),
+    _stack(("megatron-core",), "graph_frac", 0.45, 0.2, 1.0),
+    _stack(("megatron-core",), "fused_moe_frac", 0.4, 0.4, 1.0),
+    *(_stack((s,), "tp_overlap_frac", 0.35, 0.3, 1.0) for s in ("torchtitan", "jax-xla", "neuronx")),
+    _stack(MEGATRON, "tp_overlap_frac", 0.35, 0.3, 1.0),
+    *(
+        _stack((s,), "dp_overlap_frac", 0.75, 0.2, 1.0)
+        for s in ("composer-fsdp", "torchtitan", "automodel-fsdp", "jax-xla")
+    ),
+    _stack(MEGATRON, "dp_overlap_frac", 0.75, 0.2, 1.0),
+    *(
+        _stack((s,), "contention_frac", 0.25, 0.4, 1.0)
+        for s in ("composer-fsdp", "torchtitan", "automodel-fsdp", "jax-xla", "megatron-core")
+    ),
+    _stack((*MEGATRON, "torchtitan", "automodel-fsdp", "jax-xla"), "pp_overlap_frac", 0.6, 0.3, 1.0),
+    _stack((*MEGATRON, "automodel-fsdp"), "ep_overlap_frac", 0.1, 0.4, 1.0),
+    _stack(("torchtitan",), "context_frac", 0.8, 0.2, 1.0),
+    _stack(
+        (*MEGATRON, "megatron-2021", "composer-fsdp", "torchtitan", "automodel-fsdp", "deepspeed"),
+        "collective_us",
+        40,
+        0.4,
+    ),
+    _stack(("megatron-deepspeed",), "collective_us", 60, 0.4),
+    _stack(STACKS, "straggler_frac", 0.01, 0.3),
+)
+
+
+def read_runs() -> list[Run]:
+    """The runs of ``catalogs/runs`` that the model takes."""
+    reader, runs = Reader(load()), []
+    with (ROOT / "catalogs/runs/training_runs.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            try:
+                runs.append(reader.read(row))
+            except Unsupported:
+                continue
+    return runs
+
+
+def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
+    """Runs with the catalog values replaced."""
+    device: dict[str, dict[str, float]] = defaultdict(dict)
+    family: dict[str, dict[str, float]] = defaultdict(dict)
+    stack: dict[str, dict[str, float]] = defaultdict(dict)
+    recipe: dict[str, dict[str, float]] = defaultdict(dict)
+    of = {"accelerators": device, "families": family, "stacks": stack}
+    for parameter, value in zip(PARAMETERS, values, strict=True):
+        for row in parameter.rows:
+            if parameter.kind == "recipes":
+                recipe[row][parameter.field] = float(value)
+            else:
+                of[parameter.kind][row][parameter.field] = float(value)
+    changed = []
+    recipes = load().table("recipes", Recipe)
+    names = {(r.gemm, r.operand_bytes.value, r.gather_bytes.value): k for k, r in recipes.items()}
+    for run in runs:
+        inherited = family[run.accelerator.family or ""]
+        own = {
+            k for k in type(run.accelerator.training).model_fields if getattr(run.accelerator.training, k) is not None
+        }
+        fields = {k: v for k, v in inherited.items() if k not in own} | device[run.accelerator.id]
+        if run.accelerator.family in {"ampere", "volta", "tpu"} and "attention_frac" in fields:
+            fields["portable_attention_frac"] = fields["attention_frac"]
+        name = names[run.recipe.gemm, run.recipe.operand_bytes, run.recipe.gather_bytes]
+        changed.append(
+            replace(
+                run,
+                device=replace(run.device, **fields),
+                stack=replace(run.stack, **stack[run.stack_id]),
+                recipe=replace(run.recipe, **recipe[name]),
+            )
+        )
+    return changed
+
+
+def present() -> np.ndarray:
+    """Values the catalogs hold."""
+    rows = load().rows
+    found = []
+    for p in PARAMETERS:
+        row = rows[p.kind][p.rows[0]]
+        holder = (
+            getattr(row, "terms", None)
+            if p.kind == "families"
+            else getattr(row, "training", None)
+            if p.kind == "accelerators"
+            else row
+        )
+        value = getattr(holder, p.field, None)
+        found.append(value.value if value is not None else p.prior)
+    return np.array(found)
+
+
+def weights(runs: Sequence[Run]) -> np.ndarray:
+    """Weight of each run: a large source counts more than a small one, but not in proportion."""
+    count: dict[str, int] = defaultdict(int)
+    for run in runs:
+        count[run.source] += 1
+    found = np.array([1.0 / np.sqrt(1.0 + count[r.source] / 10.0) for r in runs])
+    return found / found.mean()
+
+
+def modes(runs: Sequence[Run]) -> Callable[[Sequence[Run]], Setup]:
+    """Set-up with the recompute modes that the present values choose; they stay while the fit moves."""
+    given = np.array([r.recompute for r in runs])
+    chosen = lightest(setup_of(runs), [r.stack for r in runs], given).setup
+
+    def build(changed: Sequence[Run]) -> Setup:
+        setup = setup_of(changed)
+        kept = replace(setup.recipe, grad_bytes=chosen.recipe.grad_bytes, optimizer_bytes=chosen.recipe.optimizer_bytes)
+        return replace(setup, layout=chosen.layout, recipe=kept)
+
+    return build
+
+
+def fit(runs: Sequence[Run], start: np.ndarray, weight: np.ndarray, rounds: int) -> np.ndarray:
+    """Parameters that minimise the loss, priors counted in."""
+    measured = np.array([r.measured_s for r in runs])
+    prior = np.log([p.prior for p in PARAMETERS])
+    width = np.array([p.width for p in PARAMETERS])
+    most = np.log([min(p.most, p.prior * 30.0) for p in PARAMETERS])
+    build = modes(applied(runs, start))
+
+    def residuals(x: np.ndarray) -> np.ndarray:
+        times = step(build(applied(runs, np.exp(x)))).time_s
+        return np.concatenate([np.log(times / measured) * weight / UNIT, (x - prior) / width])
+
+    begin = np.minimum(np.log(start), most - 1e-6)
+    found = least_squares(residuals, begin, bounds=(prior - 4.0, most + 1e-9), loss="soft_l1", max_nfev=rounds)
+    return np.exp(found.x)
+
+
+def errors(runs: Sequence[Run], values: np.ndarray) -> np.ndarray:
+    """Logarithm of predicted over measured step time."""
+    changed = applied(runs, values)
+    return np.log(step(modes(changed)(changed)).time_s / np.array([r.measured_s for r in runs]))
+
+
+def report(runs: Sequence[Run], error: np.ndarray, key: Callable[[Run], str]) -> None:
+    """Mean absolute error and bias by group."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for run, e in zip(runs, error, strict=True):
+        groups[key(run)].append(float(e))
+    for name, found in sorted(groups.items()):
+        e = np.array(found)
+        mean, far = np.mean(np.abs(np.expm1(e))), np.quantile(np.abs(e), 0.8)
+        print(f"{name:48s} n {len(e):4d}  mae {mean:6.1%}  bias {np.mean(e):+6.1%}  p80 {far:6.1%}")
+
+
+def write(values: np.ndarray) -> None:
+    """Put values into the catalog files, in place."""
+    for parameter, value in zip(PARAMETERS, values, strict=True):
+        for row in parameter.rows:
+            for file in sorted((ROOT / "catalogs").rglob("*.yaml")):
+                text = file.read_text(encoding="utf-8")
+                block = re.search(rf"^  - id: {re.escape(row)}\n(?:(?!  - id: ).*\n?)*", text, re.MULTILINE)
+                if not block or not re.search(rf"^{parameter.kind}:", text, re.MULTILINE):
+                    continue
+                new, n = re.subn(
+                    rf"(?<![a-z_]){parameter.field}: [\d.]+", f"{parameter.field}: {value:.4g}", block.group(0)
+                )
+                if n:
+                    file.write_text(text.replace(block.group(0), new), encoding="utf-8")
+
+
+def leave_one_out(runs: Sequence[Run]) -> np.ndarray:
+    """Errors of each source with parameters that never saw it; the start is the prior, not the full fit."""
+    prior = np.array([p.prior for p in PARAMETERS])
+    weight, found = weights(runs), np.zeros(len(runs))
+    sources = sorted({family_of_source(r.source) for r in runs})
+    for source in sources:
+        out = np.array([family_of_source(r.source) == source for r in runs])
+        values = fit(runs, prior, np.where(out, 0.0, weight), 10)
+        found[out] = errors(runs, values)[out]
+    return found
+
+
+def spread_of(run: Run) -> float:
+    """Half width of the printed interval."""
+    stack = load().get("stacks", run.stack_id, Stack)
+    return spread_frac(load(), run.accelerator, stack, moe=run.moe)
+
+
+def family_of_source(source: str) -> str:
+    """The same study in another precision, or another size of table, is one source."""
+    return re.sub(r"-(bf16|fp8|multi|single)$", "", source)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--loso", action="store_true")
+    parser.add_argument("--rounds", type=int, default=20)
+    args = parser.parse_args()
+    runs = read_runs()
+    start = present()
+    if args.loso:
+        error = leave_one_out(runs)
+        report(runs, error, lambda r: family_of_source(r.source))
+        report(runs, error, lambda r: f"{r.stack_id} {r.accelerator.id} {'moe' if r.moe else 'dense'}")
+        absolute = np.abs(np.expm1(error))
+        inside = np.abs(error) <= np.log1p([spread_of(r) for r in runs])
+        print(f"all: mae {absolute.mean():.1%}, median {np.median(absolute):.1%}, interval {np.mean(inside):.1%}")
+        return
+    values = fit(runs, start, weights(runs), args.rounds)
+    for p, was, now in zip(PARAMETERS, start, values, strict=True):
+        pull = np.log(now / p.prior) / p.width
+        what = f"{p.kind:12s} {','.join(p.rows)[:40]:40s} {p.field:24s}"
+        print(f"{what} {was:9.4g} -> {now:9.4g}  ({pull:+.1f} widths from prior {p.prior:g})")
+    error = errors(runs, values)
+    report(runs, error, lambda r: f"{r.stack_id} {r.accelerator.id} {'moe' if r.moe else 'dense'}")
+    absolute = np.abs(np.expm1(error))
+    print(f"all: mae {absolute.mean():.1%}, median {np.median(absolute):.1%}")
+    if args.write:
+        write(values)
+
+
+if __name__ == "__main__":
+    main()
