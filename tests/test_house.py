@@ -23,7 +23,10 @@ FLOORS: list[set[str]] = [
     {"cli", "__main__"},
 ]
 PHYSICS = {"training", "reliability", "fabric", "facility", "economics"}
-ALLOWED_IN_PHYSICS = {"__future__", "numpy", "dcplan", "math", "statistics", "dataclasses", "collections", "typing"}
+ALLOWED_IN_PHYSICS = {
+    *("__future__", "numpy", "dcplan", "math", "statistics"),
+    *("dataclasses", "collections", "typing", "functools"),
+}
 ONLY_IN = {
     "pyomo": {"planning/model", "planning/solve"},
     "highspy": {"planning/solve"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,12 +27,12 @@ from dcplan.training.step import step
 from dcplan.training.tables import RECOMPUTE, Array
 from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, peak_tflops
 
-REFERENCES = 10
-"""Counts at which all layouts are searched; between them the best of these are tried at every count."""
-KEPT = 24
+RATIO = 1.6
+"""Between counts at which layouts are searched; the best of these are tried at every count."""
+KEPT = 8
 GOOD = 0.93
 """Share of its better neighbours' rate below which a count is searched on its own."""
-SEARCHED_AGAIN = 16
+SEARCHED_AGAIN = 8
 
 
 @dataclass(frozen=True)
@@ -101,14 +102,25 @@ def sweep(
     if hardware.streams_weights:
         return _streamed(shape, seq_len, global_batch_tokens, hardware, counts)
     case = case_of(shape, seq_len, global_batch_tokens, hardware)
-    axes = _planner_axes(case)
-    picked = np.unique(np.geomspace(counts.min(), counts.max(), REFERENCES).round())
-    nearest = np.unique([counts[np.argmin(np.abs(counts - c))] for c in picked])
-    found = [search(case, int(c * case.device.ranks), axes=axes, keep=KEPT) for c in nearest]
+    nearest = _references(counts)
+    found = [_searched(case, int(c * case.device.ranks)) for c in nearest]
     first = _everywhere(case, counts, found)
     again = _poor(first)[:SEARCHED_AGAIN]
-    found += [search(case, int(counts[i] * case.device.ranks), axes=axes, keep=KEPT) for i in again]
+    found += [_searched(case, int(counts[i] * case.device.ranks)) for i in again]
     return _everywhere(case, counts, found) if len(again) else first
+
+
+@lru_cache(maxsize=4096)
+def _searched(case: Case, ranks: int) -> Found:
+    """One count's search; halls and offers with the same links share it."""
+    return search(case, ranks, axes=_planner_axes(case), keep=KEPT)
+
+
+def _references(counts: Array) -> Array:
+    """Counts to search fully: those nearest to a geometric row that starts at the smallest."""
+    steps = np.arange(np.log(counts.max() / counts.min()) / np.log(RATIO) + 1.0)
+    row = counts.min() * RATIO**steps
+    return np.unique(counts[np.argmin(np.abs(counts[:, None] - row[None, :]), axis=0)])
 
 
 def _poor(result: Sweep) -> list[int]:
@@ -125,8 +137,8 @@ def _poor(result: Sweep) -> list[int]:
 
 
 def _planner_axes(case: Case) -> Axes:
-    """Narrower than the search's own: small micro-batches, experts not cut by tensor parallel."""
-    return replace(default_axes(case), etp=False, every_micro_batch=False)
+    """Coarser than the search's own, and experts not cut by tensor parallel."""
+    return replace(default_axes(case), etp=False, coarse=True)
 
 
 def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:

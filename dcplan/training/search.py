@@ -51,7 +51,8 @@ class Axes:
     schedule: tuple[int, ...] = (0,)
     offload: tuple[float, ...] = (0.0,)
     etp: bool = True
-    every_micro_batch: bool = True
+    coarse: bool = False
+    """For menus of many counts: powers of two, tensor parallel inside a domain, context parallel to 16, few chunks."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +120,16 @@ def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
 
 def _inner(case: Case, ranks: int, axes: Axes) -> dict[str, Array]:
     """All (tp, cp, micro-batch, ep, etp): what the time of one micro-batch depends on."""
-    tps = [t for t in divisors(case.shape.heads) if t <= ranks]
-    cps = [c for c in divisors(case.seq_len) if c <= ranks]
     batch = int(case.global_batch)
-    every = divisors(batch) if axes.every_micro_batch else []
-    micros = sorted({*every, *(b for b in SMALL_MICRO_BATCHES if b <= batch)})
+    tps, cps = divisors(case.shape.heads), divisors(case.seq_len)
     eps = divisors(case.shape.experts) if case.shape.moe_layers else [1]
+    micros = sorted({*divisors(batch), *(b for b in SMALL_MICRO_BATCHES if b <= batch)})
+    if axes.coarse:
+        inside = case.device.domain * case.device.ranks
+        tps = [t for t in tps if t <= min(inside, 16) and _power(t)]
+        cps, eps = [c for c in cps if c <= 16 and _power(c)], [e for e in eps if _power(e)]
+        micros = [b for b in (1, 2, 4) if b <= batch]
+    tps, cps = [t for t in tps if t <= ranks], [c for c in cps if c <= ranks]
     table = []
     for tp in tps:
         etps = (1, tp) if case.shape.moe_layers and tp > 1 and axes.etp else (1,)
@@ -141,15 +146,21 @@ def _inner(case: Case, ranks: int, axes: Axes) -> dict[str, Array]:
     return dict(zip(("tp", "cp", "micro_batch", "ep", "etp"), columns, strict=True))
 
 
-def _stages(layers: int, ranks: int) -> list[tuple[int, int]]:
+def _power(n: int) -> bool:
+    return n & (n - 1) == 0
+
+
+def _stages(layers: int, ranks: int, *, coarse: bool) -> list[tuple[int, int]]:
     """Pipeline sizes with every number of chunks: whole layers a chunk, where stages are even."""
     found = []
     for pp in range(1, min(layers, ranks) + 1):
         if pp == 1:
             found.append((1, 1))
-        elif ranks % pp == 0 or pp == layers or pp & (pp - 1) == 0:
+        elif coarse and not (_power(pp) or (layers % pp == 0 and pp <= 32)):
+            continue
+        elif ranks % pp == 0 or pp == layers or _power(pp) or coarse:
             chunks = divisors(layers // pp) if layers % pp == 0 else list(range(1, layers // pp + 1))
-            found += [(pp, v) for v in chunks]
+            found += [(pp, v) for v in (sorted({1, chunks[len(chunks) // 2], chunks[-1]}) if coarse else chunks)]
     return found
 
 
@@ -157,7 +168,7 @@ def _grid(case: Case, ranks: int, axes: Axes, columns: dict[str, Array]) -> Iter
     """Blocks of valid layouts with the row of the inner table each one uses."""
     outer = [
         (pp, v, r, z, sch, off)
-        for pp, v in _stages(case.shape.layers, ranks)
+        for pp, v in _stages(case.shape.layers, ranks, coarse=axes.coarse)
         for r in axes.recompute
         for z in axes.zero
         for sch in (axes.schedule if pp > 1 and v == 1 else (0,))

@@ -193,7 +193,7 @@ def test_all_broken_rules_are_said_at_once_with_the_next_step() -> None:
 @cache
 def searched(model: str, ranks: int) -> Found:
     """Many fitting layouts of a count: the fastest 400 and the frontier of time and memory."""
-    axes = Axes(recompute=(0, 1, 2), zero=(1, 3), schedule=(0, 1, 2), every_micro_batch=False)
+    axes = Axes(recompute=(0, 1, 2), zero=(1, 3), schedule=(0, 1, 2))
     return search(case(model, sequences=512), ranks, axes=axes, keep=400)
 
 

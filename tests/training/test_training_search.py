@@ -51,7 +51,7 @@ TINY = {
     "dense, three schedules": (
         Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 4.0),
         4,
-        Axes((0, 2), (1,), schedule=(0, 1, 2), offload=(0.0, 1.0), every_micro_batch=False),
+        Axes((0, 2), (1,), schedule=(0, 1, 2), offload=(0.0, 1.0)),
     ),
     "dense on a stack that shards": (
         Case(SMALL, SLOW_LINKS, replace(LAZY, zero=3, offloads=False), BF16, LONG, 4.0),
@@ -63,7 +63,7 @@ TINY = {
     "experts, not cut by tensor parallel": (
         Case(SPARSE, SLOW_LINKS, LAZY, BF16, LONG, 4.0),
         8,
-        Axes((2,), (1,), etp=False, every_micro_batch=False),
+        Axes((2,), (1,), etp=False),
     ),
     "frozen base model": (Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 4.0, trainable=0.0), 4, Axes((0, 2), (1, 3))),
 }
@@ -83,7 +83,7 @@ def _layouts(case: Case, ranks: int, axes: Axes) -> Iterator[dict[str, float]]:
                     continue
                 for b in range(1, int(batch) + 1):
                     dp = min(ranks // (tp * cp * pp), int(batch / b))
-                    asked = axes.every_micro_batch and _whole(int(batch), b)
+                    asked = _whole(int(batch), b)
                     if not dp or not (asked or b in SMALL_MICRO_BATCHES):
                         continue
                     cut = {"tp": tp, "pp": pp, "dp": dp, "cp": cp, "micro_batch": b}
