@@ -26,7 +26,7 @@ def nearest(case: Case, columns: dict[str, Array], ranks: int) -> dict[str, floa
         "pp": [v for v in (start["pp"], 2 * start["pp"], 4 * start["pp"]) if v <= case.shape.layers],
         "vpp": sorted({start["vpp"], 1.0}, reverse=True),
         "cp": [v for v in (start["cp"], 2 * start["cp"], 4 * start["cp"]) if case.seq_len % v == 0],
-        "ep": [v for v in (start["ep"], 2 * start["ep"], 4 * start["ep"]) if _expert_size(case, v, start["ep"])],
+        "ep": [v for v in (start["ep"] * 2.0**i for i in range(8)) if _expert_size(case, v, start["ep"])],
         "micro_batch": sorted({start["micro_batch"], max(start["micro_batch"] // 2, 1.0), 1.0}, reverse=True),
         "recompute": modes,
         "zero": [z for z in (start["zero"], 1.0, 2.0, 3.0) if z >= start["zero"]],

@@ -136,7 +136,8 @@ def train(  # noqa: PLR0913 - the flags of the verb
         _quarter(start),
     )
     limits = Limits(deadline_days, mw, budget_usd)
-    if accelerators is None and limits != Limits(None, None, None):
+    if limits != Limits(None, None, None):
+        _refuse_mixed(ask, limits)
         return train_inverse(ask, limits, catalog)
     return train_model(ask, catalog)
 
@@ -165,3 +166,30 @@ def _quarter(text: str | None) -> str | None:
     if text is not None and not re.fullmatch(r"\d{4}-Q[1-4]", text):
         raise InputError([Problem("DC050", f"{text!r}: expected a quarter such as 2026-Q4", Place("--start"))])
     return text
+
+
+def _refuse_mixed(ask: Ask, limits: Limits) -> None:
+    """The inverse questions choose the count and the layout themselves, for one phase at one site."""
+    flags = (
+        ("--accelerators", ask.accelerators),
+        ("--layout", ask.layout),
+        ("--phase", ask.phases),
+        ("--sites", ask.wide),
+    )
+    problems = [
+        Problem("DC050", f"{flag} does not go with --deadline-days, --mw or --budget-usd", Place("train"))
+        for flag, given in flags
+        if given
+    ]
+    for flag, value in (
+        ("--deadline-days", limits.deadline_days),
+        ("--mw", limits.mw),
+        ("--budget-usd", limits.budget_usd),
+    ):
+        if value is not None and not 0 < value <= LARGEST_LIMIT:
+            problems.append(Problem("DC050", f"{value:g}: a number above 0 is needed", Place(flag)))
+    if problems:
+        raise InputError(problems)
+
+
+LARGEST_LIMIT = 1e15

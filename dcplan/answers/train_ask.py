@@ -20,6 +20,7 @@ from dcplan.training.config import from_config, left_out
 from dcplan.training.estimate import Hardware
 from dcplan.training.wide_area import WideArea
 
+LARGEST = 1e18
 DEFAULT_BATCH_TOKENS = 4e6
 """Tokens of a step where none is given; the headline says so."""
 
@@ -114,7 +115,7 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
             specs[precision] = at_power(spec, ask.power_frac, ledger)
     if refused:
         raise InputError(refused)
-    batch = ask.global_batch_tokens or DEFAULT_BATCH_TOKENS
+    batch = ask.global_batch_tokens or max(DEFAULT_BATCH_TOKENS, float(ask.seq_len))
     own = ask.tokens or ask.phases
     ledger.take("tokens", Quantity(value=tokens, status=Status.INPUT if own else Status.CATALOG))
     given = Status.INPUT if ask.global_batch_tokens else Status.DEFAULT
@@ -168,10 +169,18 @@ def _impossible(ask: Ask) -> list[Problem]:
         "--top": ask.top,
     }
     for flag, value in amounts.items():
-        if value is not None and not 0 < value < float("inf"):
+        if value is not None and not 0 < value <= LARGEST:
             found.append(Problem("DC050", f"{value:g}: a number above 0 is needed", Place(flag)))
-    if ask.usd_per_accelerator_hour is not None and ask.usd_per_accelerator_hour < 0:
-        found.append(Problem("DC050", "a price is not negative", Place("--usd-per-accelerator-hour")))
+    if ask.usd_per_accelerator_hour is not None and not 0 <= ask.usd_per_accelerator_hour <= LARGEST:
+        found.append(Problem("DC050", "a price is a number, not negative", Place("--usd-per-accelerator-hour")))
+    wide = ask.wide
+    if wide and ask.accelerators is not None and ask.accelerators % wide.sites:
+        cause = f"{ask.accelerators} accelerators do not divide among {wide.sites} sites: -n counts all of them"
+        found.append(Problem("DC050", cause, Place("--sites")))
+    if wide and not (wide.value_bytes <= 64 and wide.token_penalty_frac <= 10):
+        found.append(Problem("DC050", "at most 64 bytes a value and a penalty of 10", Place("--wan-value-bytes")))
+    if wide and (ask.global_batch_tokens or DEFAULT_BATCH_TOKENS) / wide.sites < ask.seq_len:
+        found.append(Problem("DC050", "each site needs at least one sequence a step", Place("--global-batch-tokens")))
     if ask.global_batch_tokens and not ask.phases and ask.global_batch_tokens < ask.seq_len:
         cause = f"{ask.global_batch_tokens:g} tokens a step is less than one sequence of {ask.seq_len}"
         found.append(Problem("DC050", cause, Place("--global-batch-tokens")))
@@ -226,8 +235,8 @@ def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float |
     if row is not None:
         return row.config, row.training_tokens.value if row.training_tokens else None
     try:
-        config = json.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        config = json.loads(Path(name).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
     if not isinstance(config, dict):
         raise InputError([Problem("DC010", "not a model config: a JSON object is expected", Place(name))])

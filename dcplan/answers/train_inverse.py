@@ -87,7 +87,7 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
         quickest = sorted(rows, key=lambda r: r[2])[:SHOWN]
         return _none(ask, limits, Table(columns, tuple(quickest)), counts, time.perf_counter() - began)
     count, precision = best
-    table = Table(columns, tuple(r for r in rows if count / NEAR <= r[0] <= count * NEAR))
+    table = Table(columns, tuple(r for r in rows if _near(r, rows, count)))
     answer = train_model(replace(ask, accelerators=count, precisions=(precision,)), catalog)
     answer.tables["sizes"] = table
     answer.metrics |= _room(found, count, precision, limits, unit)
@@ -114,6 +114,12 @@ def _counts(asked: Asked, limits: Limits) -> np.ndarray[tuple[int], np.dtype[np.
     if limits.mw is not None and systems[-1] != most:
         systems.append(most)
     return np.array(systems, dtype=np.float64) * asked.system.accelerators
+
+
+def _near(row: SizeRow, rows: list[SizeRow], count: int) -> bool:
+    """Beside the answer, or beside the smallest size of the same precision that would do."""
+    own = min((r[0] for r in rows if r[1] == row[1] and r[6]), default=count)
+    return any(c / NEAR <= row[0] <= c * NEAR for c in (count, own))
 
 
 SizeRow = tuple[int, str, float, float, float, float | None, bool]
@@ -182,10 +188,13 @@ def _asked_for(limits: Limits) -> str:
 def _none(
     ask: Ask, limits: Limits, table: Table, counts: np.ndarray[tuple[int], np.dtype[np.float64]], seconds: float
 ) -> Result:
-    most = int(counts[-1])
-    cause = f"no cluster of up to {most:,} accelerators trains {ask.model}"
+    cause = f"no cluster of up to {int(counts[-1]):,} accelerators keeps to it"
     if not table.rows:
-        cause += ": it does not fit their memory"
+        cause += f": {ask.model} does not fit their memory"
+    else:
+        rents = [row[5] for row in table.rows if isinstance(row[5], float)]
+        cause += f"; the fastest takes {table.rows[0][3]:.3g} days (P80)"
+        cause += f", the cheapest listed {min(rents):,.0f} USD" if rents else ""
     return Result(
         verb="train",
         status="infeasible",

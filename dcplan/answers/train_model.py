@@ -86,9 +86,17 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
         metrics=metrics,
         tables=_tables(ask, best, case, found, done, exchange) | _phase_table(parts),
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
-        warnings=_warnings(best, ask.wide),
+        warnings=_warnings(best, ask.wide, _fastest(ask, best, case)),
         run={"seconds": round(seconds, 4)},
     )
+
+
+def _fastest(ask: Ask, asked: Asked, case: Case) -> Found | None:
+    """What the search would choose instead of a typed layout."""
+    if not ask.layout:
+        return None
+    sites = ask.wide.sites if ask.wide else 1
+    return search(case, int(asked.accelerators // sites * case.device.ranks))
 
 
 def _timed(asked: Asked, case: Case, found: Found) -> Step:
@@ -202,7 +210,7 @@ def _tables(ask: Ask, best: Asked, case: Case, found: Found, done: Step, exchang
     return tables
 
 
-def _warnings(best: Asked, wide: WideArea | None) -> list[dict[str, str]]:
+def _warnings(best: Asked, wide: WideArea | None, fastest: Found | None) -> list[dict[str, str]]:
     found = []
     if not best.measured:
         cause = (
@@ -210,6 +218,9 @@ def _warnings(best: Asked, wide: WideArea | None) -> list[dict[str, str]]:
             f"interval {best.spec.spread_frac:.0%} either way"
         )
         found.append({"code": "unmeasured", "message": cause})
+    if fastest is not None and fastest.step_time_s.size:
+        quick = f"the search's fastest layout takes {fastest.step_time_s[0]:.3g} s: {_text(_first(fastest) or {})}"
+        found.append({"code": "note", "message": quick})
     if len(best.precisions) > 1:
         cause = f"precisions {', '.join(best.precisions)} are taken as equal in quality, as the list claims"
         found.append({"code": "note", "message": cause})

@@ -98,6 +98,7 @@ def read_table(file: Path) -> list[dict[str, str]]:
     InputError
         When it cannot be read, holds a number that is none, or lacks a needed column.
     """
+    csv.field_size_limit(10**7)
     reader = csv.DictReader(io.StringIO(read_text(file).removeprefix("\ufeff")))
     missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
     if missing:

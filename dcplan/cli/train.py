@@ -33,7 +33,7 @@ def train(
     link_gbps: Annotated[float | None, typer.Option("--link-gbps", min=1, help="rate of a NIC port")] = None,
     stack: Annotated[str | None, typer.Option("--stack", help="training software; the usual one if left out")] = None,
     layout: Annotated[
-        str | None, typer.Option("--layout", help="one layout, such as tp=8,pp=16,vpp=8,mbs=1; searched if left out")
+        str | None, typer.Option("--layout", help="one layout, such as tp=8,pp=16,vpp=7,mbs=1; searched if left out")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="fastest layouts to list")] = 5,
     usd_per_accelerator_hour: Annotated[

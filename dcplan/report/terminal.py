@@ -133,9 +133,10 @@ def _counts(console: Console, result: Result, *, verbose: bool) -> None:
     for row in result.inputs:
         counts[row["status"]] = counts.get(row["status"], 0) + 1
     text = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
+    how = "dcplan check FILE -v" if result.verb == "plan" else "-v"
     console.print()
     console.print(
-        f"Inputs used: {text}" + ("" if verbose else " (dcplan check FILE -v lists them with sources)"),
+        f"Inputs used: {text}" + ("" if verbose else f" ({how} lists them with sources)"),
         markup=False,
     )
     if verbose:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from dcplan.training.architecture import Architecture
@@ -10,7 +11,12 @@ from dcplan.training.architecture import Architecture
 GATED = frozenset({"silu", "swiglu", "gelu_pytorch_tanh", "gelu_tanh_gated", "geglu", "gelu_new_gated"})
 UNGATED_TYPES = frozenset({"gpt2", "gpt_neox", "opt", "bloom", "falcon", "nemotron", "phi", "gptj"})
 LEARNED_POSITIONS = frozenset({"gpt2", "opt"})
-HYBRID_KEYS = ("mamba_d_state", "attn_layer_period", "layers_block_type", "mamba_num_heads")
+HYBRID_KEYS = ("linear_num_value_heads", "mamba_d_state", "attn_layer_period", "layers_block_type", "mamba_num_heads")
+
+
+MOST = 10_000_000
+"""No size of a model is larger; a typed slip is."""
+LEAST_ONE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "value_dim", "ffn")
 
 
 def from_config(config: Mapping[str, Any]) -> Architecture:
@@ -28,6 +34,40 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
     >>> round(llama.params / 1e9, 3)
     8.03
     """
+    try:
+        shape = _read(config)
+    except (ArithmeticError, TypeError, AttributeError) as error:
+        msg = f"a size is no number: {error}"
+        raise ValueError(msg) from error
+    except KeyError as error:
+        msg = f"config.json has no {error.args[0]}"
+        raise ValueError(msg) from error
+    problems = _impossible(shape)
+    if problems:
+        raise ValueError("; ".join(problems))
+    return shape
+
+
+def _impossible(shape: Architecture) -> list[str]:
+    """Sizes that no model has."""
+    found = []
+    for f in fields(shape):
+        value = getattr(shape, f.name)
+        counted = f.name.endswith("params")
+        if value < (1 if f.name in LEAST_ONE else 0) or (not counted and value > MOST):
+            found.append(f"{f.name} is {value}")
+    if shape.experts and not 1 <= shape.experts_per_token <= shape.experts:
+        found.append(f"{shape.experts_per_token} of {shape.experts} experts a token")
+    if shape.local_layers > shape.attention_layers:
+        found.append(f"{shape.local_layers} layer_types for {shape.attention_layers} layers")
+    if not found and shape.heads % shape.kv_heads:
+        found.append(f"{shape.kv_heads} kv heads do not divide {shape.heads} heads")
+    if not found and shape.layers > 10_000:
+        found.append(f"layers is {shape.layers}")
+    return found
+
+
+def _read(config: Mapping[str, Any]) -> Architecture:
     config = {**config, **dict(config.get("text_config") or {})}
     if config.get("hybrid_override_pattern"):
         return hybrid_from_config(config)

@@ -27,12 +27,13 @@ from dcplan.training.step import step
 from dcplan.training.tables import RECOMPUTE, Array
 from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, peak_tflops
 
-RATIO = 1.6
+RATIO = 2.0
 """Between counts at which layouts are searched; the best of these are tried at every count."""
 KEPT = 8
 GOOD = 0.93
 """Share of its better neighbours' rate below which a count is searched on its own."""
-SEARCHED_AGAIN = 8
+SEARCHED_AGAIN, ROUNDS = 4, 3
+"""Counts searched on their own in one round, and rounds."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,15 @@ def sweep(
     case = case_of(shape, seq_len, global_batch_tokens, hardware)
     nearest = _references(counts)
     found = [_searched(case, int(c * case.device.ranks)) for c in nearest]
-    first = _everywhere(case, counts, found)
-    again = _poor(first)[:SEARCHED_AGAIN]
-    found += [_searched(case, int(counts[i] * case.device.ranks)) for i in again]
-    return _everywhere(case, counts, found) if len(again) else first
+    result = _everywhere(case, counts, found)
+    for _ in range(ROUNDS):
+        poor = _poor(result)
+        if not poor:
+            break
+        again = poor[:: max(len(poor) // SEARCHED_AGAIN, 1)][:SEARCHED_AGAIN]
+        found += [_searched(case, int(counts[i] * case.device.ranks)) for i in again]
+        result = _everywhere(case, counts, found)
+    return result
 
 
 @lru_cache(maxsize=4096)
@@ -151,8 +157,9 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
         none = np.full(counts.size, np.inf)
         zero = np.zeros(counts.size)
         return Sweep(counts, zero, none, zero, tokens, flops, dict.fromkeys(KEYS, zero + 1), {}, tried, zero)
-    columns = {k: np.broadcast_to(rows[i], shape).ravel() for i, k in enumerate(replica)}
-    ranks = np.repeat(counts * case.device.ranks, rows.shape[1])
+    # layouts along one axis, counts along the other: what does not depend on the count is computed once
+    columns = {k: rows[i][None, :] for i, k in enumerate(replica)}
+    ranks = (counts * case.device.ranks)[:, None]
     cut = columns["tp"] * columns["pp"] * columns["cp"]
     dp = np.minimum(np.floor(ranks / cut), np.floor(case.global_batch / columns["micro_batch"]))
     groups = dp * columns["cp"] * columns["tp"]
@@ -164,19 +171,19 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
     done = step(setup)
     simple = 1.0 + 1e-9 * (columns["pp"] * columns["vpp"] + columns["tp"] / 64.0 + columns["cp"])
     time = np.where(ok, done.time_s, np.inf)
-    best = np.argmin((time * simple).reshape(shape), axis=1) + np.arange(counts.size) * rows.shape[1]
-    at = {k: columns[k][best] for k in KEYS}
+    best = (np.arange(counts.size), np.argmin(time * simple, axis=1))
+    at = {k: np.broadcast_to(columns[k], shape)[best] for k in KEYS}
     return Sweep(
         accelerators=counts,
         used=at["tp"] * at["pp"] * at["cp"] * at["dp"] / case.device.ranks,
         step_time_s=time[best],
-        memory_gb=held[best] / 1e9,
+        memory_gb=np.broadcast_to(held, shape)[best] / 1e9,
         tokens_per_step=tokens,
         flops_per_step=flops,
         layouts=at,
-        parts_s={k: np.broadcast_to(v, time.shape)[best] for k, v in done.parts_s.items()},
+        parts_s={k: np.broadcast_to(v, shape)[best] for k, v in done.parts_s.items()},
         tried=tried,
-        feasible=ok.reshape(shape).sum(axis=1).astype(np.float64),
+        feasible=ok.sum(axis=1).astype(np.float64),
     )
 
 
@@ -209,6 +216,20 @@ def _streamed(
         parts_s={"gemm": compute},
         tried=1,
         feasible=one,
+    )
+
+
+def cut(result: Sweep, count: int) -> Sweep:
+    """The first ``count`` rows of a sweep."""
+    return replace(
+        result,
+        accelerators=result.accelerators[:count],
+        used=result.used[:count],
+        step_time_s=result.step_time_s[:count],
+        memory_gb=result.memory_gb[:count],
+        feasible=result.feasible[:count],
+        layouts={k: v[:count] for k, v in result.layouts.items()},
+        parts_s={k: v[:count] for k, v in result.parts_s.items()},
     )
 
 

@@ -53,7 +53,9 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     again = np.where(x.recompute >= 2, whole / m.layers, 0.0)
     sharded = x.zero >= 3
     layer = (p.dense + p.routed_last) * x.pp / m.layers
-    buffers = np.where(sharded, (2.0 * layer + p.embedding) * HALF, 0.0) + p.largest * FLOAT * x.trainable
+    # behind a pipeline the gathered parameters of the whole stage stay for the step
+    gathered = np.where(x.pp > 1, p.dense + p.routed_last, 2.0 * layer) + p.embedding
+    buffers = np.where(sharded, gathered * HALF, 0.0) + p.largest * FLOAT * x.trainable
     logits = logits_bytes(setup)
     copies = np.where(x.schedule == SCHEDULES.index("dualpipe"), 2.0, 1.0)
     ranks = x.dp * x.cp

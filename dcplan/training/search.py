@@ -21,6 +21,8 @@ GIB = 2.0**30
 USABLE_FRAC = 0.95
 """Share of the memory a layout may plan with: fragmentation and the model's own error take the rest."""
 CHUNK = 16384
+ROUNDED = 0.1
+"""How far a run's batch may be rounded to fill its micro-batches."""
 SMALL_MICRO_BATCHES = (1, 2, 3, 4, 6, 8)
 """Tried whether they divide the batch or not: the last micro-batch may be part empty."""
 Index = npt.NDArray[np.intp]
@@ -100,15 +102,18 @@ def case_setup(case: Case, layout: LayoutTable) -> Setup:
 
 
 def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
-    """Layout columns with the batch cut into micro-batches; the last ones may be part empty.
+    """Layout columns with the batch cut into micro-batches.
 
-    Interleaved schedules run micro-batches in groups of pp (Narayanan et al. 2021, section 2.2).
+    Interleaved schedules run micro-batches in groups of pp (Narayanan et al. 2021, section 2.2). A batch within a
+    tenth of whole groups is taken as it stands, because a run rounds its batch a little; one that is further off
+    pays for the part-empty group.
     """
     dp = columns["dp"]
-    count = np.ceil(case.global_batch / (dp * columns["micro_batch"]) - 1e-9)
+    exact = case.global_batch / (dp * columns["micro_batch"])
     group = np.where(columns["vpp"] > 1, columns["pp"], 1.0)
-    count = np.ceil(count / group) * group
-    one = np.ones_like(dp)
+    near = np.maximum(np.round(exact / group), 1.0) * group
+    count = np.where(np.abs(near - exact) <= ROUNDED * exact, exact, np.ceil(exact / group - 1e-9) * group)
+    one = np.ones(1)
     return LayoutTable(
         **{name: columns[name] for name in KEYS},
         micro_batches=count,
@@ -159,7 +164,9 @@ def _stages(layers: int, ranks: int, *, coarse: bool) -> list[tuple[int, int]]:
         elif coarse and not (_power(pp) or (layers % pp == 0 and pp <= 32)):
             continue
         elif ranks % pp == 0 or pp == layers or _power(pp) or coarse:
-            chunks = divisors(layers // pp) if layers % pp == 0 else list(range(1, layers // pp + 1))
+            # embedding and output layer may count as layers, so that 126 make 128 (Megatron-Core); else drawn by hand
+            depth = layers if layers % pp == 0 else layers + 2 if (layers + 2) % pp == 0 else 0
+            chunks = divisors(depth // pp) if depth else [v for v in (1, 2, 4) if v <= layers // pp]
             found += [(pp, v) for v in (sorted({1, chunks[len(chunks) // 2], chunks[-1]}) if coarse else chunks)]
     return found
 

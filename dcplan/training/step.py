@@ -139,7 +139,7 @@ def assemble(setup: Setup, did: Work, sent: Traffic) -> Step:
         "expert_parallel": expert / x.pp * count,
         "offload": offload / x.pp * count,
         "pipeline_send": send * count,
-        "imbalance": (np.maximum(stage, last) - mean - head / x.pp) * count,
+        "imbalance": np.maximum(np.maximum(stage, last) - mean - head / x.pp, 0.0) * count,
         "bubble": bubble,
     }
     parts |= _data_parallel(setup, did, sent, repeated, host)

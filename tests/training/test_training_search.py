@@ -94,8 +94,10 @@ def _layouts(case: Case, ranks: int, axes: Axes) -> Iterator[dict[str, float]]:
 
 def _modes(case: Case, axes: Axes, pp: int) -> Iterator[dict[str, float]]:
     layers = case.shape.layers
-    for vpp in range(1, layers // pp + 1):
-        if (pp == 1 and vpp > 1) or (_whole(layers, pp) and not _whole(layers / pp, vpp)):
+    depth = next((n for n in (layers, layers + 2) if _whole(n, pp)), 0)
+    for vpp in range(1, max(depth, layers) // pp + 1):
+        drawn = vpp in {1, 2, 4} and vpp <= layers // pp
+        if (pp == 1 and vpp > 1) or not (_whole(depth / pp, vpp) if depth else drawn):
             continue
         for zero in axes.zero:
             if zero == 3 and pp > 1 and case.stack.zero < 3:

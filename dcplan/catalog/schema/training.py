@@ -111,3 +111,5 @@ class Recipe(Row):
     weight_bytes: Positive
     optimizer_bytes: Positive
     stored_bytes: Positive
+    families: tuple[str, ...] = ()
+    """Accelerator families that have it in hardware; none named: all that have the peak."""

@@ -34,7 +34,7 @@ from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Capacity, Job
 from dcplan.training.architecture import Architecture
 from dcplan.training.config import from_config
-from dcplan.training.estimate import Hardware, Sweep, layout_of, sweep
+from dcplan.training.estimate import Hardware, Sweep, cut, layout_of, sweep
 from dcplan.training.terms import FUSED_DISPATCH, peak_tflops
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
@@ -113,6 +113,10 @@ def hardware(
     if stack_row is None or recipe_row is None:
         what = f"stack {stack!r}" if stack_row is None else f"precision {precision!r}"
         return f"no {what} in the catalog"
+    if precision == "bf16" and row.bf16_tflops is None:
+        return f"{row.id} has no bf16"
+    if recipe_row.families and row.family not in recipe_row.families:
+        return f"{row.id} has no {recipe_row.id}: {', '.join(recipe_row.families)} have"
     recipe = recipe_terms(recipe_row)
     if not peak_tflops(device, recipe.gemm):
         return f"{row.id} has no dense {recipe.gemm} peak"
@@ -202,6 +206,8 @@ class JobMenu:
         ledger.parameter("reliability", "effective-training-frac")
         goodput = ledger.catalog.get("reliability", "effective-training-frac", Parameter).value
         self.goodput = (goodput.bounds[0], goodput.value, goodput.bounds[1])
+        self.largest: dict[tuple[str, int, float], int] = {}
+        """Largest count of an accelerator with the same unit and links, over all places."""
         self._cache: dict[tuple[object, ...], tuple[Sweep, Hardware] | str] = {}
         self._shapes: dict[str, Architecture] = {}
 
@@ -212,7 +218,7 @@ class JobMenu:
         return self._shapes[reference]
 
     def _sweep(self, job: Job, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
-        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision, target.limit)
+        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision)
         if key not in self._cache:
             shape = self.shape(job.model)
             moe = shape.moe_layers > 0
@@ -223,10 +229,19 @@ class JobMenu:
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
                 spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.ledger)
                 fixed = job.accelerators
-                counts = np.array([fixed] if fixed else _counts(target.unit, target.limit), dtype=np.float64)
+                limit = max(self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0), target.limit)
+                counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
                 batch = job.global_batch_tokens.value
                 self._cache[key] = sweep(shape, job.seq_len, batch, spec, counts), spec
         return self._cache[key]
+
+    def _within(self, job: Job, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+        """The shared sweep up to this place's own limit."""
+        found = self._sweep(job, target, precision)
+        if isinstance(found, str):
+            return found
+        fits = found[0].accelerators <= max(target.limit, found[0].accelerators[0])
+        return (found[0] if fits.all() else cut(found[0], int(fits.sum()))), found[1]
 
     def run_of_one_day(self, spec: Hardware) -> RunTime:
         """Distribution of a run that takes one clean day; all its quantiles scale with the clean days."""
@@ -236,6 +251,10 @@ class JobMenu:
     def configs(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[JobConfig]:
         """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
         result: list[JobConfig] = []
+        where = list(where)
+        for t in where:
+            key = (t.accelerator, t.unit, t.gb_per_s)
+            self.largest[key] = max(self.largest.get(key, 0), t.limit)
         for target in where:
             if target.place.split("/")[0] not in terms.sites and not (
                 terms.cloud and target.place.startswith("cloud:")
@@ -244,7 +263,7 @@ class JobMenu:
             best: dict[int, JobConfig] = {}
             reasons = []
             for precision in job.precision:
-                swept = self._sweep(job, target, precision)
+                swept = self._within(job, target, precision)
                 if isinstance(swept, str):
                     reasons.append(swept)
                     continue

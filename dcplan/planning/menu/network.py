@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from dcplan.catalog.schema import Fabric, Optic, Switch
@@ -99,13 +99,34 @@ def _option(
         designs=designs,
         parts=parts,
         shares=shares,
-        max_ports=min(d.reach_endpoints for d in designs.values()),
+        max_ports=_max_ports(designs, in_hall.values()),
         switch_models=models,
         switch_racks_units=NETWORK_RACK_UNITS,
         margin_usd=usd,
         margin_kw=kw,
         margin_racks=racks,
     )
+
+
+def _max_ports(designs: Mapping[PortClass, ClosDesign], placed: Iterable[Placement]) -> int:
+    """Ports that the tiers reach when leaves are bought for whole scalable units.
+
+    Two tiers hold as many leaves as a spine has ports. A unit of n nodes takes ceil(n / d) leaves a rail, so leaves
+    that are not full cost reach; each further system may leave one more unit part empty.
+    """
+    placed = list(placed)
+    reach = [d.reach_endpoints for d in designs.values()]
+    spare = 0
+    for p in placed:
+        plan, nodes = designs[p.port_class], p.port_class.nodes_per_su
+        unit = nodes * p.rails
+        spare += unit
+        if plan.tiers == 2 and nodes >= plan.leaf_down:
+            reach.append(plan.radix // (p.rails * math.ceil(nodes / plan.leaf_down)) * unit)
+        elif plan.tiers == 2:
+            reach.append(plan.radix * plan.leaf_down - unit)
+    first = max((p.port_class.nodes_per_su * p.rails for p in placed), default=0)
+    return max(min(reach) - (spare - first), 0)
 
 
 def _design(
