@@ -251,7 +251,9 @@ def _recompute(row: Row) -> float:
     if not text:
         return -1.0
     word = RECOMPUTE_WORDS.get(text, text)
-    return float(RECOMPUTE.index(word)) if word in RECOMPUTE else -1.0
+    if word not in RECOMPUTE:
+        raise Unsupported(f"activation_recompute {text!r}: one of {', '.join((*RECOMPUTE, *RECOMPUTE_WORDS))}")
+    return float(RECOMPUTE.index(word))
 
 
 def _sequence_parallel(row: Row, stack: StackTerms) -> float:

@@ -74,7 +74,7 @@ def train(  # noqa: PLR0913 - the flags of the verb
     stack : str, optional
         Catalog stack; the accelerator's usual one where left out.
     layout : str, optional
-        One layout, such as ``tp=8,pp=16,vpp=8,mbs=1,recompute=selective``, instead of the search.
+        One layout, such as ``tp=8,pp=16,vpp=7,mbs=1,recompute=selective``, instead of the search.
     top : int, default 5
         Fastest layouts to list.
     usd_per_accelerator_hour : float, optional
@@ -156,6 +156,9 @@ def _wide(
     sites: int, local_steps: int, gbps: float | None, value_bytes: float, overlap: bool, penalty: float
 ) -> WideArea | None:
     if sites <= 1:
+        if gbps is not None or local_steps > 1 or overlap or penalty:
+            cause = "--local-steps, --wan-gbps, --wan-overlap and --token-penalty-frac need several --sites"
+            raise InputError([Problem("DC050", cause, Place("--sites"))])
         return None
     if gbps is None:
         raise InputError([Problem("DC050", "--wan-gbps is needed to train over several sites", Place("--sites"))])

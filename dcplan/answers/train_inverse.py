@@ -78,9 +78,8 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
     for each in asked:
         swept = sweep(each.shape, each.seq_len, each.batch_tokens, each.spec, counts)
         clean = each.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
-        spread = each.spec.spread_frac
         low, high = goodput.bounds
-        found.append(_Sized(each, swept, clean, run_time(1.0, (1 - spread) / (1 + spread), goodput.value, low, high)))
+        found.append(_Sized(each, swept, clean, run_time(1.0, each.spec.speed_low_over_high, goodput.value, low, high)))
     rows, best = _choose(found, counts, limits, price)
     columns = ("accelerators", "precision", "p50_days", "p80_days", "it_mw", "cost_usd", "meets")
     if best is None:

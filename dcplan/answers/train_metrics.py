@@ -15,7 +15,8 @@ from dcplan.provenance import Quantity, Status
 from dcplan.reliability.calendar import run_time
 from dcplan.result import Metric
 from dcplan.training.architecture import model_flops_per_token
-from dcplan.training.search import GIB, Case, Found
+from dcplan.training.lightest import GIB
+from dcplan.training.search import Case, Found
 from dcplan.training.tables import RECOMPUTE
 from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
 
@@ -72,8 +73,7 @@ def calendar_metrics(catalog: Catalog, ledger: Ledger, asked: Asked, spans: Sequ
     ledger.parameter("reliability", "effective-training-frac")
     low, high = goodput.bounds
     clean_days = sum(s.clean_days for s in spans)
-    spread = asked.spec.spread_frac
-    run = run_time(clean_days, (1.0 - spread) / (1.0 + spread), goodput.value, low, high)
+    run = run_time(clean_days, asked.spec.speed_low_over_high, goodput.value, low, high)
     p10, p50, p90 = run.quantile_days(0.1), run.p50_days, run.quantile_days(0.9)
     hours = asked.accelerators * p50 * HOURS_PER_DAY
     metrics = {

@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from dcplan.training.architecture import Architecture, model_flops_per_token
+from dcplan.training.lightest import GIB
 from dcplan.training.memory import memory
 from dcplan.training.search import (
-    GIB,
     KEYS,
     USABLE_FRAC,
     Axes,
@@ -49,6 +49,11 @@ class Hardware:
     """How far mixture-of-experts layers are captured: see :func:`stack_table`."""
     streams_weights: bool = False
     """Weights live outside the accelerator (Cerebras): data parallel only, no memory limit on the model."""
+
+    @property
+    def speed_low_over_high(self) -> float:
+        """Slowest over fastest speed of the interval, which reaches from 1/(1+s) to 1+s of the step time."""
+        return (1.0 + self.spread_frac) ** -2
 
     @property
     def peak_tflops(self) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dcplan.training.blocks import FLOAT, HALF, Setup, tokens
-from dcplan.training.sharding import expert_ranks, local_params
+from dcplan.training.sharding import expert_ranks, local_params, shard_ranks
 from dcplan.training.tables import SCHEDULES, Array
 
 RESERVE_BYTES = 0.7e9
@@ -58,9 +58,7 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     buffers = np.where(sharded, gathered * HALF, 0.0) + p.largest * FLOAT * x.trainable
     logits = logits_bytes(setup)
     copies = np.where(x.schedule == SCHEDULES.index("dualpipe"), 2.0, 1.0)
-    ranks = x.dp * x.cp
-    group = np.where(sharded, np.minimum(x.shard, ranks), ranks)
-    states = _states(setup, (p.dense + p.embedding) * copies, group)
+    states = _states(setup, (p.dense + p.embedding) * copies, shard_ranks(setup))
     if not np.any(m.moe_layers > 0):
         early = in_flight * kept / x.pp * (1.0 - x.offload) + again
         one = kept / x.pp * (1.0 - x.offload) + again + np.where(x.pp > 1, logits, 0.0)

@@ -10,14 +10,13 @@ import numpy.typing as npt
 
 from dcplan.training.architecture import Architecture
 from dcplan.training.blocks import Setup
-from dcplan.training.lightest import FAST_HOST
+from dcplan.training.lightest import FAST_HOST, GIB
 from dcplan.training.memory import kept_bytes, memory
 from dcplan.training.step import Work, assemble, work
 from dcplan.training.tables import RECOMPUTE, SCHEDULES, Array, LayoutTable, model_table, rows
 from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, device_table, recipe_table, stack_table
 from dcplan.training.traffic import traffic
 
-GIB = 2.0**30
 USABLE_FRAC = 0.95
 """Share of the memory a layout may plan with: fragmentation and the model's own error take the rest."""
 CHUNK = 16384
@@ -31,7 +30,7 @@ KEYS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "micro_batch", "recompute", 
 
 @dataclass(frozen=True)
 class Case:
-    """What is trained on what; ``accelerators`` fixes nothing but the search's own count."""
+    """What is trained on what, the count left open."""
 
     shape: Architecture
     device: DeviceTerms

@@ -45,12 +45,17 @@ def local_params(setup: Setup) -> LocalParams:
     return LocalParams(dense, each * first, each * last, embedding, largest)
 
 
-def expert_ranks(setup: Setup) -> Array:
-    """Ranks that share the state of the same routed experts: all that hold them, or those of one FSDP shard."""
+def shard_ranks(setup: Setup) -> Array:
+    """Ranks that share one copy of the dense state: all data-parallel ones, or those of one FSDP shard."""
     x = setup.layout
     ranks = x.dp * x.cp
-    group = np.where(x.zero >= 3, np.minimum(x.shard, ranks), ranks)
-    return np.maximum(group * x.tp / (x.ep * x.etp), 1.0)
+    return np.where(x.zero >= 3, np.minimum(x.shard, ranks), ranks)
+
+
+def expert_ranks(setup: Setup) -> Array:
+    """The same for the state of the routed experts."""
+    x = setup.layout
+    return np.maximum(shard_ranks(setup) * x.tp / (x.ep * x.etp), 1.0)
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def reduction(setup: Setup) -> Reduction:
     d, x, r = setup.device, setup.layout, setup.recipe
     p = local_params(setup)
     total = x.dp * x.cp
-    group = np.where(x.zero >= 3, np.minimum(x.shard, total), total)
+    group = shard_ranks(setup)
     gather, scatter, replicate = np.zeros_like(total), np.zeros_like(total), np.zeros_like(total)
     kinds = (
         (p.dense + p.embedding, group, x.tp),

@@ -125,7 +125,6 @@ def test_chunks_need_a_pipeline(reader: Reader) -> None:
         ("minimal", RECOMPUTE.index("selective")),  # MaxText's name
         ("custom (remat policy)", RECOMPUTE.index("full")),
         ("", -1),
-        ("some words", -1),
     ],
 )
 def test_recompute_words_of_the_frameworks_are_known(reader: Reader, text: str, expected: int) -> None:
@@ -389,3 +388,7 @@ def test_parts_of_every_step_sum_to_it(reader: Reader) -> None:
     runs = [read(reader), read(reader, OWN), read(reader, stack="torchtitan", activation_recompute="full")]
     done = predict(runs).step
     assert sum(done.parts_s.values()) == pytest.approx(done.time_s, rel=1e-12)
+
+
+def test_an_unknown_recompute_mode_is_refused_and_not_read_as_blank(reader: Reader) -> None:
+    assert "some words" in why(reader, MIXTRAL, activation_recompute="some words")

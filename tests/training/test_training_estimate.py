@@ -17,7 +17,8 @@ from dcplan.planning.menu.devices import device_terms, recipe_terms, spread_frac
 from dcplan.training.architecture import Architecture, model_flops_per_token
 from dcplan.training.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, case_of, layout_of, sweep
-from dcplan.training.search import GIB, USABLE_FRAC, search
+from dcplan.training.lightest import GIB
+from dcplan.training.search import USABLE_FRAC, search
 
 COUNTS = np.arange(8.0, 1025.0, 8.0)
 NAMES = ["llama-3.1-405b", "llama-3.1-8b", "mixtral-8x22b", "deepseek-v3"]

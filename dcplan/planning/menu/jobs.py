@@ -246,7 +246,7 @@ class JobMenu:
     def run_of_one_day(self, spec: Hardware) -> RunTime:
         """Distribution of a run that takes one clean day; all its quantiles scale with the clean days."""
         low, value, high = self.goodput
-        return run_time(1.0, (1.0 - spec.spread_frac) / (1.0 + spec.spread_frac), value, low, high)
+        return run_time(1.0, spec.speed_low_over_high, value, low, high)
 
     def configs(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[JobConfig]:
         """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
