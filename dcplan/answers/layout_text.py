@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.training.search import KEYS, Case
+from dcplan.training.grid import KEYS, Case
 from dcplan.training.tables import RECOMPUTE, SCHEDULES, Array
 
 WHERE = Place("--layout")

@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 
+from dcplan.training.grid import KEYS, Case, case_setup, layout_table
 from dcplan.training.lightest import GIB
 from dcplan.training.memory import memory
-from dcplan.training.search import KEYS, USABLE_FRAC, Case, case_setup, layout_table
+from dcplan.training.search import USABLE_FRAC
 from dcplan.training.step import step
 from dcplan.training.tables import RECOMPUTE, Array
 

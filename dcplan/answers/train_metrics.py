@@ -15,8 +15,9 @@ from dcplan.provenance import Quantity, Status
 from dcplan.reliability.calendar import run_time
 from dcplan.result import Metric
 from dcplan.training.architecture import model_flops_per_token
+from dcplan.training.grid import Case
 from dcplan.training.lightest import GIB
-from dcplan.training.search import Case, Found
+from dcplan.training.search import Found
 from dcplan.training.tables import RECOMPUTE
 from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
 

@@ -17,9 +17,10 @@ from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.result import Metric, Result, Table
 from dcplan.training.estimate import case_of, layout_of, sweep
+from dcplan.training.grid import Case, case_setup, layout_table
 from dcplan.training.lightest import GIB
 from dcplan.training.memory import memory
-from dcplan.training.search import USABLE_FRAC, Case, Found, case_setup, layout_table, search
+from dcplan.training.search import USABLE_FRAC, Found, search
 from dcplan.training.step import Step, step
 from dcplan.training.tables import SCHEDULES
 from dcplan.training.wide_area import WideArea, mean_step_s

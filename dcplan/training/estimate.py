@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from dcplan.training.architecture import Architecture, model_flops_per_token
-from dcplan.training.lightest import GIB
+from dcplan.training.grid import KEYS, Axes, Case, case_setup, default_axes, layout_table
 from dcplan.training.memory import memory
-from dcplan.training.search import (
-    KEYS,
-    USABLE_FRAC,
-    Axes,
-    Case,
-    Found,
-    case_setup,
-    default_axes,
-    layout_table,
-    schedule_name,
-    search,
-)
+from dcplan.training.search import Found, prepare, quick_search, schedule_name, usable_bytes
 from dcplan.training.step import step
 from dcplan.training.tables import RECOMPUTE, Array
 from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, peak_tflops
@@ -34,6 +23,8 @@ GOOD = 0.93
 """Share of its better neighbours' rate below which a count is searched on its own."""
 SEARCHED_AGAIN, ROUNDS = 4, 3
 """Counts searched on their own in one round, and rounds."""
+GAIN = 0.98
+"""A round that shortens no step to this share is the last one."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +75,17 @@ def case_of(shape: Architecture, seq_len: int, global_batch_tokens: float, hardw
 
 
 def sweep(
-    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, accelerators: Array
+    shape: Architecture,
+    seq_len: int,
+    global_batch_tokens: float,
+    hardware: Hardware,
+    accelerators: Array,
+    wanted_s: Sequence[float] = (),
 ) -> Sweep:
     """Fastest layout that fits memory, for each accelerator count.
 
-    All layouts are searched at a few counts spread over the range; the fastest of each, and those on the frontier
-    of time and memory, are then tried at every count.
+    Layouts are searched at a few counts spread over the range; the fastest of each, and those on the frontier of
+    time and memory, are then tried at every count.
 
     Parameters
     ----------
@@ -102,29 +98,65 @@ def sweep(
     hardware : Hardware
         Accelerator, software and precision.
     accelerators : array, shape (n,)
-        Counts, at least 1; those that fill no replica stay idle and are missing from ``used``.
+        Counts, at least 1, ascending; those that fill no replica stay idle and are missing from ``used``.
+    wanted_s : sequence of float, optional
+        Where only the smallest counts with steps as short as these matter: counts that cannot reach the longest
+        are left out, and so are those beyond one that reaches the shortest. [s]
     """
     counts = np.asarray(accelerators, dtype=np.float64)
     if hardware.streams_weights:
         return _streamed(shape, seq_len, global_batch_tokens, hardware, counts)
     case = case_of(shape, seq_len, global_batch_tokens, hardware)
-    nearest = _references(counts)
-    found = [_searched(case, int(c * case.device.ranks)) for c in nearest]
-    result = _everywhere(case, counts, found)
+    flops = model_flops_per_token(shape, seq_len) * case.global_batch * seq_len
+    able = flops / (counts * hardware.peak_tflops * 1e12) <= max(wanted_s, default=math.inf)
+    counts = counts[able] if able.any() else counts[-1:]
+    search_at = _searcher(case, int(counts[-1]))
+    found = []
+    for count in _references(counts):
+        found.append(search_at(int(count)))
+        if found[-1].step_time_s.size and found[-1].step_time_s[0] <= min(wanted_s, default=0.0):
+            counts = counts[counts <= count]
+            break
+    result, done = _everywhere(case, counts, found), set[int]()
     for _ in range(ROUNDS):
-        poor = _poor(result)
+        poor = [i for i in _poor(result, wanted_s) if i not in done]
         if not poor:
             break
         again = poor[:: max(len(poor) // SEARCHED_AGAIN, 1)][:SEARCHED_AGAIN]
-        found += [_searched(case, int(counts[i] * case.device.ranks)) for i in again]
-        result = _everywhere(case, counts, found)
+        done.update(again)
+        better = _better(result, _everywhere(case, counts, [search_at(int(counts[i])) for i in again]))
+        gained = (better.step_time_s < GAIN * result.step_time_s).any()
+        result = better
+        if not gained:
+            break
     return result
 
 
-@lru_cache(maxsize=4096)
-def _searched(case: Case, ranks: int) -> Found:
-    """One count's search; halls and offers with the same links share it."""
-    return search(case, ranks, axes=_planner_axes(case), keep=KEPT)
+def _searcher(case: Case, largest: int) -> Callable[[int], Found]:
+    """Search at one count; micro-batches are timed once for all counts."""
+    ready = prepare(case, int(largest * case.device.ranks), _planner_axes(case))
+    return lambda count: quick_search(ready, int(count * case.device.ranks), KEPT)
+
+
+def _better(one: Sweep, other: Sweep) -> Sweep:
+    """The faster of two sweeps at every count."""
+    take = other.step_time_s < one.step_time_s
+
+    def pick(a: Array, b: Array) -> Array:
+        return np.where(take, b, a)
+
+    parts = one.parts_s.keys() | other.parts_s.keys()
+    zero = np.zeros_like(one.step_time_s)
+    return replace(
+        one,
+        used=pick(one.used, other.used),
+        step_time_s=pick(one.step_time_s, other.step_time_s),
+        memory_gb=pick(one.memory_gb, other.memory_gb),
+        layouts={k: pick(one.layouts[k], other.layouts[k]) for k in KEYS},
+        parts_s={k: pick(one.parts_s.get(k, zero), other.parts_s.get(k, zero)) for k in sorted(parts)},
+        tried=one.tried + other.tried,
+        feasible=one.feasible + other.feasible,
+    )
 
 
 def _references(counts: Array) -> Array:
@@ -134,15 +166,22 @@ def _references(counts: Array) -> Array:
     return np.unique(counts[np.argmin(np.abs(counts[:, None] - row[None, :]), axis=0)])
 
 
-def _poor(result: Sweep) -> list[int]:
+def _poor(result: Sweep, wanted_s: Sequence[float]) -> list[int]:
     """Counts at which the tried layouts are clearly worse for each accelerator than at their neighbours.
 
-    That is where memory is short and none of the searched counts' layouts fits well.
+    That is where memory is short and none of the searched counts' layouts fits well. With wanted step times, only
+    counts that would be the smallest to reach one if they were as good as their neighbours.
     """
     rate = 1.0 / (result.step_time_s * result.accelerators)
     near = np.maximum(np.concatenate([[0.0], rate[:-1]]), np.concatenate([rate[1:], [0.0]]))
     best = np.maximum.accumulate(rate[::-1])[::-1]
-    short = np.flatnonzero((rate < GOOD * np.maximum(near, best)) | (rate <= 0))
+    could = np.full(rate.shape, not wanted_s)
+    for wanted in wanted_s:
+        reached = np.flatnonzero(result.step_time_s <= wanted)
+        hoped = np.maximum(near, best) * result.accelerators * wanted >= 1.0
+        hoped[int(reached[0]) if reached.size else hoped.size :] = False
+        could |= hoped
+    short = np.flatnonzero(could & ((rate < GOOD * np.maximum(near, best)) | (rate <= 0)))
     order = np.argsort(rate[short] / np.maximum(best[short], 1e-300), kind="stable")
     return [int(i) for i in short[order]]
 
@@ -172,7 +211,7 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
     columns["dp"] = np.maximum(dp, 1.0)
     setup = case_setup(case, layout_table(case, columns))
     held = memory(setup).total
-    ok &= held <= case.device.hbm_gb / case.device.ranks * GIB * USABLE_FRAC
+    ok &= held <= usable_bytes(case)
     done = step(setup)
     simple = 1.0 + 1e-9 * (columns["pp"] * columns["vpp"] + columns["tp"] / 64.0 + columns["cp"])
     time = np.where(ok, done.time_s, np.inf)

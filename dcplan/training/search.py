@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from dcplan.training.architecture import Architecture
 from dcplan.training.blocks import Setup
-from dcplan.training.lightest import FAST_HOST, GIB
-from dcplan.training.memory import kept_bytes, memory
-from dcplan.training.step import Work, assemble, work
-from dcplan.training.tables import RECOMPUTE, SCHEDULES, Array, LayoutTable, model_table, rows
-from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, device_table, recipe_table, stack_table
+from dcplan.training.grid import KEYS, Axes, Case, case_setup, default_axes, grid, inner_columns, layout_table
+from dcplan.training.lightest import GIB
+from dcplan.training.memory import Kept, kept_bytes, memory
+from dcplan.training.step import MicroBatch, assemble, least_step_s, micro_batch, work
+from dcplan.training.tables import SCHEDULES, Array, column, each, rows
 from dcplan.training.traffic import traffic
 
 USABLE_FRAC = 0.95
 """Share of the memory a layout may plan with: fragmentation and the model's own error take the rest."""
 CHUNK = 16384
-ROUNDED = 0.1
-"""How far a run's batch may be rounded to fill its micro-batches."""
-SMALL_MICRO_BATCHES = (1, 2, 3, 4, 6, 8)
-"""Tried whether they divide the batch or not: the last micro-batch may be part empty."""
-Index = npt.NDArray[np.intp]
-KEYS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "micro_batch", "recompute", "zero", "schedule", "offload")
+FIRST = 128
+"""Layouts of the lowest bounds that a quick search times first."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """What is trained on what, the count left open."""
-
-    shape: Architecture
-    device: DeviceTerms
-    stack: StackTerms
-    recipe: RecipeTerms
-    seq_len: int
-    global_batch: float
-    """Sequences of an optimizer step."""
-    graphs: float = 0.0
-    trainable: float = 1.0
-
-
-@dataclass(frozen=True)
-class Axes:
-    """Values the search tries besides the divisors that the model and the count allow."""
-
-    recompute: tuple[int, ...]
-    zero: tuple[int, ...]
-    schedule: tuple[int, ...] = (0,)
-    offload: tuple[float, ...] = (0.0,)
-    etp: bool = True
-    coarse: bool = False
-    """For menus of many counts: powers of two, tensor parallel inside a domain, context parallel to 16, few chunks."""
+def usable_bytes(case: Case) -> float:
+    """Memory of one rank that a layout may plan with."""
+    return case.device.hbm_gb / case.device.ranks * GIB * USABLE_FRAC
 
 
 @dataclass(frozen=True)
@@ -70,144 +41,42 @@ class Found:
     least: dict[str, float] | None = None
 
 
-def default_axes(case: Case) -> Axes:
-    """What the stack can do: its recompute modes, its sharding and, where it has one, offload."""
-    modes = tuple(RECOMPUTE.index(name) for name in case.stack.recompute)
-    fast = case.device.host_gb_per_s * 1e9 >= FAST_HOST
-    zero = (3,) if case.stack.zero >= 3 else tuple(sorted({case.stack.zero, 1, 3}))
-    return Axes(modes, zero, offload=(0.0, 1.0) if case.stack.offloads and fast else (0.0,))
+@dataclass(frozen=True)
+class Prepared:
+    """Times and sizes of every micro-batch of a case: they serve all counts up to ``ranks``."""
+
+    case: Case
+    ranks: int
+    axes: Axes
+    columns: dict[str, Array]
+    setup: Setup
+    one: MicroBatch
+    """All recompute modes and schedules of each row of ``columns``, side by side."""
+    kept: Kept
 
 
-def divisors(n: int) -> list[int]:
-    """All divisors, ascending.
-
-    >>> divisors(12)
-    [1, 2, 3, 4, 6, 12]
-    """
-    small = [i for i in range(1, int(n**0.5) + 1) if n % i == 0]
-    return sorted({*small, *(n // i for i in small)})
-
-
-def case_setup(case: Case, layout: LayoutTable) -> Setup:
-    """One model, accelerator, stack and recipe against a table of layouts."""
-    stack = stack_table([case.stack], np.array([case.graphs]))
-    return Setup(
-        model_table([case.shape]),
-        device_table([case.device], [case.stack], [case.recipe]),
-        recipe_table([case.recipe], [case.stack]),
-        stack,
-        layout,
-    )
-
-
-def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
-    """Layout columns with the batch cut into micro-batches.
-
-    Interleaved schedules run micro-batches in groups of pp (Narayanan et al. 2021, section 2.2). A batch within a
-    tenth of whole groups is taken as it stands, because a run rounds its batch a little; one that is further off
-    pays for the part-empty group.
-    """
-    dp = columns["dp"]
-    exact = case.global_batch / (dp * columns["micro_batch"])
-    group = np.where(columns["vpp"] > 1, columns["pp"], 1.0)
-    near = np.maximum(np.round(exact / group), 1.0) * group
-    count = np.where(np.abs(near - exact) <= ROUNDED * exact, exact, np.ceil(exact / group - 1e-9) * group)
-    one = np.ones(1)
-    return LayoutTable(
-        **{name: columns[name] for name in KEYS},
-        micro_batches=count,
-        shard=columns.get("shard", dp * columns["cp"]),
-        seq_len=one * case.seq_len,
-        trainable=one * case.trainable,
-    )
-
-
-def _inner(case: Case, ranks: int, axes: Axes) -> dict[str, Array]:
-    """All (tp, cp, micro-batch, ep, etp): what the time of one micro-batch depends on."""
-    batch = int(case.global_batch)
-    tps, cps = divisors(case.shape.heads), divisors(case.seq_len)
-    eps = divisors(case.shape.experts) if case.shape.moe_layers else [1]
-    micros = sorted({*divisors(batch), *(b for b in SMALL_MICRO_BATCHES if b <= batch)})
-    if axes.coarse:
-        inside = case.device.domain * case.device.ranks
-        tps = [t for t in tps if t <= min(inside, 16) and _power(t)]
-        cps, eps = [c for c in cps if c <= 16 and _power(c)], [e for e in eps if _power(e)]
-        micros = [b for b in (1, 2, 4) if b <= batch]
-    tps, cps = [t for t in tps if t <= ranks], [c for c in cps if c <= ranks]
-    table = []
-    for tp in tps:
-        etps = (1, tp) if case.shape.moe_layers and tp > 1 and axes.etp else (1,)
-        table += [
-            (tp, cp, b, ep, etp)
-            for cp in cps
-            if tp * cp <= ranks
-            for b in micros
-            for ep in eps
-            for etp in etps
-            if ep * etp <= ranks
-        ]
-    columns = np.array(table, dtype=np.float64).T
-    return dict(zip(("tp", "cp", "micro_batch", "ep", "etp"), columns, strict=True))
-
-
-def _power(n: int) -> bool:
-    return n & (n - 1) == 0
-
-
-def _stages(layers: int, ranks: int, *, coarse: bool) -> list[tuple[int, int]]:
-    """Pipeline sizes with every number of chunks: whole layers a chunk, where stages are even."""
-    found = []
-    for pp in range(1, min(layers, ranks) + 1):
-        if pp == 1:
-            found.append((1, 1))
-        elif coarse and not (_power(pp) or (layers % pp == 0 and pp <= 32)):
-            continue
-        elif ranks % pp == 0 or pp == layers or _power(pp) or coarse:
-            # embedding and output layer may count as layers, so that 126 make 128 (Megatron-Core); else drawn by hand
-            depth = layers if layers % pp == 0 else layers + 2 if (layers + 2) % pp == 0 else 0
-            chunks = divisors(depth // pp) if depth else [v for v in (1, 2, 4) if v <= layers // pp]
-            found += [(pp, v) for v in (sorted({1, chunks[len(chunks) // 2], chunks[-1]}) if coarse else chunks)]
-    return found
-
-
-def _grid(case: Case, ranks: int, axes: Axes, columns: dict[str, Array]) -> Iterator[tuple[dict[str, Array], Index]]:
-    """Blocks of valid layouts with the row of the inner table each one uses."""
-    outer = [
-        (pp, v, r, z, sch, off)
-        for pp, v in _stages(case.shape.layers, ranks, coarse=axes.coarse)
-        for r in axes.recompute
-        for z in axes.zero
-        for sch in (axes.schedule if pp > 1 and v == 1 else (0,))
-        for off in (axes.offload if r < RECOMPUTE.index("full") else (0.0,))
-        if z < 3 or pp == 1 or case.stack.zero >= 3
-    ]
-    table = np.array(outer, dtype=np.float64)
-    names = ("pp", "vpp", "recompute", "zero", "schedule", "offload")
-    replica = columns["tp"] * columns["cp"]
-    step_rows = max(CHUNK * 4 // max(len(outer), 1), 1)
-    for start in range(0, len(replica), step_rows):
-        at = np.arange(start, min(start + step_rows, len(replica)))
-        most = np.floor(case.global_batch / columns["micro_batch"][at])[:, None]
-        dp = np.minimum(np.floor(ranks / (replica[at][:, None] * table[:, 0][None, :])), most)
-        groups = dp * replica[at][:, None]
-        ok = dp >= 1
-        ok &= columns["ep"][at][:, None] * columns["etp"][at][:, None] <= groups
-        ok &= np.mod(groups, columns["ep"][at][:, None] * columns["etp"][at][:, None]) == 0
-        first, second = np.nonzero(ok)
-        if not first.size:
-            continue
-        block = {name: table[second, i] for i, name in enumerate(names)}
-        block |= {name: column[at][first] for name, column in columns.items()}
-        block["dp"] = dp[first, second]
-        yield {name: block[name] for name in KEYS}, at[first]
+def prepare(case: Case, ranks: int, axes: Axes | None = None) -> Prepared:
+    """Everything a search needs that does not depend on the count."""
+    axes = axes or default_axes(case)
+    columns = inner_columns(case, ranks, axes)
+    ones = np.ones_like(columns["tp"])
+    blank = {name: columns.get(name, ones if name in {"pp", "vpp", "dp"} else 0.0 * ones) for name in KEYS}
+    inner = case_setup(case, layout_table(case, blank))
+    did, sent = work(inner), traffic(inner)
+    modes = np.array([(r, s) for r in axes.recompute for s in axes.schedule], dtype=np.float64)
+    layout = replace(inner.layout, recompute=modes[None, :, 0], schedule=modes[None, :, 1])
+    one = micro_batch(replace(inner, layout=layout), each(did, column), each(sent, column))
+    shape = (ones.size, len(modes))
+    flat = each(one, lambda value: np.broadcast_to(value, shape).reshape(-1))
+    return Prepared(case, ranks, axes, columns, inner, flat, kept_bytes(inner))
 
 
 def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -> Found:
     """Every valid layout of ``ranks`` ranks; the ``keep`` fastest that fit memory, and the memory frontier.
 
     Tensor parallel divides the heads, context parallel the sequence, expert parallel the experts; the micro-batch
-    divides the global batch or is small; stages hold whole layers, their number divides the ranks or is a power of
-    two; chunks divide a stage. Ranks that fill no replica, or find no sequence, stay idle.
+    divides the global batch or is small; stages hold whole layers, their number divides the ranks or the layers or
+    is a power of two; chunks divide a stage. Ranks that fill no replica, or find no sequence, stay idle.
 
     Parameters
     ----------
@@ -220,44 +89,63 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
     keep : int, default 1
         How many of the fastest to return.
     """
-    axes = axes or default_axes(case)
-    columns = _inner(case, ranks, axes)
-    ones = np.ones_like(columns["tp"])
-    blank = {name: columns.get(name, ones if name in {"pp", "vpp", "dp"} else 0.0 * ones) for name in KEYS}
-    inner = case_setup(case, layout_table(case, blank))
-    did, sent, kept = work(inner), traffic(inner), kept_bytes(inner)
-    limit = case.device.hbm_gb / case.device.ranks * GIB * USABLE_FRAC
+    ready = prepare(case, ranks, axes)
+    limit = usable_bytes(case)
     best: list[tuple[dict[str, Array], Array, Array]] = []
     tried = feasible = 0
     least, leanest = float("inf"), None
-    for block, at in _grid(case, ranks, axes, columns):
+    for block, at, mode in grid(case, ranks, ready.axes, ready.columns):
         tried += at.size
-        for part in _parts(block, at):
-            setup = case_setup(case, layout_table(case, part[0]))
-            every = part[1]
-            held = memory(setup, rows(kept, every)).total
+        for start in range(0, at.size, CHUNK):
+            part = slice(start, start + CHUNK)
+            columns, inner = {k: v[part] for k, v in block.items()}, at[part]
+            setup = replace(ready.setup, layout=layout_table(case, columns))
+            held = memory(setup, rows(ready.kept, inner)).total
             fits = held <= limit
             low = int(np.argmin(held))
             if held[low] < least:
-                least, leanest = float(held[low]), {k: float(v[low]) for k, v in part[0].items()}
+                least, leanest = float(held[low]), {k: float(v[low]) for k, v in columns.items()}
             feasible += int(fits.sum())
-            if not fits.any():
-                continue
-            chosen = replace(setup, layout=rows(setup.layout, fits))
-            index = every[fits]
-            time = assemble(chosen, _take_work(did, index), rows(sent, index)).time_s
-            best.append(_leaders({k: v[fits] for k, v in part[0].items()}, time, held[fits], keep))
+            if fits.any():
+                chosen = replace(setup, layout=rows(setup.layout, fits))
+                time = assemble(chosen, rows(ready.one, mode[part][fits])).time_s
+                best.append(_leaders({k: v[fits] for k, v in columns.items()}, time, held[fits], keep))
     return replace(_merge(best, keep, tried, feasible), least_bytes=least, least=leanest)
 
 
-def _parts(block: dict[str, Array], at: Index) -> Iterator[tuple[dict[str, Array], Index]]:
-    for start in range(0, at.size, CHUNK):
-        cut = slice(start, start + CHUNK)
-        yield {k: v[cut] for k, v in block.items()}, at[cut]
+def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
+    """The ``keep`` fastest layouts of the same grid, without those whose bound shows that they are slower.
 
-
-def _take_work(did: Work, at: Index) -> Work:
-    return Work(**{f.name: rows(getattr(did, f.name), at) for f in fields(Work)})
+    ``feasible`` counts the layouts that were looked at only, and the memory frontier is theirs.
+    """
+    case, limit = ready.case, usable_bytes(ready.case)
+    found, tried, feasible = _merge([], keep, 0, 0), 0, 0
+    bar = np.inf
+    for block, at, mode in grid(case, ranks, ready.axes, ready.columns):
+        tried += at.size
+        layout = layout_table(case, block)
+        low = least_step_s(ready.one.least_s[mode], layout)
+        order = np.flatnonzero(low <= bar)
+        order = order[np.argsort(low[order])]
+        start, size = 0, FIRST
+        while start < order.size and low[order[start]] <= bar:
+            now = order[start : start + size]
+            now = now[low[now] <= bar]
+            start, size = start + size, size * 4
+            setup = replace(ready.setup, layout=rows(layout, now))
+            held = memory(setup, rows(ready.kept, at[now])).total
+            fits = held <= limit
+            if not fits.any():
+                continue
+            feasible, now = feasible + int(fits.sum()), now[fits]
+            chosen = replace(setup, layout=rows(layout, now))
+            time = assemble(chosen, rows(ready.one, mode[now])).time_s
+            columns = {k: np.broadcast_to(v, layout.pp.shape)[now] for k, v in block.items()}
+            ahead = (found.layouts, found.step_time_s, found.memory_bytes)
+            found = _merge([ahead, (columns, time, held[fits])], keep, tried, feasible)
+            if found.step_time_s.size >= keep:
+                bar = float(np.sort(found.step_time_s)[keep - 1])
+    return replace(found, tried=tried, feasible=feasible)
 
 
 def _order(layouts: dict[str, Array], time: Array) -> Array:

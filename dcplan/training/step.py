@@ -10,7 +10,7 @@ from dcplan.training import blocks
 from dcplan.training.blocks import Pass, Setup
 from dcplan.training.memory import in_mode, kept_bytes
 from dcplan.training.sharding import exposed, reduction
-from dcplan.training.tables import SCHEDULES, Array
+from dcplan.training.tables import SCHEDULES, Array, LayoutTable
 from dcplan.training.traffic import Traffic, boundary_s, traffic
 
 BACKWARD_PASSES = 1.6
@@ -79,21 +79,42 @@ def work(setup: Setup) -> Work:
     )
 
 
-def step(setup: Setup) -> Step:
-    """Time of one optimizer step of each row."""
-    return assemble(setup, work(setup), traffic(setup))
+@dataclass(frozen=True)
+class MicroBatch:
+    """Seconds of one micro-batch over all blocks: what does not depend on stages and data-parallel ranks."""
+
+    gemm: Array
+    grouped: Array
+    attention: Array
+    elementwise: Array
+    head: Array
+    tensor: Array
+    """Collectives: what stays exposed of them."""
+    context: Array
+    expert: Array
+    launch: Array
+    """Host time to launch it all."""
+    forward: Array
+    backward: Array
+    """Compute of the blocks, recomputation in the backward pass."""
+    front_frac: Array
+    """Share of the forward pass in one without recomputation."""
+    wgrad_frac: Array
+    """The same for weight gradients, which a split backward pass can put off."""
+    cover_forward: Array
+    """Under which data-parallel traffic can hide, host time left out."""
+    cover_backward: Array
+
+    @property
+    def least_s(self) -> Array:
+        """No step takes less for one micro-batch, over all stages."""
+        kinds = self.gemm + self.grouped + self.attention + self.elementwise
+        return np.maximum(kinds + self.tensor + self.context + self.expert, self.launch) + self.head
 
 
-def assemble(setup: Setup, did: Work, sent: Traffic) -> Step:
-    r"""Time of one optimizer step from the times of one micro-batch.
-
-    .. math::
-       T = \left[(m-1)\,t_{max} + \sum_i t_i / v + \dots\right](1 + \sigma\sqrt{2\ln n}) + T_{dp} + T_{opt}
-
-    with the stage times of the pipeline t_i (blocks, collectives that stay exposed, output layer on the last
-    stage), m micro-batches and v chunks a stage.
-    """
-    m, d, s, x = setup.model, setup.device, setup.stack, setup.layout
+def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
+    """Compute in the layout's recompute mode and what stays exposed of the traffic."""
+    m, s, x = setup.model, setup.stack, setup.layout
     again_all = np.where(x.recompute >= 2, 1.0, 0.0)
     some = np.where(x.recompute >= 1, 1.0, 0.0)
     again_core = np.maximum(again_all, some * np.where(s.flash > 0, s.selective_attention, 1.0))
@@ -104,50 +125,87 @@ def assemble(setup: Setup, did: Work, sent: Traffic) -> Step:
 
     repeated = did.gemm.forward * again_gemm + did.grouped.forward * again_all + did.attention.forward * again_core
     repeated = repeated + did.elementwise.forward * some
-    forward, backward = did.forward(), did.backward() + repeated
+    forward, plain_backward = did.forward(), did.backward()
     per_block = s.host_s * (m.attention_layers + m.dense_layers + m.mamba_layers + m.moe_layers) / 2.0
-    launch = (per_block + s.moe_host_s * m.moe_layers) * (1.0 + again_all / 3.0)
     tensor = sent.tensor_forward * (1.0 + again_all) + sent.tensor_backward
-    tensor = tensor * (1.0 - s.tp_overlap)
     context = exposed(sent.context_forward, did.attention.forward, OVERLAP) + exposed(
         sent.context_backward, did.attention.dgrad, OVERLAP
     )
     hidden = np.where(x.schedule == SCHEDULES.index("dualpipe"), OVERLAP, s.ep_overlap)
-    expert = (sent.expert_forward * (1.0 + again_all) + sent.expert_backward) * (1.0 - hidden)
+    whole = np.maximum(forward + plain_backward, 1e-30)
+    return MicroBatch(
+        gemm=total(did.gemm, again_gemm),
+        grouped=total(did.grouped, again_all),
+        attention=total(did.attention, again_core),
+        elementwise=total(did.elementwise, some),
+        head=total(did.head, np.zeros_like(again_all)),
+        tensor=tensor * (1.0 - s.tp_overlap),
+        context=context,
+        expert=(sent.expert_forward * (1.0 + again_all) + sent.expert_backward) * (1.0 - hidden),
+        launch=(per_block + s.moe_host_s * m.moe_layers) * (1.0 + again_all / 3.0),
+        forward=forward,
+        backward=plain_backward + repeated,
+        front_frac=forward / whole,
+        wgrad_frac=(did.gemm.wgrad + did.grouped.wgrad) / whole,
+        cover_forward=forward + did.head.forward + sent.tensor_forward,
+        cover_backward=plain_backward + repeated + did.head.dgrad + did.head.wgrad + sent.tensor_backward,
+    )
+
+
+def step(setup: Setup) -> Step:
+    """Time of one optimizer step of each row."""
+    return assemble(setup, micro_batch(setup, work(setup), traffic(setup)))
+
+
+def assemble(setup: Setup, one: MicroBatch) -> Step:
+    r"""Time of one optimizer step from the times of one micro-batch.
+
+    .. math::
+       T = \left[(m-1)\,t_{max} + \sum_i t_i / v + \dots\right](1 + \sigma\sqrt{2\ln n}) + T_{dp} + T_{opt}
+
+    with the stage times of the pipeline t_i (blocks, collectives that stay exposed, output layer on the last
+    stage), m micro-batches and v chunks a stage.
+    """
+    d, s, x = setup.device, setup.stack, setup.layout
     offload = np.zeros_like(x.pp)
     if np.any(x.offload > 0):
         moved = x.offload * in_mode(kept_bytes(setup), x.recompute) / d.host_bytes_per_s
-        offload = exposed(moved, forward, OVERLAP) + exposed(moved, backward, OVERLAP)
-    busy = forward + backward + tensor + context + expert + offload
-    host = np.maximum(launch - busy, 0.0)
+        offload = exposed(moved, one.forward, OVERLAP) + exposed(moved, one.backward, OVERLAP)
+    busy = one.forward + one.backward + one.tensor + one.context + one.expert + offload
+    host = np.maximum(one.launch - busy, 0.0)
     send = 2.0 * x.vpp * boundary_s(setup) * (1.0 - s.pp_overlap * (x.vpp > 1)) * (x.pp > 1)
-    head = total(did.head, np.zeros_like(again_all))
-    stage, last, everything = _stages(setup, busy + host, head)
+    stage, last, everything = _stages(setup, busy + host, one.head)
     slowest = np.maximum(stage, last) + send
-    bubble = _bubble(setup, did, slowest, everything + send * x.pp)
     count = x.micro_batches
     mean = (busy + host) / x.pp
-    parts = {
-        "gemm": total(did.gemm, again_gemm) / x.pp * count,
-        "grouped_gemm": total(did.grouped, again_all) / x.pp * count,
-        "attention": total(did.attention, again_core) / x.pp * count,
-        "elementwise": total(did.elementwise, some) / x.pp * count,
-        "head": head / x.pp * count,
-        "host": host / x.pp * count,
-        "tensor_parallel": tensor / x.pp * count,
-        "context_parallel": context / x.pp * count,
-        "expert_parallel": expert / x.pp * count,
-        "offload": offload / x.pp * count,
-        "pipeline_send": send * count,
-        "imbalance": np.maximum(np.maximum(stage, last) - mean - head / x.pp, 0.0) * count,
-        "bubble": bubble,
+    named = {
+        "gemm": one.gemm,
+        "grouped_gemm": one.grouped,
+        "attention": one.attention,
+        "elementwise": one.elementwise,
+        "head": one.head,
+        "host": host,
+        "tensor_parallel": one.tensor,
+        "context_parallel": one.context,
+        "expert_parallel": one.expert,
+        "offload": offload,
     }
-    parts |= _data_parallel(setup, did, sent, repeated, host)
+    parts = {name: seconds / x.pp * count for name, seconds in named.items()}
+    parts["pipeline_send"] = send * count
+    parts["imbalance"] = np.maximum(np.maximum(stage, last) - mean - one.head / x.pp, 0.0) * count
+    parts["bubble"] = _bubble(setup, one, slowest, everything + send * x.pp)
+    parts |= _data_parallel(setup, one, host)
     running = sum(parts.values(), np.zeros(1))
     ranks = x.tp * x.pp * x.dp * x.cp
     nodes = np.maximum(ranks / d.node, 1.0)
     parts["straggler"] = s.straggler * np.sqrt(2.0 * np.log(nodes)) * running
     return Step(running + parts["straggler"], parts)
+
+
+def least_step_s(one_s: Array, layout: LayoutTable) -> Array:
+    """A bound below the step time: ``least_s`` of a micro-batch in even stages, and the fill of 1F1B."""
+    fill = np.where(layout.schedule > 0, 0.0, (layout.pp - 1.0) / layout.vpp)
+    return one_s / layout.pp * (layout.micro_batches + fill)
 
 
 def _stages(setup: Setup, blocks_s: Array, head: Array) -> tuple[Array, Array, Array]:
@@ -168,7 +226,7 @@ def _stages(setup: Setup, blocks_s: Array, head: Array) -> tuple[Array, Array, A
     return stage, last, blocks_s + head
 
 
-def _bubble(setup: Setup, did: Work, slowest: Array, everything: Array) -> Array:
+def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) -> Array:
     r"""Idle time of the fill and drain: the other stages' share of one pass, less with chunks or a split backward.
 
     With forward share f and weight-gradient share w of a pass F + B: 1F1B idles (p-1)(F+B), zero bubble
@@ -182,21 +240,20 @@ def _bubble(setup: Setup, did: Work, slowest: Array, everything: Array) -> Array
     idle = np.maximum(everything - slowest, 0.0) / x.vpp
     if not np.any(x.schedule > 0):
         return idle * (x.pp > 1)
-    whole = np.maximum(did.forward() + did.backward(), 1e-30)
-    share, front = (did.gemm.wgrad + did.grouped.wgrad) / whole, did.forward() / whole
     zero_bubble, dual = x.schedule == SCHEDULES.index("zero-bubble"), x.schedule == SCHEDULES.index("dualpipe")
     halves = np.maximum(x.pp / 2.0 - 1.0, 0.0) / np.maximum(x.pp - 1.0, 1.0)
-    idle = np.where(zero_bubble, idle * np.maximum(1.0 - 2.0 * share, 0.0), idle)
-    return np.where(dual, idle * halves * np.maximum(2.0 - front - 3.0 * share, 0.0), idle) * (x.pp > 1)
+    idle = np.where(zero_bubble, idle * np.maximum(1.0 - 2.0 * one.wgrad_frac, 0.0), idle)
+    return np.where(dual, idle * halves * np.maximum(2.0 - one.front_frac - 3.0 * one.wgrad_frac, 0.0), idle) * (
+        x.pp > 1
+    )
 
 
-def _data_parallel(setup: Setup, did: Work, sent: Traffic, repeated: Array, host: Array) -> dict[str, Array]:
+def _data_parallel(setup: Setup, one: MicroBatch, host: Array) -> dict[str, Array]:
     """What stays exposed; while the device waits for the host, traffic goes on: a third of it in the forward pass."""
     s, x = setup.stack, setup.layout
     r = reduction(setup)
-    forward = (did.forward() + did.head.forward + sent.tensor_forward + host / 3.0) / x.pp
-    backward = (did.backward() + repeated + did.head.dgrad + did.head.wgrad) / x.pp
-    backward = backward + (sent.tensor_backward + host * 2.0 / 3.0) / x.pp
+    forward = (one.cover_forward + host / 3.0) / x.pp
+    backward = (one.cover_backward + host * 2.0 / 3.0) / x.pp
     # behind a pipeline, sharded stacks keep the gathered parameters of a step (no reshard after forward)
     sharded = (x.zero >= 3) & (x.pp <= 1)
     count = x.micro_batches

@@ -5,8 +5,8 @@ All arrays broadcast against each other, so a table of a single model and accele
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -192,6 +192,17 @@ def model_table(shapes: Sequence[Architecture]) -> ModelTable:
     return ModelTable(
         **{f.name: np.array([float(getattr(s, f.name)) for s in shapes], dtype=np.float64) for f in fields(ModelTable)}
     )
+
+
+def each(table: T, change: Callable[[Array], Array]) -> T:
+    """The table with every array (and every array of its tables) changed."""
+    values = {f.name: getattr(table, f.name) for f in fields(table)}  # type: ignore[arg-type]
+    return type(table)(**{k: each(v, change) if is_dataclass(v) else change(v) for k, v in values.items()})
+
+
+def column(value: Array) -> Array:
+    """An array as a column, to meet a row of modes."""
+    return np.atleast_1d(value)[:, None]
 
 
 def rows(table: T, at: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> T:

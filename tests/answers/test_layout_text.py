@@ -17,7 +17,8 @@ from dcplan.planning.menu.jobs import hardware
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.training.config import from_config
 from dcplan.training.estimate import case_of, layout_of
-from dcplan.training.search import KEYS, Axes, Case, Found, search
+from dcplan.training.grid import KEYS, Axes, Case
+from dcplan.training.search import Found, search
 from dcplan.training.tables import RECOMPUTE, SCHEDULES
 
 RANKS = 1024

@@ -12,19 +12,10 @@ from dcplan.planning.menu.jobs import hardware
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.training.config import from_config
 from dcplan.training.estimate import case_of
+from dcplan.training.grid import KEYS, Case, case_setup, default_axes, grid, inner_columns, layout_table
+from dcplan.training.lightest import GIB
 from dcplan.training.memory import memory
-from dcplan.training.search import (
-    GIB,
-    KEYS,
-    USABLE_FRAC,
-    Case,
-    _grid,
-    _inner,
-    case_setup,
-    default_axes,
-    layout_table,
-    search,
-)
+from dcplan.training.search import USABLE_FRAC, search
 from dcplan.training.step import step
 
 RANKS = 4096
@@ -43,7 +34,7 @@ def gpt3() -> Case:
 def whole_grid(case: Case) -> dict[str, np.ndarray]:
     """Every valid layout, as the search cuts them."""
     axes = default_axes(case)
-    blocks = [block for block, _ in _grid(case, RANKS, axes, _inner(case, RANKS, axes))]
+    blocks = [block for block, _, _ in grid(case, RANKS, axes, inner_columns(case, RANKS, axes))]
     return {k: np.concatenate([b[k] for b in blocks]) for k in KEYS}
 
 

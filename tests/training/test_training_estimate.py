@@ -149,6 +149,24 @@ def test_count_where_memory_is_short_is_nearly_as_good_as_searched_itself() -> N
     assert _over_counts("mixtral-8x22b").step_time_s[3] <= own * 1.1
 
 
+@pytest.mark.parametrize("name", ["llama-3.1-8b", "mixtral-8x22b"])
+def test_wanted_steps_give_the_same_smallest_counts(name: str) -> None:
+    """Counts too few or too many for any wanted step are left out; the smallest that reaches one stays the same."""
+    whole = _over_counts(name)
+    known = whole.step_time_s[np.isfinite(whole.step_time_s)]
+    wanted = [float(np.quantile(known, q)) for q in (0.1, 0.4, 0.7)]
+    short = sweep(_shape(name), 4096, 8e6, _hardware(), COUNTS, wanted)
+    assert short.accelerators.size < whole.accelerators.size
+    for seconds in wanted:
+        first = [float(s.accelerators[s.step_time_s <= seconds][0]) for s in (short, whole)]
+        assert first[0] == pytest.approx(first[1], rel=0.05)
+
+
+def test_steps_nothing_can_reach_leave_the_largest_count() -> None:
+    result = sweep(_shape("llama-3.1-8b"), 4096, 8e6, _hardware(), COUNTS, [1e-6])
+    assert list(result.accelerators) == [COUNTS[-1]]
+
+
 def test_beyond_the_batch_no_more_sequences_are_found() -> None:
     # 64 sequences: at most 64 data-parallel ranks
     result = _sweep("llama-3.2-1b", [64.0, 128.0, 4096.0], batch=64 * 4096)

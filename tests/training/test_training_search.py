@@ -13,19 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.training import search as module
+from dcplan.training.grid import KEYS, SMALL_MICRO_BATCHES, Axes, Case, default_axes, divisors, grid, layout_table
 from dcplan.training.memory import memory
-from dcplan.training.search import (
-    KEYS,
-    SMALL_MICRO_BATCHES,
-    USABLE_FRAC,
-    Axes,
-    Case,
-    Found,
-    default_axes,
-    divisors,
-    search,
-)
-from dcplan.training.step import step
+from dcplan.training.search import USABLE_FRAC, Found, prepare, quick_search, search
+from dcplan.training.step import least_step_s, step
 from tests.training.tiny import BF16, DENSE, DEVICE, MOE, STACK, setup
 
 QUICK = settings(max_examples=80, deadline=None)
@@ -79,7 +70,7 @@ def _layouts(case: Case, ranks: int, axes: Axes) -> Iterator[dict[str, float]]:
     for tp in [t for t in range(1, ranks + 1) if _whole(shape.heads, t)]:
         for cp in [c for c in range(1, ranks + 1) if _whole(case.seq_len, c)]:
             for pp in range(1, min(shape.layers, ranks) + 1):
-                if not (_whole(ranks, pp) or pp == shape.layers or pp in {2, 4, 8, 16}):
+                if not (_whole(ranks, pp) or _whole(shape.layers, pp) or pp in {2, 4, 8, 16}):
                     continue
                 for b in range(1, int(batch) + 1):
                     dp = min(ranks // (tp * cp * pp), int(batch / b))
@@ -183,6 +174,32 @@ def test_frontier_is_a_pareto_set(name: str) -> None:
         assert not ((found[:, 0] < time * (1 - 1e-6)) & (found[:, 1] < held * (1 - 1e-9))).any()
     # the leanest of all is always its end
     assert answer.memory_bytes[-1] == pytest.approx(found[:, 1].min(), rel=1e-12)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.4])
+@pytest.mark.parametrize("name", TINY)
+def test_bounds_never_lose_the_fastest(name: str, share: float) -> None:
+    """The quick search leaves out what its bound shows to be slower, so its fastest are those of the whole search."""
+    case, ranks, axes = TINY[name]
+    case = _limited(case, [held for _, held in _brute(name)[1]], share)
+    whole = search(case, ranks, axes=axes, keep=5)
+    for largest in (ranks, 2 * ranks):  # prepared for more ranks than are laid out
+        quick = quick_search(prepare(case, largest, axes), ranks, 5)
+        assert quick.tried == whole.tried
+        assert quick.step_time_s[:5] == pytest.approx(whole.step_time_s[:5], rel=1e-12)
+        assert 0 < quick.feasible <= whole.feasible
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_bound_lies_below_every_step(name: str) -> None:
+    case, ranks, axes = TINY[name]
+    ready = prepare(case, ranks, axes)
+    for block, _, mode in grid(case, ranks, ready.axes, ready.columns):
+        layout = layout_table(case, block)
+        bound = least_step_s(ready.one.least_s[mode], layout)
+        time = step(replace(ready.setup, layout=layout)).time_s
+        assert (bound <= time * (1 + 1e-9)).all()
+        assert (bound > 0.2 * time).any()  # and close enough to be of use
 
 
 def _same(a: Found, b: Found) -> bool:

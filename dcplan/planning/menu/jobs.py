@@ -217,7 +217,7 @@ class JobMenu:
             self._shapes[reference] = architecture(reference, self.question)
         return self._shapes[reference]
 
-    def _sweep(self, job: Job, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+    def _sweep(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
         key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision)
         if key not in self._cache:
             shape = self.shape(job.model)
@@ -232,16 +232,24 @@ class JobMenu:
                 limit = max(self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0), target.limit)
                 counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
                 batch = job.global_batch_tokens.value
-                self._cache[key] = sweep(shape, job.seq_len, batch, spec, counts), spec
+                wanted = self._wanted_s(job, terms, spec)
+                self._cache[key] = sweep(shape, job.seq_len, batch, spec, counts, wanted), spec
         return self._cache[key]
 
-    def _within(self, job: Job, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+    def _within(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
         """The shared sweep up to this place's own limit."""
-        found = self._sweep(job, target, precision)
+        found = self._sweep(job, terms, target, precision)
         if isinstance(found, str):
             return found
-        fits = found[0].accelerators <= max(target.limit, found[0].accelerators[0])
+        fits = found[0].accelerators <= target.limit
         return (found[0] if fits.all() else cut(found[0], int(fits.sum()))), found[1]
+
+    def _wanted_s(self, job: Job, terms: JobTerms, spec: Hardware) -> list[float]:
+        """Step times of the runs that the menu asks for."""
+        steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
+        slower = self.run_of_one_day(spec).quantile_days(terms.confidence)
+        each = SECONDS_PER_DAY / steps / slower
+        return [length * each for length in _lengths(terms)]
 
     def run_of_one_day(self, spec: Hardware) -> RunTime:
         """Distribution of a run that takes one clean day; all its quantiles scale with the clean days."""
@@ -263,7 +271,7 @@ class JobMenu:
             best: dict[int, JobConfig] = {}
             reasons = []
             for precision in job.precision:
-                swept = self._within(job, target, precision)
+                swept = self._within(job, terms, target, precision)
                 if isinstance(swept, str):
                     reasons.append(swept)
                     continue
@@ -282,9 +290,7 @@ class JobMenu:
     def _by_length(
         self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep, spec: Hardware
     ) -> list[JobConfig]:
-        window = terms.end_day - terms.first_month * DAYS_PER_MONTH
-        longest = min(window, terms.deadline_days or math.inf)
-        lengths = sorted({*(m * DAYS_PER_MONTH for m in MONTH_TARGETS if m * DAYS_PER_MONTH <= longest), longest})
+        lengths = _lengths(terms)
         day = self.run_of_one_day(spec)
         clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         days = clean * day.quantile_days(terms.confidence)
@@ -331,6 +337,12 @@ def _mfu(swept: Sweep, i: int, spec: Hardware) -> float:
     return float(swept.flops_per_step / swept.step_time_s[i] / (swept.accelerators[i] * spec.peak_tflops * 1e12))
 
 
+def _lengths(terms: JobTerms) -> list[float]:
+    """Days of the runs on the menu, ascending: months, and the longest there is time for."""
+    longest = min(terms.end_day - terms.first_month * DAYS_PER_MONTH, terms.deadline_days or math.inf)
+    return sorted({*(m * DAYS_PER_MONTH for m in MONTH_TARGETS if m * DAYS_PER_MONTH <= longest), longest})
+
+
 def _counts(unit: int, limit: int) -> list[int]:
     """Accelerator counts to try: every unit at first, then in steps of 3 %."""
     counts, units = [], 1
@@ -341,6 +353,8 @@ def _counts(unit: int, limit: int) -> list[int]:
 
 
 def _why_none(swept: Sweep, target: Target, precision: str) -> str:
+    if not swept.accelerators.size:
+        return f"{precision}: too slow with the {target.limit} {target.accelerator} that it holds"
     if not np.isfinite(swept.step_time_s).any():
         return f"{precision}: no layout fits the memory of up to {int(swept.accelerators[-1])} {target.accelerator}"
     most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"

@@ -1,0 +1,189 @@
+"""Every valid layout of a model on a number of ranks, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.training.architecture import Architecture
+from dcplan.training.blocks import Setup
+from dcplan.training.lightest import FAST_HOST
+from dcplan.training.tables import RECOMPUTE, Array, LayoutTable, model_table
+from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, device_table, recipe_table, stack_table
+
+ROUNDED = 0.1
+"""How far a run's batch may be rounded to fill its micro-batches."""
+SMALL_MICRO_BATCHES = tuple(range(1, 9))
+"""Tried whether they divide the batch or not: the last micro-batch may be part empty."""
+BLOCK = 65536
+"""Rows of a grid made at a time."""
+Index = npt.NDArray[np.intp]
+KEYS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "micro_batch", "recompute", "zero", "schedule", "offload")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is trained on what, the count left open."""
+
+    shape: Architecture
+    device: DeviceTerms
+    stack: StackTerms
+    recipe: RecipeTerms
+    seq_len: int
+    global_batch: float
+    """Sequences of an optimizer step."""
+    graphs: float = 0.0
+    trainable: float = 1.0
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Values the search tries besides the divisors that the model and the count allow."""
+
+    recompute: tuple[int, ...]
+    zero: tuple[int, ...]
+    schedule: tuple[int, ...] = (0,)
+    offload: tuple[float, ...] = (0.0,)
+    etp: bool = True
+    coarse: bool = False
+    """For menus of many counts: powers of two, tensor parallel inside a domain, context parallel to 16, few chunks."""
+
+
+def default_axes(case: Case) -> Axes:
+    """What the stack can do: its recompute modes, its sharding and, where it has one, offload."""
+    modes = tuple(RECOMPUTE.index(name) for name in case.stack.recompute)
+    fast = case.device.host_gb_per_s * 1e9 >= FAST_HOST
+    zero = (3,) if case.stack.zero >= 3 else tuple(sorted({case.stack.zero, 1, 3}))
+    return Axes(modes, zero, offload=(0.0, 1.0) if case.stack.offloads and fast else (0.0,))
+
+
+def divisors(n: int) -> list[int]:
+    """All divisors, ascending.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    small = [i for i in range(1, int(n**0.5) + 1) if n % i == 0]
+    return sorted({*small, *(n // i for i in small)})
+
+
+def case_setup(case: Case, layout: LayoutTable) -> Setup:
+    """One model, accelerator, stack and recipe against a table of layouts."""
+    stack = stack_table([case.stack], np.array([case.graphs]))
+    return Setup(
+        model_table([case.shape]),
+        device_table([case.device], [case.stack], [case.recipe]),
+        recipe_table([case.recipe], [case.stack]),
+        stack,
+        layout,
+    )
+
+
+def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
+    """Layout columns with the batch cut into micro-batches.
+
+    Interleaved schedules run micro-batches in groups of pp (Narayanan et al. 2021, section 2.2). A batch within a
+    tenth of whole groups is taken as it stands, because a run rounds its batch a little; one that is further off
+    pays for the part-empty group.
+    """
+    dp = columns["dp"]
+    exact = case.global_batch / (dp * columns["micro_batch"])
+    group = np.where(columns["vpp"] > 1, columns["pp"], 1.0)
+    near = np.maximum(np.round(exact / group), 1.0) * group
+    count = np.where(np.abs(near - exact) <= ROUNDED * exact, exact, np.ceil(exact / group - 1e-9) * group)
+    one = np.ones(1)
+    return LayoutTable(
+        **{name: columns[name] for name in KEYS},
+        micro_batches=count,
+        shard=columns.get("shard", dp * columns["cp"]),
+        seq_len=one * case.seq_len,
+        trainable=one * case.trainable,
+    )
+
+
+def inner_columns(case: Case, ranks: int, axes: Axes) -> dict[str, Array]:
+    """All (tp, cp, micro-batch, ep, etp): what the time of one micro-batch depends on."""
+    batch = int(case.global_batch)
+    tps, cps = divisors(case.shape.heads), divisors(case.seq_len)
+    eps = divisors(case.shape.experts) if case.shape.moe_layers else [1]
+    micros = sorted({*divisors(batch), *(b for b in SMALL_MICRO_BATCHES if b <= batch)})
+    if axes.coarse:
+        inside = case.device.domain * case.device.ranks
+        tps = [t for t in tps if t <= min(inside, 16) and _power(t)]
+        cps, eps = [c for c in cps if c <= 16 and _power(c)], [e for e in eps if _power(e)]
+        micros = [b for b in (SMALL_MICRO_BATCHES if len(axes.offload) > 1 else (1, 2, 4)) if b <= batch]
+    tps, cps = [t for t in tps if t <= ranks], [c for c in cps if c <= ranks]
+    table = []
+    for tp in tps:
+        etps = (1, tp) if case.shape.moe_layers and tp > 1 and axes.etp else (1,)
+        table += [
+            (tp, cp, b, ep, etp)
+            for cp in cps
+            if tp * cp <= ranks
+            for b in micros
+            for ep in eps
+            for etp in etps
+            if ep * etp <= ranks
+        ]
+    columns = np.array(table, dtype=np.float64).T
+    return dict(zip(("tp", "cp", "micro_batch", "ep", "etp"), columns, strict=True))
+
+
+def _power(n: int) -> bool:
+    return n & (n - 1) == 0
+
+
+def _stages(layers: int, ranks: int, *, coarse: bool) -> list[tuple[int, int]]:
+    """Pipeline sizes with every number of chunks: whole layers a chunk, where stages are even."""
+    found = []
+    for pp in range(1, min(layers, ranks) + 1):
+        if pp == 1:
+            found.append((1, 1))
+        elif coarse and not (_power(pp) or (layers % pp == 0 and pp <= 32)):
+            continue
+        elif ranks % pp == 0 or layers % pp == 0 or _power(pp):
+            # embedding and output layer may count as layers, so that 126 make 128 (Megatron-Core); else drawn by hand
+            depth = layers if layers % pp == 0 else layers + 2 if (layers + 2) % pp == 0 else 0
+            chunks = divisors(depth // pp) if depth else [v for v in (1, 2, 4) if v <= layers // pp]
+            found += [(pp, v) for v in (sorted({1, chunks[len(chunks) // 2], chunks[-1]}) if coarse else chunks)]
+    return found
+
+
+Block = tuple[dict[str, Array], Index, Index]
+
+
+def grid(case: Case, ranks: int, axes: Axes, columns: dict[str, Array]) -> Iterator[Block]:
+    """Blocks of valid layouts, the row of the inner table each one uses, and that of the table of its modes."""
+    outer = [
+        (pp, v, r, z, sch, off)
+        for pp, v in _stages(case.shape.layers, ranks, coarse=axes.coarse)
+        for r in axes.recompute
+        for z in axes.zero
+        for sch in (axes.schedule if pp > 1 and v == 1 else (0,))
+        for off in (axes.offload if r < RECOMPUTE.index("full") else (0.0,))
+        if z < 3 or pp == 1 or case.stack.zero >= 3
+    ]
+    table = np.array(outer, dtype=np.float64)
+    names = ("pp", "vpp", "recompute", "zero", "schedule", "offload")
+    modes = [(r, s) for r in axes.recompute for s in axes.schedule]
+    mode = np.array([modes.index((row[2], row[4])) for row in outer], dtype=np.intp)
+    replica = columns["tp"] * columns["cp"]
+    step_rows = max(BLOCK // max(len(outer), 1), 1)
+    for start in range(0, len(replica), step_rows):
+        at = np.arange(start, min(start + step_rows, len(replica)))
+        most = np.floor(case.global_batch / columns["micro_batch"][at])[:, None]
+        dp = np.minimum(np.floor(ranks / (replica[at][:, None] * table[:, 0][None, :])), most)
+        groups = dp * replica[at][:, None]
+        ok = dp >= 1
+        ok &= columns["ep"][at][:, None] * columns["etp"][at][:, None] <= groups
+        ok &= np.mod(groups, columns["ep"][at][:, None] * columns["etp"][at][:, None]) == 0
+        first, second = np.nonzero(ok)
+        if not first.size:
+            continue
+        block = {name: table[second, i] for i, name in enumerate(names)}
+        block |= {name: column[at][first] for name, column in columns.items()}
+        block["dp"] = dp[first, second]
+        yield {name: block[name] for name in KEYS}, at[first], at[first] * len(modes) + mode[second]
