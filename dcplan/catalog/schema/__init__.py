@@ -7,6 +7,7 @@ from dcplan.catalog.schema.hardware import Accelerator, System
 from dcplan.catalog.schema.market import Curve, DepreciationTable, Offer, Region
 from dcplan.catalog.schema.network import Fabric, Nic, Optic, Switch
 from dcplan.catalog.schema.place import CoolingOption, PueRow, Site
+from dcplan.catalog.schema.reliability import Component, StorageTier
 from dcplan.catalog.schema.training import Family, Recipe, Stack, TrainingTerms
 from dcplan.catalog.schema.workload import Model
 
@@ -21,6 +22,7 @@ KINDS: dict[str, type[Row]] = {
     "pue": PueRow,
     "power": Parameter,
     "storage": Parameter,
+    "storage_tiers": StorageTier,
     "sites": Site,
     "cloud": Offer,
     "regions": Region,
@@ -29,6 +31,7 @@ KINDS: dict[str, type[Row]] = {
     "stacks": Stack,
     "recipes": Recipe,
     "reliability": Parameter,
+    "components": Component,
     "finance": Parameter,
     "residuals": Curve,
     "depreciation": DepreciationTable,
@@ -38,6 +41,7 @@ KINDS: dict[str, type[Row]] = {
 __all__ = [
     "KINDS",
     "Accelerator",
+    "Component",
     "CoolingOption",
     "Curve",
     "DepreciationTable",
@@ -54,6 +58,7 @@ __all__ = [
     "Row",
     "Site",
     "Stack",
+    "StorageTier",
     "Switch",
     "System",
     "TrainingTerms",
