@@ -109,6 +109,27 @@ def design(
     return ClosDesign(radix, tiers, planes, down, up, spine_down)
 
 
+def parts_per_endpoint(plan: ClosDesign) -> tuple[float, float]:
+    """Switches and links for each endpoint of all planes, rounding left out.
+
+    Examples
+    --------
+    >>> parts_per_endpoint(design(64, 2))
+    (0.046875, 2.0)
+    >>> parts_per_endpoint(design(64, 3))
+    (0.078125, 3.0)
+    """
+    leaf, links = 1.0 / plan.leaf_down, 1.0
+    if plan.tiers == 1:
+        return plan.planes * leaf, plan.planes * links
+    up = plan.leaf_up / plan.leaf_down
+    spine, links = up / plan.spine_down, links + up
+    if plan.tiers == 2:
+        return plan.planes * (leaf + spine), plan.planes * links
+    over = spine * plan.spine_up
+    return plan.planes * (leaf + spine + over / plan.radix), plan.planes * (links + over)
+
+
 def leaves(nodes: int, rails: int, nodes_per_su: int, leaf_down: int) -> int:
     r"""Leaves of one plane: a group per rail and scalable unit, bought for the whole unit.
 

@@ -1,69 +1,153 @@
-"""Calendar days of a run from its clean step time: effective-time ratio and finish-time distribution.
-
-First form: one sourced ratio with bounds. The component model (failure rates times the bill of materials)
-replaces what feeds these functions; the functions stay.
-"""
+"""Calendar days of a run: how sure its end is, and what makes it unsure."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
+import numpy as np
+import numpy.typing as npt
+
+Value = float | npt.NDArray[np.float64]
 P90 = NormalDist().inv_cdf(0.9)
 """1.2816: bounds given as low and high are read as 10th and 90th percentile."""
+SECONDS_PER_DAY = 86400.0
+NEVER_DAYS = 1e9
 
 
 @dataclass(frozen=True)
 class RunTime:
-    """Log-normal run time."""
+    """Log-normal time of a run, and the share of each cause in its variance."""
 
-    p50_days: float
-    sigma: float
+    p50_days: Value
+    sigma: Value
+    shares: Mapping[str, Value] = field(default_factory=dict)
 
-    def quantile_days(self, confidence: float) -> float:
+    def quantile_days(self, confidence: float) -> Value:
         """Days not exceeded with the given probability, 0 < confidence < 1.
 
         Examples
         --------
         >>> run = RunTime(80.0, 0.1)
-        >>> run.quantile_days(0.5), round(run.quantile_days(0.9), 2)
+        >>> float(run.quantile_days(0.5)), round(float(run.quantile_days(0.9)), 2)
         (80.0, 90.94)
         """
-        return self.p50_days * math.exp(NormalDist().inv_cdf(confidence) * self.sigma)
+        return self.p50_days * np.exp(NormalDist().inv_cdf(confidence) * self.sigma)
 
 
-def run_time(
-    clean_days: float,
-    speed_low_over_high: float,
-    goodput_frac: float,
-    goodput_low_frac: float,
-    goodput_high_frac: float,
-) -> RunTime:
+@dataclass(frozen=True)
+class Goodput:
+    """Effective training time over wall-clock time: median, P10 and P90 of what is not known about it."""
+
+    value: Value
+    low: Value
+    high: Value
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Stops of one run, each with its cost: what stays random when all rates are known."""
+
+    stops_per_day: Value
+    cost_s: Value
+    """Mean time that one stop costs."""
+    interval_s: Value
+    """Lost work lies anywhere between two saves."""
+
+
+def run_time(clean_days: Value, step_spread_frac: float, goodput: Goodput, chance: Chance | None = None) -> RunTime:
     r"""Distribution of a run's length.
 
     .. math:: \mathrm{p50} = d / g, \qquad
-              \sigma = \sqrt{\ln^2(v_h/v_l) + \ln^2(g_h/g_l)} \,/\, (2 z_{0.9})
+              \sigma^2 = \left(\tfrac{\ln(1+s)}{z_{0.9}}\right)^2
+              + \left(\tfrac{\ln(g_h/g_l)}{2 z_{0.9}}\right)^2 + \frac{N\,E[c^2]}{\mathrm{p50}^2}
 
-    Speed and effective-time ratio are taken as independent log-normals whose low and high are P10 and P90.
+    Step time and goodput are independent log-normals whose bounds are P10 and P90; N stops add their own scatter,
+    with :math:`E[c^2] = c^2 + \Delta t^2/12`.
 
     Parameters
     ----------
-    clean_days : float
-        Days at the predicted step time without any interruption. [days]
-    speed_low_over_high : float
-        Ratio of the pessimistic to the optimistic speed, in (0, 1]. [-]
-    goodput_frac, goodput_low_frac, goodput_high_frac : float
-        Effective training time over wall-clock time, and its P10 and P90, in (0, 1]. [-]
+    clean_days : float or array
+        Days at the predicted step time without any loss. [days]
+    step_spread_frac : float
+        Half width s of the step time's 80 % interval, at least 0. [-]
+    goodput : Goodput
+        In (0, 1].
+    chance : Chance, optional
+        Left out, stops scatter nothing.
+
+    Raises
+    ------
+    ValueError
+        When bounds are out of order or out of range.
 
     Examples
     --------
-    >>> t = run_time(72.0, 1.0, 0.9, 0.9, 0.9)
-    >>> t.p50_days, t.sigma
+    >>> t = run_time(72.0, 0.0, Goodput(0.9, 0.9, 0.9))
+    >>> float(t.p50_days), float(t.sigma)
     (80.0, 0.0)
     """
-    if not 0 < speed_low_over_high <= 1 or not 0 < goodput_low_frac <= goodput_frac <= goodput_high_frac <= 1:
+    low, value, high = (np.asarray(x, dtype=np.float64) for x in (goodput.low, goodput.value, goodput.high))
+    if not step_spread_frac >= 0 or (low <= 0).any() or (low > value).any() or (value > high).any() or (high > 1).any():
         msg = "ratios must lie in (0, 1] and in order"
         raise ValueError(msg)
-    spread = math.hypot(math.log(speed_low_over_high), math.log(goodput_high_frac / goodput_low_frac))
-    return RunTime(clean_days / goodput_frac, spread / (2 * P90))
+    p50 = clean_days / value
+    parts: dict[str, Value] = {
+        "step_time": np.full(np.shape(p50), (np.log1p(step_spread_frac) / P90) ** 2),
+        "failure_rates": np.broadcast_to((np.log(high / low) / (2 * P90)) ** 2, np.shape(p50)),
+    }
+    if chance is not None:
+        squares = (chance.cost_s**2 + chance.interval_s**2 / 12.0) / SECONDS_PER_DAY**2
+        parts["failures"] = chance.stops_per_day * squares / np.maximum(p50, 1e-9)
+    return _joined(p50, parts)
+
+
+def _joined(p50: Value, parts: Mapping[str, Value]) -> RunTime:
+    total = sum(parts.values(), np.zeros(()))
+    shares = {name: part / np.maximum(total, 1e-300) for name, part in parts.items()}
+    return RunTime(p50, np.sqrt(total), shares)
+
+
+def with_slips(run: RunTime, slips: Mapping[str, tuple[float, float, float]]) -> RunTime:
+    r"""Time from the planned start to the end when the start itself may slip.
+
+    Mean and variance of each slip from its P10, P50 and P90 by Swanson's weights (0.3, 0.4, 0.3); the sum with the
+    run's length is a log-normal of the same mean and variance.
+
+    Parameters
+    ----------
+    run : RunTime
+        Length of the run.
+    slips : mapping
+        P10, P50 and P90 of each delay. [days]
+
+    References
+    ----------
+    .. [1] L. F. Fenton, "The sum of log-normal probability distributions in scatter transmission systems", 1960.
+    .. [2] A. Hurst et al., "Swanson's 30-40-30 rule", AAPG Bulletin, 2000.
+
+    Examples
+    --------
+    >>> run = RunTime(80.0, 0.1, {"step_time": 1.0})
+    >>> with_slips(run, {}) == run
+    True
+    >>> late = with_slips(run, {"delivery": (0.0, 14.0, 90.0)})
+    >>> round(float(late.p50_days), 1), round(float(late.shares["delivery"]), 2)
+    (106.9, 0.96)
+    """
+    if not slips:
+        return run
+    spread = np.exp(np.asarray(run.sigma) ** 2)
+    mean = np.minimum(run.p50_days * np.sqrt(spread), NEVER_DAYS)
+    own = mean**2 * (spread - 1.0)
+    parts = {name: share * own for name, share in run.shares.items()}
+    for name, (low, mid, high) in slips.items():
+        center = 0.3 * low + 0.4 * mid + 0.3 * high
+        mean = mean + center
+        scatter = 0.3 * (low - center) ** 2 + 0.4 * (mid - center) ** 2 + 0.3 * (high - center) ** 2
+        parts[name] = np.broadcast_to(scatter, np.shape(mean))
+    variance = sum(parts.values(), np.zeros(()))
+    ratio = np.log1p(variance / mean**2)
+    shares = {name: part / np.maximum(variance, 1e-300) for name, part in parts.items()}
+    return RunTime(mean / np.exp(ratio / 2.0), np.sqrt(ratio), shares)

@@ -1,0 +1,207 @@
+"""What to expect of a job of any size: stops, checkpoints, spares and goodput, with bounds. On arrays of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.reliability.calendar import Chance, Goodput, RunTime, run_time
+from dcplan.reliability.checkpoint import blocking_s
+from dcplan.reliability.goodput import Losses, Recovery, Tier, best_interval_s, losses
+from dcplan.reliability.spares import Spares, domain_spares, down_quantile, group_spares, waiting_frac
+
+Array = npt.NDArray[np.float64]
+GIGA = 1e9
+HOURS_PER_DAY, HOURS_PER_YEAR = 24.0, 8766.0
+SECONDS_PER_HOUR = 3600.0
+Bounds = tuple[float, float, float]
+"""P10, value, P90."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One accelerator's share of the parts that a job needs, and how they are grouped."""
+
+    stops_per_day: Bounds
+    """Of one accelerator with its share of all parts. [1/day]"""
+    replaced_per_day: float
+    corrupted_per_day: float
+    peer_frac: float
+    """Share of the stops that leave the memory of other hosts alone."""
+    node_accelerators: int
+    domain_nodes: int
+    """Nodes of one scale-up domain; 1 where it is a host."""
+    host_gb_per_s: float
+    """From one accelerator to its host's memory. [GB/s]"""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How the job is run."""
+
+    restart_h: Bounds
+    """Detection and restart, loading not counted."""
+    load_s: float
+    pause_s: float
+    """Of a checkpoint besides its copy or write."""
+    flush_s: float
+    """In which storage takes a checkpoint."""
+    level_write_gb_per_s: float
+    """Of one accelerator."""
+    slow_frac: Bounds
+    rollback_h: float
+    repair_h: float
+    spare_confidence: float
+    outage_h_per_year: float
+    blocking: bool = False
+    peer: bool = False
+    factor: float = 1.0
+    """On all stops: lemon nodes left in."""
+    early_factor: float = 1.0
+    early_days: float = 30.0
+    save_s: float | None = None
+    interval_s: float | None = None
+    spares: int | None = None
+    """Given number of spare nodes."""
+    provider_spares: bool = False
+    """Rented: a lost node is replaced from the provider's pool, at no wait."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Expectations for each count."""
+
+    stops_per_day: Array
+    replaced_per_day: Array
+    recovery: Recovery
+    spares: Array
+    """Accelerators that stand by."""
+    losses: Losses
+    goodput: Goodput
+
+    def run(self, clean_days: Array | float, step_spread_frac: float) -> RunTime:
+        """Distribution of the length of a run of so many clean days."""
+        tier = self.recovery.durable
+        cost = tier.restart_s + np.asarray(tier.interval_s) / 2.0
+        return run_time(clean_days, step_spread_frac, self.goodput, Chance(self.stops_per_day, cost, tier.interval_s))
+
+
+def outlook(
+    machine: Machine, policy: Policy, accelerators: Array, checkpoint: float, group: Array, clean_days: Array | float
+) -> Outlook:
+    r"""Stops, checkpoints, spares and goodput of a job on each of several counts.
+
+    Bounds of the goodput vary stop rates, restart times and slow parts one at a time; distances add in squares.
+
+    Parameters
+    ----------
+    machine, policy : Machine, Policy
+        Parts and habits.
+    accelerators : array, shape (n,)
+        Accelerators that the job works on. [-]
+    checkpoint : float
+        Size of one checkpoint. [byte]
+    group : array, shape (n,)
+        Accelerators of the largest model-parallel group. Where scale-up domains hold several nodes: groups inside a
+        node need spare nodes, larger ones the place of a whole group, those above half a domain whole domains. [-]
+    clean_days : float or array
+        Length without loss; early failures weigh on short runs. [days]
+    """
+    n = np.asarray(accelerators, dtype=np.float64)
+    early = _early(policy, clean_days)
+    spares = _spares(machine, policy, n, group)
+    waiting = np.array([_waiting(machine, policy, float(c), s) for c, s in zip(n, spares, strict=True)])
+
+    def goodput(rate: float, restart_h: float, slow: float) -> tuple[Losses, Recovery, Array]:
+        stops = n * rate * early
+        recovery = _recovery(machine, policy, n, checkpoint, stops, restart_h)
+        corrupted = n * machine.corrupted_per_day * policy.factor * policy.rollback_h / HOURS_PER_DAY
+        return losses(stops, recovery, slow + corrupted, waiting), recovery, stops
+
+    low, mid, high = machine.stops_per_day
+    quick, usual, late = policy.restart_h
+    least, slow, most = policy.slow_frac
+    best, recovery, stops = goodput(mid, usual, slow)
+    value = np.maximum(np.asarray(best.goodput_frac), 1e-6)
+    worse = [goodput(high, usual, slow), goodput(mid, late, slow), goodput(mid, usual, most)]
+    better = [goodput(low, usual, slow), goodput(mid, quick, slow), goodput(mid, usual, least)]
+    below = np.sqrt(sum((value - np.asarray(w[0].goodput_frac)) ** 2 for w in worse))
+    above = np.sqrt(sum((value - np.asarray(b[0].goodput_frac)) ** 2 for b in better))
+    return Outlook(
+        stops,
+        n * machine.replaced_per_day * early,
+        recovery,
+        np.array([float(s.accelerators) for s in spares]),
+        best,
+        Goodput(value, np.clip(value - below, 1e-6, value), np.clip(value + above, value, 1.0)),
+    )
+
+
+def _early(policy: Policy, clean_days: Array | float) -> Array:
+    """Mean factor on stops over the run: lemons, and early failures that fade."""
+    days = np.maximum(np.asarray(clean_days, dtype=np.float64), 1e-6)
+    faded = policy.early_days / days * -np.expm1(-days / policy.early_days)
+    return np.asarray(policy.factor * (1.0 + (policy.early_factor - 1.0) * np.where(np.isfinite(days), faded, 0.0)))
+
+
+def _recovery(
+    machine: Machine, policy: Policy, n: Array, checkpoint: float, stops: Array, restart_h: float
+) -> Recovery:
+    storage = np.maximum(policy.level_write_gb_per_s * n, checkpoint / policy.flush_s / GIGA)
+    flush = checkpoint / storage / GIGA
+    copy = blocking_s(checkpoint, n, machine.host_gb_per_s)
+    save = policy.pause_s + (flush if policy.blocking else copy)
+    save = np.full_like(n, policy.save_s) if policy.save_s is not None else save
+    interval = best_interval_s(stops, save, 0.0 if policy.blocking else flush)
+    interval = np.full_like(n, policy.interval_s) if policy.interval_s is not None else interval
+    restart = restart_h * SECONDS_PER_HOUR
+    durable = Tier(save, interval, np.full_like(n, restart + policy.load_s))
+    if not policy.peer:
+        return Recovery(durable)
+    return Recovery(
+        durable, Tier(copy, best_interval_s(stops, copy, copy), np.full_like(n, restart)), machine.peer_frac
+    )
+
+
+def down_frac(machine: Machine, policy: Policy) -> float:
+    """Share of time that one node is in repair."""
+    days = policy.repair_h / HOURS_PER_DAY
+    return min(machine.replaced_per_day * policy.factor * machine.node_accelerators * days, 0.5)
+
+
+@lru_cache(maxsize=65536)
+def _spare(nodes: int, group: int, machine: Machine, share: float, confidence: float) -> Spares:
+    """Spare nodes, places of groups, or whole domains, by how much of a domain a group takes."""
+    node_accelerators = machine.node_accelerators
+    if machine.domain_nodes > 1 and group > machine.domain_nodes // 2:
+        return domain_spares(nodes, machine.domain_nodes, node_accelerators, share, confidence)
+    if machine.domain_nodes > 1 and group > 1:
+        return group_spares(nodes, group, node_accelerators, share, confidence)
+    k = down_quantile(nodes, share, confidence)
+    return Spares(k * node_accelerators, k, 0, 0)
+
+
+def _spares(machine: Machine, policy: Policy, n: Array, group: Array) -> list[Spares]:
+    if policy.provider_spares:
+        return [Spares(0, 0, 0, 0)] * n.size
+    size = machine.node_accelerators
+    if policy.spares is not None:
+        return [Spares(policy.spares * size, policy.spares, 0, 0)] * n.size
+    share = down_frac(machine, policy)
+    nodes = np.ceil(n / size).astype(int)
+    taken = np.broadcast_to(np.ceil(np.asarray(group) / size).astype(int), n.shape)
+    return [_spare(int(m), int(g), machine, share, policy.spare_confidence) for m, g in zip(nodes, taken, strict=True)]
+
+
+def _waiting(machine: Machine, policy: Policy, count: float, spares: Spares) -> float:
+    """Share of time without enough nodes, and without power or cooling."""
+    outage = policy.outage_h_per_year / HOURS_PER_YEAR
+    if policy.provider_spares:
+        return outage
+    if spares.nodes or policy.spares is not None or not spares.domains:
+        down = count / machine.node_accelerators * down_frac(machine, policy)
+        return waiting_frac(down, spares.nodes) + outage
+    return (1.0 - policy.spare_confidence) / 2.0 + outage

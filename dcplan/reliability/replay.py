@@ -1,0 +1,219 @@
+"""A run played through stop by stop, many times at once: the finish dates that the closed form only averages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.reliability.goodput import Recovery, Value
+
+Array = npt.NDArray[np.float64]
+SECONDS_PER_DAY = 86400.0
+MOST_STOPS = 200_000
+"""A replica that is stopped more often never ends; the replay says so."""
+
+
+@dataclass(frozen=True)
+class Hazards:
+    """What stops a run besides the checkpoints that mend it."""
+
+    stops_per_day: float
+    replaced_frac: float = 0.0
+    """Share of the stops that take a node out."""
+    spares: int = 0
+    repair_h: float = 0.0
+    """Mean time until a node that was taken out serves again; exponential."""
+    early_factor: float = 0.0
+    """Stops at the start over settled ones, less 1: it decays."""
+    early_days: float = 30.0
+    """Decay time of the early stops."""
+    restart_spread: float = 0.0
+    """Sigma of the log-normal restart time; its mean stays."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """Wall-clock days of each replica, and its stops."""
+
+    days: Array
+    stops: Array
+    waited_days: Array
+    """Time without a spare node."""
+
+    def goodput_frac(self, clean_days: float) -> float:
+        """Mean lasting progress over mean wall-clock time."""
+        return float(clean_days / self.days.mean())
+
+
+def replay(clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int) -> Played:
+    """Play a run until its last step, replica by replica side by side.
+
+    Time goes from stop to stop. Between two, the run repeats (train, save); a stop throws away what was not saved,
+    costs a restart (during which it may stop again) and, where a node is taken out, waits if all spares are in
+    repair. With a peer tier, a share of the stops only loses what the last peer copy lacks.
+
+    Parameters
+    ----------
+    clean_days : float
+        Days of training without any loss. [days]
+    recovery : Recovery
+        Checkpoint tiers.
+    hazards : Hazards
+        Stops, spares, repairs.
+    replicas : int
+        Runs to play, at least 1.
+    seed : int
+        Of the random stream; the same seed gives the same days.
+
+    Raises
+    ------
+    ValueError
+        When a run does not get on: it is stopped again before it can save.
+
+    Examples
+    --------
+    >>> from dcplan.reliability.goodput import Tier
+    >>> quiet = replay(10.0, Recovery(Tier(10.0, 1000.0, 600.0)), Hazards(0.0), 2, 1)
+    >>> [round(float(d), 4) for d in quiet.days]
+    [10.1, 10.1]
+    """
+    state = _State.start(clean_days, recovery, hazards, replicas, seed)
+    for _ in range(MOST_STOPS):
+        if not state.open.any():
+            return Played(state.wall / SECONDS_PER_DAY, state.stops, state.waited / SECONDS_PER_DAY)
+        state.advance()
+    msg = f"a run of {clean_days:g} days does not end: {hazards.stops_per_day:g} stops a day outpace its checkpoints"
+    raise ValueError(msg)
+
+
+@dataclass
+class _State:
+    """All replicas between two stops; times in seconds."""
+
+    recovery: Recovery
+    hazards: Hazards
+    rng: np.random.Generator
+    work: float
+    wall: Array
+    durable: Array
+    """Progress that the durable tier holds."""
+    progress: Array
+    """Progress to go on from: in the peers' memory, or the durable one."""
+    stops: Array
+    waited: Array
+    back_at: Array
+    """When each spare node is whole again, replica by replica."""
+    open: npt.NDArray[np.bool_]
+
+    @classmethod
+    def start(cls, clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int) -> _State:
+        zero = np.zeros(replicas)
+        spares = np.zeros((replicas, hazards.spares))
+        rng = np.random.default_rng(seed)
+        many = np.ones(replicas, dtype=np.bool_)
+        work = clean_days * SECONDS_PER_DAY
+        return cls(recovery, hazards, rng, work, zero, zero.copy(), zero.copy(), zero.copy(), zero.copy(), spares, many)
+
+    def advance(self) -> None:
+        """Train until the next stop or the end; then recover."""
+        gap = self._gap()
+        left = self._wall_of(self.work - self.progress)
+        ends = self.open & (left <= gap)
+        self.wall = np.where(ends, self.wall + left, self.wall)
+        self.open &= ~ends
+        stopped = self.open
+        if not stopped.any():
+            return
+        self.wall = np.where(stopped, self.wall + gap, self.wall)
+        self.stops += stopped
+        reached = self.progress + self._trained(gap)
+        saved = self.progress + self._saved(gap)
+        self.durable = np.where(stopped, np.maximum(self.durable, saved), self.durable)
+        self._recover(stopped, gap, reached)
+
+    def _recover(self, stopped: npt.NDArray[np.bool_], gap: Array, reached: Array) -> None:
+        peer = self.recovery.peer
+        back, restart = self.durable, np.full_like(gap, self.recovery.durable.restart_s)
+        if peer:
+            kept = self.rng.random(gap.size) < self.recovery.peer_frac
+            # the peers' copy is at most one of its intervals old
+            rounds = np.floor((reached - self.progress) / peer.interval_s)
+            copied = np.maximum(self.progress + rounds * peer.interval_s, back)
+            back, restart = np.where(kept, copied, back), np.where(kept, peer.restart_s, restart)
+        self.progress = np.where(stopped, back, self.progress)
+        taken = stopped & (self.rng.random(gap.size) < self.hazards.replaced_frac)
+        waits = self._replace(taken)
+        self.waited += np.where(stopped, waits, 0.0)
+        spent, again = self._restarts(restart)
+        self.stops += np.where(stopped, again, 0.0)
+        self.wall = np.where(stopped, self.wall + waits + spent, self.wall)
+
+    def _gap(self) -> Array:
+        """Seconds to the next stop; early ones are more frequent."""
+        h = self.hazards
+        if h.stops_per_day <= 0:
+            return np.full(self.wall.size, np.inf)
+        mean = SECONDS_PER_DAY / h.stops_per_day
+        area = self.rng.exponential(mean, self.wall.size)
+        if h.early_factor <= 0:
+            return area
+        # invert the integrated hazard t + a T (1 - exp(-t/T)) from now on, by Newton's steps
+        decay = h.early_days * SECONDS_PER_DAY
+        more = h.early_factor * np.exp(-self.wall / decay)
+        gap = area / (1.0 + more)
+        for _ in range(6):
+            faded = np.exp(-gap / decay)
+            gap = gap - (gap + more * decay * (1.0 - faded) - area) / (1.0 + more * faded)
+        return np.maximum(gap, 0.0)
+
+    def _overhead(self) -> Value:
+        """Wall-clock time over training time between stops that the peers' copies cost."""
+        peer = self.recovery.peer
+        return 1.0 + peer.save_s / peer.interval_s if peer else 1.0
+
+    def _wall_of(self, training: Array) -> Array:
+        """Wall-clock time of some training with its saves."""
+        d = self.recovery.durable
+        return training * self._overhead() + np.floor(np.maximum(training, 0.0) / d.interval_s) * d.save_s
+
+    def _saved(self, gap: Array) -> Array:
+        """Training that whole (train, save) rounds of a gap hold."""
+        d = self.recovery.durable
+        return np.floor(gap / (d.interval_s * self._overhead() + d.save_s)) * d.interval_s
+
+    def _trained(self, gap: Array) -> Array:
+        """All training of a gap, saved or not."""
+        d, more = self.recovery.durable, self._overhead()
+        whole = np.floor(gap / (d.interval_s * more + d.save_s))
+        rest = np.minimum((gap - whole * (d.interval_s * more + d.save_s)) / more, d.interval_s)
+        return whole * d.interval_s + rest
+
+    def _replace(self, taken: npt.NDArray[np.bool_]) -> Array:
+        """Put a spare in for each node taken out; wait for the first repair where none is left. [s]"""
+        h = self.hazards
+        zero = np.zeros(taken.size)
+        if h.repair_h <= 0 or not taken.any():
+            return zero
+        # of the nodes in repair, this one among them, the first that is whole again (or a spare that is) goes on
+        own = self.wall + self.rng.exponential(h.repair_h * 3600.0, taken.size)
+        rows = np.arange(taken.size)
+        first = np.argmin(self.back_at, axis=1) if h.spares else np.zeros(taken.size, dtype=np.intp)
+        spare = self.back_at[rows, first] if h.spares else np.full(taken.size, np.inf)
+        if h.spares:
+            self.back_at[rows, first] = np.where(taken, np.maximum(spare, own), spare)
+        return np.where(taken, np.maximum(np.minimum(spare, own) - self.wall, 0.0), 0.0)
+
+    def _restarts(self, mean_s: Array) -> tuple[Array, Array]:
+        """Time of a restart with the restarts that a stop in it costs, and these stops. [s], [-]"""
+        sigma, rate = self.hazards.restart_spread, self.hazards.stops_per_day / SECONDS_PER_DAY
+        spent, stops = np.zeros_like(mean_s), np.zeros_like(mean_s)
+        todo = np.ones(mean_s.size, dtype=np.bool_)
+        while todo.any():
+            asked = mean_s * np.exp(sigma * self.rng.standard_normal(mean_s.size) - sigma**2 / 2.0)
+            until = self.rng.exponential(1.0 / rate, mean_s.size) if rate > 0 else np.full_like(mean_s, np.inf)
+            spent += np.where(todo, np.minimum(asked, until), 0.0)
+            todo &= until < asked
+            stops += todo
+        return spent, stops

@@ -1,0 +1,151 @@
+"""Spare nodes and spare domains: how many cover the ones that are down."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+MOST_TRAYS = 4
+"""Spare trays of a domain that are tried."""
+
+
+def down_quantile(count: float, down_frac: float, confidence: float) -> int:
+    r"""Smallest k with :math:`P(\mathrm{Binomial}(n, p) \le k) \ge c`.
+
+    Parameters
+    ----------
+    count : float
+        Units in use, at least 0. [-]
+    down_frac : float
+        Share of time that a unit is down, in [0, 1).
+    confidence : float
+        In (0, 1).
+
+    Examples
+    --------
+    ByteRobust holds 4 standbys for 1,024 machines (p = 0.001):
+
+    >>> down_quantile(1024, 0.001, 0.99)
+    4
+    """
+    n = int(count)
+    if n <= 0 or down_frac <= 0:
+        return 0
+    odds = math.log(down_frac) - math.log1p(-down_frac)
+    log_term = n * math.log1p(-down_frac)
+    total, k = math.exp(log_term), 0
+    while total < confidence and k < n:
+        log_term += math.log((n - k) / (k + 1.0)) + odds
+        k += 1
+        total += math.exp(log_term)
+    return k
+
+
+def waiting_frac(mean_down: float, spares: int) -> float:
+    r"""Share of time that a job waits because more nodes are in repair than there are spares.
+
+    The job stands still from the k+1-th node in repair on until one returns: Erlang's loss formula
+    :math:`B(k+1, a)` with a the mean number in repair of a job that never waited.
+
+    Parameters
+    ----------
+    mean_down : float
+        Nodes taken out a day times mean repair days. [-]
+    spares : int
+        Spare nodes k, at least 0.
+
+    References
+    ----------
+    .. [1] A. K. Erlang, 1917; the recursion B(n) = a B(n-1) / (n + a B(n-1)).
+
+    Examples
+    --------
+    >>> waiting_frac(1.0, 0)
+    0.5
+    >>> round(waiting_frac(5.7, 4), 2), round(waiting_frac(5.7, 12), 4)
+    (0.34, 0.0036)
+    """
+    blocked = 1.0
+    for n in range(1, spares + 2):
+        blocked = mean_down * blocked / (n + mean_down * blocked)
+    return blocked
+
+
+@dataclass(frozen=True)
+class Spares:
+    """What stands by for a job."""
+
+    accelerators: int
+    nodes: int
+    """Spare nodes anywhere; 0 where larger units are spared."""
+    domains: int
+    """Spare units of several nodes: places of a model-parallel group, or whole scale-up domains."""
+    trays_per_domain: int
+    """Nodes of every domain that the job leaves idle."""
+
+
+def node_spares(nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
+    """Spare nodes of a job whose model parallel groups fit inside nodes: any node replaces any other."""
+    k = down_quantile(nodes, down_frac, confidence)
+    return Spares(k * node_accelerators, k, 0, 0)
+
+
+def group_spares(nodes: int, group_nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
+    r"""Spares of a job whose model-parallel groups take several nodes of one scale-up domain.
+
+    A lost node takes its group's place with it: :math:`p_g = 1 - (1-p)^g`.
+
+    Examples
+    --------
+    >>> group_spares(792, 4, 4, 0.001, 0.99).accelerators
+    48
+    """
+    p = -math.expm1(group_nodes * math.log1p(-down_frac)) if down_frac < 1 else 1.0
+    k = down_quantile(math.ceil(nodes / group_nodes), p, confidence)
+    return Spares(k * group_nodes * node_accelerators, 0, k, 0)
+
+
+def domain_spares(nodes: int, domain_nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
+    r"""Spares of a job that needs whole scale-up domains: the fewest accelerators over 0 to 4 idle trays in each.
+
+    A domain of m nodes of which j stay idle is down when more than j are:
+    :math:`p_d = P(\mathrm{Binomial}(m, p) > j)`; the job then fills :math:`\lceil n/(m-j) \rceil` domains.
+
+    Parameters
+    ----------
+    nodes : int
+        Nodes (trays, hosts) that the job works on. [-]
+    domain_nodes : int
+        Nodes of one domain. [-]
+    node_accelerators : int
+        Accelerators of a node. [-]
+    down_frac : float
+        Share of time that a node is down.
+    confidence : float
+        In (0, 1).
+
+    Examples
+    --------
+    32 racks of 18 trays of 4. With few trays down, one of each rack idles; a job of a single rack takes a second one.
+
+    >>> s = domain_spares(576, 18, 4, 0.001, 0.99)
+    >>> s.domains, s.trays_per_domain, s.accelerators
+    (0, 1, 144)
+    >>> domain_spares(18, 18, 4, 0.01, 0.99).domains
+    1
+    """
+    found = []
+    for idle in range(min(MOST_TRAYS, domain_nodes - 1) + 1):
+        used = -(-nodes // (domain_nodes - idle))
+        p = _more_than(domain_nodes, down_frac, idle)
+        k = down_quantile(used, p, confidence)
+        extra = ((used + k) * domain_nodes - nodes) * node_accelerators
+        found.append(Spares(extra, 0, k, idle))
+    return min(found, key=lambda s: s.accelerators)
+
+
+def _more_than(n: int, p: float, k: int) -> float:
+    """P(Binomial(n, p) > k)."""
+    if p <= 0:
+        return 0.0
+    return max(1.0 - sum(math.comb(n, i) * p**i * (1.0 - p) ** (n - i) for i in range(k + 1)), 0.0)

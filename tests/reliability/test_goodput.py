@@ -1,0 +1,158 @@
+"""Checkpoints and goodput: published examples, and the closed form against a run played through stop by stop."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcplan.reliability.checkpoint import (
+    blocking_s,
+    checkpoint_bytes,
+    daly_interval_s,
+    save_recovery_interval_s,
+    young_interval_s,
+)
+from dcplan.reliability.goodput import (
+    Recovery,
+    Tier,
+    best_interval_s,
+    effective_time_frac,
+    losses,
+    renewal_time_frac,
+)
+from dcplan.reliability.replay import Hazards, replay
+from dcplan.reliability.spares import waiting_frac
+
+QUICK = settings(max_examples=60, deadline=None)
+DAY = 86400.0
+
+
+def test_intervals_of_a_public_example() -> None:
+    # w 10 s, MTTF 6,000 s, recovery 600 s (reliability.md 3): Young 346.4, Daly 339.8, save and recovery 373.5
+    assert young_interval_s(10, 6000) == pytest.approx(346.4, abs=0.05)
+    assert daly_interval_s(10, 6000) == pytest.approx(339.8, abs=0.05)
+    assert save_recovery_interval_s(10, 6000, 600) == pytest.approx(373.5, abs=0.05)
+    assert daly_interval_s(500, 100) == pytest.approx(100)  # a save longer than twice the MTTF
+
+
+@pytest.mark.parametrize(
+    ("per_node_day", "save", "expected", "interval"),
+    # Kokolis et al. 2024: 12,000 accelerators (1,500 nodes), restart 300 s
+    [(1e-3, 300, 0.898, 5879), (6.5e-3, 10, 0.921, 421), (6.5e-3, 300, 0.740, 2306)],
+)
+def test_effective_time_of_12000_accelerators(
+    per_node_day: float, save: float, expected: float, interval: float
+) -> None:
+    stops = 1500 * per_node_day
+    best = young_interval_s(save, DAY / stops)
+    assert best == pytest.approx(interval, abs=1)
+    assert effective_time_frac(stops, save, best, 300) == pytest.approx(expected, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "save", "restart", "expected"),
+    # reliability.md 3, regression values: Llama 3 (published above 0.90) and ByteRobust (0.97) at r_f 3.789e-3
+    [(2048, 10, 600, 0.906), (1200, 1, 300, 0.974)],
+)
+def test_effective_time_of_production_runs(nodes: int, save: float, restart: float, expected: float) -> None:
+    stops = nodes * 3.789e-3
+    found = effective_time_frac(stops, save, young_interval_s(save, DAY / stops), restart)
+    assert found == pytest.approx(expected, abs=5e-4)
+
+
+def test_checkpoint_sizes_and_writes() -> None:
+    # 405 B x 16 bytes at 250 GB/s: 26 s; BLOOM's 2.3 TB in 40 s: 57.5 GB/s
+    assert blocking_s(checkpoint_bytes(405e9, 4, 12), 2048, 20, 250) == pytest.approx(26, abs=0.1)
+    assert blocking_s(2.3e12, 48, 1e9, 57.5) == pytest.approx(40)
+
+
+RUNS = [
+    pytest.param(7.76, Tier(10.0, 465.0, 600.0), None, 0.0, id="llama-3"),
+    pytest.param(9.75, Tier(300.0, 2306.0, 300.0), None, 0.0, id="rsc-1, slow writes"),
+    pytest.param(1.5, Tier(300.0, 5879.0, 300.0), None, 0.0, id="rsc, few failures"),
+    pytest.param(7.76, Tier(10.0, 1800.0, 900.0), Tier(0.5, 60.0, 400.0), 0.8, id="peers"),
+    pytest.param(60.0, Tier(2.0, 75.0, 720.0), None, 0.0, id="131,072 accelerators"),
+]
+
+
+@pytest.mark.parametrize(("stops", "durable", "peer", "share"), RUNS)
+def test_closed_form_is_what_runs_played_through_give(
+    stops: float, durable: Tier, peer: Tier | None, share: float
+) -> None:
+    recovery = Recovery(durable, peer, share)
+    played = replay(40.0, recovery, Hazards(stops), 200, 7)
+    assert played.goodput_frac(40.0) == pytest.approx(float(losses(stops, recovery).goodput_frac), abs=0.01)
+    # stops come at their rate over the whole wall-clock time
+    assert played.stops.mean() == pytest.approx(stops * played.days.mean(), rel=0.03)
+
+
+@pytest.mark.parametrize("spares", [4, 8, 12])
+def test_waiting_for_spares_is_erlangs(spares: int) -> None:
+    """7.76 stops a day, 40 % take a node out for 44 h: 5.7 in repair. Repairs go on during restarts: 3 points."""
+    recovery = Recovery(Tier(2.0, 200.0, 60.0))
+    played = replay(40.0, recovery, Hazards(7.76, 0.4, spares, 44.0), 200, 7)
+    lost = losses(7.76, recovery, 0.0, waiting_frac(7.76 * 0.4 * 44 / 24, spares))
+    assert played.goodput_frac(40.0) == pytest.approx(float(lost.goodput_frac), abs=0.03)
+    assert played.waited_days.mean() > 0
+
+
+def test_early_failures_stop_more_at_first() -> None:
+    """3 times the stops at the start, fading over 30 days: 1 + 2 (30/40)(1 - e^(-40/30)) = 2.105 times over 40 days."""
+    recovery = Recovery(Tier(0.1, 300.0, 1.0))
+    settled = replay(40.0, recovery, Hazards(5.0), 300, 3).stops.mean()
+    early = replay(40.0, recovery, Hazards(5.0, early_factor=2.0, early_days=30.0), 300, 3).stops.mean()
+    assert early / settled == pytest.approx(2.105, rel=0.03)
+
+
+def test_the_same_seed_gives_the_same_days() -> None:
+    recovery = Recovery(Tier(10.0, 500.0, 600.0))
+    one, two, other = (replay(30.0, recovery, Hazards(5.0), 50, seed).days for seed in (1, 1, 2))
+    assert np.array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+def test_run_that_never_gets_on_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dcplan.reliability.replay.MOST_STOPS", 300)
+    with pytest.raises(ValueError, match="does not end"):
+        replay(30.0, Recovery(Tier(10.0, 86400.0, 600.0)), Hazards(200.0), 3, 1)
+
+
+def test_thousand_replicas_of_a_long_run_take_seconds() -> None:
+    """The goal: 1,000 replicas of a 90-day run on 16,384 accelerators under 5 s; measured 0.2 s."""
+    began = time.perf_counter()
+    played = replay(90.0, Recovery(Tier(10.0, 465.0, 600.0)), Hazards(7.76, 0.4, 24, 44.0), 1000, 1)
+    assert time.perf_counter() - began < 5.0
+    assert played.days.size == 1000
+
+
+@given(st.floats(0.01, 50.0), st.floats(0.1, 300.0), st.floats(10.0, 3000.0))
+@QUICK
+def test_first_order_and_renewal_agree_where_stops_are_rare(stops: float, save: float, restart: float) -> None:
+    interval = float(best_interval_s(stops, save, 0.0))
+    exact = float(renewal_time_frac(stops, Tier(save, interval, restart)))
+    plain = float(effective_time_frac(stops, save, interval, restart))
+    assert 0 <= exact <= 1
+    share = stops / DAY * (restart + interval + save)
+    assert abs(exact - plain) <= share**2 + save / interval * share + 1e-9
+
+
+@given(st.floats(0.5, 20.0), st.floats(1.0, 100.0), st.floats(60.0, 1000.0))
+@QUICK
+def test_no_other_interval_is_much_better(stops: float, save: float, restart: float) -> None:
+    best = float(best_interval_s(stops, save, 0.0))
+    kept = float(renewal_time_frac(stops, Tier(save, best, restart)))
+    for other in (0.5 * best, 0.8 * best, 1.25 * best, 2.0 * best):
+        assert kept >= float(renewal_time_frac(stops, Tier(save, other, restart))) - 2e-4
+
+
+@given(st.floats(0.1, 50.0), st.floats(0.0, 0.2), st.floats(0.0, 0.2))
+@QUICK
+def test_losses_and_goodput_are_all_of_the_time(stops: float, slow: float, waiting: float) -> None:
+    found = losses(stops, Recovery(Tier(5.0, 400.0, 500.0), Tier(0.5, 60.0, 200.0), 0.7), slow, waiting)
+    parts = (found.saves, found.lost_work, found.restarts, found.slow, found.waiting)
+    assert all(float(p) >= 0 for p in parts)
+    assert sum(float(p) for p in parts) + float(found.goodput_frac) == pytest.approx(1.0)
