@@ -144,12 +144,26 @@ def _job(menu: Menu, d: Decisions, solved: Solved, run: JobConfig) -> dict[str, 
         )
     else:
         usd = run.accelerators * run.days * owned_usd_per_accelerator_day(solved)
+    facts = run.outlook
+    good = Metric(
+        facts["goodput_frac"],
+        "",
+        "Lasting progress over wall-clock time",
+        facts["goodput_low_frac"],
+        facts["goodput_high_frac"],
+    )
     return {
         f"{key}.days": Metric(run.days, "days", "Length at the asked confidence"),
         f"{key}.days_p50": Metric(run.days_p50, "days", "Median length"),
-        f"{key}.finish": Metric(calendar_date(menu.start, start + run.days), "", "Finish date at the asked confidence"),
+        f"{key}.finish": Metric(
+            calendar_date(menu.start, start + run.finish_days),
+            "",
+            "Finish date at the asked confidence, what may delay the start counted in",
+        ),
         f"{key}.cost_usd": Metric(
             usd, "USD", "Its share of owned net present cost by accelerator-days, or its cloud bill"
         ),
-        f"{key}.accelerators": Metric(run.accelerators, "", "Accelerators held"),
+        f"{key}.accelerators": Metric(run.accelerators, "", "Accelerators held, spares among them"),
+        f"{key}.spares": Metric(run.spares, "", "Accelerators that stand by"),
+        f"{key}.goodput_frac": good,
     }

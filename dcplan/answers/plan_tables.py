@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from dcplan.answers.entry_price import with_entry_prices
+from dcplan.answers.plan_risk import ends, storage
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Parameter
 from dcplan.economics.cashflow import GROUPS
@@ -28,6 +29,8 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "power": _power(menu, d, books),
         "network": _network(menu, d, books),
         "jobs": _jobs(menu, d),
+        "ends": ends(menu, d),
+        "storage": storage(menu, d),
         "cost": _cost(books),
         "cashflow": _cashflow(menu, books),
         "bands": _bands(books, metrics, catalog),
@@ -148,18 +151,20 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
                 r.system,
                 r.accelerators,
                 r.used,
+                r.spares,
                 r.precision,
                 _q(menu, int(day // DAYS_PER_QUARTER)),
                 r.days_p50,
                 r.days,
                 r.mfu_frac,
+                r.outlook["goodput_frac"],
                 r.step_time_s,
                 layout,
             )
         )
     columns = (
-        "job", "place", "system", "accelerators", "used", "precision", "starts", "p50_days", "days", "mfu_frac",
-        "step_time_s", "layout",
+        "job", "place", "system", "accelerators", "used", "spares", "precision", "starts", "p50_days", "days",
+        "mfu_frac", "goodput_frac", "step_time_s", "layout",
     )  # fmt: skip
     return Table(columns, tuple(rows))
 

@@ -10,12 +10,14 @@ from dcplan.answers.train_ask import Ask
 from dcplan.answers.train_inverse import Limits, train_inverse
 from dcplan.answers.train_model import train_model
 from dcplan.answers.train_phase import read_phase
+from dcplan.answers.train_wishes import read_wishes
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.result import Result
+from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.wide_area import WideArea
 
 
@@ -47,6 +49,9 @@ def train(  # noqa: PLR0913 - the flags of the verb
     deadline_days: float | None = None,
     mw: float | None = None,
     budget_usd: float | None = None,
+    reliability: str = "",
+    storage: str = "",
+    replicas: int = 0,
     catalogs: Sequence[str] = (),
 ) -> Result:
     """Estimate training: of every job of a scenario, or of one model on one system.
@@ -96,6 +101,10 @@ def train(  # noqa: PLR0913 - the flags of the verb
     deadline_days, mw, budget_usd : float, optional
         Instead of ``accelerators``: the smallest cluster that ends in time at 80 % confidence; without a deadline
         the fastest under a rated IT power or a rent. [days, MW, USD]
+    reliability, storage : str
+        Fields of the scenario's blocks of these names: ``checkpoint=blocking,restart-s=300``; ``level=best``.
+    replicas : int, default 0
+        Runs to play through stop by stop beside the closed form.
     catalogs : sequence of str
         Overlay folders.
 
@@ -134,6 +143,9 @@ def train(  # noqa: PLR0913 - the flags of the verb
         in_network,
         _wide(sites, local_steps, wan_gbps, wan_value_bytes, wan_overlap, token_penalty_frac),
         _quarter(start),
+        read_wishes(reliability, Reliability, "--reliability"),
+        read_wishes(storage, Storage, "--storage"),
+        replicas,
     )
     limits = Limits(deadline_days, mw, budget_usd)
     if limits != Limits(None, None, None):

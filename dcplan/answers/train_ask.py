@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.planning.menu.devices import default_stack, measured_spread
-from dcplan.planning.menu.jobs import aged, hardware, slowed
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.speed import aged, hardware, slowed
 from dcplan.provenance import Quantity, Status
+from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.architecture import Architecture
 from dcplan.training.config import from_config, left_out
 from dcplan.training.estimate import Hardware
@@ -59,6 +60,10 @@ class Ask:
     wide: WideArea | None = None
     start: str | None = None
     """Quarter the run starts in, for young generations."""
+    reliability: Reliability = field(default_factory=Reliability)
+    storage: Storage = field(default_factory=Storage)
+    replicas: int = 0
+    """Runs to play through stop by stop; 0 leaves it at the closed form."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ class Asked:
     site: str | None
     power_frac: float = 1.0
     left_out: tuple[str, ...] = ()
+    reliability: Reliability = field(default_factory=Reliability)
+    storage: Storage = field(default_factory=Storage)
 
 
 def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
@@ -139,6 +146,8 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
             ask.site,
             ask.power_frac,
             left_out(read_config(catalog, ask.model)[0]),
+            ask.reliability,
+            ask.storage,
         )
         for precision, spec in specs.items()
     ]

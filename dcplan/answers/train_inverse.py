@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.answers.train_ask import Ask, Asked, resolve
+from dcplan.answers.train_calendar import run_at
 from dcplan.answers.train_metrics import rent_usd_per_hour
 from dcplan.answers.train_model import train_model
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Parameter
 from dcplan.errors import EXIT_NO, InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.reliability.calendar import RunTime, run_time
+from dcplan.reliability.calendar import RunTime
 from dcplan.result import Metric, Result, Table
 from dcplan.training.architecture import model_flops_per_token
 from dcplan.training.estimate import Sweep, sweep
@@ -46,11 +46,11 @@ class _Sized:
     asked: Asked
     swept: Sweep
     clean_days: np.ndarray[tuple[int], np.dtype[np.float64]]
-    one_day: RunTime
+    run: RunTime
 
     def days(self, confidence: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """Calendar days not exceeded with a probability, at every count."""
-        return self.clean_days * self.one_day.quantile_days(confidence)
+        return np.asarray(self.run.quantile_days(confidence))
 
 
 def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
@@ -73,13 +73,11 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
     if limits.budget_usd is not None and price is None:
         cause = f"no on-demand price of {asked[0].system.accelerator} in the catalog"
         raise InputError([Problem("DC050", cause, Place("--budget-usd"), help="give --usd-per-accelerator-hour")])
-    goodput = catalog.get("reliability", "effective-training-frac", Parameter).value
     found = []
     for each in asked:
         swept = sweep(each.shape, each.seq_len, each.batch_tokens, each.spec, counts)
         clean = each.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
-        low, high = goodput.bounds
-        found.append(_Sized(each, swept, clean, run_time(1.0, each.spec.speed_low_over_high, goodput.value, low, high)))
+        found.append(_Sized(each, swept, clean, run_at(ledger, each, swept, clean)))
     rows, best = _choose(found, counts, limits, price)
     columns = ("accelerators", "precision", "p50_days", "p80_days", "it_mw", "cost_usd", "meets")
     if best is None:

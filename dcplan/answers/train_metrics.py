@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
 from dcplan.answers.train_ask import Asked
+from dcplan.answers.train_calendar import Calendar, goodput_metrics
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Offer, Parameter, Site, System
+from dcplan.catalog.schema import Offer, Site, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.provenance import Quantity, Status
-from dcplan.reliability.calendar import run_time
 from dcplan.result import Metric
 from dcplan.training.architecture import model_flops_per_token
 from dcplan.training.grid import Case
@@ -68,14 +70,11 @@ def speed_metrics(asked: Asked, case: Case, found: Found, time: float, sites: in
     }
 
 
-def calendar_metrics(catalog: Catalog, ledger: Ledger, asked: Asked, spans: Sequence[Span]) -> dict[str, Metric]:
-    """Days, accelerator-hours, energy, rent and carbon of the whole run, failures as one effective-time ratio."""
-    goodput = catalog.get("reliability", "effective-training-frac", Parameter).value
-    ledger.parameter("reliability", "effective-training-frac")
-    low, high = goodput.bounds
-    clean_days = sum(s.clean_days for s in spans)
-    run = run_time(clean_days, asked.spec.speed_low_over_high, goodput.value, low, high)
-    p10, p50, p90 = run.quantile_days(0.1), run.p50_days, run.quantile_days(0.9)
+def calendar_metrics(
+    catalog: Catalog, ledger: Ledger, asked: Asked, spans: Sequence[Span], found: Calendar
+) -> dict[str, Metric]:
+    """Days, goodput, accelerator-hours, energy, rent and carbon of the whole run."""
+    p10, p50, p90 = (float(np.asarray(found.run.quantile_days(q)).reshape(-1)[0]) for q in (0.1, 0.5, 0.9))
     hours = asked.accelerators * p50 * HOURS_PER_DAY
     metrics = {
         "days": Metric(p50, "days", "Median run time", p10, p90),
@@ -83,8 +82,7 @@ def calendar_metrics(catalog: Catalog, ledger: Ledger, asked: Asked, spans: Sequ
         "days_p50": Metric(p50, "days", "Median"),
         "days_p90": Metric(p90, "days", "90th percentile"),
         "accelerator_hours": Metric(hours, "h", "Median accelerator-hours"),
-        "goodput_frac": Metric(goodput.value, "", "Effective training time over wall-clock time", low, high),
-    }
+    } | goodput_metrics(found)
     kw = training_kw(ledger, asked.system)
     if kw is not None:
         mwh = kw / asked.system.accelerators * asked.power_frac * hours / KW_PER_MW

@@ -11,6 +11,7 @@ import numpy as np
 from dcplan.answers.layout_text import read_layout
 from dcplan.answers.nearest import nearest
 from dcplan.answers.train_ask import Ask, Asked, resolve
+from dcplan.answers.train_calendar import Calendar, calendar, calendar_tables, replayed
 from dcplan.answers.train_metrics import Span, calendar_metrics, speed_metrics
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
@@ -71,9 +72,9 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
     spans = [p.span for p in parts]
     whole = replace(best, tokens=sum(s.tokens for s in spans))
     exchange = main.step_time_s - float(found.step_time_s[0])
-    metrics = speed_metrics(best, case, found, main.step_time_s, ask.wide.sites if ask.wide else 1) | calendar_metrics(
-        catalog, ledger, whole, spans
-    )
+    days = calendar(ledger, whole, _group(found, case), sum(s.clean_days for s in spans))
+    metrics = speed_metrics(best, case, found, main.step_time_s, ask.wide.sites if ask.wide else 1)
+    metrics |= calendar_metrics(catalog, ledger, whole, spans, days)
     every = [p.found for parts in runs for p in parts]
     metrics |= {
         "search.layouts": Metric(sum(f.tried for f in every), "", "Layouts tried"),
@@ -86,11 +87,24 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
         exit_code=EXIT_OK,
         headline=_headline(ask, whole, metrics),
         metrics=metrics,
-        tables=_tables(ask, best, case, found, done, exchange) | _phase_table(parts),
+        tables=_tables(ask, best, case, found, done, exchange)
+        | _phase_table(parts)
+        | _calendar_tables(ask, days, whole),
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
         warnings=_warnings(best, ask.wide, _fastest(ask, best, case)),
         run={"seconds": round(seconds, 4)},
     )
+
+
+def _group(found: Found, case: Case) -> float:
+    """Accelerators of the largest group that shares one copy of a layer."""
+    x = {k: float(found.layouts[k][0]) for k in ("tp", "cp", "ep", "etp")}
+    return max(x["tp"] * x["cp"], x["ep"] * x["etp"]) / case.device.ranks
+
+
+def _calendar_tables(ask: Ask, days: Calendar, whole: Asked) -> dict[str, Table]:
+    tables = calendar_tables(days, whole)
+    return tables | ({"replay": replayed(days, whole, ask.replicas)} if ask.replicas else {})
 
 
 def _fastest(ask: Ask, asked: Asked, case: Case) -> Found | None:

@@ -75,6 +75,20 @@ def train(
     budget_usd: Annotated[
         float | None, typer.Option("--budget-usd", min=1, help="find the fastest cluster for this rent")
     ] = None,
+    reliability: Annotated[
+        str,
+        typer.Option(
+            "--reliability",
+            help="checkpoint=async|blocking|peer,save-s=,interval-s=,restart-s=,stops-per-1000-node-days=,"
+            "spares=,repair-h=,early-life=,lemon-nodes=",
+        ),
+    ] = "",
+    storage: Annotated[
+        str, typer.Option("--storage", help="level=good|better|best,bytes-per-token=,tier=,kept-checkpoints=")
+    ] = "",
+    replicas: Annotated[
+        int, typer.Option("--replicas", min=0, max=100_000, help="play the run through stop by stop so many times")
+    ] = 0,
     catalogs: CatalogsOption = None,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
@@ -114,6 +128,9 @@ def train(
         deadline_days=deadline_days,
         mw=mw,
         budget_usd=budget_usd,
+        reliability=reliability,
+        storage=storage,
+        replicas=replicas,
         catalogs=catalogs or (),
     )
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)

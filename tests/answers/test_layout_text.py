@@ -13,8 +13,8 @@ from dcplan.answers.layout_text import NEXT, Typed, read_layout
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError
-from dcplan.planning.menu.jobs import hardware
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.speed import hardware
 from dcplan.training.config import from_config
 from dcplan.training.estimate import case_of, layout_of
 from dcplan.training.grid import KEYS, Axes, Case

@@ -8,8 +8,8 @@ import numpy as np
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.planning.menu.jobs import hardware
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.speed import hardware
 from dcplan.training.config import from_config
 from dcplan.training.estimate import case_of
 from dcplan.training.grid import KEYS, Case, case_setup, default_axes, grid, inner_columns, layout_table

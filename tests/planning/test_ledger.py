@@ -6,7 +6,7 @@ from dcplan.planning.menu.build import build
 from dcplan.planning.menu.ledger import Input
 from dcplan.scenario.load import load
 
-GOODPUT = "reliability.effective-training-frac"
+RESTART = "reliability.restart-h"
 LEAD = "systems.gb200-nvl72.lead_quarters"
 CONFIDENCE = "jobs.flagship.deadline_confidence"
 
@@ -16,9 +16,9 @@ def rows(*sets: str) -> dict[str, Input]:
 
 
 def test_the_users_own_parameter_is_an_input_and_not_a_default() -> None:
-    own = rows("prices.effective-training-frac.value=0.95")[GOODPUT]
-    assert (own.value, own.status) == (0.95, "input")
-    assert rows()[GOODPUT].status == "estimate"
+    own = rows("prices.restart-h.value=0.2")[RESTART]
+    assert (own.value, own.status) == (0.2, "input")
+    assert rows()[RESTART].status == "estimate"
 
 
 def test_defaults_of_the_format_are_listed_as_defaults() -> None:

@@ -100,8 +100,9 @@ def _hall_quarter(menu: Menu, d: Decisions, hall: HallTerms, t: int, network: Ne
         a.it_mwh += mwh
         a.facility_mwh += mwh * cooling.pue
         a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
-    extra = network.kw + (hall.storage_kw if a.units else 0.0)
-    a.slots += network.racks + (hall.storage_racks if a.units else 0.0)
+    own_kw, own_racks = storage_of(menu, d, hall, t) if a.units else (0.0, 0.0)
+    extra = network.kw + own_kw
+    a.slots += network.racks + own_racks
     a.rated_kw += extra
     a.hall_kw += extra
     a.peak_kw += extra
@@ -115,6 +116,13 @@ def _hall_quarter(menu: Menu, d: Decisions, hall: HallTerms, t: int, network: Ne
         a.facility_mwh += mwh * cooling.pue
         a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
     return a
+
+
+def storage_of(menu: Menu, d: Decisions, hall: HallTerms, t: int) -> tuple[float, float]:
+    """Power and racks of a hall's storage: what is given, and what came with the racks. [kW], [-]"""
+    racks = [(p, d.racks(menu, p.key, t)) for p in menu.placements if p.hall == hall.id]
+    kw = hall.storage_kw + sum(n * p.storage_kw for p, n in racks)
+    return kw, hall.storage_racks + sum(n * p.storage_racks for p, n in racks)
 
 
 def _shares(by_cooling: dict[str, float], d: Decisions, hall: HallTerms, t: int) -> dict[str, float]:
@@ -139,11 +147,14 @@ def _energy_mwh(menu: Menu, d: Decisions, place: Placement, racks: int, t: int) 
 def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
     flows = []
     price = {p.key: p.price_usd for p in menu.placements}
+    storage = {p.key: p.storage_usd for p in menu.placements}
     site_of = {h.id: h.site for h in menu.halls}
     for (h, c, k), n in d.fleet.items():
         flows.append(Flow(0, "capex", f"racks {k}", n * price[h, c, k], site_of[h]))
+        flows.append(Flow(0, "capex", "storage", n * storage[h, c, k], site_of[h]))
     for (h, c, k, t), n in d.ordered.items():
         flows.append(Flow(t, "capex", f"racks {k}", n * price[h, c, k], site_of[h]))
+        flows.append(Flow(t, "capex", "storage", n * storage[h, c, k], site_of[h]))
     for hall in menu.halls:
         if hall.storage_usd:
             flows.append(Flow(0, "capex", "storage", hall.storage_usd, hall.site))

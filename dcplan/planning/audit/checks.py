@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dcplan.economics.cashflow import cash_out_usd
 from dcplan.facility.power import blocks_needed
-from dcplan.planning.audit.accounts import Accounts, overlap_days
+from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.menu.types import HallTerms, JobConfig, Menu
 from dcplan.planning.plan import Decisions
@@ -93,8 +93,7 @@ def _left_over(menu: Menu, d: Decisions, books: Accounts, hall: HallTerms, t: in
     racks = [(p, d.racks(menu, p.key, t)) for p in menu.placements if p.hall == hall.id]
     units = {c.id: d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings}
     network = books.halls[hall.id, t].network
-    extra_kw = hall.storage_kw if sum(units.values()) else 0.0
-    extra_racks = hall.storage_racks if sum(units.values()) else 0.0
+    extra_kw, extra_racks = storage_of(menu, d, hall, t) if sum(units.values()) else (0.0, 0.0)
     return unplaced(hall, units, [r for r in racks if r[1]], network.kw + extra_kw, network.racks + extra_racks)
 
 
@@ -171,7 +170,7 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         job = terms[r.job]
         start = r.start_month * DAYS_PER_MONTH
         yield Check("job not before its start", r.job, 0, job.first_month, r.start_month)
-        yield Check("job ends by its deadline (day)", r.job, 0, start + r.days, job.end_day)
+        yield Check("job ends by its deadline (day)", r.job, 0, start + r.finish_days, job.end_day)
         if job.deadline_days is not None:
             yield Check("job length days", r.job, 0, r.days, job.deadline_days)
         if not r.on_cloud:

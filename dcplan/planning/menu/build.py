@@ -15,11 +15,14 @@ from dcplan.planning.menu.hardware import (
     supply_terms,
     system_terms,
 )
-from dcplan.planning.menu.jobs import JobMenu, Target, job_terms, targets
+from dcplan.planning.menu.jobs import JobMenu, job_terms
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.network import fabric_options
 from dcplan.planning.menu.places import hall_terms, site_terms
 from dcplan.planning.menu.plausible import doubts
+from dcplan.planning.menu.risk import slips
+from dcplan.planning.menu.storage import with_storage
+from dcplan.planning.menu.targets import Target, targets
 from dcplan.planning.menu.types import (
     CapacityTerms,
     FabricOption,
@@ -32,6 +35,7 @@ from dcplan.planning.menu.types import (
     OfferTerms,
     Placement,
 )
+from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall
 
@@ -64,16 +68,17 @@ def build(question: Question) -> Built:
     given: dict[str, Hall] = {}
     for site in scenario.sites:
         for hall in site.halls:
-            terms = hall_terms(hall, site, scenario, ledger, left_out)
+            terms = hall_terms(hall, site, question, ledger, left_out)
             halls[terms.id], given[terms.id] = terms, hall
     wanted = requested_systems(scenario, ledger, left_out)
     placed, fleet = _placements(question, ledger, wanted, halls, given, left_out)
     fabrics = [o for hall in halls.values() for o in _fabrics(hall, placed, question, ledger, left_out)]
-    placed = _connected(placed, fabrics, left_out)
+    placed, storage = with_storage(_connected(placed, fabrics, left_out), question, ledger)
     rented = cloud_offers(scenario, ledger, left_out)
     speeds = {o.id: _offer_gb_per_s(o, ledger) for o in rented}
-    where = targets(placed, fabrics, halls, rented, speeds)
-    jobs, configs, capacity = _work(question, ledger, left_out, where)
+    where = targets(placed, fabrics, halls, rented, speeds, {s.id: s.redundancy for s in sites})
+    late = slips(placed, halls, fleet, ledger)
+    jobs, configs, capacity = _work(question, ledger, left_out, where, late)
     cloud = scenario.cloud
     menu = Menu(
         start=scenario.horizon.start,
@@ -91,6 +96,7 @@ def build(question: Question) -> Built:
         orderable=frozenset(s.row.id for s in wanted),
         fleet=fleet,
         cloud_max_accelerators=cloud.max_accelerators if cloud else None,
+        storage=storage,
         left_out=tuple(left_out),
         warnings=tuple(_warnings(question)),
     )
@@ -173,10 +179,14 @@ def _offer_gb_per_s(offer: OfferTerms, ledger: Ledger) -> float:
 
 
 def _work(
-    question: Question, ledger: Ledger, left_out: list[LeftOut], where: list[Target]
+    question: Question,
+    ledger: Ledger,
+    left_out: list[LeftOut],
+    where: list[Target],
+    late: dict[tuple[str, str], dict[str, Bounds]],
 ) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...], tuple[CapacityTerms, ...]]:
     work = question.scenario.workloads
-    menu = JobMenu(question, ledger, left_out)
+    menu = JobMenu(question, ledger, left_out, late)
     jobs, configs = [], []
     for job in work.training:
         for name in ("tokens", "global_batch_tokens"):
@@ -217,8 +227,6 @@ def _warnings(question: Question) -> list[str]:
         for site in scenario.sites
         if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None
     ]
-    if scenario.storage is None and (scenario.workloads.training or scenario.fleet):
-        notes.append("storage is not sized by this version: give storage.usable_pb to count its cost, power and racks")
     over = scenario.fabric.oversubscription if scenario.fabric else None
     if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
         notes.append("oversubscription changes switch counts and cost here, not yet the training time")

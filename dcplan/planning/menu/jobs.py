@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
-from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack
-from dcplan.errors import InputError
-from dcplan.planning.menu.devices import (
-    default_stack,
-    device_terms,
-    recipe_terms,
-    record_training,
-    spread_frac,
-    stack_terms,
-)
+from dcplan.catalog.schema import Accelerator, System
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.risk import class_network, machine, policy, stored_bytes
+from dcplan.planning.menu.speed import aged, architecture, hardware
+from dcplan.planning.menu.targets import Target
 from dcplan.planning.menu.types import (
-    FabricOption,
-    HallTerms,
     JobConfig,
     JobTerms,
     LeftOut,
-    OfferTerms,
-    Placement,
 )
-from dcplan.reliability.calendar import RunTime, run_time
-from dcplan.scenario.load import Question, inside_project
+from dcplan.reliability.calendar import P90, RunTime, with_slips
+from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook
+from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Capacity, Job
 from dcplan.training.architecture import Architecture
-from dcplan.training.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of, sweep
-from dcplan.training.terms import FUSED_DISPATCH, peak_tflops
+from dcplan.training.tables import Array
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
@@ -46,40 +36,10 @@ DEFAULT_CONFIDENCE = 0.8
 """Of the scenario format: the share of runs that must end by the deadline."""
 DENSE_STEPS = 96
 GROWTH = 1.03
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where a job may run: units of accelerators on one system (or offer) at one link rate."""
-
-    place: str
-    system: str
-    accelerator: str
-    unit: int
-    limit: int
-    gb_per_s: float
-    link_gbps: float
-    usd_per_accelerator_hour: float = 0.0
-
-
-def architecture(reference: str, question: Question) -> Architecture:
-    """Shape of a catalog model, or of a ``config.json`` beside the scenario.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or cannot be read as a model.
-    """
-    if not reference.endswith(".json"):
-        return from_config(question.catalog.get("models", reference, Model).config)
-    where: tuple[str | int, ...] = ("workloads",)
-    problem = question.tree.problem("DC008", f"model {reference} leaves the project", where)
-    file = inside_project(question.file, reference, problem)
-    try:
-        return from_config(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        cause = f"model {reference}: {error}"
-        raise InputError([question.tree.problem("DC010", cause, where)]) from error
+USUAL_GOODPUT, LEAST_GOODPUT = 0.93, 0.75
+"""Only to choose the counts worth a search."""
+FAR_DAYS = 1e5
+"""Stands in for the length of runs that no layout makes."""
 
 
 def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
@@ -99,116 +59,24 @@ def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
     )
 
 
-def hardware(
-    accelerator: str, precision: str, gb_per_s: float, ledger: Ledger, *, moe: bool, stack: str | None = None
-) -> Hardware | str:
-    """Training view of an accelerator at a precision with a software stack, or why there is none."""
-    catalog = ledger.catalog
-    row = catalog.get("accelerators", accelerator, Accelerator)
-    device = device_terms(catalog, row, scaleout_gb_per_s=gb_per_s or None)
-    if isinstance(device, str):
-        return device
-    stack_row = catalog.find("stacks", stack or default_stack(row), Stack)
-    recipe_row = catalog.find("recipes", precision, Recipe)
-    if stack_row is None or recipe_row is None:
-        what = f"stack {stack!r}" if stack_row is None else f"precision {precision!r}"
-        return f"no {what} in the catalog"
-    if precision == "bf16" and row.bf16_tflops is None:
-        return f"{row.id} has no bf16"
-    if recipe_row.families and row.family not in recipe_row.families:
-        return f"{row.id} has no {recipe_row.id}: {', '.join(recipe_row.families)} have"
-    recipe = recipe_terms(recipe_row)
-    if not peak_tflops(device, recipe.gemm):
-        return f"{row.id} has no dense {recipe.gemm} peak"
-    terms = stack_terms(stack_row)
-    record_training(ledger, row, recipe.gemm, stack_row.id)
-    kernels = float(FUSED_DISPATCH) if row.family in stack_row.fused_families else 0.0
-    return Hardware(
-        device,
-        terms,
-        recipe,
-        spread_frac(catalog, row, stack_row, moe=moe),
-        kernels,
-        streams_weights=row.kind == "wafer",
-    )
-
-
-SPEEDS = ("half_gemm_frac", "fp8_gemm_frac", "fp4_gemm_frac", "attention_frac", "portable_attention_frac")
-
-
-def slowed(spec: Hardware, frac: float) -> Hardware:
-    """Hardware whose matrix products and attention run at a share of their speed."""
-    return replace(spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in SPEEDS}))
-
-
-def aged(spec: Hardware, row: Accelerator, start: str | None, ledger: Ledger) -> Hardware:
-    """A young generation's speed: its software needs some quarters until it reaches the settled fractions.
-
-    Speed rises in a straight line from ``maturity-first-frac`` in the quarter of availability to 1 after
-    ``maturity-quarters``.
-    """
-    if start is None or row.available_from is None:
-        return spec
-    age = quarter_index(start) - quarter_index(row.available_from)
-    settled = ledger.catalog.get("reliability", "maturity-quarters", Parameter).value.value
-    if age >= settled:
-        return spec
-    first = ledger.parameter("reliability", "maturity-first-frac")
-    ledger.parameter("reliability", "maturity-quarters")
-    return slowed(spec, first + (1.0 - first) * max(age, 0) / settled)
-
-
-def targets(
-    placed: Iterable[Placement],
-    options: Iterable[FabricOption],
-    halls: Mapping[str, HallTerms],
-    offers: Iterable[OfferTerms],
-    offer_gb_per_s: Mapping[str, float],
-) -> list[Target]:
-    """All places a job may run: (hall, system, link rate) and offers."""
-    found: dict[tuple[str, str, float], Target] = {}
-    limits: dict[tuple[str, str], int] = {}
-    for p in placed:
-        most = p.max_racks_unit * halls[p.hall].count * p.accelerators
-        limits[p.hall, p.system] = max(limits.get((p.hall, p.system), 0), most)
-    by_hall: dict[str, list[FabricOption]] = {}
-    for option in options:
-        by_hall.setdefault(option.hall, []).append(option)
-    for p in placed:
-        for option in by_hall.get(p.hall, []):
-            if p.port_class not in option.shares:
-                continue
-            link = option.link_gbps(p.port_class)
-            each = p.ports / p.accelerators
-            unit = p.accelerators // p.nodes
-            found[p.hall, p.system, link] = Target(
-                p.hall, p.system, p.accelerator, unit, limits[p.hall, p.system], each * link / 8.0, link
-            )
-    for offer in offers:
-        found["cloud:" + offer.id, offer.accelerator, 0.0] = Target(
-            "cloud:" + offer.id,
-            offer.accelerator,
-            offer.accelerator,
-            offer.node_accelerators,
-            offer.max_accelerators,
-            offer_gb_per_s[offer.id],
-            0.0,
-            sum(offer.usd_per_accelerator_hour) / len(offer.usd_per_accelerator_hour),
-        )
-    return list(found.values())
-
-
 class JobMenu:
     """Builds configurations; sweeps are shared between halls that hold the same system."""
 
-    def __init__(self, question: Question, ledger: Ledger, left_out: list[LeftOut]) -> None:
+    def __init__(
+        self,
+        question: Question,
+        ledger: Ledger,
+        left_out: list[LeftOut],
+        slips: Mapping[tuple[str, str], Mapping[str, Bounds]] | None = None,
+    ) -> None:
         self.question, self.ledger, self.left_out = question, ledger, left_out
-        ledger.parameter("reliability", "effective-training-frac")
-        goodput = ledger.catalog.get("reliability", "effective-training-frac", Parameter).value
-        self.goodput = (goodput.bounds[0], goodput.value, goodput.bounds[1])
+        self.slips = slips or {}
+        """Delays that come before a job, by hall and system: P10, P50 and P90. [days]"""
         self.largest: dict[tuple[str, int, float], int] = {}
         """Largest count of an accelerator with the same unit and links, over all places."""
-        self._cache: dict[tuple[object, ...], tuple[Sweep, Hardware] | str] = {}
+        self._cache: dict[tuple[object, ...], Sweep] = {}
+        self._specs: dict[tuple[object, ...], Hardware | str] = {}
+        self._risks: dict[tuple[object, ...], tuple[Machine, Policy]] = {}
         self._shapes: dict[str, Architecture] = {}
 
     def shape(self, reference: str) -> Architecture:
@@ -217,24 +85,31 @@ class JobMenu:
             self._shapes[reference] = architecture(reference, self.question)
         return self._shapes[reference]
 
-    def _sweep(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
-        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision)
-        if key not in self._cache:
-            shape = self.shape(job.model)
-            moe = shape.moe_layers > 0
+    def _hardware(self, job: Job, target: Target, precision: str) -> Hardware | str:
+        """Training view of a target, its age counted in."""
+        key = (job.id, target.accelerator, target.gb_per_s, precision)
+        if key not in self._specs:
+            moe = self.shape(job.model).moe_layers > 0
             spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=moe, stack=job.stack)
-            if isinstance(spec, str):
-                self._cache[key] = spec
-            else:
+            if not isinstance(spec, str):
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
                 spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.ledger)
-                fixed = job.accelerators
-                limit = max(self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0), target.limit)
-                counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
-                batch = job.global_batch_tokens.value
-                wanted = self._wanted_s(job, terms, spec)
-                self._cache[key] = sweep(shape, job.seq_len, batch, spec, counts, wanted), spec
-        return self._cache[key]
+            self._specs[key] = spec
+        return self._specs[key]
+
+    def _sweep(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+        spec = self._hardware(job, target, precision)
+        if isinstance(spec, str):
+            return spec
+        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision)
+        if key not in self._cache:
+            fixed = job.accelerators
+            limit = max(self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0), target.limit)
+            counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
+            batch = job.global_batch_tokens.value
+            wanted = _wanted_s(job, terms, spec)
+            self._cache[key] = sweep(self.shape(job.model), job.seq_len, batch, spec, counts, wanted)
+        return self._cache[key], spec
 
     def _within(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
         """The shared sweep up to this place's own limit."""
@@ -244,17 +119,38 @@ class JobMenu:
         fits = found[0].accelerators <= target.limit
         return (found[0] if fits.all() else cut(found[0], int(fits.sum()))), found[1]
 
-    def _wanted_s(self, job: Job, terms: JobTerms, spec: Hardware) -> list[float]:
-        """Step times of the runs that the menu asks for."""
-        steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
-        slower = self.run_of_one_day(spec).quantile_days(terms.confidence)
-        each = SECONDS_PER_DAY / steps / slower
-        return [length * each for length in _lengths(terms)]
+    def _outlook(self, job: Job, target: Target, swept: Sweep, spec: Hardware, clean: Array) -> Outlook:
+        """Stops, checkpoints and spares of the job at every count of a sweep."""
+        scenario, cloud = self.question.scenario, target.place.startswith("cloud:")
+        key = (target.system, target.network, target.redundancy, cloud)
+        if key not in self._risks:
+            row = self._system(target, cloud=cloud)
+            network = target.network or class_network(float(swept.accelerators[-1]))
+            part, _ = machine(row, network, self.ledger, scenario.reliability)
+            rules = policy(scenario.reliability, scenario.storage, self.ledger, target.redundancy)
+            self._risks[key] = part, replace(rules, provider_spares=cloud)
+        part, rules = self._risks[key]
+        x = swept.layouts
+        group = np.maximum(x["tp"] * x["cp"], x["ep"] * x["etp"]) / spec.device.ranks
+        size = stored_bytes(self.shape(job.model), spec)
+        return outlook(part, rules, swept.accelerators, size, group, np.where(np.isfinite(clean), clean, FAR_DAYS))
 
-    def run_of_one_day(self, spec: Hardware) -> RunTime:
-        """Distribution of a run that takes one clean day; all its quantiles scale with the clean days."""
-        low, value, high = self.goodput
-        return run_time(1.0, spec.speed_low_over_high, value, low, high)
+    def _system(self, target: Target, *, cloud: bool) -> System:
+        """The system of a hall, or any that carries a rented accelerator."""
+        catalog = self.question.catalog
+        if not cloud:
+            return catalog.get("systems", target.system, System)
+        rows = [r for r in catalog.table("systems", System).values() if r.accelerator == target.accelerator]
+        plain = System(
+            id=target.accelerator,
+            name=target.accelerator,
+            source=catalog.get("accelerators", target.accelerator, Accelerator).source,
+            accelerator=target.accelerator,
+            accelerators=target.unit,
+            form="server",
+            cooling_modes=("air",),
+        )
+        return min(rows, key=lambda r: abs(r.accelerators - target.unit)) if rows else plain
 
     def configs(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[JobConfig]:
         """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
@@ -290,13 +186,18 @@ class JobMenu:
     def _by_length(
         self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep, spec: Hardware
     ) -> list[JobConfig]:
-        lengths = _lengths(terms)
-        day = self.run_of_one_day(spec)
+        if not swept.accelerators.size:
+            return []
         clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
-        days = clean * day.quantile_days(terms.confidence)
+        expected = self._outlook(job, target, swept, spec, clean)
+        run = expected.run(clean, spec.spread_frac)
+        days = np.asarray(run.quantile_days(terms.confidence))
+        late = with_slips(run, self.slips.get((target.place, target.system), {}))
+        ends = np.asarray(late.quantile_days(terms.confidence))
+        held = swept.accelerators + expected.spares
         found: dict[int, JobConfig] = {}
-        for length in lengths:
-            able = np.flatnonzero(days <= length)
+        for length in _lengths(terms):
+            able = np.flatnonzero((days <= length) & (held <= target.limit))
             if not able.size or int(able[0]) in found:
                 continue
             i = int(able[0])
@@ -305,16 +206,19 @@ class JobMenu:
                 place=target.place,
                 system=target.system,
                 accelerator=target.accelerator,
-                accelerators=int(swept.accelerators[i]),
+                accelerators=int(held[i]),
                 link_gbps=target.link_gbps,
                 precision=precision,
                 days=float(days[i]),
-                days_p50=float(clean[i] * day.p50_days),
+                days_p50=float(np.asarray(run.p50_days)[i]),
                 start_month=terms.first_month,
                 layout=layout_of(swept, i),
                 mfu_frac=_mfu(swept, i, spec),
                 step_time_s=float(swept.step_time_s[i]),
                 unit_usd=target.usd_per_accelerator_hour,
+                spares=int(expected.spares[i]),
+                end_days=float(ends[i]),
+                outlook=_facts(expected, late, i),
             )
         return list(found.values())
 
@@ -331,6 +235,33 @@ class JobMenu:
         if not np.isfinite(result.step_time_s[0]):
             return f"{ref.model} does not fit the memory of {count} {target.accelerator}"
         return float(result.flops_per_step / result.step_time_s[0] / count / 1e12)
+
+
+def _wanted_s(job: Job, terms: JobTerms, spec: Hardware) -> list[float]:
+    """Step times of the runs that the menu asks for, at a usual goodput; and a shorter one, should it be worse."""
+    steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
+    slower = (1.0 + spec.spread_frac) ** (NormalDist().inv_cdf(terms.confidence) / P90)
+    each = USUAL_GOODPUT * SECONDS_PER_DAY / steps / slower
+    lengths = _lengths(terms)
+    return [lengths[0] * each * LEAST_GOODPUT, *(length * each for length in lengths)]
+
+
+def _facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
+    """What the plan says about a run's stops and its end."""
+
+    def at(value: object) -> float:
+        return float(np.broadcast_to(np.asarray(value, dtype=np.float64), expected.stops_per_day.shape)[i])
+
+    tier, good = expected.recovery.durable, expected.goodput
+    facts = {
+        "goodput_frac": at(good.value),
+        "goodput_low_frac": at(good.low),
+        "goodput_high_frac": at(good.high),
+        "stops_per_day": at(expected.stops_per_day),
+        "checkpoint_interval_s": at(tier.interval_s),
+        "end_p50_days": at(late.p50_days),
+    }
+    return facts | {f"variance_{name}": at(share) for name, share in late.shares.items()}
 
 
 def _mfu(swept: Sweep, i: int, spec: Hardware) -> float:
@@ -383,10 +314,10 @@ def _starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
         step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
         month = terms.first_month
         starts = []
-        while month * DAYS_PER_MONTH + config.days <= terms.end_day + 1e-9:
+        while month * DAYS_PER_MONTH + config.finish_days <= terms.end_day + 1e-9:
             starts.append(month)
             month += step
-        last = math.floor((terms.end_day - config.days) / DAYS_PER_MONTH + 1e-9)
+        last = math.floor((terms.end_day - config.finish_days) / DAYS_PER_MONTH + 1e-9)
         if last >= terms.first_month and last not in starts:
             starts.append(last)
         result += [replace(config, start_month=s) for s in sorted(starts)]

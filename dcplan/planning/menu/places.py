@@ -6,8 +6,10 @@ from dcplan.catalog.schema import CoolingOption, PueRow
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.pue import PueEntry, lookup, size_class
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.storage import given_storage
 from dcplan.planning.menu.types import CoolingTerms, HallTerms, LeftOut, SiteTerms
 from dcplan.provenance import Quantity, Status
+from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario, Site
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
@@ -80,8 +82,9 @@ def _opex(site: Site, ledger: Ledger) -> float:
     return ledger.parameter("finance", key) / QUARTERS_PER_YEAR
 
 
-def hall_terms(hall: Hall, site: Site, scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> HallTerms:
+def hall_terms(hall: Hall, site: Site, question: Question, ledger: Ledger, left_out: list[LeftOut]) -> HallTerms:
     """Resolve one hall type and each of its cooling options."""
+    scenario = question.scenario
     key = f"sites.{site.id}.halls.{hall.id}"
     it_mw = ledger.take(f"{key}.it_mw", hall.it_mw)
     row = ledger.catalog.get("sites", site.location, CatalogSite)
@@ -93,7 +96,7 @@ def hall_terms(hall: Hall, site: Site, scenario: Scenario, ledger: Ledger, left_
     ]
     start = quarter_index(scenario.horizon.start)
     available = quarter_index(hall.available_from) - start if hall.available_from else 0
-    storage = _storage(hall, site, scenario, ledger)
+    storage = given_storage(question, ledger) if _is_home(hall, site, scenario) else (0.0, 0.0, 0.0)
     return HallTerms(
         id=f"{site.id}/{hall.id}",
         site=site.id,
@@ -165,17 +168,8 @@ def _pue_entries(ledger: Ledger) -> list[PueEntry]:
     ]
 
 
-def _storage(hall: Hall, site: Site, scenario: Scenario, ledger: Ledger) -> tuple[float, float, float]:
+def _is_home(hall: Hall, site: Site, scenario: Scenario) -> bool:
     """Storage named in the scenario stands in the fleet's hall, else in the first hall of the first site."""
-    if scenario.storage is None:
-        return 0.0, 0.0, 0.0
     home_site = (scenario.fleet and scenario.fleet.site) or scenario.sites[0].id
     first = next(s for s in scenario.sites if s.id == home_site).halls[0].id
-    home_hall = (scenario.fleet and scenario.fleet.hall) or first
-    if (site.id, hall.id) != (home_site, home_hall):
-        return 0.0, 0.0, 0.0
-    usable = ledger.take("storage.usable_pb", scenario.storage.usable_pb)
-    kw = usable * ledger.parameter("storage", "storage-flash-kw-per-pb")
-    racks = usable / ledger.parameter("storage", "storage-flash-pb-per-rack")
-    usd = usable * TB_PER_PB * ledger.parameter("storage", "storage-flash-usd-per-usable-tb")
-    return kw, racks, usd
+    return (site.id, hall.id) == (home_site, (scenario.fleet and scenario.fleet.hall) or first)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.clos import ClosDesign
@@ -127,8 +127,17 @@ class Placement:
     max_racks_unit: int
     embodied_t: float
     fit_reason: str
+    storage_usd: float = 0.0
+    storage_kw: float = 0.0
+    storage_racks: float = 0.0
+    """Shared storage that comes with one rack; it stands in racks of its own."""
     derived_nodes: int = 0
     """Nodes that the rack's limits allow; a given override may exceed them and is reported."""
+
+    @property
+    def order_usd(self) -> float:
+        """Price of one rack with its storage."""
+        return self.price_usd + self.storage_usd
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -208,6 +217,17 @@ class JobConfig:
     step_time_s: float
     unit_usd: float = 0.0
     """Cloud: price of one accelerator-hour."""
+    spares: int = 0
+    """Of ``accelerators``, those that stand by for failed ones."""
+    end_days: float = 0.0
+    """From the planned start to the end, what may delay the start counted in; at the asked confidence."""
+    outlook: Mapping[str, float] = field(default_factory=dict)
+    """Goodput, stops, checkpoint interval, and shares of the end's variance."""
+
+    @property
+    def finish_days(self) -> float:
+        """Days from the planned start to the end at the asked confidence."""
+        return max(self.days, self.end_days)
 
     @property
     def used(self) -> int:
@@ -282,6 +302,22 @@ class SupplyTerms:
 
 
 @dataclass(frozen=True)
+class StorageShare:
+    """Storage that comes with one accelerator, in parts of a building block."""
+
+    tier: str
+    blocks: float
+    usable_tb: float
+    read_gb_per_s: float
+    write_gb_per_s: float
+    kw: float
+    racks: float
+    usd: float
+    binds: str
+    """``capacity``, ``read`` or ``write``."""
+
+
+@dataclass(frozen=True)
 class Menu:
     """Everything the optimizer may choose from."""
 
@@ -304,6 +340,8 @@ class Menu:
     margin_factor: float = 1.0
     """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every limit, so that its
     bound and its infeasibility hold for whole switches too."""
+    storage: StorageShare | None = None
+    """What each accelerator brings; None where the scenario gives the capacity."""
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -15,6 +15,11 @@ def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper
     return _by_port(model, sets, hall, t, "upper_kw" if upper else "kw")
 
 
+def storage_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
+    """Power of the hall's storage: what is given, and what comes with each rack. [kW]"""
+    return sets.menu.hall(hall).storage_kw + _sum(model, sets, sets.in_hall[hall], "storage_kw", t)
+
+
 def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
     """Rack positions of the hall's switches, upper shares. [racks]"""
     return _by_port(model, sets, hall, t, "upper_racks")
@@ -79,7 +84,7 @@ def _positions(
         if _holds_fleet(sets, h):  # a given fleet may fill the hall: its switches are reported by the audit
             return used <= hall.racks * _units(m, sets, h, q)
         room = hall.racks - margin(sets, h, "margin_racks")
-        used += network_racks(m, sets, h, q)
+        used += network_racks(m, sets, h, q) + _sum(m, sets, sets.in_hall[h], "storage_racks", q)
         return used + hall.storage_racks <= room * _units(m, sets, h, q)
 
     def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
@@ -103,7 +108,7 @@ def _electrical(
     def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.menu.hall(h)
         room = hall.it_mw - margin(sets, h, "margin_kw") / KW_PER_MW
-        extra = (network_kw(m, sets, h, q, upper=True) + hall.storage_kw) / KW_PER_MW
+        extra = (network_kw(m, sets, h, q, upper=True) + storage_kw(m, sets, h, q)) / KW_PER_MW
         return load_mw(m, sets.in_hall[h], q) + extra <= room * _units(m, sets, h, q)
 
     def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
@@ -125,7 +130,7 @@ def _heat(model: pyo.ConcreteModel, sets: Sets, halls: list[str], pairs: list[tu
 
     def air_all(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.menu.hall(h)
-        extra = (network_kw(m, sets, h, q, upper=True) + hall.storage_kw) / KW_PER_MW
+        extra = (network_kw(m, sets, h, q, upper=True) + storage_kw(m, sets, h, q)) / KW_PER_MW
         kept = margin(sets, h, "margin_kw") / KW_PER_MW
         room = sum((c.air_mw - kept) * m.fitted[h, c.id, q] for c in hall.coolings)
         return sum(sets.places[k].air_kw / KW_PER_MW * m.racks[k, q] for k in sets.in_hall[h]) + extra <= room

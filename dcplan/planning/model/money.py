@@ -56,9 +56,9 @@ def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> 
 
 def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Racks, network, hall units, power blocks and storage bought in a quarter. [M$]"""
-    total = sum(sets.places[o[:3]].price_usd / M * model.buy[o] for o in sets.orders if o[3] == t)
+    total = sum(sets.places[o[:3]].order_usd / M * model.buy[o] for o in sets.orders if o[3] == t)
     if t == 0:
-        total += sum(sets.places[k].price_usd / M * model.fleet[k] for k in sets.fleet)
+        total += sum(sets.places[k].order_usd / M * model.fleet[k] for k in sets.fleet)
         total += sum(h.storage_usd for h in sets.menu.halls) / M
     total += network(model, sets, t, "usd")
     total += sum(usd / M * _added(model.fitted, (h, c), t) for h, c, usd in unit_costs(sets))
@@ -134,8 +134,8 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Value left at the end of the horizon: market share of hardware, book value of the building. [M$]"""
     finance, t = sets.menu.finance, list(sets.quarters)
     hardware = finance.hardware_residual_frac
-    total = sum(sets.places[o[:3]].price_usd / M * hardware[o[3]] * model.buy[o] for o in sets.orders)
-    total += sum(sets.places[k].price_usd / M * hardware[0] * model.fleet[k] for k in sets.fleet)
+    total = sum(sets.places[o[:3]].order_usd / M * hardware[o[3]] * model.buy[o] for o in sets.orders)
+    total += sum(sets.places[k].order_usd / M * hardware[0] * model.fleet[k] for k in sets.fleet)
     total += sum(h.storage_usd for h in sets.menu.halls) / M * hardware[0]
     for q in t:
         total += hardware[q] * network(model, sets, q, "usd")

@@ -7,7 +7,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.facility.power import RULES
-from dcplan.planning.model.halls import margin, network_kw
+from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.sets import Sets
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, QUARTERS_PER_YEAR
 
@@ -62,10 +62,9 @@ def site_peak_mw(
         pue = {c.id: c.peak_pue for c in hall.coolings}
         network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
         total += sum(sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * model.racks[k, t] for k in sets.in_hall[hall.id])
-        total += (
-            network_kw(model, sets, hall.id, t, upper=upper) * (network / KW_PER_MW)
-            + hall.storage_kw * network / KW_PER_MW
-        )
+        total += network_kw(model, sets, hall.id, t, upper=upper) * (network / KW_PER_MW) + storage_kw(
+            model, sets, hall.id, t
+        ) * (network / KW_PER_MW)
         if upper:
             kept = margin(sets, hall.id, "margin_kw") * network / KW_PER_MW
             total += sum(kept * model.fitted[hall.id, c.id, t] for c in hall.coolings)
@@ -126,7 +125,7 @@ def _energy_mwh(
         if upper:
             kept = margin(sets, hall.id, "margin_kw") * HOURS_PER_QUARTER * network / KW_PER_MW
             total += sum(kept * model.fitted[hall.id, c.id, t] for c in hall.coolings)
-        total += hall.storage_kw * HOURS_PER_QUARTER * network / KW_PER_MW
+        total += storage_kw(model, sets, hall.id, t) * (HOURS_PER_QUARTER * network / KW_PER_MW)
     return total
 
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dcplan.scenario.schema.site import Hall, Site
 from dcplan.scenario.schema.top import Finance, Horizon, Scenario
-from dcplan.scenario.schema.work import Capacity, Cloud, Expectation, Fleet, GivenFabric, Job, Supply
+from dcplan.scenario.schema.work import (
+    Capacity,
+    Cloud,
+    Expectation,
+    Fleet,
+    GivenFabric,
+    Job,
+    Reliability,
+    Storage,
+    Supply,
+)
 
 __all__ = [
     "Capacity",
@@ -16,7 +26,9 @@ __all__ = [
     "Hall",
     "Horizon",
     "Job",
+    "Reliability",
     "Scenario",
     "Site",
+    "Storage",
     "Supply",
 ]

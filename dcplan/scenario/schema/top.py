@@ -15,6 +15,7 @@ from dcplan.scenario.schema.work import (
     Expectation,
     Fleet,
     GivenFabric,
+    Reliability,
     Storage,
     Supply,
     Workloads,
@@ -92,6 +93,7 @@ class Scenario(Part):
     fleet: Fleet | None = None
     fabric: GivenFabric | None = None
     storage: Storage | None = None
+    reliability: Reliability = Reliability()
     prices: dict[str, dict[str, Any]] = Field(default_factory=dict)
     supply: tuple[Supply, ...] = ()
     workloads: Workloads = Workloads()

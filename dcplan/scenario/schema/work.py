@@ -109,9 +109,34 @@ class GivenFabric(Part):
 
 
 class Storage(Part):
-    """Shared storage to be bought with the fleet."""
+    """Shared storage bought with the fleet; left out, it is sized from the jobs and the accelerators."""
 
-    usable_pb: Positive
+    usable_pb: Positive | None = None
+    level: Literal["good", "better", "best"] = "better"
+    """Read and write rates for each accelerator, as NVIDIA's SuperPOD guide names them."""
+    tier: str | None = None
+    """Row of ``storage_tiers``."""
+    bytes_per_token: Positive | None = None
+    """Training data read for one token: 4 for token ids; images and video take far more."""
+    dataset_tb: Positive | None = None
+    kept_checkpoints: Positive | None = None
+
+
+class Reliability(Part):
+    """How jobs fail and recover; fields left out come from ``catalogs/reliability``."""
+
+    checkpoint: Literal["async", "blocking", "peer"] = "async"
+    """async: copied to host memory, written behind the run; peer: hosts hold copies for each other besides."""
+    save_s: Positive | None = None
+    interval_s: Positive | None = None
+    restart_s: Positive | None = None
+    """From a stop to the next step, detection and loading included."""
+    stops_per_1000_node_days: Positive | None = None
+    spares: CountOrZero | None = None
+    """Spare nodes of a job; left out, as many as cover 99 % of the time."""
+    repair_h: Positive | None = None
+    early_life: bool = False
+    lemon_nodes: bool = False
 
 
 class Supply(Part):

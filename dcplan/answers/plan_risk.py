@@ -1,0 +1,71 @@
+"""Tables of a plan's runs on the calendar, and of the storage they need."""
+
+from __future__ import annotations
+
+from dcplan.planning.audit.accounts import storage_of
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.plan import Decisions
+from dcplan.result import Cell, Table
+from dcplan.units import DAYS_PER_MONTH
+
+CAUSES = ("step_time", "failure_rates", "failures", "delivery", "energisation")
+
+
+def ends(menu: Menu, d: Decisions) -> Table:
+    """When each run ends, from its planned start on, and the share of each cause in its variance."""
+    rows: list[tuple[Cell, ...]] = []
+    for r in sorted(d.runs, key=lambda r: (r.start_month, r.job)):
+        facts = r.outlook
+        rows.append(
+            (
+                r.job,
+                facts["goodput_frac"],
+                facts["stops_per_day"] * r.days_p50,
+                facts["checkpoint_interval_s"],
+                r.spares,
+                r.start_month * DAYS_PER_MONTH,
+                facts["end_p50_days"],
+                r.finish_days,
+                *(facts.get(f"variance_{cause}", 0.0) for cause in CAUSES),
+            )
+        )
+    columns = (
+        "job", "goodput_frac", "interruptions", "checkpoint_interval_s", "spares", "start_day", "end_p50_days",
+        "end_days", *(f"{cause}_frac" for cause in CAUSES),
+    )  # fmt: skip
+    return Table(columns, tuple(rows))
+
+
+def storage(menu: Menu, d: Decisions) -> Table:
+    """Shared storage of each hall in the last quarter, priced in parts of a building block."""
+    rows: list[tuple[Cell, ...]] = []
+    share, last = menu.storage, menu.quarters - 1
+    for hall in menu.halls:
+        kw, racks = storage_of(menu, d, hall, last)
+        placed = [(p, d.racks(menu, p.key, last)) for p in menu.placements if p.hall == hall.id]
+        usd = hall.storage_usd + sum(n * p.storage_usd for p, n in placed)
+        if not usd:
+            continue
+        held = sum(n * p.accelerators for p, n in placed)
+        if share is None:
+            rows.append((hall.id, "given", None, None, None, None, racks, kw, usd, "usable_pb"))
+            continue
+        rows.append(
+            (
+                hall.id,
+                share.tier,
+                held * share.blocks,
+                held * share.usable_tb / 1000.0,
+                held * share.read_gb_per_s,
+                held * share.write_gb_per_s,
+                racks,
+                kw,
+                usd,
+                share.binds,
+            )
+        )
+    columns = (
+        "hall", "tier", "blocks", "usable_pb", "read_gb_per_s", "write_gb_per_s", "racks", "power_kw", "capex_usd",
+        "sized_by",
+    )  # fmt: skip
+    return Table(columns, tuple(rows))

@@ -1,0 +1,160 @@
+"""A run on the calendar: stops, checkpoints, spares, goodput, and how sure the end is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.answers.train_ask import Asked
+from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.risk import class_network, hosts_of, machine, policy, stored_bytes
+from dcplan.reliability.calendar import RunTime
+from dcplan.reliability.goodput import Recovery, Tier
+from dcplan.reliability.outlook import HOURS_PER_YEAR, Machine, Outlook, Policy, outlook
+from dcplan.reliability.rates import Stops
+from dcplan.reliability.replay import Hazards, replay
+from dcplan.result import Metric, Table
+from dcplan.training.estimate import Sweep
+from dcplan.training.tables import Array
+
+REPLICAS, SEED = 1000, 1
+LOSSES = {
+    "saves": "checkpoints that block",
+    "lost_work": "work since the last checkpoint",
+    "restarts": "detection, restart, loading",
+    "slow": "slow parts, silent corruption",
+    "waiting": "no spare node, power or cooling",
+}
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Expectations of one run on one count."""
+
+    run: RunTime
+    outlook: Outlook
+    policy: Policy
+    stops: Stops
+    clean_days: float
+    size_bytes: float
+
+    def of(self, name: str) -> float:
+        """A figure of the outlook at the run's count."""
+        return float(np.asarray(getattr(self.outlook, name)).reshape(-1)[0])
+
+
+def calendar(ledger: Ledger, asked: Asked, group: float, clean_days: float) -> Calendar:
+    """What to expect of a run of so many clean days whose largest model-parallel group is ``group`` accelerators."""
+    part, stops, rules = _terms(ledger, asked, asked.accelerators)
+    count = np.array([float(asked.accelerators)])
+    found = outlook(part, rules, count, stored_bytes(asked.shape, asked.spec), np.array([group]), clean_days)
+    size = stored_bytes(asked.shape, asked.spec)
+    return Calendar(found.run(clean_days, asked.spec.spread_frac), found, rules, stops, clean_days, size)
+
+
+def run_at(ledger: Ledger, asked: Asked, swept: Sweep, clean_days: Array) -> RunTime:
+    """Length of the run at every count of a sweep."""
+    part, _, rules = _terms(ledger, asked, int(swept.accelerators[-1]))
+    group = np.maximum(swept.layouts["tp"] * swept.layouts["cp"], swept.layouts["ep"] * swept.layouts["etp"])
+    found = outlook(
+        part,
+        rules,
+        swept.accelerators,
+        stored_bytes(asked.shape, asked.spec),
+        group / asked.spec.device.ranks,
+        clean_days,
+    )
+    return found.run(clean_days, asked.spec.spread_frac)
+
+
+def _terms(ledger: Ledger, asked: Asked, accelerators: int) -> tuple[Machine, Stops, Policy]:
+    ports = accelerators * (asked.system.scaleout_ports or asked.system.accelerators) / asked.system.accelerators
+    part, stops = machine(asked.system, class_network(ports), ledger, asked.reliability)
+    return part, stops, policy(asked.reliability, asked.storage, ledger)
+
+
+def goodput_metrics(found: Calendar) -> dict[str, Metric]:
+    """Goodput, stops, checkpoints, spares."""
+    good, tier = found.outlook.goodput, found.outlook.recovery.durable
+    value, low, high = (float(np.asarray(x).reshape(-1)[0]) for x in (good.value, good.low, good.high))
+    per_day = found.of("stops_per_day")
+    days = float(np.asarray(found.run.p50_days).reshape(-1)[0])
+    save, interval = (float(np.asarray(x).reshape(-1)[0]) for x in (tier.save_s, tier.interval_s))
+    spares = found.of("spares")
+    return {
+        "goodput_frac": Metric(value, "", "Lasting progress over wall-clock time", low, high),
+        "interruptions": Metric(per_day * days, "", "Stops expected in the median run time"),
+        "mttf_h": Metric(24.0 / per_day, "h", "Mean time between stops"),
+        "checkpoint.size_tb": Metric(found.size_bytes / 1e12, "TB", "One checkpoint"),
+        "checkpoint.save_s": Metric(save, "s", "Training waits for one checkpoint"),
+        "checkpoint.interval_s": Metric(interval, "s", "Between checkpoints"),
+        "spares.accelerators": Metric(spares, "", "Stand by besides those that train, as an owner would hold them"),
+    }
+
+
+def calendar_tables(found: Calendar, asked: Asked) -> dict[str, Table]:
+    """Where the time goes, what stops the run, what makes its end unsure."""
+    wall = float(np.asarray(found.run.p50_days).reshape(-1)[0])
+    scale = found.of("stops_per_day") / max(found.stops.per_day, 1e-30)
+    lost = found.outlook.losses
+    shares = {name: float(np.asarray(getattr(lost, name)).reshape(-1)[0]) for name in LOSSES}
+    return {
+        "losses": Table(
+            ("loss", "share_frac", "days", "of"),
+            tuple((name, share, share * wall, LOSSES[name]) for name, share in shares.items()),
+        ),
+        "stops": Table(
+            ("part", "count", "stops_per_day", "stops"),
+            tuple(
+                (key, count * asked.accelerators, each * scale, each * scale * wall)
+                for key, count, each in found.stops.by_part
+            ),
+        ),
+        "uncertainty": Table(
+            ("cause", "variance_frac"),
+            tuple((name, float(np.asarray(share).reshape(-1)[0])) for name, share in found.run.shares.items()),
+        ),
+    }
+
+
+def replayed(found: Calendar, asked: Asked, replicas: int = REPLICAS) -> Table:
+    """The same run played through stop by stop, beside the closed form."""
+    rules, part = found.policy, found.outlook
+
+    def one(tier: Tier | None) -> Tier | None:
+        if tier is None:
+            return None
+        return Tier(*(float(np.asarray(x).reshape(-1)[0]) for x in (tier.save_s, tier.interval_s, tier.restart_s)))
+
+    durable = one(part.recovery.durable)
+    if durable is None:  # never: every outlook has one
+        msg = "no durable tier"
+        raise ValueError(msg)
+    per_day = found.of("stops_per_day")
+    nodes = int(found.of("spares") * hosts_of(asked.system) / asked.system.accelerators)
+    taken = found.of("replaced_per_day") / per_day
+    hazards = Hazards(per_day, taken, nodes, rules.repair_h, restart_spread=0.5)
+    recovery = Recovery(durable, one(part.recovery.peer), part.recovery.peer_frac)
+    played = replay(found.clean_days, recovery, hazards, replicas, SEED)
+    lost = {name: float(np.asarray(getattr(part.losses, name)).reshape(-1)[0]) for name in LOSSES}
+    # outages and slow parts are not played
+    kept = 1.0 - lost["saves"] - lost["lost_work"] - lost["restarts"]
+    short = lost["waiting"] / max(kept - lost["slow"], 1e-9) - rules.outage_h_per_year / HOURS_PER_YEAR
+    closed = kept * (1.0 - max(short, 0.0))
+    p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
+    return Table(
+        ("replicas", "goodput_frac", "closed_form_frac", "p10_days", "p50_days", "p90_days", "stops", "waited_days"),
+        (
+            (
+                replicas,
+                played.goodput_frac(found.clean_days),
+                closed,
+                p10,
+                p50,
+                p90,
+                float(played.stops.mean()),
+                float(played.waited_days.mean()),
+            ),
+        ),
+    )

@@ -1,0 +1,115 @@
+"""Shared storage of a plan: what each accelerator adds, and what the jobs need in all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dcplan.catalog.schema import StorageTier
+from dcplan.errors import InputError, did_you_mean
+from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.types import Placement, StorageShare
+from dcplan.provenance import Quantity
+from dcplan.reliability.storage import RACK_UNITS, Block
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Storage
+
+DEFAULT_TIER = "flash-parallel-class"
+
+
+def tier_of(question: Question) -> StorageTier:
+    """The tier that the scenario names, or the class one.
+
+    Raises
+    ------
+    InputError
+        When the catalog has no such row.
+    """
+    wish = question.scenario.storage
+    name = (wish and wish.tier) or DEFAULT_TIER
+    row = question.catalog.find("storage_tiers", name, StorageTier)
+    if row is None:
+        hint = did_you_mean(name, question.catalog.rows["storage_tiers"])
+        problem = question.tree.problem("DC010", f"no storage tier {name!r}", ("storage", "tier"))
+        raise InputError([replace(problem, hint=hint, help="dcplan catalog list storage_tiers")])
+    return row
+
+
+def block_of(row: StorageTier, ledger: Ledger) -> Block:
+    """Building block of a tier; what its source lacks comes from the class values by usable capacity."""
+    tb = ledger.take(f"storage_tiers.{row.id}.usable_tb", row.usable_tb)
+
+    def own(name: str, quantity: Quantity | None, otherwise: float) -> float:
+        return ledger.take(f"storage_tiers.{row.id}.{name}", quantity) if quantity is not None else otherwise
+
+    per_tb = tb / TB_PER_PB
+    return Block(
+        usable_tb=tb,
+        read_gb_per_s=ledger.take(f"storage_tiers.{row.id}.read_gb_per_s", row.read_gb_per_s),
+        write_gb_per_s=ledger.take(f"storage_tiers.{row.id}.write_gb_per_s", row.write_gb_per_s),
+        kw=own("kw", row.kw, per_tb * ledger.parameter("storage", "storage-flash-kw-per-pb")),
+        rack_units=own(
+            "rack_units", row.rack_units, per_tb / ledger.parameter("storage", "storage-flash-pb-per-rack") * RACK_UNITS
+        ),
+        price_usd=own("price_usd", row.price_usd, tb * ledger.parameter("storage", "storage-flash-usd-per-usable-tb")),
+        min_units=row.min_units,
+    )
+
+
+TB_PER_PB = 1000.0
+
+
+def storage_share(question: Question, ledger: Ledger) -> StorageShare:
+    """Storage for one accelerator: capacity and the rates of the service level, whichever takes more blocks."""
+    wish = question.scenario.storage or Storage()
+    row = tier_of(question)
+    block = block_of(row, ledger)
+    tb = ledger.parameter("storage", "storage-usable-tb-per-accelerator")
+    read = ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{wish.level}")
+    write = ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{wish.level}")
+    wanted = {
+        "capacity": tb / block.usable_tb,
+        "read": read / block.read_gb_per_s,
+        "write": write / block.write_gb_per_s,
+    }
+    binds = max(wanted, key=lambda name: wanted[name])
+    n = wanted[binds]
+    return StorageShare(
+        row.id,
+        n,
+        n * block.usable_tb,
+        n * block.read_gb_per_s,
+        n * block.write_gb_per_s,
+        n * block.kw,
+        n * block.rack_units / RACK_UNITS,
+        n * block.price_usd,
+        binds,
+    )
+
+
+def with_storage(
+    placed: list[Placement], question: Question, ledger: Ledger
+) -> tuple[list[Placement], StorageShare | None]:
+    """Racks with the storage that comes with them; none where the scenario gives the capacity itself."""
+    wish = question.scenario.storage
+    if wish is not None and wish.usable_pb is not None:
+        return placed, None
+    share = storage_share(question, ledger)
+    return [
+        replace(
+            p,
+            storage_usd=share.usd * p.accelerators,
+            storage_kw=share.kw * p.accelerators,
+            storage_racks=share.racks * p.accelerators,
+        )
+        for p in placed
+    ], share
+
+
+def given_storage(question: Question, ledger: Ledger) -> tuple[float, float, float]:
+    """Power, racks and price of the capacity that the scenario gives. [kW], [-], [USD]"""
+    wish = question.scenario.storage
+    if wish is None or wish.usable_pb is None:
+        return 0.0, 0.0, 0.0
+    block = block_of(tier_of(question), ledger)
+    blocks = ledger.take("storage.usable_pb", wish.usable_pb) * TB_PER_PB / block.usable_tb
+    return blocks * block.kw, blocks * block.rack_units / RACK_UNITS, blocks * block.price_usd
