@@ -16,8 +16,9 @@ from dcplan.planning.menu.jobs import aged, hardware, slowed
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.provenance import Quantity, Status
 from dcplan.training.architecture import Architecture
-from dcplan.training.config import from_config, left_out
+from dcplan.training.config import from_config
 from dcplan.training.estimate import Hardware
+from dcplan.training.vision import assumed, left_out, refusal
 from dcplan.training.wide_area import WideArea
 
 LARGEST = 1e18
@@ -59,6 +60,8 @@ class Ask:
     wide: WideArea | None = None
     start: str | None = None
     """Quarter the run starts in, for young generations."""
+    images: float = 0.0
+    """Images (or tiles) of one sequence, for a model with a vision encoder."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,9 @@ class Asked:
     usd_per_accelerator_hour: float | None
     site: str | None
     power_frac: float = 1.0
-    left_out: tuple[str, ...] = ()
+    images: float = 0.0
+    notes: tuple[str, ...] = ()
+    """What of the model is not counted, or taken as given."""
 
 
 def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
@@ -94,6 +99,9 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
     if problems:
         raise InputError(problems)
     shape, published = read_model(catalog, ask.model)
+    cause = refusal(shape, ask.images, min([p.seq_len for p in ask.phases] or [ask.seq_len]))
+    if cause:
+        raise InputError([Problem("DC050", f"{ask.model}: {cause}", Place("--images"))])
     system = _system(catalog, ask.system)
     tokens = sum(p.tokens for p in ask.phases) or ask.tokens or published
     missing = [flag for flag, v in (("--accelerators", ask.accelerators), ("--tokens", tokens)) if v is None]
@@ -120,6 +128,8 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
     ledger.take("tokens", Quantity(value=tokens, status=Status.INPUT if own else Status.CATALOG))
     given = Status.INPUT if ask.global_batch_tokens else Status.DEFAULT
     ledger.take("global_batch_tokens", Quantity(value=batch, status=given))
+    if shape.tower is not None:
+        ledger.take("images", Quantity(value=ask.images, status=Status.INPUT if ask.images else Status.DEFAULT))
     ledger.text("stack", stack.id, Status.INPUT if ask.stack else Status.DEFAULT)
     known = measured_spread(row, stack, moe=shape.moe_layers > 0) is not None
     return [
@@ -138,10 +148,25 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
             ask.usd_per_accelerator_hour,
             ask.site,
             ask.power_frac,
-            left_out(read_config(catalog, ask.model)[0]),
+            ask.images,
+            _notes(ask, shape, read_config(catalog, ask.model)[0]),
         )
         for precision, spec in specs.items()
     ]
+
+
+def _notes(ask: Ask, shape: Architecture, config: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of the model is not counted, or taken as given."""
+    found = [f"{part} is not counted: not supported yet" for part in left_out(config)]
+    if shape.tower is not None and not ask.images:
+        found.append("no --images: the vision encoder costs memory but no time")
+    if shape.tower is not None and ask.images:
+        room = ask.images * shape.tower_tokens / min([p.seq_len for p in ask.phases] or [ask.seq_len])
+        found += assumed(config)
+        found.append(f"images fill {room:.0%} of a sequence; vision encoder and projector are trained along")
+    if not shape.causal:
+        found.append("a token is a latent patch or a text token; text encoders and VAE are not counted")
+    return tuple(found)
 
 
 def at_power(spec: Hardware, power_frac: float, ledger: Ledger) -> Hardware:

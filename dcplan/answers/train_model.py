@@ -138,7 +138,7 @@ def _one(ask: Ask, asked: Asked) -> tuple[Case, Found]:
     """The layouts of one precision: all searched, or the one typed."""
     sites = ask.wide.sites if ask.wide else 1
     ranks = int(asked.accelerators // sites * asked.spec.device.ranks)
-    case = case_of(asked.shape, asked.seq_len, asked.batch_tokens / sites, asked.spec)
+    case = case_of(asked.shape, asked.seq_len, asked.batch_tokens / sites, asked.spec, asked.images)
     if asked.spec.streams_weights:
         return case, _streamed(ask, asked, sites)
     if not ask.layout:
@@ -159,7 +159,7 @@ def _streamed(ask: Ask, asked: Asked, sites: int) -> Found:
         cause = f"{asked.system.accelerator} streams weights: it has no layout to choose"
         raise InputError([Problem("DC052", cause, Place("--layout"))])
     count = np.array([float(asked.accelerators // sites)])
-    swept = sweep(asked.shape, asked.seq_len, asked.batch_tokens / sites, asked.spec, count)
+    swept = sweep(asked.shape, asked.seq_len, asked.batch_tokens / sites, asked.spec, count, images=asked.images)
     return Found(swept.layouts, swept.step_time_s, swept.memory_gb * 0.0, 1, 1)
 
 
@@ -234,7 +234,7 @@ def _warnings(best: Asked, wide: WideArea | None, fastest: Found | None) -> list
         found.append({"code": "note", "message": cause})
     if best.system.rated_kw is None and best.system.average_kw.training is None:
         found.append({"code": "note", "message": f"{best.system.id} has no power figure in the catalog: no energy"})
-    found += [{"code": "note", "message": f"{part} is not counted: not supported yet"} for part in best.left_out]
+    found += [{"code": "note", "message": note} for note in best.notes]
     if best.spec.streams_weights:
         found.append({"code": "note", "message": "weight streaming: data parallel over wafers, memory not limited"})
     return found

@@ -36,6 +36,7 @@ from dcplan.training.architecture import Architecture
 from dcplan.training.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of, sweep
 from dcplan.training.terms import FUSED_DISPATCH, peak_tflops
+from dcplan.training.vision import refusal
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
@@ -223,8 +224,13 @@ class JobMenu:
             shape = self.shape(job.model)
             moe = shape.moe_layers > 0
             spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=moe, stack=job.stack)
+            images = job.images or 0.0
+            if shape.tower is not None:
+                images = self.ledger.assumed(f"jobs.{job.id}.images", job.images, 0.0)
             if isinstance(spec, str):
                 self._cache[key] = spec
+            elif (cause := refusal(shape, images, job.seq_len)) is not None:
+                self._cache[key] = f"{job.model}: {cause}"
             else:
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
                 spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.ledger)
@@ -233,7 +239,7 @@ class JobMenu:
                 counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
                 batch = job.global_batch_tokens.value
                 wanted = self._wanted_s(job, terms, spec)
-                self._cache[key] = sweep(shape, job.seq_len, batch, spec, counts, wanted), spec
+                self._cache[key] = sweep(shape, job.seq_len, batch, spec, counts, wanted, images), spec
         return self._cache[key]
 
     def _within(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
