@@ -41,9 +41,9 @@ class Shapes:
     """Finds architectures; catalog models are read once."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self._models = {
-            key: (from_config(row.config), row.config) for key, row in catalog.table("models", Model).items()
-        }
+        every = {key: (from_config(row.config), row.config) for key, row in catalog.table("models", Model).items()}
+        # the runs are of language models: none may take the shape of one with a vision tower, or of a diffusion model
+        self._models = {key: found for key, found in every.items() if found[0].causal and found[0].tower is None}
         self._cache: dict[tuple[object, ...], Architecture] = {}
 
     def of(self, row: Row) -> Architecture:

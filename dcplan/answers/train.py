@@ -40,6 +40,7 @@ def train(  # noqa: PLR0913 - the flags of the verb
     phases: Sequence[str] = (),
     in_network: bool = False,
     start: str | None = None,
+    images: float = 0.0,
     sites: int = 1,
     local_steps: int = 1,
     wan_gbps: float | None = None,
@@ -94,6 +95,8 @@ def train(  # noqa: PLR0913 - the flags of the verb
         Scale-out switches add gradients up (SHARP).
     start : str, optional
         Quarter the run starts in, such as ``2026-Q4``: a young generation is slower.
+    images : float, default 0
+        Images (or tiles) of a sequence, for a model with a vision encoder; their tokens are part of the sequence. [-]
     sites, local_steps, wan_gbps, wan_value_bytes, wan_overlap, token_penalty_frac
         Low-communication training: sites of equal size, optimizer steps between exchanges, one-way rate of a
         site's link, bytes of an exchanged value, whether exchanges hide behind the next steps, and the share of
@@ -146,6 +149,7 @@ def train(  # noqa: PLR0913 - the flags of the verb
         read_wishes(reliability, Reliability, "--reliability"),
         read_wishes(storage, Storage, "--storage"),
         replicas,
+        images,
     )
     limits = Limits(deadline_days, mw, budget_usd)
     if limits != Limits(None, None, None):

@@ -17,8 +17,9 @@ from dcplan.planning.menu.speed import aged, hardware, slowed
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.architecture import Architecture
-from dcplan.training.config import from_config, left_out
+from dcplan.training.config import from_config
 from dcplan.training.estimate import Hardware
+from dcplan.training.vision import assumed, left_out, refusal
 from dcplan.training.wide_area import WideArea
 
 LARGEST = 1e18
@@ -64,6 +65,8 @@ class Ask:
     storage: Storage = field(default_factory=Storage)
     replicas: int = 0
     """Runs to play through stop by stop; 0 leaves it at the closed form."""
+    images: float = 0.0
+    """Images (or tiles) of one sequence, for a model with a vision encoder."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,11 @@ class Asked:
     usd_per_accelerator_hour: float | None
     site: str | None
     power_frac: float = 1.0
-    left_out: tuple[str, ...] = ()
     reliability: Reliability = field(default_factory=Reliability)
     storage: Storage = field(default_factory=Storage)
+    images: float = 0.0
+    notes: tuple[str, ...] = ()
+    """What of the model is not counted, or taken as given."""
 
 
 def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
@@ -101,6 +106,9 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
     if problems:
         raise InputError(problems)
     shape, published = read_model(catalog, ask.model)
+    cause = refusal(shape, ask.images, min([p.seq_len for p in ask.phases] or [ask.seq_len]))
+    if cause:
+        raise InputError([Problem("DC050", f"{ask.model}: {cause}", Place("--images"))])
     system = _system(catalog, ask.system)
     tokens = sum(p.tokens for p in ask.phases) or ask.tokens or published
     missing = [flag for flag, v in (("--accelerators", ask.accelerators), ("--tokens", tokens)) if v is None]
@@ -127,6 +135,8 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
     ledger.take("tokens", Quantity(value=tokens, status=Status.INPUT if own else Status.CATALOG))
     given = Status.INPUT if ask.global_batch_tokens else Status.DEFAULT
     ledger.take("global_batch_tokens", Quantity(value=batch, status=given))
+    if shape.tower is not None:
+        ledger.take("images", Quantity(value=ask.images, status=Status.INPUT if ask.images else Status.DEFAULT))
     ledger.text("stack", stack.id, Status.INPUT if ask.stack else Status.DEFAULT)
     known = measured_spread(row, stack, moe=shape.moe_layers > 0) is not None
     return [
@@ -145,12 +155,27 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
             ask.usd_per_accelerator_hour,
             ask.site,
             ask.power_frac,
-            left_out(read_config(catalog, ask.model)[0]),
             ask.reliability,
             ask.storage,
+            ask.images,
+            _notes(ask, shape, read_config(catalog, ask.model)[0]),
         )
         for precision, spec in specs.items()
     ]
+
+
+def _notes(ask: Ask, shape: Architecture, config: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of the model is not counted, or taken as given."""
+    found = [f"{part} is not counted: not supported yet" for part in left_out(config)]
+    if shape.tower is not None and not ask.images:
+        found.append("no --images: the vision encoder costs memory but no time")
+    if shape.tower is not None and ask.images:
+        room = ask.images * shape.tower_tokens / min([p.seq_len for p in ask.phases] or [ask.seq_len])
+        found += assumed(config)
+        found.append(f"images fill {room:.0%} of a sequence; vision encoder and projector are trained along")
+    if not shape.causal:
+        found.append("a token is a latent patch or a text token; text encoders and VAE are not counted")
+    return tuple(found)
 
 
 def at_power(spec: Hardware, power_frac: float, ledger: Ledger) -> Hardware:

@@ -14,6 +14,7 @@ from dcplan.reliability.goodput import Recovery, Tier
 from dcplan.reliability.outlook import HOURS_PER_YEAR, Machine, Outlook, Policy, outlook
 from dcplan.reliability.rates import Stops
 from dcplan.reliability.replay import Hazards, replay
+from dcplan.reliability.storage import Feed
 from dcplan.result import Metric, Table
 from dcplan.training.estimate import Sweep
 from dcplan.training.tables import Array
@@ -42,6 +43,13 @@ class Calendar:
     def of(self, name: str) -> float:
         """A figure of the outlook at the run's count."""
         return float(np.asarray(getattr(self.outlook, name)).reshape(-1)[0])
+
+
+def data_of(ledger: Ledger, asked: Asked) -> Feed:
+    """Rate at which storage of the asked level feeds the run, and bytes of a token."""
+    each = ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{asked.storage.level}")
+    size = ledger.chosen("storage.bytes_per_token", asked.storage.bytes_per_token, "storage", "storage-bytes-per-token")
+    return Feed(size, each * asked.accelerators)
 
 
 def calendar(ledger: Ledger, asked: Asked, group: float, clean_days: float) -> Calendar:

@@ -75,7 +75,7 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
         raise InputError([Problem("DC050", cause, Place("--budget-usd"), help="give --usd-per-accelerator-hour")])
     found = []
     for each in asked:
-        swept = sweep(each.shape, each.seq_len, each.batch_tokens, each.spec, counts)
+        swept = sweep(each.shape, each.seq_len, each.batch_tokens, each.spec, counts, images=each.images)
         clean = each.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         found.append(_Sized(each, swept, clean, run_at(ledger, each, swept, clean)))
     rows, best = _choose(found, counts, limits, price)
@@ -159,7 +159,7 @@ def _room(found: list[_Sized], count: int, precision: str, limits: Limits, unit:
         return metrics
     share = limits.deadline_days / float(each.days(CONFIDENCE)[i])
     tokens = each.asked.tokens * share
-    flops = model_flops_per_token(each.asked.shape, each.asked.seq_len) * tokens
+    flops = model_flops_per_token(each.asked.shape, each.asked.seq_len, each.asked.images) * tokens
     params = (flops / (6.0 * TOKENS_PER_PARAM)) ** 0.5
     return metrics | {
         "largest.tokens": Metric(tokens, "", "Tokens of this model that end by the deadline on this cluster"),

@@ -16,7 +16,7 @@ from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric
-from dcplan.training.architecture import model_flops_per_token
+from dcplan.training.architecture import Architecture, model_flops_per_token
 from dcplan.training.grid import Case
 from dcplan.training.lightest import GIB
 from dcplan.training.search import Found
@@ -49,7 +49,7 @@ def speed_metrics(asked: Asked, case: Case, found: Found, time: float, sites: in
     spread = asked.spec.spread_frac
     tokens = case.global_batch * asked.seq_len * sites
     count = asked.accelerators
-    flops = model_flops_per_token(asked.shape, asked.seq_len) * tokens / time / count
+    flops = model_flops_per_token(asked.shape, asked.seq_len, asked.images) * tokens / time / count
     peak = asked.spec.peak_tflops * TERA
     low, high = time / (1.0 + spread), time * (1.0 + spread)
     rate = tokens / time / count
@@ -61,13 +61,18 @@ def speed_metrics(asked: Asked, case: Case, found: Found, time: float, sites: in
             rate, "1/s", "Tokens of one accelerator", rate * time / high, rate * time / low
         ),
         "tflops_per_accelerator": Metric(flops / TERA, "TFLOP/s", "Model FLOP/s of one accelerator"),
-        "mfu_frac": Metric(flops / peak, "", "Model FLOPs utilization, causal attention"),
+        "mfu_frac": Metric(flops / peak, "", _mfu_text(asked.shape)),
         "hfu_frac": Metric(flops / peak * again, "", "Hardware FLOPs utilization, full recompute counted"),
         "memory_gib": Metric(float(found.memory_bytes[0]) / GIB, "GiB", "Peak memory of the fullest rank"),
         "accelerators_used": Metric(
             float(used) / case.device.ranks * sites, "", "Accelerators that fill whole replicas; the rest are idle"
         ),
     }
+
+
+def _mfu_text(shape: Architecture) -> str:
+    attention = "causal attention" if shape.causal else "attention without a mask"
+    return f"Model FLOPs utilization, {attention}{', vision tower counted' if shape.tower else ''}"
 
 
 def calendar_metrics(
@@ -86,7 +91,7 @@ def calendar_metrics(
     kw = training_kw(ledger, asked.system)
     if kw is not None:
         mwh = kw / asked.system.accelerators * asked.power_frac * hours / KW_PER_MW
-        flops = sum(model_flops_per_token(asked.shape, s.seq_len) * s.tokens for s in spans)
+        flops = sum(model_flops_per_token(asked.shape, s.seq_len, asked.images) * s.tokens for s in spans)
         metrics["energy_mwh"] = Metric(mwh, "MWh", "IT energy, PUE not included")
         metrics["energy_j_per_flop"] = Metric(mwh * 3.6e9 / flops, "J", "IT energy of one model FLOP")
         if asked.site is not None:

@@ -53,6 +53,9 @@ def train(
     start: Annotated[
         str | None, typer.Option("--start", help="quarter such as 2026-Q4; a young generation is slower")
     ] = None,
+    images: Annotated[
+        float, typer.Option("--images", min=0, help="images or tiles of a sequence, for a model with a vision encoder")
+    ] = 0.0,
     sites: Annotated[int, typer.Option("--sites", min=1, help="train over this many sites with few exchanges")] = 1,
     local_steps: Annotated[int, typer.Option("--local-steps", min=1, help="steps between exchanges of sites")] = 1,
     wan_gbps: Annotated[
@@ -119,6 +122,7 @@ def train(
         phases=phase or (),
         in_network=in_network,
         start=start,
+        images=images,
         sites=sites,
         local_steps=local_steps,
         wan_gbps=wan_gbps,

@@ -49,6 +49,14 @@ class Built:
     usd: float
 
 
+@dataclass(frozen=True)
+class Feed:
+    """What storage gives to a run, and what a token takes of it."""
+
+    bytes_per_token: float
+    read_gb_per_s: float
+
+
 def level_gb_per_s(per_accelerator: float, accelerators: float, one_node: float) -> float:
     """Rate of a service level: in proportion to accelerators, and never less than one node may ask for.
 

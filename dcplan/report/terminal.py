@@ -30,6 +30,7 @@ SECTIONS = {
     "phases": "Phases",
     "layout": "Layout",
     "sizes": "Cluster sizes",
+    "fewer": "The same run on fewer accelerators",
     "layouts": "Fastest layouts, and those that use less memory",
     "breakdown": "Step time",
     "memory": "Memory of the fullest rank",

@@ -51,16 +51,40 @@ class Architecture:
     mtp_layers: int = 0
     position_params: int = 0
     norm_params: int = 0
+    """Outside the blocks, met by every token: last norm; patch and output projections of a vision model."""
+    causal: bool = True
+    """False where every query meets all keys, and a local one all keys of its window."""
+    once_params: int = 0
+    """Held but not applied to every token: modulation, time and label embedders of a diffusion transformer (once a
+    sample), the second copy of two-stream blocks (a token passes through one copy)."""
+    tower: Architecture | None = None
+    """Vision encoder, with its own kind of block."""
+    tower_patches: int = 0
+    """Tokens of one image (or tile) inside the tower, class token included."""
+    tower_tokens: int = 0
+    """Tokens that one image becomes for the language model."""
+    projector_params: int = 0
+    """Between tower and language model, applied to each of ``tower_tokens``."""
 
     @property
     def params(self) -> int:
-        """All parameters, multi-token-prediction layers not counted."""
+        """All parameters, vision tower included, multi-token-prediction layers not counted."""
+        return self.trunk_params + self.tower_params
+
+    @property
+    def trunk_params(self) -> int:
+        """All parameters but those of the vision tower and its projector."""
         moe = self.moe_layers * (self.experts * self.expert_params + self.moe_fixed_params)
-        return self._common + moe
+        return self._common + self.once_params + moe
+
+    @property
+    def tower_params(self) -> int:
+        """Parameters of the vision tower and its projector."""
+        return self.projector_params + (self.tower.trunk_params if self.tower else 0)
 
     @property
     def active_params(self) -> int:
-        """Parameters a token passes through."""
+        """Parameters a token passes through; none of the vision tower's."""
         moe = self.moe_layers * (self.experts_per_token * self.expert_params + self.moe_fixed_params)
         return self._common + moe
 
@@ -81,9 +105,13 @@ class Architecture:
 
 
 def context_tokens(shape: Architecture, seq_len: int) -> float:
-    r"""Keys a query meets, summed over the attention layers, causal.
+    r"""Keys a query meets, summed over the attention layers.
 
-    .. math:: C = L_{full}\,s/2 + L_{local}\,(w - w^2/(2s)),\quad w \le s
+    .. math::
+       C_{causal} = L_{full}\,s/2 + L_{local}\,(w - w^2/(2s)),\quad
+       C_{all} = L_{full}\,s + L_{local}\,w,\quad w \le s
+
+    Without a causal mask a local layer cuts the sequence into windows of w and each query meets its own.
 
     Parameters
     ----------
@@ -101,16 +129,19 @@ def context_tokens(shape: Architecture, seq_len: int) -> float:
     """
     window = min(shape.window, seq_len)
     local = shape.local_layers if window else 0
-    return (shape.attention_layers - local) * seq_len / 2.0 + local * (window - window * window / (2.0 * seq_len))
+    full = shape.attention_layers - local
+    if not shape.causal:
+        return float(full * seq_len + local * window)
+    return full * seq_len / 2.0 + local * (window - window * window / (2.0 * seq_len))
 
 
-def model_flops_per_token(shape: Architecture, seq_len: int) -> float:
-    r"""Forward and backward model FLOPs of one token, causal attention, no recompute.
+def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
+    r"""Forward and backward model FLOPs of one token, no recompute; attention causal where the model is.
 
-    .. math:: F = 6 (N_{act} - N_{lookup}) + 6\,C\,a\,(d_{qk} + d_v) + 18\,L_m\,d_{inner}\,d_{state}
+    .. math:: F = 6 (N_{act} - N_{lookup}) + 6\,C\,a\,(d_{qk} + d_v) + 18\,L_m\,d_{inner}\,d_{state} + F_{tower}/s
 
-    where the embedding look-up does no multiplication, C is :func:`context_tokens` and the last term is the
-    state-space scan of L_m Mamba-2 blocks.
+    where the embedding look-up does no multiplication, C is :func:`context_tokens`, the third term is the
+    state-space scan of L_m Mamba-2 blocks and the last one :func:`tower_flops` of a sequence's images.
 
     Parameters
     ----------
@@ -118,6 +149,8 @@ def model_flops_per_token(shape: Architecture, seq_len: int) -> float:
         The model.
     seq_len : int
         Tokens of one sequence, at least 1.
+    images : float, default 0
+        Images (or tiles) of one sequence that pass through the vision tower.
 
     References
     ----------
@@ -138,4 +171,18 @@ def model_flops_per_token(shape: Architecture, seq_len: int) -> float:
     matmul = 6.0 * (shape.active_params - lookup - shape.position_params)
     pair = shape.heads * (shape.head_dim + shape.value_dim)
     scan = 18.0 * shape.mamba_layers * shape.mamba_inner * shape.mamba_state
-    return matmul + 6.0 * context_tokens(shape, seq_len) * pair + scan
+    own = matmul + 6.0 * context_tokens(shape, seq_len) * pair + scan
+    return own + tower_flops(shape) * images / seq_len
+
+
+def tower_flops(shape: Architecture) -> float:
+    r"""Forward and backward model FLOPs of one image: vision tower and projector.
+
+    .. math:: F_{tower} = p\,F(p) + 6\,N_{proj}\,t
+
+    with p patches, F(p) the tower's own :func:`model_flops_per_token`, and t tokens for the language model.
+    """
+    if shape.tower is None:
+        return 0.0
+    inside = shape.tower_patches * model_flops_per_token(shape.tower, shape.tower_patches)
+    return inside + 6.0 * shape.projector_params * shape.tower_tokens

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcplan.training.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
-from dcplan.training.tables import Array, DeviceTable, LayoutTable, ModelTable, RecipeTable, StackTable
+from dcplan.training.tables import (
+    Array,
+    DeviceTable,
+    LayoutTable,
+    ModelTable,
+    RecipeTable,
+    StackTable,
+    TowerTable,
+)
 
 HALF = 2.0
 FLOAT = 4.0
@@ -28,6 +36,22 @@ class Setup:
     recipe: RecipeTable
     stack: StackTable
     layout: LayoutTable
+    tower: TowerTable | None = None
+    """Vision encoder on the first pipeline stage; None where the model has none."""
+
+
+def tower_setup(setup: Setup, tower: TowerTable) -> Setup:
+    """The vision tower as a model of its own, on the images of one micro-batch.
+
+    Its ranks are those of one tensor-parallel group; context-parallel ranks share the images out. Heads that tensor
+    parallel does not divide are padded to a multiple, as Megatron-LM does for InternViT's 25.
+    """
+    x = setup.layout
+    heads = np.ceil(tower.model.heads / x.tp) * x.tp
+    model = replace(tower.model, heads=heads, kv_heads=heads)
+    one = np.ones_like(x.tp)
+    layout = replace(x, micro_batch=x.micro_batch * tower.images / x.cp, cp=one, ep=one, etp=one, seq_len=tower.patches)
+    return replace(setup, model=model, layout=layout, tower=None)
 
 
 @dataclass(frozen=True)
@@ -84,15 +108,18 @@ def attention_linear(setup: Setup) -> Pass:
 
 
 def attention_core(setup: Setup) -> Pass:
-    """Scores, softmax and values of all attention layers; unfused ones move the score matrix through HBM."""
+    """Scores, softmax and values of all attention layers; unfused ones move the score matrix through HBM.
+
+    Pairs are those of :func:`dcplan.training.architecture.context_tokens`.
+    """
     m, x, d = setup.model, setup.layout, setup.device
     heads, dims = m.heads / x.tp, m.head_dim + m.value_dim
     speed = d.attention_flops * np.where(x.cp > 1, setup.stack.context_frac, 1.0)
     work = x.micro_batch * x.seq_len / x.cp * heads
     window = np.minimum(np.where(m.window > 0, m.window, np.inf), x.seq_len)
     local = np.where(m.window > 0, m.local_layers, 0.0)
-    full_pairs = x.seq_len / 2.0
-    local_pairs = window - window * window / (2.0 * x.seq_len)
+    full_pairs = np.where(m.causal > 0, x.seq_len / 2.0, x.seq_len)
+    local_pairs = np.where(m.causal > 0, window - window * window / (2.0 * x.seq_len), window)
     context = (m.attention_layers + m.mtp_layers - local) * full_pairs + local * local_pairs
     pairs = x.micro_batch * x.seq_len / x.cp * context
     fused = attention_s(pairs, heads, dims, work, speed, d.units)
@@ -172,6 +199,14 @@ def elementwise(setup: Setup) -> tuple[Array, Array, Array, Array]:
         (residual + permute * setup.stack.moe_elementwise + act * m.shared_ffn) * rate,
         residual * rate,
     )
+
+
+def projector(setup: Setup, tower: TowerTable) -> Pass:
+    """Between vision tower and language model: its weights as one product, cut by tensor parallel."""
+    m, x = setup.model, setup.layout
+    t = x.micro_batch * tower.images * tower.tokens / x.cp
+    # what does not fill a row of the model's width is biases and norms
+    return linear(setup, t, m.hidden, np.floor(tower.projector_params / m.hidden) / x.tp)
 
 
 def head(setup: Setup) -> Pass:

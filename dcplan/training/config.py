@@ -7,10 +7,16 @@ from dataclasses import fields
 from typing import Any
 
 from dcplan.training.architecture import Architecture
+from dcplan.training.diffusion import from_diffusers
+from dcplan.training.keys import mlp_params, need
+from dcplan.training.vision import with_tower
 
 GATED = frozenset({"silu", "swiglu", "gelu_pytorch_tanh", "gelu_tanh_gated", "geglu", "gelu_new_gated"})
 UNGATED_TYPES = frozenset({"gpt2", "gpt_neox", "opt", "bloom", "falcon", "nemotron", "phi", "gptj"})
 LEARNED_POSITIONS = frozenset({"gpt2", "opt"})
+TIED = frozenset({"gpt2", "opt", "bloom", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text"})
+QKV_BIAS = frozenset({"qwen2", "qwen2_moe", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"})
+QK_NORM = frozenset({"qwen3", "qwen3_moe", "gemma3", "gemma3_text"})
 HYBRID_KEYS = ("linear_num_value_heads", "mamba_d_state", "attn_layer_period", "layers_block_type", "mamba_num_heads")
 
 
@@ -22,10 +28,14 @@ LEAST_ONE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "value_dim", "
 def from_config(config: Mapping[str, Any]) -> Architecture:
     """Read a Hugging Face ``config.json``: dense, GQA, MQA, MLA, MoE with shared experts and dense first layers.
 
+    A vision encoder beside it is read along (:mod:`dcplan.training.vision`), and so are diffusion transformers
+    (:mod:`dcplan.training.diffusion`).
+
     Raises
     ------
     ValueError
-        When a needed key is missing, or the model has layers this reader does not count (Mamba hybrids).
+        When a needed key is missing, or the model has layers this reader does not count (Mamba hybrids, cross
+        attention, unknown diffusion transformers).
 
     Examples
     --------
@@ -35,7 +45,7 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
     8.03
     """
     try:
-        shape = _read(config)
+        shape = from_diffusers(config) if "_class_name" in config else with_tower(_read(config), config)
     except (ArithmeticError, TypeError, AttributeError) as error:
         msg = f"a size is no number: {error}"
         raise ValueError(msg) from error
@@ -51,7 +61,11 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
 def _impossible(shape: Architecture) -> list[str]:
     """Sizes that no model has."""
     found = []
+    if shape.tower is not None:
+        found += [f"vision_config: {problem}" for problem in _impossible(shape.tower)]
     for f in fields(shape):
+        if f.name == "tower":
+            continue
         value = getattr(shape, f.name)
         counted = f.name.endswith("params")
         if value < (1 if f.name in LEAST_ONE else 0) or (not counted and value > MOST):
@@ -68,7 +82,10 @@ def _impossible(shape: Architecture) -> list[str]:
 
 
 def _read(config: Mapping[str, Any]) -> Architecture:
-    config = {**config, **dict(config.get("text_config") or {})}
+    config = {**config, **dict(config.get("text_config") or config.get("llm_config") or {})}
+    if config.get("cross_attention_layers"):
+        msg = "cross_attention_layers: layers that read another stream (Llama 3.2 Vision) are not counted"
+        raise ValueError(msg)
     if config.get("hybrid_override_pattern"):
         return hybrid_from_config(config)
     found = [key for key in HYBRID_KEYS if key in config]
@@ -76,10 +93,10 @@ def _read(config: Mapping[str, Any]) -> Architecture:
         msg = f"{found[0]}: hybrid layers are read from hybrid_override_pattern (Nemotron-H) only"
         raise ValueError(msg)
     kind = str(config.get("model_type", ""))
-    hidden = int(_need(config, "hidden_size", "n_embd", "d_model"))
-    layers = int(_need(config, "num_hidden_layers", "n_layer", "num_layers"))
-    heads = int(_need(config, "num_attention_heads", "n_head"))
-    vocab = int(_need(config, "vocab_size"))
+    hidden = int(need(config, "hidden_size", "n_embd", "d_model"))
+    layers = int(need(config, "num_hidden_layers", "n_layer", "num_layers"))
+    heads = int(need(config, "num_attention_heads", "n_head"))
+    vocab = int(need(config, "vocab_size"))
     attention, head_dim, value_dim, kv_heads = _attention(config, kind, hidden, heads)
     gated = _is_gated(config, kind)
     inner = int(
@@ -104,11 +121,9 @@ def _read(config: Mapping[str, Any]) -> Architecture:
         head_dim=head_dim,
         value_dim=value_dim,
         vocab=vocab,
-        tied=bool(
-            config.get("tie_word_embeddings", kind in {"gpt2", "opt", "bloom", "falcon", "gemma", "gemma2", "gemma3"})
-        ),
+        tied=bool(config.get("tie_word_embeddings", kind in TIED)),
         attention_params=attention,
-        dense_mlp_params=_mlp(hidden, inner, gated=gated, bias=mlp_bias),
+        dense_mlp_params=mlp_params(hidden, inner, gated=gated, bias=mlp_bias),
         attention_layers=layers,
         dense_layers=layers - moe.get("moe_layers", 0),
         ffn=inner,
@@ -121,27 +136,10 @@ def _read(config: Mapping[str, Any]) -> Architecture:
         mtp_layers=int(config.get("num_nextn_predict_layers") or 0),
         position_params=positions * hidden if kind in LEARNED_POSITIONS else 0,
         norm_params=hidden * (2 if kind in {"gpt2", "gpt_neox", "opt", "bloom", "falcon"} else 1),
+        causal=True,
+        tower=None,
         **moe,
     )
-
-
-def left_out(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Parts of a configuration that the architecture does not count.
-
-    Examples
-    --------
-    >>> left_out({"text_config": {}, "vision_config": {"hidden_size": 1408}})
-    ('vision_config',)
-    """
-    return tuple(key for key in ("vision_config", "audio_config") if config.get(key))
-
-
-def _need(config: Mapping[str, Any], *names: str) -> Any:
-    for name in names:
-        if config.get(name) is not None:
-            return config[name]
-    msg = f"config.json has no {' / '.join(names)}"
-    raise ValueError(msg)
 
 
 def _is_gated(config: Mapping[str, Any], kind: str) -> bool:
@@ -153,11 +151,6 @@ def _is_gated(config: Mapping[str, Any], kind: str) -> bool:
         config.get("hidden_act") or config.get("hidden_activation") or config.get("activation_function") or "silu"
     )
     return act in GATED or (act == "gelu" and kind.startswith(("gemma", "grok")))
-
-
-def _mlp(hidden: int, inner: int, *, gated: bool, bias: bool = False) -> int:
-    matrices = (3 if gated else 2) * hidden * inner
-    return matrices + ((2 if gated else 1) * inner + hidden if bias else 0)
 
 
 def _norms_per_layer(config: Mapping[str, Any], kind: str) -> int:
@@ -174,11 +167,11 @@ def _attention(config: Mapping[str, Any], kind: str, hidden: int, heads: int) ->
     query, kv = heads * head_dim, kv_heads * head_dim
     params = hidden * query + 2 * hidden * kv + query * hidden
     all_bias = bool(config.get("attention_bias", kind in {"gpt2", "gpt_neox", "opt", "bloom"}))
-    if all_bias or config.get("qkv_bias") or kind in {"qwen2", "qwen2_moe"}:
+    if all_bias or config.get("qkv_bias") or kind in QKV_BIAS:
         params += query + 2 * kv
     if all_bias:
         params += hidden
-    if config.get("qk_norm") or kind in {"qwen3", "qwen3_moe"}:
+    if config.get("qk_norm") or kind in QK_NORM:
         params += 2 * head_dim
     return params, head_dim, head_dim, kv_heads
 
@@ -224,8 +217,10 @@ def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated:
         "expert_groups": _routing_groups(config),
         "expert_ffn": expert_inner,
         "shared_ffn": shared_inner,
-        "expert_params": _mlp(hidden, expert_inner, gated=gated) + bias,
-        "moe_fixed_params": (_mlp(hidden, shared_inner, gated=gated) if shared_inner else 0) + router + shared_gate,
+        "expert_params": mlp_params(hidden, expert_inner, gated=gated) + bias,
+        "moe_fixed_params": (mlp_params(hidden, shared_inner, gated=gated) if shared_inner else 0)
+        + router
+        + shared_gate,
     }
 
 
@@ -275,12 +270,12 @@ def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
         msg = f"hybrid_override_pattern: unknown block {unknown[0]!r}, known are M, *, - and E"
         raise ValueError(msg)
     kind = str(config.get("model_type", ""))
-    hidden, heads = int(_need(config, "hidden_size")), int(_need(config, "num_attention_heads"))
+    hidden, heads = int(need(config, "hidden_size")), int(need(config, "num_attention_heads"))
     attention, head_dim, value_dim, kv_heads = _attention(config, kind, hidden, heads)
     gated = bool(config.get("gated_mlp"))
-    inner = int(_need(config, "intermediate_size"))
-    mamba_heads, head = int(_need(config, "mamba_num_heads")), int(_need(config, "mamba_head_dim"))
-    groups, state = int(_need(config, "n_groups")), int(_need(config, "ssm_state_size"))
+    inner = int(need(config, "intermediate_size"))
+    mamba_heads, head = int(need(config, "mamba_num_heads")), int(need(config, "mamba_head_dim"))
+    groups, state = int(need(config, "n_groups")), int(need(config, "ssm_state_size"))
     kernel = int(config.get("conv_kernel") or 4)
     width, conv = mamba_heads * head, mamba_heads * head + 2 * groups * state
     mamba = hidden * (width + conv + mamba_heads) + conv * (kernel + 1) + 3 * mamba_heads + width + width * hidden
@@ -294,10 +289,10 @@ def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
         kv_heads=kv_heads,
         head_dim=head_dim,
         value_dim=value_dim,
-        vocab=int(_need(config, "vocab_size")),
+        vocab=int(need(config, "vocab_size")),
         tied=bool(config.get("tie_word_embeddings", False)),
         attention_params=attention + hidden,
-        dense_mlp_params=_mlp(hidden, inner, gated=gated) + hidden,
+        dense_mlp_params=mlp_params(hidden, inner, gated=gated) + hidden,
         attention_layers=pattern.count("*"),
         dense_layers=pattern.count("-"),
         ffn=inner,
@@ -309,5 +304,7 @@ def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
         mamba_heads=mamba_heads,
         mamba_params=mamba + hidden,
         norm_params=hidden,
+        causal=True,
+        tower=None,
         **moe,
     )

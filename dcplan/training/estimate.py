@@ -68,10 +68,21 @@ class Sweep:
     feasible: Array
 
 
-def case_of(shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware) -> Case:
+def case_of(
+    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, images: float = 0.0
+) -> Case:
     """The search's case; a batch below one sequence is one sequence."""
     sequences = max(global_batch_tokens / seq_len, 1.0)
-    return Case(shape, hardware.device, hardware.stack, hardware.recipe, seq_len, sequences, hardware.graphs)
+    return Case(
+        shape,
+        hardware.device,
+        hardware.stack,
+        hardware.recipe,
+        seq_len,
+        sequences,
+        hardware.graphs,
+        images=images,
+    )
 
 
 def sweep(
@@ -81,6 +92,7 @@ def sweep(
     hardware: Hardware,
     accelerators: Array,
     wanted_s: Sequence[float] = (),
+    images: float = 0.0,
 ) -> Sweep:
     """Fastest layout that fits memory, for each accelerator count.
 
@@ -102,12 +114,14 @@ def sweep(
     wanted_s : sequence of float, optional
         Where only the smallest counts with steps as short as these matter: counts that cannot reach the longest
         are left out, and so are those beyond one that reaches the shortest. [s]
+    images : float, default 0
+        Images (or tiles) of a sequence that pass through the model's vision tower. [-]
     """
     counts = np.asarray(accelerators, dtype=np.float64)
     if hardware.streams_weights:
-        return _streamed(shape, seq_len, global_batch_tokens, hardware, counts)
-    case = case_of(shape, seq_len, global_batch_tokens, hardware)
-    flops = model_flops_per_token(shape, seq_len) * case.global_batch * seq_len
+        return _streamed(shape, seq_len, global_batch_tokens, hardware, counts, images)
+    case = case_of(shape, seq_len, global_batch_tokens, hardware, images)
+    flops = model_flops_per_token(shape, seq_len, images) * case.global_batch * seq_len
     able = flops / (counts * hardware.peak_tflops * 1e12) <= max(wanted_s, default=math.inf)
     counts = counts[able] if able.any() else counts[-1:]
     search_at = _searcher(case, int(counts[-1]))
@@ -195,7 +209,7 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
     replica = [k for k in KEYS if k != "dp"]
     rows = np.unique(np.concatenate([np.stack([f.layouts[k] for k in replica]) for f in found], axis=1), axis=1)
     tried, tokens = sum(f.tried for f in found), case.global_batch * case.seq_len
-    flops = model_flops_per_token(case.shape, case.seq_len) * tokens
+    flops = model_flops_per_token(case.shape, case.seq_len, case.images) * tokens
     shape = (counts.size, rows.shape[1])
     if not rows.size:
         none = np.full(counts.size, np.inf)
@@ -232,7 +246,7 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
 
 
 def _streamed(
-    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, counts: Array
+    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, counts: Array, images: float
 ) -> Sweep:
     """Weight streaming: whole sequences on each wafer, weights broadcast layer by layer and gradients reduced.
 
@@ -241,7 +255,7 @@ def _streamed(
     sequences = max(global_batch_tokens / seq_len, 1.0)
     used = np.minimum(counts, math.floor(sequences))
     each = np.ceil(sequences / used)
-    flops = model_flops_per_token(shape, seq_len)
+    flops = model_flops_per_token(shape, seq_len, images)
     rate = hardware.peak_tflops * 1e12 * hardware.device.half_gemm_frac
     compute = each * seq_len * flops / rate
     one = np.ones_like(counts)

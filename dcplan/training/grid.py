@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dcplan.training.architecture import Architecture
 from dcplan.training.blocks import Setup
 from dcplan.training.lightest import FAST_HOST
-from dcplan.training.tables import RECOMPUTE, Array, LayoutTable, model_table
+from dcplan.training.tables import RECOMPUTE, Array, LayoutTable, model_table, tower_table
 from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, device_table, recipe_table, stack_table
 
 ROUNDED = 0.1
@@ -37,6 +37,8 @@ class Case:
     """Sequences of an optimizer step."""
     graphs: float = 0.0
     trainable: float = 1.0
+    images: float = 0.0
+    """Images (or tiles) of one sequence that pass through the model's vision tower."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ def case_setup(case: Case, layout: LayoutTable) -> Setup:
         recipe_table([case.recipe], [case.stack]),
         stack,
         layout,
+        tower_table(case.shape, case.images),
     )
 
 

@@ -52,7 +52,7 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
         level = RECOMPUTE.index(name)
         layout = replace(setup.layout, recompute=np.full(size, float(level)), offload=np.full(size, share))
         recipe = thin if narrow else setup.recipe
-        fits = memory(Setup(setup.model, setup.device, recipe, setup.stack, layout)).total <= limit
+        fits = memory(replace(setup, recipe=recipe, layout=layout)).total <= limit
         fits = fits & allowed[name] & (fast_host | (share <= 0.0))
         new = blank & (mode < 0) & fits
         mode = np.where(new, float(level), mode)
@@ -60,7 +60,7 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
         slim = np.where(new & narrow, 1.0, slim)
     layout = replace(setup.layout, recompute=np.where(mode < 0, 2.0, mode), offload=off)
     recipe = _mixed(setup.recipe, thin, slim)
-    return Chosen(Setup(setup.model, setup.device, recipe, setup.stack, layout), mode >= 0)
+    return Chosen(replace(setup, recipe=recipe, layout=layout), mode >= 0)
 
 
 ORDER = (

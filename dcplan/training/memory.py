@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from dcplan.training.blocks import FLOAT, HALF, Setup, tokens
+from dcplan.training.blocks import FLOAT, HALF, Setup, tokens, tower_setup
 from dcplan.training.sharding import expert_ranks, local_params, shard_ranks
 from dcplan.training.tables import SCHEDULES, Array
 
@@ -40,8 +40,8 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
 
     with f micro-batches in flight: :math:`\min(m, pp)` on the first stage of 1F1B, and
     :math:`pp\,(1 + (pp-1)/(pp\,v))` with v chunks (Korthikanti et al. 2022, equation 5 and section 4.2.3).
-    The first stage keeps most activations, the last one the logits and, behind leading dense layers, more
-    experts; the fuller of the two is given. ``activations`` saves counting them again.
+    The first stage keeps most activations and the vision tower, the last one the logits and, behind leading dense
+    layers, more experts; the fuller of the two is given. ``activations`` saves counting them again.
     """
     m, x = setup.model, setup.layout
     p = local_params(setup)
@@ -51,33 +51,47 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     deep = np.where(x.vpp > 1, x.pp * (1.0 + (x.pp - 1.0) / (x.pp * x.vpp)), x.pp)
     in_flight = np.minimum(deep, count)
     again = np.where(x.recompute >= 2, whole / m.layers, 0.0)
+    seen = np.zeros(1)
+    if setup.tower is not None and sizes.tower is not None:
+        seen = in_mode(sizes.tower, x.recompute)
+        block = np.where(x.recompute >= 2, sizes.tower.whole / setup.tower.model.layers, 0.0)
+        again = np.maximum(again, block)
     sharded = x.zero >= 3
     layer = (p.dense + p.routed_last) * x.pp / m.layers
     # behind a pipeline the gathered parameters of the whole stage stay for the step
     gathered = np.where(x.pp > 1, p.dense + p.routed_last, 2.0 * layer) + p.embedding
     buffers = np.where(sharded, gathered * HALF, 0.0) + p.largest * FLOAT * x.trainable
     logits = logits_bytes(setup)
-    copies = np.where(x.schedule == SCHEDULES.index("dualpipe"), 2.0, 1.0)
-    states = _states(setup, (p.dense + p.embedding) * copies, shard_ranks(setup))
-    if not np.any(m.moe_layers > 0):
+    if setup.tower is None and not np.any(m.moe_layers > 0):
         early = in_flight * kept / x.pp * (1.0 - x.offload) + again
         one = kept / x.pp * (1.0 - x.offload) + again + np.where(x.pp > 1, logits, 0.0)
         late = (x.pp > 1) & (one > early)
         held = np.where(late, one - logits, early)
+        states = _states(setup, (p.dense + p.embedding) * _copies(setup), shard_ranks(setup))
         return Memory(*states, held, np.where(late | (x.pp <= 1), logits, 0.0), buffers + RESERVE_BYTES)
-    experts = expert_ranks(setup)
-    ends = []
-    for routed, flight, final in (
-        (p.routed_first, in_flight, x.pp <= 1),
-        (p.routed_last, np.minimum(1.0, count), True),
-    ):
-        more = _states(setup, routed * copies, experts)
-        held = flight * kept / x.pp * (1.0 - x.offload) + again
-        weights, gradients, optimizer = (a + b for a, b in zip(states, more, strict=True))
-        ends.append(Memory(weights, gradients, optimizer, held, logits * final, buffers + RESERVE_BYTES))
-    first, last = ends
+    each = kept / x.pp * (1.0 - x.offload)
+    # of the tower, too, a stage behind a pipeline keeps what it has gathered
+    more = np.where(sharded & (x.pp > 1), p.tower * HALF, 0.0)
+    first = _end(
+        setup, (p.routed_first, p.tower), in_flight * (each + seen) + again, logits * (x.pp <= 1), buffers + more
+    )
+    last = _end(setup, (p.routed_last, 0.0 * p.tower), np.minimum(1.0, count) * each + again, logits, buffers)
     fuller = first.total >= last.total
     return Memory(**{f.name: np.where(fuller, getattr(first, f.name), getattr(last, f.name)) for f in fields(Memory)})
+
+
+def _end(setup: Setup, own: tuple[Array, Array], activations: Array, logits: Array, buffers: Array) -> Memory:
+    """The first or the last stage, with its own routed experts and its own vision tower."""
+    p, copies = local_params(setup), _copies(setup)
+    shared = _states(setup, (p.dense + p.embedding + own[1]) * copies, shard_ranks(setup))
+    routed = _states(setup, own[0] * copies, expert_ranks(setup))
+    weights, gradients, optimizer = (a + b for a, b in zip(shared, routed, strict=True))
+    return Memory(weights, gradients, optimizer, activations, logits, buffers + RESERVE_BYTES)
+
+
+def _copies(setup: Setup) -> Array:
+    """DualPipe holds the parameters of two stages."""
+    return np.where(setup.layout.schedule == SCHEDULES.index("dualpipe"), 2.0, 1.0)
 
 
 def _states(setup: Setup, params: Array, shards: Array) -> tuple[Array, Array, Array]:
@@ -104,6 +118,8 @@ class Kept:
     whole: Array
     selected: Array
     inputs: Array
+    tower: Kept | None = None
+    """The same of the vision tower."""
 
 
 def kept_bytes(setup: Setup) -> Kept:
@@ -117,7 +133,8 @@ def kept_bytes(setup: Setup) -> Kept:
     m, x = setup.model, setup.layout
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
     inputs = tokens(setup) / spread * m.hidden * HALF * m.layers
-    return Kept(_kept(setup, 0.0), _kept(setup, 1.0), inputs)
+    tower = kept_bytes(tower_setup(setup, setup.tower)) if setup.tower else None
+    return Kept(_kept(setup, 0.0), _kept(setup, 1.0), inputs, tower)
 
 
 def in_mode(kept: Kept, recompute: Array) -> Array:

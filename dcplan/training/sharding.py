@@ -23,16 +23,20 @@ class LocalParams:
     embedding: Array
     largest: Array
     """The largest single matrix."""
+    tower: Array
+    """Vision tower and projector, on the first stage."""
 
 
 def local_params(setup: Setup) -> LocalParams:
-    """Split by tensor, pipeline and expert parallel; a look-up table sits on the first stage, the head on the last.
+    """Split by tensor, pipeline and expert parallel; the look-up table and the vision tower sit on the first stage.
+
+    The output layer sits on the last one.
 
     Leading dense layers (DeepSeek) stand on the first stage, so the last one holds more experts than the mean;
     where dense layers alternate with experts, stages are alike.
     """
     m, x = setup.model, setup.layout
-    dense = (m.params - m.routed_params - m.embedding_params) / (x.tp * x.pp)
+    dense = (m.trunk_params - m.routed_params - m.embedding_params) / (x.tp * x.pp)
     table = m.vocab * m.hidden / x.tp
     embedding = np.where(x.pp > 1, table + m.position_params, m.embedding_params / x.tp)
     each = m.routed_params / np.maximum(m.moe_layers, 1.0) / (x.ep * x.etp)
@@ -42,7 +46,8 @@ def local_params(setup: Setup) -> LocalParams:
     last = last + np.where(m.moe_layers > 0, m.mtp_layers, 0.0)
     first = np.where(leading, np.maximum(depth - m.dense_layers, 0.0), m.moe_layers / x.pp)
     largest = (1.0 + m.gated) * np.where(m.dense_layers > 0, m.ffn, m.shared_ffn) * m.hidden / x.tp
-    return LocalParams(dense, each * first, each * last, embedding, largest)
+    tower = setup.tower.params / x.tp if setup.tower else np.zeros(1)
+    return LocalParams(dense, each * first, each * last, embedding, largest, tower)
 
 
 def shard_ranks(setup: Setup) -> Array:
@@ -77,7 +82,7 @@ def reduction(setup: Setup) -> Reduction:
     group = shard_ranks(setup)
     gather, scatter, replicate = np.zeros_like(total), np.zeros_like(total), np.zeros_like(total)
     kinds = (
-        (p.dense + p.embedding, group, x.tp),
+        (p.dense + p.embedding + p.tower, group, x.tp),
         (p.routed_last, expert_ranks(setup), x.ep * x.etp),
     )
     for params, ranks, stride in kinds:
@@ -97,7 +102,7 @@ def reduction(setup: Setup) -> Reduction:
         )
     shards = np.where(x.zero >= 1, group, 1.0)
     expert_shards = np.where(x.zero >= 1, expert_ranks(setup), 1.0)
-    own = (p.dense + p.embedding) / shards + p.routed_last / expert_shards
+    own = (p.dense + p.embedding + p.tower) / shards + p.routed_last / expert_shards
     touched = READ_WRITE * r.optimizer_bytes + r.grad_bytes + r.weight_bytes
     on = x.trainable
     return Reduction(

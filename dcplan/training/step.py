@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Work:
     attention: Pass
     elementwise: Pass
     head: Pass
+    tower: Work | None = None
+    """The same of the vision tower, its projector under ``gemm``."""
 
     def forward(self) -> Array:
         """Forward pass of all blocks."""
@@ -76,7 +78,19 @@ def work(setup: Setup) -> Work:
         blocks.attention_core(setup),
         passes,
         learn(blocks.head(setup).scaled(1.0 + m.mtp_layers)),
+        _tower_work(setup),
     )
+
+
+def _tower_work(setup: Setup) -> Work | None:
+    """Compute of the vision tower on the images of one micro-batch; None where the model or the data has none."""
+    tower = setup.tower
+    if tower is None or not np.any(tower.images > 0):
+        return None
+    did = work(blocks.tower_setup(setup, tower))
+    joined = blocks.projector(setup, tower)
+    on = setup.layout.trainable
+    return replace(did, gemm=did.gemm + Pass(joined.forward, joined.dgrad, joined.wgrad * on))
 
 
 @dataclass(frozen=True)
@@ -104,12 +118,19 @@ class MicroBatch:
     cover_forward: Array
     """Under which data-parallel traffic can hide, host time left out."""
     cover_backward: Array
+    tower: Array
+    """All of the vision tower, host and collectives included."""
+
+    @property
+    def blocks_s(self) -> Array:
+        """All blocks, as long as the host takes to launch them at least."""
+        kinds = self.gemm + self.grouped + self.attention + self.elementwise
+        return np.maximum(kinds + self.tensor + self.context + self.expert, self.launch)
 
     @property
     def least_s(self) -> Array:
         """No step takes less for one micro-batch, over all stages."""
-        kinds = self.gemm + self.grouped + self.attention + self.elementwise
-        return np.maximum(kinds + self.tensor + self.context + self.expert, self.launch) + self.head
+        return self.blocks_s + self.head + self.tower
 
 
 def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
@@ -133,6 +154,7 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     )
     hidden = np.where(x.schedule == SCHEDULES.index("dualpipe"), OVERLAP, s.ep_overlap)
     whole = np.maximum(forward + plain_backward, 1e-30)
+    tower = _tower_s(setup, did, sent)
     return MicroBatch(
         gemm=total(did.gemm, again_gemm),
         grouped=total(did.grouped, again_all),
@@ -149,7 +171,15 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
         wgrad_frac=(did.gemm.wgrad + did.grouped.wgrad) / whole,
         cover_forward=forward + did.head.forward + sent.tensor_forward,
         cover_backward=plain_backward + repeated + did.head.dgrad + did.head.wgrad + sent.tensor_backward,
+        tower=tower,
     )
+
+
+def _tower_s(setup: Setup, did: Work, sent: Traffic) -> Array:
+    """All of the vision tower for one micro-batch; nothing where the model or the data has none."""
+    if setup.tower is None or did.tower is None or sent.tower is None:
+        return np.zeros(1)
+    return micro_batch(blocks.tower_setup(setup, setup.tower), did.tower, sent.tower).blocks_s
 
 
 def step(setup: Setup) -> Step:
@@ -163,8 +193,8 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
     .. math::
        T = \left[(m-1)\,t_{max} + \sum_i t_i / v + \dots\right](1 + \sigma\sqrt{2\ln n}) + T_{dp} + T_{opt}
 
-    with the stage times of the pipeline t_i (blocks, collectives that stay exposed, output layer on the last
-    stage), m micro-batches and v chunks a stage.
+    with the stage times of the pipeline t_i (blocks, collectives that stay exposed, vision tower on the first stage,
+    output layer on the last), m micro-batches and v chunks a stage.
     """
     d, s, x = setup.device, setup.stack, setup.layout
     offload = np.zeros_like(x.pp)
@@ -174,8 +204,8 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
     busy = one.forward + one.backward + one.tensor + one.context + one.expert + offload
     host = np.maximum(one.launch - busy, 0.0)
     send = 2.0 * x.vpp * boundary_s(setup) * (1.0 - s.pp_overlap * (x.vpp > 1)) * (x.pp > 1)
-    stage, last, everything = _stages(setup, busy + host, one.head)
-    slowest = np.maximum(stage, last) + send
+    fullest, everything = _stages(setup, busy + host, one.head, one.tower)
+    slowest = fullest + send
     count = x.micro_batches
     mean = (busy + host) / x.pp
     named = {
@@ -190,9 +220,11 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
         "expert_parallel": one.expert,
         "offload": offload,
     }
+    if setup.tower is not None:
+        named["tower"] = one.tower
     parts = {name: seconds / x.pp * count for name, seconds in named.items()}
     parts["pipeline_send"] = send * count
-    parts["imbalance"] = np.maximum(np.maximum(stage, last) - mean - one.head / x.pp, 0.0) * count
+    parts["imbalance"] = np.maximum(fullest - mean - (one.head + one.tower) / x.pp, 0.0) * count * (x.pp > 1)
     parts["bubble"] = _bubble(setup, one, slowest, everything + send * x.pp)
     parts |= _data_parallel(setup, one, host)
     running = sum(parts.values(), np.zeros(1))
@@ -208,11 +240,12 @@ def least_step_s(one_s: Array, layout: LayoutTable) -> Array:
     return one_s / layout.pp * (layout.micro_batches + fill)
 
 
-def _stages(setup: Setup, blocks_s: Array, head: Array) -> tuple[Array, Array, Array]:
-    """Time of a full stage, of the last one, and of all together, for one micro-batch.
+def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[Array, Array]:
+    """Time of the fullest stage, and of all together, for one micro-batch.
 
     Layers that divide evenly are spread so, and the last stage does the output layer on top. Else the layout is
-    drawn by hand, as frameworks allow: the last stage gives up layers for it.
+    drawn by hand, as frameworks allow: the last stage gives up layers for it. The first stage does the vision tower
+    on top, or gives up whole layers for it where that is faster.
     """
     m, x = setup.model, setup.layout
     piped = x.pp > 1
@@ -221,9 +254,14 @@ def _stages(setup: Setup, blocks_s: Array, head: Array) -> tuple[Array, Array, A
     drawn = np.ceil((m.layers + head / layer) / x.pp - 0.05)
     full = np.where(even, m.layers / x.pp, drawn)
     rest = np.where(even, full, np.maximum(m.layers - drawn * (x.pp - 1.0), 0.0))
-    stage = np.where(piped, full * layer, blocks_s + head)
-    last = np.where(piped, rest * layer + head, blocks_s + head)
-    return stage, last, blocks_s + head
+    fullest = np.maximum(full * layer, rest * layer + head)
+    whole = blocks_s + head + tower
+    if setup.tower is not None:
+        share = whole / layer / x.pp
+        # no stage is below the mean one, and the tower itself stays on one
+        given_up = np.maximum(np.maximum(np.ceil(share - 0.05), share) * layer, tower)
+        fullest = np.maximum(fullest, np.minimum(full * layer + tower, given_up))
+    return np.where(piped, fullest, whole), whole
 
 
 def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) -> Array:
@@ -249,11 +287,16 @@ def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) ->
 
 
 def _data_parallel(setup: Setup, one: MicroBatch, host: Array) -> dict[str, Array]:
-    """What stays exposed; while the device waits for the host, traffic goes on: a third of it in the forward pass."""
+    """What stays exposed.
+
+    Traffic goes on while the device waits for the host, and while the vision tower runs: a third of the time in the
+    forward pass.
+    """
     s, x = setup.stack, setup.layout
     r = reduction(setup)
-    forward = (one.cover_forward + host / 3.0) / x.pp
-    backward = (one.cover_backward + host * 2.0 / 3.0) / x.pp
+    more = host + one.tower
+    forward = (one.cover_forward + more / 3.0) / x.pp
+    backward = (one.cover_backward + more * 2.0 / 3.0) / x.pp
     # behind a pipeline, sharded stacks keep the gathered parameters of a step (no reshard after forward)
     sharded = (x.zero >= 3) & (x.pp <= 1)
     count = x.micro_batches

@@ -24,7 +24,7 @@ SCHEDULES = ("1f1b", "zero-bubble", "dualpipe")
 
 @dataclass(frozen=True)
 class ModelTable:
-    """The fields of :class:`Architecture`, as arrays, with its parameter counts."""
+    """The fields of :class:`Architecture`, as arrays, with its parameter counts; a vision tower has its own table."""
 
     layers: Array
     hidden: Array
@@ -57,12 +57,29 @@ class ModelTable:
     mamba_groups: Array
     mamba_heads: Array
     mtp_layers: Array
-    params: Array
+    causal: Array
+    trunk_params: Array
     routed_params: Array
     embedding_params: Array
     attention_params: Array
     dense_mlp_params: Array
     position_params: Array
+
+
+@dataclass(frozen=True)
+class TowerTable:
+    """Vision encoders beside the models, and how much they have to do."""
+
+    model: ModelTable
+    patches: Array
+    """Tokens of one image inside the encoder."""
+    tokens: Array
+    """Tokens that one image becomes for the language model."""
+    params: Array
+    """Of encoder and projector."""
+    projector_params: Array
+    images: Array
+    """Images (or tiles) of one sequence; 0 where the data has none."""
 
 
 @dataclass(frozen=True)
@@ -194,9 +211,28 @@ def model_table(shapes: Sequence[Architecture]) -> ModelTable:
     )
 
 
+def tower_table(shape: Architecture, images: float) -> TowerTable | None:
+    """The vision tower of a model that sees ``images`` in each sequence; None where it has none."""
+    if shape.tower is None:
+        return None
+
+    def one(value: float) -> Array:
+        return np.array([float(value)])
+
+    return TowerTable(
+        model_table([shape.tower]),
+        one(shape.tower_patches),
+        one(shape.tower_tokens),
+        one(shape.tower_params),
+        one(shape.projector_params),
+        one(images),
+    )
+
+
 def each(table: T, change: Callable[[Array], Array]) -> T:
-    """The table with every array (and every array of its tables) changed."""
+    """The table with every array (and every array of its tables) changed; tables left out stay so."""
     values = {f.name: getattr(table, f.name) for f in fields(table)}  # type: ignore[arg-type]
+    values = {k: v for k, v in values.items() if v is not None}
     return type(table)(**{k: each(v, change) if is_dataclass(v) else change(v) for k, v in values.items()})
 
 
@@ -206,9 +242,10 @@ def column(value: Array) -> Array:
 
 
 def rows(table: T, at: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> T:
-    """Rows of a table of arrays."""
-    picked = {}
-    for f in fields(table):  # type: ignore[arg-type]
-        value = np.atleast_1d(getattr(table, f.name))
-        picked[f.name] = value if value.size == 1 else value[at]
-    return type(table)(**picked)
+    """Rows of a table of arrays (and of its tables)."""
+
+    def pick(value: Array) -> Array:
+        value = np.atleast_1d(value)
+        return value if value.size == 1 else np.asarray(value[at])
+
+    return each(table, pick)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.fabric.collectives import all_to_all_s, group_rate, tree_half_s
-from dcplan.training.blocks import HALF, Setup, tokens
+from dcplan.training.blocks import HALF, Setup, tokens, tower_setup
 from dcplan.training.tables import Array
 
 
@@ -21,6 +21,8 @@ class Traffic:
     context_backward: Array
     expert_forward: Array
     expert_backward: Array
+    tower: Traffic | None = None
+    """The same of the vision tower."""
 
 
 def traffic(setup: Setup) -> Traffic:
@@ -72,7 +74,8 @@ def traffic(setup: Setup) -> Traffic:
     dispatch = (out * setup.recipe.operand_bytes + wait) * sparse
     combine = (out * HALF + wait) * sparse
 
-    return Traffic(tensor, tensor, ring, 2.0 * ring, dispatch + combine, 2.0 * combine)
+    tower = traffic(tower_setup(setup, setup.tower)) if setup.tower else None
+    return Traffic(tensor, tensor, ring, 2.0 * ring, dispatch + combine, 2.0 * combine, tower)
 
 
 def boundary_s(setup: Setup) -> Array:

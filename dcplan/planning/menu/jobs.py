@@ -26,6 +26,7 @@ from dcplan.scenario.schema import Capacity, Job
 from dcplan.training.architecture import Architecture
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of, sweep
 from dcplan.training.tables import Array
+from dcplan.training.vision import refusal
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
@@ -85,12 +86,21 @@ class JobMenu:
             self._shapes[reference] = architecture(reference, self.question)
         return self._shapes[reference]
 
+    def _images(self, job: Job) -> float:
+        """Images of a sequence; of a model without an encoder, none."""
+        if self.shape(job.model).tower is None:
+            return job.images or 0.0
+        return self.ledger.assumed(f"jobs.{job.id}.images", job.images, 0.0)
+
     def _hardware(self, job: Job, target: Target, precision: str) -> Hardware | str:
         """Training view of a target, its age counted in."""
         key = (job.id, target.accelerator, target.gb_per_s, precision)
         if key not in self._specs:
             moe = self.shape(job.model).moe_layers > 0
             spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=moe, stack=job.stack)
+            cause = refusal(self.shape(job.model), self._images(job), job.seq_len)
+            if cause is not None:
+                spec = f"{job.model}: {cause}"
             if not isinstance(spec, str):
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
                 spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.ledger)
@@ -108,7 +118,7 @@ class JobMenu:
             counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
             batch = job.global_batch_tokens.value
             wanted = _wanted_s(job, terms, spec)
-            self._cache[key] = sweep(self.shape(job.model), job.seq_len, batch, spec, counts, wanted)
+            self._cache[key] = sweep(self.shape(job.model), job.seq_len, batch, spec, counts, wanted, self._images(job))
         return self._cache[key], spec
 
     def _within(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:

@@ -32,6 +32,8 @@ class Job(Part):
     """A fixed size; left out, the plan chooses it."""
     sites: tuple[str, ...] | None = None
     stack: str | None = None
+    images: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    """Images (or tiles) of a sequence that pass through the model's vision encoder; none where left out."""
 
     @model_validator(mode="after")
     def _batch_holds_a_sequence(self) -> Job:

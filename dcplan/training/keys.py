@@ -1,0 +1,45 @@
+"""Looking up the keys of a model's configuration, and counts that its readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def need(config: Mapping[str, Any], *names: str) -> Any:
+    """Value of the first of several names that the configuration has.
+
+    Raises
+    ------
+    ValueError
+        When it has none of them.
+
+    Examples
+    --------
+    >>> need({"n_embd": 768}, "hidden_size", "n_embd")
+    768
+    """
+    for name in names:
+        if config.get(name) is not None:
+            return config[name]
+    msg = f"config.json has no {' / '.join(names)}"
+    raise ValueError(msg)
+
+
+def linear_params(inputs: int, outputs: int, *, bias: bool = True) -> int:
+    """Weights of a linear layer.
+
+    >>> linear_params(4, 3)
+    15
+    """
+    return inputs * outputs + (outputs if bias else 0)
+
+
+def mlp_params(hidden: int, inner: int, *, gated: bool, bias: bool = False) -> int:
+    """Weights of an MLP: up, gate where it has one, and down.
+
+    >>> mlp_params(4, 16, gated=True)
+    192
+    """
+    up = linear_params(hidden, inner, bias=bias)
+    return (2 if gated else 1) * up + linear_params(inner, hidden, bias=bias)
