@@ -117,11 +117,9 @@ def renewal_time_frac(stops_per_day: Value, tier: Tier) -> Value:
 def losses(stops_per_day: Value, recovery: Recovery, slow_frac: Value = 0.0, waiting_frac: Value = 0.0) -> Losses:
     r"""Where the time of a run goes.
 
-    Stops that only the durable tier serves are renewals; stops that peers serve cost their restart and half an
-    interval each:
+    Stops that peers serve and stops that only the durable tier serves renew the run each at their own rate:
 
-    .. math:: E = E_{renewal}(\lambda_d) \,\frac{1 - \lambda_p (R_p + \Delta t_p/2)}{1 + w_p/\Delta t_p}
-              \,(1 - f_{slow})(1 - f_{wait})
+    .. math:: E = E_{renewal}(\lambda_d)\,E_{renewal}(\lambda_p)\,(1 - f_{slow})(1 - f_{wait})
 
     Parameters
     ----------
@@ -145,7 +143,7 @@ def losses(stops_per_day: Value, recovery: Recovery, slow_frac: Value = 0.0, wai
     kept = renewal_time_frac(stops_per_day * (1.0 - share), d)
     saves, lost, restarts = d.save_s / d.interval_s, far * d.interval_s / 2.0, far * d.restart_s
     if p:
-        kept = kept * np.maximum(1.0 - near * (p.restart_s + p.interval_s / 2.0), 0.0) / (1.0 + p.save_s / p.interval_s)
+        kept = kept * renewal_time_frac(stops_per_day * share, p)
         saves = saves + p.save_s / p.interval_s
         lost, restarts = lost + near * p.interval_s / 2.0, restarts + near * p.restart_s
     slow = kept * slow_frac

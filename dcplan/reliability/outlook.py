@@ -36,6 +36,8 @@ class Machine:
     """Nodes of one scale-up domain; 1 where it is a host."""
     host_gb_per_s: float
     """From one accelerator to its host's memory. [GB/s]"""
+    swap_nodes: int = 0
+    """Nodes that are swapped as one whatever the layout (a TPU cube behind optical switches); 0: by group."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,8 @@ def down_frac(machine: Machine, policy: Policy) -> float:
 def _spare(nodes: int, group: int, machine: Machine, share: float, confidence: float) -> Spares:
     """Spare nodes, places of groups, or whole domains, by how much of a domain a group takes."""
     node_accelerators = machine.node_accelerators
+    if machine.swap_nodes and nodes >= machine.swap_nodes:
+        return group_spares(nodes, machine.swap_nodes, node_accelerators, share, confidence)
     if machine.domain_nodes > 1 and group > machine.domain_nodes // 2:
         return domain_spares(nodes, machine.domain_nodes, node_accelerators, share, confidence)
     if machine.domain_nodes > 1 and group > 1:

@@ -25,6 +25,9 @@ RADIX = 64
 TWO_TIER_PORTS = RADIX * RADIX // 2
 OUTAGES = {"n": "outage-h-per-year-n", "n+1": "outage-h-per-year-n1"}
 HALF_BYTES = 2.0
+CUBE = 64
+"""Chips of a TPU cube, which optical switches put into or take out of a slice as a whole (Jouppi et al. 2023,
+arXiv 2304.01433, section 2.2)."""
 DEFAULT_HOST_GB_PER_S = 12.0
 """Half of a PCIe 4 x16 link: families without a figure of their own."""
 CONCURRENT = "outage-h-per-year-2n"
@@ -101,15 +104,16 @@ def machine(row: System, network: Network, ledger: Ledger, wish: Reliability) ->
         bounds, replaced = (each, each, each), replaced / max(stops.per_day, 1e-30) * each
     shared = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) in {"switch", "cdu"})
     corrupted = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) == "corruption")
-    domain = accelerator.scaleup_domain or 1
+    domain, size = accelerator.scaleup_domain or 1, max(row.accelerators // hosts, 1)
     found = Machine(
         stops_per_day=bounds,
         replaced_per_day=replaced,
         corrupted_per_day=corrupted,
         peer_frac=1.0 - shared / max(stops.per_day, 1e-30),
-        node_accelerators=max(row.accelerators // hosts, 1),
-        domain_nodes=max(min(domain, row.accelerators) // max(row.accelerators // hosts, 1), 1),
+        node_accelerators=size,
+        domain_nodes=max(min(domain, row.accelerators) // size, 1),
         host_gb_per_s=training_terms(catalog, accelerator)["host_gb_per_s"] or DEFAULT_HOST_GB_PER_S,
+        swap_nodes=CUBE // size if accelerator.kind == "tpu" and domain > CUBE else 0,
     )
     return found, stops
 

@@ -1,0 +1,100 @@
+"""Spares, late starts and storage in a plan: they enter what is bought, drawn and dated."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import dcplan
+from dcplan.errors import InputError
+from dcplan.planning.menu.build import build
+from dcplan.result import Result
+from dcplan.scenario.load import load
+
+NAME = "train-405b-in-90-days"
+
+
+@cache
+def _plan(*sets: str) -> Result:
+    return dcplan.plan(NAME, sets=list(sets))
+
+
+def test_spares_are_held_besides_those_that_work() -> None:
+    result = _plan()
+    job = result.frame("jobs").iloc[0]
+    assert job["accelerators"] == job["used"] + job["spares"]
+    assert job["spares"] > 0
+    assert result.value("accelerators.total") >= job["accelerators"]
+
+
+def test_given_spares_are_taken() -> None:
+    # 20 trays of 4 accelerators
+    job = _plan("reliability.spares=20").frame("jobs").iloc[0]
+    assert job["spares"] == 80
+
+
+def test_late_starts_lie_between_length_and_end() -> None:
+    result = _plan()
+    row = result.frame("ends").iloc[0]
+    assert row["end_days"] > result.value("train.flagship.days")
+    assert row["end_p50_days"] > result.value("train.flagship.days_p50")
+    shares = [row[c] for c in row.index if c.endswith("_frac") and c != "goodput_frac"]
+    assert sum(shares) == pytest.approx(1.0)
+    assert row["delivery_frac"] > 0
+
+
+def test_a_fleet_in_service_starts_on_time() -> None:
+    result = dcplan.plan("meta-24k-h100")
+    row = result.frame("ends").iloc[0]
+    assert row["delivery_frac"] == 0
+    assert row["end_days"] == pytest.approx(result.value("train.llama3.days"))
+
+
+def test_storage_comes_with_the_accelerators() -> None:
+    """1 TB each in blocks of 590 TB at 590,000 USD: 1,000 USD an accelerator; 3 kW and an eighth of a rack a PB."""
+    result = _plan()
+    count = result.value("accelerators.total")
+    row = result.frame("storage").iloc[0]
+    assert row["usable_pb"] == pytest.approx(count / 1000)
+    assert row["capex_usd"] == pytest.approx(count * 1000, rel=0.02)
+    assert row["power_kw"] == pytest.approx(count / 1000 * 3, rel=0.02)
+    assert row["racks"] == pytest.approx(count / 1000 / 8, rel=0.02)
+    cost = result.frame("cost").set_index("line")["usd"]
+    assert cost["storage"].iloc[0] == pytest.approx(row["capex_usd"])
+
+
+def test_a_faster_level_costs_more() -> None:
+    better, best = (_plan(f"storage.level={x}").frame("storage").iloc[0] for x in ("better", "best"))
+    assert best["sized_by"] in {"read", "write"}
+    assert best["read_gb_per_s"] > better["read_gb_per_s"]
+    assert best["capex_usd"] > better["capex_usd"]
+
+
+def test_given_capacity_is_all_there_is() -> None:
+    # 2 PB in blocks of 0.59 PB at 590,000 USD
+    row = _plan("storage.usable_pb=2").frame("storage").iloc[0]
+    assert row["capex_usd"] == pytest.approx(2e6)
+    assert row["power_kw"] == pytest.approx(6.0, rel=0.01)
+
+
+def test_unknown_tier_is_named_with_its_place() -> None:
+    with pytest.raises(InputError) as caught:
+        _plan("storage.tier=ddn-ai400x9")
+    assert "ddn-ai400x9" in caught.value.problems[0].cause
+
+
+def test_worse_reliability_never_makes_a_run_shorter() -> None:
+    days = []
+    for rate in (0.5, 2, 6):
+        menu = build(load(NAME, sets=[f"reliability.stops_per_1000_node_days={rate}"])).menu
+        days.append(min(c.days_p50 * c.accelerators for c in menu.configs))
+    assert days == sorted(days)
+    assert days[0] < days[-1]
+
+
+def test_rented_accelerators_hold_no_spares() -> None:
+    menu = build(load("retrofit-air-hall")).menu
+    rented = [c for c in menu.configs if c.on_cloud]
+    assert rented
+    assert all(c.spares == 0 for c in rented)
