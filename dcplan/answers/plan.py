@@ -9,6 +9,7 @@ from pathlib import Path
 from dcplan.answers.describe import describe, inputs_of, solver_block
 from dcplan.answers.plan_metrics import metrics_of
 from dcplan.answers.plan_refused import impossible, infeasible, nothing_yet
+from dcplan.answers.plan_risk import too_small
 from dcplan.answers.plan_tables import tables_of
 from dcplan.errors import (
     EXIT_INCOMPLETE,
@@ -119,6 +120,9 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
     ]
     tables = tables_of(solved, metrics, question.catalog)
     warnings += _flags(solved, tables["bands"], gap)
+    given = question.scenario.storage.usable_pb if question.scenario.storage else None
+    small = too_small(tables["storage"], given.value if given else None)
+    warnings += [{"code": "storage", "message": text} for text in small]
     failed = [e for e in expectations if e["passed"] is False and e["severity"] == "error"]
     if solved.status == highs.INTERRUPTED:
         status, code = "interrupted", EXIT_INTERRUPTED

@@ -8,6 +8,7 @@ from dcplan.planning.plan import Decisions
 from dcplan.result import Cell, Table
 from dcplan.units import DAYS_PER_MONTH
 
+TB_PER_PB = 1000.0
 CAUSES = ("step_time", "failure_rates", "failures", "delivery", "energisation")
 
 
@@ -36,6 +37,21 @@ def ends(menu: Menu, d: Decisions) -> Table:
     return Table(columns, tuple(rows))
 
 
+def too_small(table: Table, given_pb: float | None) -> list[str]:
+    """Halls whose storage holds less than the data and checkpoints of their jobs."""
+    column = {name: i for i, name in enumerate(table.columns)}
+    notes = []
+    for row in table.rows:
+        usable = given_pb if given_pb is not None else row[column["usable_pb"]]
+        needed = row[column["needed_pb"]]
+        if isinstance(usable, int | float) and isinstance(needed, int | float) and needed > usable:
+            notes.append(
+                f"{row[0]}: data and checkpoints of its jobs take {needed:.3g} PB, its storage holds {usable:.3g}: "
+                "give storage.usable_pb"
+            )
+    return notes
+
+
 def storage(menu: Menu, d: Decisions) -> Table:
     """Shared storage of each hall in the last quarter, priced in parts of a building block."""
     rows: list[tuple[Cell, ...]] = []
@@ -47,15 +63,17 @@ def storage(menu: Menu, d: Decisions) -> Table:
         if not usd:
             continue
         held = sum(n * p.accelerators for p, n in placed)
+        needed = sum(r.outlook["stored_tb"] for r in d.runs if r.place == hall.id) / TB_PER_PB
         if share is None:
-            rows.append((hall.id, "given", None, None, None, None, racks, kw, usd, "usable_pb"))
+            rows.append((hall.id, "given", None, needed, None, None, None, racks, kw, usd, "usable_pb"))
             continue
         rows.append(
             (
                 hall.id,
                 share.tier,
                 held * share.blocks,
-                held * share.usable_tb / 1000.0,
+                needed,
+                held * share.usable_tb / TB_PER_PB,
                 held * share.read_gb_per_s,
                 held * share.write_gb_per_s,
                 racks,
@@ -65,7 +83,7 @@ def storage(menu: Menu, d: Decisions) -> Table:
             )
         )
     columns = (
-        "hall", "tier", "blocks", "usable_pb", "read_gb_per_s", "write_gb_per_s", "racks", "power_kw", "capex_usd",
-        "sized_by",
+        "hall", "tier", "blocks", "needed_pb", "usable_pb", "read_gb_per_s", "write_gb_per_s", "racks", "power_kw",
+        "capex_usd", "sized_by",
     )  # fmt: skip
     return Table(columns, tuple(rows))

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.answers.train_ask import Asked
+from dcplan.errors import Place, Problem
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.risk import class_network, hosts_of, machine, policy, stored_bytes
+from dcplan.planning.menu.storage import TB_PER_PB, block_of, tier_of, wanted
 from dcplan.reliability.calendar import RunTime
 from dcplan.reliability.goodput import Recovery, Tier
 from dcplan.reliability.outlook import HOURS_PER_YEAR, Machine, Outlook, Policy, outlook
 from dcplan.reliability.rates import Stops
 from dcplan.reliability.replay import Hazards, replay
-from dcplan.reliability.storage import Feed
+from dcplan.reliability.storage import Feed, build
 from dcplan.result import Metric, Table
 from dcplan.training.estimate import Sweep
 from dcplan.training.tables import Array
@@ -80,6 +82,29 @@ def _terms(ledger: Ledger, asked: Asked, accelerators: int) -> tuple[Machine, St
     ports = accelerators * (asked.system.scaleout_ports or asked.system.accelerators) / asked.system.accelerators
     part, stops = machine(asked.system, class_network(ports), ledger, asked.reliability)
     return part, stops, policy(asked.reliability, asked.storage, ledger)
+
+
+def storage_table(ledger: Ledger, asked: Asked, found: Calendar, step_s: float) -> Table:
+    """What the run asks of shared storage, and the building blocks that give it."""
+
+    def problem(cause: str) -> Problem:
+        return Problem("DC010", cause, Place("--storage"))
+
+    row = tier_of(asked.storage, ledger.catalog, problem)
+    need = wanted(
+        asked.storage, asked.accelerators, asked.tokens, asked.batch_tokens / step_s, found.size_bytes, ledger
+    )
+    tier = build(need, block_of(row, ledger))
+    columns = (
+        "tier", "blocks", "sized_by", "needed_pb", "needed_read_gb_per_s", "read_set_by", "needed_write_gb_per_s",
+        "usable_pb", "read_gb_per_s", "write_gb_per_s", "racks", "power_kw", "capex_usd",
+    )  # fmt: skip
+    values = (
+        row.id, tier.units, tier.binds, need.usable_tb / TB_PER_PB, need.read_gb_per_s, need.binds,
+        need.write_gb_per_s, tier.usable_tb / TB_PER_PB, tier.read_gb_per_s, tier.write_gb_per_s, tier.racks, tier.kw,
+        tier.usd,
+    )  # fmt: skip
+    return Table(columns, (values,))
 
 
 def goodput_metrics(found: Calendar) -> dict[str, Metric]:

@@ -10,7 +10,7 @@ import numpy as np
 from dcplan.answers.layout_text import read_layout
 from dcplan.answers.nearest import nearest
 from dcplan.answers.train_ask import Ask, Asked, resolve
-from dcplan.answers.train_calendar import Calendar, calendar, calendar_tables, data_of, replayed
+from dcplan.answers.train_calendar import Calendar, calendar, calendar_tables, data_of, replayed, storage_table
 from dcplan.answers.train_metrics import calendar_metrics, rent_usd_per_hour, speed_metrics
 from dcplan.answers.train_sizes import fewer
 from dcplan.answers.train_tables import Part, first_layout, layout_line, phase_table, remarks, step_tables
@@ -63,6 +63,7 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
         tables=step_tables(ask, main, done)
         | phase_table(parts)
         | _calendar_tables(ask, days, whole)
+        | {"storage": storage_table(ledger, whole, days, main.step_time_s)}
         | _smaller(ask, catalog, ledger, whole, metrics),
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
         warnings=remarks(main, _fastest(ask, best, case)),

@@ -20,7 +20,7 @@ SECTIONS = {
     "power": "Site power",
     "ends": "Runs on the calendar",
     "network": "Compute fabric in the last quarter",
-    "storage": "Storage in the last quarter",
+    "storage": "Shared storage",
     "cloud": "Rented accelerators",
     "cost": "Cost over the horizon (undiscounted)",
     "cashflow": "Cash by quarter (undiscounted)",

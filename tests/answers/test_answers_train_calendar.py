@@ -116,6 +116,23 @@ def test_data_that_arrive_too_slowly_set_the_step() -> None:
     assert "ingest" in [w["code"] for w in slow.warnings]
 
 
+def test_storage_of_a_run_by_hand(llama: Result) -> None:
+    """Level better: 16,384 x 160/1024 = 2,560 GB/s read; blocks of 120.68 GB/s: 22; 62 + 20 x 5.68 TB = 0.176 PB."""
+    row = llama.frame("storage").iloc[0]
+    assert row["needed_read_gb_per_s"] == pytest.approx(2560)
+    assert (row["blocks"], row["sized_by"], row["read_set_by"]) == (22, "read", "level")
+    assert row["needed_pb"] == pytest.approx(0.176, rel=0.01)
+    assert row["capex_usd"] == pytest.approx(22 * 590e3)
+
+
+def test_tier_of_a_run_is_the_one_asked_for() -> None:
+    row = _small(storage="tier=ddn-ai400x3").frame("storage").iloc[0]
+    assert row["tier"] == "ddn-ai400x3"
+    with pytest.raises(InputError) as caught:
+        _small(storage="tier=ddn-ai400x9")
+    assert "ddn-ai400x9" in caught.value.problems[0].cause
+
+
 def test_fewer_accelerators_are_a_pareto_set() -> None:
     result = dcplan.train("llama-3.1-70b", system="dgx-h100", accelerators=1024, tokens=1e12)
     table = result.frame("fewer")

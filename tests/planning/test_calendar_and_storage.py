@@ -78,6 +78,14 @@ def test_given_capacity_is_all_there_is() -> None:
     assert row["power_kw"] == pytest.approx(6.0, rel=0.01)
 
 
+def test_storage_below_data_and_checkpoints_is_said() -> None:
+    """15.6e12 tokens x 4 bytes are 62 TB, 20 checkpoints of 5.7 TB are 114 TB: 0.176 PB do not fit 0.1."""
+    result = _plan("storage.usable_pb=0.1")
+    assert result.frame("storage").iloc[0]["needed_pb"] == pytest.approx(0.176, rel=0.01)
+    assert any(w["code"] == "storage" and "0.176 PB" in w["message"] for w in result.warnings)
+    assert not any(w["code"] == "storage" for w in _plan().warnings)
+
+
 def test_unknown_tier_is_named_with_its_place() -> None:
     with pytest.raises(InputError) as caught:
         _plan("storage.tier=ddn-ai400x9")

@@ -13,6 +13,7 @@ from dcplan.catalog.schema import Accelerator, System
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.risk import class_network, machine, policy, stored_bytes
 from dcplan.planning.menu.speed import aged, architecture, hardware
+from dcplan.planning.menu.storage import wanted
 from dcplan.planning.menu.targets import Target
 from dcplan.planning.menu.types import (
     JobConfig,
@@ -205,6 +206,8 @@ class JobMenu:
         late = with_slips(run, self.slips.get((target.place, target.system), {}))
         ends = np.asarray(late.quantile_days(terms.confidence))
         held = swept.accelerators + expected.spares
+        size = stored_bytes(self.shape(job.model), spec)
+        stored = wanted(self.question.scenario.storage, 1.0, job.tokens.value, 0.0, size, self.ledger).usable_tb
         found: dict[int, JobConfig] = {}
         for length in _lengths(terms):
             able = np.flatnonzero((days <= length) & (held <= target.limit))
@@ -228,7 +231,7 @@ class JobMenu:
                 unit_usd=target.usd_per_accelerator_hour,
                 spares=int(expected.spares[i]),
                 end_days=float(ends[i]),
-                outlook=_facts(expected, late, i),
+                outlook=_facts(expected, late, i) | {"stored_tb": stored},
             )
         return list(found.values())
 

@@ -2,36 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import StorageTier
-from dcplan.errors import InputError, did_you_mean
+from dcplan.errors import InputError, Problem, did_you_mean
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import Placement, StorageShare
 from dcplan.provenance import Quantity
-from dcplan.reliability.storage import RACK_UNITS, Block
+from dcplan.reliability.storage import RACK_UNITS, Block, Demand, demand, level_gb_per_s
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Storage
 
 DEFAULT_TIER = "flash-parallel-class"
+TB_PER_PB = 1000.0
+BYTES_PER_GB, BYTES_PER_TB = 1e9, 1e12
 
 
-def tier_of(question: Question) -> StorageTier:
-    """The tier that the scenario names, or the class one.
+def tier_of(wish: Storage | None, catalog: Catalog, problem: Callable[[str], Problem]) -> StorageTier:
+    """The tier that is wished for, or the class one.
 
     Raises
     ------
     InputError
         When the catalog has no such row.
     """
-    wish = question.scenario.storage
     name = (wish and wish.tier) or DEFAULT_TIER
-    row = question.catalog.find("storage_tiers", name, StorageTier)
+    row = catalog.find("storage_tiers", name, StorageTier)
     if row is None:
-        hint = did_you_mean(name, question.catalog.rows["storage_tiers"])
-        problem = question.tree.problem("DC010", f"no storage tier {name!r}", ("storage", "tier"))
-        raise InputError([replace(problem, hint=hint, help="dcplan catalog list storage_tiers")])
+        hint = did_you_mean(name, catalog.rows["storage_tiers"])
+        found = problem(f"no storage tier {name!r}")
+        raise InputError([replace(found, hint=hint, help="dcplan catalog list storage_tiers")])
     return row
+
+
+def _named(question: Question) -> StorageTier:
+    def problem(cause: str) -> Problem:
+        return question.tree.problem("DC010", cause, ("storage", "tier"))
+
+    return tier_of(question.scenario.storage, question.catalog, problem)
+
+
+def level_of(wish: Storage | None, accelerators: float, ledger: Ledger) -> tuple[float, float]:
+    """Read and write rate of the service level for so many accelerators. [GB/s]"""
+    level = (wish or Storage()).level
+    return (
+        level_gb_per_s(
+            ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}"),
+            accelerators,
+            ledger.parameter("storage", f"storage-read-gb-per-s-one-node-{level}"),
+        ),
+        level_gb_per_s(
+            ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
+            accelerators,
+            ledger.parameter("storage", f"storage-write-gb-per-s-one-node-{level}"),
+        ),
+    )
+
+
+def wanted(
+    wish: Storage | None, accelerators: float, tokens: float, tokens_per_s: float, checkpoint: float, ledger: Ledger
+) -> Demand:
+    """What a run asks of storage: the level's rates, its data, its checkpoints, its restarts."""
+    given = wish or Storage()
+    each = ledger.chosen("storage.bytes_per_token", given.bytes_per_token, "storage", "storage-bytes-per-token")
+    data = given.dataset_tb
+    return demand(
+        level_of(wish, accelerators, ledger),
+        dataset_bytes=ledger.take("storage.dataset_tb", data) * BYTES_PER_TB if data else tokens * each,
+        ingest_gb_per_s=tokens_per_s * each / BYTES_PER_GB,
+        checkpoint_size_bytes=checkpoint,
+        kept_checkpoints=ledger.chosen(
+            "storage.kept_checkpoints", given.kept_checkpoints, "storage", "storage-kept-checkpoints"
+        ),
+        flush_s=ledger.parameter("storage", "storage-flush-s"),
+        load_s=ledger.parameter("storage", "storage-load-s"),
+    )
 
 
 def block_of(row: StorageTier, ledger: Ledger) -> Block:
@@ -55,24 +102,21 @@ def block_of(row: StorageTier, ledger: Ledger) -> Block:
     )
 
 
-TB_PER_PB = 1000.0
-
-
 def storage_share(question: Question, ledger: Ledger) -> StorageShare:
     """Storage for one accelerator: capacity and the rates of the service level, whichever takes more blocks."""
     wish = question.scenario.storage or Storage()
-    row = tier_of(question)
+    row = _named(question)
     block = block_of(row, ledger)
     tb = ledger.parameter("storage", "storage-usable-tb-per-accelerator")
     read = ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{wish.level}")
     write = ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{wish.level}")
-    wanted = {
+    parts = {
         "capacity": tb / block.usable_tb,
         "read": read / block.read_gb_per_s,
         "write": write / block.write_gb_per_s,
     }
-    binds = max(wanted, key=lambda name: wanted[name])
-    n = wanted[binds]
+    binds = max(parts, key=lambda name: parts[name])
+    n = parts[binds]
     return StorageShare(
         row.id,
         n,
@@ -110,6 +154,6 @@ def given_storage(question: Question, ledger: Ledger) -> tuple[float, float, flo
     wish = question.scenario.storage
     if wish is None or wish.usable_pb is None:
         return 0.0, 0.0, 0.0
-    block = block_of(tier_of(question), ledger)
+    block = block_of(_named(question), ledger)
     blocks = ledger.take("storage.usable_pb", wish.usable_pb) * TB_PER_PB / block.usable_tb
     return blocks * block.kw, blocks * block.rack_units / RACK_UNITS, blocks * block.price_usd
