@@ -21,14 +21,15 @@ NEXT = "leave --layout out to search every valid layout"
 
 @dataclass(frozen=True)
 class Typed:
-    """Columns of one layout, and the case with the stack's sequence parallel as typed."""
+    """Columns of one layout, the case with the stack's sequence parallel as typed, and whether it names recompute."""
 
     case: Case
     columns: dict[str, Array]
+    recompute_typed: bool
 
 
 def read_layout(text: str, case: Case, ranks: int) -> Typed:
-    """One layout from ``key=value`` pairs; what is left out is 1, or the stack's usual.
+    """One layout from ``key=value`` pairs; what is left out is 1, or the stack's usual (recompute: the lightest).
 
     Raises
     ------
@@ -65,7 +66,7 @@ def read_layout(text: str, case: Case, ranks: int) -> Typed:
     found = {k: np.array([float(columns[k])]) for k in KEYS}
     if "shard" in values:
         found["shard"] = np.array([float(values["shard"])])
-    return Typed(replace(case, stack=stack), found)
+    return Typed(replace(case, stack=stack), found, "recompute" in values)
 
 
 def _pairs(text: str) -> tuple[dict[str, str | float], list[Problem]]:
@@ -125,6 +126,8 @@ def _broken(case: Case, n: dict[str, int], columns: dict[str, float], ranks: int
         found.append(f"tp x pp x cp x dp = {product:,} is not the {ranks:,} ranks")
     if shape.heads % n["tp"]:
         found.append(f"tp {n['tp']} does not divide the {shape.heads} attention heads")
+    elif shape.kv_heads % n["tp"] and n["tp"] % shape.kv_heads:
+        found.append(f"tp {n['tp']} and the {shape.kv_heads} key-value heads do not divide each other")
     if n["pp"] > shape.layers:
         found.append(f"pp {n['pp']} is more than the {shape.layers} layers")
     if n["vpp"] > 1 and n["pp"] == 1:

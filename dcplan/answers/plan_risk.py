@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dcplan.answers.plan_metrics import calendar_date
 from dcplan.planning.audit.accounts import storage_of
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.plan import Decisions
@@ -9,14 +10,14 @@ from dcplan.result import Cell, Table
 from dcplan.units import DAYS_PER_MONTH
 
 TB_PER_PB = 1000.0
-CAUSES = ("step_time", "failure_rates", "failures", "delivery", "energisation")
+CAUSES = ("step_time", "production", "failure_rates", "failures", "delivery", "energisation")
 
 
 def ends(menu: Menu, d: Decisions) -> Table:
     """When each run ends, from its planned start on, and the share of each cause in its variance."""
     rows: list[tuple[Cell, ...]] = []
     for r in sorted(d.runs, key=lambda r: (r.start_month, r.job)):
-        facts = r.outlook
+        facts, start = r.outlook, r.start_month * DAYS_PER_MONTH
         rows.append(
             (
                 r.job,
@@ -24,15 +25,17 @@ def ends(menu: Menu, d: Decisions) -> Table:
                 facts["stops_per_day"] * r.days_p50,
                 facts["checkpoint_interval_s"],
                 r.spares,
-                r.start_month * DAYS_PER_MONTH,
-                facts["end_p50_days"],
-                r.finish_days,
+                calendar_date(menu.start, start),
+                r.days_p50,
+                r.days,
+                calendar_date(menu.start, start + facts["end_p50_days"]),
+                calendar_date(menu.start, start + r.finish_days),
                 *(facts.get(f"variance_{cause}", 0.0) for cause in CAUSES),
             )
         )
     columns = (
-        "job", "goodput_frac", "interruptions", "checkpoint_interval_s", "spares", "start_day", "end_p50_days",
-        "end_days", *(f"{cause}_frac" for cause in CAUSES),
+        "job", "goodput_frac", "interruptions", "checkpoint_interval_s", "spares", "planned_start",
+        "length_p50_days", "length_days", "finish_p50", "finish", *(f"{cause}_frac" for cause in CAUSES),
     )  # fmt: skip
     return Table(columns, tuple(rows))
 
@@ -64,6 +67,7 @@ def storage(menu: Menu, d: Decisions) -> Table:
             continue
         held = sum(n * p.accelerators for p, n in placed)
         needed = sum(r.outlook["stored_tb"] for r in d.runs if r.place == hall.id) / TB_PER_PB
+        fixed = hall.storage_usd / (share.usd / share.usable_tb) if share else 0.0
         if share is None:
             rows.append((hall.id, "given", None, needed, None, None, None, racks, kw, usd, "usable_pb"))
             continue
@@ -71,9 +75,9 @@ def storage(menu: Menu, d: Decisions) -> Table:
             (
                 hall.id,
                 share.tier,
-                held * share.blocks,
+                (held * share.usable_tb + fixed) / (share.usable_tb / share.blocks),
                 needed,
-                held * share.usable_tb / TB_PER_PB,
+                (held * share.usable_tb + fixed) / TB_PER_PB,
                 held * share.read_gb_per_s,
                 held * share.write_gb_per_s,
                 racks,

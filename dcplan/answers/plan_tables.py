@@ -152,6 +152,7 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
                 r.accelerators,
                 r.used,
                 r.spares,
+                r.accelerators - r.used - r.spares,
                 r.precision,
                 _q(menu, int(day // DAYS_PER_QUARTER)),
                 r.days_p50,
@@ -163,7 +164,7 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
             )
         )
     columns = (
-        "job", "place", "system", "accelerators", "used", "spares", "precision", "starts", "p50_days", "days",
+        "job", "place", "system", "accelerators", "used", "spares", "idle", "precision", "starts", "p50_days", "days",
         "mfu_frac", "goodput_frac", "step_time_s", "layout",
     )  # fmt: skip
     return Table(columns, tuple(rows))

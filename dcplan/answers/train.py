@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from dcplan.answers.train_ask import Ask
+from dcplan.answers.train_ask import DEFAULT_BATCH_TOKENS, Ask
 from dcplan.answers.train_inverse import Limits, train_inverse
 from dcplan.answers.train_model import train_model
 from dcplan.answers.train_phase import read_phase
@@ -103,7 +104,8 @@ def train(  # noqa: PLR0913 - the flags of the verb
         tokens that lost statistical efficiency adds. [-, -, Gb/s, byte, -, -]
     deadline_days, mw, budget_usd : float, optional
         Instead of ``accelerators``: the smallest cluster that ends in time at 80 % confidence; without a deadline
-        the fastest under a rated IT power or a rent. [days, MW, USD]
+        the fastest under a rated IT power or a rent. A deadline with ``accelerators`` gives the probability of
+        keeping it. [days, MW, USD]
     reliability, storage : str
         Fields of the scenario's blocks of these names: ``checkpoint=blocking,restart-s=300``; ``level=best``.
     replicas : int, default 0
@@ -142,16 +144,18 @@ def train(  # noqa: PLR0913 - the flags of the verb
         usd_per_accelerator_hour,
         site,
         power_frac,
-        tuple(read_phase(text) for text in phases),
+        tuple(read_phase(text, global_batch_tokens or DEFAULT_BATCH_TOKENS) for text in phases),
         in_network,
         _wide(sites, local_steps, wan_gbps, wan_value_bytes, wan_overlap, token_penalty_frac),
         _quarter(start),
-        read_wishes(reliability, Reliability, "--reliability"),
-        read_wishes(storage, Storage, "--storage"),
-        replicas,
-        images,
+        reliability=read_wishes(reliability, Reliability, "--reliability"),
+        storage=read_wishes(storage, Storage, "--storage"),
+        replicas=replicas,
+        images=images,
     )
     limits = Limits(deadline_days, mw, budget_usd)
+    if limits == Limits(deadline_days, None, None) and accelerators is not None and deadline_days is not None:
+        return train_model(replace(ask, deadline_days=deadline_days), catalog)
     if limits != Limits(None, None, None):
         _refuse_mixed(ask, limits)
         return train_inverse(ask, limits, catalog)

@@ -65,6 +65,8 @@ class Ask:
     storage: Storage = field(default_factory=Storage)
     replicas: int = 0
     """Runs to play through stop by stop; 0 leaves it at the closed form."""
+    deadline_days: float | None = None
+    """The answer gives the probability of ending within it."""
     images: float = 0.0
     """Images (or tiles) of one sequence, for a model with a vision encoder."""
 
@@ -155,10 +157,10 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
             ask.usd_per_accelerator_hour,
             ask.site,
             ask.power_frac,
-            ask.reliability,
-            ask.storage,
-            ask.images,
-            _notes(ask, shape, read_config(catalog, ask.model)[0]),
+            reliability=ask.reliability,
+            storage=ask.storage,
+            images=ask.images,
+            notes=_notes(ask, shape, read_config(catalog, ask.model)[0]),
         )
         for precision, spec in specs.items()
     ]

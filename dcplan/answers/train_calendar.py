@@ -22,6 +22,8 @@ from dcplan.training.estimate import Sweep
 from dcplan.training.tables import Array
 
 REPLICAS, SEED = 1000, 1
+POOR = 0.7
+PLANNED = "planned-maintenance"
 LOSSES = {
     "saves": "checkpoints that block",
     "lost_work": "work since the last checkpoint",
@@ -113,11 +115,14 @@ def goodput_metrics(found: Calendar) -> dict[str, Metric]:
     value, low, high = (float(np.asarray(x).reshape(-1)[0]) for x in (good.value, good.low, good.high))
     per_day = found.of("stops_per_day")
     days = float(np.asarray(found.run.p50_days).reshape(-1)[0])
+    moving = 1.0 - float(np.asarray(found.outlook.losses.waiting).reshape(-1)[0])
+    planned = sum(each for key, _, each in found.stops.by_part if key == PLANNED) / max(found.stops.per_day, 1e-30)
     save, interval = (float(np.asarray(x).reshape(-1)[0]) for x in (tier.save_s, tier.interval_s))
     spares = found.of("spares")
     return {
         "goodput_frac": Metric(value, "", "Lasting progress over wall-clock time", low, high),
-        "interruptions": Metric(per_day * days, "", "Stops expected in the median run time"),
+        "interruptions": Metric(per_day * days * moving, "", "Stops expected in the median run time"),
+        "interruptions_unplanned": Metric(per_day * days * moving * (1.0 - planned), "", "Those that nobody planned"),
         "mttf_h": Metric(24.0 / per_day, "h", "Mean time between stops"),
         "checkpoint.size_tb": Metric(found.size_bytes / 1e12, "TB", "One checkpoint"),
         "checkpoint.save_s": Metric(save, "s", "Training waits for one checkpoint"),
@@ -126,9 +131,23 @@ def goodput_metrics(found: Calendar) -> dict[str, Metric]:
     }
 
 
+def lost_time(found: Calendar) -> list[dict[str, str]]:
+    """A word when the run spends more time on stops than on training."""
+    value = float(np.asarray(found.outlook.goodput.value).reshape(-1)[0])
+    if value >= POOR:
+        return []
+    lost = {name: float(np.asarray(getattr(found.outlook.losses, name)).reshape(-1)[0]) for name in LOSSES}
+    most = max(lost, key=lambda name: lost[name])
+    hint = {"waiting": "more spares or faster repair", "saves": "faster or rarer checkpoints"}
+    mend = hint.get(most, "fewer stops, faster restarts, more frequent checkpoints")
+    cause = f"only {value:.1%} of the time makes progress; most is lost to {LOSSES[most]} ({lost[most]:.1%}): {mend}"
+    return [{"code": "goodput", "message": cause}]
+
+
 def calendar_tables(found: Calendar, asked: Asked) -> dict[str, Table]:
     """Where the time goes, what stops the run, what makes its end unsure."""
     wall = float(np.asarray(found.run.p50_days).reshape(-1)[0])
+    moving = 1.0 - float(np.asarray(found.outlook.losses.waiting).reshape(-1)[0])
     scale = found.of("stops_per_day") / max(found.stops.per_day, 1e-30)
     lost = found.outlook.losses
     shares = {name: float(np.asarray(getattr(lost, name)).reshape(-1)[0]) for name in LOSSES}
@@ -140,7 +159,7 @@ def calendar_tables(found: Calendar, asked: Asked) -> dict[str, Table]:
         "stops": Table(
             ("part", "count", "stops_per_day", "stops"),
             tuple(
-                (key, count * asked.accelerators, each * scale, each * scale * wall)
+                (key, count * asked.accelerators, each * scale, each * scale * wall * moving)
                 for key, count, each in found.stops.by_part
             ),
         ),
@@ -177,7 +196,7 @@ def replayed(found: Calendar, asked: Asked, replicas: int = REPLICAS) -> Table:
     closed = kept * (1.0 - max(short, 0.0))
     p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
     return Table(
-        ("replicas", "goodput_frac", "closed_form_frac", "p10_days", "p50_days", "p90_days", "stops", "waited_days"),
+        ("replicas", "played_frac", "closed_form_frac", "p10_days", "p50_days", "p90_days", "stops", "waited_days"),
         (
             (
                 replicas,

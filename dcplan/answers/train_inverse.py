@@ -24,6 +24,8 @@ CONFIDENCE = 0.8
 """Of the scenario format too: the share of runs that end by the deadline."""
 LARGEST_SYSTEMS = 16384
 GROWTH = 1.05
+REFINED = 1.5
+"""Counts down to this share of the first answer are searched on the full grid."""
 NEAR = 1.5
 """Sizes up to this factor from the answer are listed beside it."""
 SHOWN = 5
@@ -79,6 +81,9 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
         clean = each.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         found.append(_Sized(each, swept, clean, run_at(ledger, each, swept, clean)))
     rows, best = _choose(found, counts, limits, price)
+    if best is not None:
+        found = [_refined(ledger, f, best[0]) for f in found]
+        rows, best = _choose(found, counts, limits, price)
     columns = ("accelerators", "precision", "p50_days", "p80_days", "it_mw", "cost_usd", "meets")
     if best is None:
         quickest = sorted(rows, key=lambda r: r[2])[:SHOWN]
@@ -90,6 +95,30 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
     answer.metrics |= _room(found, count, precision, limits, unit)
     answer.headline = f"{_asked_for(limits)}: {answer.headline}"
     return answer
+
+
+def _refined(ledger: Ledger, sized: _Sized, count: int) -> _Sized:
+    """The same with all layouts searched near a count, where the first sweep took a coarser grid."""
+    swept, asked = sized.swept, sized.asked
+    at = np.flatnonzero((swept.accelerators >= count / REFINED) & (swept.accelerators <= count * GROWTH))
+    near = sweep(
+        asked.shape,
+        asked.seq_len,
+        asked.batch_tokens,
+        asked.spec,
+        swept.accelerators[at],
+        images=asked.images,
+        coarse=False,
+    )
+    step = swept.step_time_s.copy()
+    better = near.step_time_s < step[at]
+    step[at[better]] = near.step_time_s[better]
+    layouts = {k: v.copy() for k, v in swept.layouts.items()}
+    for name, column in layouts.items():
+        column[at[better]] = near.layouts[name][better]
+    swept = replace(swept, step_time_s=step, layouts=layouts)
+    clean = asked.tokens / swept.tokens_per_step * step / SECONDS_PER_DAY
+    return _Sized(asked, swept, clean, run_at(ledger, asked, swept, clean))
 
 
 def _counts(asked: Asked, limits: Limits) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -7,16 +7,25 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from dcplan.answers.layout_text import read_layout
+from dcplan.answers.layout_text import Typed, read_layout
 from dcplan.answers.nearest import nearest
 from dcplan.answers.train_ask import Ask, Asked, resolve
-from dcplan.answers.train_calendar import Calendar, calendar, calendar_tables, data_of, replayed, storage_table
+from dcplan.answers.train_calendar import (
+    Calendar,
+    calendar,
+    calendar_tables,
+    data_of,
+    lost_time,
+    replayed,
+    storage_table,
+)
 from dcplan.answers.train_metrics import calendar_metrics, rent_usd_per_hour, speed_metrics
 from dcplan.answers.train_sizes import fewer
 from dcplan.answers.train_tables import Part, first_layout, layout_line, phase_table, remarks, step_tables
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.reliability.calendar import in_time_frac
 from dcplan.result import Metric, Result, Table
 from dcplan.training.estimate import case_of, sweep
 from dcplan.training.grid import Case, case_setup, layout_table
@@ -24,6 +33,7 @@ from dcplan.training.lightest import GIB
 from dcplan.training.memory import memory
 from dcplan.training.search import USABLE_FRAC, Found, search
 from dcplan.training.step import Step, step
+from dcplan.training.tables import RECOMPUTE
 from dcplan.units import si
 
 
@@ -48,6 +58,9 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
     days = calendar(ledger, whole, _group(found, case), sum(s.clean_days for s in spans))
     metrics = speed_metrics(best, case, found, main.step_time_s, ask.wide.sites if ask.wide else 1)
     metrics |= calendar_metrics(catalog, ledger, whole, spans, days)
+    if ask.deadline_days is not None:
+        share = in_time_frac(days.run, ask.deadline_days)
+        metrics["in_time_frac"] = Metric(share, "", f"Probability of ending within {ask.deadline_days:g} days")
     every = [p.found for parts in runs for p in parts]
     metrics |= {
         "search.layouts": Metric(sum(f.tried for f in every), "", "Layouts tried"),
@@ -63,10 +76,10 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
         tables=step_tables(ask, main, done)
         | phase_table(parts)
         | _calendar_tables(ask, days, whole)
-        | {"storage": storage_table(ledger, whole, days, main.step_time_s)}
+        | {"run_storage": storage_table(ledger, whole, days, main.step_time_s)}
         | _smaller(ask, catalog, ledger, whole, metrics),
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
-        warnings=remarks(main, _fastest(ask, best, case)),
+        warnings=remarks(main, _fastest(ask, best, case)) + lost_time(days),
         run={"seconds": round(seconds, 4)},
     )
 
@@ -122,14 +135,26 @@ def _one(ask: Ask, asked: Asked) -> tuple[Case, Found]:
         return case, _streamed(ask, asked, sites)
     if not ask.layout:
         return case, search(case, ranks, keep=max(ask.top, 1))
-    typed = read_layout(ask.layout, case, ranks)
+    limit = case.device.hbm_gb / case.device.ranks * GIB
+    typed = _lightest(read_layout(ask.layout, case, ranks), limit)
     setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
     held = memory(setup).total
-    limit = typed.case.device.hbm_gb / typed.case.device.ranks * GIB
     if held[0] > limit:
         near = nearest(typed.case, typed.columns, ranks) or first_layout(search(typed.case, ranks))
         return typed.case, Found({}, np.empty(0), np.empty(0), 1, 0, float(held[0]), near)
     return typed.case, Found(typed.columns, step(setup).time_s, held, 1, 1)
+
+
+def _lightest(typed: Typed, limit: float) -> Typed:
+    """Recompute that is left out is the lightest mode that fits, as in tables of runs."""
+    if typed.recompute_typed:
+        return typed
+    for name in typed.case.stack.recompute:
+        mode = np.array([float(RECOMPUTE.index(name))])
+        lighter = replace(typed, columns=typed.columns | {"recompute": mode})
+        if memory(case_setup(lighter.case, layout_table(lighter.case, lighter.columns))).total[0] <= limit:
+            return lighter
+    return typed
 
 
 def _streamed(ask: Ask, asked: Asked, sites: int) -> Found:
@@ -143,9 +168,11 @@ def _streamed(ask: Ask, asked: Asked, sites: int) -> Found:
 
 
 def _headline(ask: Ask, best: Asked, metrics: dict[str, Metric]) -> str:
-    days, mfu = metrics["days"].value, metrics["mfu_frac"].value
+    days, mfu = metrics["days"], metrics["mfu_frac"].value
+    span = f"P50; P10 to P90 {days.low:.1f} to {days.high:.1f}"
     return (
-        f"{_what(ask, best)}: {days:.1f} days (P50), {mfu:.1%} MFU, {metrics['step_time_s'].value:.3g} s a step; "
+        f"{_what(ask, best)}: {days.value:.1f} days ({span}), {mfu:.1%} MFU, "
+        f"{metrics['step_time_s'].value:.3g} s a step, {metrics['goodput_frac'].value:.1%} goodput; "
         f"{si(best.tokens)} tokens, {si(best.batch_tokens)} a step"
         f"{'' if ask.global_batch_tokens or ask.phases else ' (default: give --global-batch-tokens)'}"
     )

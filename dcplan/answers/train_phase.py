@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dcplan.answers.train_ask import Phase
+from dcplan.answers.train_ask import DEFAULT_BATCH_TOKENS, Phase
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 
 KEYS = ("tokens", "seq-len", "global-batch-tokens")
 WHERE = Place("--phase")
 
 
-def read_phase(text: str) -> Phase:
-    """One phase.
+def read_phase(text: str, batch: float = DEFAULT_BATCH_TOKENS) -> Phase:
+    """One phase; ``batch`` is the global batch in tokens where it names none.
 
     Raises
     ------
@@ -36,6 +36,7 @@ def read_phase(text: str) -> Phase:
             values[key] = 0.0
         if not 1 <= values[key] < float("inf"):
             problems.append(Problem("DC051", f"{pair!r}: a number, at least 1", WHERE))
+    values.setdefault("global-batch-tokens", max(batch, values.get("seq-len", 0.0)))
     missing = [k for k in KEYS if k not in values]
     if missing and not problems:
         problems.append(Problem("DC051", f"{text!r}: {', '.join(missing)} missing", WHERE))

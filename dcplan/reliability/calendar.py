@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -36,6 +37,20 @@ class RunTime:
         return self.p50_days * np.exp(NormalDist().inv_cdf(confidence) * self.sigma)
 
 
+def in_time_frac(run: RunTime, days: float) -> float:
+    """Probability that a run ends within some days.
+
+    Examples
+    --------
+    >>> in_time_frac(RunTime(80.0, 0.1), 80.0), round(in_time_frac(RunTime(80.0, 0.1), 90.94), 2)
+    (0.5, 0.9)
+    """
+    p50, sigma = float(np.asarray(run.p50_days).reshape(-1)[0]), float(np.asarray(run.sigma).reshape(-1)[0])
+    if sigma <= 0:
+        return float(p50 <= days)
+    return NormalDist().cdf(math.log(days / p50) / sigma)
+
+
 @dataclass(frozen=True)
 class Goodput:
     """Effective training time over wall-clock time: median, P10 and P90 of what is not known about it."""
@@ -56,15 +71,21 @@ class Chance:
     """Lost work lies anywhere between two saves."""
 
 
-def run_time(clean_days: Value, step_spread_frac: float, goodput: Goodput, chance: Chance | None = None) -> RunTime:
+def run_time(
+    clean_days: Value,
+    step_spread_frac: float,
+    goodput: Goodput,
+    chance: Chance | None = None,
+    slowdown: tuple[float, float, float] = (1.0, 1.0, 1.0),
+) -> RunTime:
     r"""Distribution of a run's length.
 
-    .. math:: \mathrm{p50} = d / g, \qquad
-              \sigma^2 = \left(\tfrac{\ln(1+s)}{z_{0.9}}\right)^2
+    .. math:: \mathrm{p50} = d\,f / g, \qquad
+              \sigma^2 = \left(\tfrac{\ln(1+s)}{z_{0.9}}\right)^2 + \left(\tfrac{\ln(f_h/f_l)}{2 z_{0.9}}\right)^2
               + \left(\tfrac{\ln(g_h/g_l)}{2 z_{0.9}}\right)^2 + \frac{N\,E[c^2]}{\mathrm{p50}^2}
 
-    Step time and goodput are independent log-normals whose bounds are P10 and P90; N stops add their own scatter,
-    with :math:`E[c^2] = c^2 + \Delta t^2/12`.
+    Step time, slow-down and goodput are independent log-normals whose bounds are P10 and P90; N stops add
+    their own scatter, with :math:`E[c^2] = c^2 + \Delta t^2/12`.
 
     Parameters
     ----------
@@ -76,6 +97,8 @@ def run_time(clean_days: Value, step_spread_frac: float, goodput: Goodput, chanc
         In (0, 1].
     chance : Chance, optional
         Left out, stops scatter nothing.
+    slowdown : (float, float, float), default 1
+        P10, median f and P90 of step time in production over the predicted one, above 0. [-]
 
     Raises
     ------
@@ -92,9 +115,11 @@ def run_time(clean_days: Value, step_spread_frac: float, goodput: Goodput, chanc
     if not step_spread_frac >= 0 or (low <= 0).any() or (low > value).any() or (value > high).any() or (high > 1).any():
         msg = "ratios must lie in (0, 1] and in order"
         raise ValueError(msg)
-    p50 = clean_days / value
+    least, factor, most = slowdown
+    p50 = clean_days * factor / value
     parts: dict[str, Value] = {
         "step_time": np.full(np.shape(p50), (np.log1p(step_spread_frac) / P90) ** 2),
+        "production": np.full(np.shape(p50), (np.log(most / least) / (2 * P90)) ** 2),
         "failure_rates": np.broadcast_to((np.log(high / low) / (2 * P90)) ** 2, np.shape(p50)),
     }
     if chance is not None:

@@ -64,6 +64,8 @@ class Policy:
     """On all stops: lemon nodes left in."""
     early_factor: float = 1.0
     early_days: float = 30.0
+    slowdown: Bounds = (1.0, 1.0, 1.0)
+    """Step time in production over the predicted one."""
     save_s: float | None = None
     interval_s: float | None = None
     spares: int | None = None
@@ -83,12 +85,14 @@ class Outlook:
     """Accelerators that stand by."""
     losses: Losses
     goodput: Goodput
+    slowdown: Bounds
 
     def run(self, clean_days: Array | float, step_spread_frac: float) -> RunTime:
-        """Distribution of the length of a run of so many clean days."""
+        """Distribution of the length of a run of so many clean days at the predicted step time."""
         tier = self.recovery.durable
         cost = tier.restart_s + np.asarray(tier.interval_s) / 2.0
-        return run_time(clean_days, step_spread_frac, self.goodput, Chance(self.stops_per_day, cost, tier.interval_s))
+        chance = Chance(self.stops_per_day, cost, tier.interval_s)
+        return run_time(clean_days, step_spread_frac, self.goodput, chance, self.slowdown)
 
 
 def outlook(
@@ -139,6 +143,7 @@ def outlook(
         np.array([float(s.accelerators) for s in spares]),
         best,
         Goodput(value, np.clip(value - below, 1e-6, value), np.clip(value + above, value, 1.0)),
+        policy.slowdown,
     )
 
 

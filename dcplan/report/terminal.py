@@ -31,12 +31,13 @@ SECTIONS = {
     "layout": "Layout",
     "sizes": "Cluster sizes",
     "fewer": "The same run on fewer accelerators",
-    "layouts": "Fastest layouts, and those that use less memory",
+    "layouts": "Fastest layouts (-v: those that use less memory too)",
     "breakdown": "Step time",
     "memory": "Memory of the fullest rank",
+    "run_storage": "Shared storage that the run asks for",
     "losses": "Where wall-clock time is lost",
     "stops": "What stops the run",
-    "replay": "Played through stop by stop",
+    "replay": "Played through stop by stop (without slow parts, outages and the step time's own interval)",
     "uncertainty": "What makes the end unsure",
     "conflict": "Why there is no plan",
     "remedies": "Smallest changes that would allow a plan",
@@ -47,6 +48,7 @@ SECTIONS = {
     "left_out": "Left out, and why",
 }
 HIDDEN_COLUMNS = {
+    "layouts": ("among_fastest",),
     "racks": ("cooling",),
     "bands": ("source",),
 }
@@ -74,6 +76,9 @@ def _section(console: Console, stream: IO[str], name: str, table: Table, *, verb
     keep = [i for i, column in enumerate(table.columns) if column not in hidden]
     rows = [tuple(row[i] for i in keep) for row in table.rows]
     more = 0
+    if name == "layouts" and not verbose and "among_fastest" in table.columns:
+        fastest = table.columns.index("among_fastest")
+        rows = [row for row, whole in zip(rows, table.rows, strict=True) if whole[fastest]]
     if name == "left_out" and not verbose and len(rows) > SHORT:
         more = len(rows) - SHORT
         rows = rows[:SHORT]

@@ -8,7 +8,7 @@ from typing import Any
 
 from dcplan.training.architecture import Architecture
 from dcplan.training.diffusion import from_diffusers
-from dcplan.training.keys import mlp_params, need
+from dcplan.training.keys import TEXT_DEFAULTS, mlp_params, need
 from dcplan.training.vision import with_tower
 
 GATED = frozenset({"silu", "swiglu", "gelu_pytorch_tanh", "gelu_tanh_gated", "geglu", "gelu_new_gated"})
@@ -82,7 +82,9 @@ def _impossible(shape: Architecture) -> list[str]:
 
 
 def _read(config: Mapping[str, Any]) -> Architecture:
-    config = {**config, **dict(config.get("text_config") or config.get("llm_config") or {})}
+    text = dict(config.get("text_config") or config.get("llm_config") or {})
+    usual = TEXT_DEFAULTS.get(str(text.get("model_type")), {})
+    config = {**config, **usual, **text}
     if config.get("cross_attention_layers"):
         msg = "cross_attention_layers: layers that read another stream (Llama 3.2 Vision) are not counted"
         raise ValueError(msg)

@@ -93,6 +93,8 @@ def sweep(
     accelerators: Array,
     wanted_s: Sequence[float] = (),
     images: float = 0.0,
+    *,
+    coarse: bool = True,
 ) -> Sweep:
     """Fastest layout that fits memory, for each accelerator count.
 
@@ -114,6 +116,8 @@ def sweep(
     wanted_s : sequence of float, optional
         Where only the smallest counts with steps as short as these matter: counts that cannot reach the longest
         are left out, and so are those beyond one that reaches the shortest. [s]
+    coarse : bool, default True
+        Search the planner's coarser grid instead of all layouts.
     images : float, default 0
         Images (or tiles) of a sequence that pass through the model's vision tower. [-]
     """
@@ -124,7 +128,7 @@ def sweep(
     flops = model_flops_per_token(shape, seq_len, images) * case.global_batch * seq_len
     able = flops / (counts * hardware.peak_tflops * 1e12) <= max(wanted_s, default=math.inf)
     counts = counts[able] if able.any() else counts[-1:]
-    search_at = _searcher(case, int(counts[-1]))
+    search_at = _searcher(case, int(counts[-1]), _planner_axes(case) if coarse else default_axes(case))
     found = []
     for count in _references(counts):
         found.append(search_at(int(count)))
@@ -146,9 +150,9 @@ def sweep(
     return result
 
 
-def _searcher(case: Case, largest: int) -> Callable[[int], Found]:
+def _searcher(case: Case, largest: int, axes: Axes) -> Callable[[int], Found]:
     """Search at one count; micro-batches are timed once for all counts."""
-    ready = prepare(case, int(largest * case.device.ranks), _planner_axes(case))
+    ready = prepare(case, int(largest * case.device.ranks), axes)
     return lambda count: quick_search(ready, int(count * case.device.ranks), KEPT)
 
 

@@ -107,10 +107,20 @@ def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
     )
 
 
+def tensor_sizes(case: Case) -> list[int]:
+    """Tensor-parallel sizes: divisors of the heads that share out key-value heads and scale-up domains evenly."""
+    kv, domain = case.shape.kv_heads, round(case.device.domain * case.device.ranks)
+
+    def even(tp: int, whole: int) -> bool:
+        return whole % tp == 0 or tp % whole == 0
+
+    return [tp for tp in divisors(case.shape.heads) if even(tp, kv) and even(tp, domain)]
+
+
 def inner_columns(case: Case, ranks: int, axes: Axes) -> dict[str, Array]:
     """All (tp, cp, micro-batch, ep, etp): what the time of one micro-batch depends on."""
     batch = int(case.global_batch)
-    tps, cps = divisors(case.shape.heads), divisors(case.seq_len)
+    tps, cps = tensor_sizes(case), divisors(case.seq_len)
     eps = divisors(case.shape.experts) if case.shape.moe_layers else [1]
     micros = sorted({*divisors(batch), *(b for b in SMALL_MICRO_BATCHES if b <= batch)})
     if axes.coarse:

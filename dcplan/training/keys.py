@@ -5,6 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+TEXT_DEFAULTS: Mapping[str, Mapping[str, int]] = {
+    "llama": {
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "intermediate_size": 11008,
+        "vocab_size": 32000,
+    },
+    "mistral": {
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "intermediate_size": 14336,
+        "vocab_size": 32000,
+    },
+}
+"""Sizes that a ``text_config`` leaves out because they are its class's own (Transformers, LlamaConfig and
+MistralConfig): LLaVA's files do."""
+
 
 def need(config: Mapping[str, Any], *names: str) -> Any:
     """Value of the first of several names that the configuration has.

@@ -74,9 +74,10 @@ def prepare(case: Case, ranks: int, axes: Axes | None = None) -> Prepared:
 def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -> Found:
     """Every valid layout of ``ranks`` ranks; the ``keep`` fastest that fit memory, and the memory frontier.
 
-    Tensor parallel divides the heads, context parallel the sequence, expert parallel the experts; the micro-batch
-    divides the global batch or is small; stages hold whole layers, their number divides the ranks or the layers or
-    is a power of two; chunks divide a stage. Ranks that fill no replica, or find no sequence, stay idle.
+    Tensor parallel divides the heads; key-value heads and scale-up domains divide by it, or it by them. Context
+    parallel divides the sequence, expert parallel the experts; the micro-batch divides the global batch or is small;
+    stages hold whole layers, their number divides the ranks or the layers or is a power of two; chunks divide a
+    stage. Ranks that fill no replica, or find no sequence, stay idle.
 
     Parameters
     ----------

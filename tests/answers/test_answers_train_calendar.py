@@ -51,7 +51,7 @@ def test_shares_of_the_variance_sum_to_one(llama: Result) -> None:
 
 def test_played_through_it_is_the_closed_form(llama: Result) -> None:
     row = llama.frame("replay").iloc[0]
-    assert row["goodput_frac"] == pytest.approx(row["closed_form_frac"], abs=0.01)
+    assert row["played_frac"] == pytest.approx(row["closed_form_frac"], abs=0.01)
     assert row["p10_days"] < row["p50_days"] < row["p90_days"]
     assert row["p90_days"] - row["p10_days"] < 2.0
 
@@ -118,7 +118,7 @@ def test_data_that_arrive_too_slowly_set_the_step() -> None:
 
 def test_storage_of_a_run_by_hand(llama: Result) -> None:
     """Level better: 16,384 x 160/1024 = 2,560 GB/s read; blocks of 120.68 GB/s: 22; 62 + 20 x 5.68 TB = 0.176 PB."""
-    row = llama.frame("storage").iloc[0]
+    row = llama.frame("run_storage").iloc[0]
     assert row["needed_read_gb_per_s"] == pytest.approx(2560)
     assert (row["blocks"], row["sized_by"], row["read_set_by"]) == (22, "read", "level")
     assert row["needed_pb"] == pytest.approx(0.176, rel=0.01)
@@ -126,7 +126,7 @@ def test_storage_of_a_run_by_hand(llama: Result) -> None:
 
 
 def test_tier_of_a_run_is_the_one_asked_for() -> None:
-    row = _small(storage="tier=ddn-ai400x3").frame("storage").iloc[0]
+    row = _small(storage="tier=ddn-ai400x3").frame("run_storage").iloc[0]
     assert row["tier"] == "ddn-ai400x3"
     with pytest.raises(InputError) as caught:
         _small(storage="tier=ddn-ai400x9")
@@ -142,6 +142,44 @@ def test_fewer_accelerators_are_a_pareto_set() -> None:
     row = table[table["accelerators"] == 512].iloc[0]
     alone = dcplan.train("llama-3.1-70b", system="dgx-h100", accelerators=512, tokens=1e12)
     assert row["step_time_s"] == pytest.approx(alone.value("step_time_s"), rel=0.1)
+
+
+def test_production_is_slower_than_the_benchmark_it_is_predicted_from() -> None:
+    usual, own = _small(), _small(reliability="production-slowdown=1")
+    assert usual.value("days_p50") == pytest.approx(own.value("days_p50") * 1.15, rel=1e-3)
+    assert usual.value("step_time_s") == own.value("step_time_s")
+    shares = usual.frame("uncertainty").set_index("cause")["variance_frac"]
+    assert shares["production"] > 0
+    assert own.frame("uncertainty").set_index("cause")["variance_frac"]["production"] == 0
+
+
+def test_days_of_llama_3_hold_the_published_hours() -> None:
+    """30.84 M H100-hours for 15.6 T tokens (model card): on 16,384 that is 78.4 days, inside P10 to P90."""
+    run = dcplan.train("llama-3.1-405b", **(LLAMA | {"global_batch_tokens": 16.8e6}))
+    assert run.value("days_p10") < 30.84e6 / 16384 / 24 < run.value("days_p90")
+
+
+def test_a_deadline_with_a_size_gives_its_probability() -> None:
+    days = _small().value("days_p50")
+    half = dcplan.train("llama-3.1-8b", **SMALL, deadline_days=days)
+    assert half.value("in_time_frac") == pytest.approx(0.5, abs=1e-6)
+    late = dcplan.train("llama-3.1-8b", **SMALL, deadline_days=_small().value("days_p90"))
+    assert late.value("in_time_frac") == pytest.approx(0.9, abs=1e-6)
+
+
+def test_a_run_that_hardly_moves_says_so() -> None:
+    found = _small(reliability="stops-per-1000-node-days=2000,restart-s=7200")
+    assert "goodput" in [w["code"] for w in found.warnings]
+    assert "goodput" not in [w["code"] for w in _small().warnings]
+
+
+def test_waiting_runs_are_not_stopped() -> None:
+    """Without spares a run of 256 nodes stands still most of the time, and what stands still is not interrupted."""
+    asked = LLAMA | {"accelerators": 2048}
+    none = dcplan.train("llama-3.1-405b", **asked, reliability="spares=0")
+    some = dcplan.train("llama-3.1-405b", **asked)
+    assert none.value("interruptions") == pytest.approx(some.value("interruptions"), rel=0.1)
+    assert none.value("interruptions_unplanned") < none.value("interruptions")
 
 
 @pytest.mark.parametrize(

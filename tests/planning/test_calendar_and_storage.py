@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from functools import cache
 
 import pytest
@@ -37,8 +38,13 @@ def test_given_spares_are_taken() -> None:
 def test_late_starts_lie_between_length_and_end() -> None:
     result = _plan()
     row = result.frame("ends").iloc[0]
-    assert row["end_days"] > result.value("train.flagship.days")
-    assert row["end_p50_days"] > result.value("train.flagship.days_p50")
+    assert (row["length_p50_days"], row["length_days"]) == pytest.approx(
+        (result.value("train.flagship.days_p50"), result.value("train.flagship.days"))
+    )
+    start, middle, end = (date.fromisoformat(row[c]) for c in ("planned_start", "finish_p50", "finish"))
+    assert (middle - start).days > row["length_p50_days"] + 10
+    assert (end - start).days > row["length_days"] + 10
+    assert row["finish"] == result.metrics["train.flagship.finish"].value
     shares = [row[c] for c in row.index if c.endswith("_frac") and c != "goodput_frac"]
     assert sum(shares) == pytest.approx(1.0)
     assert row["delivery_frac"] > 0
@@ -48,7 +54,8 @@ def test_a_fleet_in_service_starts_on_time() -> None:
     result = dcplan.plan("meta-24k-h100")
     row = result.frame("ends").iloc[0]
     assert row["delivery_frac"] == 0
-    assert row["end_days"] == pytest.approx(result.value("train.llama3.days"))
+    start, end = (date.fromisoformat(row[c]) for c in ("planned_start", "finish"))
+    assert (end - start).days == pytest.approx(result.value("train.llama3.days"), abs=1)
 
 
 def test_storage_comes_with_the_accelerators() -> None:

@@ -68,7 +68,8 @@ def _layouts(case: Case, ranks: int, axes: Axes) -> Iterator[dict[str, float]]:
     """Every layout the rules of :func:`search` allow, one by one."""
     shape, batch = case.shape, case.global_batch
     for tp in [t for t in range(1, ranks + 1) if _whole(shape.heads, t)]:
-        for cp in [c for c in range(1, ranks + 1) if _whole(case.seq_len, c)]:
+        even = [_whole(n, tp) or _whole(tp, n) for n in (shape.kv_heads, case.device.domain)]
+        for cp in [c for c in range(1, ranks + 1) if _whole(case.seq_len, c) and all(even)]:
             for pp in range(1, min(shape.layers, ranks) + 1):
                 if not (_whole(ranks, pp) or _whole(shape.layers, pp) or pp in {2, 4, 8, 16}):
                     continue

@@ -170,7 +170,9 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         job = terms[r.job]
         start = r.start_month * DAYS_PER_MONTH
         yield Check("job not before its start", r.job, 0, job.first_month, r.start_month)
-        yield Check("job ends by its deadline (day)", r.job, 0, start + r.finish_days, job.end_day)
+        yield Check(
+            "job ends by its deadline (day)", r.job, 0, start + (r.finish_days if job.dated else r.days), job.end_day
+        )
         if job.deadline_days is not None:
             yield Check("job length days", r.job, 0, r.days, job.deadline_days)
         if not r.on_cloud:

@@ -98,7 +98,7 @@ def build(question: Question) -> Built:
         cloud_max_accelerators=cloud.max_accelerators if cloud else None,
         storage=storage,
         left_out=tuple(left_out),
-        warnings=tuple(_warnings(question)),
+        warnings=(*_warnings(question), *_unused(question, ledger)),
     )
     return Built(menu, ledger)
 
@@ -219,6 +219,16 @@ def _work(
     return tuple(jobs), tuple(configs), tuple(capacity)
 
 
+def _unused(question: Question, ledger: Ledger) -> list[str]:
+    """Catalog values of the scenario's own that nothing in this plan asks for."""
+    text = [f".{key}." for key in ledger.rows]
+    return [
+        f"prices.{key} is not used by this plan"
+        for key in question.scenario.prices
+        if not any(f".{key}." in row for row in text)
+    ]
+
+
 def _warnings(question: Question) -> list[str]:
     scenario = question.scenario
     notes = [
@@ -230,6 +240,12 @@ def _warnings(question: Question) -> list[str]:
     over = scenario.fabric.oversubscription if scenario.fabric else None
     if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
         notes.append("oversubscription changes switch counts and cost here, not yet the training time")
+    notes += [
+        f"{site.id}/{hall.id}: a new hall without available_from counts as ready at the start: no delay of building it"
+        for site in scenario.sites
+        for hall in site.halls
+        if not hall.existing and hall.available_from is None and not site.lease
+    ]
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
     if scenario.finance.debt or scenario.finance.tax != type(scenario.finance.tax)():

@@ -40,6 +40,8 @@ DENSE_STEPS = 96
 GROWTH = 1.03
 USUAL_GOODPUT, LEAST_GOODPUT = 0.93, 0.75
 """Only to choose the counts worth a search."""
+POOR = 0.7
+"""Goodput below which a refusal names it."""
 FAR_DAYS = 1e5
 """Stands in for the length of runs that no layout makes."""
 
@@ -58,6 +60,7 @@ def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
         confidence=ledger.assumed(f"jobs.{job.id}.deadline_confidence", job.deadline_confidence, DEFAULT_CONFIDENCE),
         sites=job.sites or tuple(s.id for s in scenario.sites),
         cloud=job.sites is None,
+        dated=job.deadline is not None,
     )
 
 
@@ -146,6 +149,13 @@ class JobMenu:
         size = stored_bytes(self.shape(job.model), spec)
         return outlook(part, rules, swept.accelerators, size, group, np.where(np.isfinite(clean), clean, FAR_DAYS))
 
+    def _last_goodput(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> float | None:
+        """Goodput at the largest count, to say why it is too slow."""
+        if not swept.accelerators.size or not np.isfinite(swept.step_time_s[-1]):
+            return None
+        clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
+        return float(np.asarray(self._outlook(job, target, swept, spec, clean).goodput.value)[-1])
+
     def _system(self, target: Target, *, cloud: bool) -> System:
         """The system of a hall, or any that carries a rented accelerator."""
         catalog = self.question.catalog
@@ -184,7 +194,7 @@ class JobMenu:
                     continue
                 found = self._by_length(job, terms, target, precision, *swept)
                 if not found:
-                    reasons.append(_why_none(swept[0], target, precision))
+                    reasons.append(_why_none(swept[0], target, precision, self._last_goodput(job, target, *swept)))
                 for config in found:
                     old = best.get(config.months)
                     if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
@@ -296,12 +306,14 @@ def _counts(unit: int, limit: int) -> list[int]:
     return counts or [unit]
 
 
-def _why_none(swept: Sweep, target: Target, precision: str) -> str:
+def _why_none(swept: Sweep, target: Target, precision: str, goodput: float | None = None) -> str:
     if not swept.accelerators.size:
         return f"{precision}: too slow with the {target.limit} {target.accelerator} that it holds"
     if not np.isfinite(swept.step_time_s).any():
         return f"{precision}: no layout fits the memory of up to {int(swept.accelerators[-1])} {target.accelerator}"
     most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
+    if goodput is not None and goodput < POOR:
+        most += f", where stops leave {goodput:.0%} goodput"
     return f"{most} (cloud.max_accelerators_per_offer)" if target.place.startswith("cloud:") else most
 
 
@@ -324,13 +336,14 @@ def _starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
     """Every start month that still ends in time: monthly for short runs, quarterly for long ones."""
     result = []
     for config in configs:
+        length = config.finish_days if terms.dated else config.days
         step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
         month = terms.first_month
         starts = []
-        while month * DAYS_PER_MONTH + config.finish_days <= terms.end_day + 1e-9:
+        while month * DAYS_PER_MONTH + length <= terms.end_day + 1e-9:
             starts.append(month)
             month += step
-        last = math.floor((terms.end_day - config.finish_days) / DAYS_PER_MONTH + 1e-9)
+        last = math.floor((terms.end_day - length) / DAYS_PER_MONTH + 1e-9)
         if last >= terms.first_month and last not in starts:
             starts.append(last)
         result += [replace(config, start_month=s) for s in sorted(starts)]

@@ -151,6 +151,7 @@ def policy(wish: Reliability, storage: Storage | None, ledger: Ledger, redundanc
         outage_h_per_year=ledger.parameter("reliability", OUTAGES.get(redundancy, CONCURRENT)),
         blocking=blocking,
         peer=wish.checkpoint == "peer",
+        slowdown=_slowdown(wish, ledger),
         save_s=_given(ledger, "save_s", wish.save_s),
         interval_s=_given(ledger, "interval_s", wish.interval_s),
         spares=wish.spares,
@@ -161,6 +162,14 @@ def policy(wish: Reliability, storage: Storage | None, ledger: Ledger, redundanc
         factor, days = (ledger.parameter("reliability", key) for key in ("early-stops-factor", "early-days"))
         plain = replace(plain, early_factor=factor, early_days=days)
     return plain
+
+
+def _slowdown(wish: Reliability, ledger: Ledger) -> Bounds:
+    if wish.production_slowdown is None:
+        return _bounds(ledger, "production-slowdown")
+    value = ledger.take("reliability.production_slowdown", wish.production_slowdown)
+    low, high = wish.production_slowdown.bounds
+    return low, value, high
 
 
 def _given(ledger: Ledger, name: str, quantity: Quantity | None) -> float | None:

@@ -150,10 +150,14 @@ def with_storage(
 
 
 def given_storage(question: Question, ledger: Ledger) -> tuple[float, float, float]:
-    """Power, racks and price of the capacity that the scenario gives. [kW], [-], [USD]"""
+    """Power, racks and price of the capacity that the scenario gives: all of it, or its data set's. [kW], [-], [USD]"""
     wish = question.scenario.storage
-    if wish is None or wish.usable_pb is None:
+    if wish is None or (wish.usable_pb is None and wish.dataset_tb is None):
         return 0.0, 0.0, 0.0
     block = block_of(_named(question), ledger)
-    blocks = ledger.take("storage.usable_pb", wish.usable_pb) * TB_PER_PB / block.usable_tb
+    if wish.usable_pb is not None:
+        terabytes = ledger.take("storage.usable_pb", wish.usable_pb) * TB_PER_PB
+    else:
+        terabytes = ledger.take("storage.dataset_tb", wish.dataset_tb) if wish.dataset_tb else 0.0
+    blocks = terabytes / block.usable_tb
     return blocks * block.kw, blocks * block.rack_units / RACK_UNITS, blocks * block.price_usd

@@ -195,6 +195,8 @@ class JobTerms:
     sites: tuple[str, ...]
     cloud: bool = True
     """Rented hardware may run it; a job that names its sites stays there."""
+    dated: bool = True
+    """It has a deadline: what may delay its start counts. Else its planned end lies inside the horizon."""
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,7 @@ class Storage(Part):
     bytes_per_token: Positive | None = None
     """Training data read for one token: 4 for token ids; images and video take far more."""
     dataset_tb: Positive | None = None
+    """Training data where they are more than the jobs' tokens; its capacity comes on top of the accelerators' own."""
     kept_checkpoints: Positive | None = None
 
 
@@ -137,6 +138,8 @@ class Reliability(Part):
     spares: CountOrZero | None = None
     """Spare nodes of a job; left out, as many as cover 99 % of the time."""
     repair_h: Positive | None = None
+    production_slowdown: Positive | None = None
+    """Step time of the run over that of a tuned benchmark; 1 where the step time is measured."""
     early_life: bool = False
     lemon_nodes: bool = False
 
