@@ -113,3 +113,31 @@ def test_rented_accelerators_hold_no_spares() -> None:
     rented = [c for c in menu.configs if c.on_cloud]
     assert rented
     assert all(c.spares == 0 for c in rented)
+
+
+def test_a_data_set_comes_on_top() -> None:
+    # 20 PB in blocks of 0.59 PB at 590,000 USD: 20 M USD more
+    plain, more = _plan().frame("storage").iloc[0], _plan("storage.dataset_tb=20000").frame("storage").iloc[0]
+    assert more["usable_pb"] - plain["usable_pb"] == pytest.approx(20, abs=0.2)
+    assert more["capex_usd"] - plain["capex_usd"] == pytest.approx(20e6, rel=0.02)
+
+
+def test_a_price_that_nothing_uses_is_said() -> None:
+    notes = [w["message"] for w in _plan("prices.effective-training-frac.value=0.5").warnings]
+    assert "prices.effective-training-frac is not used by this plan" in notes
+    notes = [w["message"] for w in _plan("prices.restart-h.value=0.1").warnings]
+    assert not any("restart-h" in note for note in notes)
+
+
+def test_only_a_deadline_counts_late_starts() -> None:
+    """By the end of 2027-Q4, delays counted, the run must start earlier than one that has no deadline."""
+    free = build(load(NAME)).menu
+    tied = build(load(NAME, sets=["workloads.training.flagship.deadline=2027-Q4"])).menu
+    assert max(c.start_month for c in tied.configs) < max(c.start_month for c in free.configs)
+
+
+def test_spares_that_are_too_few_are_named_in_the_refusal() -> None:
+    sets = ["reliability.spares=0", "reliability.repair_h=168", "reliability.stops_per_1000_node_days=20"]
+    menu = build(load(NAME, sets=sets)).menu
+    reasons = [x.reason for x in menu.left_out if x.kind == "job"]
+    assert any("goodput" in reason for reason in reasons)

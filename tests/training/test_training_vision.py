@@ -327,3 +327,12 @@ def test_image_size_left_open_is_said() -> None:
     larger = {**config, "vision_config": {**config["vision_config"], "image_size": 896}}
     assert assumed(larger) == ()
     assert from_config(larger).tower_patches == 4 * from_config(config).tower_patches == 4096
+
+
+def test_text_sizes_that_a_file_leaves_out_are_its_class_s_own() -> None:
+    """llava-1.5-7b-hf's text_config names no sizes: LlamaConfig's are Vicuna 7B's, 7.06 B with the tower."""
+    row = dict(load().get("models", "llava-1.5-7b", Model).config)
+    row["text_config"] = {"model_type": "llama", "vocab_size": 32064}
+    for key in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"):
+        row.pop(key, None)
+    assert from_config(row).params == pytest.approx(7.063e9, rel=2e-3)
