@@ -7,7 +7,7 @@ from dcplan.planning.audit.accounts import storage_of
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.plan import Decisions
 from dcplan.result import Cell, Table
-from dcplan.units import DAYS_PER_MONTH
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
 
 TB_PER_PB = 1000.0
 CAUSES = ("step_time", "production", "failure_rates", "failures", "delivery", "energisation")
@@ -25,6 +25,7 @@ def ends(menu: Menu, d: Decisions) -> Table:
                 facts["stops_per_day"] * r.days_p50,
                 facts["checkpoint_interval_s"],
                 r.spares,
+                calendar_date(menu.start, r.serving_quarter * DAYS_PER_QUARTER),
                 calendar_date(menu.start, start),
                 r.days_p50,
                 r.days,
@@ -34,7 +35,7 @@ def ends(menu: Menu, d: Decisions) -> Table:
             )
         )
     columns = (
-        "job", "goodput_frac", "interruptions", "checkpoint_interval_s", "spares", "planned_start",
+        "job", "goodput_frac", "interruptions", "checkpoint_interval_s", "spares", "serves_from", "planned_start",
         "length_p50_days", "length_days", "finish_p50", "finish", *(f"{cause}_frac" for cause in CAUSES),
     )  # fmt: skip
     return Table(columns, tuple(rows))

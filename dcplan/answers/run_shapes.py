@@ -21,6 +21,9 @@ POSITIVE = frozenset(
 )
 """Columns in which 0 is a slip."""
 
+SMALLEST, LARGEST = 1e-9, 1e15
+"""No figure of a run lies outside."""
+
 
 def number(row: Row, name: str, default: float = 0.0) -> float:
     """Cell as a number; the default where it is blank."""
@@ -33,6 +36,9 @@ def number(row: Row, name: str, default: float = 0.0) -> float:
         value = math.nan
     if not math.isfinite(value) or value < 0 or (value == 0 and name in POSITIVE):
         msg = f"{name} {text!r} is no {'positive ' if name in POSITIVE else ''}number"
+        raise ValueError(msg)
+    if value and not SMALLEST <= value <= LARGEST:
+        msg = f"{name} {text!r} is out of range"
         raise ValueError(msg)
     return value
 

@@ -23,6 +23,7 @@ from dcplan.training.vision import assumed, left_out, refusal
 from dcplan.training.wide_area import WideArea
 
 LARGEST = 1e18
+MOST_ACCELERATORS = 10_000_000
 DEFAULT_BATCH_TOKENS = 4e6
 """Tokens of a step where none is given; the headline says so."""
 
@@ -207,6 +208,8 @@ def _impossible(ask: Ask) -> list[Problem]:
     for flag, value in amounts.items():
         if value is not None and not 0 < value <= LARGEST:
             found.append(Problem("DC050", f"{value:g}: a number above 0 is needed", Place(flag)))
+    if ask.accelerators is not None and ask.accelerators > MOST_ACCELERATORS:
+        found.append(Problem("DC050", f"at most {MOST_ACCELERATORS:,} accelerators", Place("--accelerators")))
     if ask.usd_per_accelerator_hour is not None and not 0 <= ask.usd_per_accelerator_hour <= LARGEST:
         found.append(Problem("DC050", "a price is a number, not negative", Place("--usd-per-accelerator-hour")))
     wide = ask.wide

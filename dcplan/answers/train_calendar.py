@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcplan.answers.train_ask import Asked
-from dcplan.errors import Place, Problem
+from dcplan.errors import InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.risk import class_network, hosts_of, machine, policy, stored_bytes
+from dcplan.planning.menu.risk import class_network, machine, policy, stored_bytes
 from dcplan.planning.menu.storage import TB_PER_PB, block_of, tier_of, wanted
 from dcplan.reliability.calendar import RunTime
 from dcplan.reliability.goodput import Recovery, Tier
-from dcplan.reliability.outlook import HOURS_PER_YEAR, Machine, Outlook, Policy, outlook
+from dcplan.reliability.outlook import HOURS_PER_DAY, HOURS_PER_YEAR, Machine, Outlook, Policy, outlook
 from dcplan.reliability.rates import Stops
 from dcplan.reliability.replay import Hazards, replay
 from dcplan.reliability.storage import Feed, build
@@ -21,8 +21,11 @@ from dcplan.result import Metric, Table
 from dcplan.training.estimate import Sweep
 from dcplan.training.tables import Array
 
+GIGA = 1e9
 REPLICAS, SEED = 1000, 1
 POOR = 0.7
+MOST_SPARES = 20_000_000
+"""Spare units times replicas that are played; beyond, nodes are never lacking anyway."""
 PLANNED = "planned-maintenance"
 LOSSES = {
     "saves": "checkpoints that block",
@@ -54,6 +57,13 @@ def data_of(ledger: Ledger, asked: Asked) -> Feed:
     each = ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{asked.storage.level}")
     size = ledger.chosen("storage.bytes_per_token", asked.storage.bytes_per_token, "storage", "storage-bytes-per-token")
     return Feed(size, each * asked.accelerators)
+
+
+def fed(ledger: Ledger, asked: Asked, swept: Sweep) -> Array:
+    """Step times of a sweep where data come no faster than storage of the asked level gives them. [s]"""
+    one = data_of(ledger, replace(asked, accelerators=1))
+    bytes_per_step = swept.tokens_per_step * one.bytes_per_token
+    return np.maximum(swept.step_time_s, bytes_per_step / (one.read_gb_per_s * GIGA * swept.accelerators))
 
 
 def calendar(ledger: Ledger, asked: Asked, group: float, clean_days: float) -> Calendar:
@@ -184,11 +194,17 @@ def replayed(found: Calendar, asked: Asked, replicas: int = REPLICAS) -> Table:
         msg = "no durable tier"
         raise ValueError(msg)
     per_day = found.of("stops_per_day")
-    nodes = int(found.of("spares") * hosts_of(asked.system) / asked.system.accelerators)
-    taken = found.of("replaced_per_day") / per_day
-    hazards = Hazards(per_day, taken, nodes, rules.repair_h, restart_spread=0.5)
+    units = part.units[0]
+    # spared as nodes, groups or domains: the rate at which such a unit goes, so that as many are in repair
+    taken = min(units.mean_down / (rules.repair_h / HOURS_PER_DAY) / per_day, 1.0) if rules.repair_h else 0.0
+    if rules.provider_spares or units.units * replicas > MOST_SPARES:
+        taken = 0.0
+    hazards = Hazards(per_day, taken, units.units if taken else 0, rules.repair_h, restart_spread=0.5)
     recovery = Recovery(durable, one(part.recovery.peer), part.recovery.peer_frac)
-    played = replay(found.clean_days, recovery, hazards, replicas, SEED)
+    try:
+        played = replay(found.clean_days, recovery, hazards, replicas, SEED)
+    except ValueError as error:
+        raise InputError([Problem("DC050", str(error), Place("--replicas"), help="leave --replicas out")]) from error
     lost = {name: float(np.asarray(getattr(part.losses, name)).reshape(-1)[0]) for name in LOSSES}
     # outages and slow parts are not played
     kept = 1.0 - lost["saves"] - lost["lost_work"] - lost["restarts"]

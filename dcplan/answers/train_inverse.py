@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.answers.train_ask import Ask, Asked, resolve
-from dcplan.answers.train_calendar import run_at
+from dcplan.answers.train_calendar import fed, run_at
 from dcplan.answers.train_metrics import rent_usd_per_hour
 from dcplan.answers.train_model import train_model
 from dcplan.catalog.loader import Catalog
@@ -78,6 +78,7 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
     found = []
     for each in asked:
         swept = sweep(each.shape, each.seq_len, each.batch_tokens, each.spec, counts, images=each.images)
+        swept = replace(swept, step_time_s=fed(ledger, each, swept))
         clean = each.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         found.append(_Sized(each, swept, clean, run_at(ledger, each, swept, clean)))
     rows, best = _choose(found, counts, limits, price)
@@ -110,9 +111,9 @@ def _refined(ledger: Ledger, sized: _Sized, count: int) -> _Sized:
         images=asked.images,
         coarse=False,
     )
-    step = swept.step_time_s.copy()
-    better = near.step_time_s < step[at]
-    step[at[better]] = near.step_time_s[better]
+    step, found = swept.step_time_s.copy(), fed(ledger, asked, near)
+    better = found < step[at]
+    step[at[better]] = found[better]
     layouts = {k: v.copy() for k, v in swept.layouts.items()}
     for name, column in layouts.items():
         column[at[better]] = near.layouts[name][better]

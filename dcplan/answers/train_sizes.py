@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dcplan.answers.train_ask import Asked
-from dcplan.answers.train_calendar import run_at
+from dcplan.answers.train_calendar import fed, run_at
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.result import Cell, Table
 from dcplan.training.architecture import model_flops_per_token
@@ -28,6 +30,7 @@ def fewer(ledger: Ledger, asked: Asked, days: float, price: float | None) -> Tab
         return None
     table = np.array(counts, dtype=np.float64)
     swept = sweep(asked.shape, asked.seq_len, asked.batch_tokens, asked.spec, table, images=asked.images, coarse=False)
+    swept = replace(swept, step_time_s=fed(ledger, asked, swept))
     clean = asked.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
     fits = np.isfinite(clean)
     run = run_at(ledger, asked, swept, np.where(fits, clean, 1.0))

@@ -34,7 +34,13 @@ def read_wishes(text: str, model: type[M], flag: str) -> M:
             hint = did_you_mean(key, names)
             problems.append(Problem("DC051", f"{pair!r}: expected {', '.join(names)}", Place(flag), hint))
             continue
-        values[names[key.replace("_", "-")]] = _typed(value)
+        field = names[key.replace("_", "-")]
+        if not value:
+            problems.append(Problem("DC051", f"{pair!r}: a value is missing", Place(flag)))
+        elif field in values:
+            problems.append(Problem("DC051", f"{pair!r}: {key} stands twice", Place(flag)))
+        else:
+            values[field] = _typed(value)
     try:
         found = model.model_validate(values)
     except ValidationError as error:
@@ -49,8 +55,8 @@ def read_wishes(text: str, model: type[M], flag: str) -> M:
 
 def _typed(value: str) -> float | int | bool | str:
     """The value as YAML would read it."""
-    if value in {"true", "false", ""}:
-        return value != "false"
+    if value in {"true", "false"}:
+        return value == "true"
     for kind in (int, float):
         try:
             return kind(value)

@@ -18,7 +18,7 @@ PRICES = {
     "cooling_liquid_mw": 20.0, "hall_racks": 3.0, "cooling_racks": 3.0, "rack_bound": 3.0, "hall_units": 200.0,
     "supply": 5.0, "budget": 1.0, "budget_total": 1.0, "research_demand": 10.0, "job_runs_once": 5000.0,
     "carbon_cap": 0.01,
-    "water_cap": 0.001, "offer_limit": 0.1, "cloud_limit": 0.1, "accelerators_for_jobs": 1.0,
+    "water_cap": 0.001, "offer_limit": 0.1, "cloud_limit": 0.1, "accelerators_for_jobs": 1.0, "serving_ahead": 1.0,
 }  # fmt: skip
 """M$ per unit of each limit: only the order of size matters, so that the cheapest mend is found first."""
 
@@ -43,6 +43,7 @@ WORDS = {
     "offer_limit": ("accelerators of offer {0}", "more"),
     "cloud_limit": ("cloud.max_accelerators", "more"),
     "accelerators_for_jobs": ("accelerators of {1} in {0}", "more"),
+    "serving_ahead": ("accelerators of {2} in {1} a quarter before {0} starts", "more"),
 }
 
 

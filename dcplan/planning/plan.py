@@ -106,7 +106,17 @@ def to_table(d: Decisions) -> Table:
     rows += [("fabric", h, None, f, None, 1, None, None, None) for h, f in sorted(d.fabric.items())]
     rows += [("blocks", s, None, None, t, n, None, None, None) for (s, t), n in sorted(d.blocks.items())]
     rows += [
-        ("run", r.place, None, f"{r.job} on {r.system}", None, 1, r.accelerators, r.precision, r.start_month)
+        (
+            "run",
+            r.place,
+            None,
+            f"{r.job} on {r.system}",
+            r.serving_quarter,
+            1,
+            r.accelerators,
+            r.precision,
+            r.start_month,
+        )
         for r in sorted(d.runs, key=lambda r: r.job)
     ]
     return Table(COLUMNS, tuple(rows))
@@ -154,7 +164,8 @@ def _column(menu: Menu, cell: Mapping[str, object]) -> str | None:
     job, _, system = str(item).partition(" on ")
     want = (job, hall, system, _int(cell.get("accelerators")), cell.get("precision"), _int(cell.get("start_month")))
     for i, c in enumerate(menu.configs):
-        if (c.job, c.place, c.system, c.accelerators, c.precision, c.start_month) == want:
+        same = (c.job, c.place, c.system, c.accelerators, c.precision, c.start_month) == want
+        if same and _int(t) in (None, c.serving_quarter):
             return f"run[{i}]"
     return None
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dcplan.reliability.calendar import Chance, Goodput, RunTime, run_time
 from dcplan.reliability.checkpoint import blocking_s
 from dcplan.reliability.goodput import Losses, Recovery, Tier, best_interval_s, losses
-from dcplan.reliability.spares import Spares, domain_spares, down_quantile, group_spares, waiting_frac
+from dcplan.reliability.spares import Spares, domain_spares, group_spares, node_spares
 
 Array = npt.NDArray[np.float64]
 GIGA = 1e9
@@ -83,6 +83,8 @@ class Outlook:
     recovery: Recovery
     spares: Array
     """Accelerators that stand by."""
+    units: list[Spares]
+    """The same as units and what of them is in repair."""
     losses: Losses
     goodput: Goodput
     slowdown: Bounds
@@ -119,13 +121,14 @@ def outlook(
     n = np.asarray(accelerators, dtype=np.float64)
     early = _early(policy, clean_days)
     spares = _spares(machine, policy, n, group)
-    waiting = np.array([_waiting(machine, policy, float(c), s) for c, s in zip(n, spares, strict=True)])
+    outage = policy.outage_h_per_year / HOURS_PER_YEAR
+    waiting = np.array([outage + s.waiting_frac for s in spares])
 
     def goodput(rate: float, restart_h: float, slow: float) -> tuple[Losses, Recovery, Array]:
         stops = n * rate * early
         recovery = _recovery(machine, policy, n, checkpoint, stops, restart_h)
         corrupted = n * machine.corrupted_per_day * policy.factor * policy.rollback_h / HOURS_PER_DAY
-        return losses(stops, recovery, slow + corrupted, waiting), recovery, stops
+        return losses(stops, recovery, np.minimum(slow + corrupted, 1.0), waiting), recovery, stops
 
     low, mid, high = machine.stops_per_day
     quick, usual, late = policy.restart_h
@@ -141,6 +144,7 @@ def outlook(
         n * machine.replaced_per_day * early,
         recovery,
         np.array([float(s.accelerators) for s in spares]),
+        spares,
         best,
         Goodput(value, np.clip(value - below, 1e-6, value), np.clip(value + above, value, 1.0)),
         policy.slowdown,
@@ -163,7 +167,7 @@ def _recovery(
     save = policy.pause_s + (flush if policy.blocking else copy)
     save = np.full_like(n, policy.save_s) if policy.save_s is not None else save
     interval = best_interval_s(stops, save, 0.0 if policy.blocking else flush)
-    interval = np.full_like(n, policy.interval_s) if policy.interval_s is not None else interval
+    interval = np.maximum(policy.interval_s, save) if policy.interval_s is not None else interval
     restart = restart_h * SECONDS_PER_HOUR
     durable = Tier(save, interval, np.full_like(n, restart + policy.load_s))
     if not policy.peer:
@@ -189,28 +193,16 @@ def _spare(nodes: int, group: int, machine: Machine, share: float, confidence: f
         return domain_spares(nodes, machine.domain_nodes, node_accelerators, share, confidence)
     if machine.domain_nodes > 1 and group > 1:
         return group_spares(nodes, group, node_accelerators, share, confidence)
-    k = down_quantile(nodes, share, confidence)
-    return Spares(k * node_accelerators, k, 0, 0)
+    return node_spares(nodes, node_accelerators, share, confidence)
 
 
 def _spares(machine: Machine, policy: Policy, n: Array, group: Array) -> list[Spares]:
     if policy.provider_spares:
         return [Spares(0, 0, 0, 0)] * n.size
     size = machine.node_accelerators
-    if policy.spares is not None:
-        return [Spares(policy.spares * size, policy.spares, 0, 0)] * n.size
     share = down_frac(machine, policy)
     nodes = np.ceil(n / size).astype(int)
+    if policy.spares is not None:
+        return [Spares(policy.spares * size, policy.spares, 0, 0, int(m) * share) for m in nodes]
     taken = np.broadcast_to(np.ceil(np.asarray(group) / size).astype(int), n.shape)
     return [_spare(int(m), int(g), machine, share, policy.spare_confidence) for m, g in zip(nodes, taken, strict=True)]
-
-
-def _waiting(machine: Machine, policy: Policy, count: float, spares: Spares) -> float:
-    """Share of time without enough nodes, and without power or cooling."""
-    outage = policy.outage_h_per_year / HOURS_PER_YEAR
-    if policy.provider_spares:
-        return outage
-    if spares.nodes or policy.spares is not None or not spares.domains:
-        down = count / machine.node_accelerators * down_frac(machine, policy)
-        return waiting_frac(down, spares.nodes) + outage
-    return (1.0 - policy.spare_confidence) / 2.0 + outage

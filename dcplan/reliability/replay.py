@@ -11,7 +11,10 @@ from dcplan.reliability.goodput import Recovery, Value
 
 Array = npt.NDArray[np.float64]
 SECONDS_PER_DAY = 86400.0
-MOST_STOPS = 200_000
+TINY, UNSAVED = 1e-9, 1.0 - 1e-6
+"""Rounding of a count of intervals; an interval whose save is under way is trained to a hair."""
+MOST_RESTARTS = 2000
+MOST_STOPS = 20_000
 """A replica that is stopped more often never ends; the replay says so."""
 
 
@@ -129,8 +132,9 @@ class _State:
         self.wall = np.where(stopped, self.wall + gap, self.wall)
         self.stops += stopped
         reached = self.progress + self._trained(gap)
-        saved = self.progress + self._saved(gap)
-        self.durable = np.where(stopped, np.maximum(self.durable, saved), self.durable)
+        # a durable checkpoint comes with every interval of progress, whatever the peers hold in between
+        rounds = np.floor((reached - self.durable) / self.recovery.durable.interval_s + TINY)
+        self.durable = np.where(stopped, self.durable + rounds * self.recovery.durable.interval_s, self.durable)
         self._recover(stopped, gap, reached)
 
     def _recover(self, stopped: npt.NDArray[np.bool_], gap: Array, reached: Array) -> None:
@@ -176,19 +180,22 @@ class _State:
     def _wall_of(self, training: Array) -> Array:
         """Wall-clock time of some training with its saves."""
         d = self.recovery.durable
-        return training * self._overhead() + np.floor(np.maximum(training, 0.0) / d.interval_s) * d.save_s
-
-    def _saved(self, gap: Array) -> Array:
-        """Training that whole (train, save) rounds of a gap hold."""
-        d = self.recovery.durable
-        return np.floor(gap / (d.interval_s * self._overhead() + d.save_s)) * d.interval_s
+        lead = self.progress - self.durable
+        saves = np.floor((lead + np.maximum(training, 0.0)) / d.interval_s + TINY)
+        return training * self._overhead() + saves * d.save_s
 
     def _trained(self, gap: Array) -> Array:
-        """All training of a gap, saved or not."""
+        """Training of a gap; what is under way when it ends was not saved."""
         d, more = self.recovery.durable, self._overhead()
-        whole = np.floor(gap / (d.interval_s * more + d.save_s))
-        rest = np.minimum((gap - whole * (d.interval_s * more + d.save_s)) / more, d.interval_s)
-        return whole * d.interval_s + rest
+        first = np.maximum(d.interval_s - (self.progress - self.durable), 0.0)
+        before = np.minimum(gap / more, first)
+        rest = np.maximum(gap - first * more - d.save_s, 0.0)
+        cycle = d.interval_s * more + d.save_s
+        whole = np.floor(rest / cycle)
+        after = whole * d.interval_s + np.minimum((rest - whole * cycle) / more, d.interval_s * UNSAVED)
+        # short of the first save's end, its interval is trained but not durable
+        unsaved = np.minimum(before, first - d.interval_s * (1.0 - UNSAVED))
+        return np.where(gap >= first * more + d.save_s, first + after, unsaved)
 
     def _replace(self, taken: npt.NDArray[np.bool_]) -> Array:
         """Put a spare in for each node taken out; wait for the first repair where none is left. [s]"""
@@ -210,10 +217,13 @@ class _State:
         sigma, rate = self.hazards.restart_spread, self.hazards.stops_per_day / SECONDS_PER_DAY
         spent, stops = np.zeros_like(mean_s), np.zeros_like(mean_s)
         todo = np.ones(mean_s.size, dtype=np.bool_)
-        while todo.any():
+        for _ in range(MOST_RESTARTS):
+            if not todo.any():
+                return spent, stops
             asked = mean_s * np.exp(sigma * self.rng.standard_normal(mean_s.size) - sigma**2 / 2.0)
             until = self.rng.exponential(1.0 / rate, mean_s.size) if rate > 0 else np.full_like(mean_s, np.inf)
             spent += np.where(todo, np.minimum(asked, until), 0.0)
             todo &= until < asked
             stops += todo
-        return spent, stops
+        msg = f"{self.hazards.stops_per_day:g} stops a day hit every restart"
+        raise ValueError(msg)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+NEVER = 1e-15
 MOST_TRAYS = 4
 """Spare trays of a domain that are tried."""
 
@@ -68,6 +69,8 @@ def waiting_frac(mean_down: float, spares: int) -> float:
     blocked = 1.0
     for n in range(1, spares + 2):
         blocked = mean_down * blocked / (n + mean_down * blocked)
+        if blocked < NEVER:
+            return 0.0
     return blocked
 
 
@@ -82,12 +85,24 @@ class Spares:
     """Spare units of several nodes: places of a model-parallel group, or whole scale-up domains."""
     trays_per_domain: int
     """Nodes of every domain that the job leaves idle."""
+    mean_down: float = 0.0
+    """Units (nodes, groups or domains, as they are spared) in repair on average, if the job never waited."""
+
+    @property
+    def units(self) -> int:
+        """Spare units."""
+        return self.nodes or self.domains
+
+    @property
+    def waiting_frac(self) -> float:
+        """Share of time that the job waits for one of them."""
+        return waiting_frac(self.mean_down, self.units)
 
 
 def node_spares(nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
     """Spare nodes of a job whose model parallel groups fit inside nodes: any node replaces any other."""
     k = down_quantile(nodes, down_frac, confidence)
-    return Spares(k * node_accelerators, k, 0, 0)
+    return Spares(k * node_accelerators, k, 0, 0, nodes * down_frac)
 
 
 def group_spares(nodes: int, group_nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
@@ -101,8 +116,9 @@ def group_spares(nodes: int, group_nodes: int, node_accelerators: int, down_frac
     48
     """
     p = -math.expm1(group_nodes * math.log1p(-down_frac)) if down_frac < 1 else 1.0
-    k = down_quantile(math.ceil(nodes / group_nodes), p, confidence)
-    return Spares(k * group_nodes * node_accelerators, 0, k, 0)
+    groups = math.ceil(nodes / group_nodes)
+    k = down_quantile(groups, p, confidence)
+    return Spares(k * group_nodes * node_accelerators, 0, k, 0, groups * p)
 
 
 def domain_spares(nodes: int, domain_nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
@@ -140,7 +156,7 @@ def domain_spares(nodes: int, domain_nodes: int, node_accelerators: int, down_fr
         p = _more_than(domain_nodes, down_frac, idle)
         k = down_quantile(used, p, confidence)
         extra = ((used + k) * domain_nodes - nodes) * node_accelerators
-        found.append(Spares(extra, 0, k, idle))
+        found.append(Spares(extra, 0, k, idle, used * p))
     return min(found, key=lambda s: s.accelerators)
 
 

@@ -22,6 +22,7 @@ HYBRID_KEYS = ("linear_num_value_heads", "mamba_d_state", "attn_layer_period", "
 
 MOST = 10_000_000
 """No size of a model is larger; a typed slip is."""
+MOST_LAYERS, MOST_PARAMS = 10_000, 1e18
 LEAST_ONE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "value_dim", "ffn")
 
 
@@ -67,7 +68,7 @@ def _impossible(shape: Architecture) -> list[str]:
         if f.name == "tower":
             continue
         value = getattr(shape, f.name)
-        counted = f.name.endswith("params")
+        counted = f.name.endswith("params") and value <= MOST_PARAMS
         if value < (1 if f.name in LEAST_ONE else 0) or (not counted and value > MOST):
             found.append(f"{f.name} is {value}")
     if shape.experts and not 1 <= shape.experts_per_token <= shape.experts:
@@ -76,7 +77,7 @@ def _impossible(shape: Architecture) -> list[str]:
         found.append(f"{shape.local_layers} layer_types for {shape.attention_layers} layers")
     if not found and shape.heads % shape.kv_heads:
         found.append(f"{shape.kv_heads} kv heads do not divide {shape.heads} heads")
-    if not found and shape.layers > 10_000:
+    if not found and shape.layers > MOST_LAYERS:
         found.append(f"layers is {shape.layers}")
     return found
 
@@ -99,6 +100,9 @@ def _read(config: Mapping[str, Any]) -> Architecture:
     layers = int(need(config, "num_hidden_layers", "n_layer", "num_layers"))
     heads = int(need(config, "num_attention_heads", "n_head"))
     vocab = int(need(config, "vocab_size"))
+    if layers > MOST_LAYERS:
+        msg = f"layers is {layers}"
+        raise ValueError(msg)
     attention, head_dim, value_dim, kv_heads = _attention(config, kind, hidden, heads)
     gated = _is_gated(config, kind)
     inner = int(

@@ -23,6 +23,8 @@ GOOD = 0.93
 """Share of its better neighbours' rate below which a count is searched on its own."""
 SEARCHED_AGAIN, ROUNDS = 4, 3
 """Counts searched on their own in one round, and rounds."""
+HALVINGS, CLOSE, NEARBY = 7, 1.1, 1.5
+"""Searches for one wanted step time; counts this near to the best thinkable one are left."""
 GAIN = 0.98
 """A round that shortens no step to this share is the last one."""
 
@@ -135,9 +137,12 @@ def sweep(
         if found[-1].step_time_s.size and found[-1].step_time_s[0] <= min(wanted_s, default=0.0):
             counts = counts[counts <= count]
             break
-    result, done = _everywhere(case, counts, found), set[int]()
+    result = _everywhere(case, counts, found)
+    if wanted_s:
+        return _smallest(case, result, wanted_s, search_at)
+    done: set[int] = set()
     for _ in range(ROUNDS):
-        poor = [i for i in _poor(result, wanted_s) if i not in done]
+        poor = [i for i in _poor(result) if i not in done]
         if not poor:
             break
         again = poor[:: max(len(poor) // SEARCHED_AGAIN, 1)][:SEARCHED_AGAIN]
@@ -148,6 +153,39 @@ def sweep(
         if not gained:
             break
     return result
+
+
+def _smallest(case: Case, result: Sweep, wanted_s: Sequence[float], search_at: Callable[[int], Found]) -> Sweep:
+    """Search the smallest count that reaches each wanted step time, where the layouts tried may hide it.
+
+    Halves the counts between those that would reach it at the best rate of others and the one that does.
+    """
+    counts, done = result.accelerators, set[int]()
+    for wanted in sorted(wanted_s):
+        failed = -1
+        for _ in range(HALVINGS):
+            reached = np.flatnonzero(result.step_time_s <= wanted)
+            end = int(reached[0]) if reached.size else counts.size
+            rate = 1.0 / (result.step_time_s * counts)
+            best = _hoped_rate(counts, rate)
+            hoped = [
+                int(i) for i in np.flatnonzero(best * counts * wanted >= 1.0) if failed < i < end and i not in done
+            ]
+            if not hoped or (end < counts.size and counts[end] <= counts[hoped[0]] * CLOSE):
+                break
+            at = hoped[len(hoped) // 2]
+            done.add(at)
+            result = _better(result, _everywhere(case, counts, [search_at(int(counts[at]))]))
+            if result.step_time_s[at] > wanted:
+                failed = at
+    return result
+
+
+def _hoped_rate(counts: Array, rate: Array) -> Array:
+    """Best steps a second and accelerator of any larger count, and of those down to two thirds."""
+    larger = np.maximum.accumulate(rate[::-1])[::-1]
+    first = np.searchsorted(counts, counts / NEARBY)
+    return np.array([max(larger[i], rate[j : i + 1].max()) for i, j in enumerate(first)])
 
 
 def _searcher(case: Case, largest: int, axes: Axes) -> Callable[[int], Found]:
@@ -184,22 +222,15 @@ def _references(counts: Array) -> Array:
     return np.unique(counts[np.argmin(np.abs(counts[:, None] - row[None, :]), axis=0)])
 
 
-def _poor(result: Sweep, wanted_s: Sequence[float]) -> list[int]:
+def _poor(result: Sweep) -> list[int]:
     """Counts at which the tried layouts are clearly worse for each accelerator than at their neighbours.
 
-    That is where memory is short and none of the searched counts' layouts fits well. With wanted step times, only
-    counts that would be the smallest to reach one if they were as good as their neighbours.
+    That is where memory is short and none of the searched counts' layouts fits well.
     """
     rate = 1.0 / (result.step_time_s * result.accelerators)
     near = np.maximum(np.concatenate([[0.0], rate[:-1]]), np.concatenate([rate[1:], [0.0]]))
     best = np.maximum.accumulate(rate[::-1])[::-1]
-    could = np.full(rate.shape, not wanted_s)
-    for wanted in wanted_s:
-        reached = np.flatnonzero(result.step_time_s <= wanted)
-        hoped = np.maximum(near, best) * result.accelerators * wanted >= 1.0
-        hoped[int(reached[0]) if reached.size else hoped.size :] = False
-        could |= hoped
-    short = np.flatnonzero(could & ((rate < GOOD * np.maximum(near, best)) | (rate <= 0)))
+    short = np.flatnonzero((rate < GOOD * np.maximum(near, best)) | (rate <= 0))
     order = np.argsort(rate[short] / np.maximum(best[short], 1e-300), kind="stable")
     return [int(i) for i in short[order]]
 

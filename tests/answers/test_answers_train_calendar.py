@@ -208,3 +208,35 @@ def test_all_bad_wishes_are_said_at_once() -> None:
 def test_unknown_level_of_storage_is_refused() -> None:
     with pytest.raises(InputError):
         _small(storage="level=fastest")
+
+
+def test_a_deadline_counts_slow_data_too() -> None:
+    """2 MB a token at level better: 64 accelerators read 10 GB/s, 200,000 s of data for 1e12 tokens take 2,300 days."""
+    asked = {"system": "dgx-h100", "tokens": 1e12, "deadline_days": 20}
+    slow = dcplan.train("llama-3.1-8b", **asked, storage="bytes-per-token=2e6")
+    quick = dcplan.train("llama-3.1-8b", **asked)
+    if slow.status == "ok":
+        assert slow.value("days_p50") <= 20
+        assert slow.value("systems") > quick.value("systems")
+    table = slow.frame("sizes")
+    assert not table[table["p80_days"] > 20]["meets"].any()
+
+
+@pytest.mark.parametrize(
+    "wish",
+    ["restart-s=31536000", "interval-s=1e-300", "spares=100000000", "save-s=1,save-s=2", "checkpoint=", "repair-h=1e9"],
+)
+def test_wishes_beyond_reason_are_refused(wish: str) -> None:
+    with pytest.raises(InputError):
+        _small(reliability=wish)
+
+
+def test_a_replay_that_never_ends_is_refused_in_words() -> None:
+    with pytest.raises(InputError) as caught:
+        _small(reliability="stops-per-1000-node-days=10000,restart-s=86400", replicas=3)
+    assert caught.value.problems[0].place.path == "--replicas"
+
+
+def test_too_many_accelerators_are_refused() -> None:
+    with pytest.raises(InputError):
+        dcplan.train("llama-3.1-8b", system="dgx-h100", accelerators=2**40, tokens=1e12)

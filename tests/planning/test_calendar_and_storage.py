@@ -133,7 +133,11 @@ def test_only_a_deadline_counts_late_starts() -> None:
     """By the end of 2027-Q4, delays counted, the run must start earlier than one that has no deadline."""
     free = build(load(NAME)).menu
     tied = build(load(NAME, sets=["workloads.training.flagship.deadline=2027-Q4"])).menu
-    assert max(c.start_month for c in tied.configs) < max(c.start_month for c in free.configs)
+    assert not any(c.lead_months for c in free.configs)
+    just_in_time = max(c.start_month for c in tied.configs if not c.lead_months)
+    assert just_in_time < max(c.start_month for c in free.configs)
+    # hardware that serves a quarter ahead takes the delay up: these may start later
+    assert max(c.start_month for c in tied.configs if c.lead_months) > just_in_time
 
 
 def test_spares_that_are_too_few_are_named_in_the_refusal() -> None:
@@ -141,3 +145,54 @@ def test_spares_that_are_too_few_are_named_in_the_refusal() -> None:
     menu = build(load(NAME, sets=sets)).menu
     reasons = [x.reason for x in menu.left_out if x.kind == "job"]
     assert any("goodput" in reason for reason in reasons)
+
+
+def test_hardware_may_serve_ahead_of_a_dated_run() -> None:
+    """The last start before a deadline needs racks a quarter before it: the plan orders them in time."""
+    sets = ["workloads.training.flagship.deadline=2027-Q4", "workloads.training.flagship.start=2027-Q4"]
+    result = _plan(*sets, "workloads.training.flagship.tokens=5e12")
+    row = result.frame("ends").iloc[0]
+    serves, start = (date.fromisoformat(row[c]) for c in ("serves_from", "planned_start"))
+    assert (start - serves).days >= 90
+    racks = result.frame("racks").iloc[0]
+    assert racks["serves_from"] <= "2027-Q3"
+    assert date.fromisoformat(row["finish"]) <= date(2027, 12, 31)
+
+
+def test_the_decisions_of_such_a_plan_come_back() -> None:
+    sets = ["workloads.training.flagship.deadline=2027-Q4", "workloads.training.flagship.start=2027-Q4"]
+    sets.append("workloads.training.flagship.tokens=5e12")
+    first = _plan(*sets)
+    again = dcplan.plan(NAME, sets=sets, fix_decisions=first)
+    assert again.value("cost.npv_usd") == pytest.approx(first.value("cost.npv_usd"))
+
+
+def test_a_job_that_fills_its_hall_takes_what_is_left_as_spares() -> None:
+    """As many as the hall takes on one job: no spare is left, and lost nodes are waited for, six hours each."""
+    most = build(load(NAME)).menu.placements
+    racks = next(p for p in most if p.system == "gb200-nvl72").max_racks_unit
+    sets = [f"workloads.training.flagship.accelerators={racks * 72}", "reliability.repair_h=6"]
+    configs = [c for c in build(load(NAME, sets=sets)).menu.configs if c.system == "gb200-nvl72"]
+    assert configs
+    assert all(c.spares == 0 for c in configs)
+    assert all(c.outlook["goodput_frac"] < 0.9 for c in configs)
+
+
+def test_data_that_come_too_slowly_lengthen_a_plan_s_runs() -> None:
+    slow = build(load(NAME, sets=["storage.level=good", "storage.bytes_per_token=1e6"])).menu
+    assert all("too slow" in x.reason for x in slow.left_out if x.kind == "job")
+    assert not slow.configs
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "reliability.spares=1000000000",
+        "reliability.interval_s=1e-300",
+        "reliability.restart_s=1e18",
+        "reliability.repair_h=1e18",
+    ],
+)
+def test_impossible_habits_are_refused_with_their_place(bad: str) -> None:
+    with pytest.raises(InputError):
+        load(NAME, sets=[bad])

@@ -156,3 +156,27 @@ def test_losses_and_goodput_are_all_of_the_time(stops: float, slow: float, waiti
     parts = (found.saves, found.lost_work, found.restarts, found.slow, found.waiting)
     assert all(float(p) >= 0 for p in parts)
     assert sum(float(p) for p in parts) + float(found.goodput_frac) == pytest.approx(1.0)
+
+
+def test_a_peers_copy_is_not_durable() -> None:
+    """Half of the stops lose the peers' copies, and the durable tier never saves: the run goes back to its start."""
+    recovery = Recovery(Tier(10.0, 1e9, 600.0), Tier(1.0, 100.0, 300.0), 0.5)
+    with pytest.raises(ValueError, match="does not end"):
+        replay(10.0, recovery, Hazards(20.0), 5, 1)
+
+
+def test_restarts_that_are_always_hit_are_said_so() -> None:
+    with pytest.raises(ValueError, match="every restart"):
+        replay(1.0, Recovery(Tier(1.0, 100.0, 1e7)), Hazards(1000.0), 2, 1)
+
+
+@given(st.floats(0.1, 20.0), st.floats(1.0, 30.0), st.floats(60.0, 900.0), st.floats(0.0, 0.99))
+@settings(max_examples=12, deadline=None)
+def test_closed_form_holds_for_random_habits(stops: float, save: float, restart: float, share: float) -> None:
+    """While stops are rare against restarts: within a point of the run played through, and its scatter."""
+    durable = Tier(save, float(best_interval_s(stops, save, 0.0)), restart)
+    recovery = Recovery(durable, Tier(0.5, 60.0, restart / 2), share)
+    played = replay(60.0, recovery, Hazards(stops), 100, 3)
+    scatter = played.days.std() / played.days.mean() / 10.0
+    closed = float(losses(stops, recovery).goodput_frac)
+    assert played.goodput_frac(60.0) == pytest.approx(closed, abs=0.01 + 3 * scatter)

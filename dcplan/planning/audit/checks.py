@@ -173,6 +173,9 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         yield Check(
             "job ends by its deadline (day)", r.job, 0, start + (r.finish_days if job.dated else r.days), job.end_day
         )
+        if r.lead_months and not r.on_cloud:
+            there = _accelerators(menu, d, r.place, r.system, r.serving_quarter)
+            yield Check("accelerators in service ahead of the start", r.job, r.serving_quarter, r.accelerators, there)
         if job.deadline_days is not None:
             yield Check("job length days", r.job, 0, r.days, job.deadline_days)
         if not r.on_cloud:

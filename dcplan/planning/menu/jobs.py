@@ -13,7 +13,7 @@ from dcplan.catalog.schema import Accelerator, System
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.risk import class_network, machine, policy, stored_bytes
 from dcplan.planning.menu.speed import aged, architecture, hardware
-from dcplan.planning.menu.storage import wanted
+from dcplan.planning.menu.storage import BYTES_PER_GB, bytes_per_token, level_of, wanted
 from dcplan.planning.menu.targets import Target
 from dcplan.planning.menu.types import (
     JobConfig,
@@ -40,6 +40,8 @@ DENSE_STEPS = 96
 GROWTH = 1.03
 USUAL_GOODPUT, LEAST_GOODPUT = 0.93, 0.75
 """Only to choose the counts worth a search."""
+LARGE = 1e6
+"""Accelerators at which a service level is in proportion to their number."""
 POOR = 0.7
 """Goodput below which a refusal names it."""
 FAR_DAYS = 1e5
@@ -133,7 +135,9 @@ class JobMenu:
         fits = found[0].accelerators <= target.limit
         return (found[0] if fits.all() else cut(found[0], int(fits.sum()))), found[1]
 
-    def _outlook(self, job: Job, target: Target, swept: Sweep, spec: Hardware, clean: Array) -> Outlook:
+    def _outlook(
+        self, job: Job, target: Target, swept: Sweep, spec: Hardware, clean: Array, left: int | None = None
+    ) -> Outlook:
         """Stops, checkpoints and spares of the job at every count of a sweep."""
         scenario, cloud = self.question.scenario, target.place.startswith("cloud:")
         key = (target.system, target.network, target.redundancy, cloud)
@@ -144,10 +148,19 @@ class JobMenu:
             rules = policy(scenario.reliability, scenario.storage, self.ledger, target.redundancy)
             self._risks[key] = part, replace(rules, provider_spares=cloud)
         part, rules = self._risks[key]
+        if left is not None:
+            rules = replace(rules, spares=left // part.node_accelerators)
         x = swept.layouts
         group = np.maximum(x["tp"] * x["cp"], x["ep"] * x["etp"]) / spec.device.ranks
         size = stored_bytes(self.shape(job.model), spec)
         return outlook(part, rules, swept.accelerators, size, group, np.where(np.isfinite(clean), clean, FAR_DAYS))
+
+    def _fed(self, swept: Sweep) -> Array:
+        """Step times where data come no faster than the storage of the scenario's level gives them. [s]"""
+        read, _ = level_of(self.question.scenario.storage, LARGE, self.ledger)
+        each = bytes_per_token(self.question.scenario.storage, self.ledger)
+        rate = read / LARGE * BYTES_PER_GB * swept.accelerators
+        return np.maximum(swept.step_time_s, swept.tokens_per_step * each / rate)
 
     def _last_goodput(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> float | None:
         """Goodput at the largest count, to say why it is too slow."""
@@ -209,12 +222,17 @@ class JobMenu:
     ) -> list[JobConfig]:
         if not swept.accelerators.size:
             return []
+        swept = replace(swept, step_time_s=self._fed(swept))
         clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         expected = self._outlook(job, target, swept, spec, clean)
+        if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
+            # all that is left stands by
+            expected = self._outlook(job, target, swept, spec, clean, max(target.limit - job.accelerators, 0))
         run = expected.run(clean, spec.spread_frac)
         days = np.asarray(run.quantile_days(terms.confidence))
-        late = with_slips(run, self.slips.get((target.place, target.system), {}))
-        ends = np.asarray(late.quantile_days(terms.confidence))
+        slips = self.slips.get((target.place, target.system), {})
+        late, soon = with_slips(run, slips), with_slips(run, _after(slips, DAYS_PER_QUARTER))
+        ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
         held = swept.accelerators + expected.spares
         size = stored_bytes(self.shape(job.model), spec)
         stored = wanted(self.question.scenario.storage, 1.0, job.tokens.value, 0.0, size, self.ledger).usable_tb
@@ -241,6 +259,7 @@ class JobMenu:
                 unit_usd=target.usd_per_accelerator_hour,
                 spares=int(expected.spares[i]),
                 end_days=float(ends[i]),
+                ahead_days=float(ahead[i]),
                 outlook=_facts(expected, late, i) | {"stored_tb": stored},
             )
         return list(found.values())
@@ -332,19 +351,29 @@ def _undominated(configs: list[JobConfig]) -> list[JobConfig]:
     ]
 
 
+def _after(slips: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
+    """What is left of delays when so many days are kept free for them."""
+    left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in slips.items()}
+    return {name: (low, mid, high) for name, (low, mid, high) in left.items() if high > 0}
+
+
 def _starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
-    """Every start month that still ends in time: monthly for short runs, quarterly for long ones."""
+    """Every start month that still ends in time: monthly for short runs, quarterly for long ones.
+
+    Where a delay of the hardware would make a dated run late, it must serve a quarter ahead.
+    """
     result = []
     for config in configs:
-        length = config.finish_days if terms.dated else config.days
+        usual = config.finish_days if terms.dated else config.days
+        least = min(usual, max(config.days, config.ahead_days))
         step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
-        month = terms.first_month
-        starts = []
-        while month * DAYS_PER_MONTH + length <= terms.end_day + 1e-9:
-            starts.append(month)
-            month += step
-        last = math.floor((terms.end_day - length) / DAYS_PER_MONTH + 1e-9)
-        if last >= terms.first_month and last not in starts:
-            starts.append(last)
-        result += [replace(config, start_month=s) for s in sorted(starts)]
+        starts = set(range(terms.first_month, math.ceil(terms.end_day / DAYS_PER_MONTH), step))
+        starts |= {math.floor((terms.end_day - x) / DAYS_PER_MONTH + 1e-9) for x in (usual, least)}
+        for month in sorted(m for m in starts if m >= terms.first_month):
+            begin = month * DAYS_PER_MONTH
+            if begin + usual <= terms.end_day + 1e-9:
+                result.append(replace(config, start_month=month))
+            elif month >= MONTHS_PER_QUARTER and begin + least <= terms.end_day + 1e-9:
+                ahead = replace(config, start_month=month, end_days=config.ahead_days)
+                result.append(replace(ahead, lead_months=MONTHS_PER_QUARTER))
     return result

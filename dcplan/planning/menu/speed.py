@@ -39,7 +39,7 @@ def architecture(reference: str, question: Question) -> Architecture:
     file = inside_project(question.file, reference, problem)
     try:
         return from_config(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         cause = f"model {reference}: {error}"
         raise InputError([question.tree.problem("DC010", cause, where)]) from error
 

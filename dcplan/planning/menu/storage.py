@@ -61,12 +61,18 @@ def level_of(wish: Storage | None, accelerators: float, ledger: Ledger) -> tuple
     )
 
 
+def bytes_per_token(wish: Storage | None, ledger: Ledger) -> float:
+    """Bytes that training reads for one token."""
+    given = (wish or Storage()).bytes_per_token
+    return ledger.chosen("storage.bytes_per_token", given, "storage", "storage-bytes-per-token")
+
+
 def wanted(
     wish: Storage | None, accelerators: float, tokens: float, tokens_per_s: float, checkpoint: float, ledger: Ledger
 ) -> Demand:
     """What a run asks of storage: the level's rates, its data, its checkpoints, its restarts."""
     given = wish or Storage()
-    each = ledger.chosen("storage.bytes_per_token", given.bytes_per_token, "storage", "storage-bytes-per-token")
+    each = bytes_per_token(wish, ledger)
     data = given.dataset_tb
     return demand(
         level_of(wish, accelerators, ledger),

@@ -50,7 +50,7 @@ def targets(
                 continue
             link = option.link_gbps(p.port_class)
             each = p.ports / p.accelerators
-            unit = p.accelerators // p.nodes
+            unit = p.accelerators // max(p.ports // p.rails, 1)  # of one host
             found[p.hall, p.system, link] = Target(
                 p.hall,
                 p.system,

@@ -223,6 +223,10 @@ class JobConfig:
     """Of ``accelerators``, those that stand by for failed ones."""
     end_days: float = 0.0
     """From the planned start to the end, what may delay the start counted in; at the asked confidence."""
+    ahead_days: float = 0.0
+    """The same where the hardware serves a quarter before the start, which takes up that much of a delay."""
+    lead_months: int = 0
+    """Months before the start from which its accelerators must be in service."""
     outlook: Mapping[str, float] = field(default_factory=dict)
     """Goodput, stops, checkpoint interval, and shares of the end's variance."""
 
@@ -230,6 +234,11 @@ class JobConfig:
     def finish_days(self) -> float:
         """Days from the planned start to the end at the asked confidence."""
         return max(self.days, self.end_days)
+
+    @property
+    def serving_quarter(self) -> int:
+        """Quarter from which its accelerators must be in service."""
+        return (self.start_month - self.lead_months) // 3
 
     @property
     def used(self) -> int:

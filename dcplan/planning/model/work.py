@@ -19,6 +19,7 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     .. math::
        \sum_m x_{jm} = 1, \quad \sum_{m\ active} g_m x_{jm} \le \sum_c a_k n_{hkct}, \quad
+       \sum_{m\ ahead} g_m x_{jm} \le \sum_c a_k n_{hkc,t-1}, \quad
        \sum_c d_{hkct} = \sum_m g_m\,\mathrm{days}_{mt}/D\; x_{jm}, \quad d + u \le a_k n, \quad
        \sum \tau\,\eta\,(u + v) \ge D_t
     """
@@ -53,6 +54,15 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         )
         return sum(configs[i].accelerators * m.run[i] for i in active) <= have
 
+    ahead: dict[tuple[str, str, str, int], list[int]] = defaultdict(list)
+    for i, config in enumerate(configs):
+        if not config.on_cloud and config.lead_months:
+            ahead[config.job, config.place, config.system, config.serving_quarter].append(i)
+
+    def serving(m: pyo.ConcreteModel, j: str, h: str, k: str, t: int) -> Any:
+        have = sum(sets.places[p].accelerators * m.racks[p, t] for p in sets.same_system[h, k])
+        return sum(configs[i].accelerators * m.run[i] for i in ahead[j, h, k, t]) <= have
+
     def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> Any:
         shares = [(i, sets.days_in_quarter(configs[i], t) / DAYS_PER_QUARTER) for i in by_place[h, k]]
         need = sum(configs[i].accelerators * share * m.run[i] for i, share in shares if share > 0)
@@ -66,6 +76,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     places = list(by_place)
     model.accelerators_for_jobs = pyo.Constraint(places, list(sets.months), rule=room)
+    model.serving_ahead = pyo.Constraint(list(ahead), rule=serving)
     model.training_use = pyo.Constraint(places, list(sets.quarters), rule=use)
     model.accelerators_shared = pyo.Constraint(list(sets.places), list(sets.quarters), rule=split)
 

@@ -8,7 +8,18 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.market import Term
-from dcplan.provenance import Fraction, Positive, Quantity, Ratio, Series
+from dcplan.provenance import (
+    AtLeastOne,
+    Fraction,
+    Hours,
+    NodeStops,
+    Positive,
+    Quantity,
+    Ratio,
+    Seconds,
+    Series,
+    Slowdown,
+)
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
 
 Precision = Literal["bf16", "fp16", "tf32", "fp8", "fp8-rowwise", "mxfp8", "fp4"]
@@ -122,7 +133,7 @@ class Storage(Part):
     """Training data read for one token: 4 for token ids; images and video take far more."""
     dataset_tb: Positive | None = None
     """Training data where they are more than the jobs' tokens; its capacity comes on top of the accelerators' own."""
-    kept_checkpoints: Positive | None = None
+    kept_checkpoints: AtLeastOne | None = None
 
 
 class Reliability(Part):
@@ -130,15 +141,15 @@ class Reliability(Part):
 
     checkpoint: Literal["async", "blocking", "peer"] = "async"
     """async: copied to host memory, written behind the run; peer: hosts hold copies for each other besides."""
-    save_s: Positive | None = None
-    interval_s: Positive | None = None
-    restart_s: Positive | None = None
+    save_s: Seconds | None = None
+    interval_s: Seconds | None = None
+    restart_s: Seconds | None = None
     """From a stop to the next step, detection and loading included."""
-    stops_per_1000_node_days: Positive | None = None
-    spares: CountOrZero | None = None
+    stops_per_1000_node_days: NodeStops | None = None
+    spares: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
     """Spare nodes of a job; left out, as many as cover 99 % of the time."""
-    repair_h: Positive | None = None
-    production_slowdown: Positive | None = None
+    repair_h: Hours | None = None
+    production_slowdown: Slowdown | None = None
     """Step time of the run over that of a tuned benchmark; 1 where the step time is measured."""
     early_life: bool = False
     lemon_nodes: bool = False
