@@ -29,7 +29,7 @@ def fewer(ledger: Ledger, asked: Asked, days: float, price: float | None) -> Tab
     if asked.spec.streams_weights or len(counts) < 2:
         return None
     table = np.array(counts, dtype=np.float64)
-    swept = sweep(asked.shape, asked.seq_len, asked.batch_tokens, asked.spec, table, images=asked.images, coarse=False)
+    swept = sweep(asked.shape, asked.seq_len, asked.batch_tokens, asked.spec, table, images=asked.images)
     swept = replace(swept, step_time_s=fed(ledger, asked, swept))
     clean = asked.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
     fits = np.isfinite(clean)
