@@ -11,6 +11,7 @@ from dcplan.cli.catalog import app as catalog
 from dcplan.cli.check import check
 from dcplan.cli.doctor import doctor
 from dcplan.cli.export import export
+from dcplan.cli.fabric import fabric
 from dcplan.cli.plan import plan
 from dcplan.cli.schema import schema
 from dcplan.cli.show import show
@@ -53,6 +54,7 @@ def root(
 app.command()(plan)
 app.command()(check)
 app.command()(train)
+app.command()(fabric)
 app.command()(validate)
 app.command()(calibrate)
 app.command()(show)

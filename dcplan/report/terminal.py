@@ -16,6 +16,8 @@ SECTIONS = {
     "racks": "What to order",
     "jobs": "Training runs",
     "configs": "Ways to run each job",
+    "tiers": "Switches by tier",
+    "bill": "Bill of materials",
     "halls": "Halls in the last quarter",
     "power": "Site power",
     "ends": "Runs on the calendar",

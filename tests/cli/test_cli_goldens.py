@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Ran
 
 VERBS = [
-    "", "plan", "check", "train", "validate", "calibrate", "show", "export", "schema", "doctor", "catalog",
+    "", "plan", "check", "train", "fabric", "validate", "calibrate", "show", "export", "schema", "doctor", "catalog",
     "catalog list", "catalog show", "catalog check",
 ]  # fmt: skip
 
@@ -38,6 +38,21 @@ def test_main_example_text(here: Callable[..., Ran], golden: Callable[[str, str]
     ran = here(verb, "train-405b-in-90-days")
     assert ran.code == 0, ran.err
     golden(f"cli/{verb}-train-405b-in-90-days.txt", plain(f"{ran.out}--- stderr ---\n{ran.err}"))
+
+
+def test_fabric_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
+    ran = here(
+        "fabric", "--nodes", "127", "--nics-per-node", "8", "--nic-gbps", "400", "--switch", "qm9700",
+        "--nodes-per-su", "32", "--management-links", "4",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    golden("cli/fabric-superpod-h100.txt", plain(f"{ran.out}--- stderr ---\n{ran.err}"))
+
+
+def test_fabric_refuses_with_exit_2(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
+    ran = here("fabric", "--nodes", "127", "--nics-per-node", "8", "--nic-gbps", "800", "--switch", "qm9700")
+    assert ran.code == 2
+    golden("cli/fabric-no-such-port.txt", ran.err)
 
 
 TYPED = "tp=4,pp=4,vpp=5,cp=2,mbs=1"

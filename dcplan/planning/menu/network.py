@@ -5,22 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
 
-from dcplan.catalog.schema import Fabric, Optic, Switch
+from dcplan.catalog.schema import Fabric
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.clos import ClosDesign, design
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.parts import MissingError, parts_of, radix_of
 from dcplan.planning.menu.types import FabricOption, HallTerms, LeftOut, NetworkShare, Placement, PortClass
-from dcplan.provenance import Quantity
 from dcplan.scenario.schema import GivenFabric, Scenario
 
 NETWORK_RACK_UNITS = 36.0
 """Rack units of switches in one network rack; the rest holds patch panels and power (EIA-310, 42 U)."""
-
-
-class _MissingError(Exception):
-    pass
 
 
 def fabric_options(
@@ -51,7 +46,7 @@ def fabric_options(
         for tiers in [given.tiers] if given and given.tiers else family.tiers:
             try:
                 result.append(_option(hall, family, tiers, served, placed, given, ledger))
-            except _MissingError as error:
+            except MissingError as error:
                 left_out.append(LeftOut("fabric", f"{family.id}/{tiers}t", hall.id, str(error)))
     return _without_dominated(hall, result, left_out)
 
@@ -79,13 +74,13 @@ def _option(
         link = ports.gbps / planes
         try:
             designs[ports] = _design(ledger, models, link, tiers, planes, family, given)
-        except _MissingError as error:  # this class cannot use the family; others still may
+        except MissingError as error:  # this class cannot use the family; others still may
             missing.append(str(error))
             continue
-        parts[ports] = _parts(ledger, family, models, link)
+        parts[ports] = parts_of(ledger, family, models, link)
         shares[ports] = _share(designs[ports], parts[ports], ports.nodes_per_su)
     if not shares:
-        raise _MissingError("; ".join(missing))
+        raise MissingError("; ".join(missing))
     in_hall = {p.system: p for p in placed if p.port_class in shares}
     margins = [_su_margin(designs[p.port_class], parts[p.port_class], p) for p in in_hall.values()]
     usd, kw, racks = (max(column) for column in zip(*margins, strict=True))
@@ -138,7 +133,7 @@ def _design(
     family: Fabric,
     given: GivenFabric | None,
 ) -> ClosDesign:
-    radix = min(_radix(ledger, model, link_gbps) for model in models[:tiers])
+    radix = min(radix_of(ledger, model, link_gbps) for model in models[:tiers])
     default = family.oversubscription.value if family.oversubscription else 1.0
     over = given.oversubscription if given else None
     try:
@@ -151,68 +146,7 @@ def _design(
             endpoints_per_leaf=given.endpoints_per_leaf if given else None,
         )
     except ValueError as error:
-        raise _MissingError(str(error)) from error
-
-
-def _radix(ledger: Ledger, model: str, link_gbps: float) -> int:
-    row = ledger.catalog.find("switches", model, Switch)
-    if row is None:
-        msg = f"switch {model} is not in the catalog"
-        raise _MissingError(msg)
-    radix = row.ports.get(f"{link_gbps:g}")
-    if radix is None:
-        msg = f"{row.id} has no radix at {link_gbps:g} Gb/s"
-        raise _MissingError(msg)
-    return radix
-
-
-def _parts(ledger: Ledger, family: Fabric, models: tuple[str, str, str], link_gbps: float) -> Parts:
-    switches = [cast("Switch", ledger.catalog.find("switches", m, Switch)) for m in models]
-    usd = [_need(ledger, f"switches.{s.id}.price_usd", s.price_usd) for s in switches]
-    kw = [_need(ledger, f"switches.{s.id}.typical_kw", s.typical_kw or s.max_kw) for s in switches]
-    leaf_optic = _optic(ledger, family.leaf_optic)
-    node_optic = _optic(ledger, family.node_optic)
-    cage = switches[0].cage_gbps.value if switches[0].cage_gbps else leaf_optic.rate_gbps.value
-    return Parts(
-        leaf_usd=usd[0],
-        spine_usd=usd[1],
-        core_usd=usd[2],
-        leaf_kw=kw[0],
-        spine_kw=kw[1],
-        core_kw=kw[2],
-        switch_units=max(s.rack_units.value if s.rack_units else 2.0 for s in switches),
-        leaf_optic_usd=_need(ledger, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
-        leaf_optic_kw=_need(ledger, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw),
-        leaf_optic_ports=max(1, round(cage / link_gbps)),
-        node_optic_usd=_need(ledger, f"optics.{node_optic.id}.price_usd", node_optic.price_usd),
-        node_optic_kw=_need(ledger, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw),
-        cable_usd=_cable(ledger, family.fiber),
-    )
-
-
-def _optic(ledger: Ledger, name: str) -> Optic:
-    row = ledger.catalog.find("optics", name, Optic)
-    if row is None:
-        msg = f"optic {name} is not in the catalog"
-        raise _MissingError(msg)
-    return row
-
-
-def _cable(ledger: Ledger, name: str | None) -> float:
-    if name is None:
-        return 0.0
-    row = _optic(ledger, name)
-    if row.price_usd is not None:
-        return ledger.take(f"optics.{row.id}.price_usd", row.price_usd)
-    per_m = _need(ledger, f"optics.{row.id}.usd_per_m", row.usd_per_m)
-    return per_m * ledger.parameter("power", "cable-length-m")
-
-
-def _need(ledger: Ledger, key: str, quantity: Quantity | None) -> float:
-    if quantity is None:
-        msg = f"no value for {key}"
-        raise _MissingError(msg)
-    return ledger.take(key, quantity)
+        raise MissingError(str(error)) from error
 
 
 def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:

@@ -1,0 +1,81 @@
+"""`dcplan fabric`: the metric keys, sums of the bill, what is left out filled in, and what a bad request says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dcplan.answers.fabric import fabric
+from dcplan.errors import InputError
+
+POD: dict[str, Any] = {
+    "nodes": 127, "nics_per_node": 8, "nic_gbps": 400, "switch": "qm9700", "nodes_per_su": 32, "management_links": 4,
+}  # fmt: skip
+
+
+def test_superpod_of_127_nodes() -> None:
+    """RA-11333-001, tables 4 and 7: 32 leaves, 16 spines, 1,020 and 1,024 links; half of the narrower at 400 Gb/s."""
+    found = fabric(**POD)
+    keys = ("leaf", "spine", "core", "node_leaf_links", "leaf_spine_links", "spine_core_links", "switches")
+    assert [found.value(k) for k in keys] == [32, 16, 0, 1020, 1024, 0, 48]
+    assert found.value("bisection_tbps") == pytest.approx(1020 / 2 * 0.4)
+
+
+def test_bill_sums_to_the_metrics() -> None:
+    found = fabric(**POD)
+    rows = found.frame("bill")
+    assert rows["usd"].sum() == pytest.approx(found.value("capex_usd"))
+    assert rows["power_kw"].sum() == pytest.approx(found.value("power_kw"))
+    optics = rows[rows["item"].str.contains("transceivers")]["count"].sum()
+    assert optics == found.value("transceivers")
+
+
+def test_system_and_family_fill_what_is_left_out() -> None:
+    found = fabric(nodes=576, system="dgx-b300", fabric="ib-xdr-800")
+    assert [found.value(k) for k in ("leaf", "spine", "node_leaf_links")] == [64, 36, 4608]
+    assert found.value("usd_per_accelerator") == pytest.approx(found.value("capex_usd") / 4608)
+    racks = fabric(nodes=128, system="gb300-nvl72", fabric="ib-xdr-800")
+    assert [racks.value(k) for k in ("leaf", "spine", "node_leaf_links")] == [128, 72, 9216]
+
+
+def test_two_planes_share_the_nic() -> None:
+    found = fabric(nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64)
+    assert [found.value(k) for k in ("leaf", "spine", "leaf_spine_links")] == [16, 8, 1024]
+    assert "capex_usd" not in found.metrics
+    assert found.warnings[0]["code"] == "price"
+
+
+def test_scenario_s_menu_and_the_verb_price_alike() -> None:
+    """The plan's own network of the same size: 3,312 ports on NDR in three tiers."""
+    found = fabric(nodes=46, system="gb200-nvl72", fabric="ib-ndr-400", tiers=3)
+    assert found.value("node_leaf_links") == 46 * 72
+    assert found.value("capex_usd") / (46 * 72) == pytest.approx(6000, rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"nic_gbps": 800}, "no 800 Gb/s ports"),
+        ({"switch": "qm9701"}, "no switches row 'qm9701'"),
+        ({"switch": None}, "--switch, --radix or --fabric is needed"),
+        ({"nics_per_node": None}, "--nics-per-node is needed"),
+        ({"topology": "rail-optimised"}, "one of rail-optimized"),
+        ({"nodes": 0}, "0 nodes"),
+        ({"oversubscription": 0.0}, "0: 0.1 to 1000"),
+        ({"tiers": 1}, "do not form one network"),
+        ({"switch": None, "radix": 63}, "radix 63 is odd"),
+        ({"switch": None, "radix": 64, "port_gbps": 200.0}, "faster than a port of 200"),
+        ({"fabric": "slingshot-200", "switch": None}, "does not size yet"),
+    ],
+)
+def test_bad_networks_name_the_rule(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        fabric(**(POD | changed))
+    assert any(words in p.cause for p in caught.value.problems)
+
+
+def test_everything_wrong_is_said_at_once() -> None:
+    with pytest.raises(InputError) as caught:
+        fabric(nodes=0, switch="nothing", topology="star")
+    assert len(caught.value.problems) >= 4
