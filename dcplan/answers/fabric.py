@@ -11,7 +11,7 @@ from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Fabric
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.fabric.bom import Bill, Parts, bill
-from dcplan.fabric.networks import Attached, Network, Ports, tree
+from dcplan.fabric.networks import Attached, Network, Ports, scheduled, slingshot, tree
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.parts import MissingError, parts_of
 from dcplan.result import Cell, Metric, Result, Table
@@ -36,6 +36,7 @@ def fabric(  # noqa: PLR0913 - the flags of the verb
     leaf_uplinks: int | None = None,
     tiers: int | None = None,
     management_links: int = 0,
+    links_per_pair: int | None = None,
     system: str | None = None,
     fabric: str | None = None,
     catalogs: Sequence[str] = (),
@@ -53,7 +54,8 @@ def fabric(  # noqa: PLR0913 - the flags of the verb
     radix, port_gbps : int, float, optional
         Any switch by its ports at a speed, instead of ``switch``. [-, Gb/s]
     topology : str, optional
-        rail-optimized, fat-tree, rail-only or collapsed-pair; rail-optimized where units are known, else fat-tree.
+        rail-optimized, fat-tree, rail-only, collapsed-pair, scheduled or dragonfly; the family's, else
+        rail-optimized where units are known, else fat-tree.
     nodes_per_su : int, optional
         Nodes of a scalable unit, for which leaves are bought whole.
     planes : int, optional
@@ -66,6 +68,8 @@ def fabric(  # noqa: PLR0913 - the flags of the verb
         1 to 3; the fewest that hold the network where left out.
     management_links : int, default 0
         Further links on the leaves, such as those of a fabric manager.
+    links_per_pair : int, optional
+        Dragonfly: links between each pair of groups; as many as keep a group's injection where left out.
     system, fabric : str, optional
         Catalog system and fabric family, instead of the single flags.
     catalogs : sequence of str
@@ -83,13 +87,16 @@ def fabric(  # noqa: PLR0913 - the flags of the verb
         leaf_uplinks, tiers,
     )  # fmt: skip
     attached = Attached(nodes, nics_per_node or 0, management_links)
-    asked = resolve(Typed(attached, ports, nic_gbps, port_gbps, switch, topology, system, fabric), catalog)
+    asked = resolve(
+        Typed(attached, ports, nic_gbps, port_gbps, switch, topology, system, fabric, links_per_pair), catalog
+    )
     try:
-        network = tree(asked.attached, asked.ports, asked.topology)
+        network = _sized(asked)
     except ValueError as error:
         raise InputError([Problem("DC050", str(error), Place("fabric"), help=_next(asked))]) from error
     parts, why = _parts(asked, ledger)
-    found = bill(network.counts, parts) if parts else None
+    # cells between switches run at the full speed of a cage
+    found = bill(network.counts, parts, 1 if asked.topology == "scheduled" else None) if parts else None
     return Result(
         verb="fabric",
         status="ok",
@@ -100,6 +107,15 @@ def fabric(  # noqa: PLR0913 - the flags of the verb
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
         warnings=[{"code": "price", "message": why}] if why else [],
     )
+
+
+def _sized(asked: Asked) -> Network:
+    ports = asked.attached.nodes * asked.attached.nics_per_node + asked.attached.management_links
+    if asked.topology == "scheduled":
+        return scheduled(ports, asked.ports.radix, asked.leaf_up, asked.spine_radix)
+    if asked.topology == "dragonfly":
+        return slingshot(ports, asked.ports.radix, asked.links_per_pair)
+    return tree(asked.attached, asked.ports, asked.topology)
 
 
 def _next(asked: Asked) -> str:
@@ -128,7 +144,9 @@ def _parts(asked: Asked, ledger: Ledger) -> tuple[Parts | None, str]:
 
 def _headline(asked: Asked, network: Network, found: Bill | None) -> str:
     c, plan = network.counts, network.plan
-    kind = f"{asked.topology}, {plan.tiers} tier{'s' if plan.tiers > 1 else ''}"
+    kind = asked.topology
+    if network.taper is None:
+        kind += f", {plan.tiers} tier{'s' if plan.tiers > 1 else ''}"
     kind += f", {asked.ports.planes} planes" if asked.ports.planes > 1 else ""
     money = f"; USD {found.capex_usd / 1e6:,.2f} M, {found.power_kw:,.0f} kW" if found else ""
     return (
@@ -140,7 +158,12 @@ def _headline(asked: Asked, network: Network, found: Bill | None) -> str:
 
 def _metrics(asked: Asked, network: Network, found: Bill | None) -> dict[str, Metric]:
     c = network.counts
-    narrow = min(n for n in (c.node_leaf_links, c.leaf_spine_links, c.spine_core_links) if n)
+    if network.taper is not None:
+        return _prices(asked, found, _dragonfly(asked, network))
+    cells = asked.switch.fabric_gbps if asked.switch and asked.topology == "scheduled" else None
+    speed = cells.value if cells else asked.link_gbps
+    links = ((c.node_leaf_links, asked.link_gbps), (c.leaf_spine_links, speed), (c.spine_core_links, speed))
+    narrow = min(n * gbps for n, gbps in links if n)
     metrics = {
         "leaf": Metric(c.leaf, "", "Leaf switches"),
         "spine": Metric(c.spine, "", "Spine switches"),
@@ -149,10 +172,30 @@ def _metrics(asked: Asked, network: Network, found: Bill | None) -> dict[str, Me
         "node_leaf_links": Metric(c.node_leaf_links, "", "Links between nodes and leaves, management among them"),
         "leaf_spine_links": Metric(c.leaf_spine_links, "", "Links between leaves and spines"),
         "spine_core_links": Metric(c.spine_core_links, "", "Links between spines and cores"),
+        "bisection_tbps": Metric(narrow / 2 / GBPS_PER_TBPS, "Tb/s", "One way between two halves of the nodes"),
+    }
+    return _prices(asked, found, metrics)
+
+
+def _dragonfly(asked: Asked, network: Network) -> dict[str, Metric]:
+    """All switches are alike: groups that meet, with links between all pairs of them."""
+    c = network.counts
+    return {
+        "leaf": Metric(c.leaf, "", "Switches"),
+        "spine": Metric(0, "", "None: groups meet directly"),
+        "core": Metric(0, "", "None"),
+        "switches": Metric(c.leaf, "", "All switches"),
+        "node_leaf_links": Metric(c.node_leaf_links, "", "Links between nodes and switches"),
+        "leaf_spine_links": Metric(c.leaf_spine_links, "", "Local links inside groups"),
+        "spine_core_links": Metric(c.spine_core_links, "", "Global links between groups"),
+        "taper": Metric(network.taper or 0.0, "", "Injection of a group over its global links"),
         "bisection_tbps": Metric(
-            narrow / 2 * asked.link_gbps / GBPS_PER_TBPS, "Tb/s", "One way between two halves of the nodes"
+            c.spine_core_links / 2 * asked.link_gbps / GBPS_PER_TBPS, "Tb/s", "One way between two halves of the groups"
         ),
     }
+
+
+def _prices(asked: Asked, found: Bill | None, metrics: dict[str, Metric]) -> dict[str, Metric]:
     if found is None:
         return metrics
     metrics |= {
@@ -177,7 +220,9 @@ def _tables(asked: Asked, network: Network, parts: Parts | None, found: Bill | N
     tiers: list[tuple[Cell, ...]] = [("leaf", model, c.leaf, down, plan.leaf_up, c.node_leaf_links)]
     if c.spine:
         up = plan.spine_up if plan.tiers == 3 else 0
-        tiers.append(("spine", model, c.spine, plan.radix - up, up, c.leaf_spine_links))
+        above = asked.family.spine if asked.family and asked.family.spine else model
+        down = asked.spine_radix or plan.radix - up
+        tiers.append(("spine", above, c.spine, down, up, c.leaf_spine_links))
     if c.core:
         tiers.append(("core", model, c.core, plan.radix, 0, c.spine_core_links))
     columns = ("tier", "switch", "switches", "ports_down", "ports_up", "links_below")

@@ -13,6 +13,7 @@ from dcplan.planning.menu.risk import hosts_of
 
 R = TypeVar("R", bound=Row)
 MOST = 10_000_000
+KINDS = (*TREES, "scheduled", "dragonfly")
 LEAST_OVERSUBSCRIPTION = 0.1
 
 
@@ -28,6 +29,7 @@ class Typed:
     topology: str | None
     system: str | None
     fabric: str | None
+    links_per_pair: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ class Asked:
     switch: Switch | None
     family: Fabric | None
     accelerators: int | None
+    spine_radix: int = 0
+    """Scheduled: ports of a spine at the leaf's fabric speed."""
+    leaf_up: int = 0
+    links_per_pair: int | None = None
+    """Dragonfly: links between each pair of groups; as many as fit where left out."""
 
 
 def resolve(typed: Typed, catalog: Catalog) -> Asked:
@@ -78,15 +85,30 @@ def resolve(typed: Typed, catalog: Catalog) -> Asked:
     per_su = typed.ports.nodes_per_su or (machine.nodes_per_su if machine else None) or 1
     topology = typed.topology or ("rail-optimized" if per_su > 1 else "fat-tree")
     if family and not typed.topology and family.topology not in TREES:
-        cause = f"{family.id} is {family.topology}, which this verb does not size yet: it sizes {', '.join(TREES)}"
-        problems.append(Problem("DC050", cause, Place("--fabric")))
+        topology = family.topology
+    up, spine = (0, 0)
+    if topology == "scheduled" and not problems:
+        up, spine = _cells(catalog, family, model, problems)
+    if topology == "torus":
+        cause = "tori are sized by their cubes, not by this verb yet"
+        problems.append(Problem("DC050", cause, Place("--topology")))
     if problems:
         raise InputError(problems)
     p = typed.ports
     ports = Ports(radix, planes, per_su, p.leaf_spine, p.spine_core, p.endpoints_per_leaf, p.leaf_up, p.tiers)
     attached = Attached(typed.attached.nodes * hosts, nics, typed.attached.management_links)
     count = typed.attached.nodes * machine.accelerators if machine else None
-    return Asked(attached, ports, topology, link, model, family, count)
+    return Asked(attached, ports, topology, link, model, family, count, spine, up, typed.links_per_pair)
+
+
+def _cells(catalog: Catalog, family: Fabric | None, leaf: Switch | None, problems: list[Problem]) -> tuple[int, int]:
+    """Fabric ports of a scheduled leaf, and ports of its spine at their speed."""
+    top = catalog.find("switches", family.spine, Switch) if family and family.spine else None
+    if leaf is None or top is None or leaf.fabric_ports is None or leaf.fabric_gbps is None:
+        cause = "a scheduled fabric needs a family whose leaf has fabric ports and whose spine is in the catalog"
+        problems.append(Problem("DC050", cause, Place("--fabric"), help="--fabric eth-400-scheduled"))
+        return 0, 0
+    return leaf.fabric_ports, top.ports.get(f"{leaf.fabric_gbps.value:g}", 0)
 
 
 def _amounts(typed: Typed) -> list[Problem]:
@@ -101,9 +123,9 @@ def _amounts(typed: Typed) -> list[Problem]:
     ):
         if not LEAST_OVERSUBSCRIPTION <= value <= 1000:
             found.append(Problem("DC050", f"{value:g}: {LEAST_OVERSUBSCRIPTION} to 1000", Place(flag)))
-    if typed.topology and typed.topology not in TREES:
-        hint = did_you_mean(typed.topology, TREES)
-        found.append(Problem("DC050", f"{typed.topology!r}: one of {', '.join(TREES)}", Place("--topology"), hint))
+    if typed.topology and typed.topology not in KINDS:
+        hint = did_you_mean(typed.topology, KINDS)
+        found.append(Problem("DC050", f"{typed.topology!r}: one of {', '.join(KINDS)}", Place("--topology"), hint))
     return found
 
 

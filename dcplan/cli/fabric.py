@@ -26,7 +26,8 @@ def fabric(
     radix: Annotated[int | None, typer.Option("--radix", min=2, help="any switch: ports at --port-gbps")] = None,
     port_gbps: Annotated[float | None, typer.Option("--port-gbps", min=1, help="speed of such a port")] = None,
     topology: Annotated[
-        str | None, typer.Option("--topology", help="rail-optimized, fat-tree, rail-only or collapsed-pair")
+        str | None,
+        typer.Option("--topology", help="rail-optimized, fat-tree, rail-only, collapsed-pair, scheduled or dragonfly"),
     ] = None,
     nodes_per_su: Annotated[
         int | None, typer.Option("--nodes-per-su", min=1, help="nodes of a scalable unit; leaves are bought whole")
@@ -46,6 +47,9 @@ def fabric(
     management_links: Annotated[
         int, typer.Option("--management-links", min=0, help="further links on leaves, such as a fabric manager's")
     ] = 0,
+    links_per_pair: Annotated[
+        int | None, typer.Option("--links-per-pair", min=1, help="dragonfly: links between each pair of groups")
+    ] = None,
     system: Annotated[str | None, typer.Option("--system", help="catalog system, such as dgx-b300")] = None,
     fabric: Annotated[str | None, typer.Option("--fabric", help="catalog fabric family, such as ib-xdr-800")] = None,
     catalogs: CatalogsOption = None,
@@ -76,6 +80,7 @@ def fabric(
         leaf_uplinks=leaf_uplinks,
         tiers=tiers,
         management_links=management_links,
+        links_per_pair=links_per_pair,
         system=system,
         fabric=fabric,
         catalogs=catalogs or (),

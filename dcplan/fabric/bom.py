@@ -43,11 +43,12 @@ class Bill:
     rack_units: float
 
 
-def bill(counts: Counts, parts: Parts) -> Bill:
+def bill(counts: Counts, parts: Parts, between_ports: int | None = None) -> Bill:
     """Count, price and power every part of a network.
 
     Every switch port in use has its share of a transceiver; the node side has one a link. Switch power is
-    the figure without optics, transceivers are added: optics are never counted twice.
+    the figure without optics, transceivers are added: optics are never counted twice. ``between_ports`` is how many
+    links between switches one transceiver carries where they are faster than those to nodes.
 
     Examples
     --------
@@ -57,8 +58,11 @@ def bill(counts: Counts, parts: Parts) -> Bill:
     (96, 64, 128, 1708, 5.56)
     """
     links = counts.leaf_spine_links + counts.spine_core_links
-    switch_ports = counts.node_leaf_links + 2 * links
-    switch_optics = math.ceil(switch_ports / parts.leaf_optic_ports)
+    if between_ports is None:
+        switch_optics = math.ceil((counts.node_leaf_links + 2 * links) / parts.leaf_optic_ports)
+    else:
+        down = math.ceil(counts.node_leaf_links / parts.leaf_optic_ports)
+        switch_optics = down + math.ceil(2 * links / between_ports)
     cables = counts.node_leaf_links + links
     usd = (
         counts.leaf * parts.leaf_usd

@@ -9,6 +9,8 @@ from dcplan.fabric.clos import ClosDesign, Counts, design, leaves, size
 
 TREES = ("rail-optimized", "fat-tree", "rail-only", "collapsed-pair")
 MOST_TIERS = 3
+GROUP_SWITCHES = 32
+"""Switches of a Slingshot group (glennklockwood.com/garden/slingshot)."""
 CUBE_CHIPS, CUBE_FACE_LINKS = 64, 96
 """A 4 x 4 x 4 cube: six faces of 16 links leave it (Jouppi et al. 2023, arXiv 2304.01433, section 2)."""
 
@@ -46,6 +48,9 @@ class Network:
     counts: Counts
     parallel: int = 1
     """Independent networks alike (rails that do not meet), counted in ``counts``."""
+    taper: float | None = None
+    """Dragonfly: injection of a group over its global links. There local links count as leaf-spine links and global
+    ones as spine-core links."""
 
 
 def tree(attached: Attached, ports: Ports, topology: str) -> Network:
@@ -155,19 +160,23 @@ def _pair(attached: Attached, ports: Ports) -> Network:
     return Network(plan, Counts(2 * ports.planes, 0, 0, endpoints * ports.planes, 0, 0))
 
 
-def scheduled(endpoints: int, leaf_down: int, leaf_up: int, spine_radix: int) -> Counts:
+def scheduled(endpoints: int, leaf_down: int, leaf_up: int, spine_radix: int) -> Network:
     """Scheduled fabric of cells: every leaf spreads over all spines, so spines need no divisor.
 
     Examples
     --------
     Jericho3-AI and Ramon3, 2,304 accelerators on 400 Gb/s are 1,152 ports of 800 (AMD's reference design of 2K):
 
-    >>> scheduled(1152, 18, 20, 128)
+    >>> scheduled(1152, 18, 20, 128).counts
     Counts(leaf=64, spine=10, core=0, node_leaf_links=1152, leaf_spine_links=1280, spine_core_links=0)
     """
     leaf = math.ceil(endpoints / leaf_down)
     spine = math.ceil(leaf * leaf_up / spine_radix)
-    return Counts(leaf, spine, 0, endpoints, leaf * leaf_up, 0)
+    if leaf > spine_radix:
+        msg = f"{leaf} leaves exceed the {spine_radix} ports of a spine: a third tier of cells is not sized"
+        raise ValueError(msg)
+    plan = ClosDesign(leaf_down + leaf_up, 2, 1, leaf_down, leaf_up, spine_radix)
+    return Network(plan, Counts(leaf, spine, 0, endpoints, leaf * leaf_up, 0))
 
 
 @dataclass(frozen=True)
@@ -214,6 +223,34 @@ def dragonfly(groups: int, per_group: int, endpoints_per_switch: int, links_per_
         round(groups * away / 2),
         per_group * endpoints_per_switch / away,
     )
+
+
+def slingshot(endpoints: int, radix: int, links_per_pair: int | None) -> Network:
+    """A dragonfly of HPE's shape: 32 switches a group, a quarter of the ports to nodes, as many global links as fit.
+
+    Raises
+    ------
+    ValueError
+        When the groups ask for more global links than a group has ports, or none is left for a pair.
+
+    Examples
+    --------
+    >>> n = slingshot(37632, 64, 4)
+    >>> n.counts.leaf, n.counts.leaf_spine_links, n.counts.spine_core_links, round(n.taper, 3)
+    (2368, 36704, 10804, 1.753)
+    """
+    down, local = radix // 4, GROUP_SWITCHES - 1
+    up = radix - down - local
+    groups = max(math.ceil(endpoints / (GROUP_SWITCHES * down)), 2)
+    room = GROUP_SWITCHES * up // (groups - 1)
+    pairs = links_per_pair or min(room, GROUP_SWITCHES * down // (groups - 1))
+    if not 1 <= pairs <= room:
+        msg = f"{groups} groups leave {room} links for each pair of groups, {pairs} are asked for"
+        raise ValueError(msg)
+    found = dragonfly(groups, GROUP_SWITCHES, down, pairs)
+    plan = ClosDesign(radix, 2, 1, down, local, radix)
+    counts = Counts(found.switches, 0, 0, endpoints, found.local_links, found.global_links)
+    return Network(plan, counts, taper=found.taper)
 
 
 @dataclass(frozen=True)

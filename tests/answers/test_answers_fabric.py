@@ -53,6 +53,28 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
     assert found.value("capex_usd") / (46 * 72) == pytest.approx(6000, rel=0.5)
 
 
+def test_scheduled_fabric_of_amd() -> None:
+    """2,304 ports of 400 Gb/s: 64 leaves of 36, 10 spines of 128 x 800.
+
+    A twin transceiver for two NIC links, one at each end of a cell link: 1,152 + 2 x 1,280.
+    """
+    found = fabric(nodes=288, nics_per_node=8, nic_gbps=400, fabric="eth-400-scheduled")
+    assert [found.value(k) for k in ("leaf", "spine", "leaf_spine_links")] == [64, 10, 1280]
+    rows = found.frame("bill").set_index("item")["count"]
+    assert rows["switch transceivers"] == 1152 + 2560
+    assert found.value("bisection_tbps") == pytest.approx(2304 * 0.4 / 2)
+
+
+def test_frontier() -> None:
+    """74 groups, four links between each pair: 10,804 global links, taper 1.753 (glennklockwood.com/garden)."""
+    found = fabric(nodes=9408, nics_per_node=4, nic_gbps=200, fabric="slingshot-200", links_per_pair=4)
+    keys = ("switches", "leaf_spine_links", "spine_core_links", "node_leaf_links")
+    assert [found.value(k) for k in keys] == [2368, 36704, 10804, 37632]
+    assert found.value("taper") == pytest.approx(1.753, abs=5e-4)
+    wider = fabric(nodes=9408, nics_per_node=4, nic_gbps=200, fabric="slingshot-200")
+    assert 1 <= wider.value("taper") < 1.753
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -66,7 +88,9 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ({"tiers": 1}, "do not form one network"),
         ({"switch": None, "radix": 63}, "radix 63 is odd"),
         ({"switch": None, "radix": 64, "port_gbps": 200.0}, "faster than a port of 200"),
-        ({"fabric": "slingshot-200", "switch": None}, "does not size yet"),
+        ({"topology": "torus"}, "one of rail-optimized"),
+        ({"topology": "scheduled"}, "needs a family"),
+        ({"fabric": "slingshot-200", "switch": None, "nic_gbps": 200, "links_per_pair": 600}, "600 are asked for"),
     ],
 )
 def test_bad_networks_name_the_rule(changed: dict[str, Any], words: str) -> None:

@@ -98,10 +98,10 @@ def test_slingshot_and_canonical_dragonflies() -> None:
 
 
 def test_scheduled_fabric_of_amd() -> None:
-    found = scheduled(1152, 18, 20, 128)
+    found = scheduled(1152, 18, 20, 128).counts
     assert (found.leaf, found.spine) == (64, 10)
     # one unit of 288 accelerators at 400 Gb/s: 144 ports of 800, 8 leaves
-    assert scheduled(144, 18, 20, 128).leaf == 8
+    assert scheduled(144, 18, 20, 128).counts.leaf == 8
 
 
 def test_tpu_pods() -> None:

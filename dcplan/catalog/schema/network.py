@@ -32,6 +32,10 @@ class Switch(Row):
     latency_ns: Positive | None = None
     price_usd: Positive | None = None
     rack_units: Positive | None = None
+    fabric_ports: int | None = Field(default=None, ge=1)
+    """Leaf of a scheduled fabric: ports towards its spines, besides those in ``ports``."""
+    fabric_gbps: Positive | None = None
+    """Speed of such a port."""
     cage_gbps: Positive | None = None
     """Speed of one cage; a cage of twice the port speed carries two ports on one twin transceiver."""
 
