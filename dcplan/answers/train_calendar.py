@@ -131,6 +131,13 @@ def goodput_metrics(found: Calendar) -> dict[str, Metric]:
     spares = found.of("spares")
     return {
         "goodput_frac": Metric(value, "", "Lasting progress over wall-clock time", low, high),
+        "production_slowdown": Metric(
+            found.outlook.slowdown[1],
+            "",
+            "Step time in production over the predicted one, as the days count it",
+            found.outlook.slowdown[0],
+            found.outlook.slowdown[2],
+        ),
         "interruptions": Metric(per_day * days * moving, "", "Stops expected in the median run time"),
         "interruptions_unplanned": Metric(per_day * days * moving * (1.0 - planned), "", "Those that nobody planned"),
         "mttf_h": Metric(24.0 / per_day, "h", "Mean time between stops"),

@@ -126,6 +126,9 @@ def _plan(ports: Ports, tiers: int) -> ClosDesign:
     if ports.leaf_up is None or tiers == 1:
         return plan
     down = ports.endpoints_per_leaf or ports.radix - ports.leaf_up
+    if down < 1 or (ports.endpoints_per_leaf is None and ports.leaf_up >= ports.radix):
+        msg = f"{ports.leaf_up} uplinks leave no port of {ports.radix} for nodes"
+        raise ValueError(msg)
     return ClosDesign(plan.radix, tiers, plan.planes, down, ports.leaf_up, plan.spine_down)
 
 

@@ -177,6 +177,7 @@ def test_a_million_accelerators_take_no_time() -> None:
         (Ports(64, leaf_spine=0.0), "fat-tree", "oversubscription"),
         (Ports(64), "hypercube", "one of rail-optimized"),
         (Ports(64, endpoints_per_leaf=60), "fat-tree", "exceed the 64 ports"),
+        (Ports(64, leaf_up=64), "fat-tree", "64 uplinks leave no port of 64"),
     ],
 )
 def test_impossible_networks_name_the_rule(ports: Ports, topology: str, words: str) -> None:
