@@ -8,13 +8,15 @@ from pathlib import Path
 
 from dcplan.answers.fabric_ask import Asked, Typed, resolve
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.catalog.schema import Fabric
+from dcplan.catalog.schema import Component, Fabric
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.fabric.bom import Bill, Parts, bill
 from dcplan.fabric.networks import Attached, Network, Ports, scheduled, slingshot, tree
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.parts import MissingError, parts_of
+from dcplan.planning.menu.risk import rates_for
 from dcplan.result import Cell, Metric, Result, Table
+from dcplan.units import DAYS_PER_YEAR
 
 GBPS_PER_TBPS = 1000.0
 
@@ -102,7 +104,7 @@ def fabric(  # noqa: PLR0913 - the flags of the verb
         status="ok",
         exit_code=EXIT_OK,
         headline=_headline(asked, network, found),
-        metrics=_metrics(asked, network, found),
+        metrics=_metrics(asked, network, found) | _failures(network, ledger),
         tables=_tables(asked, network, parts, found),
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
         warnings=[{"code": "price", "message": why}] if why else [],
@@ -173,6 +175,11 @@ def _metrics(asked: Asked, network: Network, found: Bill | None) -> dict[str, Me
         "leaf_spine_links": Metric(c.leaf_spine_links, "", "Links between leaves and spines"),
         "spine_core_links": Metric(c.spine_core_links, "", "Links between spines and cores"),
         "bisection_tbps": Metric(narrow / 2 / GBPS_PER_TBPS, "Tb/s", "One way between two halves of the nodes"),
+        "path_diversity": Metric(
+            asked.ports.planes * (network.plan.leaf_up if network.plan.tiers > 1 else 1),
+            "",
+            "Shortest paths between two NICs of different leaves that share no link between switches",
+        ),
     }
     return _prices(asked, found, metrics)
 
@@ -193,6 +200,25 @@ def _dragonfly(asked: Asked, network: Network) -> dict[str, Metric]:
             c.spine_core_links / 2 * asked.link_gbps / GBPS_PER_TBPS, "Tb/s", "One way between two halves of the groups"
         ),
     }
+
+
+def _failures(network: Network, ledger: Ledger) -> dict[str, Metric]:
+    """How often a part of the network stops a job, by the rates that ``train`` and ``plan`` use."""
+    c = network.counts
+    amounts = {"link": c.node_leaf_links + c.leaf_spine_links + c.spine_core_links, "switch": c.switches}
+    metrics = {}
+    for rate in rates_for(ledger.catalog, None):
+        if rate.role not in amounts:
+            continue
+        row = ledger.catalog.get("components", rate.id, Component)
+        ledger.take(f"components.{rate.id}.stops_per_year", row.stops_per_year)
+        low, each, high = (
+            amounts[rate.role] * per_year / DAYS_PER_YEAR for per_year in (rate.low, rate.value, rate.high)
+        )
+        metrics[f"{rate.role}_failures_per_day"] = Metric(
+            each, "1/day", f"Failures of a {rate.role} that stop a job spread over the network", low, high
+        )
+    return metrics
 
 
 def _prices(asked: Asked, found: Bill | None, metrics: dict[str, Metric]) -> dict[str, Metric]:

@@ -22,6 +22,19 @@ def test_superpod_of_127_nodes() -> None:
     assert found.value("bisection_tbps") == pytest.approx(1020 / 2 * 0.4)
 
 
+def test_failures_and_paths_of_the_pod() -> None:
+    """2,044 links at 0.00404 stops a year and 48 switches at 0.08 (Llama 3, Azure); 32 uplinks of each leaf."""
+    found = fabric(**POD)
+    assert found.value("link_failures_per_day") == pytest.approx(2044 * 0.00404 / 365.25)
+    assert found.value("switch_failures_per_day") == pytest.approx(48 * 0.08 / 365.25)
+    low, high = (getattr(found.metrics["link_failures_per_day"], side) for side in ("low", "high"))
+    assert low < found.value("link_failures_per_day") < high
+    assert found.value("path_diversity") == 32
+    two_planes = fabric(nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64)
+    assert two_planes.value("path_diversity") == 2 * 64
+    assert fabric(nodes=8, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400).value("path_diversity") == 1
+
+
 def test_bill_sums_to_the_metrics() -> None:
     found = fabric(**POD)
     rows = found.frame("bill")
