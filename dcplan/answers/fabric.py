@@ -15,8 +15,9 @@ from dcplan.fabric.networks import Attached, Network, Ports, scheduled, slingsho
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.parts import MissingError, parts_of
 from dcplan.planning.menu.risk import rates_for
+from dcplan.provenance import Status
+from dcplan.reliability.rates import job_stops
 from dcplan.result import Cell, Metric, Result, Table
-from dcplan.units import DAYS_PER_YEAR
 
 GBPS_PER_TBPS = 1000.0
 
@@ -135,7 +136,9 @@ def _parts(asked: Asked, ledger: Ledger) -> tuple[Parts | None, str]:
         families = [f for f in rows if f.leaf == asked.switch.id and f.rate_gbps.value == rate]
     if not families:
         return None, "no fabric family of the catalog has this switch at this rate: counts only, no power and no price"
-    family = families[0]
+    family = asked.family or families[0]
+    if asked.family is None:
+        ledger.text("fabric", family.id, Status.DEFAULT)
     leaf = asked.switch.id if asked.switch else family.leaf
     models = (leaf, family.spine or leaf, family.core or family.spine or leaf)
     try:
@@ -212,11 +215,13 @@ def _failures(network: Network, ledger: Ledger) -> dict[str, Metric]:
             continue
         row = ledger.catalog.get("components", rate.id, Component)
         ledger.take(f"components.{rate.id}.stops_per_year", row.stops_per_year)
-        low, each, high = (
-            amounts[rate.role] * per_year / DAYS_PER_YEAR for per_year in (rate.low, rate.value, rate.high)
-        )
+        stops = job_stops([rate], amounts)
         metrics[f"{rate.role}_failures_per_day"] = Metric(
-            each, "1/day", f"Failures of a {rate.role} that stop a job spread over the network", low, high
+            stops.per_day,
+            "1/day",
+            f"Failures of a {rate.role} that stop a job spread over the network",
+            stops.low_per_day,
+            stops.high_per_day,
         )
     return metrics
 

@@ -7,9 +7,8 @@ from dcplan.planning.audit.accounts import storage_of
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.plan import Decisions
 from dcplan.result import Cell, Table
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, TB_PER_PB
 
-TB_PER_PB = 1000.0
 CAUSES = ("step_time", "production", "failure_rates", "failures", "delivery", "energisation")
 
 

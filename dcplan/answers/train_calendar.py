@@ -8,22 +8,23 @@ import numpy as np
 
 from dcplan.answers.train_ask import Asked
 from dcplan.errors import InputError, Place, Problem
+from dcplan.planning.menu.jobs import POOR
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.risk import class_network, machine, policy, stored_bytes
-from dcplan.planning.menu.storage import TB_PER_PB, block_of, tier_of, wanted
+from dcplan.planning.menu.storage import block_of, tier_of, wanted
 from dcplan.reliability.calendar import RunTime
 from dcplan.reliability.goodput import Recovery, Tier
-from dcplan.reliability.outlook import HOURS_PER_DAY, HOURS_PER_YEAR, Machine, Outlook, Policy, outlook
+from dcplan.reliability.outlook import HOURS_PER_YEAR, Machine, Outlook, Policy, outlook
 from dcplan.reliability.rates import Stops
 from dcplan.reliability.replay import Hazards, replay
 from dcplan.reliability.storage import Feed, build
 from dcplan.result import Metric, Table
 from dcplan.training.estimate import Sweep
 from dcplan.training.tables import Array
+from dcplan.units import HOURS_PER_DAY, TB_PER_PB
 
 GIGA = 1e9
 REPLICAS, SEED = 1000, 1
-POOR = 0.7
 MOST_SPARES = 20_000_000
 """Spare units times replicas that are played; beyond, nodes are never lacking anyway."""
 PLANNED = "planned-maintenance"
@@ -92,7 +93,7 @@ def run_at(ledger: Ledger, asked: Asked, swept: Sweep, clean_days: Array) -> Run
 
 def _terms(ledger: Ledger, asked: Asked, accelerators: int) -> tuple[Machine, Stops, Policy]:
     ports = accelerators * (asked.system.scaleout_ports or asked.system.accelerators) / asked.system.accelerators
-    part, stops = machine(asked.system, class_network(ports), ledger, asked.reliability)
+    part, stops = machine(asked.system, class_network(ports, ledger), ledger, asked.reliability)
     return part, stops, policy(asked.reliability, asked.storage, ledger)
 
 

@@ -13,6 +13,7 @@ from dcplan.answers.train_metrics import rent_usd_per_hour
 from dcplan.answers.train_model import train_model
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, InputError, Place, Problem
+from dcplan.planning.menu.jobs import DEFAULT_CONFIDENCE
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.reliability.calendar import RunTime
 from dcplan.result import Metric, Result, Table
@@ -20,8 +21,6 @@ from dcplan.training.architecture import model_flops_per_token
 from dcplan.training.estimate import Sweep, sweep
 from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
 
-CONFIDENCE = 0.8
-"""Of the scenario format too: the share of runs that end by the deadline."""
 LARGEST_SYSTEMS = 16384
 GROWTH = 1.05
 REFINED = 1.5
@@ -159,7 +158,7 @@ def _choose(
     best = None
     rank: tuple[float, float] | None = None
     for each in found:
-        p50, p80 = each.days(0.5), each.days(CONFIDENCE)
+        p50, p80 = each.days(0.5), each.days(DEFAULT_CONFIDENCE)
         system = each.asked.system
         rated = system.rated_kw.value if system.rated_kw else 0.0
         megawatts = counts / system.accelerators * rated * each.asked.power_frac / KW_PER_MW
@@ -187,7 +186,7 @@ def _room(found: list[_Sized], count: int, precision: str, limits: Limits, unit:
     metrics = {"systems": Metric(count / unit, "", "Systems of the answer")}
     if limits.deadline_days is None:
         return metrics
-    share = limits.deadline_days / float(each.days(CONFIDENCE)[i])
+    share = limits.deadline_days / float(each.days(DEFAULT_CONFIDENCE)[i])
     tokens = each.asked.tokens * share
     flops = model_flops_per_token(each.asked.shape, each.asked.seq_len, each.asked.images) * tokens
     params = (flops / (6.0 * TOKENS_PER_PARAM)) ** 0.5
@@ -203,7 +202,7 @@ def _room(found: list[_Sized], count: int, precision: str, limits: Limits, unit:
 def _asked_for(limits: Limits) -> str:
     parts = []
     if limits.deadline_days is not None:
-        parts.append(f"within {limits.deadline_days:g} days at {CONFIDENCE:.0%}")
+        parts.append(f"within {limits.deadline_days:g} days at {DEFAULT_CONFIDENCE:.0%}")
     if limits.mw is not None:
         parts.append(f"under {limits.mw:g} MW of IT")
     if limits.budget_usd is not None:

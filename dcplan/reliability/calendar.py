@@ -10,10 +10,11 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.units import SECONDS_PER_DAY
+
 Value = float | npt.NDArray[np.float64]
 P90 = NormalDist().inv_cdf(0.9)
 """1.2816: bounds given as low and high are read as 10th and 90th percentile."""
-SECONDS_PER_DAY = 86400.0
 NEVER_DAYS = 1e9
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.reliability.checkpoint import daly_interval_s
+from dcplan.units import SECONDS_PER_DAY
 
 Value = float | npt.NDArray[np.float64]
-SECONDS_PER_DAY = 86400.0
 FAR_S = 3600.0
 """Between checkpoints of a run that never stops."""
 YEAR_S = 365.0 * SECONDS_PER_DAY

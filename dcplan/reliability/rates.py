@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 DAYS_PER_YEAR = 365.0
+"""The catalog's rates are stops in 365 days, as their sources count them; not the calendar's year of `units`."""
 
 
 @dataclass(frozen=True)

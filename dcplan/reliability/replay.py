@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.reliability.goodput import Recovery, Value
+from dcplan.units import SECONDS_PER_DAY
 
 Array = npt.NDArray[np.float64]
-SECONDS_PER_DAY = 86400.0
 TINY, UNSAVED = 1e-9, 1.0 - 1e-6
 """Rounding of a count of intervals; an interval whose save is under way is trained to a hair."""
 MOST_RESTARTS = 2000

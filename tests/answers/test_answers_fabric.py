@@ -25,13 +25,15 @@ def test_superpod_of_127_nodes() -> None:
 def test_failures_and_paths_of_the_pod() -> None:
     """2,044 links at 0.00404 stops a year and 48 switches at 0.08 (Llama 3, Azure); 32 uplinks of each leaf."""
     found = fabric(**POD)
-    assert found.value("link_failures_per_day") == pytest.approx(2044 * 0.00404 / 365.25)
-    assert found.value("switch_failures_per_day") == pytest.approx(48 * 0.08 / 365.25)
+    assert found.value("link_failures_per_day") == pytest.approx(2044 * 0.00404 / 365)
+    assert found.value("switch_failures_per_day") == pytest.approx(48 * 0.08 / 365)
     low, high = (getattr(found.metrics["link_failures_per_day"], side) for side in ("low", "high"))
     assert low < found.value("link_failures_per_day") < high
     assert found.value("path_diversity") == 32
     two_planes = fabric(nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64)
     assert two_planes.value("path_diversity") == 2 * 64
+    blocking = fabric(nodes=96, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400, oversubscription=3)
+    assert blocking.value("path_diversity") == 16, "48 ports of 64 to nodes"
     assert fabric(nodes=8, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400).value("path_diversity") == 1
 
 

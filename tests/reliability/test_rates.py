@@ -19,7 +19,7 @@ QUICK = settings(max_examples=60, deadline=None)
 def _per_day(system: str, accelerators: float) -> float:
     catalog = load()
     row = catalog.get("systems", system, System)
-    part, _ = machine(row, class_network(accelerators), Ledger(catalog), Reliability())
+    part, _ = machine(row, class_network(accelerators, Ledger(catalog)), Ledger(catalog), Reliability())
     return accelerators * part.stops_per_day[1]
 
 

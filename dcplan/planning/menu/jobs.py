@@ -143,7 +143,7 @@ class JobMenu:
         key = (target.system, target.network, target.redundancy, cloud)
         if key not in self._risks:
             row = self._system(target, cloud=cloud)
-            network = target.network or class_network(float(swept.accelerators[-1]))
+            network = target.network or class_network(float(swept.accelerators[-1]), self.ledger)
             part, _ = machine(row, network, self.ledger, scenario.reliability)
             rules = policy(scenario.reliability, scenario.storage, self.ledger, target.redundancy)
             self._risks[key] = part, replace(rules, provider_spares=cloud)

@@ -13,8 +13,6 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario, Site
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
-TB_PER_PB = 1000.0
-
 
 def site_terms(site: Site, scenario: Scenario, ledger: Ledger) -> SiteTerms:
     """Resolve one site: tariff, carbon, redundancy, staff, lease."""

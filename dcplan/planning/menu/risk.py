@@ -20,16 +20,11 @@ from dcplan.training.architecture import Architecture
 from dcplan.training.estimate import Hardware
 from dcplan.units import DAYS_PER_QUARTER, SECONDS_PER_HOUR
 
-RADIX = 64
-"""Of the class network that stands in where no fabric is given: the common 400 and 800 Gb/s switch."""
-TWO_TIER_PORTS = RADIX * RADIX // 2
 OUTAGES = {"n": "outage-h-per-year-n", "n+1": "outage-h-per-year-n1"}
 HALF_BYTES = 2.0
 CUBE = 64
 """Chips of a TPU cube, which optical switches put into or take out of a slice as a whole (Jouppi et al. 2023,
 arXiv 2304.01433, section 2.2)."""
-DEFAULT_HOST_GB_PER_S = 12.0
-"""Half of a PCIe 4 x16 link: families without a figure of their own."""
 CONCURRENT = "outage-h-per-year-2n"
 
 
@@ -41,9 +36,11 @@ class Network:
     links: float
 
 
-def class_network(ports: float) -> Network:
-    """Fat tree of 64-port switches in as many tiers as the ports need."""
-    return Network(*parts_per_endpoint(design(RADIX, 2 if ports <= TWO_TIER_PORTS else 3)))
+def class_network(ports: float, ledger: Ledger) -> Network:
+    """Fat tree of the class switch in as many tiers as the ports need."""
+    radix = round(ledger.parameter("reliability", "class-switch-ports"))
+    two = design(radix, 2)
+    return Network(*parts_per_endpoint(two if ports <= two.reach_endpoints else design(radix, 3)))
 
 
 def hosts_of(row: System) -> int:
@@ -105,6 +102,7 @@ def machine(row: System, network: Network, ledger: Ledger, wish: Reliability) ->
     shared = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) in {"switch", "cdu"})
     corrupted = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) == "corruption")
     domain, size = accelerator.scaleup_domain or 1, max(row.accelerators // hosts, 1)
+    host_gb_per_s = training_terms(catalog, accelerator)["host_gb_per_s"]
     found = Machine(
         stops_per_day=bounds,
         replaced_per_day=replaced,
@@ -112,7 +110,7 @@ def machine(row: System, network: Network, ledger: Ledger, wish: Reliability) ->
         peer_frac=1.0 - shared / max(stops.per_day, 1e-30),
         node_accelerators=size,
         domain_nodes=max(min(domain, row.accelerators) // size, 1),
-        host_gb_per_s=training_terms(catalog, accelerator)["host_gb_per_s"] or DEFAULT_HOST_GB_PER_S,
+        host_gb_per_s=host_gb_per_s or ledger.parameter("reliability", "host-gb-per-s"),
         swap_nodes=CUBE // size if accelerator.kind == "tpu" and domain > CUBE else 0,
     )
     return found, stops

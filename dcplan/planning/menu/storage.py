@@ -14,9 +14,9 @@ from dcplan.provenance import Quantity
 from dcplan.reliability.storage import RACK_UNITS, Block, Demand, demand, level_gb_per_s
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Storage
+from dcplan.units import TB_PER_PB
 
 DEFAULT_TIER = "flash-parallel-class"
-TB_PER_PB = 1000.0
 BYTES_PER_GB, BYTES_PER_TB = 1e9, 1e12
 
 
