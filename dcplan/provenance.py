@@ -163,6 +163,7 @@ NonNegative = Annotated[Quantity, _check(lambda x: x >= 0, "must not be negative
 Years = Annotated[Quantity, _check(lambda x: 0 < x <= 100, "must be above 0 and at most 100 years")]
 Megawatts = Annotated[Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 MW")]
 Seconds = Annotated[Quantity, _check(lambda x: 0.001 <= x <= 1e7, "must be between 0.001 and 10,000,000 s")]
+YearHours = Annotated[Quantity, _check(lambda x: 0 < x <= 8_766, "must be above 0 and at most 8,766 h, a year")]
 Hours = Annotated[Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 h")]
 NodeStops = Annotated[Quantity, _check(lambda x: 1e-6 <= x <= 10_000, "must be between 0.000001 and 10,000")]
 Slowdown = Annotated[Quantity, _check(lambda x: 0.2 <= x <= 5, "must be between 0.2 and 5")]

@@ -9,6 +9,7 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
 from dcplan.economics.cashflow import npv_usd, totals_usd
 from dcplan.planning.audit.accounts import overlap_days
+from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.menu.types import JobConfig, Menu
 from dcplan.planning.plan import Decisions
 from dcplan.planning.solve.run import Solved
@@ -18,7 +19,6 @@ from dcplan.units import (
     DAYS_PER_QUARTER,
     HOURS_PER_DAY,
     HOURS_PER_QUARTER,
-    KG_PER_TONNE,
     KW_PER_MW,
     quarter_index,
 )
@@ -48,11 +48,7 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     peak = {t: sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters}
     peak_it = max(sum(books.halls[h.id, t].rated_kw for h in menu.halls) for t in quarters) / KW_PER_MW
     peak_el = max(sum(books.halls[h.id, t].peak_kw for h in menu.halls) for t in quarters) / KW_PER_MW
-    carbon = sum(
-        books.site(menu, s.id, t, "facility_mwh") * s.grid_g_per_kwh / KG_PER_TONNE
-        for s in menu.sites
-        for t in quarters
-    )
+    carbon = sum(carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t) for s in menu.sites for t in quarters)
     embodied = sum(d.racks_ordered(p.key, menu.quarters - 1) * p.embodied_t for p in menu.placements)
     low, high = (totals["capex"] + change for change in _price_bounds(menu, d, catalog))
     m = {

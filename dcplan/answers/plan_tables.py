@@ -10,6 +10,7 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Parameter
 from dcplan.economics.cashflow import GROUPS
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.onsite import drawn, plants_mw
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.menu.types import LeftOut, Menu
 from dcplan.planning.plan import Decisions, to_table
@@ -27,6 +28,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "racks": _racks(menu, d),
         "halls": _halls(menu, d, books),
         "power": _power(menu, d, books),
+        "onsite": _onsite(menu, d),
         "network": _network(menu, d, books),
         "jobs": _jobs(menu, d),
         "ends": ends(menu, d),
@@ -97,17 +99,37 @@ def _power(menu: Menu, d: Decisions, books: Accounts) -> Table:
             breakers = books.site(menu, s.id, t, "peak_kw") / KW_PER_MW
             mwh = books.site(menu, s.id, t, "facility_mwh")
             blocks = d.blocks.get((s.id, t), 0)
-            rows.append((s.id, _q(menu, t), it, peak, s.utility_mw[t], breakers, mwh, blocks))
+            cut = sum(drawn(d, s, peak, t).values())
+            own = plants_mw(d, s, t)
+            rows.append((s.id, _q(menu, t), it, peak, s.utility_mw[t], cut, own, breakers, mwh, blocks))
     columns = (
         "site",
         "quarter",
         "it_mw",
         "facility_mw",
         "utility_mw",
+        "interruptible_mw",
+        "onsite_mw",
         "breakers_mw",
         "energy_mwh",
         "power_blocks",
     )
+    return Table(columns, tuple(rows))
+
+
+def _onsite(menu: Menu, d: Decisions) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for s in menu.sites:
+        for o in s.onsite:
+            for t in range(menu.quarters):
+                n, mwh = d.onsite.get((s.id, o.id, t), 0), d.onsite_mwh.get((s.id, o.id, t), 0.0)
+                if n or mwh:
+                    serves = _q(menu, t + o.lead) if n else None
+                    rows.append(
+                        (s.id, o.id, _q(menu, t), n, serves, n * o.unit_mw, n * o.usd, mwh, mwh * o.usd_per_mwh)
+                    )
+    columns = ("site", "source", "quarter", "units_ordered", "serve_from", "ordered_mw", "capex_usd", "made_mwh",
+               "energy_usd")  # fmt: skip
     return Table(columns, tuple(rows))
 
 

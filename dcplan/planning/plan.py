@@ -39,6 +39,12 @@ class Decisions:
     training: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     research: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
     rented: dict[tuple[str, str, int], float] = field(default_factory=dict)
+    onsite: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    """Units of plants on the site, by order quarter."""
+    onsite_mw: dict[tuple[str, str, int], float] = field(default_factory=dict)
+    onsite_mwh: dict[tuple[str, str, int], float] = field(default_factory=dict)
+    paused: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
+    """Accelerators that rest while interruptible power is cut, quarter average."""
 
     def racks(self, menu: Menu, key: P, t: int) -> int:
         """Racks in service in a quarter: delivered and not at the end of life."""
@@ -65,33 +71,27 @@ class Decisions:
         return self.fleet.get(key, 0) + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q <= t)
 
 
+WHOLE = {"buy": "ordered", "fleet": "fleet", "fitted": "fitted", "blocks": "blocks", "onsite_buy": "onsite"}
+PARTS = {name: name for name in ("training", "research", "rented", "onsite_mw", "onsite_mwh", "paused")}
+"""Model variable -> field of :class:`Decisions` with the same index."""
+
+
 def from_solution(menu: Menu, names: Sequence[str], values: Sequence[float]) -> Decisions:
     """Read decisions from column names such as ``buy[hall,cooling,system,3]``."""
     d = Decisions()
     for name, value in zip(names, values, strict=True):
         variable, _, rest = name.partition("[")
-        index = rest.rstrip("]").split(",")
         if abs(value) <= TINY:
             continue
-        whole = round(value)
-        if variable == "buy" and whole:
-            d.ordered[index[0], index[1], index[2], int(index[3])] = whole
-        elif variable == "fleet" and whole:
-            d.fleet[index[0], index[1], index[2]] = whole
-        elif variable == "fitted" and whole:
-            d.fitted[index[0], index[1], int(index[2])] = whole
-        elif variable == "blocks" and whole:
-            d.blocks[index[0], int(index[1])] = whole
-        elif variable == "fabric" and whole:
-            d.fabric[index[0]] = index[1]
-        elif variable == "run" and whole:
+        index = tuple(int(x) if x.isdigit() else x for x in rest.rstrip("]").split(","))
+        if variable in PARTS:
+            getattr(d, PARTS[variable])[index] = value
+        elif round(value) and variable in WHOLE:
+            getattr(d, WHOLE[variable])[index] = round(value)
+        elif round(value) and variable == "fabric":
+            d.fabric[str(index[0])] = str(index[1])
+        elif round(value) and variable == "run":
             d.runs.append(menu.configs[int(index[0])])
-        elif variable == "training":
-            d.training[index[0], index[1], index[2], int(index[3])] = value
-        elif variable == "research":
-            d.research[index[0], index[1], index[2], index[3], int(index[4])] = value
-        elif variable == "rented":
-            d.rented[index[0], index[1], int(index[2])] = value
     used = {(h, f) for h, f in d.fabric.items() if any(k[0] == h for k in (*d.ordered, *d.fleet))}
     d.fabric = dict(sorted(used))
     return d
@@ -105,6 +105,7 @@ def to_table(d: Decisions) -> Table:
     rows += [("fit", h, c, None, t, n, None, None, None) for (h, c, t), n in sorted(d.fitted.items())]
     rows += [("fabric", h, None, f, None, 1, None, None, None) for h, f in sorted(d.fabric.items())]
     rows += [("blocks", s, None, None, t, n, None, None, None) for (s, t), n in sorted(d.blocks.items())]
+    rows += [("onsite", s, None, o, t, n, None, None, None) for (s, o, t), n in sorted(d.onsite.items())]
     rows += [
         (
             "run",
@@ -140,7 +141,7 @@ def fixed_columns(
             wanted[name] = float(str(amount))
     if wrong:
         return wrong
-    free = {"used", "used_new", "racks", "block_pairs"}  # follow from orders, fitted halls and blocks
+    free = {"used", "used_new", "racks", "block_pairs", "onsite_on"}  # follow from orders, fitted halls and blocks
     return {
         i: wanted.get(name, 0.0)
         for i, (name, is_whole) in enumerate(zip(names, integer, strict=True))
@@ -157,6 +158,7 @@ def _column(menu: Menu, cell: Mapping[str, object]) -> str | None:
         "fit": f"fitted[{hall},{cooling},{_int(t)}]",
         "fabric": f"fabric[{hall},{item}]",
         "blocks": f"blocks[{hall},{_int(t)}]",
+        "onsite": f"onsite_buy[{hall},{item},{_int(t)}]",
     }
     kind = str(cell.get("decision"))
     if kind != "run":

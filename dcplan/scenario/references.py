@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Offer, Row, System
+from dcplan.catalog.schema import Offer, OnsitePower, Row, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
-from dcplan.scenario.schema import Scenario, Site
+from dcplan.scenario.schema import Onsite, Scenario, Site
 from dcplan.scenario.tree import Tree
 from dcplan.units import quarter_index
 
@@ -50,6 +50,7 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("fleet", "system"), "systems"),
     (("supply", "*", "system"), "systems"),
     (("cloud", "offers", "*"), "cloud"),
+    (("sites", "*", "onsite", "*", "id"), "onsite"),
     (("workloads", "training", "*", "model"), "models"),
     (("workloads", "training", "*", "stack"), "stacks"),
     (("workloads", "capacity", "*", "reference", "model"), "models"),
@@ -86,6 +87,7 @@ SERIES: tuple[tuple[str, ...], ...] = (
     ("finance", "budget_usd"),
     ("sites", "*", "utility_mw"),
     ("sites", "*", "energy", "usd_per_kwh"),
+    ("sites", "*", "interruptible", "*", "mw"),
     ("supply", "*", "racks_per_quarter"),
     ("workloads", "capacity", "*", "pflops_delivered"),
 )
@@ -173,6 +175,24 @@ def _check_site(check: _Checker, site: Site, path: Path) -> None:
         if site.carbon.grid_g_per_kwh is None and row.grid_g_per_kwh is None and row.grid_lifecycle_g_per_kwh is None:
             check.add("DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path)
     check.unique((h.id for h in site.halls), (*path, "halls"))
+    check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
+    check.unique((x.id for x in site.onsite), (*path, "onsite"))
+    for i, entry in enumerate(site.onsite):
+        _check_plant(check, entry, (*path, "onsite", i))
+
+
+def _check_plant(check: _Checker, entry: Onsite, path: Path) -> None:
+    plant = check.catalog.find("onsite", entry.id, OnsitePower)
+    if plant is None:
+        return
+    if plant.kind == "battery":
+        check.add("DC015", f"{entry.id} stores energy and makes none: it cannot carry a plan's load", (*path, "id"))
+    elif plant.unit_mw is None:
+        check.add("DC003", f"{entry.id}: the catalog has no unit_mw", (*path, "id"))
+    elif entry.max_mw.value < plant.unit_mw.value * (entry.spare_units + 1):
+        unit, spare = f"{plant.unit_mw.value:g} MW", entry.spare_units
+        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {unit} and {spare} spare"
+        check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or lower spare_units")
 
 
 def _check_fleet(check: _Checker) -> None:

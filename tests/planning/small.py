@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import design
+from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
 from dcplan.planning.menu.types import (
     CapacityTerms,
     CoolingTerms,
@@ -86,3 +87,15 @@ def small_menu() -> Menu:
         orderable=frozenset({"a", "b"}),
         cloud_max_accelerators=64,
     )
+
+
+def powered_menu(firm_mw: float, tranche_mw: float, hours: float = 876.6) -> Menu:
+    """The small menu with little firm power, a tranche cut for a tenth of the year, and engines of 50 kW."""
+    menu = small_menu()
+    engine = OnsiteTerms("engine", 0.05, 60e3, 500.0, 90.0, 450.0, lead=1, most_units=8, spare_units=1)
+    site = replace(
+        menu.sites[0], utility_mw=(firm_mw, firm_mw), minimum_take_frac=0.0, onsite=(engine,),
+        tranches=(TrancheTerms("flex", (0.0, tranche_mw), hours),),
+    )  # fmt: skip
+    capacity = replace(menu.capacity[0], tflops={k: v for k, v in menu.capacity[0].tflops.items() if k[0] == HALL})
+    return replace(menu, sites=(site,), capacity=(replace(capacity, pflops=(0.0, 14.0)),), jobs=(), configs=())

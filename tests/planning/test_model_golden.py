@@ -11,17 +11,19 @@ import pytest
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money import add_money
+from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
 from dcplan.planning.model.racks import add_racks
 from dcplan.planning.model.sets import Sets, make_sets
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
-from tests.planning.small import small_menu
+from tests.planning.small import powered_menu, small_menu
 
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "racks": add_racks,
     "halls": add_halls,
     "fabric": add_fabric,
+    "onsite": add_onsite,
     "power": add_power,
     "work": add_work,
     "money": add_money,
@@ -29,7 +31,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
 
 
 def lp_text(add: Callable[[pyo.ConcreteModel, Sets], None], tmp_path: Path) -> str:
-    sets = make_sets(small_menu())
+    sets = make_sets(powered_menu(0.1, 0.05) if add is add_onsite else small_menu())
     model = pyo.ConcreteModel(name="dcplan")
     add_variables(model, sets)
     add(model, sets)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dcplan.economics.cashflow import Flow
 from dcplan.planning.audit.network import EMPTY, Network, exact_network
+from dcplan.planning.audit.onsite import flows_of, made_mw, made_mwh
 from dcplan.planning.menu.types import HallTerms, Menu, Placement, SiteTerms
 from dcplan.planning.plan import Decisions
 from dcplan.units import (
@@ -72,6 +73,7 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
             books.network_usd[hall.id, t] = bought.usd - exact_network(menu, hall.id, chosen, kept).usd
             books.halls[hall.id, t] = _hall_quarter(menu, d, hall, t, serving)
     books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *_cloud(menu, d)]
+    books.flows += [flow for site in menu.sites for flow in flows_of(d, site, menu.quarters)]
     books.flows += _residual(menu, books.flows)
     return books
 
@@ -187,7 +189,8 @@ def _running(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
     for site in menu.sites:
         for t in range(menu.quarters):
             mwh = books.site(menu, site.id, t, "facility_mwh")
-            flows.append(Flow(t, "energy", "energy", mwh * KW_PER_MW * site.usd_per_kwh[t], site.id))
+            grid = mwh - made_mwh(d, site, t)
+            flows.append(Flow(t, "energy", "energy", grid * KW_PER_MW * site.usd_per_kwh[t], site.id))
             used = any(books.halls[h.id, t].units for h in menu.halls if h.site == site.id)
             flows += _site_running(menu, d, books, site, t, used=used)
     return [f for f in flows if f.usd]
@@ -196,7 +199,7 @@ def _running(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
 def _site_running(menu: Menu, d: Decisions, books: Accounts, site: SiteTerms, t: int, *, used: bool) -> list[Flow]:
     flows = []
     if site.demand_usd_per_kw_month > 0:
-        peak = books.site(menu, site.id, t, "facility_mw")
+        peak = books.site(menu, site.id, t, "facility_mw") - made_mw(d, site, t)
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
         usd = billed * KW_PER_MW * site.demand_usd_per_kw_month * MONTHS_PER_QUARTER
         flows.append(Flow(t, "energy", "demand charge", usd, site.id))

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from dcplan.economics.cashflow import cash_out_usd
 from dcplan.facility.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
+from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.menu.types import HallTerms, JobConfig, Menu
 from dcplan.planning.plan import Decisions
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,
-    KG_PER_TONNE,
     KW_PER_MW,
     MONTHS_PER_QUARTER,
     QUARTERS_PER_YEAR,
@@ -101,7 +101,11 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
     for site in menu.sites:
         for t in range(menu.quarters):
             peak = books.site(menu, site.id, t, "facility_mw")
-            yield Check("utility MW", site.id, t, peak, site.utility_mw[t])
+            yield Check("utility MW", site.id, t, peak, limit_mw(d, site, t))
+            mwh = books.site(menu, site.id, t, "facility_mwh")
+            yield from (Check(name, at, t, x, most) for name, at, x, most in limits(menu, d, site, t, peak, mwh))
+            if t < site.block_lead:
+                yield Check("power blocks before their lead time", site.id, t, d.blocks.get((site.id, t), 0), 0)
             new = sum(books.halls[h.id, t].facility_mw for h in menu.halls if h.site == site.id and h.needs_blocks)
             blocks = d.blocks.get((site.id, t), 0)
             yield Check("power blocks", site.id, t, blocks_needed(new, site.block_mw, site.redundancy), blocks)
@@ -113,9 +117,7 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
         if site.max_t_per_year is not None:
             for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
                 year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
-                tonnes = (
-                    sum(books.site(menu, site.id, t, "facility_mwh") for t in year) * site.grid_g_per_kwh / KG_PER_TONNE
-                )
+                tonnes = sum(carbon_t(d, site, books.site(menu, site.id, t, "facility_mwh"), t) for t in year)
                 yield Check("carbon t", site.id, first, tonnes, site.max_t_per_year * len(year) / QUARTERS_PER_YEAR)
 
 
@@ -199,6 +201,7 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         for t in range(menu.quarters):
             busy = d.training.get((*place.key, t), 0.0)
             busy += sum(d.research.get((c.id, *place.key, t), 0.0) for c in menu.capacity)
+            busy += d.paused.get((*place.key, t), 0.0)
             if busy:
                 there = d.racks(menu, place.key, t) * place.accelerators
                 yield Check("accelerators busy", "/".join(place.key), t, busy, there)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.catalog.schema import CoolingOption
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.pue import size_class
+from dcplan.planning.menu.energy import onsite_terms, tranche_terms
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.performance import Setting, performance, weather_of
 from dcplan.planning.menu.storage import given_storage
@@ -48,6 +49,9 @@ def site_terms(site: Site, scenario: Scenario, ledger: Ledger) -> SiteTerms:
         lease_usd_per_kw_month=_lease(site, quarters, ledger),
         staff_usd_per_quarter=_staff(site, ledger),
         opex_usd_per_kw_quarter=_opex(site, ledger),
+        tranches=tranche_terms(site, scenario, ledger),
+        onsite=onsite_terms(site, ledger),
+        block_lead=site.power.lead_quarters or 0,
     )
 
 

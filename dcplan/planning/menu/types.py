@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import ClosDesign
+from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ class SiteTerms:
     lease_usd_per_kw_month: tuple[float, ...] | None
     staff_usd_per_quarter: float
     opex_usd_per_kw_quarter: float
+    tranches: tuple[TrancheTerms, ...] = ()
+    onsite: tuple[OnsiteTerms, ...] = ()
+    block_lead: int = 0
+    """Quarters before which no new block serves."""
 
 
 @dataclass(frozen=True)

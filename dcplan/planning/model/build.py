@@ -8,6 +8,7 @@ from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money import add_money
+from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
 from dcplan.planning.model.racks import add_racks
 from dcplan.planning.model.sets import Sets, make_sets
@@ -23,6 +24,7 @@ def build_model(menu: Menu) -> tuple[pyo.ConcreteModel, Sets]:
     add_racks(model, sets)
     add_halls(model, sets)
     add_fabric(model, sets)
+    add_onsite(model, sets)
     add_power(model, sets)
     add_work(model, sets)
     add_money(model, sets)

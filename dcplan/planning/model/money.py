@@ -7,6 +7,8 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.economics.discount import discount_factor
+from dcplan.planning.menu.types import SiteTerms
+from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.sets import Sets
 from dcplan.units import (
     HOURS_PER_DAY,
@@ -63,7 +65,12 @@ def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     total += network(model, sets, t, "usd")
     total += sum(usd / M * _added(model.fitted, (h, c), t) for h, c, usd in unit_costs(sets))
     total += sum(sets.menu.site(s).block_usd / M * _added(model.blocks, (s,), t) for s in _backed(model))
+    total += sum(_plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t)
     return total
+
+
+def _plant_usd(sets: Sets, site: str, plant: str) -> float:
+    return next(o.usd for o in sets.menu.site(site).onsite if o.id == plant)
 
 
 def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
@@ -96,7 +103,8 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Energy, demand charge, maintenance, facility cost, staff and lease of a quarter. [M$]"""
     total: Any = 0.0
     for site in sets.menu.sites:
-        total += site.usd_per_kwh[t] * KW_PER_MW / M * model.energy_mwh[site.id, t]
+        total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
+        total += _onsite(model, site, t)
         if site.demand_usd_per_kw_month > 0:
             total += site.demand_usd_per_kw_month * KW_PER_MW * MONTHS_PER_QUARTER / M * model.billed_mw[site.id, t]
         total += site.staff_usd_per_quarter / M * model.used[site.id, t]
@@ -112,6 +120,17 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
         if rent:
             unit = rent[t] * MONTHS_PER_QUARTER * hall.it_mw * KW_PER_MW / M
             total += sum(unit * model.fitted[hall.id, c.id, t] for c in hall.coolings)
+    return total
+
+
+def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
+    """Fuel and upkeep of plants on the site. [M$]"""
+    total: Any = 0.0
+    for o in site.onsite:
+        if (site.id, o.id, t) in model.onsite_mwh:
+            total += o.usd_per_mwh / M * model.onsite_mwh[site.id, o.id, t]
+        serving = [v for (s, k, q), v in model.onsite_buy.items() if (s, k) == (site.id, o.id) and q + o.lead <= t]
+        total += o.fixed_usd_per_quarter / M * sum(serving)
     return total
 
 
@@ -143,6 +162,8 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
             sets.menu.site(s).block_usd / M * finance.power_residual_frac[q] * _added(model.blocks, (s,), q)
             for s in _backed(model)
         )
+        plants = ((s, o, v) for (s, o, x), v in model.onsite_buy.items() if x == q)
+        total += sum(_plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants)
         for hall in sets.menu.halls:
             for c in hall.coolings:
                 kept = (

@@ -8,6 +8,7 @@ import pyomo.environ as pyo
 
 from dcplan.facility.power import RULES, TWO_SIDES
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
+from dcplan.planning.model.onsite import drawn_mw, made_mw, made_mwh
 from dcplan.planning.model.sets import Sets
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, QUARTERS_PER_YEAR
 
@@ -32,18 +33,30 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.site_peak = pyo.Constraint(
         sites, t, rule=lambda m, s, q: m.peak_mw[s, q] == site_peak_mw(m, sets, s, q, upper=True)
     )
-    model.utility_mw = pyo.Constraint(sites, t, rule=lambda m, s, q: m.peak_mw[s, q] <= menu.site(s).utility_mw[q])
+    model.utility_mw = pyo.Constraint(
+        sites,
+        t,
+        rule=lambda m, s, q: m.peak_mw[s, q] <= menu.site(s).utility_mw[q] + drawn_mw(m, s, q) + made_mw(m, s, q),
+    )
     model.site_used = pyo.Constraint(
         pairs, t, rule=lambda m, h, c, q: m.fitted[h, c, q] <= count[h] * m.used[site_of[h], q]
     )
     _add_blocks(model, sets, t, pairs)
     billed = [s.id for s in menu.sites if s.demand_usd_per_kw_month > 0]
     model.billed_peak = pyo.Constraint(
-        billed, t, rule=lambda m, s, q: m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False)
+        billed, t, rule=lambda m, s, q: m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False) - made_mw(m, s, q)
     )
     model.billed_minimum = pyo.Constraint(billed, t, rule=lambda m, s, q: _minimum(m, sets, s, q))
     model.site_energy = pyo.Constraint(sites, t, rule=lambda m, s, q: m.energy_mwh[s, q] == _energy_mwh(m, sets, s, q))
+    mixed = [s.id for s in menu.sites if s.tranches or s.onsite]
+    model.grid_energy = pyo.Constraint(mixed, t, rule=lambda m, s, q: _grid_energy(m, sets, s, q))
     _add_caps(model, sets)
+
+
+def _grid_energy(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """What plants do not make, the grid's firm and drawn power must."""
+    need = _energy_mwh(model, sets, site, t, upper=True) - made_mwh(model, site, t)
+    return need <= HOURS_PER_QUARTER * (sets.menu.site(site).utility_mw[t] + drawn_mw(model, site, t))
 
 
 def _minimum(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
@@ -88,6 +101,9 @@ def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[
         carried = terms.block_mw * (m.blocks[s, q] - m.used_new[s, q])
         return carried >= site_peak_mw(m, sets, s, q, upper=True, new_only=True)
 
+    for s in backed:
+        for q in range(min(sets.menu.site(s).block_lead, len(t))):
+            model.blocks[s, q].setub(0)
     model.power_blocks = pyo.Constraint(backed, t, rule=enough)
     model.power_block_may_fail = pyo.Constraint(backed, t, rule=one_may_fail)
     paired = [s for s in backed if sets.menu.site(s).redundancy == TWO_SIDES]
@@ -140,9 +156,14 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
         terms = sets.menu.site(s)
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
         limit = (terms.max_t_per_year or 0.0) * len(part) / QUARTERS_PER_YEAR
-        return (
-            sum(_energy_mwh(m, sets, s, q, upper=True) for q in part) * (terms.grid_g_per_kwh / KG_PER_TONNE) <= limit
+        made = sum(
+            (o.g_per_kwh - terms.grid_g_per_kwh) * m.onsite_mwh[s, o.id, q]
+            for o in terms.onsite
+            for q in part
+            if (s, o.id, q) in m.onsite_mwh
         )
+        mwh = sum(_energy_mwh(m, sets, s, q, upper=True) for q in part)
+        return (mwh * terms.grid_g_per_kwh + made) / KG_PER_TONNE <= limit
 
     def water(m: pyo.ConcreteModel, s: str, year: int) -> Any:
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 
+from dcplan.planning.model.onsite import declare_onsite
 from dcplan.planning.model.sets import Sets, most_racks
 
 
@@ -43,6 +44,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.rented = pyo.Var(offers, t, domain=pyo.NonNegativeReals)
     backed = [s for s in sites if any(h.needs_blocks for h in menu.halls if h.site == s)]
     model.blocks = pyo.Var(backed, t, domain=pyo.NonNegativeIntegers)
+    declare_onsite(model, sets)
     model.used = pyo.Var(sites, t, domain=pyo.Binary)
     model.used_new = pyo.Var(backed, t, domain=pyo.Binary)
     model.peak_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)

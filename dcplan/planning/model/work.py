@@ -72,7 +72,10 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         key = (h, c, k)
         busy = [m.training[key, t]] if (*key, t) in m.training else []
         busy += [m.research[d.id, key, t] for d in sets.menu.capacity if (d.id, *key, t) in m.research]
-        return sum(busy) <= sets.places[key].accelerators * m.racks[key, t] if busy else pyo.Constraint.Skip
+        if not busy:
+            return pyo.Constraint.Skip
+        busy += [m.paused[key, t]] if (*key, t) in m.paused else []
+        return sum(busy) <= sets.places[key].accelerators * m.racks[key, t]
 
     places = list(by_place)
     model.accelerators_for_jobs = pyo.Constraint(places, list(sets.months), rule=room)

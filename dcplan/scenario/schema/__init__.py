@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dcplan.scenario.schema.site import Hall, Site
+from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
 from dcplan.scenario.schema.top import Finance, Horizon, Scenario
 from dcplan.scenario.schema.work import (
     Capacity,
@@ -25,7 +25,9 @@ __all__ = [
     "GivenFabric",
     "Hall",
     "Horizon",
+    "Interruptible",
     "Job",
+    "Onsite",
     "Reliability",
     "Scenario",
     "Site",

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dcplan.provenance import AtLeastOne, Fraction, Megawatts, NonNegative, Positive, Series
-from dcplan.scenario.schema.base import Key, Part, Quarter
+from dcplan.provenance import AtLeastOne, Fraction, Megawatts, NonNegative, Positive, Series, YearHours
+from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
@@ -27,6 +27,31 @@ class Power(Part):
     redundancy: Redundancy | None = None
     block_mw: Positive | None = None
     usd_per_kw: Positive | None = None
+    lead_quarters: CountOrZero | None = None
+    """From the order of blocks to their service: no new hall is powered before; left out, they are there at once."""
+
+
+class Interruptible(Part):
+    """A grid tranche that the utility may cut: cheaper or sooner than firm power, paid in paused work."""
+
+    id: Key
+    mw: Series
+    available_from: Quarter | None = None
+    """Quarter of its energisation; left out, the start of the horizon."""
+    hours_per_year: YearHours
+    """Hours in which it may be cut; the load on it pauses then."""
+
+
+class Onsite(Part):
+    """Power made at the site: bridging until the grid comes, or for good. A row of ``catalogs/power/onsite.yaml``."""
+
+    id: str
+    max_mw: Positive
+    spare_units: CountOrZero = 1
+    """Units beyond those that carry load, once any serves."""
+    lead_quarters: CountOrZero | None = None
+    usd_per_mwh: Positive | None = None
+    """Energy bought under a contract (PPA behind the meter): replaces capital, fixed cost and fuel."""
 
 
 class Carbon(Part):
@@ -85,6 +110,8 @@ class Site(Part):
     location: str
     climate_zone: str | None = None
     utility_mw: Series
+    interruptible: tuple[Interruptible, ...] = ()
+    onsite: tuple[Onsite, ...] = ()
     energy: Energy = Energy()
     power: Power = Power()
     carbon: Carbon = Carbon()

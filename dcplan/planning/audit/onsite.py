@@ -1,0 +1,96 @@
+"""Power beside the firm grid, recomputed: what plants and tranches carry, what pauses, what it costs and emits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dcplan.economics.cashflow import Flow
+from dcplan.planning.menu.energy import OnsiteTerms
+from dcplan.planning.menu.types import Menu, SiteTerms
+from dcplan.planning.plan import Decisions
+from dcplan.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW
+
+
+def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> int:
+    """Units of a plant that serve in a quarter."""
+    return sum(n for (s, o, q), n in d.onsite.items() if (s, o) == (site.id, plant.id) and q + plant.lead <= t)
+
+
+def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
+    """Load that the plants of a site can carry, spare units left out. [MW]"""
+    return sum(x.unit_mw * max(units_serving(d, site, x, t) - x.spare_units, 0) for x in site.onsite)
+
+
+def drawn(d: Decisions, site: SiteTerms, peak_mw: float, t: int) -> dict[str, float]:
+    """Interruptible power that a peak needs beside firm power and plants, seldom cut tranches first. [MW]"""
+    left = peak_mw - site.utility_mw[t] - plants_mw(d, site, t)
+    found = {}
+    for x in sorted(site.tranches, key=lambda x: x.hours_per_year):
+        found[x.id] = min(max(left, 0.0), x.mw[t])
+        left -= found[x.id]
+    return found
+
+
+def limit_mw(d: Decisions, site: SiteTerms, t: int) -> float:
+    """Most peak that a site can carry. [MW]"""
+    return site.utility_mw[t] + sum(x.mw[t] for x in site.tranches) + plants_mw(d, site, t)
+
+
+def made_mwh(d: Decisions, site: SiteTerms, t: int) -> float:
+    """Energy from plants on the site. [MWh]"""
+    return sum(e for (s, _, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
+
+
+def made_mw(d: Decisions, site: SiteTerms, t: int) -> float:
+    """Peak that plants take off the grid. [MW]"""
+    return sum(e for (s, _, q), e in d.onsite_mw.items() if (s, q) == (site.id, t))
+
+
+def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> float:
+    """Operational carbon of a site: grid and stacks. [t]"""
+    own = {o.id: o.g_per_kwh for o in site.onsite}
+    stacks = sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
+    return ((facility_mwh - made_mwh(d, site, t)) * site.grid_g_per_kwh + stacks) / KG_PER_TONNE
+
+
+def flows_of(d: Decisions, site: SiteTerms, quarters: int) -> Iterable[Flow]:
+    """Plants bought, kept up and fuelled."""
+    for o in site.onsite:
+        for t in range(quarters):
+            new = d.onsite.get((site.id, o.id, t), 0)
+            if new and o.usd:
+                yield Flow(t, "capex", f"power on site {o.id}", new * o.usd, site.id)
+            units = units_serving(d, site, o, t)
+            if units and o.fixed_usd_per_quarter:
+                yield Flow(t, "opex", f"upkeep of {o.id}", units * o.fixed_usd_per_quarter, site.id)
+            mwh = d.onsite_mwh.get((site.id, o.id, t), 0.0)
+            if mwh:
+                yield Flow(t, "energy", f"energy of {o.id}", mwh * o.usd_per_mwh, site.id)
+
+
+def limits(
+    menu: Menu, d: Decisions, site: SiteTerms, t: int, peak_mw: float, facility_mwh: float
+) -> Iterable[tuple[str, str, float, float]]:
+    """Name, place, used and limit of every rule of plants and tranches."""
+    for o in site.onsite:
+        units = units_serving(d, site, o, t)
+        carried = o.unit_mw * max(units - o.spare_units, 0)
+        made = d.onsite_mwh.get((site.id, o.id, t), 0.0)
+        where = f"{site.id} {o.id}"
+        yield "units of plants on site", where, units, o.most_units
+        yield "MWh of plants on site", where, made, carried * HOURS_PER_QUARTER
+        yield "MW of plants on site", where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
+    if not (site.onsite or site.tranches):
+        return
+    uses = drawn(d, site, peak_mw, t)
+    grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
+    yield "MWh made beyond the load", site.id, made_mwh(d, site, t), facility_mwh
+    yield "grid MWh", site.id, facility_mwh - made_mwh(d, site, t), grid
+    year = DAYS_PER_YEAR * HOURS_PER_DAY
+    lost = sum(x.hours_per_year / year * uses[x.id] for x in site.tranches)
+    rest = sum(
+        d.paused.get((*p.key, t), 0.0) * p.rated_kw / p.accelerators * menu.hall(p.hall).cooling(p.cooling).peak_pue
+        for p in menu.placements
+        if menu.hall(p.hall).site == site.id
+    )
+    yield "paused MW missing", site.id, lost, rest / KW_PER_MW

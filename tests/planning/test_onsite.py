@@ -1,0 +1,142 @@
+"""Interruptible tranches and plants on the site: what the plan buys and pauses, against hand calculations."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from dcplan.economics.cashflow import totals_usd
+from dcplan.planning.audit.accounts import Accounts, make_accounts
+from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.audit.onsite import carbon_t, drawn
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.model.build import build_model
+from dcplan.planning.plan import Decisions, from_solution
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.run import MARGIN_FACTORS
+from tests.planning.small import HALL, powered_menu
+
+LAST = 1
+HOURS = 2191.5
+
+
+def best(menu: Menu) -> tuple[Decisions, float] | None:
+    """The best plan with the smallest rounding margin that the audit passes, as `plan` looks for it."""
+    for factor in MARGIN_FACTORS:
+        model, _ = build_model(dataclasses.replace(menu, margin_factor=factor))
+        matrix = highs.compile_model(model)
+        outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
+        if outcome.values is None:
+            return None
+        d = from_solution(menu, matrix.columns, [float(v) for v in outcome.values])
+        if all(c.holds for c in all_checks(menu, d, make_accounts(menu, d))):
+            return d, outcome.objective
+    return None
+
+
+def books_of(menu: Menu, d: Decisions) -> Accounts:
+    books = make_accounts(menu, d)
+    assert [c.name for c in all_checks(menu, d, books) if not c.holds] == []
+    return books
+
+
+def test_without_enough_power_of_any_kind_there_is_no_plan() -> None:
+    """14 PFLOP/s at 0.5 of 700 TFLOP/s are 40 accelerators of b: 3 racks of 60 kW x PUE 1.2 to 1.5 > 0.05 MW."""
+    menu = powered_menu(0.05, 0.0)
+    none = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], onsite=(), tranches=()),))
+    assert best(none) is None
+
+
+def test_plants_carry_what_the_grid_does_not() -> None:
+    menu = powered_menu(0.1, 0.0)
+    found = best(menu)
+    assert found is not None
+    d = found[0]
+    books = books_of(menu, d)
+    peak = books.site(menu, "s", LAST, "facility_mw")
+    units = d.onsite["s", "engine", 0]
+    # one spare: whole units of 50 kW above the firm 100 kW, and one more
+    assert units == -(-round((peak - 0.1) * 1e6) // 50_000) + 1
+    mwh = books.site(menu, "s", LAST, "facility_mwh")
+    made = d.onsite_mwh.get(("s", "engine", LAST), 0.0)
+    assert mwh - made <= 0.1 * HOURS * (1 + 1e-9)
+    totals = totals_usd([f for f in books.flows if "engine" in f.line])
+    assert totals["capex"] == pytest.approx(units * 60e3)
+    assert totals["opex"] == pytest.approx(units * 500.0)
+    assert totals["energy"] == pytest.approx(made * 90.0)
+
+
+def test_fuel_that_is_cheaper_than_the_grid_runs_always() -> None:
+    """8 cents from the grid, 5 from the engines: they make what their units without the spare can."""
+    menu = powered_menu(0.1, 0.0)
+    site = menu.sites[0]
+    cheap = dataclasses.replace(site, onsite=(dataclasses.replace(site.onsite[0], usd_per_mwh=50.0),))
+    found = best(dataclasses.replace(menu, sites=(cheap,)))
+    assert found is not None
+    d = found[0]
+    mwh = books_of(dataclasses.replace(menu, sites=(cheap,)), d).site(menu, "s", LAST, "facility_mwh")
+    most = (d.onsite["s", "engine", 0] - 1) * 0.05 * HOURS
+    assert d.onsite_mwh["s", "engine", LAST] == pytest.approx(min(most, mwh), rel=0.03)  # shares of switches
+
+
+def test_load_on_a_tranche_pauses_for_its_hours() -> None:
+    """A tenth of the drawn MW rests on average: accelerators x rated kW x peak PUE."""
+    menu = powered_menu(0.1, 0.3)
+    menu = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], onsite=()),))
+    found = best(menu)
+    assert found is not None
+    d = found[0]
+    books = books_of(menu, d)
+    uses = drawn(d, menu.sites[0], books.site(menu, "s", LAST, "facility_mw"), LAST)["flex"]
+    assert uses > 0.05
+    place = {p.key: p for p in menu.placements}
+    peak_pue = {"dry": 1.5, "wet": 1.2}
+    rests = sum(
+        n * place[h, c, k].rated_kw / 16 * peak_pue[c] / 1000 for (h, c, k, t), n in d.paused.items() if t == LAST
+    )
+    assert rests >= uses * 0.1 - 1e-9
+    more = dataclasses.replace(menu.sites[0], tranches=(dataclasses.replace(menu.sites[0].tranches[0], mw=(0, 0.3)),))
+    seldom = dataclasses.replace(more.tranches[0], hours_per_year=1e-6)
+    cheaper = best(dataclasses.replace(menu, sites=(dataclasses.replace(more, tranches=(seldom,)),)))
+    assert cheaper is not None
+    assert cheaper[1] <= found[1] + 1e-9
+
+
+def test_planted_faults_are_found() -> None:
+    menu = powered_menu(0.1, 0.05)
+    found = best(menu)
+    assert found is not None
+    for change, name in (
+        (lambda d: d.onsite.clear(), "utility MW"),
+        (lambda d: d.onsite_mwh.update({("s", "engine", LAST): 1e4}), "MWh of plants on site"),
+        (lambda d: d.onsite_mw.update({("s", "engine", LAST): 1.0}), "MW of plants on site"),
+        (lambda d: d.onsite.update({("s", "engine", 0): 9}), "units of plants on site"),
+        (lambda d: d.paused.clear(), "paused MW missing"),
+        (lambda d: d.paused.update({(HALL, "wet", "b", LAST): 99.0}), "accelerators busy"),
+        (lambda d: d.onsite_mwh.clear(), "grid MWh"),
+    ):
+        fresh = powered_menu(0.1, 0.05)
+        if name == "grid MWh":
+            fresh = powered_menu(0.09, 0.0)
+        if name == "paused MW missing":
+            fresh = powered_menu(0.1, 0.3)
+            fresh = dataclasses.replace(fresh, sites=(dataclasses.replace(fresh.sites[0], onsite=()),))
+        again = best(fresh)
+        assert again is not None, name
+        d = again[0]
+        change(d)  # type: ignore[no-untyped-call]
+        assert name in {c.name for c in all_checks(fresh, d, make_accounts(fresh, d)) if not c.holds}, name
+
+
+def test_carbon_counts_stacks_instead_of_the_grid() -> None:
+    """100 MWh at 300 g/kWh less 40 made at 450 g/kWh: 60 x 0.3 + 40 x 0.45 = 36 t."""
+    d = Decisions(onsite_mwh={("s", "engine", LAST): 40.0})
+    assert carbon_t(d, powered_menu(0.1, 0.0).sites[0], 100.0, LAST) == pytest.approx(36.0)
+
+
+def test_no_new_block_serves_before_its_lead_time() -> None:
+    menu = powered_menu(1.0, 0.0)
+    late = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], block_lead=2),))
+    assert best(menu) is not None
+    assert best(late) is None
