@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from typing import TextIO
@@ -13,6 +14,9 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller (2>&-): write to nowhere rather than fail
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal shows what it can
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run())
 
 

@@ -29,7 +29,7 @@ from dcplan.facility.power import RULES
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.performance import Performance, performance
 from dcplan.provenance import Quantity, Status
-from dcplan.result import Result
+from dcplan.result import Metric, Result, Table
 
 
 def facility(  # noqa: PLR0913 - the flags of the verb
@@ -112,16 +112,21 @@ def facility(  # noqa: PLR0913 - the flags of the verb
         ("--utility-mw", utility_mw, 0.0, 1e5), ("--interruptible-h", interruptible_h, 0.0, 360.0),
         ("--rack-kw", rack_kw, 0.1, 5000.0), ("--water-permit-m3-per-day", water_permit_m3_per_day, 0.0, 1e7),
     )  # fmt: skip
+    redundancy, other_redundancy = str(redundancy).lower(), str(other_redundancy).lower()
     _amounts(limits, {"--redundancy": redundancy, "--other-redundancy": other_redundancy})
+    _given({"--system": system, "--site": site, "--climate-zone": climate_zone, "--epw": epw, "--cooling": cooling})
     machine = named(catalog, "systems", system, System, "--system") if system else None
-    ask = FacilityAsk(where(site, climate_zone, epw, catalog), it_mw, load, machine, supply_c, liquid_frac)
+    other = ledger.parameter("facility", "network-storage-share")
+    ask = FacilityAsk(where(site, climate_zone, epw, catalog), it_mw, load, machine, supply_c, liquid_frac, other)
     extra = {
         "--cooling": cooling, "--utility-mw": utility_mw, "--job": job, "--energised": energised,
         "--onsite": tuple(onsite) or None, "--water-permit-m3-per-day": water_permit_m3_per_day,
     }  # fmt: skip
     hours, racks = {"--interruptible-h": interruptible_h or None}, {"--rack-kw": rack_kw}
+    rules = {"--redundancy": redundancy, "--other-redundancy": other_redundancy}
+    chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"}
     idle = (
-        (compare, "with --compare", extra | hours | racks | {"--ramp-limit-mw-per-s": ramp_limit_mw_per_s}),
+        (compare, "with --compare", extra | hours | racks | chain | {"--ramp-limit-mw-per-s": ramp_limit_mw_per_s}),
         (job is None, "without --job", {"--ramp-limit-mw-per-s": ramp_limit_mw_per_s}),
         (system is None, "without --system", racks),
         (not onsite and utility_mw is None, "without --onsite or --utility-mw", hours),
@@ -141,42 +146,79 @@ def facility(  # noqa: PLR0913 - the flags of the verb
         found = performance(option, ask.setting(option, ledger), ledger)
     except LookupError as error:
         raise InputError([Problem("DC060", str(error), Place("facility"), help="--climate-zone or --epw")]) from error
-    tables = {"heat": heat_table(option, ask), "chain": chain_table(found, ask, redundancy, other_redundancy, ledger)}
-    tables["plant"] = plant_table(option, found, ask, ledger)
-    tables["efficiency"] = efficiency_table(ledger)
-    tables["reported"] = reported_table(ask, ledger)
-    if energised is not None:
-        tables["lead_times"] = lead_table(energised, ledger)
+    tables = _plain_tables(option, found, ask, (redundancy, other_redundancy), energised, ledger)
     metrics = metrics_of(option, ask, found, ledger)
     cdus = metrics.get("cooling.cdu_count")
     placed, more = floor_tables(option, ask, rack_kw, int(cdus.value or 0) if cdus else 0, ledger)
     tables, metrics = tables | placed, metrics | more
     warnings = _warnings(option, ask, found, ledger)
     held = int(metrics["floor.accelerators"].value or 0) if placed else 0
-    if machine and placed and not held:
-        words = f"{it_mw:g} MW of IT holds no {machine.id} beside network and storage: its rows have no compute racks"
-        warnings.append({"code": "floor", "message": words})
+    warnings += _empty(ask, placed, held)
     if water_permit_m3_per_day is not None:
         metrics["water.permit_it_mw"], words = permit(ask, water_permit_m3_per_day, metrics.get("water.peak_day_m3"))
         warnings.append({"code": "water", "message": words})
     if onsite or utility_mw is not None:
-        tables["onsite"], more = onsite_power(ask, found, _amounts_of(onsite), utility_mw, interruptible_h, ledger)
-        metrics |= more
+        tables["onsite"], more, notes = _onsite(ask, found, onsite, utility_mw, interruptible_h, ledger)
+        metrics, warnings = metrics | more, warnings + notes
     if job is not None:
         tables["swings"], more = swings(ask, found, job, held, ramp_limit_mw_per_s, catalogs, ledger)
         metrics |= more
-    if found.modelled:
-        tables |= {"quarters": quarters_table(found), "warm_water": warm_water_table(option, ask, ledger)}
     return Result(
         "facility",
         "ok",
         EXIT_OK,
-        _headline(option, ask, found),
+        _headline(option, ask, found, ask.setting(option, ledger).supply_c),
         metrics=metrics,
         tables=tables,
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
         warnings=warnings,
     )
+
+
+def _plain_tables(
+    option: CoolingOption, found: Performance, ask: FacilityAsk, rules: tuple[str, str], energised: str | None,
+    ledger: Ledger,
+) -> dict[str, Table]:  # fmt: skip
+    tables = {"heat": heat_table(option, ask), "chain": chain_table(found, ask, *rules, ledger)}
+    tables["plant"] = plant_table(option, found, ask, ledger)
+    tables["efficiency"] = efficiency_table(ledger)
+    tables["reported"] = reported_table(ask, ledger)
+    if energised is not None:
+        tables["lead_times"] = lead_table(energised, ledger)
+    if found.modelled:
+        tables |= {"quarters": quarters_table(found), "warm_water": warm_water_table(option, ask, ledger)}
+    return tables
+
+
+def _empty(ask: FacilityAsk, placed: Mapping[str, Table], held: int) -> list[dict[str, str]]:
+    if ask.system is None or not placed or held:
+        return []
+    words = (
+        f"{ask.it_mw:g} MW of IT holds no {ask.system.id} beside network and storage: its rows have no compute racks"
+    )
+    return [{"code": "floor", "message": words}]
+
+
+def _onsite(
+    ask: FacilityAsk, found: Performance, pairs: Sequence[str], utility_mw: float | None, hours: float, ledger: Ledger
+) -> tuple[Table, dict[str, Metric], list[dict[str, str]]]:
+    table, metrics = onsite_power(ask, found, _amounts_of(pairs), utility_mw, hours, ledger)
+    carbon = metrics["onsite.carbon_t"].value
+    if carbon is not None:
+        label = "Of the year's energy, from the grid and from stacks"
+        metrics["carbon.operational_t"] = Metric(carbon, "t", label)
+    return table, metrics, _short(metrics, found, ask)
+
+
+def _short(metrics: Mapping[str, Metric], found: Performance, ask: FacilityAsk) -> list[dict[str, str]]:
+    """Load that no source serves is the first thing to know."""
+    short = float(metrics["onsite.short_mwh"].value or 0.0)
+    margin = float(metrics["onsite.peak_margin_mw"].value or 0.0)
+    notes = [f"{short:,.0f} MWh of the year's load are served by nothing: more MW, or hours of battery"] * (short > 0)
+    if margin < -1e-9:
+        peak = found.peak_pue * ask.it_mw
+        notes.append(f"the design day's peak of {peak:.1f} MW is {-margin:.1f} MW above all sources")
+    return [{"code": "onsite", "message": note} for note in notes]
 
 
 def _record(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> None:
@@ -194,8 +236,9 @@ def _record(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> None:
             ledger.take(f"facility.{name}", Quantity(value=getattr(weather, name), status=Status.DERIVED))
 
 
-def _headline(option: CoolingOption, ask: FacilityAsk, found: Performance) -> str:
+def _headline(option: CoolingOption, ask: FacilityAsk, found: Performance, supply_c: float | None) -> str:
     water = f", {found.wue_l_per_kwh.value:.2f} L/kWh" if found.wue_l_per_kwh else ""
+    water += f", facility water of {supply_c:g} C" if found.modelled and supply_c is not None else ""
     return (
         f"{option.id} at {ask.where.name}, {ask.it_mw:g} MW of IT: PUE {found.pue.value:.3f} "
         f"({found.pue.low:.3f} to {found.pue.high:.3f}), {found.peak_pue:.3f} on the design day{water}"
@@ -205,6 +248,7 @@ def _headline(option: CoolingOption, ask: FacilityAsk, found: Performance) -> st
 def _warnings(option: CoolingOption, ask: FacilityAsk, found: Performance, ledger: Ledger) -> list[dict[str, str]]:
     """What the answer rests on, and flags that it does not use."""
     notes = []
+    supply = ask.setting(option, ledger).supply_c
     if not found.modelled:
         notes.append(
             f"{option.id} is tabulated by climate zone and size class: no quarters, no part load, no supply "
@@ -215,17 +259,36 @@ def _warnings(option: CoolingOption, ask: FacilityAsk, found: Performance, ledge
             f"no weather of {ask.where.name}: nothing is computed from components, and an option without a row for the "
             "zone takes that of all zones"
         )
+    if not found.modelled and ask.where.site is None and ask.where.climate is not None and ask.where.zone is None:
+        notes.append("--epw changes nothing of a tabulated option: the row pooled over all zones is taken")
+    if ask.system is not None and ask.system.rated_kw is None:
+        notes.append(f"{ask.system.id} has no power figure in the catalog: its racks are not laid out")
+    if found.modelled and ask.size != "large" and ask.system and "liquid" in ask.system.cooling_modes:
+        notes.append(
+            f"a hall of {ask.it_mw:g} MW is of the {ask.size} class, whose UPS, distribution and lighting lose more "
+            "than those of halls from 10 MW: set facility.ups-efficiency-* in an overlay if yours are newer"
+        )
+    if option.model == "dry" and supply is None:
+        notes.append(
+            "water of the range of Lei et al.: hours too warm to spray count none; --system or --supply-c for a design"
+        )
     if ask.liquid_frac is not None and option.room_air_frac and option.room_air_frac.value in (0.0, 1.0):
         notes.append(f"--liquid-frac is not used: {option.id} takes all heat one way")
     if ask.where.site and ask.where.site.climate is None:
         notes.append(f"{ask.where.name} has no weather of its own: that of zone {ask.where.zone}'s city is taken")
-    supply = ask.setting(option, ledger).supply_c
     if found.modelled and supply is None:
         notes.append("no supply temperature and no liquid-cooled system: the option's whole range is drawn from")
     reached = dry_supply_c(option, ask, ledger)
     if reached is not None and supply is not None and reached > supply + 1e-9:
         notes.append(f"{supply:g} C is not held on the design day: sprayed dry coolers reach {reached:.1f} C")
     return [{"code": "pue", "message": note} for note in notes]
+
+
+def _given(flags: Mapping[str, str | None]) -> None:
+    """An empty name is a slip, such as a shell variable that is not set."""
+    problems = [Problem("DC060", f"{flag} is empty", Place(flag)) for flag, value in flags.items() if value == ""]
+    if problems:
+        raise InputError(problems)
 
 
 def _unused(idle: Sequence[tuple[bool, str, Mapping[str, object]]]) -> None:
@@ -250,12 +313,15 @@ def _amounts_of(pairs: Sequence[str]) -> dict[str, float]:
     for pair in pairs:
         name, _, amount = pair.partition("=")
         try:
-            found[name] = found.get(name, 0.0) + float(amount)
+            value = float(amount)
         except ValueError:
             cause = f"{pair!r}: id=MW is needed"
             raise InputError(
                 [Problem("DC060", cause, Place("--onsite"), help="--onsite aeroderivative-turbine=30")]
             ) from None
+        if not 0.0 < value <= 1e5:
+            raise InputError([Problem("DC060", f"{name}: {value!r} MW", Place("--onsite"))])
+        found[name] = found.get(name, 0.0) + value
     return found
 
 

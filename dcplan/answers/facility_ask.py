@@ -16,8 +16,7 @@ from dcplan.facility.climate import Climate, climate
 from dcplan.facility.moist import wet_bulb_c
 from dcplan.facility.pue import size_class
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.performance import Setting, weather_of
-from dcplan.provenance import Quantity
+from dcplan.planning.menu.performance import Setting, weather_at, weather_of
 
 BIN_C = 1.0
 POOLED = "all"
@@ -45,6 +44,8 @@ class FacilityAsk:
     system: System | None
     supply_c: float | None
     liquid_frac: float | None
+    other_frac: float = 0.0
+    """Share of IT power in racks of network and storage, which air cools."""
 
     @property
     def size(self) -> str:
@@ -66,16 +67,15 @@ class FacilityAsk:
         return Setting(w.name, w.zone, w.climate, self.size, self.air_frac(option), self.load, given)
 
     def air_frac(self, option: CoolingOption) -> float:
-        """Share of heat that room fans move: none through a door or a tank, else what the system leaves in air."""
+        """Share of heat that room fans move: none through a door or tank, else network, storage and racks' air."""
         usual = option.room_air_frac.value if option.room_air_frac else 1.0
         if usual in (0.0, 1.0):
             return usual
         if self.system and "liquid" not in self.system.cooling_modes:
             return 1.0
-        if self.liquid_frac is not None:
-            return 1.0 - self.liquid_frac
-        liquid = self.system.liquid_frac.value if self.system and self.system.liquid_frac else None
-        return usual if liquid is None else 1.0 - liquid
+        own = self.system.liquid_frac.value if self.system and self.system.liquid_frac else None
+        liquid = own if self.liquid_frac is None else self.liquid_frac
+        return usual if liquid is None else 1.0 - (1.0 - self.other_frac) * liquid
 
 
 def where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog) -> Where:
@@ -98,24 +98,23 @@ def where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog)
         tabulated = {row.zone for row in catalog.table("pue", PueRow).values()}
         if key not in bins() and zone.upper() in tabulated - {POOLED}:
             return Where(key, zone.upper(), None, None)
-        return Where(key, zone.upper(), _from_bins(key, "--climate-zone", None, None), None)
+        return Where(key, zone.upper(), _from_bins(key), None)
     row = named(catalog, "sites", site or "", Site, "--site")
-    city = f"zone-{row.climate_zone}"
-    if row.climate is None and city not in bins():
+    found = weather_at(row)
+    if found is None:
         cause = f"{row.id} has no weather in the catalog, nor has its zone {row.climate_zone or '(unknown)'}"
         raise InputError(
             [Problem("DC060", cause, Place("--site"), help="--climate-zone, or --epw with a weather file")]
         )
-    found = _from_bins(row.climate or city, "--site", row.design_dry_bulb_c, row.design_wet_bulb_c)
     return Where(row.id, row.climate_zone, found, row)
 
 
-def _from_bins(key: str, flag: str, dry: Quantity | None, wet: Quantity | None) -> Climate:
-    found = weather_of(key, dry, wet)
+def _from_bins(key: str) -> Climate:
+    found = weather_of(key, None, None)
     if found is None:
         zones = sorted(k.removeprefix("zone-") for k in bins() if k.startswith("zone-"))
         cause = f"no weather of {key.removeprefix('zone-')}: zones with weather are {', '.join(zones)}"
-        raise InputError([Problem("DC060", cause, Place(flag))])
+        raise InputError([Problem("DC060", cause, Place("--climate-zone"))])
     return found
 
 

@@ -46,11 +46,11 @@ def _balance(option: CoolingOption, ask: FacilityAsk) -> list[tuple[str, str]]:
 
 
 def _rack(option: CoolingOption, system: System, ledger: Ledger) -> list[tuple[str, str]]:
-    if system.rated_kw is None:
-        return []
     if not set(system.cooling_modes) & set(option.accepts):
         modes, accepts = ", ".join(system.cooling_modes), ", ".join(option.accepts)
         return [(f"{system.id} is cooled by {modes}, {option.id} takes {accepts}", "dcplan facility --compare")]
+    if system.rated_kw is None:
+        return []
     rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
     fit = fit_of(option, system, None, rated, ledger)
     return [] if fit.nodes else [(f"{system.id}: {fit.reason}", "an option with more heat a rack, or --compare")]

@@ -11,13 +11,13 @@ from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.performance import Performance, performance
-from dcplan.result import Cell, Metric, Result, Table
+from dcplan.result import Cell, Result, Table
 
 IN_ROW = ("power.peak_facility_mw", "tue", "cooling.capex_usd", "facility_kw_per_pflops")
 HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
 COMPARED = (
-    "cooling", "basis", "annual_pue", "pue_low", "pue_high", "peak_pue", "wue_l_per_kwh", "peak_facility_mw", "tue",
-    "fit_out_usd", "usd_per_year", "facility_kw_per_pflops", "why_not",
+    "cooling", "basis", "supply_c", "annual_pue", "pue_low", "pue_high", "peak_pue", "wue_l_per_kwh",
+    "peak_facility_mw", "tue", "fit_out_usd", "usd_per_year", "facility_kw_per_pflops", "why_not",
 )  # fmt: skip
 
 
@@ -42,6 +42,7 @@ def compared(ask: FacilityAsk, ledger: Ledger) -> Result:
             (
                 option.id,
                 "computed" if found.modelled else "table",
+                ask.setting(option, ledger).supply_c if found.modelled else None,
                 found.pue.value,
                 found.pue.low,
                 found.pue.high,
@@ -53,13 +54,15 @@ def compared(ask: FacilityAsk, ledger: Ledger) -> Result:
         )
     if not rows:
         raise InputError([Problem("DC061", f"{r[0]}: {r[-1]}", Place("--compare")) for r in refused])
-    rows.sort(key=lambda r: float(r[8] or 0.0))
+    rows.sort(key=lambda r: float(r[9] or 0.0))
     tables = {"options": Table(COMPARED, (*rows, *refused))}
     best = rows[0]
     warnings = [{"code": "cost", "message": note} for note in _switching(rows, ask)]
-    headline = f"{best[0]} gives the chips most at {ask.where.name}: TUE {best[8]:.3f}, PUE {best[2]:.3f}"
-    metrics = {"power.annual_pue": Metric(best[2], "", f"PUE of {best[0]}")}
-    return Result("facility", "ok", EXIT_OK, headline, metrics=metrics, tables=tables, warnings=warnings,
+    headline = f"{best[0]} gives the chips most at {ask.where.name}: TUE {best[9]:.3f}, PUE {best[3]:.3f}"
+    if any(r[1] == "table" for r in rows) and (ask.load < 1.0 or ask.supply_c is not None or ask.where.zone is None):
+        note = "rows from the table are at full load and know no --load, --supply-c or --epw: not alike to the others"
+        warnings.append({"code": "pue", "message": note})
+    return Result("facility", "ok", EXIT_OK, headline, tables=tables, warnings=warnings,
                   inputs=[asdict(row) for _, row in sorted(ledger.rows.items())])  # fmt: skip
 
 
@@ -75,7 +78,7 @@ def _per_year(ask: FacilityAsk, found: Performance, capex_usd: float, ledger: Le
 
 def _switching(rows: list[tuple[Cell, ...]], ask: FacilityAsk) -> list[str]:
     """How much dearer the cheapest option's fit-out might be before the next one is cheaper."""
-    priced = sorted((float(r[10]), str(r[0])) for r in rows if r[10] is not None)
+    priced = sorted((float(r[11]), str(r[0])) for r in rows if r[11] is not None)
     if len(priced) < 2 or ask.where.site is None:
         return []
     (least, first), (then, second) = priced[:2]

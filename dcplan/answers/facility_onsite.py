@@ -75,7 +75,9 @@ def onsite(
         "onsite.short_mwh": Metric(result.short_mwh, "MWh", "Load that nothing serves"),
         "onsite.peak_load_mw": Metric(float(load.max()), "MW", "Highest mean load of a quarter, the dispatch's own"),
         "onsite.peak_margin_mw": Metric(
-            utility_mw + sum(chosen.values()) - peak, "MW", "Grid, sources and batteries less the design day's peak"
+            utility_mw + sum(mw for name, mw in chosen.items() if rows[name].kind != "battery") - peak,
+            "MW",
+            "Grid when it is there, and sources, less the design day's peak; batteries left out",
         ),
         "onsite.time_to_power_quarters": Metric(late, "quarters", "Until the last source can be there"),
     }
@@ -83,8 +85,6 @@ def onsite(
 
 def _row(name: str, mw: float, ledger: Ledger) -> OnsitePower:
     row = named(ledger.catalog, "onsite", name, OnsitePower, "--onsite")
-    if not 0.0 < mw <= 1e5:
-        raise InputError([Problem("DC060", f"{name}: {mw!r} MW", Place("--onsite"))])
     return row
 
 

@@ -67,10 +67,12 @@ def lead_table(energised: str, ledger: Ledger) -> Table:
 
 def _day(text: str) -> date:
     try:
-        return date.fromisoformat(text)
-    except ValueError:
+        day = date.fromisoformat(text)
+        _ = day - timedelta(weeks=1000)
+    except (ValueError, OverflowError):
         problem = Problem("DC060", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energised"))
         raise InputError([problem]) from None
+    return day
 
 
 def permit(ask: FacilityAsk, cap_m3: float, day: Metric | None) -> tuple[Metric, str]:

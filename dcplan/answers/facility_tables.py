@@ -53,8 +53,11 @@ def quarters_table(found: Performance) -> Table:
 def warm_water_table(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> Table:
     """What warmer facility water saves: PUE, water and chillers by ASHRAE class."""
     rows: list[tuple[Cell, ...]] = []
-    most = warmest_c(option, ledger)
-    for supply in (c for c in CLASSES_C if most is None or c <= most):
+    limits = [warmest_c(option, ledger)]
+    if ask.system and ask.system.coolant_supply_max_c and "liquid" in option.accepts:
+        limits.append(ask.system.coolant_supply_max_c.value - ledger.parameter("facility", "cdu-approach-k"))
+    least = dry_supply_c(option, ask, ledger) or 0.0
+    for supply in (c for c in CLASSES_C if c >= least and all(most is None or c <= most for most in limits)):
         found = performance(option, ask.setting(option, ledger, supply), ledger)
         water = found.wue_l_per_kwh.value if found.wue_l_per_kwh else None
         rows.append((f"W{supply:g}", supply, found.pue.value, found.peak_pue, water, found.chiller_frac))
@@ -104,6 +107,7 @@ def metrics_of(option: CoolingOption, ask: FacilityAsk, found: Performance, ledg
     liquid, _ = heat_kw(option, ask)
     peak = found.peak_pue * ask.it_mw
     metrics = {
+        "power.peak_electrical_mw": Metric(_electrical_mw(ask, ledger), "MW", "Electrical design peak of the racks"),
         "power.annual_pue": Metric(found.pue.value, "", "Annual mean PUE", found.pue.low, found.pue.high),
         "power.peak_pue": Metric(found.peak_pue, "", "PUE on the design day"),
         "power.peak_it_mw": Metric(ask.it_mw, "MW", "IT power built for"),
@@ -130,13 +134,24 @@ def metrics_of(option: CoolingOption, ask: FacilityAsk, found: Performance, ledg
     )
 
 
+def _electrical_mw(ask: FacilityAsk, ledger: Ledger) -> float:
+    """What breakers and busway carry: racks of the system at its design peak, the others as rated."""
+    system = ask.system
+    over = ledger.parameter("power", "peak-over-rated")
+    if system and system.rated_kw and system.peak_kw:
+        over = ledger.take(f"systems.{system.id}.peak_kw", system.peak_kw) / system.rated_kw.value
+    return ask.it_mw * (ask.other_frac + (1.0 - ask.other_frac) * over)
+
+
 def _liquid(heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> dict[str, Metric]:
     """Flow, distribution units and seconds of the loops."""
     if heat <= 0.0:
         return {}
     rise, each = (ledger.parameter("facility", k) for k in ("coolant-rise-k", "coolant-heat-kj-per-l-k"))
     rating = ledger.parameter("facility", "cdu-rating-kw")
-    count = units(heat / ask.load, rating)
+    full_kw = heat / ask.load
+    flow = flow_l_per_min(full_kw, rise, each)
+    count = max(units(full_kw, rating), units(flow, ledger.parameter("facility", "cdu-flow-l-per-min")))
     system = ask.system
     most = system.coolant_supply_max_c.value if system and system.coolant_supply_max_c else None
     set_c = ask.setting(option, ledger).supply_c
@@ -145,10 +160,11 @@ def _liquid(heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
     room = most - coolant if most is not None and coolant is not None else rise
     metrics = {
         "cooling.flow_l_per_min": Metric(flow_l_per_min(heat, rise, each), "L/min", "Coolant through racks"),
-        "cooling.cdu_count": Metric(count, "", "Coolant distribution units, one of them spare"),
+        "cooling.cdu_count": Metric(count, "", "Coolant distribution units by heat and by flow, one of them spare"),
         "cooling.cdu_usd": Metric(
             ledger.parameter("facility", "cdu-usd-per-kw") * count * rating, "USD", "Their price, part of the fit-out"
         ),
+        "cooling.rack_flow_l_per_min": Metric(_rack_flow(ask, rise, each), "L/min", f"Coolant of one rack, {rise:g} K"),
         "cooling.cdu_kw": Metric(ledger.parameter("facility", "cdu-pump-frac") * heat, "kW", "Their pumps"),
     }
     loops = {
@@ -175,6 +191,15 @@ def _liquid(heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
     return metrics
 
 
+def _rack_flow(ask: FacilityAsk, rise_k: float, heat_kj_per_l_k: float) -> float | None:
+    """Of a rack-scale system; None of servers, whose racks are laid out."""
+    system = ask.system
+    if system is None or system.rated_kw is None or system.liquid_frac is None or not system.racks:
+        return None
+    liquid = system.liquid_frac.value if ask.liquid_frac is None else ask.liquid_frac
+    return flow_l_per_min(system.rated_kw.value / system.racks * liquid, rise_k, heat_kj_per_l_k)
+
+
 def _hidden(found: Performance, option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> dict[str, Metric]:
     """Server fans stand in IT power: ITUE, TUE, and kW for what the chips can do."""
     cold = "liquid" in option.accepts and option.model in ("tower", "dry")
@@ -195,8 +220,9 @@ def _hidden(found: Performance, option: CoolingOption, ask: FacilityAsk, ledger:
             * system.accelerators
             / GIGAFLOPS_PER_TERA
         )
-        each = system.rated_kw.value * found.pue.value / speed
-        metrics["facility_kw_per_pflops"] = Metric(each, "kW", "Site power of one dense BF16 PFLOP/s of peak speed")
+        each = system.rated_kw.value * found.pue.value / speed / (1.0 - ask.other_frac)
+        label = "Site power, network and storage in it, of one dense BF16 PFLOP/s of peak speed"
+        metrics["facility_kw_per_pflops"] = Metric(each, "kW", label)
     return metrics
 
 

@@ -15,6 +15,8 @@ HOURS = 8760
 HEADER_LINES = 8
 COLUMNS = 35
 MONTHS_PER_QUARTER, MONTHS_PER_YEAR = 3, 12
+LEAP_DAY = (["2", "29"], ["02", "29"])
+"""Month and day that a year of 8,760 hours leaves out."""
 DRY_BULB, HUMIDITY, PRESSURE = 6, 8, 9
 """Fields of an EPW data line (EnergyPlus auxiliary programs, weather data format), from 0."""
 
@@ -68,7 +70,8 @@ def read_epw(file: Path) -> Weather:
     if len(lines) < HEADER_LINES + HOURS:
         cause = f"not an EPW file of a year: {len(lines)} lines, {HEADER_LINES} + {HOURS} are needed"
         raise InputError([Problem("DC060", cause, Place(str(file)))])
-    place = head[1]
+    place = "".join(c for c in head[1] if c.isprintable()).strip() or file.name
+    lines = [*lines[:HEADER_LINES], *(x for x in lines[HEADER_LINES:] if x.split(",")[1:3] not in LEAP_DAY)]
     found: list[tuple[int, float, float, float]] = []
     problems: list[Problem] = []
     for i, line in enumerate(lines[HEADER_LINES : HEADER_LINES + HOURS], HEADER_LINES + 1):

@@ -28,7 +28,7 @@ def chiller_cop(load: Array, condenser_c: Array) -> Array:
     load : array
         Load over rating, 0 to 1. [-]
     condenser_c : array
-        Condenser-side temperature; not below 12 C is used. [C]
+        Condenser-side temperature; not below 12 C is used, nor above the fit's lowest point (38 to 43 C). [C]
 
     References
     ----------
@@ -39,7 +39,8 @@ def chiller_cop(load: Array, condenser_c: Array) -> Array:
     >>> round(float(chiller_cop(np.array(0.5), np.array(25.0))), 3)
     7.176
     """
-    t = np.maximum(condenser_c, COLDEST_CONDENSER_C)
+    lowest = (0.760621 - 0.084615 * load) / (2.0 * 0.008840)  # past it the fit would rise again
+    t = np.clip(condenser_c, COLDEST_CONDENSER_C, lowest)
     cop = 16.798751 + 0.008840 * t * t - 8.528931 * load * load + 9.885294 * load - 0.760621 * t + 0.084615 * load * t
     return np.maximum(cop, LEAST_COP)
 

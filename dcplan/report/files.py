@@ -16,6 +16,11 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
     OSError
         When the folder cannot be written; the old file is untouched then.
     """
+    path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            stream.writelines([text] if isinstance(text, str) else text)
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -8,6 +8,7 @@ from typing import Any
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Offer, OnsitePower, Row, System
 from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.catalog.weather import bins
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
 from dcplan.scenario.schema import Onsite, Scenario, Site
@@ -109,6 +110,10 @@ def wrong_lengths(tree: Tree) -> list[Problem]:
     return problems
 
 
+TABULATED = ("8",)
+"""Zones without weather whose options are tabulated."""
+
+
 class _Checker:
     def __init__(self, scenario: Scenario, catalog: Catalog, tree: Tree) -> None:
         self.scenario, self.catalog, self.tree = scenario, catalog, tree
@@ -170,6 +175,12 @@ def _check_site(check: _Checker, site: Site, path: Path) -> None:
     if row is not None:
         if not (site.climate_zone or row.climate_zone):
             check.add("DC003", f"{site.id}: {row.id} has no climate zone; give climate_zone", path)
+        zone = site.climate_zone or row.climate_zone
+        known = (row.climate and not site.climate_zone) or f"zone-{zone}" in bins() or zone in TABULATED
+        if zone and not known and any(h.pue is None or h.peak_pue is None for h in site.halls):
+            cause = f"{site.id}: no weather of {row.id} or its zone {zone}"
+            help_text = "give climate_zone, or pue and peak_pue of each hall"
+            check.add("DC003", cause, (*path, "location"), help=help_text)
         if site.energy.usd_per_kwh is None and row.usd_per_kwh is None:
             check.add("DC003", f"{site.id}: {row.id} has no energy price; give energy.usd_per_kwh", path)
         if site.carbon.grid_g_per_kwh is None and row.grid_g_per_kwh is None and row.grid_lifecycle_g_per_kwh is None:

@@ -30,9 +30,9 @@ def test_towers_reject_what_the_hall_and_the_chillers_leave() -> None:
 
 
 def test_warm_water_leaves_chillers_the_room_air_alone() -> None:
-    """At 45 C of water cold plates need no chillers: a tenth of the heat, that of room air, may."""
+    """At 40 C of water cold plates need no chillers: 0.19 of the heat, that of room air, may."""
     rows = _plant(**NVL | {"supply_c": 40.0})
-    assert rows["chiller"]["design_heat_mw"] <= 0.1 * 50.0 + 1e-9
+    assert rows["chiller"]["design_heat_mw"] <= 0.19 * 50.0 + 1e-9
 
 
 def test_units_with_one_to_spare() -> None:

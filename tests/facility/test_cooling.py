@@ -146,3 +146,9 @@ def test_design_day_is_what_35_hours_exceed() -> None:
     hours = np.array([8000.0, 724.0, 36.0])
     assert exceeded(np.array([10.0, 20.0, 30.0]), hours) == 30.0
     assert exceeded(np.array([10.0, 20.0, 30.0]), np.array([8000.0, 726.0, 34.0])) == 20.0
+
+
+def test_a_hotter_condenser_never_helps_a_chiller() -> None:
+    """The published fit turns up past 38 to 43 C; it is held at its lowest point."""
+    cop = plant.chiller_cop(np.array(0.8), np.linspace(15.0, 80.0, 100))
+    assert (np.diff(cop) <= 1e-12).all()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.catalog.schema import CoolingOption, Parameter, PueRow
+from dcplan.catalog.schema import CoolingOption, Parameter, PueRow, Site
 from dcplan.catalog.weather import bins
 from dcplan.facility.climate import Climate, climate
 from dcplan.facility.cooling import Hours, Loads, Spread, over_dry_coolers, over_towers
@@ -108,18 +108,20 @@ def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performan
     year = _hours(option, at, weather, ledger)
     dry, wet = weather.design_dry_c, weather.design_wet_c
     hot = Climate(weather.place, np.array([2]), np.array([dry]), np.array([wet]), np.array([1.0]), dry, wet)
-    worst = _hours(option, replace(at, load=1.0), hot, ledger, design_day=True)
+    full = replace(at, load=1.0)
+    worst = _hours(option, full, hot, ledger, design_day=True)
+    built = year if at.load >= 1.0 else _hours(option, full, weather, ledger)
     pue, wue = weather.mean(year.pue), weather.mean(year.wue_l_per_kwh)
     by_quarter = [np.median(weather.by_quarter(x), axis=0) for x in (year.pue, year.wue_l_per_kwh)]
-    # medians do not add up: quarters are shifted so that they average to the year
-    shifts = [float(np.median(whole)) - float(x.mean()) for whole, x in zip((pue, wue), by_quarter, strict=True)]
-    rows = np.stack([x + shift for x, shift in zip(by_quarter, shifts, strict=True)], axis=1)
-    quarters = tuple((float(p), max(float(w), 0.0)) for p, w in rows)
-    worst_bin = float(np.median(year.wue_l_per_kwh, axis=0).max())
+    # medians do not add up: quarters are scaled so that they average to the year
+    means = [float(np.median(whole)) for whole in (pue, wue)]
+    rows = np.stack([x * (m / max(float(x.mean()), 1e-12)) for x, m in zip(by_quarter, means, strict=True)], axis=1)
+    quarters = tuple((float(p), float(w)) for p, w in rows)
+    worst_bin = float(np.median(built.wue_l_per_kwh, axis=0).max())
     return Performance(
         Spread.of(pue),
         Spread.of(wue),
-        max(float(np.median(worst.pue)), float(np.median(pue))),
+        max(float(np.median(worst.pue)), float(np.median(weather.mean(built.pue)))),
         max(float(np.median(worst.wue_l_per_kwh)), worst_bin),
         quarters,
         float(np.median(weather.mean(year.chiller_frac))) if option.model != "dry" else 0.0,
@@ -204,3 +206,20 @@ def weather_of(place: str | None, dry: Quantity | None, wet: Quantity | None) ->
     design = (dry.value if dry else None, wet.value if wet else None)
     dry_c, wet_c, hours = (np.array(c) for c in (rows.dry_c, rows.wet_c, rows.hours))
     return climate(place, np.array(rows.quarter), dry_c, wet_c, hours, design)
+
+
+def weather_at(site: Site) -> Climate | None:
+    """Weather of a catalog site: its own, or that of its zone's city; None where neither is known.
+
+    The city's hours come with the city's design day, or the site's own where that is hotter, so that no hour is worse
+    than the day that the plant is built for; south of the equator its seasons change places.
+    """
+    dry, wet = site.design_dry_bulb_c, site.design_wet_bulb_c
+    if site.climate is not None:
+        return weather_of(site.climate, dry, wet)
+    city = weather_of(f"zone-{site.climate_zone}", None, None)
+    if city is None:
+        return None
+    hotter = [max(x.value, own) if x else own for x, own in ((dry, city.design_dry_c), (wet, city.design_wet_c))]
+    quarter = (city.quarter + 2) % 4 if site.lat < 0 else city.quarter
+    return replace(city, quarter=quarter, design_dry_c=hotter[0], design_wet_c=hotter[1])

@@ -7,7 +7,7 @@ from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.pue import size_class
 from dcplan.planning.menu.energy import onsite_terms, tranche_terms
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.performance import Setting, performance, weather_of
+from dcplan.planning.menu.performance import Setting, performance, weather_at, weather_of
 from dcplan.planning.menu.storage import given_storage
 from dcplan.planning.menu.types import CoolingTerms, HallTerms, LeftOut, SiteTerms
 from dcplan.provenance import Quantity, Status
@@ -123,9 +123,7 @@ def _cooling(
     key = f"sites.{site.id}.halls.{hall.id}"
     row = ledger.catalog.get("cooling", option, CoolingOption)
     location = ledger.catalog.get("sites", site.location, CatalogSite)
-    weather = None
-    if site.climate_zone is None:
-        weather = weather_of(location.climate, location.design_dry_bulb_c, location.design_wet_bulb_c)
+    weather = weather_at(location) if site.climate_zone is None else None
     weather = weather or weather_of(f"zone-{zone}", None, None)
     air_frac = row.room_air_frac.value if row.room_air_frac else 1.0
     at = Setting(site.location, zone, weather, size_class(it_mw), air_frac, supply_c=_supply_c(row, ledger))
