@@ -12,7 +12,7 @@ from dcplan.answers.facility_compare import compared
 from dcplan.answers.facility_floor import floor_tables
 from dcplan.answers.facility_onsite import onsite as onsite_power
 from dcplan.answers.facility_plant import lead_table, permit, plant_table
-from dcplan.answers.facility_power import efficiency_table, swings
+from dcplan.answers.facility_power import efficiency_table, oversubscribed, swings
 from dcplan.answers.facility_tables import (
     chain_table,
     heat_table,
@@ -54,6 +54,8 @@ def facility(  # noqa: PLR0913 - the flags of the verb
     water_permit_m3_per_day: float | None = None,
     energised: str | None = None,
     rack_kw: float | None = None,
+    oversubscription: float | None = None,
+    busy_frac: float = 0.7,
     catalogs: Sequence[str] = (),
 ) -> Result:
     """PUE, WUE, cooling plant and power chain of one hall.
@@ -96,6 +98,10 @@ def facility(  # noqa: PLR0913 - the flags of the verb
         Date by which the power must flow: last days to order for.
     rack_kw : float, optional
         Most that a rack's feed carries; what the cooling allows where left out. [kW]
+    oversubscription : float, optional
+        Rated power of all racks over the hall's IT power, from 1. [-]
+    busy_frac : float, default 0.7
+        Share of the time in which each job runs, for the risk of that. [-]
     catalogs : sequence of str
         Overlay folders.
 
@@ -110,6 +116,7 @@ def facility(  # noqa: PLR0913 - the flags of the verb
         ("--it-mw", it_mw, 0.01, 10_000.0), ("--load", load, 0.05, 1.0), ("--supply-c", supply_c, 2.0, 60.0),
         ("--liquid-frac", liquid_frac, 0.0, 1.0), ("--ramp-limit-mw-per-s", ramp_limit_mw_per_s, 0.0, 1e6),
         ("--utility-mw", utility_mw, 0.0, 1e5), ("--interruptible-h", interruptible_h, 0.0, 360.0),
+        ("--oversubscription", oversubscription, 1.0, 5.0), ("--busy-frac", busy_frac, 0.01, 1.0),
         ("--rack-kw", rack_kw, 0.1, 5000.0), ("--water-permit-m3-per-day", water_permit_m3_per_day, 0.0, 1e7),
     )  # fmt: skip
     redundancy, other_redundancy = str(redundancy).lower(), str(other_redundancy).lower()
@@ -122,7 +129,8 @@ def facility(  # noqa: PLR0913 - the flags of the verb
         "--cooling": cooling, "--utility-mw": utility_mw, "--job": job, "--energised": energised,
         "--onsite": tuple(onsite) or None, "--water-permit-m3-per-day": water_permit_m3_per_day,
     }  # fmt: skip
-    hours, racks = {"--interruptible-h": interruptible_h or None}, {"--rack-kw": rack_kw}
+    hours = {"--interruptible-h": interruptible_h or None}
+    racks = {"--rack-kw": rack_kw, "--oversubscription": oversubscription}
     rules = {"--redundancy": redundancy, "--other-redundancy": other_redundancy}
     chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"}
     idle = (
@@ -147,6 +155,8 @@ def facility(  # noqa: PLR0913 - the flags of the verb
     except LookupError as error:
         raise InputError([Problem("DC060", str(error), Place("facility"), help="--climate-zone or --epw")]) from error
     tables = _plain_tables(option, found, ask, (redundancy, other_redundancy), energised, ledger)
+    if oversubscription is not None:
+        tables["oversubscription"] = oversubscribed(ask, oversubscription, busy_frac, ledger)
     metrics = metrics_of(option, ask, found, ledger)
     cdus = metrics.get("cooling.cdu_count")
     placed, more = floor_tables(option, ask, rack_kw, int(cdus.value or 0) if cdus else 0, ledger)

@@ -9,6 +9,7 @@ from dcplan.answers.facility_plant import run_metrics
 from dcplan.answers.train import train
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.chain import Stage, through
+from dcplan.facility.oversubscription import risk
 from dcplan.facility.swings import Step, remedy, swing
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.performance import Performance
@@ -17,6 +18,7 @@ from dcplan.result import Cell, Metric, Table
 TERMS = ("transformer-fixed", "transformer-square", "busway-square", "psu-fixed", "psu-square")
 HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
 LOADS = (0.25, 0.5, 0.75, 1.0)
+JOBS = (1, 2, 4, 8, 16, 32, 64)
 TOGETHER = ("data_parallel", "optimizer", "straggler")
 """Parts of a step in which all accelerators wait or exchange data at once."""
 
@@ -48,6 +50,33 @@ def efficiency_table(ledger: Ledger) -> Table:
         rows.append((load, *each, whole, min(whole * gain, 1.0)))
     names = tuple(stage.name.replace(" ", "_") + "_frac" for stage in chain)
     return Table(("load_frac", *names, "ac_chain_frac", "dc_800_chain_frac"), tuple(rows))
+
+
+def oversubscribed(ask: FacilityAsk, ratio: float, busy_frac: float, ledger: Ledger) -> Table:
+    """How often racks of ``ratio`` times the hall's IT power ask for more than it, by the number of like jobs.
+
+    Raises
+    ------
+    InputError
+        When no system with its power is named.
+    """
+    system = ask.system
+    if system is None or system.rated_kw is None:
+        cause = "oversubscription needs a system with its power"
+        raise InputError([Problem("DC060", cause, Place("--oversubscription"), help="--system gb300-nvl72")])
+    average = system.average_kw
+    shares = []
+    for name in ("training", "idle"):
+        own = getattr(average, name)
+        usual = ledger.parameter("power", f"average-{name}-frac")
+        key = f"systems.{system.id}.average_kw.{name}"
+        shares.append(ledger.take(key, own) / system.rated_kw.value if own else usual)
+    rows: list[tuple[Cell, ...]] = []
+    for jobs in JOBS:
+        r = risk(jobs, busy_frac, shares[0], shares[1], ratio)
+        worst = ask.it_mw * max(r.worst_frac - 1.0, 0.0)
+        rows.append((jobs, r.over_frac, r.over_frac * HOURS_PER_YEAR, ask.it_mw * r.mean_over_frac, worst))
+    return Table(("jobs", "over_frac", "over_h_per_year", "mean_over_mw", "worst_over_mw"), tuple(rows))
 
 
 def swings(

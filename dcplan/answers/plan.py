@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dcplan.answers.describe import describe, inputs_of, solver_block
+from dcplan.answers.plan_leads import late_notes, lead_times
 from dcplan.answers.plan_metrics import metrics_of
 from dcplan.answers.plan_refused import impossible, infeasible, nothing_yet
 from dcplan.answers.plan_risk import too_small
@@ -119,6 +120,9 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
         {"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given
     ]
     tables = tables_of(solved, metrics, question.catalog)
+    if solved.decisions is not None:
+        tables["lead_times"] = lead_times(solved.menu, solved.decisions, built.ledger)
+        warnings += [{"code": "lead", "message": text} for text in late_notes(tables["lead_times"])]
     warnings += _flags(solved, tables["bands"], gap)
     given = question.scenario.storage.usable_pb if question.scenario.storage else None
     small = too_small(tables["storage"], given.value if given else None)

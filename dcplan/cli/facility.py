@@ -42,6 +42,8 @@ def facility(
     water_permit_m3_per_day: Annotated[float | None, Opt(help="most water of any day")] = None,
     energised: Annotated[str | None, Opt(metavar="DATE", help="when power must flow: last days to order")] = None,
     rack_kw: Annotated[float | None, Opt(help="most that a rack's feed carries")] = None,
+    oversubscription: Annotated[float | None, Opt(help="rated power of all racks over the hall's IT power")] = None,
+    busy_frac: Annotated[float, Opt(help="share of the time in which a job runs, for --oversubscription")] = 0.7,
     picture: Annotated[Path | None, Opt(metavar="FILE.svg", help="racks and floor as a picture")] = None,
     catalogs: CatalogsOption = None,
     fmt: FormatOption = Format.TABLE,
@@ -60,7 +62,8 @@ def facility(
         system=system, supply_c=supply_c, liquid_frac=liquid_frac, redundancy=redundancy,
         other_redundancy=other_redundancy, onsite=onsite or (), utility_mw=utility_mw, interruptible_h=interruptible_h,
         job=job, ramp_limit_mw_per_s=ramp_limit_mw_per_s, water_permit_m3_per_day=water_permit_m3_per_day,
-        energised=energised, rack_kw=rack_kw, catalogs=catalogs or (),
+        energised=energised, rack_kw=rack_kw, oversubscription=oversubscription, busy_frac=busy_frac,
+        catalogs=catalogs or (),
     )  # fmt: skip
     if picture is not None:
         from dcplan.report.files import write_whole

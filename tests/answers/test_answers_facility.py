@@ -73,7 +73,9 @@ def test_no_quarter_is_worse_than_the_design_day(site: str) -> None:
 
 
 def test_south_of_the_equator_the_first_quarter_is_warm() -> None:
-    rows = facility(site="br-saopaulo", cooling="direct-liquid-tower", it_mw=12.0).frame("quarters").set_index("quarter")
+    rows = (
+        facility(site="br-saopaulo", cooling="direct-liquid-tower", it_mw=12.0).frame("quarters").set_index("quarter")
+    )
     assert rows.loc["Q1", "pue"] > rows.loc["Q3", "pue"]
 
 
@@ -137,13 +139,6 @@ def test_on_site_power() -> None:
         with pytest.raises(InputError) as caught:
             facility(**flags, onsite=wrong)
         assert words in caught.value.problems[0].cause
-
-
-def test_quarters_average_to_the_year() -> None:
-    found = facility(**NVL)
-    rows = found.frame("quarters")
-    assert rows["pue"].mean() == pytest.approx(found.value("power.annual_pue"), abs=1e-6)
-    assert rows.set_index("quarter").loc["Q3", "pue"] == rows["pue"].max()
 
 
 def test_compare_ranks_by_what_reaches_the_chips() -> None:

@@ -240,12 +240,6 @@ def _warnings(question: Question) -> list[str]:
     over = scenario.fabric.oversubscription if scenario.fabric else None
     if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
         notes.append("oversubscription changes switch counts and cost here, not yet the training time")
-    notes += [
-        f"{site.id}/{hall.id}: a new hall without available_from counts as ready at the start: no delay of building it"
-        for site in scenario.sites
-        for hall in site.halls
-        if not hall.existing and hall.available_from is None and not site.lease
-    ]
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
     if scenario.finance.debt or scenario.finance.tax != type(scenario.finance.tax)():
