@@ -165,6 +165,17 @@ class NetworkShare:
 
 
 @dataclass(frozen=True)
+class Staircase:
+    """Lower bound of a NIC class's network cost: so much a port, and a jump for each step of ports begun."""
+
+    usd_per_port: float
+    widths: tuple[int, ...]
+    """Ports of each step."""
+    jumps_usd: tuple[float, ...]
+    """What beginning a step adds."""
+
+
+@dataclass(frozen=True)
 class FabricOption:
     """A fabric family at a number of tiers for one hall domain."""
 
@@ -180,6 +191,8 @@ class FabricOption:
     max_ports: int
     switch_models: tuple[str, str, str]
     switch_racks_units: float
+    stairs: Mapping[PortClass, Staircase] = field(default_factory=dict)
+    """Where steps are known; the per-port share bounds the cost besides."""
     margin_usd: float = 0.0
     margin_kw: float = 0.0
     margin_racks: float = 0.0

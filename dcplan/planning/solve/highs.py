@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import highspy
 import numpy as np
 import numpy.typing as npt
 import pyomo.environ as pyo
-from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
+from pyomo.repn.linear import LinearRepnVisitor
+from pyomo.repn.util import VarRecorder
 
 SMALL_COLUMNS = 1_000
 """Models up to this size are solved without presolve: it costs nothing there, and HiGHS 1.10 to 1.15 presolve
@@ -46,7 +47,6 @@ class Matrix:
     start: npt.NDArray[np.int32]
     index: npt.NDArray[np.int32]
     value: Vector
-    variables: list[Any] = field(default_factory=list)
 
     def position(self) -> dict[str, int]:
         """Column name -> position."""
@@ -89,30 +89,47 @@ def self_test() -> str:
 
 
 def compile_model(model: pyo.ConcreteModel) -> Matrix:
-    """Translate a Pyomo model once; equality, one-sided and range rows keep their constraint's name."""
-    form = LinearStandardFormCompiler().write(model, mixed_form=True)
-    matrix = form.A.tocsc()
-    rhs = np.asarray(form.rhs, dtype=np.float64)
-    kinds = np.array([row.bound_type for row in form.rows], dtype=np.int8)
-    row_lower = np.where(kinds <= 0, rhs, -np.inf)
-    row_upper = np.where(kinds >= 0, rhs, np.inf)
-    variables = list(form.columns)
+    """Translate a Pyomo model once; rows keep their constraint's name, columns the order of their declaration.
+
+    Pyomo's own visitor reads the expressions; its standard-form writer is left out because it imports scipy.stats,
+    which takes longer than a small plan.
+    """
+    variables = list(model.component_data_objects(pyo.Var, descend_into=False))
+    place = {id(v): i for i, v in enumerate(variables)}
+    visitor = LinearRepnVisitor({}, var_recorder=VarRecorder({}, pyo.SortComponents.deterministic))
+    goal = visitor.walk_expression(next(model.component_data_objects(pyo.Objective, active=True)).expr)
+    cost = np.zeros(len(variables))
+    cost[[place[v] for v in goal.linear]] = list(goal.linear.values())
+    rows, lower, upper = [], [], []
+    index: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for row in model.component_data_objects(pyo.Constraint, active=True, descend_into=False):
+        low, body, high = row.to_bounded_expression(evaluate_bounds=True)
+        found = visitor.walk_expression(body)
+        rows.append(row.name)
+        lower.append(-np.inf if low is None else low - found.constant)
+        upper.append(np.inf if high is None else high - found.constant)
+        index += [place[v] for v in found.linear]
+        values += found.linear.values()
+        ends.append(len(index))
+    columns = np.array(index, dtype=np.int64)
+    order = np.argsort(columns, kind="stable")
+    owner = np.repeat(np.arange(len(rows)), np.diff(ends))
     bounds = [v.bounds for v in variables]
-    cost = np.asarray(form.c.todense(), dtype=np.float64).ravel() if form.c is not None else np.zeros(len(variables))
     return Matrix(
         cost=cost,
-        offset=float(form.c_offset[0]) if len(form.c_offset) else 0.0,
+        offset=float(goal.constant),
         lower=np.array([-np.inf if b[0] is None else b[0] for b in bounds], dtype=np.float64),
         upper=np.array([np.inf if b[1] is None else b[1] for b in bounds], dtype=np.float64),
-        integer=np.array([v.is_integer() or v.is_binary() for v in variables]),
+        integer=np.array([v.is_integer() or v.is_binary() for v in variables], dtype=bool),
         columns=[v.name for v in variables],
-        row_lower=row_lower,
-        row_upper=row_upper,
-        rows=[row.constraint.name for row in form.rows],
-        start=matrix.indptr.astype(np.int32),
-        index=matrix.indices.astype(np.int32),
-        value=np.asarray(matrix.data, dtype=np.float64),
-        variables=variables,
+        row_lower=np.array(lower, dtype=np.float64),
+        row_upper=np.array(upper, dtype=np.float64),
+        rows=rows,
+        start=np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=len(variables)))]).astype(np.int32),
+        index=owner[order].astype(np.int32),
+        value=np.array(values, dtype=np.float64)[order],
     )
 
 
