@@ -141,7 +141,14 @@ def fixed_columns(
             wanted[name] = float(str(amount))
     if wrong:
         return wrong
-    free = {"used", "used_new", "racks", "block_pairs", "onsite_on"}  # follow from orders, fitted halls and blocks
+    free = {
+        "used",
+        "used_new",
+        "racks",
+        "block_pairs",
+        "onsite_on",
+        "step",
+    }  # follow from orders, fitted halls and blocks
     return {
         i: wanted.get(name, 0.0)
         for i, (name, is_whole) in enumerate(zip(names, integer, strict=True))

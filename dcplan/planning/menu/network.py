@@ -50,7 +50,8 @@ def fabric_options(
                 result.append(_option(hall, family, tiers, served, placed, given, ledger))
             except MissingError as error:
                 left_out.append(LeftOut("fabric", f"{family.id}/{tiers}t", hall.id, str(error)))
-    return _without_dominated(hall, result, left_out)
+    most = sum(max(p.max_racks_unit * hall.count * p.ports for p in placed if p.port_class == c) for c in classes)
+    return _without_dominated(hall, result, left_out, most)
 
 
 def _option(
@@ -217,11 +218,16 @@ def _su_margin(plan: ClosDesign, parts: Parts, placement: Placement) -> tuple[fl
     return usd, kw, racks
 
 
-def _without_dominated(hall: HallTerms, options: list[FabricOption], left_out: list[LeftOut]) -> list[FabricOption]:
-    """Drop options that another one beats or equals in rate, reach, cost, power and space on every port class."""
+def _without_dominated(
+    hall: HallTerms, options: list[FabricOption], left_out: list[LeftOut], most_ports: int
+) -> list[FabricOption]:
+    """Drop options that another one beats or equals in rate, reach, cost, power and space on every port class.
+
+    Reach beyond the ports that the hall can hold is worth nothing.
+    """
     kept: list[FabricOption] = []
     for option in sorted(options, key=lambda o: (sum(s.usd for s in o.shares.values()) / len(o.shares), o.id)):
-        better = next((k for k in kept if _dominates(k, option)), None)
+        better = next((k for k in kept if _dominates(k, option, most_ports)), None)
         if better:
             left_out.append(
                 LeftOut(
@@ -236,8 +242,8 @@ def _without_dominated(hall: HallTerms, options: list[FabricOption], left_out: l
     return kept
 
 
-def _dominates(a: FabricOption, b: FabricOption) -> bool:
-    if not set(b.shares) <= set(a.shares) or a.max_ports < b.max_ports:
+def _dominates(a: FabricOption, b: FabricOption, most_ports: int) -> bool:
+    if not set(b.shares) <= set(a.shares) or a.max_ports < min(b.max_ports, most_ports):
         return False
     if any(a.link_gbps(c) < b.link_gbps(c) for c in b.shares):
         return False

@@ -12,7 +12,7 @@ from dcplan.fabric.plan import ClosDesign
 from dcplan.fabric.wiring import Fill, upper_fills
 from dcplan.planning.menu.types import FabricOption, HallTerms, Placement, PortClass, Staircase
 
-MOST_STEPS = 16
+MOST_STEPS = 24
 """Steps of one fabric and NIC class; of larger networks the highest jumps are kept."""
 MOST_LEAVES = 2048
 """Larger networks round by less than a thousandth, and a spine count that doubles shows in the highest jumps below."""

@@ -371,6 +371,8 @@ class Menu:
     margin_factor: float = 1.0
     """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every limit, so that its
     bound and its infeasibility hold for whole switches too."""
+    whole_switches: bool = False
+    """Networks cost steps of whole leaves in the model, not shares alone; for menus small enough."""
     storage: StorageShare | None = None
     """What each accelerator brings; None where the scenario gives the capacity."""
     left_out: tuple[LeftOut, ...] = ()

@@ -7,6 +7,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.planning.model.sets import Sets
+from dcplan.units import USD_PER_MUSD
 
 
 def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -53,6 +54,45 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     ends = [q for q in t if q >= min(life, len(t)) - 1]  # one window unless hardware retires inside the horizon
     model.fabric_reach = pyo.Constraint(keys, ends, rule=reach)
     model.fabric_service = pyo.Constraint(keys, rule=service)
+    _add_steps(model, sets, t)
+
+
+def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
+    r"""State what a network costs in whole switches.
+
+    .. math::
+       C_{hfgt} \ge \bar c\, Q_{hfgt}, \quad C_{hfgt} \ge b\, Q_{hfgt} + \sum_i a_i \delta_{hfgit}, \quad
+       Q_{hfgt} \le \sum_i w_i \delta_{hfgit}, \quad \delta_{i+1} \le \delta_i \le y_{hf}
+
+    with the ports bought so far, :math:`Q_t = \sum_{\tau \le t} q_\tau`.
+    """
+    keys = list(sets.stairs)
+
+    def so_far(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
+        return sum(m.ports_bought[h, f, c, x] for x in t if x <= q)
+
+    def share(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
+        return m.network_musd[h, f, c, q] >= sets.share(h, f, c, "usd") / USD_PER_MUSD * so_far(m, h, f, c, q)
+
+    def climbed(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
+        stairs = sets.stairs[h, f, c]
+        jumps = sum(usd / USD_PER_MUSD * m.step[h, f, c, i, q] for i, usd in enumerate(stairs.jumps_usd))
+        return m.network_musd[h, f, c, q] >= stairs.usd_per_port / USD_PER_MUSD * so_far(m, h, f, c, q) + jumps
+
+    def room(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
+        widths = sets.stairs[h, f, c].widths
+        return so_far(m, h, f, c, q) <= sum(w * m.step[h, f, c, i, q] for i, w in enumerate(widths))
+
+    def order(m: pyo.ConcreteModel, h: str, f: str, c: str, i: int, q: int) -> Any:
+        above = m.step[h, f, c, i - 1, q] if i else m.fabric[h, f]
+        return m.step[h, f, c, i, q] <= above
+
+    model.network_share = pyo.Constraint(keys, t, rule=share)
+    model.network_steps = pyo.Constraint(keys, t, rule=climbed)
+    model.step_ports = pyo.Constraint(keys, t, rule=room)
+    model.step_order = pyo.Constraint(
+        [(*key, i) for key in keys for i in range(len(sets.stairs[key].widths))], t, rule=order
+    )
 
 
 def _racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:

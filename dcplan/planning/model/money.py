@@ -79,12 +79,15 @@ def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
 
 
 def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
-    """Network bought in a quarter by per-port shares. [M$]"""
-    return sum(
-        sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
-        for h, pairs in sets.served.items()
-        for f, c in pairs
-    )
+    """Network bought in a quarter: in whole switches where the model knows them, else by per-port shares. [M$]"""
+    total: Any = 0.0
+    for h, pairs in sets.served.items():
+        for f, c in pairs:
+            if (h, f, c) in sets.stairs:
+                total += _added(model.network_musd, (h, f, c), t)
+            else:
+                total += sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
+    return total
 
 
 def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:

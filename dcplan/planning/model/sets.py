@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from dcplan.planning.menu.types import FabricOption, JobConfig, Menu, Placement, PortClass
+from dcplan.planning.menu.types import FabricOption, JobConfig, Menu, Placement, PortClass, Staircase
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 P = tuple[str, str, str]
@@ -64,6 +65,14 @@ class Sets:
         if self.relaxed:
             what = what.removeprefix("upper_")
         return float(getattr(self.option[hall, fabric].shares[self.class_of[ports]], what))
+
+    @functools.cached_property
+    def stairs(self) -> dict[tuple[str, str, str], Staircase]:
+        """Hall, fabric and NIC class -> steps of its cost; none where hardware retires inside the horizon."""
+        menu = self.menu
+        if not menu.whole_switches or menu.finance.life_quarters < menu.quarters:
+            return {}
+        return {(o.hall, o.id, c.id): steps for o in menu.fabrics for c, steps in o.stairs.items()}
 
     @property
     def relaxed(self) -> bool:

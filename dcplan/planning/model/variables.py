@@ -12,7 +12,8 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare every variable.
 
     ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``fitted`` hall units
-    with a cooling; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it; ``training`` and
+    with a cooling; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it, ``step`` of whole
+    leaves begun and ``network_musd`` spent so far; ``training`` and
     ``research`` accelerators (quarter average); ``run`` a job configuration; ``rented`` accelerators;
     ``blocks`` of backup power; ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
     """
@@ -36,6 +37,9 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.fabric = pyo.Var([(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary)
     model.ports_bought = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
+    steps = [(*key, i) for key, stairs in sets.stairs.items() for i in range(len(stairs.widths))]
+    model.step = pyo.Var(steps, t, domain=pyo.Binary)
+    model.network_musd = pyo.Var(list(sets.stairs), t, domain=pyo.NonNegativeReals)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
     demands = [(d.id, *key) for d in menu.capacity for key in sets.places if (key[0], key[2]) in d.tflops]
     model.research = pyo.Var(demands, t, domain=pyo.NonNegativeReals)

@@ -15,8 +15,8 @@ from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
 from dcplan.planning.plan import Decisions, fixed_columns, from_solution
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.highs import Matrix, Outcome, Progress, compile_model, relaxation
-from dcplan.planning.solve.stages import DIRECT_COLUMNS, RESTRICTED_SHARE, first_plan, start_from
+from dcplan.planning.solve.highs import SMALL_COLUMNS, Matrix, Outcome, Progress, compile_model, relaxation
+from dcplan.planning.solve.stages import DIRECT_COLUMNS, RESTRICTED_SHARE, first_plan, in_stages, start_from
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.units import USD_PER_MUSD
@@ -30,6 +30,12 @@ LARGE_MARGIN_FACTORS = (1.0, 2.0, 4.0, 16.0)
 
 ROUNDING = "rounding"
 """No plan within the rounding margins, though the relaxation has one: nothing is proved."""
+
+
+MOST_STEPS = 6_000
+"""Steps of whole switches over all quarters that a model may carry."""
+WHOLE_SHARE = 0.6
+"""Of the asked gap, for the search; the rest is left for what the steps do not see."""
 
 
 class UnknownDecisionError(ValueError):
@@ -86,11 +92,19 @@ def solve_menu(
         return _solve_large(menu, question, base, clock, gap=gap, progress=progress, stop=stop)
     bound = -math.inf
     last: Audit | None = None
+    steps = fixed is None and _steps(menu) <= MOST_STEPS
     for factor in MARGIN_FACTORS:
-        tried = replace(menu, margin_factor=factor)
-        matrix = base if factor == 0 else compile_model(build_model(tried)[0])
+        tried = replace(menu, margin_factor=factor, whole_switches=steps)
+        matrix = base if factor == 0 and not steps else compile_model(build_model(tried)[0])
         held = _fixed(tried, matrix, fixed)
-        outcome = highs.solve(matrix, gap=gap, time_limit_s=clock.left(), fixed=held, progress=progress, stop=stop)
+        if steps and factor == 0 and len(base.columns) > SMALL_COLUMNS:
+            search = WHOLE_SHARE * gap
+            outcome = in_stages(matrix, base, gap=search, left_s=clock.left, progress=progress, stop=stop)
+        else:
+            search = WHOLE_SHARE * gap if steps else gap
+            outcome = highs.solve(
+                matrix, gap=search, time_limit_s=clock.left(), fixed=held, progress=progress, stop=stop
+            )
         bound = outcome.bound * USD_PER_MUSD if factor == 0 else bound
         end = _Ending(bound, clock.spent(), outcome.nodes, matrix, tried, held, outcome.gap_frac)
         if outcome.values is None:
@@ -150,6 +164,10 @@ def _solve_large(
     if found is None:
         return end.of(full.status if full.values is None else highs.LIMIT)
     return end.of(full.status if full.status != highs.INFEASIBLE else highs.LIMIT, found[1], found[2])
+
+
+def _steps(menu: Menu) -> int:
+    return menu.quarters * sum(len(stairs.widths) for o in menu.fabrics for stairs in o.stairs.values())
 
 
 class _Clock:

@@ -10,20 +10,68 @@ than the full model in 120 s.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from dcplan.planning.menu.types import Menu
-from dcplan.planning.solve.highs import INFEASIBLE, LIMIT, Matrix, Outcome, Point, Progress, Vector, solve
+from dcplan.planning.solve.highs import (
+    INFEASIBLE,
+    INTERRUPTED,
+    LIMIT,
+    Matrix,
+    Outcome,
+    Point,
+    Progress,
+    Vector,
+    positions,
+    solve,
+)
 
 DIRECT_COLUMNS = 5_000
 """Smaller models are solved at once."""
+ROUGH_GAP = 0.02
+"""Of the model without whole switches, whose plan is only a start."""
 RUNS_PER_JOB = 15
 SYSTEMS_PER_HALL = 3
 RESTRICTED_SHARE = 0.7
 """Share of the time limit that the restricted model may take."""
+
+
+def in_stages(
+    matrix: Matrix,
+    plain: Matrix,
+    *,
+    gap: float,
+    left_s: Callable[[], float],
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Outcome:
+    """Solve a model with whole switches from the same model without: a good plan soon, then the bound.
+
+    ``plain`` is a relaxation, so its bound and its infeasibility hold; its runs and fabrics, fixed, give the start.
+    """
+    rough = solve(plain, gap=max(2 * gap, ROUGH_GAP), time_limit_s=left_s(), progress=progress, stop=stop)
+    if rough.values is None:
+        return rough
+    start = start_from(matrix, plain, rough.values)
+    chosen = {i: round(start[i]) for i in positions(matrix, ("run", "fabric"))}
+    near = solve(matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=whole(matrix, start), stop=stop)
+    if near.status in (INTERRUPTED, LIMIT) or rough.status in (INTERRUPTED, LIMIT):
+        best = near if near.values is not None else rough
+        status = near.status if near.status in (INTERRUPTED, LIMIT) else rough.status
+        return replace(best, status=status, bound=rough.bound, values=near.values)
+    known = whole(matrix, dict(enumerate(near.values))) if near.values is not None else whole(matrix, start)
+    found = solve(
+        matrix, gap=gap, time_limit_s=left_s(), start=known, prove=near.values is not None, progress=progress, stop=stop
+    )
+    return replace(found, bound=max(found.bound, rough.bound))
+
+
+def whole(matrix: Matrix, values: Mapping[int, float]) -> dict[int, float]:
+    """The integers of a start; what is continuous follows from them."""
+    return {i: float(round(v)) for i, v in values.items() if matrix.integer[i]}
 
 
 def first_plan(
