@@ -35,6 +35,8 @@ def solver_block(solved: Solved) -> dict[str, Any]:
         "status": solved.status,
         "gap_frac": solved.gap_frac,
         "search_gap_frac": solved.solver_gap_frac,
+        "goal": solved.menu.goal.measure,
+        "bound": solved.bound,
         "bound_usd": solved.bound_usd,
         "columns": len(solved.matrix.columns),
         "rows": len(solved.matrix.rows),

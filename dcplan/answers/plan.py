@@ -24,7 +24,8 @@ from dcplan.errors import (
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, UnknownDecisionError, solve_menu
+from dcplan.planning.solve.objective import solve_objective
+from dcplan.planning.solve.run import Solved, UnknownDecisionError
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
@@ -46,7 +47,7 @@ def plan(
     progress: Callable[[float, float, float, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Result:
-    """Find the cheapest plan that meets a scenario, prove how far from optimal it is, and audit it.
+    """Find the plan that meets a scenario best by its objective, prove how far from optimal it is, and audit it.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def plan(
         return impossible(question, built, found)
     try:
         fixed = _decisions_of(fix_decisions) if fix_decisions else None
-        solved = solve_menu(
+        solved = solve_objective(
             built.menu,
             question,
             gap=gap,

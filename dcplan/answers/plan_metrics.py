@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections import defaultdict
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
 from dcplan.economics.cashflow import npv_usd, totals_usd
 from dcplan.planning.audit.accounts import overlap_days
+from dcplan.planning.audit.measures import cloud_carbon_t, delivered_pflop_days
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.menu.types import JobConfig, Menu
 from dcplan.planning.plan import Decisions
@@ -65,15 +67,27 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         "water.annual_wue_l_per_kwh": Metric(
             books.total("water_l") / (it * KW_PER_MW) if it else None, "L/kWh", "Site water per IT kWh"
         ),
-        "carbon.operational_t": Metric(carbon, "t", "Operational carbon"),
+        "carbon.operational_t": Metric(carbon, "t", "Operational carbon of owned sites"),
+        "carbon.with_cloud_t": Metric(
+            carbon + cloud_carbon_t(menu, d), "t", "The same, and of rented accelerators (estimate)"
+        ),
         "carbon.embodied_t": Metric(embodied, "t", "Embodied carbon of systems with a published footprint"),
         "solver.gap_frac": Metric(solved.gap_frac, "", "Proven gap against the audited cost"),
-        "solver.bound_usd": Metric(solved.bound_usd, "USD", "No plan costs less"),
+        "solver.bound_usd": Metric(
+            None if math.isnan(solved.bound_usd) else solved.bound_usd, "USD", "No plan costs less"
+        ),
     }
     m |= _hardware(menu, d, solved)
     m["cloud.accelerator_hours"] = Metric(_cloud_hours(menu, d), "h", "Rented accelerator-hours")
     for run in d.runs:
         m |= _job(menu, d, solved, run)
+    if menu.capacity:
+        m["compute.pflop_days"] = Metric(
+            delivered_pflop_days(menu, d), "PFLOP-days", "Research delivered on its reference job over the horizon"
+        )
+    if d.runs:
+        ends = [r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs]
+        m["time.finish_days"] = Metric(sum(ends), "days", "Sum of all runs' ends, counted from the plan's first day")
     for name in (*(j.id for j in menu.jobs), *(c.id for c in menu.capacity)):
         m[f"unmet.{name}"] = Metric(0.0, "", "Demand not met")
     return m

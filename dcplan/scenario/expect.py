@@ -16,6 +16,7 @@ PLAN_METRICS = (
     "power.peak_facility_mw", "power.peak_it_mw", "power.peak_electrical_mw", "power.annual_pue",
     "water.annual_wue_l_per_kwh", "carbon.operational_t", "carbon.embodied_t", "racks.total", "accelerators.total",
     "switches.total", "cloud.accelerator_hours", "solver.gap_frac", "solver.bound_usd",
+    "carbon.with_cloud_t", "compute.pflop_days", "time.finish_days",
 )  # fmt: skip
 JOB_METRICS = ("days", "days_p50", "finish", "cost_usd", "accelerators")
 OTHER_VERBS = re.compile(r"^(owned|rented|hybrid|break_even|leaf|spine|core|node_leaf_links|search|goodput_frac)\b")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dcplan.economics.cashflow import cash_out_usd
 from dcplan.facility.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
+from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.menu.types import HallTerms, JobConfig, Menu
@@ -52,6 +53,9 @@ def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
     checks += _work_checks(menu, d)
     checks += _cloud_checks(menu, d)
     checks += _budget_checks(menu, books)
+    for limit in menu.goal.limits:
+        found = measured(limit.measure, menu, d, books)
+        checks.append(Check(f"limit of {limit.measure}", "goal", menu.quarters - 1, found, limit.audited_most))
     return checks
 
 

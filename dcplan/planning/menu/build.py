@@ -57,8 +57,11 @@ def build(question: Question) -> Built:
         When the objective is not supported, or a named model cannot be read.
     """
     scenario = question.scenario
-    if scenario.objective != "min_cost":
-        cause = f"objective {scenario.objective} is not supported yet: plan minimises cost (min_cost)"
+    if scenario.objective == "max_compute" and not scenario.workloads.capacity:
+        cause = "objective max_compute needs workloads.capacity: its reference job is what compute is counted on"
+        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
+    if scenario.objective == "min_time" and not scenario.workloads.training:
+        cause = "objective min_time needs workloads.training: there is no run to end early"
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])
     ledger = Ledger(question.catalog)
     left_out: list[LeftOut] = []

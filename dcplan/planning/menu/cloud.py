@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dcplan.catalog.schema import Accelerator, Offer, Region
+from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import CloudPrice
 from dcplan.planning.menu.ledger import Ledger
@@ -16,6 +16,7 @@ from dcplan.units import QUARTERS_PER_YEAR
 
 MIN_NODE_GBPS = 400.0
 EARTH_RADIUS_KM = 6371.0
+GRAMS_PER_KG = 1000.0
 
 
 def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
@@ -83,7 +84,38 @@ def _terms(offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit
         region=price.region if price else "scenario",
         note=_others(offer, price),
         node_accelerators=offer.accelerators,
+        kg_per_accelerator_hour=_carbon(offer, price, scenario, ledger),
     )
+
+
+def _carbon(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> float:
+    """Carbon of an accelerator-hour: a catalog system's training power, the cloud's PUE, the nearest grid. [kg/h]
+
+    Zero where no system with the accelerator has a power figure; then nothing is claimed about the offer's carbon.
+    """
+    catalog = ledger.catalog
+    chip = catalog.get("accelerators", offer.accelerator, Accelerator).id
+    rows = [r for r in catalog.table("systems", System).values() if r.accelerator == chip and r.rated_kw]
+    if not rows:
+        return 0.0
+    row = min(rows, key=lambda r: (abs(r.accelerators - offer.accelerators), r.id))
+    own = row.average_kw.training
+    share = ledger.parameter("power", "average-training-frac")
+    kw = (own.value if own else row.rated_kw.value * share if row.rated_kw else 0.0) / row.accelerators
+    where = next(
+        (
+            (r.lat, r.lon)
+            for r in catalog.table("regions", Region).values()
+            if price and (r.provider, r.region) == (offer.provider, price.region)
+        ),
+        None,
+    )
+    known = [s for s in catalog.table("sites", CatalogSite).values() if s.grid_g_per_kwh]
+    first = catalog.get("sites", scenario.sites[0].location, CatalogSite)
+    here = where or (first.lat, first.lon)
+    near = min(known, key=lambda s: (great_circle_km(here, (s.lat, s.lon)), s.id))
+    grid = near.grid_g_per_kwh.value if near.grid_g_per_kwh else 0.0
+    return kw * ledger.parameter("facility", "cloud-pue") * grid / GRAMS_PER_KG
 
 
 def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:

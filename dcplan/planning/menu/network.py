@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from dcplan.catalog.schema import Fabric
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import ClosDesign, design
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.parts import MissingError, parts_of, radix_of
-from dcplan.planning.menu.staircase import staircases
 from dcplan.planning.menu.types import FabricOption, HallTerms, LeftOut, NetworkShare, Placement, PortClass
 from dcplan.scenario.schema import GivenFabric, Scenario
 
@@ -87,7 +85,7 @@ def _option(
     in_hall = {p.system: p for p in placed if p.port_class in shares}
     margins = [_su_margin(designs[p.port_class], parts[p.port_class], p) for p in in_hall.values()]
     usd, kw, racks = (max(column) for column in zip(*margins, strict=True))
-    option = FabricOption(
+    return FabricOption(
         hall=hall.id,
         id=f"{family.id}/{tiers}t",
         family=family.id,
@@ -104,7 +102,6 @@ def _option(
         margin_kw=kw,
         margin_racks=racks,
     )
-    return replace(option, stairs=staircases(option, hall, placed))
 
 
 def _max_ports(designs: Mapping[PortClass, ClosDesign], placed: Iterable[Placement]) -> int:

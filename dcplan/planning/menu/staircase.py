@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.fabric.bom import Fills, Parts, bill
 from dcplan.fabric.clos import leaves, size
 from dcplan.fabric.plan import ClosDesign
 from dcplan.fabric.wiring import Fill, upper_fills
-from dcplan.planning.menu.types import FabricOption, HallTerms, Placement, PortClass, Staircase
+from dcplan.planning.menu.types import FabricOption, HallTerms, Menu, Placement, PortClass, Staircase
 
 MOST_STEPS = 24
 """Steps of one fabric and NIC class; of larger networks the highest jumps are kept."""
@@ -22,6 +22,14 @@ MOST_LEAVES = 2048
 class _Step:
     ports: int
     usd: float
+
+
+def with_steps(menu: Menu, most: int) -> Menu:
+    """The menu with steps of whole switches, where a model can carry them: at most so many over all quarters."""
+    placed = {h.id: [p for p in menu.placements if p.hall == h.id] for h in menu.halls}
+    options = [replace(o, stairs=staircases(o, menu.hall(o.hall), placed[o.hall])) for o in menu.fabrics]
+    count = menu.quarters * sum(len(stairs.widths) for o in options for stairs in o.stairs.values())
+    return replace(menu, fabrics=tuple(options), whole_switches=True) if count <= most else menu
 
 
 def staircases(option: FabricOption, hall: HallTerms, placed: Iterable[Placement]) -> dict[PortClass, Staircase]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import ClosDesign
+from dcplan.planning.goal import Goal
 from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
 
 
@@ -298,6 +299,8 @@ class OfferTerms:
     region: str
     note: str
     node_accelerators: int = 8
+    kg_per_accelerator_hour: float = 0.0
+    """Operational carbon, with the cloud's PUE and the nearest known grid."""
 
 
 @dataclass(frozen=True)
@@ -371,6 +374,7 @@ class Menu:
     margin_factor: float = 1.0
     """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every limit, so that its
     bound and its infeasibility hold for whole switches too."""
+    goal: Goal = field(default_factory=Goal)
     whole_switches: bool = False
     """Networks cost steps of whole leaves in the model, not shares alone; for menus small enough."""
     storage: StorageShare | None = None

@@ -6,6 +6,7 @@ import pyomo.environ as pyo
 
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.fabric import add_fabric
+from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money import add_money
 from dcplan.planning.model.onsite import add_onsite
@@ -28,4 +29,5 @@ def build_model(menu: Menu) -> tuple[pyo.ConcreteModel, Sets]:
     add_power(model, sets)
     add_work(model, sets)
     add_money(model, sets)
+    add_goal(model, sets)
     return model, sets

@@ -33,12 +33,24 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
     upper network shares, so that rounded-up switch counts stay within them.
     """
     t = list(sets.quarters)
-    rate = sets.menu.finance.discount_rate
     spent = {q: capex(model, sets, q) + running(model, sets, q) + cloud(model, sets, q) for q in t}
     _add_budget(model, sets, spent)
-    end = discount_factor(rate, len(t) / QUARTERS_PER_YEAR)
-    value = sum(discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) * spent[q] for q in t)
-    model.npv = pyo.Objective(expr=value - end * residual(model, sets), sense=pyo.minimize)
+    model.npv = pyo.Objective(expr=_present(model, sets, spent), sense=pyo.minimize)
+
+
+def present_cost(model: pyo.ConcreteModel, sets: Sets) -> Any:
+    """Discounted spending less the discounted residual value. [M$]"""
+    t = sets.quarters
+    return _present(
+        model, sets, {q: capex(model, sets, q) + running(model, sets, q) + cloud(model, sets, q) for q in t}
+    )
+
+
+def _present(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> Any:
+    rate = sets.menu.finance.discount_rate
+    end = discount_factor(rate, len(spent) / QUARTERS_PER_YEAR)
+    value = sum(discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) * spent[q] for q in spent)
+    return value - end * residual(model, sets)
 
 
 def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> None:

@@ -184,12 +184,14 @@ def solve(
     fixed: Mapping[int, float] | None = None,
     start: Mapping[int, float] | None = None,
     prove: bool = False,
+    target: float | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
     """Solve a program, or one with some integers relaxed, some columns fixed, from a (partial) start.
 
-    With ``prove`` the start is thought good: time goes into the bound, not into looking for better plans.
+    With ``prove`` the start is thought good: time goes into the bound, not into looking for better plans. A plan
+    as good as ``target`` ends the search.
 
     Raises
     ------
@@ -207,6 +209,8 @@ def solve(
     solver.setOptionValue("mip_min_logging_interval", 0.5)
     if len(matrix.columns) <= SMALL_COLUMNS:
         solver.setOptionValue("presolve", "off")
+    if target is not None:
+        solver.setOptionValue("objective_target", target)
     for name, value in QUIET.items() if prove else ():
         solver.setOptionValue(name, value)
     if start:

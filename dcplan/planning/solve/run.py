@@ -10,13 +10,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.errors import AuditError
+from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit, audit
-from dcplan.planning.menu.types import Menu
+from dcplan.planning.goal import COST
+from dcplan.planning.menu.staircase import with_steps
+from dcplan.planning.menu.types import FinanceTerms, Menu
 from dcplan.planning.model.build import build_model
 from dcplan.planning.plan import Decisions, fixed_columns, from_solution
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Matrix, Outcome, Progress, compile_model, relaxation
-from dcplan.planning.solve.stages import DIRECT_COLUMNS, RESTRICTED_SHARE, first_plan, in_stages, start_from
+from dcplan.planning.solve.stages import (
+    BOUND_SHARE,
+    DIRECT_COLUMNS,
+    RESTRICTED_SHARE,
+    fabric_bound,
+    first_plan,
+    in_stages,
+    start_from,
+)
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.units import USD_PER_MUSD
@@ -34,6 +45,10 @@ ROUNDING = "rounding"
 
 MOST_STEPS = 6_000
 """Steps of whole switches over all quarters that a model may carry."""
+REPAIR_MARGIN = 1.5
+"""Of what a budget was exceeded by, kept free in the next try."""
+REPAIR_SHARE = 0.1
+"""Of the time limit, what a repair may take after its end: a plan that fails its audit is no plan."""
 WHOLE_SHARE = 0.6
 """Of the asked gap, for the search; the rest is left for what the steps do not see."""
 
@@ -49,7 +64,8 @@ class Solved:
     status: str
     decisions: Decisions | None
     audit: Audit | None
-    bound_usd: float
+    bound: float
+    """No plan has less of the goal's measure."""
     seconds: float
     nodes: int
     matrix: Matrix
@@ -57,14 +73,27 @@ class Solved:
     fixed: dict[int, float] | None = None
     solver_gap_frac: float = math.inf
     """Gap at which the search ended, before switches were counted whole."""
+    searched: float = math.inf
+    """The goal's measure as the model counts it."""
+
+    @property
+    def value(self) -> float:
+        """The goal's measure of the audited plan; infinite without one."""
+        if self.audit is None or self.decisions is None:
+            return math.inf
+        return measured(self.menu.goal.measure, self.menu, self.decisions, self.audit.books)
+
+    @property
+    def bound_usd(self) -> float:
+        """Proven bound of the cost; not a number where something else is minimised."""
+        return self.bound * USD_PER_MUSD if self.menu.goal.measure == COST else math.nan
 
     @property
     def gap_frac(self) -> float:
-        """Proven gap against the audited cost; infinite without a plan."""
+        """Proven gap against the audited plan; infinite without one."""
         if self.audit is None:
             return math.inf
-        cost = self.audit.npv_usd
-        return max(0.0, cost - self.bound_usd) / max(abs(cost), 1.0)
+        return max(0.0, self.value - self.bound) / max(abs(self.value), 1e-6)
 
 
 def solve_menu(
@@ -92,9 +121,10 @@ def solve_menu(
         return _solve_large(menu, question, base, clock, gap=gap, progress=progress, stop=stop)
     bound = -math.inf
     last: Audit | None = None
-    steps = fixed is None and _steps(menu) <= MOST_STEPS
+    stepped = with_steps(menu, MOST_STEPS) if fixed is None else menu
+    steps = stepped.whole_switches
     for factor in MARGIN_FACTORS:
-        tried = replace(menu, margin_factor=factor, whole_switches=steps)
+        tried = replace(stepped, margin_factor=factor)
         matrix = base if factor == 0 and not steps else compile_model(build_model(tried)[0])
         held = _fixed(tried, matrix, fixed)
         if steps and factor == 0 and len(base.columns) > SMALL_COLUMNS:
@@ -105,8 +135,8 @@ def solve_menu(
             outcome = highs.solve(
                 matrix, gap=search, time_limit_s=clock.left(), fixed=held, progress=progress, stop=stop
             )
-        bound = outcome.bound * USD_PER_MUSD if factor == 0 else bound
-        end = _Ending(bound, clock.spent(), outcome.nodes, matrix, tried, held, outcome.gap_frac)
+        bound = outcome.bound if factor == 0 else bound
+        end = _Ending(bound, clock.spent(), outcome.nodes, matrix, tried, held, outcome.gap_frac, outcome.objective)
         if outcome.values is None:
             proved = outcome.status != highs.INFEASIBLE or factor == 0
             return end.of(outcome.status if proved else ROUNDING)
@@ -115,7 +145,50 @@ def solve_menu(
             return end.of(outcome.status, decisions, last)
         if fixed is not None:  # given decisions cannot be moved: what they break is the answer
             return end.of(highs.INFEASIBLE, None, last)
+        if factor == 0 and len(matrix.columns) > SMALL_COLUMNS:
+            repaired = _repaired(stepped, matrix, outcome, question, clock, gap, stop)
+            if repaired is not None:
+                return end.of(outcome.status, *repaired)
     raise _failed(last)
+
+
+def _repaired(
+    menu: Menu,
+    matrix: Matrix,
+    outcome: Outcome,
+    question: Question,
+    clock: _Clock,
+    gap: float,
+    stop: Callable[[], bool] | None,
+) -> tuple[Decisions, Audit] | None:
+    """Keep the runs and fabrics of a plan that whole switches break; with margins the rest makes room for them."""
+    if outcome.values is None:
+        return None
+    least = REPAIR_SHARE * clock.limit_s
+    finance, last = menu.finance, _audited(menu, matrix, outcome, question)[1]
+    for factor in MARGIN_FACTORS:
+        over = REPAIR_MARGIN * max((c.used - c.limit for c in last.checks if c.name.startswith("budget")), default=0.0)
+        finance = _less(finance, max(over, 0.0))
+        tight = compile_model(build_model(replace(menu, margin_factor=factor, finance=finance))[0])
+        start = start_from(tight, matrix, outcome.values)
+        chosen = {i: round(start[i]) for i in highs.positions(tight, ("run", "fabric"))}
+        found = highs.solve(tight, gap=gap, time_limit_s=max(clock.left(), least), fixed=chosen, stop=stop)
+        if found.values is None:
+            return None
+        decisions, last = _audited(replace(menu, margin_factor=factor), tight, found, question)
+        if last.passed:
+            return decisions, last
+    return None
+
+
+def _less(finance: FinanceTerms, usd: float) -> FinanceTerms:
+    """Budgets less what whole switches cost above the model's count."""
+    total, series = finance.budget_total_usd, finance.budget_usd
+    return replace(
+        finance,
+        budget_total_usd=None if total is None else total - usd,
+        budget_usd=None if series is None else (series[0] - usd, *series[1:]),
+    )
 
 
 def _solve_large(
@@ -147,6 +220,12 @@ def _solve_large(
             break
     else:
         raise _failed(last)
+    least = fabric_bound(base, point, gap=gap, time_limit_s=BOUND_SHARE * clock.left(), stop=stop)
+    if found is not None:
+        cost = measured(menu.goal.measure, menu, found[1], found[2].books)
+        if cost - least <= gap * abs(cost):  # proved without the full model
+            end = _Ending(least, clock.spent(), found[0].nodes, base, found[4], None, gap, found[0].objective)
+            return end.of(highs.OPTIMAL, found[1], found[2])
     start = start_from(base, found[3], found[0].values) if found and found[0].values is not None else None
     relaxed = replace(menu, margin_factor=0.0)
     stopped = found is not None and found[0].status == highs.INTERRUPTED
@@ -155,19 +234,19 @@ def _solve_large(
         if stopped and found
         else highs.solve(base, gap=gap, time_limit_s=clock.left(), start=start, progress=progress, stop=stop)
     )
-    bound = max(full.bound, point.objective)
-    end = _Ending(bound * USD_PER_MUSD, clock.spent(), full.nodes, base, relaxed, None, full.gap_frac)
+    bound = max(full.bound, least)
+    end = _Ending(bound, clock.spent(), full.nodes, base, relaxed, None, full.gap_frac, full.objective)
     if full.values is not None and (found is None or full.objective < found[0].objective):
         decisions, better = _audited(relaxed, base, full, question)
-        if better.passed and (found is None or better.npv_usd <= found[2].npv_usd):
+        name = menu.goal.measure
+        if better.passed and (
+            found is None
+            or measured(name, menu, decisions, better.books) <= measured(name, menu, found[1], found[2].books)
+        ):
             return end.of(full.status, decisions, better)
     if found is None:
         return end.of(full.status if full.values is None else highs.LIMIT)
     return end.of(full.status if full.status != highs.INFEASIBLE else highs.LIMIT, found[1], found[2])
-
-
-def _steps(menu: Menu) -> int:
-    return menu.quarters * sum(len(stairs.widths) for o in menu.fabrics for stairs in o.stairs.values())
 
 
 class _Clock:
@@ -185,18 +264,19 @@ class _Clock:
 class _Ending:
     """What every way to end a solve reports."""
 
-    bound_usd: float
+    bound: float
     seconds: float
     nodes: int
     matrix: Matrix
     menu: Menu
     fixed: dict[int, float] | None
     search_gap: float
+    searched: float = math.inf
 
     def of(self, status: str, decisions: Decisions | None = None, audited: Audit | None = None) -> Solved:
         return Solved(
-            status, decisions, audited, self.bound_usd, self.seconds, self.nodes, self.matrix, self.menu, self.fixed,
-            self.search_gap,
+            status, decisions, audited, self.bound, self.seconds, self.nodes, self.matrix, self.menu, self.fixed,
+            self.search_gap, self.searched,
         )  # fmt: skip
 
 

@@ -35,6 +35,11 @@ ROUGH_GAP = 0.02
 """Of the model without whole switches, whose plan is only a start."""
 RUNS_PER_JOB = 15
 SYSTEMS_PER_HALL = 3
+TARGET_SHARE = 0.75
+"""A plan of the restricted model within this share of the asked gap above the relaxation ends its search."""
+BOUND_GAP = 0.002
+BOUND_SHARE = 0.5
+"""Share of the time left that the bound with whole fabrics may take."""
 RESTRICTED_SHARE = 0.7
 """Share of the time limit that the restricted model may take."""
 
@@ -91,9 +96,20 @@ def first_plan(
         if progress:
             progress(seconds, incumbent, point.objective, nodes)
 
-    found = solve(matrix, gap=gap / 2, time_limit_s=time_limit_s, fixed=closed, progress=shown, stop=stop)
+    good = point.objective + TARGET_SHARE * gap * abs(point.objective)
+    found = solve(matrix, gap=gap / 2, time_limit_s=time_limit_s, fixed=closed, target=good, progress=shown, stop=stop)
     status = LIMIT if found.status == INFEASIBLE else found.status  # closed columns prove nothing
     return replace(found, status=status, bound=point.objective)
+
+
+def fabric_bound(
+    matrix: Matrix, point: Point, *, gap: float, time_limit_s: float, stop: Callable[[], bool] | None = None
+) -> float:
+    """Bound of the model in which only fabrics are whole: which tiers reach is what the relaxation blurs most."""
+    loose = matrix.integer.copy()
+    loose[positions(matrix, ("fabric",))] = False
+    found = solve(matrix, gap=min(gap, BOUND_GAP), time_limit_s=time_limit_s, relaxed=loose, prove=True, stop=stop)
+    return max(found.bound, point.objective)
 
 
 def start_from(matrix: Matrix, source: Matrix, values: Vector) -> dict[int, float]:

@@ -1,0 +1,60 @@
+"""Measures of a plan from its accounts, to hold against the model's bound and limits."""
+
+from __future__ import annotations
+
+from dcplan.economics.cashflow import npv_usd, totals_usd
+from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.onsite import carbon_t
+from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.plan import Decisions
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    HOURS_PER_DAY,
+    HOURS_PER_QUARTER,
+    KG_PER_TONNE,
+    USD_PER_MUSD,
+)
+
+TFLOPS_PER_PFLOPS = 1000.0
+
+
+def measured(name: str, menu: Menu, d: Decisions, books: Accounts) -> float:
+    """A measure of :mod:`dcplan.planning.goal`, recomputed."""
+    if name.startswith(DAYS):
+        return sum(r.days for r in d.runs if r.job == name.removeprefix(DAYS))
+    quarters = range(menu.quarters)
+    if name == COST:
+        return npv_usd(books.flows, menu.finance.discount_rate) / USD_PER_MUSD
+    if name == CAPEX:
+        return totals_usd(books.flows)["capex"] / USD_PER_MUSD
+    if name == PEAK:
+        return max(sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters)
+    if name == TIME:
+        return sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
+    if name == COMPUTE:
+        return -delivered_pflop_days(menu, d)
+    own = sum(carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t) for s in menu.sites for t in quarters)
+    return own + (cloud_carbon_t(menu, d) if name == CARBON else 0.0)
+
+
+def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
+    """Operational carbon of rented accelerators. [t]"""
+    each = {o.id: o.kg_per_accelerator_hour for o in menu.offers}
+    jobs = sum(
+        r.accelerators * r.days * HOURS_PER_DAY * each[r.place.removeprefix("cloud:")] for r in d.runs if r.on_cloud
+    )
+    return (jobs + sum(x * HOURS_PER_QUARTER * each[o] for (_, o, _), x in d.rented.items())) / KG_PER_TONNE
+
+
+def delivered_pflop_days(menu: Menu, d: Decisions) -> float:
+    """Research delivered on each demand's reference job over the horizon. [PFLOP-days]"""
+    chips = {o.id: o.accelerator for o in menu.offers}
+    total = 0.0
+    for demand in menu.capacity:
+        rate = demand.utilization_frac / TFLOPS_PER_PFLOPS * DAYS_PER_QUARTER
+        own = sum(x * demand.tflops[h, k] for (c, h, _, k, _), x in d.research.items() if c == demand.id)
+        rent = sum(x * demand.tflops["cloud:" + o, chips[o]] for (c, o, _), x in d.rented.items() if c == demand.id)
+        total += rate * (own + rent)
+    return total

@@ -1,0 +1,60 @@
+"""What a plan minimises, and what besides must stay within a limit: measures of a plan by name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+COST, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
+    "cost", "capex", "carbon", "own_carbon", "compute", "time", "peak",
+)  # fmt: skip
+DAYS = "days:"
+"""Before a job's id: the length of its run."""
+OBJECTIVES = {"min_cost": COST, "max_compute": COMPUTE, "min_time": TIME, "min_carbon": CARBON}
+METRICS = {
+    "cost.npv_usd": (COST, 1e6),
+    "cost.capex_usd": (CAPEX, 1e6),
+    "carbon.operational_t": (OWN_CARBON, 1.0),
+    "carbon.with_cloud_t": (CARBON, 1.0),
+    "compute.pflop_days": (COMPUTE, -1.0),
+    "power.peak_facility_mw": (PEAK, 1.0),
+    "time.finish_days": (TIME, 1.0),
+}
+"""Metric -> measure, and what turns the measure into the metric; measures are minimised, so compute is negative."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A measure's upper limit: in the model, which counts switches in shares, and of the audited plan."""
+
+    measure: str
+    most: float
+    audited_most: float = math.inf
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The measure to minimise, and upper limits of others."""
+
+    measure: str = COST
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def measures(self) -> set[str]:
+        """All measures that the model must know."""
+        return {self.measure, *(limit.measure for limit in self.limits)}
+
+
+def measure_of(metric: str) -> tuple[str, float] | None:
+    """Measure of a metric key, and its factor; None for keys that cannot be minimised.
+
+    Examples
+    --------
+    >>> measure_of("cost.npv_usd"), measure_of("train.flagship.days"), measure_of("solver.gap_frac")
+    (('cost', 1000000.0), ('days:flagship', 1.0), None)
+    """
+    if metric in METRICS:
+        return METRICS[metric]
+    first, _, rest = metric.partition(".")
+    job, _, what = rest.rpartition(".")
+    return (DAYS + job, 1.0) if first == "train" and job and what == "days" else None

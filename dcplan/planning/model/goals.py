@@ -1,0 +1,98 @@
+"""Objectives other than cost, and upper limits of any measure (epsilon rows)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyomo.environ as pyo
+
+from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, OWN_CARBON, PEAK, TIME
+from dcplan.planning.menu.types import JobConfig
+from dcplan.planning.model.money import capex, present_cost
+from dcplan.planning.model.onsite import grid_mwh
+from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.work import GFLOPS_PER_PFLOPS
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, HOURS_PER_DAY, HOURS_PER_QUARTER, KG_PER_TONNE
+
+
+def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""State what is minimised, :math:`\min m_0` with :math:`m_i \le \epsilon_i`.
+
+    Measures: present cost and capital [M$], carbon of owned sites and with the cloud's [t], minus the delivered
+    research [PFLOP-days], the sum of all jobs' finish days, one job's days, the facility peak over all sites [MW].
+    """
+    goal = sets.menu.goal
+    if goal.measures & {PEAK}:
+        model.peak_all_mw = pyo.Var(domain=pyo.NonNegativeReals)
+        model.peak_of_all = pyo.Constraint(
+            list(sets.quarters),
+            rule=lambda m, q: m.peak_all_mw >= sum(m.peak_mw[s.id, q] for s in sets.menu.sites),
+        )
+    if goal.measure != COST:
+        model.npv.deactivate()
+        model.goal = pyo.Objective(expr=measure(model, sets, goal.measure), sense=pyo.minimize)
+    if goal.limits:
+        limits = {limit.measure: limit.most for limit in goal.limits}
+        model.goal_limit = pyo.Constraint(list(limits), rule=lambda m, name: measure(m, sets, name) <= limits[name])
+
+
+def measure(model: pyo.ConcreteModel, sets: Sets, name: str) -> Any:
+    """One measure as an expression of the model."""
+    if name.startswith(DAYS):
+        return _jobs(model, sets, lambda c: c.days, name.removeprefix(DAYS))
+    found: dict[str, Any] = {
+        COST: lambda: present_cost(model, sets),
+        CAPEX: lambda: sum(capex(model, sets, q) for q in sets.quarters),
+        OWN_CARBON: lambda: _own_carbon(model, sets),
+        CARBON: lambda: _own_carbon(model, sets) + _cloud_carbon(model, sets),
+        COMPUTE: lambda: -_delivered(model, sets),
+        TIME: lambda: _jobs(model, sets, lambda c: c.start_month * DAYS_PER_MONTH + c.finish_days),
+        PEAK: lambda: model.peak_all_mw,
+    }
+    return found[name]()
+
+
+def _jobs(model: pyo.ConcreteModel, sets: Sets, of: Any, job: str | None = None) -> Any:
+    return sum(
+        of(c) * model.run[i] for i, c in enumerate(sets.menu.configs) if job is None or c.job == job
+    ) + 0.0 * sum(model.run.values())
+
+
+def _own_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
+    total: Any = 0.0
+    for site in sets.menu.sites:
+        stacks = {o.id: o.g_per_kwh for o in site.onsite}
+        for q in sets.quarters:
+            total += site.grid_g_per_kwh / KG_PER_TONNE * grid_mwh(model, site.id, q)
+            for o, grams in stacks.items():
+                if (site.id, o, q) in model.onsite_mwh:
+                    total += grams / KG_PER_TONNE * model.onsite_mwh[site.id, o, q]
+    return total
+
+
+def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
+    each = {o.id: o.kg_per_accelerator_hour / KG_PER_TONNE for o in sets.menu.offers}
+    total: Any = 0.0
+    for i, config in enumerate(sets.menu.configs):
+        if config.on_cloud:
+            total += _hours(config) * each[config.place.removeprefix("cloud:")] * model.run[i]
+    for (_, offer, _), rented in model.rented.items():
+        total += HOURS_PER_QUARTER * each[offer] * rented
+    return total
+
+
+def _hours(config: JobConfig) -> float:
+    return config.accelerators * config.days * HOURS_PER_DAY
+
+
+def _delivered(model: pyo.ConcreteModel, sets: Sets) -> Any:
+    """Research on each demand's reference job, rented work included. [PFLOP-days]"""
+    total: Any = 0.0
+    for demand in sets.menu.capacity:
+        rate = demand.utilization_frac / GFLOPS_PER_PFLOPS * DAYS_PER_QUARTER
+        for (d, h, _, k, _), used in model.research.items():
+            total += rate * demand.tflops[h, k] * used if d == demand.id else 0.0
+        for (d, offer, _), rented in model.rented.items():
+            chip = next(o.accelerator for o in sets.menu.offers if o.id == offer)
+            total += rate * demand.tflops["cloud:" + offer, chip] * rented if d == demand.id else 0.0
+    return total
