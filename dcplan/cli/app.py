@@ -13,6 +13,7 @@ from dcplan.cli.doctor import doctor
 from dcplan.cli.export import export
 from dcplan.cli.fabric import fabric
 from dcplan.cli.facility import facility
+from dcplan.cli.frontier import frontier
 from dcplan.cli.plan import plan
 from dcplan.cli.schema import schema
 from dcplan.cli.show import show
@@ -53,6 +54,7 @@ def root(
 
 
 app.command()(plan)
+app.command()(frontier)
 app.command()(check)
 app.command()(train)
 app.command()(fabric)

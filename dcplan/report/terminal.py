@@ -13,6 +13,7 @@ from dcplan.report.numbers import is_number, shown
 from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
+    "frontier": "Best of each, point by point",
     "racks": "What to order",
     "jobs": "Training runs",
     "configs": "Ways to run each job",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from dcplan.catalog.schema import Offer, System
 from dcplan.errors import InputError
@@ -48,8 +49,8 @@ class Built:
     ledger: Ledger
 
 
-def build(question: Question) -> Built:
-    """Build the menu of a scenario.
+def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None = None) -> Built:
+    """Build the menu of a scenario; ``extra_days`` are run lengths to offer besides, by job.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def build(question: Question) -> Built:
     speeds = {o.id: _offer_gb_per_s(o, ledger) for o in rented}
     where = targets(placed, fabrics, halls, rented, speeds, {s.id: s.redundancy for s in sites})
     late = slips(placed, halls, fleet, ledger)
-    jobs, configs, capacity = _work(question, ledger, left_out, where, late)
+    jobs, configs, capacity = _work(question, ledger, left_out, where, late, extra_days or {})
     cloud = scenario.cloud
     menu = Menu(
         start=scenario.horizon.start,
@@ -187,6 +188,7 @@ def _work(
     left_out: list[LeftOut],
     where: list[Target],
     late: dict[tuple[str, str], dict[str, Bounds]],
+    extra_days: Mapping[str, tuple[float, ...]],
 ) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...], tuple[CapacityTerms, ...]]:
     work = question.scenario.workloads
     menu = JobMenu(question, ledger, left_out, late)
@@ -194,7 +196,7 @@ def _work(
     for job in work.training:
         for name in ("tokens", "global_batch_tokens"):
             ledger.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
-        terms = job_terms(job, question, ledger)
+        terms = replace(job_terms(job, question, ledger), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
         configs += menu.configs(job, terms, where)
     capacity = []

@@ -198,7 +198,7 @@ class JobMenu:
                 terms.cloud and target.place.startswith("cloud:")
             ):
                 continue
-            best: dict[int, JobConfig] = {}
+            best: dict[float, JobConfig] = {}
             reasons = []
             for precision in job.precision:
                 swept = self._within(job, terms, target, precision)
@@ -209,12 +209,13 @@ class JobMenu:
                 if not found:
                     reasons.append(_why_none(swept[0], target, precision, self._last_goodput(job, target, *swept)))
                 for config in found:
-                    old = best.get(config.months)
+                    length = _length(config, terms)
+                    old = best.get(length)
                     if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
-                        best[config.months] = config
+                        best[length] = config
             if not best:
                 self.left_out.append(LeftOut("job", job.id, f"{target.place} {target.system}", "; ".join(reasons)))
-            result += _starts(_undominated(list(best.values())), terms)
+            result += _starts(_undominated(list(best.values()), terms), terms)
         return result
 
     def _by_length(
@@ -313,7 +314,8 @@ def _mfu(swept: Sweep, i: int, spec: Hardware) -> float:
 def _lengths(terms: JobTerms) -> list[float]:
     """Days of the runs on the menu, ascending: months, and the longest there is time for."""
     longest = min(terms.end_day - terms.first_month * DAYS_PER_MONTH, terms.deadline_days or math.inf)
-    return sorted({*(m * DAYS_PER_MONTH for m in MONTH_TARGETS if m * DAYS_PER_MONTH <= longest), longest})
+    usual = {m * DAYS_PER_MONTH for m in MONTH_TARGETS}
+    return sorted({*(x for x in usual | set(terms.extra_days) if x <= longest), longest})
 
 
 def _counts(unit: int, limit: int) -> list[int]:
@@ -336,18 +338,18 @@ def _why_none(swept: Sweep, target: Target, precision: str, goodput: float | Non
     return f"{most} (cloud.max_accelerators_per_offer)" if target.place.startswith("cloud:") else most
 
 
-def _undominated(configs: list[JobConfig]) -> list[JobConfig]:
-    """Drop configurations that need no fewer accelerators and no fewer months than another one."""
+def _length(config: JobConfig, terms: JobTerms) -> float:
+    """What sets configurations of a size apart: whole months, or days where lengths between are asked for."""
+    return config.days if terms.extra_days else float(config.months)
+
+
+def _undominated(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
+    """Drop configurations that need no fewer accelerators and no less time than another one."""
+    sizes = [(c.accelerators, _length(c, terms)) for c in configs]
     return [
         c
-        for c in configs
-        if not any(
-            o is not c
-            and o.accelerators <= c.accelerators
-            and o.months <= c.months
-            and (o.accelerators, o.months) != (c.accelerators, c.months)
-            for o in configs
-        )
+        for c, (n, length) in zip(configs, sizes, strict=True)
+        if not any(m <= n and other <= length and (m, other) != (n, length) for m, other in sizes)
     ]
 
 

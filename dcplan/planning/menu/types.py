@@ -216,6 +216,8 @@ class JobTerms:
     sites: tuple[str, ...]
     cloud: bool = True
     """Rented hardware may run it; a job that names its sites stays there."""
+    extra_days: tuple[float, ...] = ()
+    """Lengths that the menu offers besides the usual months."""
     dated: bool = True
     """It has a deadline: what may delay its start counts. Else its planned end lies inside the horizon."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from dcplan.planning.solve.stages import (
     fabric_bound,
     first_plan,
     in_stages,
+    known,
     start_from,
 )
 from dcplan.result import Table
@@ -75,6 +76,8 @@ class Solved:
     """Gap at which the search ended, before switches were counted whole."""
     searched: float = math.inf
     """The goal's measure as the model counts it."""
+    whole: Mapping[str, float] = field(default_factory=dict)
+    """Integers of the plan by column: a start for one like it."""
 
     @property
     def value(self) -> float:
@@ -103,10 +106,13 @@ def solve_menu(
     gap: float,
     time_limit_s: float,
     fixed: Table | None = None,
+    near: Mapping[str, float] | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Solved:
     """Solve a menu and audit the plan; a plan that fails its audit is never returned.
+
+    ``near`` are integers of a plan for a menu like this one, to start from.
 
     Raises
     ------
@@ -129,11 +135,12 @@ def solve_menu(
         held = _fixed(tried, matrix, fixed)
         if steps and factor == 0 and len(base.columns) > SMALL_COLUMNS:
             search = WHOLE_SHARE * gap
-            outcome = in_stages(matrix, base, gap=search, left_s=clock.left, progress=progress, stop=stop)
+            outcome = in_stages(matrix, base, gap=search, left_s=clock.left, near=near, progress=progress, stop=stop)
         else:
             search = WHOLE_SHARE * gap if steps else gap
+            start = known(matrix, near) if near and held is None else None
             outcome = highs.solve(
-                matrix, gap=search, time_limit_s=clock.left(), fixed=held, progress=progress, stop=stop
+                matrix, gap=search, time_limit_s=clock.left(), fixed=held, start=start, progress=progress, stop=stop
             )
         bound = outcome.bound if factor == 0 else bound
         end = _Ending(bound, clock.spent(), outcome.nodes, matrix, tried, held, outcome.gap_frac, outcome.objective)
@@ -142,7 +149,7 @@ def solve_menu(
             return end.of(outcome.status if proved else ROUNDING)
         decisions, last = _audited(tried, matrix, outcome, question)
         if last.passed:
-            return end.of(outcome.status, decisions, last)
+            return end.of(outcome.status, decisions, last, _whole(matrix, outcome))
         if fixed is not None:  # given decisions cannot be moved: what they break is the answer
             return end.of(highs.INFEASIBLE, None, last)
         if factor == 0 and len(matrix.columns) > SMALL_COLUMNS:
@@ -273,10 +280,13 @@ class _Ending:
     search_gap: float
     searched: float = math.inf
 
-    def of(self, status: str, decisions: Decisions | None = None, audited: Audit | None = None) -> Solved:
+    def of(
+        self, status: str, decisions: Decisions | None = None, audited: Audit | None = None,
+        whole: Mapping[str, float] | None = None,
+    ) -> Solved:  # fmt: skip
         return Solved(
             status, decisions, audited, self.bound, self.seconds, self.nodes, self.matrix, self.menu, self.fixed,
-            self.search_gap, self.searched,
+            self.search_gap, self.searched, whole or {},
         )  # fmt: skip
 
 
@@ -288,6 +298,11 @@ def _audited(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -
 def _failed(last: Audit | None) -> AuditError:
     found = "; ".join(last.problems[:5]) if last else "no plan"
     return AuditError(f"the plan fails its audit: {found}")
+
+
+def _whole(matrix: Matrix, outcome: Outcome) -> dict[str, float]:
+    values = _rounded(matrix, outcome)
+    return {name: values[i] for i, name in enumerate(matrix.columns) if matrix.integer[i]}
 
 
 def _rounded(matrix: Matrix, outcome: Outcome) -> list[float]:

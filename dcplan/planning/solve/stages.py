@@ -50,28 +50,48 @@ def in_stages(
     *,
     gap: float,
     left_s: Callable[[], float],
+    near: Mapping[str, float] | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
     """Solve a model with whole switches from the same model without: a good plan soon, then the bound.
 
     ``plain`` is a relaxation, so its bound and its infeasibility hold; its runs and fabrics, fixed, give the start.
+    The runs and fabrics of a plan ``near`` by do so sooner, where they are feasible here.
     """
+    if near:
+        there = known(matrix, near)
+        chosen = {i: there[i] for i in positions(matrix, ("run", "fabric")) if i in there}
+        like = solve(matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=there, stop=stop)
+        if like.values is not None and like.status not in (INTERRUPTED, LIMIT):
+            start = whole(matrix, dict(enumerate(like.values)))
+            return solve(matrix, gap=gap, time_limit_s=left_s(), start=start, prove=True, progress=progress, stop=stop)
     rough = solve(plain, gap=max(2 * gap, ROUGH_GAP), time_limit_s=left_s(), progress=progress, stop=stop)
     if rough.values is None:
         return rough
     start = start_from(matrix, plain, rough.values)
     chosen = {i: round(start[i]) for i in positions(matrix, ("run", "fabric"))}
-    near = solve(matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=whole(matrix, start), stop=stop)
-    if near.status in (INTERRUPTED, LIMIT) or rough.status in (INTERRUPTED, LIMIT):
-        best = near if near.values is not None else rough
-        status = near.status if near.status in (INTERRUPTED, LIMIT) else rough.status
-        return replace(best, status=status, bound=rough.bound, values=near.values)
-    known = whole(matrix, dict(enumerate(near.values))) if near.values is not None else whole(matrix, start)
+    first = solve(matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=whole(matrix, start), stop=stop)
+    if first.status in (INTERRUPTED, LIMIT) or rough.status in (INTERRUPTED, LIMIT):
+        best = first if first.values is not None else rough
+        status = first.status if first.status in (INTERRUPTED, LIMIT) else rough.status
+        return replace(best, status=status, bound=rough.bound, values=first.values)
+    begin = whole(matrix, dict(enumerate(first.values)) if first.values is not None else start)
     found = solve(
-        matrix, gap=gap, time_limit_s=left_s(), start=known, prove=near.values is not None, progress=progress, stop=stop
+        matrix,
+        gap=gap,
+        time_limit_s=left_s(),
+        start=begin,
+        prove=first.values is not None,
+        progress=progress,
+        stop=stop,
     )
     return replace(found, bound=max(found.bound, rough.bound))
+
+
+def known(matrix: Matrix, near: Mapping[str, float]) -> dict[int, float]:
+    """Columns that a plan for another menu has, too."""
+    return {i: near[name] for i, name in enumerate(matrix.columns) if matrix.integer[i] and name in near}
 
 
 def whole(matrix: Matrix, values: Mapping[int, float]) -> dict[int, float]:

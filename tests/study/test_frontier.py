@@ -1,0 +1,50 @@
+"""The frontier of two metrics: ends are the best of each, points never cross, wrong axes are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from dcplan.answers.plan import plan
+from dcplan.errors import InputError
+from dcplan.study.frontier import frontier
+
+FILE = "train-405b-in-90-days"
+
+
+def test_cost_against_days() -> None:
+    found = frontier(FILE, x="cost.npv_usd", y="train.flagship.days", points=4, gap=0.01)
+    rows = found.tables["frontier"].rows
+    assert found.status == "ok"
+    assert 3 <= len(rows) <= 4
+    costs, days = [float(r[1]) for r in rows], [float(r[2]) for r in rows]  # type: ignore[arg-type]
+    gap = max(float(r[3]) for r in rows)  # type: ignore[arg-type]
+    assert gap <= 0.01
+    assert days == sorted(days, reverse=True)
+    assert all(later >= sooner * (1 - gap) for sooner, later in zip(costs, costs[1:], strict=False))
+    # the first end is what plan finds, within both gaps
+    assert costs[0] == pytest.approx(plan(FILE, gap=0.002).value("cost.npv_usd"), rel=0.012)
+    # a run as short as the last costs what plan with that deadline costs
+    asked = plan(FILE, sets=[f"workloads.training.flagship.deadline_days={days[-1] + 0.01}"], gap=0.002)
+    assert costs[-1] <= asked.value("cost.npv_usd") * 1.012
+    # the price of a day is the difference over the difference
+    assert rows[1][4] == pytest.approx((costs[1] - costs[0]) / (days[0] - days[1]))
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"x": "cost.npv", "y": "carbon.operational_t"}, "cost.npv: not a metric that can be minimised"),
+        ({"x": "cost.npv_usd", "y": "cost.npv_usd"}, "both axes are the same"),
+        ({"x": "cost.npv_usd", "y": "train.nobody.days"}, "train.nobody.days"),
+        ({"x": "cost.npv_usd", "y": "time.finish_days", "points": 1}, "2 to 200 points"),
+    ],
+)
+def test_wrong_axes_are_refused(asked: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        frontier(FILE, **asked)  # type: ignore[arg-type]
+    assert any(words in p.cause for p in caught.value.problems)
+
+
+def test_an_infeasible_scenario_has_no_frontier() -> None:
+    found = frontier(FILE, x="cost.npv_usd", y="time.finish_days", points=3, sets=["sites.ashburn.utility_mw=0.5"])
+    assert found.exit_code == 3
