@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dcplan.answers.describe import describe, inputs_of, solver_block
 from dcplan.answers.plan_tables import left_out
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, Problem
-from dcplan.planning.explain import remedies
+from dcplan.planning.explain.remedies import remedies
 from dcplan.planning.menu.build import Built
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.run import ROUNDING, Solved

@@ -10,6 +10,7 @@ from dcplan.cli.calibrate import calibrate
 from dcplan.cli.catalog import app as catalog
 from dcplan.cli.check import check
 from dcplan.cli.doctor import doctor
+from dcplan.cli.explain import explain
 from dcplan.cli.export import export
 from dcplan.cli.fabric import fabric
 from dcplan.cli.facility import facility
@@ -54,6 +55,7 @@ def root(
 
 
 app.command()(plan)
+app.command()(explain)
 app.command()(frontier)
 app.command()(check)
 app.command()(train)

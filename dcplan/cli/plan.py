@@ -38,6 +38,13 @@ def plan(
         Path | None,
         typer.Option("--fix-decisions", help="keep the decisions of this result", metavar="RESULT"),
     ] = None,
+    earlier: Annotated[Path | None, typer.Option("--from", help="replan from this result", metavar="RESULT")] = None,
+    freeze_through: Annotated[
+        str | None, typer.Option("--freeze-through", help="with --from: what it decided up to this quarter stays")
+    ] = None,
+    max_changes: Annotated[
+        int | None, typer.Option("--max-changes", help="with --from: orders, runs and fabrics that may differ")
+    ] = None,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
     quiet: QuietOption = False,
@@ -55,7 +62,8 @@ def plan(
         check_writable(out)
     stopped: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
-    earlier = read_result(fix_decisions) if fix_decisions else None
+    fixed = read_result(fix_decisions) if fix_decisions else None
+    before = read_result(earlier) if earlier else None
     bar = nullcontext() if quiet or no_progress else SolveProgress(sys.stderr, limit_s=time_limit)
     with bar as progress:
         result = answer(
@@ -65,7 +73,10 @@ def plan(
             catalogs=catalogs or (),
             gap=gap,
             time_limit_s=time_limit,
-            fix_decisions=earlier,
+            fix_decisions=fixed,
+            earlier=before,
+            freeze_through=freeze_through,
+            max_changes=max_changes,
             progress=progress or (lambda *_: None),
             stop=lambda: bool(stopped),
         )

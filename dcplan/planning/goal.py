@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 COST, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
@@ -43,6 +44,17 @@ class Goal:
     def measures(self) -> set[str]:
         """All measures that the model must know."""
         return {self.measure, *(limit.measure for limit in self.limits)}
+
+
+@dataclass(frozen=True)
+class Keep:
+    """An earlier plan to stay close to: its whole decisions by column, those that are frozen, how many may change."""
+
+    values: Mapping[str, float]
+    freeze_through: int = -1
+    """Last quarter whose orders, halls, blocks, runs and fabrics stay; -1 for none."""
+    most_changes: int | None = None
+    """Orders by quarter, runs and fabrics that may differ after it."""
 
 
 def measure_of(metric: str) -> tuple[str, float] | None:

@@ -123,11 +123,8 @@ def to_table(d: Decisions) -> Table:
     return Table(COLUMNS, tuple(rows))
 
 
-def fixed_columns(
-    menu: Menu, names: Sequence[str], integer: Sequence[bool], table: Table
-) -> dict[int, float] | list[str]:
-    """Column values that repeat the decisions of a table; or the rows that are wrong or no longer in the menu."""
-    position = {name: i for i, name in enumerate(names)}
+def columns_of(menu: Menu, table: Table) -> tuple[dict[str, float], list[str]]:
+    """Model columns of a decisions table with their amounts; and the rows that are wrong or no longer in the menu."""
     wanted: dict[str, float] = {}
     wrong: list[str] = []
     for row in table.rows:
@@ -135,20 +132,24 @@ def fixed_columns(
         name = _column(menu, cell)
         amount = cell.get("amount")
         whole = _int(amount) is not None and 0 <= float(str(amount)) <= MOST and float(str(amount)).is_integer()
-        if name is None or name not in position or not whole:
+        if name is None or not whole:
             wrong.append(" ".join(str(v) for v in row if v is not None))
         else:
             wanted[name] = float(str(amount))
+    return wanted, wrong
+
+
+def fixed_columns(
+    menu: Menu, names: Sequence[str], integer: Sequence[bool], table: Table
+) -> dict[int, float] | list[str]:
+    """Column values that repeat the decisions of a table; or the rows that are wrong or no longer in the menu."""
+    wanted, wrong = columns_of(menu, table)
+    known = set(names)
+    wrong += [name for name in wanted if name not in known]
     if wrong:
         return wrong
-    free = {
-        "used",
-        "used_new",
-        "racks",
-        "block_pairs",
-        "onsite_on",
-        "step",
-    }  # follow from orders, fitted halls and blocks
+    # follow from orders, fitted halls and blocks
+    free = {"used", "used_new", "racks", "block_pairs", "onsite_on", "step"}
     return {
         i: wanted.get(name, 0.0)
         for i, (name, is_whole) in enumerate(zip(names, integer, strict=True))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import ClosDesign
-from dcplan.planning.goal import Goal
+from dcplan.planning.goal import Goal, Keep
 from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
 
 
@@ -377,6 +377,9 @@ class Menu:
     """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every limit, so that its
     bound and its infeasibility hold for whole switches too."""
     goal: Goal = field(default_factory=Goal)
+    keep: Keep | None = None
+    forced: tuple[str, ...] = ()
+    """Systems of which at least one rack must be bought."""
     whole_switches: bool = False
     """Networks cost steps of whole leaves in the model, not shares alone; for menus small enough."""
     storage: StorageShare | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyomo.environ as pyo
 
 from dcplan.planning.menu.types import Menu
+from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -30,4 +31,5 @@ def build_model(menu: Menu) -> tuple[pyo.ConcreteModel, Sets]:
     add_work(model, sets)
     add_money(model, sets)
     add_goal(model, sets)
+    add_changes(model, sets)
     return model, sets

@@ -35,4 +35,8 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
         orders = [m.buy[o] for o in sets.orders if o[2] == k and o[3] == q]
         return sum(orders) <= limits[k][q] if orders else pyo.Constraint.Skip
 
+    if menu.forced:
+        model.forced = pyo.Constraint(
+            list(menu.forced), rule=lambda m, k: sum(m.buy[o] for o in sets.orders if o[2] == k) >= 1
+        )
     model.supply = pyo.Constraint(list(limits), list(sets.quarters), rule=supply)

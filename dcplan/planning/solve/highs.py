@@ -241,6 +241,31 @@ def relaxation(matrix: Matrix) -> Point | None:
     return Point(objective, np.array(found.col_value), np.array(found.col_dual))
 
 
+def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[str, float] | None:
+    """What one more unit of each row's right side changes the objective by, integers fixed; None without an optimum."""
+    lower, upper = matrix.lower.copy(), matrix.upper.copy()
+    for i, value in fixed.items():
+        lower[i] = upper[i] = value
+    solver = _highs(matrix, np.zeros(len(matrix.columns), dtype=bool), lower, upper)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    return dict(zip(matrix.rows, map(float, solver.getSolution().row_dual), strict=True))
+
+
+ELASTIC_AND_IRREDUCIBLE = 2 | 4 | 16
+"""HiGHS ``iis_strategy``: an elastic LP of the relaxation, reduced; the default, 0, finds no conflict of rows."""
+
+
+def conflict(matrix: Matrix, time_limit_s: float) -> list[str]:
+    """Rows that cannot hold together, as few as HiGHS finds in time; empty where only whole numbers conflict."""
+    solver = _highs(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
+    solver.setOptionValue("iis_strategy", ELASTIC_AND_IRREDUCIBLE)
+    solver.setOptionValue("iis_time_limit", time_limit_s)
+    _, found = solver.getIis()
+    return [matrix.rows[i] for i in found.row_index_]
+
+
 def _watch(solver: highspy.Highs, progress: Progress | None, stop: Callable[[], bool] | None) -> list[bool]:
     interrupted: list[bool] = []
     if progress is not None:

@@ -1,0 +1,235 @@
+"""``dcplan explain``: why this plan, or why none; what a limit is worth; what forcing or changing something costs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dcplan.answers.describe import describe, inputs_of, solver_block
+from dcplan.answers.explain_later import later_ends
+from dcplan.answers.explain_none import no_plan, with_later
+from dcplan.answers.plan_metrics import metrics_of
+from dcplan.answers.plan_refused import impossible, nothing_yet
+from dcplan.answers.plan_tables import left_out
+from dcplan.catalog.schema import System
+from dcplan.economics.cashflow import GROUPS, Flow, npv_usd
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.planning.explain.binding import Binding, bindings, exact_price_musd, stranded
+from dcplan.planning.explain.limits import STEPS, parts_of, place_of, words_of
+from dcplan.planning.menu.build import Built, build
+from dcplan.planning.presolve import presolve
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.result import Cell, Result, Table
+from dcplan.scenario.load import Question, load
+from dcplan.units import USD_PER_MUSD, money
+
+SAME = 1e-9
+MOST_EXACT = 4
+"""Limits whose next unit is re-solved, the dearest first."""
+
+
+def explain(
+    scenario: str | Path,
+    *,
+    why_not: Sequence[str] = (),
+    what_if: Sequence[str] = (),
+    exact: int = MOST_EXACT,
+    variant: str | None = None,
+    sets: Sequence[str] = (),
+    catalogs: Sequence[str] = (),
+    gap: float = 0.005,
+    time_limit_s: float = 300.0,
+    stop: Callable[[], bool] | None = None,
+) -> Result:
+    """Explain the cheapest plan of a scenario, or why there is none.
+
+    Parameters
+    ----------
+    scenario : str or Path
+        File, or the name of a packaged example.
+    why_not : sequence of str
+        Systems that the plan does not buy: what buying one rack of each would cost.
+    what_if : sequence of str
+        ``key=value`` changes, all made at once: what the plan would cost then.
+    exact : int, default 4
+        Binding limits whose next unit is re-solved, beside the price with whole choices fixed.
+    gap : float, default 0.005
+        Relative gap at which each solve may stop. [-]
+    time_limit_s : float, default 300
+        Of all solves together. [s]
+
+    Raises
+    ------
+    InputError
+        When the scenario is wrong, or a system unknown.
+    """
+    began = time.monotonic()
+    question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
+    built = build(question)
+    wanted = [_system(name, question, built) for name in why_not]
+
+    def left_s() -> float:
+        return max(time_limit_s - (time.monotonic() - began), 1.0)
+
+    asked = (variant, sets, catalogs)
+    problems = presolve(question, built)
+    if problems and {c.job for c in built.menu.configs} < {j.id for j in built.menu.jobs}:
+        later = later_ends(scenario, asked, question, left_s)
+        return with_later(replace(impossible(question, built, problems), verb="explain"), later, question)
+    solved = solve_menu(built.menu, question, gap=gap, time_limit_s=left_s() / 2, stop=stop)
+    if solved.status == highs.INFEASIBLE:
+        none = no_plan(question, built, solved, time_limit_s=left_s(), stop=stop)
+        return with_later(none, later_ends(scenario, asked, question, left_s), question)
+    if solved.audit is None or solved.decisions is None:
+        return replace(nothing_yet(question, built, solved), verb="explain")
+    tables: dict[str, Table] = {}
+    warnings = []
+    if wanted:
+        tables["why_not"] = _why_not(wanted, question, built, solved, gap, left_s, stop)
+    if what_if:
+        tables["what_if"] = _what_if(what_if, scenario, asked, solved, gap, left_s, stop)
+    tables |= _binding(question, solved, exact if not (wanted or what_if) else 0, gap, left_s, stop)
+    idle = stranded(solved.menu, solved.decisions, solved.audit.books)
+    tables["stranded"] = Table(
+        ("where", "what", "idle", "of", "stranded_by"), tuple((s.where, s.what, s.idle, s.there, s.by) for s in idle)
+    )
+    tables["left_out"] = left_out(built.menu)
+    if solved.gap_frac > gap:
+        text = f"the plan's own gap is {solved.gap_frac:.2%}: differences below that are not proved"
+        warnings.append({"code": "gap", "message": text})
+    cost = solved.audit.npv_usd
+    full = tables["binding"].rows
+    words = f"{len(full)} limits bind, first {full[0][0]}" if full else "no limit of yours binds"
+    done = solved.status == highs.OPTIMAL or solved.gap_frac <= gap
+    return Result(
+        "explain",
+        "ok" if done else "incomplete",
+        EXIT_OK if done else EXIT_INCOMPLETE,
+        f"{question.scenario.name}: USD {money(cost)} net present cost, gap {solved.gap_frac:.2%}; {words}",
+        scenario=describe(question),
+        solver=solver_block(solved),
+        metrics={k: m for k, m in metrics_of(solved, question.catalog).items() if k.startswith(("cost.", "solver."))},
+        tables=tables,
+        inputs=inputs_of(built),
+        warnings=warnings,
+        run={"seconds": round(time.monotonic() - began, 3)},
+    )
+
+
+def _system(name: str, question: Question, built: Built) -> str:
+    row = question.catalog.find("systems", name, System)
+    if row is None:
+        hint = did_you_mean(name, question.catalog.rows["systems"])
+        raise InputError([Problem("DC010", f"no systems row {name!r}", Place("--why-not"), hint,
+                                  help="dcplan catalog list systems")])  # fmt: skip
+    return row.id
+
+
+def _binding(
+    question: Question, solved: Solved, exact: int, gap: float, left_s: Callable[[], float],
+    stop: Callable[[], bool] | None,
+) -> dict[str, Table]:  # fmt: skip
+    """Limits used up: the price of one more unit with whole choices fixed, and of the dearest a true re-solve."""
+    matrix = solved.matrix
+    start = {i: solved.whole[n] for i, n in enumerate(matrix.columns) if n in solved.whole}
+    point = highs.solve(matrix, gap=gap, time_limit_s=left_s(), fixed={i: round(v) for i, v in start.items()})
+    if point.values is None:
+        return {"binding": Table(("limit", "place", "rows", "step", "price_usd", "exact_usd"), ())}
+    values = np.array(point.values)
+    found = bindings(matrix, values)
+    rows: list[tuple[Cell, ...]] = []
+    for n, binding in enumerate(found):
+        what, unit = words_of(binding.rows[0], solved.menu.start)
+        step = STEPS[parts_of(binding.rows[0])[0]]
+        worth = _exact(matrix, binding, values, point.objective, gap, left_s, stop) if n < exact else None
+        more = f" and {len(binding.rows) - 1} quarters more" if len(binding.rows) > 1 else ""
+        text = f"{abs(step):g} {unit}"
+        rows.append(
+            (what + more, place_of(binding.rows[0], question), len(binding.rows), text,
+             binding.price_musd * USD_PER_MUSD, worth)
+        )  # fmt: skip
+    return {"binding": Table(("limit", "place", "rows", "step", "price_usd", "exact_usd"), tuple(rows))}
+
+
+def _exact(
+    matrix: highs.Matrix, binding: Binding, values: highs.Vector, now: float, gap: float,
+    left_s: Callable[[], float], stop: Callable[[], bool] | None,
+) -> str | None:  # fmt: skip
+    """Change of the cost by a true re-solve: a range, as far as both solves prove it."""
+    share = max(left_s() / MOST_EXACT, 1.0)
+    found = exact_price_musd(matrix, binding, values, gap=gap, time_limit_s=share, stop=stop)
+    if found is None:
+        return None
+    best, least = (x - now for x in found)
+    if abs(best - least) * USD_PER_MUSD < 1.0:
+        return f"{best * USD_PER_MUSD:,.0f}"
+    return f"{min(best, 0.0) * USD_PER_MUSD:,.0f} found, at most {least * USD_PER_MUSD:,.0f}"
+
+
+def _why_not(
+    systems: Sequence[str], question: Question, built: Built, solved: Solved, gap: float,
+    left_s: Callable[[], float], stop: Callable[[], bool] | None,
+) -> Table:  # fmt: skip
+    """What one rack of each would cost more, by cost line; or why it cannot be bought at all."""
+    base = _by_group(solved)
+    rows: list[tuple[Cell, ...]] = []
+    for name in systems:
+        bought = solved.decisions is not None and any(k == name for _, _, k, _ in solved.decisions.ordered)
+        reasons = [x.reason for x in built.menu.left_out if x.id == name]
+        able = [p for p in built.menu.placements if p.system == name and name in built.menu.orderable]
+        if bought or not able:
+            why = "the plan buys it" if bought else "; ".join(dict.fromkeys(reasons)) or "not among `systems:`"
+            rows.append((name, None, *[None] * len(GROUPS), why))
+            continue
+        forced = replace(built.menu, forced=(name,))
+        other = solve_menu(
+            forced, question, gap=gap, time_limit_s=left_s() / len(systems), near=solved.whole, stop=stop
+        )
+        if other.audit is None:
+            why = "no plan with it" if other.status == highs.INFEASIBLE else "no plan with it found in time"
+            rows.append((name, None, *[None] * len(GROUPS), why))
+            continue
+        changes = _by_group(other)
+        extra = other.audit.npv_usd - (solved.audit.npv_usd if solved.audit else math.nan)
+        note = f"gaps {solved.gap_frac:.2%} and {other.gap_frac:.2%}"
+        rows.append((name, extra, *(changes[g] - base[g] for g in GROUPS), note))
+    return Table(("system", "npv_usd", *(f"{g}_npv_usd" for g in GROUPS), "note"), tuple(rows))
+
+
+def _by_group(solved: Solved) -> dict[str, float]:
+    """Present value of each cost line. [USD]"""
+    flows: list[Flow] = solved.audit.books.flows if solved.audit else []
+    rate = solved.menu.finance.discount_rate
+    return {g: npv_usd([f for f in flows if f.group == g], rate) for g in GROUPS}
+
+
+def _what_if(
+    changes: Sequence[str], scenario: str | Path, asked: tuple[str | None, Sequence[str], Sequence[str]],
+    solved: Solved, gap: float, left_s: Callable[[], float], stop: Callable[[], bool] | None,
+) -> Table:  # fmt: skip
+    """The plan with changed inputs beside the plan as it is, line by line."""
+    variant, sets, catalogs = asked
+    question = load(str(scenario), variant=variant, sets=(*sets, *changes), catalogs=catalogs)
+    built = build(question)
+    columns = ("metric", "now", "then", "change")
+    if presolve(question, built):
+        return Table(columns, (("plan", "exists", "impossible: dcplan plan with --set says why", None),))
+    other = solve_menu(built.menu, question, gap=gap, time_limit_s=left_s() / 2, near=solved.whole, stop=stop)
+    if other.audit is None:
+        return Table(columns, (("plan", "exists", other.status, None),))
+    now, then = (metrics_of(s, question.catalog) for s in (solved, other))
+    rows: list[tuple[Cell, ...]] = []
+    for key in dict.fromkeys((*now, *then)):
+        a, b = (m[key].value if key in m else 0.0 for m in (now, then))
+        change = float(b) - float(a) if isinstance(a, int | float) and isinstance(b, int | float) else None
+        same = a == b if change is None else abs(change) <= SAME * max(abs(float(a or 0.0)), 1e-12)
+        if same:
+            continue
+        rows.append((key, a, b, change))
+    return Table(columns, tuple(rows))

@@ -1,0 +1,59 @@
+"""``dcplan explain``."""
+
+from __future__ import annotations
+
+import signal
+from typing import Annotated
+
+import typer
+
+from dcplan.cli.options import (
+    CatalogsOption,
+    DebugOption,
+    FileArgument,
+    Format,
+    FormatOption,
+    NoColorOption,
+    OutOption,
+    QuietOption,
+    SetOption,
+    VariantOption,
+    VerboseOption,
+)
+
+
+def explain(
+    file: FileArgument,
+    why_not: Annotated[
+        list[str] | None, typer.Option("--why-not", metavar="SYSTEM", help="what buying one rack of it would cost")
+    ] = None,
+    what_if: Annotated[
+        list[str] | None, typer.Option("--what-if", metavar="K=V", help="the plan with a changed input; repeatable")
+    ] = None,
+    exact: Annotated[int, typer.Option("--exact", help="binding limits whose next unit is re-solved", min=0)] = 4,
+    variant: VariantOption = None,
+    sets: SetOption = None,
+    catalogs: CatalogsOption = None,
+    gap: Annotated[float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)] = 0.005,
+    time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of all solves", min=1.0)] = 300.0,
+    fmt: FormatOption = Format.TABLE,
+    out: OutOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Why this plan: binding limits and their prices, what is stranded, why not X, what if; or why there is none."""
+    from dcplan.answers.explain import explain as answer
+    from dcplan.cli.output import check_writable, emit
+
+    if out is not None:
+        check_writable(out)
+    stopped: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
+    result = answer(
+        file, why_not=why_not or (), what_if=what_if or (), exact=exact, variant=variant, sets=sets or (),
+        catalogs=catalogs or (), gap=gap, time_limit_s=time_limit, stop=lambda: bool(stopped),
+    )  # fmt: skip
+    emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
+    raise typer.Exit(result.exit_code)

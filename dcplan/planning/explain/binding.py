@@ -1,0 +1,131 @@
+"""What binds a plan: limits used up, what one more unit of each is worth, and what lies idle."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.onsite import limit_mw
+from dcplan.planning.explain.limits import STEPS, WORDS, family_of, parts_of
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.plan import Decisions
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.highs import Matrix
+from dcplan.units import KW_PER_MW
+
+FULL = 0.995
+"""Use over limit from which a limit is called binding."""
+FULL_HALL = 0.97
+"""Whole racks leave a part of one free."""
+TINY = 1e-7
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A limit that a plan uses up, over all quarters in which it does."""
+
+    family: str
+    rows: tuple[str, ...]
+    """Those used up."""
+    price_musd: float
+    """Of one more unit in all its quarters, whole choices fixed; negative saves."""
+
+
+def bindings(matrix: Matrix, values: highs.Vector) -> list[Binding]:
+    """Limits of the user's own that are used up, those that are dear first."""
+    use, gross = _activity(matrix, values)
+    fixed = {int(i): float(round(values[i])) for i in np.flatnonzero(matrix.integer)}
+    duals = highs.row_prices(matrix, fixed) or {}
+    full: dict[str, list[str]] = defaultdict(list)
+    price: dict[str, float] = defaultdict(float)
+    for i, row in enumerate(matrix.rows):
+        name = parts_of(row)[0]
+        if name not in STEPS or name not in WORDS:
+            continue
+        if gross[i] > TINY and _is_full(matrix, i, float(use[i])):
+            price[family_of(row)] += duals.get(row, 0.0) * STEPS[name]
+            full[family_of(row)].append(row)
+    found = [Binding(family, tuple(rows), price[family]) for family, rows in full.items()]
+    return sorted(found, key=lambda b: (b.price_musd, b.family))
+
+
+def _activity(matrix: Matrix, values: highs.Vector) -> tuple[highs.Vector, highs.Vector]:
+    """Left side of every row, and the sum of its terms' sizes: nothing is used where that is 0."""
+    columns = np.repeat(np.arange(len(matrix.columns)), np.diff(matrix.start))
+    terms, count = matrix.value * values[columns], len(matrix.rows)
+    return (
+        np.bincount(matrix.index, weights=terms, minlength=count).astype(np.float64),
+        np.bincount(matrix.index, weights=np.abs(terms), minlength=count).astype(np.float64),
+    )
+
+
+def _is_full(matrix: Matrix, i: int, use: float) -> bool:
+    """Rows of capacity times a count have 0 on the right; there nothing is left where both sides are equal."""
+    for limit, sign in ((matrix.row_upper[i], 1.0), (matrix.row_lower[i], -1.0)):
+        if np.isfinite(limit):
+            return bool(sign * (limit - use) <= max((1.0 - FULL) * abs(limit), TINY))
+    return False
+
+
+def exact_price_musd(
+    matrix: Matrix, binding: Binding, values: highs.Vector, *, gap: float, time_limit_s: float,
+    stop: Callable[[], bool] | None = None,
+) -> tuple[float, float] | None:  # fmt: skip
+    """Best objective with one more unit in all of a limit's rows, and the bound of it. [M$]"""
+    lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
+    for i, row in enumerate(matrix.rows):
+        if family_of(row) == binding.family:
+            step = STEPS[parts_of(row)[0]]
+            lower[i], upper[i] = lower[i] + min(step, 0.0), upper[i] + max(step, 0.0)
+    wider = replace(matrix, row_lower=lower, row_upper=upper)
+    start = {int(i): float(round(values[i])) for i in np.flatnonzero(matrix.integer)}
+    found = highs.solve(wider, gap=gap, time_limit_s=time_limit_s, start=start, stop=stop)
+    return None if found.values is None else (found.objective, found.bound)
+
+
+@dataclass(frozen=True)
+class Stranded:
+    """What is there and cannot be used in the last quarter."""
+
+    where: str
+    what: str
+    idle: float
+    there: float
+    by: str
+    """What keeps it from use."""
+
+
+def stranded(menu: Menu, d: Decisions, books: Accounts) -> list[Stranded]:
+    """Idle power of sites, and idle room of fitted halls with the limit that strands each."""
+    t = menu.quarters - 1
+    found = []
+    full_halls: dict[str, list[str]] = {}
+    for h in menu.halls:
+        a = books.halls[h.id, t]
+        units = {c.id: d.fitted.get((h.id, c.id, t), 0) for c in h.coolings}
+        if not sum(units.values()):
+            continue
+        rows = [
+            ("rack positions", a.slots, h.racks * a.units),
+            ("IT MW", a.hall_kw / KW_PER_MW, h.it_mw * a.units),
+            ("air MW", a.air_kw / KW_PER_MW, sum(h.cooling(c).air_mw * n for c, n in units.items())),
+            ("liquid MW", a.liquid_kw / KW_PER_MW, sum(h.cooling(c).liquid_mw * n for c, n in units.items())),
+        ]
+        full = [name for name, used, most in rows if most and used >= FULL_HALL * most]
+        full_halls[h.id] = full
+        peak = books.site(menu, h.site, t, "facility_mw")
+        site = menu.site(h.site)
+        if peak >= FULL_HALL * limit_mw(d, site, t):
+            full = [*full, f"utility MW of {h.site}"]
+        by = ", ".join(full) or "no demand for more"
+        found += [Stranded(h.id, name, most - used, most, by) for name, used, most in rows if most and name not in full]
+    for s in menu.sites:
+        used, most = books.site(menu, s.id, t, "facility_mw"), limit_mw(d, s, t)
+        if used < FULL_HALL * most:
+            full = [f"{name} of {h}" for h, names in full_halls.items() if menu.hall(h).site == s.id for name in names]
+            found.append(Stranded(s.id, "utility MW", most - used, most, ", ".join(full) or "no demand for more"))
+    return found

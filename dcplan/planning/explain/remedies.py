@@ -1,0 +1,108 @@
+"""Why there is no plan: the limits to widen, in the planner's units, from the elastic relaxation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.planning.explain.limits import PRICES, parts_of, words_of
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.highs import Matrix
+
+TINY = 1e-6
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One limit and by how much it must move."""
+
+    what: str
+    amount: float
+    unit: str
+    at_least: bool = False
+    rows: tuple[str, ...] = ()
+    """Rows of the model that it moves."""
+
+    def sentence(self) -> str:
+        """``utility_mw of ashburn in 2027-Q2: 3.2 MW more``."""
+        return f"{self.what}: {'at least ' if self.at_least else ''}{self.amount:.4g} {self.unit}"
+
+
+def remedies(
+    menu: Menu, matrix: Matrix, *, fixed: Mapping[int, float] | None = None, time_limit_s: float = 20.0
+) -> list[Remedy]:
+    """Smallest priced change of the user's own limits that lets a plan exist; empty when none was found in time.
+
+    With integers, so that applying it is enough up to whole switches; where that takes too long, from the relaxation,
+    which says only what is needed at least.
+    """
+    soft = highs.elastic(matrix, PRICES)
+    whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
+    if whole.values is not None:
+        return _slacks(menu, soft, whole.values)
+    free = np.ones(len(soft.columns), dtype=bool)
+    relaxed = highs.solve(soft, gap=0.01, time_limit_s=time_limit_s, relaxed=free, fixed=fixed)
+    if relaxed.values is None:
+        return []
+    return [replace(r, at_least=True) for r in _slacks(menu, soft, relaxed.values)]
+
+
+def _slacks(menu: Menu, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Remedy]:
+    found = []
+    for name, value in zip(soft.columns, values, strict=True):
+        if name.startswith("slack:") and value > TINY:
+            found.append((value, _remedy(menu, name.split(":", 2)[2], float(value))))
+    return [remedy for _, remedy in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _remedy(menu: Menu, row: str, amount: float) -> Remedy:
+    what, unit = words_of(row, menu.start)
+    return Remedy(what, amount, unit, rows=(row,))
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Changes that together let a plan exist, and what the plan then costs."""
+
+    remedies: tuple[Remedy, ...]
+    cost_musd: float | None
+    """Of a plan found with them; None where none was found in time."""
+
+
+def alternatives(
+    menu: Menu, matrix: Matrix, *, count: int = 3, time_limit_s: float = 20.0, stop: Callable[[], bool] | None = None
+) -> list[Alternative]:
+    """The smallest change, then the smallest that does not touch what the one before leaned on most; each tried out.
+
+    A remedy is verified by solving the model itself with the rows moved by its amounts.
+    """
+    found: list[Alternative] = []
+    prices = dict(PRICES)
+    for _ in range(count):
+        soft = highs.elastic(matrix, prices)
+        whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, stop=stop)
+        if whole.values is None:
+            break
+        slacks = _slacks(menu, soft, whole.values)
+        if not slacks:
+            break
+        moved = _moved(matrix, soft, whole.values)
+        plan = highs.solve(moved, gap=0.05, time_limit_s=time_limit_s, stop=stop)
+        found.append(Alternative(tuple(slacks), plan.objective if plan.values is not None else None))
+        worst = max(slacks, key=lambda r: PRICES[parts_of(r.rows[0])[0]] * r.amount)
+        prices.pop(parts_of(worst.rows[0])[0], None)
+    return found
+
+
+def _moved(matrix: Matrix, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Matrix:
+    """The model with every row moved by its slack, up to the solver's tolerance."""
+    lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
+    for name, value in zip(soft.columns, values, strict=True):
+        if name.startswith("slack:") and value > TINY:
+            i = int(name.split(":", 2)[1])
+            room = float(value) * (1.0 + TINY) + TINY
+            lower[i], upper[i] = lower[i] - room, upper[i] + room
+    return replace(matrix, row_lower=lower, row_upper=upper)

@@ -1,0 +1,74 @@
+"""Replanning: what an earlier plan froze stays, and only so much of the rest may change."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import pyomo.environ as pyo
+
+from dcplan.planning.goal import Keep
+from dcplan.planning.model.sets import Sets
+
+
+def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""State how far a plan may differ from an earlier one, :math:`x^0`.
+
+    .. math::
+       x_i = x^0_i \ (t_i \le t_{freeze}), \quad -x^0_i c_i \le x_i - x^0_i \le (u_i - x^0_i)\, c_i, \quad
+       \sum_i c_i + \sum_j (1 - x_{j m^0}) + \sum_h (1 - y_{h f^0}) \le N
+
+    A change is another amount of one order (hall, cooling, system and quarter), another way to run a job, or another
+    fabric of a hall that had one; halls and power blocks follow and are not counted.
+    """
+    keep = sets.menu.keep
+    if keep is None:
+        return
+    _freeze(model, sets, keep)
+    if keep.most_changes is None:
+        return
+    loose = [o for o in sets.orders if o[3] > keep.freeze_through]
+    before = {o: round(keep.values.get(model.buy[o].name, 0.0)) for o in loose}
+    model.changed = pyo.Var(loose, domain=pyo.Binary)
+    most = {o: max(int(model.buy[o].ub or 0), before[o]) for o in loose}
+    model.more_ordered = pyo.Constraint(
+        loose, rule=lambda m, *o: m.buy[o] - before[o] <= (most[o] - before[o]) * m.changed[o]
+    )
+    had = [o for o in loose if before[o]]
+    model.less_ordered = pyo.Constraint(had, rule=lambda m, *o: before[o] - m.buy[o] <= before[o] * m.changed[o])
+    model.most_changes = pyo.Constraint(expr=_count(model, sets, keep) <= keep.most_changes)
+
+
+def _count(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> Any:
+    count: Any = sum(model.changed.values()) + 0.0 * sum(model.fabric.values())
+    kept: dict[str, list[int]] = defaultdict(list)
+    for i, config in enumerate(sets.menu.configs):
+        if keep.values.get(f"run[{i}]"):
+            kept[config.job].append(i)
+    for job in sets.menu.jobs:  # a job whose way is gone changes in any case
+        count += 1 - sum(model.run[i] for i in kept[job.id])
+    for key, chosen in model.fabric.items():
+        if keep.values.get(chosen.name):
+            count += 1 - model.fabric[key]
+    return count
+
+
+def _freeze(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> None:
+    last = keep.freeze_through
+    for variable in (model.buy, model.fitted, model.blocks, model.onsite_buy):
+        for index, column in variable.items():
+            if index[-1] <= last:
+                _fix(column, keep)
+    for i, config in enumerate(sets.menu.configs):
+        if config.serving_quarter <= last:
+            _fix(model.run[i], keep)
+    bought = {h for (h, _, _, q), column in model.buy.items() if q <= last and keep.values.get(column.name)}
+    for (h, _), column in model.fabric.items():
+        if h in bought:
+            _fix(column, keep)
+
+
+def _fix(column: Any, keep: Keep) -> None:
+    value = keep.values.get(column.name, 0.0)
+    column.setlb(value)
+    column.setub(value)
