@@ -96,7 +96,13 @@ def test_peak_kw_sizes_breakers_alone() -> None:
 
 def test_average_kw_makes_energy_alone() -> None:
     changed = moved(meta(), meta("prices.grand-teton-h100.average_kw.training=9"))
-    energy = {"cost.energy_usd", "carbon.operational_t", "water.annual_wue_l_per_kwh", "power.annual_pue"}
+    energy = {
+        "cost.energy_usd",
+        "carbon.operational_t",
+        "carbon.with_cloud_t",
+        "water.annual_wue_l_per_kwh",
+        "power.annual_pue",
+    }
     assert {"cost.energy_usd", "carbon.operational_t", "cost.npv_usd"} <= changed
     assert changed <= energy | MONEY_KEYS
 
