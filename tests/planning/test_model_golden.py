@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyomo.environ as pyo
 import pytest
 
+from dcplan.planning.goal import Goal, Keep, Limit
+from dcplan.planning.menu.types import Menu, Staircase
+from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.fabric import add_fabric
+from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money import add_money
 from dcplan.planning.model.onsite import add_onsite
@@ -17,23 +22,45 @@ from dcplan.planning.model.racks import add_racks
 from dcplan.planning.model.sets import Sets, make_sets
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
-from tests.planning.small import powered_menu, small_menu
+from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "racks": add_racks,
     "halls": add_halls,
     "fabric": add_fabric,
     "onsite": add_onsite,
+    "steps": add_fabric,
     "power": add_power,
     "work": add_work,
     "money": add_money,
+    "goals": add_goal,
+    "changes": add_changes,
 }
 
 
-def lp_text(add: Callable[[pyo.ConcreteModel, Sets], None], tmp_path: Path) -> str:
-    sets = make_sets(powered_menu(0.1, 0.05) if add is add_onsite else small_menu())
+def menu_of(name: str) -> Menu:
+    """The small menu, or one that has what a file states."""
+    menu = small_menu()
+    if name == "onsite":
+        return powered_menu(0.1, 0.05)
+    if name == "steps":
+        option = menu.fabrics[0]
+        stairs = Staircase(900.0, (64, 64), (200e3, 150e3))
+        return replace(menu, fabrics=(replace(option, stairs={PORTS: stairs}),), whole_switches=True)
+    if name == "goals":
+        return replace(menu, goal=Goal("carbon", (Limit("days:job", 50.0), Limit("peak", 0.3))))
+    if name == "changes":
+        before = {f"buy[{HALL},dry,a,0]": 2.0, f"fabric[{HALL},eth/2t]": 1.0, "run[0]": 1.0}
+        return replace(menu, keep=Keep(before, -1, 1))
+    return menu
+
+
+def lp_text(name: str, tmp_path: Path) -> str:
+    add, sets = FILES[name], make_sets(menu_of(name))
     model = pyo.ConcreteModel(name="dcplan")
     add_variables(model, sets)
+    if name == "goals":
+        add_money(model, sets)
     add(model, sets)
     if not any(True for _ in model.component_data_objects(pyo.Objective)):
         model.nothing = pyo.Objective(expr=0.0 * next(iter(model.fitted.values())))
@@ -44,7 +71,7 @@ def lp_text(add: Callable[[pyo.ConcreteModel, Sets], None], tmp_path: Path) -> s
 
 @pytest.mark.parametrize("name", list(FILES))
 def test_constraint_file_is_as_written_down(name: str, tmp_path: Path, golden: Callable[[str, str], None]) -> None:
-    golden(f"lp/{name}.lp", lp_text(FILES[name], tmp_path))
+    golden(f"lp/{name}.lp", lp_text(name, tmp_path))
 
 
 def test_every_constraint_has_a_file() -> None:
