@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import sys
@@ -11,6 +12,7 @@ from typing import TextIO
 
 def main() -> None:
     """Run the command line and map what happens to an exit code."""
+    gc.set_threshold(200_000, 20, 20)  # catalogs and models are many small objects that live to the end
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller (2>&-): write to nowhere rather than fail
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))

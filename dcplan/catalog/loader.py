@@ -136,14 +136,14 @@ def _cell(text: str, is_text: bool) -> Any:
         return text
 
 
-def _documents(folder: File, problems: list[Problem]) -> Iterable[tuple[Document, str]]:
+def _documents(folder: File, problems: list[Problem], *, ours: bool) -> Iterable[tuple[Document, str]]:
     for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))) + sorted(folder.rglob("*.csv")):
         if file.name in TABLE_FILES:
             continue
         try:
             text = read_text(file)
             is_csv = file.suffix == ".csv"
-            document = _csv_document(text, str(file), file.stem) if is_csv else parse(text, str(file))
+            document = _csv_document(text, str(file), file.stem) if is_csv else parse(text, str(file), ours=ours)
         except InputError as error:
             problems += error.problems
             continue
@@ -172,7 +172,7 @@ def _load(folders: tuple[str, ...]) -> Catalog:
         if not folder.is_dir():
             raise InputError([Problem("DC006", "no such folder for --catalogs", Place(str(folder)))])
         entries: dict[tuple[str, str], tuple[dict[str, Any], Document, Path]] = {}
-        for document, text in _documents(folder, problems):
+        for document, text in _documents(folder, problems, ours=folder == packaged):
             digest.update(text.encode())
             problems += _collect(document, entries)
         for (kind, key), (fields, document, path) in entries.items():

@@ -191,8 +191,11 @@ def _syntax(error: yaml.YAMLError, path: str, lines: tuple[str, ...]) -> Problem
     return Problem("DC001", str(getattr(error, "problem", None) or error).strip(), place, excerpt=excerpt)
 
 
-def parse(text: str, path: str) -> Document:
+def parse(text: str, path: str, *, ours: bool = False) -> Document:
     r"""Parse YAML 1.2 core text; all duplicate keys and tags are reported at once.
+
+    Packaged files (``ours``) are not walked for tags and depth first: that takes a third of the time, and the tests
+    walk them.
 
     Examples
     --------
@@ -200,7 +203,7 @@ def parse(text: str, path: str) -> Document:
     {'a': 'NO', 'b': '12:30', 'c': 1000.0, 'd': 10, 'e': [1, 'x']}
     """
     lines = tuple(text.splitlines())
-    tags = _walk_events(text, path, lines)
+    tags = [] if ours else _walk_events(text, path, lines)
     loader = _Loader(text)
     try:
         node = loader.get_single_node()

@@ -11,6 +11,7 @@ import pytest
 from dcplan.catalog.loader import load
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Accelerator, Row, Site, System
+from dcplan.catalog.yaml12 import parse, read_text
 
 # every distinct accelerator_id of the evidence (systems.csv, training_runs.csv)
 ACCELERATOR_IDS = [
@@ -113,3 +114,9 @@ def test_the_packaged_folders_are_found(repo: Path) -> None:
     assert data_dir("catalogs") == repo / "catalogs"
     with pytest.raises(FileNotFoundError, match="reinstall"):
         data_dir("no-such-kind")
+
+
+@pytest.mark.parametrize("file", sorted(data_dir("catalogs").rglob("*.yaml")), ids=lambda f: f.name)
+def test_packaged_files_have_no_tags_and_little_depth(file: Path) -> None:
+    """What the loader skips for its own files."""
+    assert parse(read_text(file), str(file)).data
