@@ -18,17 +18,18 @@ from dcplan.answers.plan_refused import impossible, nothing_yet
 from dcplan.answers.plan_tables import left_out
 from dcplan.catalog.schema import System
 from dcplan.economics.cashflow import GROUPS, Flow, npv_usd
-from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem, did_you_mean
-from dcplan.planning.explain.binding import Binding, bindings, exact_price_musd, stranded
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.planning.explain.binding import Binding, bindings, stranded, with_one_more
 from dcplan.planning.explain.limits import STEPS, parts_of, place_of, words_of
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.planning.solve.run import Solved, audited_cost_usd, solve_menu
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.units import USD_PER_MUSD, money
 
+FLAG = "--what-if"
 SAME = 1e-9
 MOST_EXACT = 4
 """Limits whose next unit is re-solved, the dearest first."""
@@ -39,7 +40,7 @@ def explain(
     *,
     why_not: Sequence[str] = (),
     what_if: Sequence[str] = (),
-    exact: int = MOST_EXACT,
+    exact: int | None = None,
     variant: str | None = None,
     sets: Sequence[str] = (),
     catalogs: Sequence[str] = (),
@@ -57,8 +58,9 @@ def explain(
         Systems that the plan does not buy: what buying one rack of each would cost.
     what_if : sequence of str
         ``key=value`` changes, all made at once: what the plan would cost then.
-    exact : int, default 4
-        Binding limits whose next unit is re-solved, beside the price with whole choices fixed.
+    exact : int, optional
+        Binding limits whose next unit is re-solved, beside the price with whole choices fixed; left out, 4, or none
+        where another question is asked.
     gap : float, default 0.005
         Relative gap at which each solve may stop. [-]
     time_limit_s : float, default 300
@@ -71,6 +73,7 @@ def explain(
     """
     began = time.monotonic()
     question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
+    _cheapest(question)
     built = build(question)
     wanted = [_system(name, question, built) for name in why_not]
 
@@ -80,12 +83,12 @@ def explain(
     asked = (variant, sets, catalogs)
     problems = presolve(question, built)
     if problems and {c.job for c in built.menu.configs} < {j.id for j in built.menu.jobs}:
-        later = later_ends(scenario, asked, question, left_s)
+        later = later_ends(scenario, asked, question, left_s, stop)
         return with_later(replace(impossible(question, built, problems), verb="explain"), later, question)
     solved = solve_menu(built.menu, question, gap=gap, time_limit_s=left_s() / 2, stop=stop)
     if solved.status == highs.INFEASIBLE:
         none = no_plan(question, built, solved, time_limit_s=left_s(), stop=stop)
-        return with_later(none, later_ends(scenario, asked, question, left_s), question)
+        return with_later(none, later_ends(scenario, asked, question, left_s, stop), question)
     if solved.audit is None or solved.decisions is None:
         return replace(nothing_yet(question, built, solved), verb="explain")
     tables: dict[str, Table] = {}
@@ -94,7 +97,7 @@ def explain(
         tables["why_not"] = _why_not(wanted, question, built, solved, gap, left_s, stop)
     if what_if:
         tables["what_if"] = _what_if(what_if, scenario, asked, solved, gap, left_s, stop)
-    tables |= _binding(question, solved, exact if not (wanted or what_if) else 0, gap, left_s, stop)
+    tables |= _binding(question, solved, _count(exact, asked=bool(wanted or what_if)), gap, left_s, stop)
     idle = stranded(solved.menu, solved.decisions, solved.audit.books)
     tables["stranded"] = Table(
         ("where", "what", "idle", "of", "stranded_by"), tuple((s.where, s.what, s.idle, s.there, s.by) for s in idle)
@@ -107,10 +110,13 @@ def explain(
     full = tables["binding"].rows
     words = f"{len(full)} limits bind, first {full[0][0]}" if full else "no limit of yours binds"
     done = solved.status == highs.OPTIMAL or solved.gap_frac <= gap
+    status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
+    if stop is not None and stop():
+        status, code = "interrupted", EXIT_INTERRUPTED
     return Result(
         "explain",
-        "ok" if done else "incomplete",
-        EXIT_OK if done else EXIT_INCOMPLETE,
+        status,
+        code,
         f"{question.scenario.name}: USD {money(cost)} net present cost, gap {solved.gap_frac:.2%}; {words}",
         scenario=describe(question),
         solver=solver_block(solved),
@@ -120,6 +126,20 @@ def explain(
         warnings=warnings,
         run={"seconds": round(time.monotonic() - began, 3)},
     )
+
+
+def _count(exact: int | None, *, asked: bool) -> int:
+    return exact if exact is not None else 0 if asked else MOST_EXACT
+
+
+def _renamed(place: Place | None) -> Place | None:
+    return replace(place, path=place.path.replace("--set", FLAG)) if place else None
+
+
+def _cheapest(question: Question) -> None:
+    if question.scenario.objective != "min_cost":
+        cause = f"explain is of the cheapest plan: objective {question.scenario.objective} is not supported here"
+        raise InputError([question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")])
 
 
 def _system(name: str, question: Question, built: Built) -> str:
@@ -138,38 +158,40 @@ def _binding(
     """Limits used up: the price of one more unit with whole choices fixed, and of the dearest a true re-solve."""
     matrix = solved.matrix
     start = {i: solved.whole[n] for i, n in enumerate(matrix.columns) if n in solved.whole}
-    point = highs.solve(matrix, gap=gap, time_limit_s=left_s(), fixed={i: round(v) for i, v in start.items()})
+    held = {i: float(round(v)) for i, v in start.items()}
+    point = highs.solve(matrix, gap=gap, time_limit_s=left_s(), fixed=held, stop=stop)
     if point.values is None:
-        return {"binding": Table(("limit", "place", "rows", "step", "price_usd", "exact_usd"), ())}
+        return {"binding": Table(("limit", "place", "rows", "step", "price_usd", "re_solved_usd"), ())}
     values = np.array(point.values)
     found = bindings(matrix, values)
     rows: list[tuple[Cell, ...]] = []
     for n, binding in enumerate(found):
         what, unit = words_of(binding.rows[0], solved.menu.start)
         step = STEPS[parts_of(binding.rows[0])[0]]
-        worth = _exact(matrix, binding, values, point.objective, gap, left_s, stop) if n < exact else None
+        worth = _exact(solved, binding, values, gap, left_s, stop) if n < exact else None
         more = f" and {len(binding.rows) - 1} quarters more" if len(binding.rows) > 1 else ""
         text = f"{abs(step):g} {unit}"
         rows.append(
             (what + more, place_of(binding.rows[0], question), len(binding.rows), text,
              binding.price_musd * USD_PER_MUSD, worth)
         )  # fmt: skip
-    return {"binding": Table(("limit", "place", "rows", "step", "price_usd", "exact_usd"), tuple(rows))}
+    return {"binding": Table(("limit", "place", "rows", "step", "price_usd", "re_solved_usd"), tuple(rows))}
 
 
 def _exact(
-    matrix: highs.Matrix, binding: Binding, values: highs.Vector, now: float, gap: float,
-    left_s: Callable[[], float], stop: Callable[[], bool] | None,
+    solved: Solved, binding: Binding, values: highs.Vector, gap: float, left_s: Callable[[], float],
+    stop: Callable[[], bool] | None,
 ) -> str | None:  # fmt: skip
-    """Change of the cost by a true re-solve: a range, as far as both solves prove it."""
+    """Change of the audited cost by a re-solve, and how far below the plan's cost the bound is at most."""
     share = max(left_s() / MOST_EXACT, 1.0)
-    found = exact_price_musd(matrix, binding, values, gap=gap, time_limit_s=share, stop=stop)
-    if found is None:
+    found = with_one_more(solved.matrix, binding, values, gap=gap, time_limit_s=share, stop=stop)
+    cost = audited_cost_usd(solved.menu, solved.matrix, found)
+    if cost is None or solved.audit is None:
         return None
-    best, least = (x - now for x in found)
-    if abs(best - least) * USD_PER_MUSD < 1.0:
-        return f"{best * USD_PER_MUSD:,.0f}"
-    return f"{min(best, 0.0) * USD_PER_MUSD:,.0f} found, at most {least * USD_PER_MUSD:,.0f}"
+    change, least = cost - solved.audit.npv_usd, found.bound * USD_PER_MUSD - solved.audit.npv_usd
+    # a plan that needed rounding margins was found in a tighter model, whose bound proves nothing of the true one
+    most = f", at most {least:,.0f}" if solved.menu.margin_factor == 0 else ", maybe more"
+    return f"{min(change, 0.0):,.0f} found{most}"
 
 
 def _why_not(
@@ -215,7 +237,12 @@ def _what_if(
 ) -> Table:  # fmt: skip
     """The plan with changed inputs beside the plan as it is, line by line."""
     variant, sets, catalogs = asked
-    question = load(str(scenario), variant=variant, sets=(*sets, *changes), catalogs=catalogs)
+    try:
+        question = load(str(scenario), variant=variant, sets=(*sets, *changes), catalogs=catalogs)
+    except InputError as error:
+        renamed = [replace(p, place=_renamed(p.place), cause=p.cause.replace("--set", FLAG)) for p in error.problems]
+        raise InputError(renamed) from error
+    _cheapest(question)
     built = build(question)
     columns = ("metric", "now", "then", "change")
     if presolve(question, built):

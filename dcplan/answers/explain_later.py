@@ -33,13 +33,13 @@ class Later:
 
 def later_ends(
     scenario: str | Path, asked: tuple[str | None, Sequence[str], Sequence[str]], question: Question,
-    left_s: Callable[[], float],
+    left_s: Callable[[], float], stop: Callable[[], bool] | None = None,
 ) -> list[Later]:  # fmt: skip
     """For each job with a deadline, the nearest later one tried that lets a plan exist, everything else as asked."""
     found = []
 
     def tried(job: Job, key: str, value: str, more: float, unit: str) -> Later | None:
-        if left_s() <= 1.0:
+        if left_s() <= 1.0 or (stop is not None and stop()):
             return None
         cost = _cost_usd(scenario, asked, f"workloads.training.{job.id}.{key}={value}", min(left_s(), TRY_S))
         return None if cost is None else Later(job.id, key, value, more, unit, cost)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dcplan.answers.describe import describe, inputs_of, solver_block
+from dcplan.answers.plan_kept import decisions_of, kept_from
 from dcplan.answers.plan_leads import late_notes, lead_times
 from dcplan.answers.plan_metrics import metrics_of
 from dcplan.answers.plan_refused import impossible, infeasible, nothing_yet
@@ -22,9 +23,7 @@ from dcplan.errors import (
     Place,
     Problem,
 )
-from dcplan.planning.goal import Keep
 from dcplan.planning.menu.build import Built, build
-from dcplan.planning.plan import columns_of
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.objective import solve_objective
@@ -32,7 +31,7 @@ from dcplan.planning.solve.run import Solved, UnknownDecisionError
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, money, quarter_index
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, money
 
 DEFAULT_GAP = 0.005
 DEFAULT_TIME_LIMIT_S = 120.0
@@ -97,8 +96,8 @@ def plan(  # noqa: PLR0913 - the flags of the verb
     if found:
         return impossible(question, built, found)
     try:
-        fixed = _decisions_of(fix_decisions) if fix_decisions else None
-        kept = _kept(question, built, earlier, freeze_through, max_changes)
+        fixed = decisions_of(fix_decisions) if fix_decisions else None
+        kept = kept_from(question, built, earlier, freeze_through, max_changes, fixed=fixed is not None)
         solved = solve_objective(
             replace(built.menu, keep=kept),
             question,
@@ -113,55 +112,6 @@ def plan(  # noqa: PLR0913 - the flags of the verb
     if solved.status == highs.INFEASIBLE:
         return infeasible(question, built, solved)
     return _answer(question, built, solved, gap, time.monotonic() - began)
-
-
-def _decisions_of(result: Result, flag: str = "--fix-decisions") -> Table:
-    if "decisions" not in result.tables:
-        cause = f"this result of `{result.verb}` holds no decisions"
-        raise InputError([Problem("DC015", cause, Place(flag), help="dcplan plan FILE -f json -o result.json")])
-    return result.tables["decisions"]
-
-
-def _kept(
-    question: Question, built: Built, earlier: Result | None, freeze_through: str | None, max_changes: int | None
-) -> Keep | None:
-    """The earlier plan as columns of this menu; what is frozen must still be in it."""
-    if earlier is None:
-        flags = {"--freeze-through": freeze_through, "--max-changes": max_changes}
-        idle = [Problem("DC015", f"{f} needs --from", Place(f)) for f, v in flags.items() if v is not None]
-        if idle:
-            raise InputError(idle)
-        return None
-    horizon = question.scenario.horizon
-    began = earlier.scenario.get("start")
-    if began != horizon.start:
-        cause = f"the earlier plan begins in {began}, this scenario in {horizon.start}: keep horizon.start and freeze"
-        raise InputError([Problem("DC015", cause, Place("--from"))])
-    last = -1
-    if freeze_through is not None:
-        last = _quarter(freeze_through) - quarter_index(horizon.start)
-        if not 0 <= last < horizon.quarters:
-            raise InputError([Problem("DC015", f"{freeze_through} is outside the horizon", Place("--freeze-through"))])
-    if max_changes is not None and max_changes < 0:
-        raise InputError([Problem("DC015", f"{max_changes}: 0 or more", Place("--max-changes"))])
-    table = _decisions_of(earlier, "--from")
-    values, gone = columns_of(built.menu, table)
-    at = table.columns.index("quarter")
-    early = [row for row in table.rows if isinstance(row[at], int | float) and float(str(row[at])) <= last]
-    lost = {" ".join(str(v) for v in row if v is not None) for row in early}
-    frozen = [x for x in gone if x in lost]
-    if frozen:
-        cause = "frozen decisions that this scenario does not offer any more: " + "; ".join(frozen[:5])
-        raise InputError([Problem("DC015", cause, Place("--from"))])
-    return Keep(values, last, max_changes)
-
-
-def _quarter(text: str) -> int:
-    try:
-        return quarter_index(text)
-    except ValueError:
-        problem = Problem("DC015", f"{text!r}: a quarter such as 2027-Q2 is needed", Place("--freeze-through"))
-        raise InputError([problem]) from None
 
 
 def _answer(question: Question, built: Built, solved: Solved, gap: float, seconds: float) -> Result:

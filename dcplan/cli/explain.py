@@ -30,7 +30,9 @@ def explain(
     what_if: Annotated[
         list[str] | None, typer.Option("--what-if", metavar="K=V", help="the plan with a changed input; repeatable")
     ] = None,
-    exact: Annotated[int, typer.Option("--exact", help="binding limits whose next unit is re-solved", min=0)] = 4,
+    exact: Annotated[
+        int | None, typer.Option("--exact", help="binding limits whose next unit is re-solved (4, or none)", min=0)
+    ] = None,
     variant: VariantOption = None,
     sets: SetOption = None,
     catalogs: CatalogsOption = None,

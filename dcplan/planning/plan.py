@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dcplan.planning.menu.types import JobConfig, Menu
-from dcplan.planning.model.sets import P
+from dcplan.planning.model.sets import P, make_sets
 from dcplan.result import Table
 
 COLUMNS = (
@@ -123,16 +123,29 @@ def to_table(d: Decisions) -> Table:
     return Table(COLUMNS, tuple(rows))
 
 
+def offered(menu: Menu) -> set[str]:
+    """Columns that a decisions table may name, whole menu."""
+    sets, t = make_sets(menu), range(menu.quarters)
+    names = {f"buy[{h},{c},{k},{q}]" for h, c, k, q in sets.orders}
+    names |= {f"fleet[{h},{c},{k}]" for h, c, k in sets.fleet}
+    names |= {f"fitted[{h.id},{c.id},{q}]" for h in menu.halls for c in h.coolings for q in t}
+    names |= {f"fabric[{o.hall},{o.id}]" for o in menu.fabrics}
+    names |= {f"blocks[{s.id},{q}]" for s in menu.sites for q in t}
+    names |= {f"onsite_buy[{s.id},{o.id},{q}]" for s in menu.sites for o in s.onsite for q in t}
+    return names | {f"run[{i}]" for i in range(len(menu.configs))}
+
+
 def columns_of(menu: Menu, table: Table) -> tuple[dict[str, float], list[str]]:
     """Model columns of a decisions table with their amounts; and the rows that are wrong or no longer in the menu."""
     wanted: dict[str, float] = {}
     wrong: list[str] = []
+    known = offered(menu)
     for row in table.rows:
         cell = dict(zip(table.columns, row, strict=False))
         name = _column(menu, cell)
         amount = cell.get("amount")
         whole = _int(amount) is not None and 0 <= float(str(amount)) <= MOST and float(str(amount)).is_integer()
-        if name is None or not whole:
+        if name is None or name not in known or not whole:
             wrong.append(" ".join(str(v) for v in row if v is not None))
         else:
             wanted[name] = float(str(amount))

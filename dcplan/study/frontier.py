@@ -37,6 +37,7 @@ COLUMNS = ("point", "x", "y", "gap_frac", "x_per_y", "accelerators", "systems", 
 SLACK = 1e-6
 SHORTEST = 0.05
 """Shortest run lengths offered, over the longest."""
+COMPUTE_KEY = "compute.pflop_days"
 LENGTHS = 120
 """Lengths offered between the shortest and the longest."""
 MOST_POINTS = 200
@@ -95,7 +96,7 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     built = build(question, _lengths(question, (first, second)))
     problems = presolve(question, built)
     if problems:
-        return impossible(question, built, problems)
+        return replace(impossible(question, built, problems), verb="frontier")
 
     def left_s() -> float:
         return max(time_limit_s - (time.monotonic() - began), 1.0)
@@ -113,6 +114,7 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     cheap = solve(replace(built.menu, goal=Goal(first.measure)), None, 1 / 3)
     if cheap.audit is None:
         return _none(question, built, cheap)
+    cheap = _best_among(cheap, built.menu, (first, second), solve)
     best = solve(replace(built.menu, goal=Goal(second.measure)), cheap, 1 / 3)
     far, near = _value(cheap, second), _value(best, second)
     rows: list[tuple[float, Solved]] = [(far, cheap)]
@@ -127,7 +129,28 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
         reached = min(most, _value(rows[-1][1], second)) if rows[-1][1].audit else most
         if progress:
             progress(i + 1, points)
-    return _answer(question, built, rows, (first, second), time.monotonic() - began, stopped=bool(stop and stop()))
+    answer = _answer(question, built, rows, (first, second), time.monotonic() - began, stopped=bool(stop and stop()))
+    if best.audit is None and answer.exit_code == EXIT_OK:
+        return replace(answer, status="incomplete", exit_code=EXIT_INCOMPLETE)
+    if len(rows) == 1 and best.audit is not None:
+        note = f"the plan with the least {x} has the best {y}, too: there is nothing to trade"
+        return replace(answer, warnings=[*answer.warnings, {"code": "note", "message": note}])
+    return answer
+
+
+def _best_among(
+    found: Solved, menu: Menu, axes: tuple[_Axis, _Axis], solve: Callable[[Menu, Solved | None, float], Solved]
+) -> Solved:
+    """Among plans as good in x the one that is best in y, so that the end is not dominated."""
+    first, second = axes
+    least = min(found.value, found.searched)
+    limit = Limit(first.measure, least + SLACK * abs(least), found.value + SLACK * abs(found.value))
+    other = solve(replace(menu, goal=Goal(second.measure, (limit,))), found, 1 / 4)
+    if other.audit is None:
+        return found
+    return replace(
+        other, menu=found.menu, bound=found.bound, status=found.status, solver_gap_frac=found.solver_gap_frac
+    )
 
 
 def _axes(question: Question, x: str, y: str, points: int) -> tuple[_Axis, _Axis]:
@@ -143,6 +166,11 @@ def _axes(question: Question, x: str, y: str, points: int) -> tuple[_Axis, _Axis
                                     help="one of " + ", ".join(known)))  # fmt: skip
         else:
             found.append(_Axis(key, *measure))
+    work = question.scenario.workloads
+    if COMPUTE_KEY in (x, y) and not work.capacity:
+        problems.append(Problem("DC015", f"{COMPUTE_KEY} needs workloads.capacity", Place("frontier")))
+    if "time.finish_days" in (x, y) and not work.training:
+        problems.append(Problem("DC015", "time.finish_days needs workloads.training", Place("frontier")))
     if x == y:
         problems.append(Problem("DC015", f"{y}: both axes are the same", Place("--y")))
     if not 2 <= points <= MOST_POINTS:

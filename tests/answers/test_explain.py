@@ -84,3 +84,13 @@ def test_rows_in_words() -> None:
     assert parts_of("hall_racks[s/h,3]") == ("hall_racks", ["s/h", "3"])
     assert family_of("cloud_limit[23]") == "cloud_limit"
     assert words_of("utility_mw[ashburn,2]", "2027-Q1") == ("utility_mw of ashburn in 2027-Q3", "MW more")
+
+
+def test_what_explain_cannot_do_is_refused_by_name() -> None:
+    with pytest.raises(InputError) as caught:
+        explain(FILE, sets=["objective=min_time"])
+    assert "objective min_time is not supported here" in caught.value.problems[0].cause
+    with pytest.raises(InputError) as caught:
+        explain(FILE, what_if=["nope"])
+    assert "--what-if" in str(caught.value)
+    assert "--set" not in str(caught.value.problems[0].place)

@@ -9,7 +9,8 @@ import pytest
 from dcplan.economics.cashflow import totals_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.audit.onsite import carbon_t, drawn
+from dcplan.planning.audit.onsite import carbon_t, drawn, redispatched
+from dcplan.planning.audit.run import settled
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
 from dcplan.planning.plan import Decisions, from_solution
@@ -29,7 +30,7 @@ def best(menu: Menu) -> tuple[Decisions, float] | None:
         outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
         if outcome.values is None:
             return None
-        d = from_solution(menu, matrix.columns, [float(v) for v in outcome.values])
+        d = settled(menu, from_solution(menu, matrix.columns, [float(v) for v in outcome.values]))
         if all(c.holds for c in all_checks(menu, d, make_accounts(menu, d))):
             return d, outcome.objective
     return None
@@ -115,6 +116,7 @@ def test_planted_faults_are_found() -> None:
         (lambda d: d.paused.clear(), "paused MW missing"),
         (lambda d: d.paused.update({(HALL, "wet", "b", LAST): 99.0}), "accelerators busy"),
         (lambda d: d.onsite_mwh.clear(), "grid MWh"),
+        (lambda d: d.onsite_mwh.update({("s", "engine", LAST): 300.0}), "MWh made beyond the load"),
     ):
         fresh = powered_menu(0.1, 0.05)
         if name == "grid MWh":
@@ -140,3 +142,17 @@ def test_no_new_block_serves_before_its_lead_time() -> None:
     late = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], block_lead=2),))
     assert best(menu) is not None
     assert best(late) is None
+
+
+def test_plants_make_what_whole_switches_draw_above_the_models_count() -> None:
+    """Without any grid the plants carry all: the energy is raised to the exact load, within what they can make."""
+    menu = powered_menu(0.0, 0.0)
+    found = best(menu)
+    assert found is not None
+    books = books_of(menu, found[0])
+    mwh = books.site(menu, "s", LAST, "facility_mwh")
+    assert found[0].onsite_mwh["s", "engine", LAST] == pytest.approx(mwh)
+    more = redispatched(menu, found[0], lambda _, t: 1.01 * books.site(menu, "s", t, "facility_mwh"))
+    assert more.onsite_mwh["s", "engine", LAST] == pytest.approx(1.01 * mwh)
+    less = redispatched(menu, found[0], lambda _, t: 0.5 * books.site(menu, "s", t, "facility_mwh"))
+    assert less.onsite_mwh["s", "engine", LAST] == pytest.approx(0.5 * mwh)

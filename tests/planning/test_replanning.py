@@ -89,3 +89,20 @@ def test_an_earlier_plan_that_does_not_fit_is_refused(first: Result) -> None:
     with pytest.raises(InputError) as caught:
         plan("train-405b-in-90-days", earlier=plan("train-405b-in-90-days"), sets=["horizon.start=2027-Q2"])
     assert caught.value.problems
+
+
+def test_damaged_decisions_and_lost_orders_are_refused(first: Result) -> None:
+    import dataclasses
+
+    table = first.tables["decisions"]
+    renamed = dataclasses.replace(table, columns=tuple("q" if c == "quarter" else c for c in table.columns))
+    damaged = dataclasses.replace(first, tables={**first.tables, "decisions": renamed})
+    with pytest.raises(InputError) as caught:
+        plan(FILE, earlier=damaged, freeze_through="2027-Q2")
+    assert "without a quarter" in caught.value.problems[0].cause
+    with pytest.raises(InputError) as caught:
+        plan(FILE, earlier=first, max_changes=0, sets=["systems=[dgx-h200]"])
+    assert "not offered any more" in caught.value.problems[0].cause
+    with pytest.raises(InputError) as caught:
+        plan(FILE, earlier=first, fix_decisions=first)
+    assert "leave one of them out" in caught.value.problems[0].help

@@ -50,3 +50,18 @@ def test_wrong_axes_are_refused(asked: dict[str, object], words: str) -> None:
 def test_an_infeasible_scenario_has_no_frontier() -> None:
     found = frontier(FILE, x="cost.npv_usd", y="time.finish_days", points=3, sets=["sites.ashburn.utility_mw=0.5"])
     assert found.exit_code == 3
+
+
+def test_compute_needs_something_to_count_it_on() -> None:
+    with pytest.raises(InputError) as caught:
+        frontier(FILE, x="cost.npv_usd", y="compute.pflop_days", points=3)
+    assert "needs workloads.capacity" in caught.value.problems[0].cause
+
+
+def test_ends_are_not_dominated() -> None:
+    """Least carbon first: among plans of that carbon the cheapest stands at the end."""
+    found = frontier(FILE, x="carbon.operational_t", y="cost.npv_usd", points=3, gap=0.02)
+    rows = [r for r in found.tables["frontier"].rows if r[1] is not None]
+    for a, b in itertools.pairwise(rows):
+        assert float(b[2]) <= float(a[2]) + 1.0  # type: ignore[arg-type]
+        assert float(b[1]) >= float(a[1]) * (1 - 0.02)  # type: ignore[arg-type]

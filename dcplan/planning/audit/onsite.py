@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from dcplan.economics.cashflow import Flow
 from dcplan.planning.menu.energy import OnsiteTerms
@@ -51,6 +52,35 @@ def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> floa
     own = {o.id: o.g_per_kwh for o in site.onsite}
     stacks = sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
     return ((facility_mwh - made_mwh(d, site, t)) * site.grid_g_per_kwh + stacks) / KG_PER_TONNE
+
+
+def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], float]) -> Decisions:
+    """The plan with its plants' energy for the exact load, which whole switches raise above the model's count.
+
+    What the grid cannot carry is made by the plants that run, the cheapest first; what the load does not take is not
+    made, the dearest first.
+    """
+    made = dict(d.onsite_mwh)
+    for site in (s for s in menu.sites if s.onsite):
+        for t in range(menu.quarters):
+            load = facility_mwh(site.id, t)
+            drawn_mw = sum(x.mw[t] for x in site.tranches)
+            plants = sorted(site.onsite, key=lambda o: o.usd_per_mwh)
+            room = {
+                o.id: o.unit_mw * max(units_serving(d, site, o, t) - o.spare_units, 0) * HOURS_PER_QUARTER
+                for o in plants
+            }
+            now = {o.id: made.get((site.id, o.id, t), 0.0) for o in plants}
+            short = load - sum(now.values()) - (site.utility_mw[t] + drawn_mw) * HOURS_PER_QUARTER
+            for o in plants:
+                more = min(max(short, 0.0), max(room[o.id] - now[o.id], 0.0))
+                now[o.id], short = now[o.id] + more, short - more
+            beyond = sum(now.values()) - load
+            for o in reversed(plants):
+                less = min(max(beyond, 0.0), now[o.id])
+                now[o.id], beyond = now[o.id] - less, beyond - less
+            made |= {(site.id, key, t): mwh for key, mwh in now.items() if mwh > 0.0 or (site.id, key, t) in made}
+    return replace(d, onsite_mwh=made)
 
 
 def flows_of(d: Decisions, site: SiteTerms, quarters: int) -> Iterable[Flow]:

@@ -8,6 +8,7 @@ from dcplan.economics.cashflow import npv_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import Check, all_checks
 from dcplan.planning.audit.facts import differences
+from dcplan.planning.audit.onsite import redispatched
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.plan import Decisions
 from dcplan.scenario.load import Question
@@ -28,6 +29,17 @@ class Audit:
     def passed(self) -> bool:
         """Whether the plan may be printed."""
         return not self.problems
+
+
+def settled(menu: Menu, decisions: Decisions) -> Decisions:
+    """Decisions with what follows from whole switches: the energy that plants on the site must make."""
+    if not any(s.onsite for s in menu.sites):
+        return decisions
+    try:
+        books = make_accounts(menu, decisions)
+    except ValueError:  # no such network: the audit says so
+        return decisions
+    return redispatched(menu, decisions, lambda site, t: books.site(menu, site, t, "facility_mwh"))
 
 
 def audit(menu: Menu, decisions: Decisions, question: Question) -> Audit:

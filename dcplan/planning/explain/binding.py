@@ -14,7 +14,7 @@ from dcplan.planning.explain.limits import STEPS, WORDS, family_of, parts_of
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.plan import Decisions
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.highs import Matrix
+from dcplan.planning.solve.highs import Matrix, Outcome
 from dcplan.units import KW_PER_MW
 
 FULL = 0.995
@@ -71,11 +71,11 @@ def _is_full(matrix: Matrix, i: int, use: float) -> bool:
     return False
 
 
-def exact_price_musd(
+def with_one_more(
     matrix: Matrix, binding: Binding, values: highs.Vector, *, gap: float, time_limit_s: float,
     stop: Callable[[], bool] | None = None,
-) -> tuple[float, float] | None:  # fmt: skip
-    """Best objective with one more unit in all of a limit's rows, and the bound of it. [M$]"""
+) -> Outcome:  # fmt: skip
+    """The model re-solved with one more unit in all of a limit's rows, from the plan as it is."""
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for i, row in enumerate(matrix.rows):
         if family_of(row) == binding.family:
@@ -83,8 +83,7 @@ def exact_price_musd(
             lower[i], upper[i] = lower[i] + min(step, 0.0), upper[i] + max(step, 0.0)
     wider = replace(matrix, row_lower=lower, row_upper=upper)
     start = {int(i): float(round(values[i])) for i in np.flatnonzero(matrix.integer)}
-    found = highs.solve(wider, gap=gap, time_limit_s=time_limit_s, start=start, stop=stop)
-    return None if found.values is None else (found.objective, found.bound)
+    return highs.solve(wider, gap=gap, time_limit_s=time_limit_s, start=start, stop=stop)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from dcplan.planning.explain.limits import PRICES, parts_of, words_of
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Matrix
+from dcplan.planning.solve.run import audited_cost_usd
+from dcplan.units import USD_PER_MUSD
 
 TINY = 1e-6
 
@@ -91,7 +93,8 @@ def alternatives(
             break
         moved = _moved(matrix, soft, whole.values)
         plan = highs.solve(moved, gap=0.05, time_limit_s=time_limit_s, stop=stop)
-        found.append(Alternative(tuple(slacks), plan.objective if plan.values is not None else None))
+        cost = audited_cost_usd(menu, moved, plan)
+        found.append(Alternative(tuple(slacks), None if cost is None else cost / USD_PER_MUSD))
         worst = max(slacks, key=lambda r: PRICES[parts_of(r.rows[0])[0]] * r.amount)
         prices.pop(parts_of(worst.rows[0])[0], None)
     return found

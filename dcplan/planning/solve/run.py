@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dcplan.economics.cashflow import npv_usd
 from dcplan.errors import AuditError
+from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.measures import measured
-from dcplan.planning.audit.run import Audit, audit
+from dcplan.planning.audit.run import Audit, audit, settled
 from dcplan.planning.goal import COST
 from dcplan.planning.menu.staircase import with_steps
 from dcplan.planning.menu.types import FinanceTerms, Menu
@@ -291,8 +293,19 @@ class _Ending:
 
 
 def _audited(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -> tuple[Decisions, Audit]:
-    decisions = from_solution(menu, matrix.columns, _rounded(matrix, outcome))
+    decisions = settled(menu, from_solution(menu, matrix.columns, _rounded(matrix, outcome)))
     return decisions, audit(menu, decisions, question)
+
+
+def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | None:
+    """Cost of a solution with whole switches, whether or not it keeps every limit; None without one."""
+    if outcome.values is None:
+        return None
+    try:
+        d = settled(menu, from_solution(menu, matrix.columns, _rounded(matrix, outcome)))
+        return npv_usd(make_accounts(menu, d).flows, menu.finance.discount_rate)
+    except ValueError:
+        return None
 
 
 def _failed(last: Audit | None) -> AuditError:
