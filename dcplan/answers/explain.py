@@ -22,6 +22,7 @@ from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, InputError
 from dcplan.planning.explain.binding import Binding, bindings, stranded, with_one_more
 from dcplan.planning.explain.limits import STEPS, parts_of, place_of, words_of
 from dcplan.planning.menu.build import Built, build
+from dcplan.planning.menu.types import Menu
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.run import Solved, audited_cost_usd, solve_menu
@@ -82,7 +83,7 @@ def explain(
 
     asked = (variant, sets, catalogs)
     problems = presolve(question, built)
-    if problems and {c.job for c in built.menu.configs} < {j.id for j in built.menu.jobs}:
+    if problems and not _stated(built.menu):
         later = later_ends(scenario, asked, question, left_s, stop)
         return with_later(replace(impossible(question, built, problems), verb="explain"), later, question)
     solved = solve_menu(built.menu, question, gap=gap, time_limit_s=left_s() / 2, stop=stop)
@@ -126,6 +127,15 @@ def explain(
         warnings=warnings,
         run={"seconds": round(time.monotonic() - began, 3)},
     )
+
+
+def _stated(menu: Menu) -> bool:
+    """Whether the model can be written at all: every job and demand has a way, a given fleet a place."""
+    jobs = {c.job for c in menu.configs} >= {j.id for j in menu.jobs}
+    served = all(d.tflops or not any(d.pflops) for d in menu.capacity)
+    fleet = menu.fleet
+    placed = fleet is None or any((p.hall, p.system) == (fleet.hall, fleet.system) for p in menu.placements)
+    return jobs and served and placed
 
 
 def _count(exact: int | None, *, asked: bool) -> int:

@@ -93,5 +93,7 @@ def _rows(number: int, way: Alternative, question: Question) -> list[tuple[Cell,
 
 def _sentence(way: Alternative) -> str:
     parts = " and ".join(r.sentence() for r in _merged(way.remedies)[:3])
-    checked = "with it there is a plan" if way.cost_musd is not None else "not verified in time"
+    checked = (
+        "with it the model has a plan, up to whole switches" if way.cost_musd is not None else "not verified in time"
+    )
     return f"smallest change found: {parts} ({checked})"

@@ -11,6 +11,7 @@ from dcplan.answers.rows import named
 from dcplan.catalog.schema import OnsitePower
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.dispatch import Array, Battery, Source, dispatch
+from dcplan.planning.menu.energy import running_usd_per_mwh
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.performance import Performance
 from dcplan.result import Cell, Metric, Table
@@ -19,7 +20,6 @@ HOURS, DAY_HOURS, QUARTERS = 8760, 24, 4
 KG_PER_T, KW_PER_MW = 1000.0, 1000.0
 WINDOW_HOURS = 4
 """Length of one interruption."""
-FUELS = {"natural-gas": "natural-gas-usd-per-gj", "diesel": "diesel-usd-per-gj"}
 COLUMNS = ("source", "mw", "mwh", "load_frac", "usd_per_mwh", "capex_usd", "fixed_usd_per_year", "carbon_t",
            "lead_quarters")  # fmt: skip
 
@@ -64,7 +64,7 @@ def onsite(
             hours, trip = (_taken(row, key, ledger) for key in ("hours", "round_trip_frac"))
             batteries.append(Battery(mw, mw * hours, trip))
         else:
-            sources.append(Source(name, mw, _running(row, ledger), _taken(row, "g_co2_per_kwh", ledger)))
+            sources.append(Source(name, mw, running_usd_per_mwh(row, ledger), _taken(row, "g_co2_per_kwh", ledger)))
     both = _together(batteries)
     result = dispatch(load, sources, both)
     table = _table(sources, rows, chosen, result.mwh, ledger)
@@ -106,12 +106,6 @@ def _grid(mw: float, interruptible_h: float) -> Array:
         start = HOURS // QUARTERS * 2 + day * DAY_HOURS
         grid[start : start + min(WINDOW_HOURS, hours - gone)] = 0.0
     return grid
-
-
-def _running(row: OnsitePower, ledger: Ledger) -> float:
-    """Fuel and variable cost. [USD/MWh]"""
-    variable, rate = (_taken(row, key, ledger) for key in ("variable_usd_per_mwh", "heat_rate_gj_per_mwh"))
-    return variable + rate * ledger.parameter("facility", FUELS[str(row.fuel)])
 
 
 def _together(batteries: list[Battery]) -> Battery | None:

@@ -16,10 +16,9 @@ from dcplan.planning.menu.performance import Performance
 from dcplan.result import Cell, Metric, Table
 
 UNIT_KEYS = {"chiller": "chiller-unit-mw", "tower": "tower-cell-mw", "dry-cooler": "dry-cooler-unit-mw"}
-LONG_LEAD = (
-    "substation-transformer", "power-transformer", "switchgear", "generator", "pad-transformer", "chiller", "ups",
-    "distribution",
-)  # fmt: skip
+CONNECTION_LEAD = ("substation-transformer", "power-transformer")
+"""Of the utility connection, whose MW a scenario dates itself."""
+HALL_LEAD = ("switchgear", "generator", "pad-transformer", "chiller", "ups", "distribution")
 
 
 def plant_table(option: CoolingOption, found: Performance, ask: FacilityAsk, ledger: Ledger) -> Table:
@@ -56,7 +55,7 @@ def lead_table(energised: str, ledger: Ledger) -> Table:
     """
     day = _day(energised)
     rows: list[tuple[Cell, ...]] = []
-    for name in LONG_LEAD:
+    for name in CONNECTION_LEAD + HALL_LEAD:
         key = f"lead-{name}-weeks"
         weeks = ledger.parameter("facility", key)
         low, high = ledger.catalog.get("facility", key, Parameter).value.bounds

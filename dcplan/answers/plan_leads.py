@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from dcplan.answers.facility_plant import LONG_LEAD
+from dcplan.answers.facility_plant import HALL_LEAD
 from dcplan.answers.plan_metrics import calendar_date
 from dcplan.catalog.schema import Parameter
 from dcplan.planning.menu.ledger import Ledger
@@ -14,8 +14,6 @@ from dcplan.result import Cell, Table
 from dcplan.units import DAYS_PER_QUARTER
 
 DAYS_PER_WEEK = 7
-CONNECTION = 2
-"""The first two, substation and power transformers, belong to the connection whose MW the scenario dates."""
 COLUMNS = ("hall", "powered_from", "equipment", "weeks", "high_weeks", "order_by", "weeks_before_start")
 
 
@@ -28,7 +26,7 @@ def lead_times(menu: Menu, d: Decisions, ledger: Ledger) -> Table:
         if not hall.needs_blocks or not used:
             continue
         first = date.fromisoformat(calendar_date(menu.start, min(used) * DAYS_PER_QUARTER))
-        for name in LONG_LEAD[CONNECTION:]:
+        for name in HALL_LEAD:
             key = f"lead-{name}-weeks"
             weeks = ledger.parameter("facility", key)
             high = ledger.catalog.get("facility", key, Parameter).value.bounds[1]

@@ -69,13 +69,11 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         ),
         "carbon.operational_t": Metric(carbon, "t", "Operational carbon of owned sites"),
         "carbon.with_cloud_t": Metric(
-            carbon + cloud_carbon_t(menu, d), "t", "The same, and of rented accelerators (estimate)"
+            _known(carbon + cloud_carbon_t(menu, d)), "t", "The same, and of rented accelerators (estimate)"
         ),
         "carbon.embodied_t": Metric(embodied, "t", "Embodied carbon of systems with a published footprint"),
         "solver.gap_frac": Metric(solved.gap_frac, "", "Proven gap against the audited cost"),
-        "solver.bound_usd": Metric(
-            None if math.isnan(solved.bound_usd) else solved.bound_usd, "USD", "No plan costs less"
-        ),
+        "solver.bound_usd": Metric(_known(solved.bound_usd), "USD", "No plan costs less"),
     }
     m |= _hardware(menu, d, solved)
     m["cloud.accelerator_hours"] = Metric(_cloud_hours(menu, d), "h", "Rented accelerator-hours")
@@ -91,6 +89,10 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     for name in (*(j.id for j in menu.jobs), *(c.id for c in menu.capacity)):
         m[f"unmet.{name}"] = Metric(0.0, "", "Demand not met")
     return m
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _price_bounds(menu: Menu, d: Decisions, catalog: Catalog) -> tuple[float, float]:

@@ -9,9 +9,7 @@ from dcplan.errors import Problem
 from dcplan.planning.menu.build import Built
 from dcplan.planning.menu.types import CapacityTerms, Menu
 from dcplan.scenario.load import Question
-from dcplan.units import KW_PER_MW, quarter_index, quarter_name
-
-TFLOPS_PER_PFLOPS = 1000.0
+from dcplan.units import KW_PER_MW, TFLOPS_PER_PFLOPS, quarter_index, quarter_name
 
 
 def presolve(question: Question, built: Built) -> list[Problem]:

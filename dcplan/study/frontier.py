@@ -23,7 +23,7 @@ from dcplan.errors import (
     did_you_mean,
 )
 from dcplan.planning.audit.measures import measured
-from dcplan.planning.goal import DAYS, METRICS, Goal, Limit, measure_of
+from dcplan.planning.goal import CARBON, DAYS, METRICS, Goal, Limit, measure_of
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.presolve import presolve
@@ -94,6 +94,8 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
     first, second = _axes(question, x, y, points)
     built = build(question, _lengths(question, (first, second)))
+    if CARBON in (first.measure, second.measure):
+        built = replace(built, menu=replace(built.menu, carbon_known=True))
     problems = presolve(question, built)
     if problems:
         return replace(impossible(question, built, problems), verb="frontier")

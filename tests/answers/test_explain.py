@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dcplan.answers.explain import explain
@@ -94,3 +96,19 @@ def test_what_explain_cannot_do_is_refused_by_name() -> None:
         explain(FILE, what_if=["nope"])
     assert "--what-if" in str(caught.value)
     assert "--set" not in str(caught.value.problems[0].place)
+
+
+def test_a_question_the_model_cannot_state_is_answered_without_it(tmp_path: Path) -> None:
+    """A demand that nothing can serve, a fleet that no fabric connects: the reason, never a bug."""
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "dcplan: 1\nname: x\nhorizon: {start: 2027-Q1, quarters: 4}\n"
+        "sites: [{id: a, location: us-ashburn, utility_mw: 4, "
+        "halls: [{id: h, racks: 50, rack_kw_max: 45, it_mw: 2, cooling: [air-chiller]}]}]\n"
+        "fleet: {system: dgx-h200, accelerators: 64}\n"
+        "workloads: {capacity: [{id: r, pflops_delivered: 5, utilization_frac: 0.5, "
+        "reference: {model: llama-3.1-70b, seq_len: 8192}}]}\n"
+    )
+    found = explain(file)
+    assert found.exit_code == 3
+    assert "infeasible, shown without solving" in found.headline

@@ -81,7 +81,7 @@ def small_menu() -> Menu:
                 "research", (1.0, 4.0), 0.5, {(HALL, "a"): 400.0, (HALL, "b"): 700.0, ("cloud:o", "chip"): 400.0}
             ),
         ),
-        offers=(OfferTerms("o", "chip", (3.0, 3.0), 64, "near", ""),),
+        offers=(OfferTerms("o", "chip", (3.0, 3.0), 64, "near", "", kg_per_accelerator_hour=0.4),),
         supply=(SupplyTerms("b", (3.0, 3.0)),),
         finance=FinanceTerms(0.1, 20, None, (6e6, 6e6), keep, keep, keep, keep),
         orderable=frozenset({"a", "b"}),

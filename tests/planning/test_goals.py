@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 
@@ -106,3 +107,21 @@ def test_carbon_of_rented_hours_by_hand() -> None:
     d = Decisions(rented={("research", "o", 1): 10.0})
     assert cloud_carbon_t(quiet_menu(), d) == pytest.approx(10 * 2191.5 * 0.4 / 1000)
     assert HALL in {h.id for h in quiet_menu().halls}
+
+
+def test_an_offer_of_unknown_carbon_is_no_clean_offer() -> None:
+    """Zero is never a default: where carbon counts it is not rented, elsewhere the sum is not known."""
+    menu = quiet_menu()
+    assert best(_of_unknown_carbon(menu), "carbon") is None  # the first quarter can be served by renting alone
+    later = dataclasses.replace(menu, capacity=(dataclasses.replace(menu.capacity[0], pflops=(0.0, 4.0)),))
+    unknown = _of_unknown_carbon(later)
+    found = best(unknown, "carbon")
+    assert found is not None
+    assert not found[0].rented
+    assert not any(r.on_cloud for r in found[0].runs)
+    assert math.isnan(cloud_carbon_t(unknown, Decisions(rented={("research", "o", 1): 10.0})))
+    assert cloud_carbon_t(unknown, Decisions()) == 0.0
+
+
+def _of_unknown_carbon(menu: Menu) -> Menu:
+    return dataclasses.replace(menu, offers=(dataclasses.replace(menu.offers[0], kg_per_accelerator_hour=None),))

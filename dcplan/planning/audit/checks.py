@@ -20,10 +20,10 @@ from dcplan.units import (
     KW_PER_MW,
     MONTHS_PER_QUARTER,
     QUARTERS_PER_YEAR,
+    TFLOPS_PER_PFLOPS,
 )
 
 RELATIVE = 1e-6
-TFLOPS_PER_PFLOPS = 1000.0
 
 
 @dataclass(frozen=True)

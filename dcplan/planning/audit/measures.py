@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from dcplan.economics.cashflow import npv_usd, totals_usd
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
@@ -14,10 +16,9 @@ from dcplan.units import (
     HOURS_PER_DAY,
     HOURS_PER_QUARTER,
     KG_PER_TONNE,
+    TFLOPS_PER_PFLOPS,
     USD_PER_MUSD,
 )
-
-TFLOPS_PER_PFLOPS = 1000.0
 
 
 def measured(name: str, menu: Menu, d: Decisions, books: Accounts) -> float:
@@ -40,8 +41,8 @@ def measured(name: str, menu: Menu, d: Decisions, books: Accounts) -> float:
 
 
 def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
-    """Operational carbon of rented accelerators. [t]"""
-    each = {o.id: o.kg_per_accelerator_hour for o in menu.offers}
+    """Operational carbon of rented accelerators; not a number where that of a rented offer is not known. [t]"""
+    each = {o.id: math.nan if o.kg_per_accelerator_hour is None else o.kg_per_accelerator_hour for o in menu.offers}
     jobs = sum(
         r.accelerators * r.days * HOURS_PER_DAY * each[r.place.removeprefix("cloud:")] for r in d.runs if r.on_cloud
     )

@@ -9,7 +9,7 @@ from dcplan.economics.cashflow import Flow
 from dcplan.planning.menu.energy import OnsiteTerms
 from dcplan.planning.menu.types import Menu, SiteTerms
 from dcplan.planning.plan import Decisions
-from dcplan.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW
+from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KG_PER_TONNE, KW_PER_MW
 
 
 def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> int:
@@ -116,8 +116,7 @@ def limits(
     grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
     yield "MWh made beyond the load", site.id, made_mwh(d, site, t), facility_mwh
     yield "grid MWh", site.id, facility_mwh - made_mwh(d, site, t), grid
-    year = DAYS_PER_YEAR * HOURS_PER_DAY
-    lost = sum(x.hours_per_year / year * uses[x.id] for x in site.tranches)
+    lost = sum(x.hours_per_year / HOURS_PER_YEAR * uses[x.id] for x in site.tranches)
     rest = sum(
         d.paused.get((*p.key, t), 0.0) * p.rated_kw / p.accelerators * menu.hall(p.hall).cooling(p.cooling).peak_pue
         for p in menu.placements

@@ -88,16 +88,16 @@ def _terms(offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit
     )
 
 
-def _carbon(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> float:
+def _carbon(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> float | None:
     """Carbon of an accelerator-hour: a catalog system's training power, the cloud's PUE, the nearest grid. [kg/h]
 
-    Zero where no system with the accelerator has a power figure; then nothing is claimed about the offer's carbon.
+    None where no system with the accelerator has a power figure.
     """
     catalog = ledger.catalog
     chip = catalog.get("accelerators", offer.accelerator, Accelerator).id
     rows = [r for r in catalog.table("systems", System).values() if r.accelerator == chip and r.rated_kw]
     if not rows:
-        return 0.0
+        return None
     row = min(rows, key=lambda r: (abs(r.accelerators - offer.accelerators), r.id))
     own = row.average_kw.training
     share = ledger.parameter("power", "average-training-frac")

@@ -37,6 +37,15 @@ class OnsiteTerms:
     spare_units: int
 
 
+def running_usd_per_mwh(row: OnsitePower, ledger: Ledger) -> float:
+    """Fuel and variable cost of a plant. [USD/MWh]"""
+    variable, rate = (
+        ledger.take(f"onsite.{row.id}.{name}", getattr(row, name))
+        for name in ("variable_usd_per_mwh", "heat_rate_gj_per_mwh")
+    )
+    return float(variable + rate * ledger.parameter("facility", FUELS[str(row.fuel)]))
+
+
 def tranche_terms(site: Site, scenario: Scenario, ledger: Ledger) -> tuple[TrancheTerms, ...]:
     """Interruptible tranches of a site."""
     return tuple(_tranche(entry, site, scenario, ledger) for entry in site.interruptible)
@@ -73,7 +82,6 @@ def _onsite(entry: Onsite, site: Site, ledger: Ledger) -> OnsiteTerms:
     else:
         usd = of("capex_usd_per_kw") * unit * KW_PER_MW
         fixed = of("fixed_usd_per_kw_year") * unit * KW_PER_MW / QUARTERS_PER_YEAR
-        fuel = ledger.parameter("facility", FUELS[str(row.fuel)])
-        energy = of("variable_usd_per_mwh") + of("heat_rate_gj_per_mwh") * fuel
+        energy = running_usd_per_mwh(row, ledger)
     lead = int(ledger.assumed(f"{key}.lead_quarters", entry.lead_quarters, row.lead_quarters))
     return OnsiteTerms(row.id, unit, usd, fixed, energy, of("g_co2_per_kwh"), lead, most, entry.spare_units)

@@ -51,7 +51,7 @@ def site_terms(site: Site, scenario: Scenario, ledger: Ledger) -> SiteTerms:
         opex_usd_per_kw_quarter=_opex(site, ledger),
         tranches=tranche_terms(site, scenario, ledger),
         onsite=onsite_terms(site, ledger),
-        block_lead=site.power.lead_quarters or 0,
+        block_lead=int(ledger.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
     )
 
 

@@ -301,8 +301,8 @@ class OfferTerms:
     region: str
     note: str
     node_accelerators: int = 8
-    kg_per_accelerator_hour: float = 0.0
-    """Operational carbon, with the cloud's PUE and the nearest known grid."""
+    kg_per_accelerator_hour: float | None = None
+    """Operational carbon, with the cloud's PUE and the nearest known grid; None where its power is not known."""
 
 
 @dataclass(frozen=True)
@@ -377,6 +377,8 @@ class Menu:
     """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every limit, so that its
     bound and its infeasibility hold for whole switches too."""
     goal: Goal = field(default_factory=Goal)
+    carbon_known: bool = False
+    """Offers of unknown carbon are not rented."""
     keep: Keep | None = None
     forced: tuple[str, ...] = ()
     """Systems of which at least one rack must be bought."""

@@ -11,8 +11,14 @@ from dcplan.planning.menu.types import JobConfig
 from dcplan.planning.model.money import capex, present_cost
 from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.sets import Sets
-from dcplan.planning.model.work import GFLOPS_PER_PFLOPS
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, HOURS_PER_DAY, HOURS_PER_QUARTER, KG_PER_TONNE
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    HOURS_PER_DAY,
+    HOURS_PER_QUARTER,
+    KG_PER_TONNE,
+    TFLOPS_PER_PFLOPS,
+)
 
 
 def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -22,6 +28,8 @@ def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
     research [PFLOP-days], the sum of all jobs' finish days, one job's days, the facility peak over all sites [MW].
     """
     goal = sets.menu.goal
+    if sets.menu.carbon_known or CARBON in goal.measures:
+        _without_unknown(model, sets)
     if goal.measures & {PEAK}:
         model.peak_all_mw = pyo.Var(domain=pyo.NonNegativeReals)
         model.peak_of_all = pyo.Constraint(
@@ -34,6 +42,17 @@ def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
     if goal.limits:
         limits = {limit.measure: limit.most for limit in goal.limits}
         model.goal_limit = pyo.Constraint(list(limits), rule=lambda m, name: measure(m, sets, name) <= limits[name])
+
+
+def _without_unknown(model: pyo.ConcreteModel, sets: Sets) -> None:
+    """Offers whose carbon is not known are not rented where carbon counts: they would pass for clean."""
+    unknown = {o.id for o in sets.menu.offers if o.kg_per_accelerator_hour is None}
+    for i, config in enumerate(sets.menu.configs):
+        if config.on_cloud and config.place.removeprefix("cloud:") in unknown:
+            model.run[i].setub(0)
+    for (_, offer, _), rented in model.rented.items():
+        if offer in unknown:
+            rented.setub(0)
 
 
 def measure(model: pyo.ConcreteModel, sets: Sets, name: str) -> Any:
@@ -71,7 +90,7 @@ def _own_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
 
 
 def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    each = {o.id: o.kg_per_accelerator_hour / KG_PER_TONNE for o in sets.menu.offers}
+    each = {o.id: (o.kg_per_accelerator_hour or 0.0) / KG_PER_TONNE for o in sets.menu.offers}  # unknown: not rented
     total: Any = 0.0
     for i, config in enumerate(sets.menu.configs):
         if config.on_cloud:
@@ -89,7 +108,7 @@ def _delivered(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Research on each demand's reference job, rented work included. [PFLOP-days]"""
     total: Any = 0.0
     for demand in sets.menu.capacity:
-        rate = demand.utilization_frac / GFLOPS_PER_PFLOPS * DAYS_PER_QUARTER
+        rate = demand.utilization_frac / TFLOPS_PER_PFLOPS * DAYS_PER_QUARTER
         for (d, h, _, k, _), used in model.research.items():
             total += rate * demand.tflops[h, k] * used if d == demand.id else 0.0
         for (d, offer, _), rented in model.rented.items():

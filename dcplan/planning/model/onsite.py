@@ -8,9 +8,7 @@ import pyomo.environ as pyo
 
 from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
 from dcplan.planning.model.sets import Sets
-from dcplan.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_QUARTER, KW_PER_MW
-
-HOURS_PER_YEAR = DAYS_PER_YEAR * HOURS_PER_DAY
+from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KW_PER_MW
 
 
 def _tranches(sets: Sets) -> dict[tuple[str, str], TrancheTerms]:

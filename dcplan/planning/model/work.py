@@ -8,10 +8,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.planning.model.sets import Sets
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
-
-GFLOPS_PER_PFLOPS = 1000.0
-"""TFLOP/s in a PFLOP/s."""
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, TFLOPS_PER_PFLOPS
 
 
 def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -106,7 +103,7 @@ def _add_capacity(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def meet(m: pyo.ConcreteModel, d: str, t: int) -> Any:
         demand = next(x for x in menu.capacity if x.id == d)
-        rate = demand.utilization_frac / GFLOPS_PER_PFLOPS
+        rate = demand.utilization_frac / TFLOPS_PER_PFLOPS
         owned = sum(
             rate * demand.tflops[k[0], k[2]] * m.research[d, k, t] for k in sets.places if (d, *k, t) in m.research
         )

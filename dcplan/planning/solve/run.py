@@ -169,7 +169,7 @@ def _repaired(
     clock: _Clock,
     gap: float,
     stop: Callable[[], bool] | None,
-) -> tuple[Decisions, Audit] | None:
+) -> tuple[Decisions, Audit, dict[str, float]] | None:
     """Keep the runs and fabrics of a plan that whole switches break; with margins the rest makes room for them."""
     if outcome.values is None:
         return None
@@ -186,7 +186,7 @@ def _repaired(
             return None
         decisions, last = _audited(replace(menu, margin_factor=factor), tight, found, question)
         if last.passed:
-            return decisions, last
+            return decisions, last, _whole(tight, found)
     return None
 
 
@@ -234,7 +234,7 @@ def _solve_large(
         cost = measured(menu.goal.measure, menu, found[1], found[2].books)
         if cost - least <= gap * abs(cost):  # proved without the full model
             end = _Ending(least, clock.spent(), found[0].nodes, base, found[4], None, gap, found[0].objective)
-            return end.of(highs.OPTIMAL, found[1], found[2])
+            return end.of(highs.OPTIMAL, found[1], found[2], _whole(found[3], found[0]))
     start = start_from(base, found[3], found[0].values) if found and found[0].values is not None else None
     relaxed = replace(menu, margin_factor=0.0)
     stopped = found is not None and found[0].status == highs.INTERRUPTED
@@ -252,10 +252,11 @@ def _solve_large(
             found is None
             or measured(name, menu, decisions, better.books) <= measured(name, menu, found[1], found[2].books)
         ):
-            return end.of(full.status, decisions, better)
+            return end.of(full.status, decisions, better, _whole(base, full))
     if found is None:
         return end.of(full.status if full.values is None else highs.LIMIT)
-    return end.of(full.status if full.status != highs.INFEASIBLE else highs.LIMIT, found[1], found[2])
+    status = full.status if full.status != highs.INFEASIBLE else highs.LIMIT
+    return end.of(status, found[1], found[2], _whole(found[3], found[0]))
 
 
 class _Clock:
