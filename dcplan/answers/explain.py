@@ -132,7 +132,7 @@ def explain(
 def _stated(menu: Menu) -> bool:
     """Whether the model can be written at all: every job and demand has a way, a given fleet a place."""
     jobs = {c.job for c in menu.configs} >= {j.id for j in menu.jobs}
-    served = all(d.tflops or not any(d.pflops) for d in menu.capacity)
+    served = all(d.each or d.unmet_usd is not None or not any(d.wanted) for d in menu.demands)
     fleet = menu.fleet
     placed = fleet is None or any((p.hall, p.system) == (fleet.hall, fleet.system) for p in menu.placements)
     return jobs and served and placed

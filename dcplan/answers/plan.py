@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dcplan.answers.describe import describe, inputs_of, solver_block
+from dcplan.answers.plan_futures import futures_of
 from dcplan.answers.plan_kept import decisions_of, kept_from
 from dcplan.answers.plan_leads import late_notes, lead_times
 from dcplan.answers.plan_metrics import metrics_of
@@ -111,19 +112,25 @@ def plan(  # noqa: PLR0913 - the flags of the verb
         raise InputError([Problem("DC015", str(error), Place("--fix-decisions"))]) from error
     if solved.status == highs.INFEASIBLE:
         return infeasible(question, built, solved)
-    return _answer(question, built, solved, gap, time.monotonic() - began)
+    return _answer(question, built, solved, gap, began, stop)
 
 
-def _answer(question: Question, built: Built, solved: Solved, gap: float, seconds: float) -> Result:
+def _answer(
+    question: Question, built: Built, solved: Solved, gap: float, began: float, stop: Callable[[], bool] | None
+) -> Result:
     if solved.audit is None:
         return nothing_yet(question, built, solved)
     metrics = metrics_of(solved, question.catalog)
+    more: dict[str, Table] = {}
+    if question.scenario.uncertainty is not None:
+        spread, more = futures_of(solved, question.scenario.uncertainty, built.ledger, stop)
+        metrics |= spread
     expectations = evaluate(question.scenario.expect, {k: m.value for k, m in metrics.items()})
     warnings = [{"code": "note", "message": text} for text in (*solved.menu.warnings, *_end_notes(solved))]
     warnings += [
         {"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given
     ]
-    tables = tables_of(solved, metrics, question.catalog)
+    tables = tables_of(solved, metrics, question.catalog) | more
     if solved.decisions is not None:
         tables["lead_times"] = lead_times(solved.menu, solved.decisions, built.ledger)
         warnings += [{"code": "lead", "message": text} for text in late_notes(tables["lead_times"])]
@@ -153,7 +160,7 @@ def _answer(question: Question, built: Built, solved: Solved, gap: float, second
         inputs=inputs_of(built),
         expectations=expectations,
         warnings=warnings,
-        run={"seconds": round(seconds, 3), "solve_seconds": round(solved.seconds, 3)},
+        run={"seconds": round(time.monotonic() - began, 3), "solve_seconds": round(solved.seconds, 3)},
     )
 
 

@@ -9,10 +9,11 @@ from collections import defaultdict
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
 from dcplan.economics.cashflow import npv_usd, totals_usd
-from dcplan.planning.audit.accounts import overlap_days
+from dcplan.planning.audit.cloud import rented_usd_per_hour
 from dcplan.planning.audit.measures import cloud_carbon_t, delivered_pflop_days
 from dcplan.planning.audit.onsite import carbon_t
-from dcplan.planning.menu.types import JobConfig, Menu
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.menu.work import PFLOPS, JobConfig
 from dcplan.planning.plan import Decisions
 from dcplan.planning.solve.run import Solved
 from dcplan.result import Metric
@@ -59,6 +60,8 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         "cost.energy_usd": Metric(totals["energy"], "USD", "Energy and demand charges"),
         "cost.opex_usd": Metric(totals["opex"], "USD", "Maintenance, facility, staff, lease"),
         "cost.cloud_usd": Metric(totals["cloud"], "USD", "Rented accelerators"),
+        "cost.after_usd": Metric(totals["after"], "USD", "Commitments paid after the horizon; in the net present cost"),
+        "cost.unmet_usd": Metric(totals["unmet"], "USD", "Value of demand that is not served; in the net present cost"),
         "cost.residual_usd": Metric(-totals["residual"], "USD", "Value left at the end of the horizon"),
         "power.peak_facility_mw": Metric(max(peak.values()), "MW", "Facility peak on the design day"),
         "power.peak_it_mw": Metric(peak_it, "MW", "IT peak (rated), network and storage included"),
@@ -79,15 +82,17 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     m["cloud.accelerator_hours"] = Metric(_cloud_hours(menu, d), "h", "Rented accelerator-hours")
     for run in d.runs:
         m |= _job(menu, d, solved, run)
-    if menu.capacity:
+    if any(c.unit == PFLOPS for c in menu.demands):
         m["compute.pflop_days"] = Metric(
             delivered_pflop_days(menu, d), "PFLOP-days", "Research delivered on its reference job over the horizon"
         )
     if d.runs:
         ends = [r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs]
         m["time.finish_days"] = Metric(sum(ends), "days", "Sum of all runs' ends, counted from the plan's first day")
-    for name in (*(j.id for j in menu.jobs), *(c.id for c in menu.capacity)):
-        m[f"unmet.{name}"] = Metric(0.0, "", "Demand not met")
+    m |= {f"unmet.{j.id}": Metric(0.0, "", "Runs not done: every job must run") for j in menu.jobs}
+    for demand in menu.demands:
+        missing = sum(x for (c, _), x in d.unmet.items() if c == demand.id)
+        m[f"unmet.{demand.id}"] = Metric(missing, f"{demand.unit} x quarters", "Demand given up at its price")
     return m
 
 
@@ -113,6 +118,7 @@ def _hardware(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:
     accelerators: dict[str, int] = defaultdict(int)
     for p in menu.placements:
         n = d.racks_ordered(p.key, menu.quarters - 1)
+        n += sum(d.held_racks(x, menu.quarters - 1) for x in menu.held if x.key == p.key)
         if n:
             racks[p.system] += n * p.slots
             accelerators[p.system] += n * p.accelerators
@@ -122,8 +128,8 @@ def _hardware(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:
             for model, n in solved.audit.books.ordered_networks[h.id, menu.quarters - 1].switches.items():
                 switches[model] += n
     result = {
-        "racks.total": Metric(sum(racks.values()), "", "Racks given and bought over the horizon"),
-        "accelerators.total": Metric(sum(accelerators.values()), "", "Accelerators given and bought over the horizon"),
+        "racks.total": Metric(sum(racks.values()), "", "Racks given, held and bought"),
+        "accelerators.total": Metric(sum(accelerators.values()), "", "Accelerators given, held and bought"),
         "switches.total": Metric(sum(switches.values()), "", "Compute fabric switches"),
     }
     for name, table in (("racks", racks), ("accelerators", accelerators), ("switches", switches)):
@@ -142,7 +148,7 @@ def owned_usd_per_accelerator_day(solved: Solved) -> float:
         return 0.0
     d, menu = solved.decisions, solved.menu
     owned = [f for f in solved.audit.books.flows if f.group != "cloud"]
-    used = (sum(d.training.values()) + sum(d.research.values())) * DAYS_PER_QUARTER
+    used = (sum(d.training.values()) + sum(d.serving.values())) * DAYS_PER_QUARTER
     return npv_usd(owned, menu.finance.discount_rate) / used if used else 0.0
 
 
@@ -150,10 +156,7 @@ def _job(menu: Menu, d: Decisions, solved: Solved, run: JobConfig) -> dict[str, 
     key = f"train.{run.job}"
     start = run.start_month * DAYS_PER_MONTH
     if run.on_cloud:
-        price = next(o for o in menu.offers if "cloud:" + o.id == run.place).usd_per_accelerator_hour
-        usd = sum(
-            run.accelerators * overlap_days(start, run.days, t) * HOURS_PER_DAY * price[t] for t in range(menu.quarters)
-        )
+        usd = run.accelerators * run.days * HOURS_PER_DAY * rented_usd_per_hour(menu, d, run.place)
     else:
         usd = run.accelerators * run.days * owned_usd_per_accelerator_day(solved)
     facts = run.outlook

@@ -8,15 +8,24 @@ from dcplan.answers.entry_price import with_entry_prices
 from dcplan.answers.plan_risk import ends, storage
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Parameter
-from dcplan.economics.cashflow import GROUPS
+from dcplan.economics.cashflow import GROUPS, cash_out_usd, debt_usd
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.cloud import covered, in_force, use_by_month
 from dcplan.planning.audit.onsite import drawn, plants_mw
 from dcplan.planning.audit.run import Audit
-from dcplan.planning.menu.types import LeftOut, Menu
+from dcplan.planning.menu.types import HeldTerms, LeftOut, Menu, Placement
 from dcplan.planning.plan import Decisions, to_table
 from dcplan.planning.solve.run import Solved
 from dcplan.result import Cell, Metric, Table
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER, quarter_index, quarter_name
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    HOURS_PER_QUARTER,
+    KW_PER_MW,
+    MONTHS_PER_QUARTER,
+    quarter_index,
+    quarter_name,
+)
 
 
 def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> dict[str, Table]:
@@ -39,6 +48,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "checks": _checks(menu, solved.audit),
         "decisions": to_table(d),
         "cloud": _cloud(menu, d),
+        "commitments": _commitments(menu, d),
         "left_out": left_out(menu, with_entry_prices(menu.left_out, solved, catalog)),
     }
 
@@ -55,16 +65,31 @@ def _racks(menu: Menu, d: Decisions) -> Table:
     for t, key, n, given in sorted(entries, key=lambda e: (e[0], e[1])):
         p = placed[key]
         serves = t if given else t + p.lead
-        usd = n * p.price_usd
+        usd = n * p.rack_usd(t)
         rows.append(
             (_q(menu, t), _q(menu, serves), p.hall, p.cooling, p.system, n, p.nodes, n * p.accelerators,
              round(n * p.rated_kw, 6), usd, "given" if given else "ordered", p.fit_reason)
         )  # fmt: skip
+    rows += [_held(menu, d, x, placed[x.key]) for x in menu.held]
     columns = (
         "ordered", "serves_from", "hall", "cooling", "system", "racks", "nodes_per_rack", "accelerators", "rated_kw",
         "price_usd", "decision", "limit",
     )  # fmt: skip
     return Table(columns, tuple(rows))
+
+
+def _held(menu: Menu, d: Decisions, x: HeldTerms, p: Placement) -> tuple[Cell, ...]:
+    """An asset or order among the racks: those that stay, and what becomes of the others."""
+    gone = {t: n for (i, t), n in sorted(d.dropped.items()) if i == x.id}
+    word = "cancelled" if x.cancel_usd is not None else "sold"
+    fate = "".join(f", {n} {word} {_q(menu, t)}" for t, n in gone.items())
+    kind = "in service" if x.standing else "on order"
+    kept = x.racks - sum(gone.values())
+    serves = _q(menu, x.first) if not x.standing else None
+    return (
+        None, serves, p.hall, p.cooling, p.system, kept, p.nodes, kept * p.accelerators, round(kept * p.rated_kw, 6),
+        kept * x.due_usd, f"{kind}{fate}", f"{x.id}, until {_q(menu, x.last)}",
+    )  # fmt: skip
 
 
 def _halls(menu: Menu, d: Decisions, books: Accounts) -> Table:
@@ -204,8 +229,14 @@ def _cashflow(menu: Menu, books: Accounts) -> Table:
     by: dict[tuple[int, str], float] = defaultdict(float)
     for f in books.flows:
         by[f.quarter, f.group] += f.usd
-    rows: list[tuple[Cell, ...]] = [(_q(menu, t), *(by[t, g] for g in GROUPS)) for t in range(menu.quarters)]
-    return Table(("quarter", *(f"{g}_usd" for g in GROUPS)), tuple(rows))
+    finance, paid = menu.finance, cash_out_usd(books.flows, menu.quarters)
+    drawn, served = debt_usd(books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac)
+    rows: list[tuple[Cell, ...]] = [
+        (_q(menu, t), *(by[t, g] for g in GROUPS), drawn[t], served[t], paid[t] - drawn[t] + served[t])
+        for t in range(menu.quarters)
+    ]
+    money = (*(f"{g}_usd" for g in GROUPS), "debt_drawn_usd", "debt_service_usd", "cash_out_usd")
+    return Table(("quarter", *money), tuple(rows))
 
 
 def _bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Table:
@@ -254,6 +285,23 @@ def _cloud(menu: Menu, d: Decisions) -> Table:
                 (_q(menu, t), name, offer[name].region, float(r.accelerators), price, f"{r.job}, {r.days:.0f} days")
             )
     columns = ("quarter", "offer", "region", "average_accelerators", "usd_per_accelerator_hour", "for")
+    return Table(columns, tuple(rows))
+
+
+def _commitments(menu: Menu, d: Decisions) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for offer in menu.offers:
+        share, use = covered(menu, d, offer), use_by_month(menu, d, offer)
+        for commit in offer.committed:
+            for t, nodes in sorted((q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)):
+                n, price = nodes * offer.node_accelerators, commit.usd_per_accelerator_hour[t]
+                months = range(t * MONTHS_PER_QUARTER, min(t + commit.quarters, menu.quarters) * MONTHS_PER_QUARTER)
+                busy = sum(share.get(m, 0.0) * use.get(m, 0.0) for m in months)
+                held = sum(in_force(d, offer, m // MONTHS_PER_QUARTER) for m in months)
+                paid = n * price * HOURS_PER_QUARTER * commit.quarters
+                rows.append((offer.id, commit.term, _q(menu, t), nodes, n, price, paid, busy / held if held else 0.0))
+    columns = ("offer", "term", "begins", "nodes", "accelerators", "usd_per_accelerator_hour", "paid_usd",
+               "used_frac")  # fmt: skip
     return Table(columns, tuple(rows))
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dcplan.economics.discount import discount_factor
 from dcplan.units import QUARTERS_PER_YEAR
 
-GROUPS = ("capex", "energy", "opex", "cloud", "residual")
+GROUPS = ("capex", "energy", "opex", "cloud", "unmet", "after", "residual")
+"""``unmet`` is no payment: the value of demand not served; ``after`` is paid after the horizon."""
+NO_CASH = ("unmet", "after", "residual")
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,27 @@ def totals_usd(flows: Iterable[Flow]) -> dict[str, float]:
 
 
 def cash_out_usd(flows: Iterable[Flow], quarters: int) -> list[float]:
-    """Cash out by quarter (capex, energy, opex, cloud; no residual): what a budget limits. [USD]"""
+    """Cash out by quarter, what a budget limits: neither residual values nor unserved demand. [USD]"""
     result = [0.0] * quarters
     for flow in flows:
-        if flow.group != "residual":
+        if flow.group not in NO_CASH:
             result[flow.quarter] += flow.usd
     return result
+
+
+def debt_usd(
+    flows: Iterable[Flow], quarters: int, share_frac: float, service_frac: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """Borrowed and paid back by quarter: a share of each quarter's capital, and its service from then on. [USD]
+
+    Examples
+    --------
+    >>> debt_usd([Flow(0, "capex", "x", 100.0)], 3, 0.5, (0.0, 0.6, 0.6))
+    ([50.0, 0.0, 0.0], [0.0, 30.0, 30.0])
+    """
+    drawn = [0.0] * quarters
+    for flow in flows:
+        if flow.group == "capex":
+            drawn[flow.quarter] += share_frac * flow.usd
+    served = [sum(drawn[q] * service_frac[t - q] for q in range(t + 1)) if share_frac else 0.0 for t in range(quarters)]
+    return drawn, served

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dcplan.planning.menu.types import JobConfig, Menu
+from dcplan.planning.menu.types import HeldTerms, Menu
+from dcplan.planning.menu.work import JobConfig
 from dcplan.planning.model.sets import P, make_sets
 from dcplan.result import Table
 
@@ -32,13 +33,20 @@ class Decisions:
 
     ordered: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
     fleet: dict[P, int] = field(default_factory=dict)
+    dropped: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Racks of assets and orders sold or cancelled, by quarter."""
     fitted: dict[tuple[str, str, int], int] = field(default_factory=dict)
     fabric: dict[str, str] = field(default_factory=dict)
     blocks: dict[tuple[str, int], int] = field(default_factory=dict)
     runs: list[JobConfig] = field(default_factory=list)
     training: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
-    research: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
+    serving: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
+    """Accelerators that serve a demand, quarter average."""
     rented: dict[tuple[str, str, int], float] = field(default_factory=dict)
+    unmet: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Demand not served, in its unit."""
+    committed: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    """Rented nodes by offer, term and first quarter."""
     onsite: dict[tuple[str, str, int], int] = field(default_factory=dict)
     """Units of plants on the site, by order quarter."""
     onsite_mw: dict[tuple[str, str, int], float] = field(default_factory=dict)
@@ -51,8 +59,15 @@ class Decisions:
         place = next(p for p in menu.placements if p.key == key)
         life = menu.finance.life_quarters
         fleet = self.fleet.get(key, 0) if t < life else 0
-        return fleet + sum(
-            n for (*k, q), n in self.ordered.items() if tuple(k) == key and q + place.lead <= t < q + place.lead + life
+        held = sum(self.held_racks(x, t) for x in menu.held if x.key == key and x.serves(t))
+        return (
+            fleet
+            + held
+            + sum(
+                n
+                for (*k, q), n in self.ordered.items()
+                if tuple(k) == key and q + place.lead <= t < q + place.lead + life
+            )
         )
 
     def racks_kept(self, menu: Menu, key: P, t: int) -> int:
@@ -60,19 +75,36 @@ class Decisions:
         lead = next(p.lead for p in menu.placements if p.key == key)
         life = menu.finance.life_quarters
         fleet = self.fleet.get(key, 0) if 0 < t < life else 0
-        return fleet + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q < t < q + lead + life)
+        held = sum(self._connected(x, t) for x in menu.held if x.key == key and (x.standing or t > 0) and t < x.last)
+        return (
+            fleet + held + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q < t < q + lead + life)
+        )
 
-    def racks_new(self, key: P, t: int) -> int:
-        """Racks ordered in a quarter; a fleet counts in the first."""
-        return (self.fleet.get(key, 0) if t == 0 else 0) + self.ordered.get((*key, t), 0)
+    def held_racks(self, held: HeldTerms, t: int) -> int:
+        """Racks of an asset or order that are neither sold nor cancelled by a quarter."""
+        return held.racks - sum(n for (k, q), n in self.dropped.items() if k == held.id and q <= t)
+
+    def _connected(self, held: HeldTerms, t: int) -> int:
+        """Racks whose network is bought: that of sold ones stays."""
+        return held.racks if held.standing else self.held_racks(held, t)
+
+    def racks_new(self, menu: Menu, key: P, t: int) -> int:
+        """Racks whose network a quarter buys; a fleet and what is on order count in the first."""
+        if t > 0:
+            return self.ordered.get((*key, t), 0)
+        on_order = sum(self.held_racks(x, 0) for x in menu.held if x.key == key and not x.standing)
+        return self.fleet.get(key, 0) + on_order + self.ordered.get((*key, 0), 0)
 
     def racks_ordered(self, key: P, t: int) -> int:
         """Racks ordered up to and including a quarter, the fleet included."""
         return self.fleet.get(key, 0) + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q <= t)
 
 
-WHOLE = {"buy": "ordered", "fleet": "fleet", "fitted": "fitted", "blocks": "blocks", "onsite_buy": "onsite"}
-PARTS = {name: name for name in ("training", "research", "rented", "onsite_mw", "onsite_mwh", "paused")}
+WHOLE = {name: name for name in ("fleet", "fitted", "blocks", "committed", "dropped")} | {
+    "buy": "ordered",
+    "onsite_buy": "onsite",
+}
+PARTS = {name: name for name in ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "paused")}
 """Model variable -> field of :class:`Decisions` with the same index."""
 
 
@@ -92,7 +124,11 @@ def from_solution(menu: Menu, names: Sequence[str], values: Sequence[float]) -> 
             d.fabric[str(index[0])] = str(index[1])
         elif round(value) and variable == "run":
             d.runs.append(menu.configs[int(index[0])])
-    used = {(h, f) for h, f in d.fabric.items() if any(k[0] == h for k in (*d.ordered, *d.fleet))}
+    used = {
+        (h, f)
+        for h, f in d.fabric.items()
+        if any(k[0] == h for k in (*d.ordered, *d.fleet, *(x.key for x in menu.held)))
+    }
     d.fabric = dict(sorted(used))
     return d
 
@@ -102,10 +138,12 @@ def to_table(d: Decisions) -> Table:
     rows: list[tuple[str | int | float | None, ...]] = []
     rows += [("fleet", h, c, k, 0, n, None, None, None) for (h, c, k), n in sorted(d.fleet.items())]
     rows += [("order", h, c, k, t, n, None, None, None) for (h, c, k, t), n in sorted(d.ordered.items())]
+    rows += [("drop", None, None, i, t, n, None, None, None) for (i, t), n in sorted(d.dropped.items())]
     rows += [("fit", h, c, None, t, n, None, None, None) for (h, c, t), n in sorted(d.fitted.items())]
     rows += [("fabric", h, None, f, None, 1, None, None, None) for h, f in sorted(d.fabric.items())]
     rows += [("blocks", s, None, None, t, n, None, None, None) for (s, t), n in sorted(d.blocks.items())]
     rows += [("onsite", s, None, o, t, n, None, None, None) for (s, o, t), n in sorted(d.onsite.items())]
+    rows += [("commit", o, None, c, t, n, None, None, None) for (o, c, t), n in sorted(d.committed.items())]
     rows += [
         (
             "run",
@@ -132,6 +170,8 @@ def offered(menu: Menu) -> set[str]:
     names |= {f"fabric[{o.hall},{o.id}]" for o in menu.fabrics}
     names |= {f"blocks[{s.id},{q}]" for s in menu.sites for q in t}
     names |= {f"onsite_buy[{s.id},{o.id},{q}]" for s in menu.sites for o in s.onsite for q in t}
+    names |= {f"dropped[{x.id},{q}]" for x in menu.held for q in x.may_go}
+    names |= {f"committed[{o.id},{c.term},{q}]" for o in menu.offers for c in o.committed for q in t}
     return names | {f"run[{i}]" for i in range(len(menu.configs))}
 
 
@@ -179,6 +219,8 @@ def _column(menu: Menu, cell: Mapping[str, object]) -> str | None:
         "fit": f"fitted[{hall},{cooling},{_int(t)}]",
         "fabric": f"fabric[{hall},{item}]",
         "blocks": f"blocks[{hall},{_int(t)}]",
+        "drop": f"dropped[{item},{_int(t)}]",
+        "commit": f"committed[{hall},{item},{_int(t)}]",
         "onsite": f"onsite_buy[{hall},{item},{_int(t)}]",
     }
     kind = str(cell.get("decision"))

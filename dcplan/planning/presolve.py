@@ -7,9 +7,11 @@ from collections import defaultdict
 
 from dcplan.errors import Problem
 from dcplan.planning.menu.build import Built
-from dcplan.planning.menu.types import CapacityTerms, Menu
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.menu.work import DemandTerms
 from dcplan.scenario.load import Question
-from dcplan.units import KW_PER_MW, TFLOPS_PER_PFLOPS, quarter_index, quarter_name
+from dcplan.scenario.schema import demand_path
+from dcplan.units import KW_PER_MW, quarter_index, quarter_name
 
 
 def presolve(question: Question, built: Built) -> list[Problem]:
@@ -46,32 +48,34 @@ def _jobs(question: Question, menu: Menu) -> list[Problem]:
     return problems
 
 
-def best_supply_pflops(menu: Menu, demand: CapacityTerms, t: int) -> float:
+def best_supply(menu: Menu, demand: DemandTerms, t: int) -> float:
     """Upper bound of what a capacity demand can get in a quarter: full halls of the best system, all offers."""
     best: dict[str, float] = defaultdict(float)
     for p in menu.placements:
-        rate = demand.tflops.get((p.hall, p.system), 0.0)
+        rate = demand.each.get((p.hall, p.system), 0.0)
         given = menu.fleet and (menu.fleet.hall, menu.fleet.system) == (p.hall, p.system)
         reachable = given or (p.system in menu.orderable and p.first_order + p.lead <= t)
         hall = menu.hall(p.hall)
         if reachable and t >= hall.available_from:
             best[p.hall] = max(best[p.hall], rate * p.accelerators * p.max_racks_unit * hall.count)
-    cloud = sum(o.max_accelerators * demand.tflops.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers)
+    cloud = sum(o.max_accelerators * demand.each.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers)
     if menu.cloud_max_accelerators is not None:
-        rates = [demand.tflops.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers]
+        rates = [demand.each.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers]
         cloud = min(cloud, menu.cloud_max_accelerators * max(rates, default=0.0))
-    return (sum(best.values()) + cloud) * demand.utilization_frac / TFLOPS_PER_PFLOPS
+    return sum(best.values()) + cloud
 
 
 def _capacity(question: Question, menu: Menu) -> list[Problem]:
     problems = []
-    for i, demand in enumerate(menu.capacity):
-        for t, wanted in enumerate(demand.pflops):
-            most = best_supply_pflops(menu, demand, t)
+    for demand in menu.demands:
+        if demand.unmet_usd is not None:
+            continue
+        for t, wanted in enumerate(demand.wanted):
+            most = best_supply(menu, demand, t)
             if wanted > most * (1 + 1e-9):
                 quarter = quarter_name(quarter_index(menu.start) + t)
-                cause = f"{demand.id}: {wanted:g} PFLOP/s in {quarter}, at most {most:.4g} can be delivered then"
-                key = ("workloads", "capacity", i, "pflops_delivered", t)
+                cause = f"{demand.id}: {wanted:g} {demand.unit} in {quarter}, at most {most:.4g} can be delivered then"
+                key = (*demand_path(demand.id, question.scenario), t)
                 help_text = "lower the demand, start halls or hardware earlier, or allow cloud offers"
                 problems.append(question.tree.problem("DC030", cause, key, help=help_text))
     return problems

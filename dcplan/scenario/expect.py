@@ -12,11 +12,15 @@ from dcplan.scenario.schema import Expectation, Scenario
 from dcplan.scenario.tree import Tree
 
 PLAN_METRICS = (
-    "cost.npv_usd", "cost.capex_usd", "cost.energy_usd", "cost.opex_usd", "cost.cloud_usd", "cost.residual_usd",
+    "cost.npv_usd", "cost.capex_usd", "cost.energy_usd", "cost.opex_usd", "cost.cloud_usd", "cost.unmet_usd",
+    "cost.after_usd", "cost.residual_usd",
     "power.peak_facility_mw", "power.peak_it_mw", "power.peak_electrical_mw", "power.annual_pue",
     "water.annual_wue_l_per_kwh", "carbon.operational_t", "carbon.embodied_t", "racks.total", "accelerators.total",
     "switches.total", "cloud.accelerator_hours", "solver.gap_frac", "solver.bound_usd",
     "carbon.with_cloud_t", "compute.pflop_days", "time.finish_days",
+)  # fmt: skip
+FUTURE_METRICS = (
+    "futures.npv_mean_usd", "futures.npv_p50_usd", "futures.npv_p90_usd", "futures.npv_tail_usd",
 )  # fmt: skip
 JOB_METRICS = ("days", "days_p50", "finish", "cost_usd", "accelerators")
 OTHER_VERBS = re.compile(r"^(owned|rented|hybrid|break_even|leaf|spine|core|node_leaf_links|search|goodput_frac)\b")
@@ -29,7 +33,11 @@ def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
     keys |= {f"switches.{model}" for model in catalog.rows["switches"]}
     keys |= {f"train.{job.id}.{name}" for job in scenario.workloads.training for name in JOB_METRICS}
     work = scenario.workloads
-    return keys | {f"unmet.{j.id}" for j in work.training} | {f"unmet.{c.id}" for c in work.capacity}
+    if scenario.uncertainty is not None and scenario.uncertainty.inputs:
+        keys |= set(FUTURE_METRICS)
+    return (
+        keys | {f"unmet.{j.id}" for j in work.training} | {f"unmet.{c.id}" for c in (*work.capacity, *work.inference)}
+    )
 
 
 def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Offer, OnsitePower, Row, System
+from dcplan.catalog.schema import Accelerator, Offer, OnsitePower, Row, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.weather import bins
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
-from dcplan.scenario.schema import Onsite, Scenario, Site
+from dcplan.scenario.checker import Checker
+from dcplan.scenario.held import check_held
+from dcplan.scenario.schema import Demand, Onsite, Scenario, Site
 from dcplan.scenario.tree import Tree
 from dcplan.units import quarter_index
 
@@ -49,6 +51,9 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("fabrics", "*"), "fabrics"),
     (("fabric", "id"), "fabrics"),
     (("fleet", "system"), "systems"),
+    (("assets", "*", "system"), "systems"),
+    (("assets", "*", "fabric"), "fabrics"),
+    (("orders", "*", "system"), "systems"),
     (("supply", "*", "system"), "systems"),
     (("cloud", "offers", "*"), "cloud"),
     (("sites", "*", "onsite", "*", "id"), "onsite"),
@@ -90,7 +95,14 @@ SERIES: tuple[tuple[str, ...], ...] = (
     ("sites", "*", "energy", "usd_per_kwh"),
     ("sites", "*", "interruptible", "*", "mw"),
     ("supply", "*", "racks_per_quarter"),
+    ("supply", "*", "price_usd"),
+    ("parts_per_quarter", "switches"),
+    ("parts_per_quarter", "transceivers"),
+    ("parts_per_quarter", "power_blocks"),
     ("workloads", "capacity", "*", "pflops_delivered"),
+    ("workloads", "capacity", "*", "accelerator_hours"),
+    ("workloads", "capacity", "*", "h100_equivalents"),
+    ("workloads", "inference", "*", "tokens_per_s"),
 )
 """Values that may be one number or one a quarter."""
 
@@ -114,41 +126,9 @@ TABULATED = ("8",)
 """Zones without weather whose options are tabulated."""
 
 
-class _Checker:
-    def __init__(self, scenario: Scenario, catalog: Catalog, tree: Tree) -> None:
-        self.scenario, self.catalog, self.tree = scenario, catalog, tree
-        self.problems: list[Problem] = []
-
-    def need(self, kind: str, reference: str, model: type[Row], path: Path) -> None:
-        if self.catalog.find(kind, reference, model) is None:
-            hint = did_you_mean(reference, self.catalog.rows[kind])
-            cause = f"no {kind} row {reference!r}"
-            self.add("DC010", cause, path, hint=hint, help=f"dcplan catalog list {kind}")
-
-    def add(self, code: str, cause: str, path: Path, *, hint: str = "", help: str = "") -> None:
-        self.problems.append(self.tree.problem(code, cause, path, hint=hint, help=help))
-
-    def unique(self, ids: Iterable[str], path: Path) -> None:
-        seen: set[str] = set()
-        for i, key in enumerate(ids):
-            if key in seen:
-                self.add("DC011", f"the id {key!r} stands twice", (*path, i, "id"))
-            seen.add(key)
-
-    def one_of(self, reference: str, known: Iterable[str], what: str, path: Path) -> None:
-        known = list(known)
-        if reference not in known:
-            self.add(
-                "DC010",
-                f"no {what} {reference!r} in this scenario",
-                path,
-                hint=did_you_mean(reference, known),
-            )
-
-
 def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
     """All reference, length and consistency problems of a scenario."""
-    check = _Checker(scenario, catalog, tree)
+    check = Checker(scenario, catalog, tree)
     check.problems += [*unknown_names(tree, catalog), *wrong_lengths(tree)]
     check.unique((s.id for s in scenario.sites), ("sites",))
     for i, site in enumerate(scenario.sites):
@@ -164,13 +144,15 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
             )
         seen |= {row.id} if row else set()
     _check_fleet(check)
+    check_held(check)
+    _check_vendors(check)
     _check_work(check)
     _check_cloud(check)
     check.unique((e.id for e in scenario.expect), ("expect",))
     return check.problems
 
 
-def _check_site(check: _Checker, site: Site, path: Path) -> None:
+def _check_site(check: Checker, site: Site, path: Path) -> None:
     row = check.catalog.find("sites", site.location, CatalogSite)
     if row is not None:
         if not (site.climate_zone or row.climate_zone):
@@ -192,7 +174,7 @@ def _check_site(check: _Checker, site: Site, path: Path) -> None:
         _check_plant(check, entry, (*path, "onsite", i))
 
 
-def _check_plant(check: _Checker, entry: Onsite, path: Path) -> None:
+def _check_plant(check: Checker, entry: Onsite, path: Path) -> None:
     plant = check.catalog.find("onsite", entry.id, OnsitePower)
     if plant is None:
         return
@@ -206,7 +188,21 @@ def _check_plant(check: _Checker, entry: Onsite, path: Path) -> None:
         check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or lower spare_units")
 
 
-def _check_fleet(check: _Checker) -> None:
+def makers(system: System, catalog: Catalog) -> tuple[str, ...]:
+    """Who makes a system and its accelerators."""
+    chip = catalog.find("accelerators", system.accelerator, Accelerator)
+    return tuple(dict.fromkeys(x for x in (system.vendor, chip.vendor if chip else None) if x))
+
+
+def _check_vendors(check: Checker) -> None:
+    known = {m for s in check.catalog.table("systems", System).values() for m in makers(s, check.catalog)}
+    for name in check.scenario.vendor_share_max:
+        if name not in known:
+            hint = did_you_mean(name, sorted(known))
+            check.add("DC010", f"no vendor {name!r} in the catalog", ("vendor_share_max", name), hint=hint)
+
+
+def _check_fleet(check: Checker) -> None:
     fleet = check.scenario.fleet
     if fleet is None:
         return
@@ -226,7 +222,7 @@ def _check_fleet(check: _Checker) -> None:
         check.add("DC015", cause, ("fleet", "accelerators"))
 
 
-def _check_work(check: _Checker) -> None:
+def _check_work(check: Checker) -> None:
     scenario = check.scenario
     sites = [s.id for s in scenario.sites]
     start = quarter_index(scenario.horizon.start)
@@ -241,14 +237,36 @@ def _check_work(check: _Checker) -> None:
                 check.add("DC015", f"{job.id}: {key} {quarter} is outside the horizon", (*path, key))
         if job.start and job.deadline and quarter_index(job.start) > quarter_index(job.deadline):
             check.add("DC015", f"{job.id}: starts after its deadline", (*path, "start"))
-    check.unique((c.id for c in scenario.workloads.capacity), ("workloads", "capacity"))
-    for i, capacity in enumerate(scenario.workloads.capacity):
-        where: Path = ("workloads", "capacity", i)
-        for k, name in enumerate(capacity.sites or ()):
-            check.one_of(name, sites, "site", (*where, "sites", k))
+    work = scenario.workloads
+    check.unique((c.id for c in work.capacity), ("workloads", "capacity"))
+    taken = [*(j.id for j in work.training), *(c.id for c in work.capacity)]
+    for i, entry in enumerate(work.inference):
+        if entry.id in taken:
+            check.add("DC011", f"the id {entry.id!r} stands twice", ("workloads", "inference", i, "id"))
+        taken.append(entry.id)
+        for name in entry.tokens_per_s_per_accelerator:
+            _check_server(check, name, ("workloads", "inference", i, "tokens_per_s_per_accelerator", name))
+    for kind, found in (("capacity", work.capacity), ("inference", work.inference)):
+        for i, demand in enumerate(found):
+            _check_demand(check, demand, ("workloads", kind, i))
 
 
-def _check_cloud(check: _Checker) -> None:
+def _check_demand(check: Checker, demand: Demand, path: Path) -> None:
+    for k, name in enumerate(demand.sites or ()):
+        check.one_of(name, [s.id for s in check.scenario.sites], "site", (*path, "sites", k))
+    for k, name in enumerate(demand.systems or ()):
+        _check_server(check, name, (*path, "systems", k))
+
+
+def _check_server(check: Checker, name: str, path: Path) -> None:
+    """A system, an accelerator or a cloud offer."""
+    kinds = ("systems", "accelerators", "cloud")
+    if all(check.catalog.find(kind, name, Row) is None for kind in kinds):
+        known = [key for kind in kinds for key in check.catalog.rows[kind]]
+        check.add("DC010", f"no system, accelerator or offer {name!r}", path, hint=did_you_mean(name, known))
+
+
+def _check_cloud(check: Checker) -> None:
     cloud = check.scenario.cloud
     if cloud is None:
         return

@@ -6,7 +6,8 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from dcplan.planning.menu.types import FabricOption, JobConfig, Menu
+from dcplan.planning.menu.types import FabricOption, HeldTerms, Menu
+from dcplan.planning.menu.work import JobConfig
 
 HOURS = 91.3125 * 24
 RULES = {"n": (1.0, 0), "n+1": (1.0, 1), "2n": (2.0, 0), "4n/3": (4 / 3, 0)}
@@ -14,7 +15,12 @@ RULES = {"n": (1.0, 0), "n+1": (1.0, 1), "2n": (2.0, 0), "4n/3": (4 / 3, 0)}
 
 def best_cost(menu: Menu) -> float:
     """Cheapest net present cost in USD over all integer points; infinite when none is feasible."""
-    return min((_cost(menu, *choice) for choice in _choices(menu)), default=math.inf)
+    return min((_cost(menu, *choice, gone) for choice in _choices(menu) for gone in _exits(menu)), default=math.inf)
+
+
+def _exits(menu: Menu) -> list[int | None]:
+    """Quarters in which the one asset or order (all its racks) may go; None where it stays."""
+    return [None, *(menu.held[0].may_go if menu.held else ())]
 
 
 def _choices(
@@ -35,8 +41,9 @@ def _choices(
 
 
 def _cost(
-    menu: Menu, buy: dict[tuple[str, int], int], opened: int | None, fabric: FabricOption | None, run: JobConfig | None
-) -> float:
+    menu: Menu, buy: dict[tuple[str, int], int], opened: int | None, fabric: FabricOption | None,
+    run: JobConfig | None, gone: int | None,
+) -> float:  # fmt: skip
     hall, site, fin = menu.halls[0], menu.sites[0], menu.finance
     cool, T = hall.coolings[0], menu.quarters
     share = next(iter(fabric.shares.values())) if fabric else None
@@ -46,11 +53,21 @@ def _cost(
         {s: sum(n for (k, q), n in buy.items() if k == s and q + place[s].lead <= t) for s in place} for t in range(T)
     ]
     spend, paid, value, blocks, carbon = [0.0] * T, [0.0] * T, 0.0, 0, 0.0
+    held = menu.held[0] if menu.held else None
+    fees, sales, worth = _held(held, gone, T)
+    if held and ((held.standing and opened != 0) or (fabric is None and (held.standing or gone is None))):
+        return math.inf
+    for t in range(T):
+        if held and held.serves(t) and (gone is None or t < gone):
+            racks[t][held.key[2]] += held.racks
+        if held and (held.standing or gone is None):
+            ordered[t][held.key[2]] += held.racks
+    value += worth
     for t in range(T):
         open_ = opened is not None and t >= opened
         ports = sum(n * place[s].ports for s, n in racks[t].items())
         bought = sum(n * place[s].ports for s, n in ordered[t].items())
-        before = sum(n * place[s].ports for s, n in ordered[t - 1].items()) if t else 0
+        before = sum(n * place[s].ports for s, n in ordered[t - 1].items()) if t else _connected(menu)
         net_up, net = (ports * share.upper_kw, ports * share.kw) if share else (0.0, 0.0)
         if bought and fabric and bought > min(fabric.max_ports, _ports_cap(menu)):
             return math.inf
@@ -70,7 +87,8 @@ def _cost(
         blocks += added
         capex = sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t) + added * site.block_usd
         capex += (bought - before) * (share.usd if share else 0.0)
-        if opened == t:
+        capex += fees[t]
+        if opened == t and not (held and held.standing):
             capex += cool.fit_out_usd + cool.building_usd
             value += cool.fit_out_usd * fin.cooling_residual_frac[t] + cool.building_usd * fin.building_residual_frac[t]
         value += sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t) * fin.hardware_residual_frac[t]
@@ -92,8 +110,28 @@ def _cost(
             return math.inf
     if site.max_t_per_year is not None and carbon > site.max_t_per_year * T / 4 + 1e-9:
         return math.inf
-    npv = sum(x * 1.1 ** -((t + 0.5) / 4) for t, x in enumerate(spend))
+    npv = sum((x - sales[t]) * 1.1 ** -((t + 0.5) / 4) for t, x in enumerate(spend))
     return npv - value * 1.1 ** -(T / 4)
+
+
+def _held(held: HeldTerms | None, gone: int | None, quarters: int) -> tuple[list[float], list[float], float]:
+    """Payments for an order or its end, proceeds of a sale, worth at the end of the horizon."""
+    fees, sales = [0.0] * quarters, [0.0] * quarters
+    if held is None:
+        return fees, sales, 0.0
+    if gone is None and held.due_usd:
+        fees[held.first] += held.racks * held.due_usd
+    if gone is not None and held.cancel_usd is not None:
+        fees[gone] += held.racks * held.cancel_usd
+    elif gone is not None:
+        sales[gone] = held.racks * held.resale_usd[gone]
+    return fees, sales, held.racks * held.end_usd if gone is None else 0.0
+
+
+def _connected(menu: Menu) -> int:
+    """NIC ports of assets, whose network is paid."""
+    ports = {p.system: p.ports for p in menu.placements}
+    return sum(x.racks * ports[x.key[2]] for x in menu.held if x.standing)
 
 
 def _ports_cap(menu: Menu) -> int:
@@ -133,7 +171,7 @@ def _blocks(menu: Menu, peak_mw: float, *, open_: bool) -> int:
 def _energy(
     menu: Menu, racks: dict[str, int], net_kw: float, run: JobConfig | None, t: int
 ) -> tuple[float, float] | None:
-    """Facility MWh and cloud USD of a quarter, research placed where it is cheapest; None when it cannot be met."""
+    """Facility MWh, cloud and unmet USD of a quarter, demands placed where it is cheapest; None when not met."""
     site, cool = menu.sites[0], menu.halls[0].coolings[0]
     place = {p.system: p for p in menu.placements}
     kw = sum(n * place[s].idle_kw for s, n in racks.items()) + net_kw
@@ -156,19 +194,29 @@ def _energy(
             kw += (p.training_kw - p.idle_kw) / p.accelerators * busy[run.system]
     if held > min(menu.offers[0].max_accelerators, menu.cloud_max_accelerators or 10**9):
         return None
-    for demand in menu.capacity:
-        left = demand.pflops[t] * 1000 / demand.utilization_frac
+    for demand in menu.demands:
+        left = demand.wanted[t]
         usd_kwh = site.usd_per_kwh[t] * cool.pue
         sources = [
             (
-                (p.research_kw - p.idle_kw) / p.accelerators * HOURS * usd_kwh / demand.tflops[p.hall, s],
-                demand.tflops[p.hall, s],
+                demand.load_frac
+                * (p.research_kw - p.idle_kw)
+                / p.accelerators
+                * HOURS
+                * usd_kwh
+                / demand.each[p.hall, s],
+                demand.each[p.hall, s],
                 s,
             )
             for s, p in place.items()
         ]
-        sources.append((HOURS * price / demand.tflops["cloud:o", "chip"], demand.tflops["cloud:o", "chip"], "cloud"))
+        sources.append((HOURS * price / demand.each["cloud:o", "chip"], demand.each["cloud:o", "chip"], "cloud"))
+        if demand.unmet_usd is not None:
+            sources.append((demand.unmet_usd, 1.0, "unmet"))
         for _, rate, s in sorted(sources):
+            if s == "unmet":
+                cloud, left = cloud + left * (demand.unmet_usd or 0.0), 0.0
+                break
             room = (
                 menu.offers[0].max_accelerators - held if s == "cloud" else racks[s] * place[s].accelerators - busy[s]
             )
@@ -177,7 +225,7 @@ def _energy(
             if s == "cloud":
                 cloud += used * HOURS * price
             else:
-                kw += (place[s].research_kw - place[s].idle_kw) / place[s].accelerators * used
+                kw += demand.load_frac * (place[s].research_kw - place[s].idle_kw) / place[s].accelerators * used
         if left > 1e-6:
             return None
     return kw * cool.pue * HOURS / 1000, cloud

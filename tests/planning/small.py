@@ -8,21 +8,18 @@ from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import design
 from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
 from dcplan.planning.menu.types import (
-    CapacityTerms,
     CoolingTerms,
     FabricOption,
     FinanceTerms,
     HallTerms,
-    JobConfig,
-    JobTerms,
     Menu,
     NetworkShare,
-    OfferTerms,
     Placement,
     PortClass,
     SiteTerms,
     SupplyTerms,
 )
+from dcplan.planning.menu.work import DemandTerms, JobConfig, JobTerms, OfferTerms
 
 PORTS = PortClass(400.0, ("ethernet",), 4)
 HALL = "s/h"
@@ -76,11 +73,7 @@ def small_menu() -> Menu:
         fabrics=(fabric,),
         jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),),
         configs=(config, rented),
-        capacity=(
-            CapacityTerms(
-                "research", (1.0, 4.0), 0.5, {(HALL, "a"): 400.0, (HALL, "b"): 700.0, ("cloud:o", "chip"): 400.0}
-            ),
-        ),
+        demands=(DemandTerms("research", (1.0, 4.0), {(HALL, "a"): 0.2, (HALL, "b"): 0.35, ("cloud:o", "chip"): 0.2}),),
         offers=(OfferTerms("o", "chip", (3.0, 3.0), 64, "near", "", kg_per_accelerator_hour=0.4),),
         supply=(SupplyTerms("b", (3.0, 3.0)),),
         finance=FinanceTerms(0.1, 20, None, (6e6, 6e6), keep, keep, keep, keep),
@@ -97,5 +90,5 @@ def powered_menu(firm_mw: float, tranche_mw: float, hours: float = 876.6) -> Men
         menu.sites[0], utility_mw=(firm_mw, firm_mw), minimum_take_frac=0.0, onsite=(engine,),
         tranches=(TrancheTerms("flex", (0.0, tranche_mw), hours),),
     )  # fmt: skip
-    capacity = replace(menu.capacity[0], tflops={k: v for k, v in menu.capacity[0].tflops.items() if k[0] == HALL})
-    return replace(menu, sites=(site,), capacity=(replace(capacity, pflops=(0.0, 14.0)),), jobs=(), configs=())
+    demand = replace(menu.demands[0], each={k: v for k, v in menu.demands[0].each.items() if k[0] == HALL})
+    return replace(menu, sites=(site,), demands=(replace(demand, wanted=(0.0, 14.0)),), jobs=(), configs=())

@@ -46,7 +46,7 @@ def test_optimal_plan_breaks_nothing() -> None:
         (lambda d: d.fabric.clear(), "racks without a fabric"),
         (lambda d: d.blocks.clear(), "power blocks"),
         (lambda d: d.runs.clear(), "job runs once"),
-        (lambda d: d.research.clear() or d.rented.clear(), "research PFLOP/s missing"),
+        (lambda d: d.serving.clear() or d.rented.clear(), "PFLOP/s missing"),
         (lambda d: d.rented.update({("research", "o", 0): 65.0}), "cloud offer accelerators"),
         (lambda d: d.rented.update({("research", "o", 0): 65.0}), "cloud accelerators"),
         (lambda d: d.training.update({(HALL, "wet", "b", 1): 99.0}), "accelerators busy"),
@@ -95,7 +95,7 @@ def test_money_by_hand() -> None:
     energy in quarter 1: idle 2 x 15 kW, no work; network 2 x 1 kW + 48 x 0.016 + 32 x 0.009 = 3.056 kW;
     2,191.5 h x 1.1 x 0.08 USD, plus demand max(peak, 0.5 x 0.6 MW) x 10 x 3.
     """
-    menu = dataclasses.replace(small_menu(), jobs=(), capacity=())
+    menu = dataclasses.replace(small_menu(), jobs=(), demands=())
     d = Decisions(
         ordered={(HALL, "wet", "b", 0): 2},
         fitted={(HALL, "wet", 1): 1},

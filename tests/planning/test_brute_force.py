@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
 from dcplan.planning.solve import highs
 from tests.planning.brute import best_cost
@@ -24,6 +27,26 @@ def test_optimum_equals_enumeration(seed: int) -> None:
         assert outcome.status == highs.INFEASIBLE
     else:
         assert outcome.status == highs.OPTIMAL
+        assert outcome.objective * 1e6 == pytest.approx(expected, rel=1e-6, abs=1.0)
+
+
+def with_price_of_unmet(seed: int) -> Menu:
+    """A tiny menu whose demand may be given up, its average load below the peak, and no limit that couples choices."""
+    menu = tiny_menu(seed)
+    usd = float(np.random.default_rng(10_000 + seed).uniform(1e4, 4e5))
+    demands = tuple(replace(d, unmet_usd=usd, load_frac=0.4) for d in menu.demands)
+    site = replace(menu.sites[0], max_t_per_year=None)
+    return replace(menu, demands=demands, sites=(site,), finance=replace(menu.finance, budget_usd=None))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_demand_is_given_up_where_that_is_cheapest(seed: int) -> None:
+    menu = with_price_of_unmet(seed)
+    outcome = highs.solve(highs.compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
+    expected = best_cost(menu)
+    if math.isinf(expected):
+        assert outcome.status == highs.INFEASIBLE
+    else:
         assert outcome.objective * 1e6 == pytest.approx(expected, rel=1e-6, abs=1.0)
 
 

@@ -113,7 +113,7 @@ def test_an_offer_of_unknown_carbon_is_no_clean_offer() -> None:
     """Zero is never a default: where carbon counts it is not rented, elsewhere the sum is not known."""
     menu = quiet_menu()
     assert best(_of_unknown_carbon(menu), "carbon") is None  # the first quarter can be served by renting alone
-    later = dataclasses.replace(menu, capacity=(dataclasses.replace(menu.capacity[0], pflops=(0.0, 4.0)),))
+    later = dataclasses.replace(menu, demands=(dataclasses.replace(menu.demands[0], wanted=(0.0, 4.0)),))
     unknown = _of_unknown_carbon(later)
     found = best(unknown, "carbon")
     assert found is not None

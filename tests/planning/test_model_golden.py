@@ -10,8 +10,10 @@ import pyomo.environ as pyo
 import pytest
 
 from dcplan.planning.goal import Goal, Keep, Limit
-from dcplan.planning.menu.types import Menu, Staircase
+from dcplan.planning.menu.types import HeldTerms, Menu, PartsTerms, Staircase
+from dcplan.planning.menu.work import CommitTerms
 from dcplan.planning.model.changes import add_changes
+from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -20,18 +22,21 @@ from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
 from dcplan.planning.model.racks import add_racks
 from dcplan.planning.model.sets import Sets, make_sets
+from dcplan.planning.model.supply import add_supply
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "racks": add_racks,
+    "supply": add_supply,
     "halls": add_halls,
     "fabric": add_fabric,
     "onsite": add_onsite,
     "steps": add_fabric,
     "power": add_power,
     "work": add_work,
+    "cloud": add_cloud,
     "money": add_money,
     "goals": add_goal,
     "changes": add_changes,
@@ -47,6 +52,18 @@ def menu_of(name: str) -> Menu:
         option = menu.fabrics[0]
         stairs = Staircase(900.0, (64, 64), (200e3, 150e3))
         return replace(menu, fabrics=(replace(option, stairs={PORTS: stairs}),), whole_switches=True)
+    if name == "supply":
+        placed = tuple(replace(p, makers=("acme",) if p.system == "a" else ("other",)) for p in menu.placements)
+        parts = (PartsTerms("switches", (4.0, 4.0)), PartsTerms("power_blocks", (2.0, 2.0)))
+        share = replace(menu.fabrics[0].shares[PORTS], switches=0.05, upper_switches=0.06)
+        fabric = replace(menu.fabrics[0], shares={PORTS: share})
+        return replace(menu, placements=placed, fabrics=(fabric,), parts=parts, vendor_share={"acme": 0.5})
+    if name == "racks":
+        held = HeldTerms("old", (HALL, "wet", "a"), 2, 0, 2, 100e3, (300e3, 200e3), standing=True)
+        return replace(menu, held=(held,))
+    if name == "cloud":
+        term = CommitTerms("reserved-1y", 4, (2.0, 2.0))
+        return replace(menu, offers=(replace(menu.offers[0], committed=(term,)),))
     if name == "goals":
         return replace(menu, goal=Goal("carbon", (Limit("days:job", 50.0), Limit("peak", 0.3))))
     if name == "changes":

@@ -14,10 +14,10 @@ from dcplan.answers.plan import plan
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import design
 from dcplan.planning.audit.accounts import make_accounts
-from dcplan.planning.audit.network import exact_network
 from dcplan.planning.menu.staircase import staircase
 from dcplan.planning.menu.types import Menu, PortClass, Staircase
 from dcplan.planning.model.build import build_model
+from dcplan.planning.network import exact_network
 from dcplan.planning.plan import from_solution
 from dcplan.planning.solve import highs
 from tests.planning.small import HALL, PORTS, small_menu

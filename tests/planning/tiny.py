@@ -7,21 +7,18 @@ import numpy as np
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import design
 from dcplan.planning.menu.types import (
-    CapacityTerms,
     CoolingTerms,
     FabricOption,
     FinanceTerms,
     HallTerms,
-    JobConfig,
-    JobTerms,
     Menu,
     NetworkShare,
-    OfferTerms,
     Placement,
     PortClass,
     SiteTerms,
     SupplyTerms,
 )
+from dcplan.planning.menu.work import DemandTerms, JobConfig, JobTerms, OfferTerms
 from dcplan.units import DAYS_PER_QUARTER
 
 PORTS = PortClass(400.0, ("ethernet",), 4)
@@ -122,7 +119,7 @@ def tiny_menu(seed: int) -> Menu:
         opex_usd_per_kw_quarter=80.0,
     )
     jobs, configs = _job(placed, quarters, rng)
-    capacity, offers = _research(placed, quarters, rng)
+    demands, offers = _research(placed, quarters, rng)
     budget = None if rng.random() < 0.5 else tuple(float(x) for x in rng.uniform(1e6, 4e6, quarters))
     supply = () if rng.random() < 0.5 else (SupplyTerms("alpha", tuple(1.0 for _ in range(quarters))),)
     falling = tuple(float(x) for x in np.linspace(0.6, 0.9, quarters))
@@ -135,7 +132,7 @@ def tiny_menu(seed: int) -> Menu:
         fabrics=(fabric("s/h", "slow/2t", rng), fabric("s/h", "fast/2t", rng)),
         jobs=jobs,
         configs=configs,
-        capacity=capacity,
+        demands=demands,
         offers=offers,
         supply=supply,
         finance=FinanceTerms(0.1, 20, None, budget, falling, falling, falling, falling),
@@ -165,12 +162,12 @@ def _config(place: str, system: str, n: int, days: float, start: int, usd: float
 
 def _research(
     placed: list[Placement], quarters: int, rng: np.random.Generator
-) -> tuple[tuple[CapacityTerms, ...], tuple[OfferTerms, ...]]:
+) -> tuple[tuple[DemandTerms, ...], tuple[OfferTerms, ...]]:
     price = float(rng.uniform(1.0, 6.0))
     offers = (OfferTerms("o", "chip", tuple(price for _ in range(quarters)), 48, "r", ""),)
     if rng.random() < 0.3:
         return (), offers
-    tflops = {(p.hall, p.system): float(rng.uniform(200, 900)) for p in placed}
-    tflops["cloud:o", "chip"] = 400.0
+    each = {(p.hall, p.system): float(rng.uniform(200, 900)) * 0.5 / 1000 for p in placed}
+    each["cloud:o", "chip"] = 0.2
     demand = tuple(float(x) for x in rng.uniform(0.0, 14.0, quarters))
-    return (CapacityTerms("research", demand, 0.5, tflops),), offers
+    return (DemandTerms("research", demand, each),), offers

@@ -44,6 +44,8 @@ class Region(Row):
 
     provider: str
     region: str
+    country: str
+    """Two letters."""
     lat: float = Field(ge=-90, le=90)
     lon: float = Field(ge=-180, le=180)
 

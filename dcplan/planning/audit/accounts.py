@@ -6,14 +6,15 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from dcplan.economics.cashflow import Flow
-from dcplan.planning.audit.network import EMPTY, Network, exact_network
+from dcplan.planning.audit.cloud import cloud_flows
+from dcplan.planning.audit.held import held_flows
 from dcplan.planning.audit.onsite import flows_of, made_mw, made_mwh
 from dcplan.planning.menu.types import HallTerms, Menu, Placement, SiteTerms
+from dcplan.planning.menu.work import DemandTerms
+from dcplan.planning.network import EMPTY, Network, exact_network
 from dcplan.planning.plan import Decisions
 from dcplan.units import (
-    DAYS_PER_MONTH,
     DAYS_PER_QUARTER,
-    HOURS_PER_DAY,
     HOURS_PER_QUARTER,
     KW_PER_MW,
     MONTHS_PER_QUARTER,
@@ -48,6 +49,8 @@ class Accounts:
     """Network of the racks ordered and not retired."""
     network_usd: dict[tuple[str, int], float] = field(default_factory=dict)
     """Network bought in a quarter; what retires with its racks is bought again with new ones."""
+    parts_bought: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
+    """Switches and transceivers of the same."""
     flows: list[Flow] = field(default_factory=list)
 
     def site(self, menu: Menu, site: str, t: int, what: str) -> float:
@@ -67,13 +70,19 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
             chosen = d.fabric.get(hall.id)
             serving = exact_network(menu, hall.id, chosen, {p.key: d.racks(menu, p.key, t) for p in menu.placements})
             kept = {p.key: d.racks_kept(menu, p.key, t) for p in menu.placements}
-            live = {key: n + d.racks_new(key, t) for key, n in kept.items()}
+            live = {key: n + d.racks_new(menu, key, t) for key, n in kept.items()}
             bought = exact_network(menu, hall.id, chosen, live)
             books.ordered_networks[hall.id, t] = bought
-            books.network_usd[hall.id, t] = bought.usd - exact_network(menu, hall.id, chosen, kept).usd
+            before = exact_network(menu, hall.id, chosen, kept)
+            books.network_usd[hall.id, t] = bought.usd - before.usd
+            books.parts_bought[hall.id, t] = {
+                "switches": sum(bought.switches.values()) - sum(before.switches.values()),
+                "transceivers": bought.transceivers - before.transceivers,
+            }
             books.halls[hall.id, t] = _hall_quarter(menu, d, hall, t, serving)
-    books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *_cloud(menu, d)]
+    books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *cloud_flows(menu, d)]
     books.flows += [flow for site in menu.sites for flow in flows_of(d, site, menu.quarters)]
+    books.flows += [Flow(t, "unmet", c.id, usd * d.unmet.get((c.id, t), 0.0)) for c, usd, t in _priced(menu)]
     books.flows += _residual(menu, books.flows)
     return books
 
@@ -139,23 +148,23 @@ def _shares(by_cooling: dict[str, float], d: Decisions, hall: HallTerms, t: int)
 
 def _energy_mwh(menu: Menu, d: Decisions, place: Placement, racks: int, t: int) -> float:
     training = d.training.get((*place.key, t), 0.0)
-    research = sum(d.research.get((c.id, *place.key, t), 0.0) for c in menu.capacity)
+    served = sum(c.load_frac * d.serving.get((c.id, *place.key, t), 0.0) for c in menu.demands)
     kw = racks * place.standing_kw
     kw += (place.training_kw - place.standing_kw) * training / place.accelerators
-    kw += (place.research_kw - place.standing_kw) * research / place.accelerators
+    kw += (place.research_kw - place.standing_kw) * served / place.accelerators
     return kw * HOURS_PER_QUARTER / KW_PER_MW
 
 
 def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
     flows = []
-    price = {p.key: p.price_usd for p in menu.placements}
+    placed = {p.key: p for p in menu.placements}
     storage = {p.key: p.storage_usd for p in menu.placements}
     site_of = {h.id: h.site for h in menu.halls}
     for (h, c, k), n in d.fleet.items():
-        flows.append(Flow(0, "capex", f"racks {k}", n * price[h, c, k], site_of[h]))
+        flows.append(Flow(0, "capex", f"racks {k}", n * placed[h, c, k].rack_usd(0), site_of[h]))
         flows.append(Flow(0, "capex", "storage", n * storage[h, c, k], site_of[h]))
     for (h, c, k, t), n in d.ordered.items():
-        flows.append(Flow(t, "capex", f"racks {k}", n * price[h, c, k], site_of[h]))
+        flows.append(Flow(t, "capex", f"racks {k}", n * placed[h, c, k].rack_usd(t), site_of[h]))
         flows.append(Flow(t, "capex", "storage", n * storage[h, c, k], site_of[h]))
     for hall in menu.halls:
         if hall.storage_usd:
@@ -165,6 +174,7 @@ def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
             if added:
                 flows.append(Flow(t, "capex", "network", added, hall.site))
             flows += _fitting(d, hall, t)
+    flows += held_flows(menu, d)
     for site in menu.sites:
         for t in range(menu.quarters):
             new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
@@ -176,7 +186,8 @@ def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
 def _fitting(d: Decisions, hall: HallTerms, t: int) -> list[Flow]:
     flows = []
     for c in hall.coolings:
-        new = d.fitted.get((hall.id, c.id, t), 0) - (d.fitted.get((hall.id, c.id, t - 1), 0) if t else 0)
+        before = d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.standing.get(c.id, 0)
+        new = d.fitted.get((hall.id, c.id, t), 0) - before
         if new:
             flows.append(Flow(t, "capex", "cooling and fit-out", new * c.fit_out_usd, hall.site))
             if c.building_usd:
@@ -220,21 +231,9 @@ def _site_running(menu: Menu, d: Decisions, books: Accounts, site: SiteTerms, t:
     return flows
 
 
-def _cloud(menu: Menu, d: Decisions) -> list[Flow]:
-    price = {o.id: o.usd_per_accelerator_hour for o in menu.offers}
-    flows = []
-    for (_, offer, t), accelerators in d.rented.items():
-        flows.append(Flow(t, "cloud", f"research on {offer}", accelerators * HOURS_PER_QUARTER * price[offer][t]))
-    for run in d.runs:
-        if not run.on_cloud:
-            continue
-        offer = run.place.removeprefix("cloud:")
-        for t in range(menu.quarters):
-            days = overlap_days(run.start_month * DAYS_PER_MONTH, run.days, t)
-            if days:
-                usd = run.accelerators * days * HOURS_PER_DAY * price[offer][t]
-                flows.append(Flow(t, "cloud", f"{run.job} on {offer}", usd))
-    return flows
+def _priced(menu: Menu) -> list[tuple[DemandTerms, float, int]]:
+    """Demands that may be left unserved at a price, by quarter."""
+    return [(c, c.unmet_usd, t) for c in menu.demands if c.unmet_usd is not None for t in range(menu.quarters)]
 
 
 def overlap_days(first_day: float, days: float, t: int) -> float:
@@ -260,7 +259,7 @@ def _residual(menu: Menu, flows: list[Flow]) -> list[Flow]:
         "cooling": finance.cooling_residual_frac,
         "power": finance.power_residual_frac,
     }
-    kept = [f for f in flows if f.group == "capex"]
+    kept = [f for f in flows if f.group == "capex" and f.line.split()[0] in share]
     return [
         Flow(last, "residual", f.line, -f.usd * share[f.line.split()[0]][f.quarter], f.site, at_end=True) for f in kept
     ]

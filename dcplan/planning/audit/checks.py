@@ -4,44 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from dcplan.economics.cashflow import cash_out_usd
+from dcplan.economics.cashflow import cash_out_usd, debt_usd
 from dcplan.facility.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
+from dcplan.planning.audit.check import RELATIVE, Check
+from dcplan.planning.audit.cloud import cloud_checks
+from dcplan.planning.audit.held import held_checks
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
-from dcplan.planning.menu.types import HallTerms, JobConfig, Menu
+from dcplan.planning.menu.types import HallTerms, Menu
+from dcplan.planning.menu.work import JobConfig
 from dcplan.planning.plan import Decisions
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,
     KW_PER_MW,
-    MONTHS_PER_QUARTER,
     QUARTERS_PER_YEAR,
-    TFLOPS_PER_PFLOPS,
 )
-
-RELATIVE = 1e-6
-
-
-@dataclass(frozen=True)
-class Check:
-    """One limit: what is used must not exceed it."""
-
-    name: str
-    where: str
-    quarter: int
-    used: float
-    limit: float
-    given: bool = False
-    """A fixed decision of the scenario breaks it: reported, not an error of the optimizer."""
-
-    @property
-    def holds(self) -> bool:
-        """Used within the limit, up to the solver's tolerance."""
-        return self.used <= self.limit + RELATIVE * max(1.0, abs(self.limit))
 
 
 def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
@@ -50,8 +31,9 @@ def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
     checks += _hall_checks(menu, d, books)
     checks += _site_checks(menu, d, books)
     checks += _order_checks(menu, d)
+    checks += _parts_checks(menu, d, books)
     checks += _work_checks(menu, d)
-    checks += _cloud_checks(menu, d)
+    checks += cloud_checks(menu, d)
     checks += _budget_checks(menu, books)
     for limit in menu.goal.limits:
         found = measured(limit.measure, menu, d, books)
@@ -135,6 +117,8 @@ def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         for t, limit in enumerate(supply.racks):
             ordered = sum(n for (_, _, k, q), n in d.ordered.items() if k == supply.system and q == t)
             yield Check("supply racks", supply.system, t, ordered, limit)
+    yield from held_checks(menu, d)
+    yield from _share_checks(menu, d)
     if menu.fleet:
         there = sum(n * placed[key].accelerators for key, n in d.fleet.items())
         most = max((placed[key].accelerators for key in d.fleet), default=0)
@@ -148,6 +132,25 @@ def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         for key in d.fleet:
             where = f"{key[0]} {key[2]}"
             yield Check("nodes per rack", where, 0, placed[key].nodes, placed[key].derived_nodes, given=True)
+
+
+def _share_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    placed = {p.key: p for p in menu.placements}
+    spent = {(h, c, k, t): n * placed[h, c, k].rack_usd(t) for (h, c, k, t), n in d.ordered.items()}
+    for maker, most in menu.vendor_share.items():
+        own = sum(usd for (h, c, k, _), usd in spent.items() if maker in placed[h, c, k].makers)
+        yield Check("share of a vendor USD", maker, menu.quarters - 1, own, most * sum(spent.values()))
+
+
+def _parts_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
+    for terms in menu.parts:
+        for t, most in enumerate(terms.most):
+            if terms.part == "power_blocks":
+                before = sum(n for (_, q), n in d.blocks.items() if q == t - 1)
+                bought = float(sum(n for (_, q), n in d.blocks.items() if q == t) - before)
+            else:
+                bought = sum(books.parts_bought[h.id, t][terms.part] for h in menu.halls)
+            yield Check(f"{terms.part.replace('_', ' ')} bought", "all", t, bought, most)
 
 
 def busiest_day(menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]) -> list[tuple[int, int, int]]:
@@ -191,7 +194,7 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         for t, held, there in busiest_day(menu, runs, have):
             yield Check("accelerators for jobs", f"{hall} {system}", t, held, there)
     yield from _sharing_checks(menu, d)
-    yield from _capacity_checks(menu, d)
+    yield from _demand_checks(menu, d)
 
 
 def _accelerators(menu: Menu, d: Decisions, hall: str, system: str, t: int) -> int:
@@ -204,7 +207,7 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     for place in menu.placements:
         for t in range(menu.quarters):
             busy = d.training.get((*place.key, t), 0.0)
-            busy += sum(d.research.get((c.id, *place.key, t), 0.0) for c in menu.capacity)
+            busy += sum(d.serving.get((c.id, *place.key, t), 0.0) for c in menu.demands)
             busy += d.paused.get((*place.key, t), 0.0)
             if busy:
                 there = d.racks(menu, place.key, t) * place.accelerators
@@ -228,57 +231,23 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
                 )
 
 
-def _capacity_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
-    for demand in menu.capacity:
-        rate = demand.utilization_frac / TFLOPS_PER_PFLOPS
-        for t, wanted in enumerate(demand.pflops):
-            owned = sum(
-                x * demand.tflops[h, k] for (c, h, _, k, q), x in d.research.items() if (c, q) == (demand.id, t)
-            )
+def _demand_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    for demand in menu.demands:
+        for t, wanted in enumerate(demand.wanted):
+            owned = sum(x * demand.each[h, k] for (c, h, _, k, q), x in d.serving.items() if (c, q) == (demand.id, t))
             rented = 0.0
             for o in menu.offers:
                 x = d.rented.get((demand.id, o.id, t), 0.0)
-                rented += x * demand.tflops.get(("cloud:" + o.id, o.accelerator), 0.0)
-            yield Check("research PFLOP/s missing", demand.id, t, wanted, (owned + rented) * rate)
-
-
-def _cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
-    held: dict[tuple[str, int], float] = defaultdict(float)
-    for (_, name, t), x in d.rented.items():
-        for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
-            held[name, month] += x
-    for r in d.runs:
-        if r.on_cloud:
-            for month in range(r.start_month, r.start_month + r.months):
-                held[r.place.removeprefix("cloud:"), month] += r.accelerators
-    for offer in menu.offers:
-        months = {m: x for (o, m), x in held.items() if o == offer.id}
-        if months:
-            worst = max(months, key=lambda m: months[m])
-            yield Check(
-                "cloud offer accelerators",
-                offer.id,
-                worst // MONTHS_PER_QUARTER,
-                months[worst],
-                offer.max_accelerators,
-            )
-    if menu.cloud_max_accelerators is not None and held:
-        by_month: dict[int, float] = defaultdict(float)
-        for (_, month), x in held.items():
-            by_month[month] += x
-        worst = max(by_month, key=lambda m: by_month[m])
-        yield Check(
-            "cloud accelerators",
-            "cloud",
-            worst // MONTHS_PER_QUARTER,
-            by_month[worst],
-            menu.cloud_max_accelerators,
-        )
+                rented += x * demand.each.get(("cloud:" + o.id, o.accelerator), 0.0)
+            given_up = d.unmet.get((demand.id, t), 0.0) if demand.unmet_usd is not None else 0.0
+            yield Check(f"{demand.unit} missing", demand.id, t, wanted - given_up, owned + rented)
 
 
 def _budget_checks(menu: Menu, books: Accounts) -> Iterable[Check]:
-    cash = cash_out_usd(books.flows, menu.quarters)
     finance = menu.finance
+    drawn, served = debt_usd(books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac)
+    paid = zip(cash_out_usd(books.flows, menu.quarters), drawn, served, strict=True)
+    cash = [out - borrowed + back for out, borrowed, back in paid]
     if finance.budget_total_usd is not None:
         yield Check("budget USD", "all", menu.quarters - 1, sum(cash), finance.budget_total_usd)
     if finance.budget_usd is not None:

@@ -9,6 +9,7 @@ from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME
 from dcplan.planning.menu.types import Menu
+from dcplan.planning.menu.work import PFLOPS
 from dcplan.planning.plan import Decisions
 from dcplan.units import (
     DAYS_PER_MONTH,
@@ -16,7 +17,6 @@ from dcplan.units import (
     HOURS_PER_DAY,
     HOURS_PER_QUARTER,
     KG_PER_TONNE,
-    TFLOPS_PER_PFLOPS,
     USD_PER_MUSD,
 )
 
@@ -53,9 +53,8 @@ def delivered_pflop_days(menu: Menu, d: Decisions) -> float:
     """Research delivered on each demand's reference job over the horizon. [PFLOP-days]"""
     chips = {o.id: o.accelerator for o in menu.offers}
     total = 0.0
-    for demand in menu.capacity:
-        rate = demand.utilization_frac / TFLOPS_PER_PFLOPS * DAYS_PER_QUARTER
-        own = sum(x * demand.tflops[h, k] for (c, h, _, k, _), x in d.research.items() if c == demand.id)
-        rent = sum(x * demand.tflops["cloud:" + o, chips[o]] for (c, o, _), x in d.rented.items() if c == demand.id)
-        total += rate * (own + rent)
+    for demand in (x for x in menu.demands if x.unit == PFLOPS):
+        own = sum(x * demand.each[h, k] for (c, h, _, k, _), x in d.serving.items() if c == demand.id)
+        rent = sum(x * demand.each["cloud:" + o, chips[o]] for (c, o, _), x in d.rented.items() if c == demand.id)
+        total += DAYS_PER_QUARTER * (own + rent)
     return total

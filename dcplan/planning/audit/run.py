@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from dcplan.economics.cashflow import npv_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
-from dcplan.planning.audit.checks import Check, all_checks
+from dcplan.planning.audit.check import Check
+from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.onsite import redispatched
 from dcplan.planning.menu.types import Menu
@@ -50,7 +51,7 @@ def audit(menu: Menu, decisions: Decisions, question: Question) -> Audit:
         return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
     checks = tuple(all_checks(menu, decisions, books))
     broken = [c for c in checks if not c.holds]
-    keys = [*decisions.fleet, *((h, c, k) for h, c, k, _ in decisions.ordered)]
+    keys = [*decisions.fleet, *(x.key for x in menu.held), *((h, c, k) for h, c, k, _ in decisions.ordered)]
     problems = [_sentence(menu, c) for c in broken if not c.given]
     problems += differences(menu, question, keys)
     return Audit(

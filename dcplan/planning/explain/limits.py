@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Site
+from dcplan.scenario.schema import Site, demand_path
 from dcplan.units import quarter_index, quarter_name
 
 PRICES = {
     "utility_mw": 40.0, "hall_it_mw": 40.0, "cooling_it_mw": 40.0, "hall_air_mw": 20.0, "cooling_air_mw": 20.0,
     "cooling_liquid_mw": 20.0, "hall_racks": 3.0, "cooling_racks": 3.0, "rack_bound": 3.0, "hall_units": 200.0,
-    "supply": 5.0, "budget": 1.0, "budget_total": 1.0, "research_demand": 10.0, "job_runs_once": 5000.0,
-    "carbon_cap": 0.01,
+    "supply": 5.0, "budget": 1.0, "budget_total": 1.0, "demand_met": 10.0, "job_runs_once": 5000.0,
+    "carbon_cap": 0.01, "parts_supply": 0.05, "vendor_share": 1.0,
     "water_cap": 0.001, "offer_limit": 0.1, "cloud_limit": 0.1, "accelerators_for_jobs": 1.0, "serving_ahead": 1.0,
 }  # fmt: skip
 """M$ per unit of each limit: only the order of size matters, so that the cheapest mend is found first."""
@@ -31,9 +31,12 @@ WORDS = {
     "rack_bound": ("racks of {2} in {0} in {t}", "more than its limits hold"),
     "hall_units": ("halls {0} in {t}", "more"),
     "supply": ("supply of {0} ordered in {t}", "racks more"),
+    "parts_supply": ("{0} bought in {t}", "more"),
+    "vendor_share": ("share of {0} in spending on racks", "M USD more"),
+    "dropped_once": ("racks of {0} that may go", "more"),
     "budget": ("budget up to {t}", "M USD more"),
     "budget_total": ("budget over the horizon", "M USD more"),
-    "research_demand": ("demand {0} in {t}", "PFLOP/s less"),
+    "demand_met": ("demand {0} in {t}", "less, in its unit,"),
     "job_runs_once": ("job {0}", "dropped"),
     "carbon_cap": ("carbon cap of {0}", "t more"),
     "water_cap": ("water cap of {0}", "m3 more"),
@@ -47,7 +50,8 @@ WORDS = {
 STEPS = {
     "utility_mw": 1.0, "hall_it_mw": 1.0, "hall_air_mw": 1.0, "cooling_it_mw": 1.0, "cooling_air_mw": 1.0,
     "cooling_liquid_mw": 1.0, "hall_racks": 1.0, "cooling_racks": 1.0, "supply": 1.0, "budget": 1.0,
-    "budget_total": 1.0, "research_demand": -1.0, "carbon_cap": 100.0, "water_cap": 100.0, "offer_limit": 64.0,
+    "budget_total": 1.0, "demand_met": -1.0, "parts_supply": 10.0,
+    "carbon_cap": 100.0, "water_cap": 100.0, "offer_limit": 64.0,
     "cloud_limit": 64.0, "hall_units": 1.0,
 }  # fmt: skip
 """One more unit of a limit, as the user would ask for it; less where it is a demand."""
@@ -96,22 +100,28 @@ def place_of(row: str, question: Question) -> str:
     return str(question.tree.place(path)) if path is not None else ""
 
 
+FIXED: dict[str, Path] = {
+    "budget": ("finance", "budget_usd"),
+    "budget_total": ("finance", "budget_usd"),
+    "cloud_limit": ("cloud", "max_accelerators"),
+    "offer_limit": ("cloud", "max_accelerators_per_offer"),
+}
+"""Limits that stand at one place of a scenario."""
+
+
 def _path(name: str, index: list[str], question: Question) -> Path | None:
     scenario = question.scenario
-    if name in ("budget", "budget_total"):
-        return ("finance", "budget_usd")
-    if name == "cloud_limit":
-        return ("cloud", "max_accelerators")
-    if name == "offer_limit":
-        return ("cloud", "max_accelerators_per_offer")
-    if name == "research_demand":
-        demands = [d.id for d in scenario.workloads.capacity]
-        return ("workloads", "capacity", demands.index(index[0]), "pflops_delivered")
+    if name in FIXED:
+        return FIXED[name]
+    if name == "demand_met":
+        return demand_path(index[0], scenario)
     if name in ("job_runs_once", "serving_ahead"):
         i = [j.id for j in scenario.workloads.training].index(index[0])
         job = scenario.workloads.training[i]
         key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
         return ("workloads", "training", i, key)
+    if name in ("parts_supply", "vendor_share"):
+        return ({"parts_supply": "parts_per_quarter", "vendor_share": "vendor_share_max"}[name], index[0])
     if name == "supply":
         return (
             ("supply", [s.system for s in scenario.supply].index(index[0]))

@@ -8,37 +8,31 @@ from dataclasses import dataclass, replace
 from dcplan.catalog.schema import Offer, System
 from dcplan.errors import InputError
 from dcplan.planning.menu.cloud import offers as cloud_offers
+from dcplan.planning.menu.demand import demand_terms
 from dcplan.planning.menu.finance import finance_terms
 from dcplan.planning.menu.hardware import (
     SystemTerms,
+    parts_terms,
     placements,
     requested_systems,
     supply_terms,
     system_terms,
 )
+from dcplan.planning.menu.held import connected, delays, held_placements, held_terms, with_standing
 from dcplan.planning.menu.jobs import JobMenu, job_terms
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.network import fabric_options
 from dcplan.planning.menu.places import hall_terms, site_terms
 from dcplan.planning.menu.plausible import doubts
+from dcplan.planning.menu.residency import countries_of, resident
 from dcplan.planning.menu.risk import slips
 from dcplan.planning.menu.storage import with_storage
 from dcplan.planning.menu.targets import Target, targets
-from dcplan.planning.menu.types import (
-    CapacityTerms,
-    FabricOption,
-    FleetTerms,
-    HallTerms,
-    JobConfig,
-    JobTerms,
-    LeftOut,
-    Menu,
-    OfferTerms,
-    Placement,
-)
+from dcplan.planning.menu.types import FabricOption, FleetTerms, HallTerms, LeftOut, Menu, Placement
+from dcplan.planning.menu.work import DemandTerms, JobConfig, JobTerms, OfferTerms
 from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Hall
+from dcplan.scenario.schema import Hall, Scenario
 
 
 @dataclass(frozen=True)
@@ -58,8 +52,8 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         When the objective is not supported, or a named model cannot be read.
     """
     scenario = question.scenario
-    if scenario.objective == "max_compute" and not scenario.workloads.capacity:
-        cause = "objective max_compute needs workloads.capacity: its reference job is what compute is counted on"
+    if scenario.objective == "max_compute" and not counted(scenario):
+        cause = "objective max_compute needs pflops_delivered in workloads.capacity: its reference job counts it"
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])
     if scenario.objective == "min_time" and not scenario.workloads.training:
         cause = "objective min_time needs workloads.training: there is no run to end early"
@@ -76,13 +70,18 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
             halls[terms.id], given[terms.id] = terms, hall
     wanted = requested_systems(scenario, ledger, left_out)
     placed, fleet = _placements(question, ledger, wanted, halls, given, left_out)
+    placed = held_placements(question, ledger, halls, given, placed, left_out)
     fabrics = [o for hall in halls.values() for o in _fabrics(hall, placed, question, ledger, left_out)]
+    fabrics = connected(question, halls, fabrics, left_out)
     placed, storage = with_storage(_connected(placed, fabrics, left_out), question, ledger)
+    held = held_terms(question, ledger, halls, placed, left_out)
     rented = cloud_offers(scenario, ledger, left_out)
     speeds = {o.id: _offer_gb_per_s(o, ledger) for o in rented}
     where = targets(placed, fabrics, halls, rented, speeds, {s.id: s.redundancy for s in sites})
-    late = slips(placed, halls, fleet, ledger)
-    jobs, configs, capacity = _work(question, ledger, left_out, where, late, extra_days or {})
+    orderable = frozenset(s.row.id for s in wanted)
+    late = delays(slips(placed, halls, fleet, ledger), question, halls, orderable, ledger)
+    country = countries_of(scenario, rented, ledger)
+    jobs, configs, demands = _work(question, ledger, left_out, where, late, extra_days or {}, country)
     cloud = scenario.cloud
     menu = Menu(
         start=scenario.horizon.start,
@@ -93,18 +92,28 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         fabrics=tuple(fabrics),
         jobs=jobs,
         configs=configs,
-        capacity=capacity,
+        demands=demands,
         offers=rented,
         supply=supply_terms(scenario, ledger),
+        parts=parts_terms(scenario, ledger),
+        vendor_share={
+            maker: ledger.take(f"vendor_share_max.{maker}", most) for maker, most in scenario.vendor_share_max.items()
+        },
         finance=finance_terms(scenario.finance, quarters, ledger),
-        orderable=frozenset(s.row.id for s in wanted),
+        orderable=orderable,
         fleet=fleet,
+        held=held,
         cloud_max_accelerators=cloud.max_accelerators if cloud else None,
         storage=storage,
         left_out=tuple(left_out),
         warnings=(*_warnings(question), *_unused(question, ledger)),
     )
-    return Built(menu, ledger)
+    return Built(with_standing(menu), ledger)
+
+
+def counted(scenario: Scenario) -> bool:
+    """Whether a demand counts compute, in FLOP/s of a reference job."""
+    return any(c.unit == "pflops_delivered" for c in scenario.workloads.capacity)
 
 
 def _placements(
@@ -189,7 +198,8 @@ def _work(
     where: list[Target],
     late: dict[tuple[str, str], dict[str, Bounds]],
     extra_days: Mapping[str, tuple[float, ...]],
-) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...], tuple[CapacityTerms, ...]]:
+    country: dict[str, str],
+) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...], tuple[DemandTerms, ...]]:
     work = question.scenario.workloads
     menu = JobMenu(question, ledger, left_out, late)
     jobs, configs = [], []
@@ -198,30 +208,8 @@ def _work(
             ledger.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
         terms = replace(job_terms(job, question, ledger), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
-        configs += menu.configs(job, terms, where)
-    capacity = []
-    for demand in work.capacity:
-        key = f"workloads.capacity.{demand.id}"
-        rates: dict[tuple[str, str], float] = {}
-        for target in sorted(where, key=lambda t: -t.link_gbps):  # the slowest link of a hall decides, conservatively
-            if demand.sites and target.place.split("/")[0] not in demand.sites:  # named sites exclude the cloud
-                continue
-            rate = menu.reference_tflops(demand, target)
-            if isinstance(rate, str):
-                left_out.append(LeftOut("capacity", demand.id, f"{target.place} {target.system}", rate))
-            else:
-                rates[target.place, target.system] = rate
-        capacity.append(
-            CapacityTerms(
-                id=demand.id,
-                pflops=ledger.series(
-                    f"{key}.pflops_delivered", demand.pflops_delivered, question.scenario.horizon.quarters
-                ),
-                utilization_frac=ledger.take(f"{key}.utilization_frac", demand.utilization_frac),
-                tflops=rates,
-            )
-        )
-    return tuple(jobs), tuple(configs), tuple(capacity)
+        configs += menu.configs(job, terms, resident(where, job.countries, country, "job", job.id, left_out))
+    return tuple(jobs), tuple(configs), demand_terms(question, ledger, left_out, where, menu, country)
 
 
 def _unused(question: Question, ledger: Ledger) -> list[str]:
@@ -247,6 +235,8 @@ def _warnings(question: Question) -> list[str]:
         notes.append("oversubscription changes switch counts and cost here, not yet the training time")
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
-    if scenario.finance.debt or scenario.finance.tax != type(scenario.finance.tax)():
-        notes.append("finance.tax and finance.debt are not counted by plan in this version")
+    if scenario.finance.tax != type(scenario.finance.tax)():
+        notes.append("finance.tax is not counted by plan: its cost is before tax")
+    if scenario.finance.debt:
+        notes.append("finance.debt counts in the budget; the net present cost is of the project, before financing")
     return [*notes, *doubts(question)]

@@ -9,13 +9,20 @@ from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import CloudPrice
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.types import LeftOut, OfferTerms
+from dcplan.planning.menu.types import LeftOut
+from dcplan.planning.menu.work import CommitTerms, OfferTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Cloud, Scenario
 from dcplan.units import QUARTERS_PER_YEAR
 
 MIN_NODE_GBPS = 400.0
 EARTH_RADIUS_KM = 6371.0
+LENGTHS = {"reserved-1y": 4, "reserved-3y": 12}
+"""Quarters of a commitment."""
+NOT_PLANNED = {
+    "spot": "not chosen by plan: the provider may take it back; tco compares it",
+    "capacity-block": "not chosen by plan: sold in blocks of days, paid ahead; tco compares it",
+}
 GRAMS_PER_KG = 1000.0
 
 
@@ -39,13 +46,12 @@ def offers(scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> tuple
         return ()
     table = ledger.catalog.table("cloud", Offer)
     ids = list(table) if cloud.offers == "all" else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
-    later = "committed terms are not chosen by plan in this version"
-    left_out.extend(LeftOut("term", term, "cloud", later) for term in cloud.terms if term != "on-demand")
+    left_out.extend(LeftOut("term", term, "cloud", NOT_PLANNED[term]) for term in cloud.terms if term in NOT_PLANNED)
     limit = _per_offer_limit(cloud, ledger)
     found = []
     for key in ids:
         offer = table[key]
-        reason, terms = _terms(offer, scenario, cloud, ledger, limit)
+        reason, terms = _terms(offer, scenario, cloud, ledger, limit, left_out)
         if terms is None:
             left_out.append(LeftOut("offer", key, "cloud", reason))
         else:
@@ -59,7 +65,9 @@ def _per_offer_limit(cloud: Cloud, ledger: Ledger) -> int:
     return int(ledger.parameter("finance", "cloud-capacity-per-offer-accelerators"))
 
 
-def _terms(offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit: int) -> tuple[str, OfferTerms | None]:
+def _terms(
+    offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit: int, left_out: list[LeftOut]
+) -> tuple[str, OfferTerms | None]:
     if offer.kind != "node":
         return f"{offer.kind} row, not a whole listed node", None
     if offer.scaleout_gbps is None or offer.scaleout_gbps.value < MIN_NODE_GBPS:
@@ -67,25 +75,45 @@ def _terms(offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit
         return f"{got}; {MIN_NODE_GBPS:g} Gb/s a node are needed", None
     if ledger.catalog.find("accelerators", offer.accelerator, Accelerator) is None:
         return f"accelerator {offer.accelerator} is not in the catalog", None
-    own = cloud.prices.get(offer.id, {}).get("on_demand_usd_per_h")
-    price = None if own else _nearest(offer, scenario, ledger)
-    if own is None and price is None:
-        return "no on-demand price", None
-    quantity = own if own is not None else _quantity(price, offer)
-    per_hour = ledger.take(f"cloud.{offer.id}.on_demand_usd_per_h", quantity) / offer.accelerators
     change = cloud.price_change_frac_per_year
     rate = ledger.take("cloud.price_change_frac_per_year", change) if change else 0.0
-    quarters = range(scenario.horizon.quarters)
+    drift = tuple((1 + rate) ** (t / QUARTERS_PER_YEAR) for t in range(scenario.horizon.quarters))
+    prices = {term: _price(offer, term, scenario, cloud, ledger) for term in cloud.terms if term not in NOT_PLANNED}
+    found = {term: p for term, p in prices.items() if p is not None}
+    if not found:
+        return f"no {' or '.join(prices) or 'on-demand'} price", None
+    left_out += [LeftOut("term", f"{offer.id} {x}", "cloud", f"no {x} price") for x in prices if x not in found]
+    price, hourly = next(iter(found.values()))
+    flexible = "on-demand" in found
     return "", OfferTerms(
         id=offer.id,
         accelerator=ledger.catalog.get("accelerators", offer.accelerator, Accelerator).id,
-        usd_per_accelerator_hour=tuple(per_hour * (1 + rate) ** (t / QUARTERS_PER_YEAR) for t in quarters),
+        usd_per_accelerator_hour=_at(hourly if flexible else 0.0, drift),
         max_accelerators=limit,
         region=price.region if price else "scenario",
         note=_others(offer, price),
         node_accelerators=offer.accelerators,
         kg_per_accelerator_hour=_carbon(offer, price, scenario, ledger),
+        committed=tuple(CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS),
+        on_demand=flexible,
     )
+
+
+def _at(hourly: float, drift: Sequence[float]) -> tuple[float, ...]:
+    return tuple(hourly * x for x in drift)
+
+
+def _price(
+    offer: Offer, term: str, scenario: Scenario, cloud: Cloud, ledger: Ledger
+) -> tuple[CloudPrice | None, float] | None:
+    """The scenario's own price of a term, else the nearest region's latest; per accelerator. [USD/h]"""
+    key = f"{term.replace('-', '_')}_usd_per_h"
+    own = cloud.prices.get(offer.id, {}).get(key)
+    price = None if own else _nearest(offer, term, scenario, ledger)
+    if own is None and price is None:
+        return None
+    quantity = own if own is not None else _quantity(price, offer)
+    return price, ledger.take(f"cloud.{offer.id}.{key}", quantity) / offer.accelerators
 
 
 def _carbon(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> float | None:
@@ -132,9 +160,9 @@ def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:
     )
 
 
-def _nearest(offer: Offer, scenario: Scenario, ledger: Ledger) -> CloudPrice | None:
+def _nearest(offer: Offer, term: str, scenario: Scenario, ledger: Ledger) -> CloudPrice | None:
     """Latest price of the nearest region; regions without coordinates come last, "global" ones first."""
-    prices = [p for p in offer.prices if p.term == "on-demand"]
+    prices = [p for p in offer.prices if p.term == term]
     if not prices:
         return None
     places = {
@@ -156,7 +184,7 @@ def _nearest(offer: Offer, scenario: Scenario, ledger: Ledger) -> CloudPrice | N
 
 
 def _others(offer: Offer, chosen: CloudPrice | None) -> str:
-    rest: Sequence[CloudPrice] = [p for p in offer.prices if p is not chosen and p.term == "on-demand"]
+    rest: Sequence[CloudPrice] = [p for p in offer.prices if chosen and p is not chosen and p.term == chosen.term]
     shown = ", ".join(f"{p.region} {p.usd_per_h.value:g} ({p.as_of})" for p in rest[:6])
     more = f" and {len(rest) - 6} more" if len(rest) > 6 else ""
     return f"others: {shown}{more}" if rest else "only price"

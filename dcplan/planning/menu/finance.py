@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dcplan.catalog.schema import Curve
-from dcplan.economics.discount import residual_frac, straight_line_frac, straight_residual_frac
+from dcplan.economics.discount import payment_frac, residual_frac, straight_line_frac, straight_residual_frac
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import FinanceTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Finance
-from dcplan.units import QUARTERS_PER_YEAR
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 
 def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTerms:
@@ -21,7 +21,7 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
     """
     rate = ledger.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
     life = ledger.chosen("finance.hardware_life_years", finance.hardware_life_years, "finance", "hardware-life-years")
-    left = _residual(finance, life, ledger)
+    left = residual_of(finance, life, ledger)
     ages = [(quarters - t) / QUARTERS_PER_YEAR for t in range(quarters)]
     total, by_quarter = _budget(finance.budget_usd, ledger)
 
@@ -29,7 +29,10 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
         years = ledger.parameter("finance", key)
         return tuple(straight_line_frac(age, years) for age in ages)
 
+    share, service = _debt(finance, quarters, ledger)
     return FinanceTerms(
+        debt_share_frac=share,
+        debt_service_frac=service,
         discount_rate=rate,
         life_quarters=round(life * QUARTERS_PER_YEAR),
         budget_total_usd=total,
@@ -41,7 +44,7 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
     )
 
 
-def _residual(finance: Finance, life_years: float, ledger: Ledger) -> Callable[[float], float]:
+def residual_of(finance: Finance, life_years: float, ledger: Ledger) -> Callable[[float], float]:
     """Share of the price left at an age in years: a fraction at the end of life, or a named curve."""
     if isinstance(finance.residual, Quantity):
         end = ledger.take("finance.residual", finance.residual)
@@ -53,6 +56,19 @@ def _residual(finance: Finance, life_years: float, ledger: Ledger) -> Callable[[
     status = Status.INPUT if finance.residual else Status.DEFAULT
     ledger.text("finance.residual", name, status, str(row.source))
     return lambda age: residual_frac(row.value_frac, age)
+
+
+def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple[float, ...]]:
+    """Borrowed share of capital, and its service: monthly level payments from the quarter after the draw."""
+    if finance.debt is None:
+        return 0.0, ()
+    rate = ledger.take("finance.debt.rate", finance.debt.rate)
+    months = round(ledger.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR)
+    each = payment_frac(rate / MONTHS_PER_YEAR, months) * MONTHS_PER_QUARTER
+    term = -(-months // MONTHS_PER_QUARTER)
+    last = each * (months - (term - 1) * MONTHS_PER_QUARTER) / MONTHS_PER_QUARTER
+    service = (0.0, *(each if k < term else last if k == term else 0.0 for k in range(1, quarters)))
+    return ledger.take("finance.debt.share", finance.debt.share), service
 
 
 def _budget(series: list[Quantity] | None, ledger: Ledger) -> tuple[float | None, tuple[float, ...] | None]:

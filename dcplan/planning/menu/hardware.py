@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.facility.racks import RACK_UNITS, Fit, RackLimits, nodes_per_rack, split_heat_kw
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.types import CoolingTerms, HallTerms, LeftOut, Placement, PortClass, SupplyTerms
+from dcplan.planning.menu.types import CoolingTerms, HallTerms, LeftOut, PartsTerms, Placement, PortClass, SupplyTerms
 from dcplan.provenance import Quantity
-from dcplan.scenario.schema import Hall, Scenario
+from dcplan.scenario.references import makers
+from dcplan.scenario.schema import Hall, Scenario, Supply
 from dcplan.units import KG_PER_TONNE, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
 DEFAULT_LEAD_QUARTERS = 1
@@ -32,6 +33,8 @@ class SystemTerms:
     first_order: int
     maintenance_frac_per_year: float
     embodied_t: float
+    price_factor: tuple[float, ...] = ()
+    makers: tuple[str, ...] = ()
 
 
 def requested_systems(scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> list[SystemTerms]:
@@ -101,7 +104,24 @@ def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms
         first_order=max(release, since, 0),
         maintenance_frac_per_year=ledger.parameter("finance", "maintenance-hardware-frac-per-year"),
         embodied_t=embodied,
+        price_factor=_price_factor(row, supply, scenario, ledger),
+        makers=makers(row, ledger.catalog),
     )
+
+
+def _price_factor(row: System, supply: Supply | None, scenario: Scenario, ledger: Ledger) -> tuple[float, ...]:
+    """Price by order quarter over the catalog's: quoted by quarter, or growing at a yearly rate."""
+    quarters, base = scenario.horizon.quarters, _given(row.price_usd).value
+    if supply is not None and supply.price_usd is not None:
+        quoted = ledger.series(f"supply.{row.id}.price_usd", supply.price_usd, quarters)
+        return tuple(x / base for x in quoted)
+    own = supply.price_change_frac_per_year if supply else None
+    change = own or scenario.finance.hardware_price_change_frac_per_year
+    if change is None:
+        return ()
+    key = f"supply.{row.id}.price_change_frac_per_year" if own else "finance.hardware_price_change_frac_per_year"
+    rate = ledger.take(key, change)
+    return tuple((1.0 + rate) ** (t / QUARTERS_PER_YEAR) for t in range(quarters))
 
 
 def _given(quantity: Quantity | None) -> Quantity:
@@ -122,6 +142,14 @@ def supply_terms(scenario: Scenario, ledger: Ledger) -> tuple[SupplyTerms, ...]:
         racks = ledger.series(f"supply.{key}.racks_per_quarter", entry.racks_per_quarter, quarters)
         result.append(SupplyTerms(key, racks))
     return tuple(result)
+
+
+def parts_terms(scenario: Scenario, ledger: Ledger) -> tuple[PartsTerms, ...]:
+    """Limits of parts by quarter, those that are given."""
+    given, quarters = scenario.parts_per_quarter, scenario.horizon.quarters
+    series = ((name, getattr(given, name)) for name in ("switches", "transceivers", "power_blocks"))
+    found = [(name, s) for name, s in series if s is not None]
+    return tuple(PartsTerms(n, ledger.series(f"parts_per_quarter.{n}", s, quarters)) for n, s in found)
 
 
 def placements(
@@ -228,6 +256,8 @@ def _placed(
         first_order=system.first_order,
         max_racks_unit=most,
         embodied_t=system.embodied_t * nodes,
+        price_factor=system.price_factor,
+        makers=system.makers,
         derived_nodes=fit.nodes if unit.form == "server" else 1,
         fit_reason=fit.reason if nodes_override is None else f"given: {nodes} nodes per rack (derived: {fit.nodes})",
     )

@@ -15,15 +15,12 @@ from dcplan.planning.menu.risk import class_network, machine, policy, stored_byt
 from dcplan.planning.menu.speed import aged, architecture, hardware
 from dcplan.planning.menu.storage import BYTES_PER_GB, bytes_per_token, level_of, wanted
 from dcplan.planning.menu.targets import Target
-from dcplan.planning.menu.types import (
-    JobConfig,
-    JobTerms,
-    LeftOut,
-)
+from dcplan.planning.menu.types import LeftOut
+from dcplan.planning.menu.work import JobConfig, JobTerms
 from dcplan.reliability.calendar import P90, RunTime, with_slips
 from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Capacity, Job
+from dcplan.scenario.schema import Job, Reference
 from dcplan.training.architecture import Architecture
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of, sweep
 from dcplan.training.tables import Array
@@ -265,9 +262,8 @@ class JobMenu:
             )
         return list(found.values())
 
-    def reference_tflops(self, capacity: Capacity, target: Target) -> float | str:
-        """Model TFLOP/s one accelerator delivers on the reference job of a capacity demand."""
-        ref = capacity.reference
+    def reference_tflops(self, ref: Reference, target: Target) -> float | str:
+        """Model TFLOP/s one accelerator delivers on a reference job."""
         shape = self.shape(ref.model)
         spec = hardware(target.accelerator, ref.precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
         if isinstance(spec, str):

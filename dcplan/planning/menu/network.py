@@ -179,6 +179,10 @@ def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:
         upper_usd=usd + worst * spine * parts.spine_usd + half_filled * parts.leaf_optic_usd,
         upper_kw=kw + worst * spine * parts.spine_kw + half_filled * parts.leaf_optic_kw,
         upper_racks=upper_units / NETWORK_RACK_UNITS,
+        switches=leaf + spine + core,
+        transceivers=cage + nodes,
+        upper_switches=leaf + spine * worst + core,
+        upper_transceivers=cage + half_filled + nodes,
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dcplan.fabric.clos import parts_per_endpoint
 from dcplan.planning.menu.risk import Network
-from dcplan.planning.menu.types import FabricOption, HallTerms, OfferTerms, Placement
+from dcplan.planning.menu.types import FabricOption, HallTerms, Placement
+from dcplan.planning.menu.work import OfferTerms
 
 
 @dataclass(frozen=True)

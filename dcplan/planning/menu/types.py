@@ -5,7 +5,6 @@ Indices: ``hall`` and ``site`` are ids (``site/hall`` for halls), ``t`` counts q
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from dcplan.fabric.bom import Parts
 from dcplan.fabric.plan import ClosDesign
 from dcplan.planning.goal import Goal, Keep
 from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
+from dcplan.planning.menu.work import DemandTerms, JobConfig, JobTerms, OfferTerms
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,12 @@ class HallTerms:
     storage_kw: float = 0.0
     storage_racks: float = 0.0
     storage_usd: float = 0.0
+    standing: Mapping[str, int] = field(default_factory=dict)
+    """Units that assets fill, by cooling: fitted before the plan begins."""
+    standing_usd: Mapping[str, float] = field(default_factory=dict)
+    """What the assets' network cost, by fabric option: paid before the plan begins."""
+    standing_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Its switches and transceivers, by fabric option."""
 
     def cooling(self, key: str) -> CoolingTerms:
         """Terms of one of the hall's cooling options."""
@@ -142,10 +148,18 @@ class Placement:
     derived_nodes: int = 0
     """Nodes that the rack's limits allow; a given override may exceed them and is reported."""
 
-    @property
-    def order_usd(self) -> float:
-        """Price of one rack with its storage."""
-        return self.price_usd + self.storage_usd
+    makers: tuple[str, ...] = ()
+    """Of the system and of its accelerators."""
+    price_factor: tuple[float, ...] = ()
+    """By order quarter, over the price; left out, it does not change."""
+
+    def rack_usd(self, t: int) -> float:
+        """Price of one rack ordered in a quarter."""
+        return self.price_usd * (self.price_factor[t] if self.price_factor else 1.0)
+
+    def order_usd(self, t: int) -> float:
+        """The same, with the storage that comes with it."""
+        return self.rack_usd(t) + self.storage_usd
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -163,6 +177,10 @@ class NetworkShare:
     upper_usd: float
     upper_kw: float
     upper_racks: float
+    switches: float = 0.0
+    transceivers: float = 0.0
+    upper_switches: float = 0.0
+    upper_transceivers: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -205,107 +223,6 @@ class FabricOption:
 
 
 @dataclass(frozen=True)
-class JobTerms:
-    """A training job: when it may run."""
-
-    id: str
-    first_month: int
-    end_day: float
-    deadline_days: float | None
-    confidence: float
-    sites: tuple[str, ...]
-    cloud: bool = True
-    """Rented hardware may run it; a job that names its sites stays there."""
-    extra_days: tuple[float, ...] = ()
-    """Lengths that the menu offers besides the usual months."""
-    dated: bool = True
-    """It has a deadline: what may delay its start counts. Else its planned end lies inside the horizon."""
-
-
-@dataclass(frozen=True)
-class JobConfig:
-    """One way to run a job: where, on what, how many, how long. Times at the asked confidence."""
-
-    job: str
-    place: str
-    """Hall id, or ``cloud:<offer>``."""
-    system: str
-    accelerator: str
-    accelerators: int
-    link_gbps: float
-    precision: str
-    days: float
-    days_p50: float
-    start_month: int
-    layout: Mapping[str, int | str]
-    mfu_frac: float
-    step_time_s: float
-    unit_usd: float = 0.0
-    """Cloud: price of one accelerator-hour."""
-    spares: int = 0
-    """Of ``accelerators``, those that stand by for failed ones."""
-    end_days: float = 0.0
-    """From the planned start to the end, what may delay the start counted in; at the asked confidence."""
-    ahead_days: float = 0.0
-    """The same where the hardware serves a quarter before the start, which takes up that much of a delay."""
-    lead_months: int = 0
-    """Months before the start from which its accelerators must be in service."""
-    outlook: Mapping[str, float] = field(default_factory=dict)
-    """Goodput, stops, checkpoint interval, and shares of the end's variance."""
-
-    @property
-    def finish_days(self) -> float:
-        """Days from the planned start to the end at the asked confidence."""
-        return max(self.days, self.end_days)
-
-    @property
-    def serving_quarter(self) -> int:
-        """Quarter from which its accelerators must be in service."""
-        return (self.start_month - self.lead_months) // 3
-
-    @property
-    def used(self) -> int:
-        """Accelerators that fill whole replicas of the layout; the rest stand by."""
-        return math.prod(int(self.layout.get(axis, 1)) for axis in ("tp", "pp", "cp", "dp"))
-
-    @property
-    def months(self) -> int:
-        """Whole months in which its accelerators are reserved."""
-        return max(1, -int(-self.days // (365.25 / 12)))
-
-    @property
-    def on_cloud(self) -> bool:
-        """Whether it runs on rented accelerators."""
-        return self.place.startswith("cloud:")
-
-
-@dataclass(frozen=True)
-class CapacityTerms:
-    """Research demand and what one accelerator of each place delivers. [TFLOP/s of the reference job]"""
-
-    id: str
-    pflops: tuple[float, ...]
-    utilization_frac: float
-    tflops: Mapping[tuple[str, str], float]
-    """(hall or ``cloud:<offer>``, system or accelerator) -> model TFLOP/s of one accelerator."""
-
-
-@dataclass(frozen=True)
-class OfferTerms:
-    """A rentable accelerator: latest dated on-demand price of the nearest region."""
-
-    id: str
-    accelerator: str
-    usd_per_accelerator_hour: tuple[float, ...]
-    max_accelerators: int
-    region: str
-    note: str
-    node_accelerators: int = 8
-    kg_per_accelerator_hour: float | None = None
-    """Operational carbon, with the cloud's PUE and the nearest known grid; None where its power is not known."""
-
-
-@dataclass(frozen=True)
 class FinanceTerms:
     """Discounting, budget, residual shares."""
 
@@ -318,6 +235,10 @@ class FinanceTerms:
     building_residual_frac: tuple[float, ...]
     power_residual_frac: tuple[float, ...]
     cooling_residual_frac: tuple[float, ...]
+    debt_share_frac: float = 0.0
+    """Of capital spending, what lenders pay in its quarter."""
+    debt_service_frac: tuple[float, ...] = ()
+    """Of what was borrowed, what is paid back with interest 0, 1, 2 … quarters after."""
 
 
 @dataclass(frozen=True)
@@ -330,11 +251,55 @@ class FleetTerms:
 
 
 @dataclass(frozen=True)
+class HeldTerms:
+    """Racks that exist or are on order when the plan begins."""
+
+    id: str
+    key: tuple[str, str, str]
+    """Hall, cooling, system."""
+    racks: int
+    first: int
+    """Quarter from which they serve."""
+    last: int
+    """First quarter after their life."""
+    end_usd: float
+    """Worth of a rack at the end of the horizon."""
+    resale_usd: tuple[float, ...] = ()
+    """Worth of a rack by the quarter in which it is sold; none where it stays."""
+    due_usd: float = 0.0
+    """Paid for a rack, storage included, when it arrives."""
+    storage_usd: float = 0.0
+    cancel_usd: float | None = None
+    """Paid to cancel a rack, what was paid ahead set off; None where the order stands."""
+    standing: bool = False
+    """In service and connected before the plan begins."""
+
+    @property
+    def may_go(self) -> range:
+        """Quarters in which racks may be sold or cancelled."""
+        if self.cancel_usd is not None:
+            return range(1)
+        return range(min(len(self.resale_usd), self.last))
+
+    def serves(self, t: int) -> bool:
+        """Whether what is kept serves in a quarter."""
+        return self.first <= t < self.last
+
+
+@dataclass(frozen=True)
 class SupplyTerms:
     """Racks a vendor ships by order quarter; None means no limit."""
 
     system: str
     racks: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class PartsTerms:
+    """Switches, transceivers or power blocks that may be bought in a quarter, over all sites."""
+
+    part: str
+    most: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -365,13 +330,18 @@ class Menu:
     fabrics: tuple[FabricOption, ...]
     jobs: tuple[JobTerms, ...]
     configs: tuple[JobConfig, ...]
-    capacity: tuple[CapacityTerms, ...]
+    demands: tuple[DemandTerms, ...]
     offers: tuple[OfferTerms, ...]
     supply: tuple[SupplyTerms, ...]
     finance: FinanceTerms
     orderable: frozenset[str]
     """Systems that may be ordered; a given fleet's system is orderable only when ``systems`` names it."""
     fleet: FleetTerms | None = None
+    parts: tuple[PartsTerms, ...] = ()
+    vendor_share: Mapping[str, float] = field(default_factory=dict)
+    """Largest share of the spending on ordered racks, by maker."""
+    held: tuple[HeldTerms, ...] = ()
+    """Assets and orders."""
     cloud_max_accelerators: int | None = None
     margin_factor: float = 1.0
     """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every limit, so that its

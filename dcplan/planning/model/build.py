@@ -6,6 +6,7 @@ import pyomo.environ as pyo
 
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.changes import add_changes
+from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -14,6 +15,7 @@ from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
 from dcplan.planning.model.racks import add_racks
 from dcplan.planning.model.sets import Sets, make_sets
+from dcplan.planning.model.supply import add_supply
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
 
@@ -24,11 +26,13 @@ def build_model(menu: Menu) -> tuple[pyo.ConcreteModel, Sets]:
     model = pyo.ConcreteModel(name="dcplan")
     add_variables(model, sets)
     add_racks(model, sets)
+    add_supply(model, sets)
     add_halls(model, sets)
     add_fabric(model, sets)
     add_onsite(model, sets)
     add_power(model, sets)
     add_work(model, sets)
+    add_cloud(model, sets)
     add_money(model, sets)
     add_goal(model, sets)
     add_changes(model, sets)

@@ -55,7 +55,7 @@ def _count(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> Any:
 
 def _freeze(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> None:
     last = keep.freeze_through
-    for variable in (model.buy, model.fitted, model.blocks, model.onsite_buy):
+    for variable in (model.buy, model.fitted, model.blocks, model.onsite_buy, model.committed, model.dropped):
         for index, column in variable.items():
             if index[-1] <= last:
                 _fix(column, keep)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
 from dcplan.units import USD_PER_MUSD
 
@@ -96,8 +97,10 @@ def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
 
 
 def _racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:
-    """Racks ordered in a quarter; a given fleet counts in the first."""
-    given = model.fleet[key] if key in sets.fleet and t == 0 else 0
+    """Racks ordered in a quarter; a given fleet, assets and orders count in the first."""
+    given: Any = model.fleet[key] if key in sets.fleet and t == 0 else 0
+    if t == 0:
+        given += sum(x.racks if x.standing else kept(model, x, 0) for x in sets.held(key))
     if (*key, t) in model.buy:
         return given + model.buy[(*key, t)]
     return given

@@ -7,7 +7,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, OWN_CARBON, PEAK, TIME
-from dcplan.planning.menu.types import JobConfig
+from dcplan.planning.menu.work import PFLOPS, JobConfig
 from dcplan.planning.model.money import capex, present_cost
 from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.sets import Sets
@@ -17,7 +17,6 @@ from dcplan.units import (
     HOURS_PER_DAY,
     HOURS_PER_QUARTER,
     KG_PER_TONNE,
-    TFLOPS_PER_PFLOPS,
 )
 
 
@@ -107,11 +106,11 @@ def _hours(config: JobConfig) -> float:
 def _delivered(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Research on each demand's reference job, rented work included. [PFLOP-days]"""
     total: Any = 0.0
-    for demand in sets.menu.capacity:
-        rate = demand.utilization_frac / TFLOPS_PER_PFLOPS * DAYS_PER_QUARTER
-        for (d, h, _, k, _), used in model.research.items():
-            total += rate * demand.tflops[h, k] * used if d == demand.id else 0.0
+    chips = {o.id: o.accelerator for o in sets.menu.offers}
+    for demand in (x for x in sets.menu.demands if x.unit == PFLOPS):
+        for (d, h, _, k, _), used in model.serving.items():
+            total += DAYS_PER_QUARTER * demand.each[h, k] * used if d == demand.id else 0.0
         for (d, offer, _), rented in model.rented.items():
-            chip = next(o.accelerator for o in sets.menu.offers if o.id == offer)
-            total += rate * demand.tflops["cloud:" + offer, chip] * rented if d == demand.id else 0.0
+            each = demand.each.get(("cloud:" + offer, chips[offer]), 0.0)
+            total += DAYS_PER_QUARTER * each * rented if d == demand.id else 0.0
     return total

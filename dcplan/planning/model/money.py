@@ -8,11 +8,11 @@ import pyomo.environ as pyo
 
 from dcplan.economics.discount import discount_factor
 from dcplan.planning.menu.types import SiteTerms
+from dcplan.planning.model.cloud import after, cloud
 from dcplan.planning.model.onsite import grid_mwh
+from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
 from dcplan.units import (
-    HOURS_PER_DAY,
-    HOURS_PER_QUARTER,
     KW_PER_MW,
     MONTHS_PER_QUARTER,
     QUARTERS_PER_YEAR,
@@ -27,9 +27,11 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     .. math::
        \min \sum_t \beta_t\,(C_t + E_t + O_t + R_t) - \beta_T V, \qquad
-       \sum_{\tau \le t} (C + E + O + R)_\tau \le \sum_{\tau \le t} b_\tau
+       \sum_{\tau \le t} (C + E + O + R)_\tau - \phi\,C_\tau + \phi \sum_{u < \tau} a_{\tau-u} C_u
+       \le \sum_{\tau \le t} b_\tau
 
-    Payments are discounted at mid-quarter, the residual V at the end of the horizon. Budget rows use the
+    Payments are discounted at mid-quarter, the residual V at the end of the horizon; what
+    commitments cost after it at their own time. Budget rows use the
     upper network shares, so that rounded-up switch counts stay within them.
     """
     t = list(sets.quarters)
@@ -49,33 +51,42 @@ def present_cost(model: pyo.ConcreteModel, sets: Sets) -> Any:
 def _present(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> Any:
     rate = sets.menu.finance.discount_rate
     end = discount_factor(rate, len(spent) / QUARTERS_PER_YEAR)
-    value = sum(discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) * spent[q] for q in spent)
+    middle = {q: discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) for q in spent}
+    value = sum(middle[q] * (spent[q] + _unmet(model, sets, q) - _sold(model, sets, q)) for q in spent)
+    value += sum(discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) * usd for q, usd in after(model, sets).items())
     return value - end * residual(model, sets)
+
+
+def _unmet(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """Value of demand not served: no payment, so no budget counts it. [M$]"""
+    priced = {d.id: d.unmet_usd for d in sets.menu.demands}
+    return sum((priced[d] or 0.0) / M * v for (d, q), v in model.unmet.items() if q == t)
 
 
 def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> None:
     finance, t = sets.menu.finance, list(sets.quarters)
-    kept = max(sets.menu.margin_factor - 1.0, 0.0) * sum(o.margin_usd for o in sets.menu.fabrics) / M
+    free = max(sets.menu.margin_factor - 1.0, 0.0) * sum(o.margin_usd for o in sets.menu.fabrics) / M
 
     def by_quarter(m: pyo.ConcreteModel, q: int) -> Any:
-        paid = sum(spent[x] + _rounding(m, sets, x) for x in t if x <= q)
-        return paid <= sum((finance.budget_usd or ())[: q + 1]) / M - kept
+        paid = sum(spent[x] + _rounding(m, sets, x) + _debt(m, sets, x) for x in t if x <= q)
+        return paid <= sum((finance.budget_usd or ())[: q + 1]) / M - free
 
     if finance.budget_usd is not None:
         model.budget = pyo.Constraint(t, rule=by_quarter)
     if finance.budget_total_usd is not None:
-        paid = sum(spent[x] + _rounding(model, sets, x) for x in t)
-        model.budget_total = pyo.Constraint(expr=paid <= finance.budget_total_usd / M - kept)
+        paid = sum(spent[x] + _rounding(model, sets, x) + _debt(model, sets, x) for x in t)
+        model.budget_total = pyo.Constraint(expr=paid <= finance.budget_total_usd / M - free)
 
 
 def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Racks, network, hall units, power blocks and storage bought in a quarter. [M$]"""
-    total = sum(sets.places[o[:3]].order_usd / M * model.buy[o] for o in sets.orders if o[3] == t)
+    total = sum(sets.places[o[:3]].order_usd(t) / M * model.buy[o] for o in sets.orders if o[3] == t)
     if t == 0:
-        total += sum(sets.places[k].order_usd / M * model.fleet[k] for k in sets.fleet)
+        total += sum(sets.places[k].order_usd(0) / M * model.fleet[k] for k in sets.fleet)
         total += sum(h.storage_usd for h in sets.menu.halls) / M
+    total += _held_capex(model, sets, t)
     total += network(model, sets, t, "usd")
-    total += sum(usd / M * _added(model.fitted, (h, c), t) for h, c, usd in unit_costs(sets))
+    total += sum(usd / M * _fitted(model, sets, h, c, t) for h, c, usd in unit_costs(sets))
     total += sum(sets.menu.site(s).block_usd / M * _added(model.blocks, (s,), t) for s in _backed(model))
     total += sum(_plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t)
     return total
@@ -99,11 +110,44 @@ def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
                 total += _added(model.network_musd, (h, f, c), t)
             else:
                 total += sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
+    if t == 0:
+        paid = {(h.id, f): usd for h in sets.menu.halls for f, usd in h.standing_usd.items()}
+        total -= sum(usd / M * model.fabric[key] for key, usd in paid.items())
     return total
 
 
 def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     return network(model, sets, t, "upper_usd") - network(model, sets, t, "usd")
+
+
+def _held_capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """What is due for orders that arrive in a quarter, and for cancelled ones in the first. [M$]"""
+    total: Any = 0.0
+    for x in sets.menu.held:
+        if x.due_usd and x.first == t:
+            total += x.due_usd / M * kept(model, x, t)
+        if x.cancel_usd is not None and t == 0:
+            total += x.cancel_usd / M * model.dropped[x.id, 0]
+    return total
+
+
+def _sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """What assets sold in a quarter bring: no budget counts on it. [M$]"""
+    return sum(x.resale_usd[t] / M * model.dropped[x.id, t] for x in sets.menu.held if x.resale_usd and t in x.may_go)
+
+
+def _fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int) -> Any:
+    """Hall units fitted in a quarter; what assets fill was before. [units]"""
+    return _added(model.fitted, (hall, cooling), t) - (sets.menu.hall(hall).standing.get(cooling, 0) if t == 0 else 0)
+
+
+def _debt(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """What is paid back in a quarter less what is borrowed in it. [M$]"""
+    finance = sets.menu.finance
+    if not finance.debt_share_frac:
+        return 0.0
+    back = sum(finance.debt_service_frac[t - q] * capex(model, sets, q) for q in range(t))
+    return finance.debt_share_frac * (back - capex(model, sets, t))
 
 
 def _added(variable: pyo.Var, key: tuple[str, ...], t: int) -> Any:
@@ -149,28 +193,15 @@ def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
     return total
 
 
-def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Rented accelerators of a quarter: jobs and research. [M$]"""
-    price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.menu.offers}
-    total: Any = 0.0
-    for i, config in enumerate(sets.menu.configs):
-        days = sets.days_in_quarter(config, t) if config.on_cloud else 0.0
-        if days > 0:
-            hourly = price[config.place.removeprefix("cloud:")]
-            total += config.accelerators * days * HOURS_PER_DAY * hourly / M * model.run[i]
-    for d, o, q in model.rented:
-        if q == t:
-            total += HOURS_PER_QUARTER * price[o] / M * model.rented[d, o, q]
-    return total
-
-
 def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Value left at the end of the horizon: market share of hardware, book value of the building. [M$]"""
     finance, t = sets.menu.finance, list(sets.quarters)
     hardware = finance.hardware_residual_frac
-    total = sum(sets.places[o[:3]].order_usd / M * hardware[o[3]] * model.buy[o] for o in sets.orders)
-    total += sum(sets.places[k].order_usd / M * hardware[0] * model.fleet[k] for k in sets.fleet)
+    total = sum(sets.places[o[:3]].order_usd(o[3]) / M * hardware[o[3]] * model.buy[o] for o in sets.orders)
+    total += sum(sets.places[k].order_usd(0) / M * hardware[0] * model.fleet[k] for k in sets.fleet)
     total += sum(h.storage_usd for h in sets.menu.halls) / M * hardware[0]
+    last = len(t) - 1
+    total += sum(x.end_usd / M * kept(model, x, last) for x in sets.menu.held)
     for q in t:
         total += hardware[q] * network(model, sets, q, "usd")
         total += sum(
@@ -181,9 +212,9 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
         total += sum(_plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants)
         for hall in sets.menu.halls:
             for c in hall.coolings:
-                kept = (
+                book = (
                     c.building_usd * finance.building_residual_frac[q]
                     + c.fit_out_usd * finance.cooling_residual_frac[q]
                 )
-                total += kept / M * _added(model.fitted, (hall.id, c.id), q)
+                total += book / M * _fitted(model, sets, hall.id, c.id, q)
     return total

@@ -137,10 +137,10 @@ def _energy_mwh(
             total += hours * place.standing_kw * model.racks[key, t]
             if (key, t) in model.training or (*key, t) in model.training:
                 total += hours * (place.training_kw - place.standing_kw) / place.accelerators * model.training[key, t]
-            for demand in sets.menu.capacity:
-                if (demand.id, *key, t) in model.research:
-                    step = (place.research_kw - place.standing_kw) / place.accelerators
-                    total += hours * step * model.research[demand.id, key, t]
+            for demand in sets.menu.demands:
+                if (demand.id, *key, t) in model.serving:
+                    step = (place.research_kw - place.standing_kw) / place.accelerators * demand.load_frac
+                    total += hours * step * model.serving[demand.id, key, t]
         total += network_kw(model, sets, hall.id, t, upper=upper) * (HOURS_PER_QUARTER * network / KW_PER_MW)
         if upper:
             kept = margin(sets, hall.id, "margin_kw") * HOURS_PER_QUARTER * network / KW_PER_MW

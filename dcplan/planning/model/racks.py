@@ -1,4 +1,4 @@
-"""Racks: ordered, delivered, in service, retired; the given fleet; vendor supply."""
+"""Racks: ordered, delivered, in service, retired; the given fleet, assets and orders."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from dcplan.planning.menu.types import HeldTerms, Menu
 from dcplan.planning.model.sets import Sets
 
 
@@ -13,15 +14,21 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""State the rack balance.
 
     .. math::
-       n_{hkct} = f_{hkc} + \sum_{\tau:\ \tau + L_k \le t < \tau + L_k + E} b_{hkc\tau}, \qquad
-       \sum_{h,c} b_{hkc\tau} \le U_{k\tau}
+       n_{hkct} = f_{hkc} + \sum_i \Big(a_i - \sum_{\tau \le t} v_{i\tau}\Big)
+         + \sum_{\tau:\ \tau + L_k \le t < \tau + L_k + E} b_{hkc\tau}
     """
     menu = sets.menu
+    going = [x for x in menu.held if x.may_go]
+    model.dropped_once = pyo.Constraint(
+        [x.id for x in going],
+        rule=lambda m, i: sum(v for (k, _), v in m.dropped.items() if k == i) <= _racks_of(menu, i),
+    )
 
     def balance(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> Any:
         key = (h, c, k)
         given = m.fleet[key] if key in sets.fleet and sets.fleet_alive(t) else 0
-        return m.racks[key, t] == given + sum(m.buy[key, q] for q in sets.alive(key, t))
+        there = sum(kept(m, x, t) for x in sets.held(key) if x.serves(t))
+        return m.racks[key, t] == given + there + sum(m.buy[key, q] for q in sets.alive(key, t))
 
     model.racks_balance = pyo.Constraint(list(sets.places), list(sets.quarters), rule=balance)
     if menu.fleet:
@@ -29,14 +36,16 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
         most = max(sets.places[key].accelerators for key in sets.fleet)
         wanted = menu.fleet.accelerators
         model.fleet_given = pyo.Constraint(expr=(wanted, placed, wanted + most - 1))
-    limits = {s.system: s.racks for s in menu.supply}
-
-    def supply(m: pyo.ConcreteModel, k: str, q: int) -> Any:
-        orders = [m.buy[o] for o in sets.orders if o[2] == k and o[3] == q]
-        return sum(orders) <= limits[k][q] if orders else pyo.Constraint.Skip
-
     if menu.forced:
         model.forced = pyo.Constraint(
             list(menu.forced), rule=lambda m, k: sum(m.buy[o] for o in sets.orders if o[2] == k) >= 1
         )
-    model.supply = pyo.Constraint(list(limits), list(sets.quarters), rule=supply)
+
+
+def _racks_of(menu: Menu, held: str) -> int:
+    return next(x.racks for x in menu.held if x.id == held)
+
+
+def kept(model: pyo.ConcreteModel, held: HeldTerms, t: int) -> Any:
+    """Racks of an asset or order that are neither sold nor cancelled by a quarter."""
+    return held.racks - sum(model.dropped[held.id, q] for q in held.may_go if q <= t)

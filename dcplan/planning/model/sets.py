@@ -7,7 +7,8 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from dcplan.planning.menu.types import FabricOption, JobConfig, Menu, Placement, PortClass, Staircase
+from dcplan.planning.menu.types import FabricOption, HeldTerms, Menu, Placement, PortClass, Staircase
+from dcplan.planning.menu.work import JobConfig
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 P = tuple[str, str, str]
@@ -55,6 +56,10 @@ class Sets:
         if place.system not in self.menu.orderable:
             return []
         return list(range(place.first_order, len(self.quarters) - place.lead))
+
+    def held(self, key: P) -> list[HeldTerms]:
+        """Assets and orders of a placement."""
+        return [x for x in self.menu.held if x.key == key]
 
     def fleet_alive(self, t: int) -> bool:
         """Whether the given fleet still serves in quarter t."""

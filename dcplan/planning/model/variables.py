@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 
+from dcplan.planning.model.cloud import declare_cloud
 from dcplan.planning.model.onsite import declare_onsite
 from dcplan.planning.model.sets import Sets, most_racks
 
@@ -11,15 +12,18 @@ from dcplan.planning.model.sets import Sets, most_racks
 def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare every variable.
 
-    ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``fitted`` hall units
+    ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling;
+    ``dropped`` racks of assets and orders, sold or cancelled; ``fitted`` hall units
     with a cooling; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it, ``step`` of whole
     leaves begun and ``network_musd`` spent so far; ``training`` and
-    ``research`` accelerators (quarter average); ``run`` a job configuration; ``rented`` accelerators;
+    ``serving`` accelerators of demands (quarter average), ``unmet`` demand;
+    ``run`` a job configuration; ``rented`` accelerators;
     ``blocks`` of backup power; ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
     """
     menu, t = sets.menu, list(sets.quarters)
     halls = [(h.id, c.id) for h in menu.halls for c in h.coolings]
     count = {h.id: h.count for h in menu.halls}
+    standing = {h.id: h.standing for h in menu.halls}
     sites = [s.id for s in menu.sites]
     ports = [(h, f, c) for h, pairs in sets.served.items() for f, c in pairs]
     model.buy = pyo.Var(
@@ -31,8 +35,12 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     # (docs/decisions.md, "presolve"; tests/planning/test_brute_force.py seeds 0 and 10)
     model.racks = pyo.Var(list(sets.places), t, domain=pyo.NonNegativeIntegers)
     model.fleet = pyo.Var(sets.fleet, domain=pyo.NonNegativeIntegers)
+    model.dropped = pyo.Var([(x.id, q) for x in menu.held for q in x.may_go], domain=pyo.NonNegativeIntegers)
     model.fitted = pyo.Var(
-        halls, t, domain=pyo.NonNegativeIntegers, bounds=lambda _, h, c, q: (0, _open(sets, h, q) * count[h])
+        halls,
+        t,
+        domain=pyo.NonNegativeIntegers,
+        bounds=lambda _, h, c, q: (standing[h].get(c, 0), _open(sets, h, q) * count[h]),
     )
     model.fabric = pyo.Var([(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary)
     model.ports_bought = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
@@ -41,14 +49,16 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.step = pyo.Var(steps, t, domain=pyo.Binary)
     model.network_musd = pyo.Var(list(sets.stairs), t, domain=pyo.NonNegativeReals)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
-    demands = [(d.id, *key) for d in menu.capacity for key in sets.places if (key[0], key[2]) in d.tflops]
-    model.research = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
+    demands = [(d.id, *key) for d in menu.demands for key in sets.places if (key[0], key[2]) in d.each]
+    model.serving = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
     model.run = pyo.Var(range(len(menu.configs)), domain=pyo.Binary)
-    offers = [(d.id, o.id) for d in menu.capacity for o in menu.offers if ("cloud:" + o.id, o.accelerator) in d.tflops]
+    offers = [(d.id, o.id) for d in menu.demands for o in menu.offers if ("cloud:" + o.id, o.accelerator) in d.each]
     model.rented = pyo.Var(offers, t, domain=pyo.NonNegativeReals)
+    model.unmet = pyo.Var([d.id for d in menu.demands if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals)
     backed = [s for s in sites if any(h.needs_blocks for h in menu.halls if h.site == s)]
     model.blocks = pyo.Var(backed, t, domain=pyo.NonNegativeIntegers)
     declare_onsite(model, sets)
+    declare_cloud(model, sets)
     model.used = pyo.Var(sites, t, domain=pyo.Binary)
     model.used_new = pyo.Var(backed, t, domain=pyo.Binary)
     model.peak_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)

@@ -1,4 +1,4 @@
-"""Work: each job runs once, accelerators are not shared, research demand is met, rented hardware is limited."""
+"""Work: each job runs once, accelerators are not shared, demands are met."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.planning.model.sets import Sets
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, TFLOPS_PER_PFLOPS
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 
 def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -18,7 +18,7 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
        \sum_m x_{jm} = 1, \quad \sum_{m\ active} g_m x_{jm} \le \sum_c a_k n_{hkct}, \quad
        \sum_{m\ ahead} g_m x_{jm} \le \sum_c a_k n_{hkc,t-1}, \quad
        \sum_c d_{hkct} = \sum_m g_m\,\mathrm{days}_{mt}/D\; x_{jm}, \quad d + u \le a_k n, \quad
-       \sum \tau\,\eta\,(u + v) \ge D_t
+       \sum \tau\,(u + v) + \mathrm{unmet}_t \ge D_t
     """
     menu = sets.menu
     configs = menu.configs
@@ -31,8 +31,7 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
     )
     _add_sharing(model, sets)
     _add_fabric_speed(model, sets)
-    _add_capacity(model, sets)
-    _add_cloud(model, sets)
+    _add_demands(model, sets)
 
 
 def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -68,7 +67,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
     def split(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> Any:
         key = (h, c, k)
         busy = [m.training[key, t]] if (*key, t) in m.training else []
-        busy += [m.research[d.id, key, t] for d in sets.menu.capacity if (d.id, *key, t) in m.research]
+        busy += [m.serving[d.id, key, t] for d in sets.menu.demands if (d.id, *key, t) in m.serving]
         if not busy:
             return pyo.Constraint.Skip
         busy += [m.paused[key, t]] if (*key, t) in m.paused else []
@@ -98,51 +97,21 @@ def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.fabric_speed = pyo.Constraint(range(len(keys)), rule=speed)
 
 
-def _add_capacity(model: pyo.ConcreteModel, sets: Sets) -> None:
+def _add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
     menu = sets.menu
 
     def meet(m: pyo.ConcreteModel, d: str, t: int) -> Any:
-        demand = next(x for x in menu.capacity if x.id == d)
-        rate = demand.utilization_frac / TFLOPS_PER_PFLOPS
-        owned = sum(
-            rate * demand.tflops[k[0], k[2]] * m.research[d, k, t] for k in sets.places if (d, *k, t) in m.research
-        )
+        demand = next(x for x in menu.demands if x.id == d)
+        owned = sum(demand.each[k[0], k[2]] * m.serving[d, k, t] for k in sets.places if (d, *k, t) in m.serving)
         rented = sum(
-            rate * demand.tflops["cloud:" + o.id, o.accelerator] * m.rented[d, o.id, t]
+            demand.each["cloud:" + o.id, o.accelerator] * m.rented[d, o.id, t]
             for o in menu.offers
             if (d, o.id, t) in m.rented
         )
-        total = owned + rented
+        given_up = sum(m.unmet[d, q] for q in (t,) if (d, q) in m.unmet)
+        total = owned + rented + given_up
         if not hasattr(total, "is_expression_type"):  # nothing can serve the demand
-            return pyo.Constraint.Feasible if demand.pflops[t] <= 0 else pyo.Constraint.Infeasible
-        return total >= demand.pflops[t]
+            return pyo.Constraint.Feasible if demand.wanted[t] <= 0 else pyo.Constraint.Infeasible
+        return total >= demand.wanted[t]
 
-    model.research_demand = pyo.Constraint([d.id for d in menu.capacity], list(sets.quarters), rule=meet)
-
-
-def _add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
-    menu = sets.menu
-    on_cloud = [(i, c) for i, c in enumerate(menu.configs) if c.on_cloud]
-
-    def held(m: pyo.ConcreteModel, offer: str, month: int) -> list[Any]:
-        t = month // MONTHS_PER_QUARTER
-        runs = [
-            c.accelerators * m.run[i]
-            for i, c in on_cloud
-            if c.place == "cloud:" + offer and month in sets.active_months(c)
-        ]
-        return runs + [m.rented[d.id, offer, t] for d in menu.capacity if (d.id, offer, t) in m.rented]
-
-    def one(m: pyo.ConcreteModel, offer: str, month: int) -> Any:
-        parts = held(m, offer, month)
-        limit = next(o.max_accelerators for o in menu.offers if o.id == offer)
-        return sum(parts) <= limit if parts else pyo.Constraint.Skip
-
-    def every(m: pyo.ConcreteModel, month: int) -> Any:
-        parts = [part for o in menu.offers for part in held(m, o.id, month)]
-        return sum(parts) <= menu.cloud_max_accelerators if parts else pyo.Constraint.Skip
-
-    months = list(sets.months)
-    model.offer_limit = pyo.Constraint([o.id for o in menu.offers], months, rule=one)
-    if menu.cloud_max_accelerators is not None:
-        model.cloud_limit = pyo.Constraint(months, rule=every)
+    model.demand_met = pyo.Constraint([d.id for d in menu.demands], list(sets.quarters), rule=meet)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dcplan.scenario.schema.demand import Capacity, Demand, Inference, Reference
+from dcplan.scenario.schema.held import Asset, Held, Order
 from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
-from dcplan.scenario.schema.top import Finance, Horizon, Scenario
+from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path
+from dcplan.scenario.schema.uncertainty import Hedge, Uncertainty
 from dcplan.scenario.schema.work import (
-    Capacity,
     Cloud,
     Expectation,
     Fleet,
@@ -17,20 +19,29 @@ from dcplan.scenario.schema.work import (
 )
 
 __all__ = [
+    "Asset",
     "Capacity",
     "Cloud",
+    "Demand",
     "Expectation",
     "Finance",
     "Fleet",
     "GivenFabric",
     "Hall",
+    "Hedge",
+    "Held",
     "Horizon",
+    "Inference",
     "Interruptible",
     "Job",
     "Onsite",
+    "Order",
+    "Reference",
     "Reliability",
     "Scenario",
     "Site",
     "Storage",
     "Supply",
+    "Uncertainty",
+    "demand_path",
 ]

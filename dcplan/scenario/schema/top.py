@@ -7,14 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Fraction, Positive, Quantity, Series, Years
+from dcplan.provenance import Fraction, Path, Positive, Quantity, Series, Years
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
+from dcplan.scenario.schema.held import Asset, Order, YearlyChange
 from dcplan.scenario.schema.site import Site
+from dcplan.scenario.schema.uncertainty import Uncertainty
 from dcplan.scenario.schema.work import (
     Cloud,
     Expectation,
     Fleet,
     GivenFabric,
+    PartsPerQuarter,
     Reliability,
     Storage,
     Supply,
@@ -64,6 +67,8 @@ class Finance(Part):
     budget_usd: Series | None = None
     """Cash out over the horizon (one number) or by quarter (a list; what is not spent carries over)."""
     hardware_life_years: Years | None = None
+    hardware_price_change_frac_per_year: YearlyChange | None = None
+    """Of systems, from the start of the horizon on."""
     residual: Residual | None = None
     tax: Tax = Tax()
     debt: Debt | None = None
@@ -91,11 +96,16 @@ class Scenario(Part):
     systems: AllOrIds = ()
     fabrics: AllOrIds = ()
     fleet: Fleet | None = None
+    assets: tuple[Asset, ...] = ()
+    orders: tuple[Order, ...] = ()
     fabric: GivenFabric | None = None
     storage: Storage | None = None
     reliability: Reliability = Reliability()
     prices: dict[str, dict[str, Any]] = Field(default_factory=dict)
     supply: tuple[Supply, ...] = ()
+    parts_per_quarter: PartsPerQuarter = PartsPerQuarter()
+    vendor_share_max: dict[str, Fraction] = Field(default_factory=dict)
+    """Of the spending on racks ordered over the horizon; by maker of the system or of its accelerators."""
     workloads: Workloads = Workloads()
     cloud: Cloud | None = None
     objective: Literal["min_cost", "max_compute", "min_time", "min_carbon"] = "min_cost"
@@ -104,3 +114,13 @@ class Scenario(Part):
     scenarios: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     sweep: dict[str, Any] = Field(default_factory=dict)
     sensitivity: Sensitivity | None = None
+    uncertainty: Uncertainty | None = None
+
+
+def demand_path(key: str, scenario: Scenario) -> Path:
+    """Where a scenario says how much of a demand there is."""
+    work = scenario.workloads
+    for i, capacity in enumerate(work.capacity):
+        if capacity.id == key:
+            return ("workloads", "capacity", i, capacity.unit)
+    return ("workloads", "inference", [x.id for x in work.inference].index(key), "tokens_per_s")

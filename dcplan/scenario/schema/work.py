@@ -21,8 +21,8 @@ from dcplan.provenance import (
     Slowdown,
 )
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
-
-Precision = Literal["bf16", "fp16", "tf32", "fp8", "fp8-rowwise", "mxfp8", "fp4"]
+from dcplan.scenario.schema.demand import Capacity, Inference, Precision
+from dcplan.scenario.schema.held import YearlyChange
 
 
 class Job(Part):
@@ -42,6 +42,8 @@ class Job(Part):
     accelerators: Count | None = None
     """A fixed size; left out, the plan chooses it."""
     sites: tuple[str, ...] | None = None
+    countries: tuple[str, ...] | None = None
+    """Residency: only sites and cloud regions of these countries (two letters)."""
     stack: str | None = None
     images: Annotated[float, Field(ge=0, le=1e6)] | None = None
     """Images (or tiles) of a sequence that pass through the model's vision encoder; none where left out."""
@@ -54,29 +56,12 @@ class Job(Part):
         return self
 
 
-class Reference(Part):
-    """The job on which delivered FLOP/s are counted."""
-
-    model: str
-    seq_len: Count
-    precision: Precision = "bf16"
-
-
-class Capacity(Part):
-    """Research fleet beside the jobs: quarter average of model FLOP/s on the reference job."""
-
-    id: Key
-    pflops_delivered: Series
-    utilization_frac: Fraction
-    reference: Reference
-    sites: tuple[str, ...] | None = None
-
-
 class Workloads(Part):
     """All demand."""
 
     training: tuple[Job, ...] = ()
     capacity: tuple[Capacity, ...] = ()
+    inference: tuple[Inference, ...] = ()
 
 
 class Cloud(Part):
@@ -88,7 +73,7 @@ class Cloud(Part):
     max_accelerators: CountOrZero | None = None
     max_accelerators_per_offer: CountOrZero | None = None
     egress_tb_per_month: Quantity | None = None
-    price_change_frac_per_year: Quantity | None = None
+    price_change_frac_per_year: YearlyChange | None = None
 
 
 class Fleet(Part):
@@ -162,6 +147,21 @@ class Supply(Part):
     racks_per_quarter: Series | None = None
     lead_quarters: CountOrZero | None = None
     from_quarter: Quarter | None = Field(default=None, alias="from")
+    price_change_frac_per_year: YearlyChange | None = None
+    """Of this system, instead of finance.hardware_price_change_frac_per_year."""
+    price_usd: Series | None = None
+    """Of one unit by order quarter, instead of the catalog's."""
+
+
+class PartsPerQuarter(Part):
+    """What the vendors of parts deliver in a quarter, over all sites; left out, there is no limit."""
+
+    switches: Series | None = None
+    """Of the compute fabric."""
+    transceivers: Series | None = None
+    """Of switches and nodes."""
+    power_blocks: Series | None = None
+    """UPS, generator and transformer come as one block."""
 
 
 class Expectation(Part):

@@ -1,0 +1,133 @@
+"""Rented accelerators of a plan, recomputed: use by month, what commitments cover, every payment and limit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from dcplan.economics.cashflow import Flow
+from dcplan.planning.audit.check import Check
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.menu.work import OfferTerms
+from dcplan.planning.plan import Decisions
+from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
+
+TINY_USD = 1e-3
+"""Less is what rounding leaves of a month that commitments cover."""
+HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
+
+
+def uses(menu: Menu, d: Decisions, offer: str) -> dict[tuple[str, int], float]:
+    """Average accelerators of an offer by what they serve and month."""
+    found: dict[tuple[str, int], float] = defaultdict(float)
+    for (demand, o, t), x in d.rented.items():
+        if o == offer:
+            for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
+                found[demand, month] += x
+    for r in d.runs:
+        if r.place != "cloud:" + offer:
+            continue
+        first = r.start_month * DAYS_PER_MONTH
+        for month in range(menu.quarters * MONTHS_PER_QUARTER):
+            begin = month * DAYS_PER_MONTH
+            days = min(first + r.days, begin + DAYS_PER_MONTH) - max(first, begin)
+            if days > 0:
+                found[r.job, month] += r.accelerators * days / DAYS_PER_MONTH
+    return found
+
+
+def in_force(d: Decisions, offer: OfferTerms, t: int) -> int:
+    """Accelerators of an offer that are committed to in a quarter."""
+    length = {c.term: c.quarters for c in offer.committed}
+    nodes = (n for (o, c, q), n in d.committed.items() if o == offer.id and q <= t < q + length[c])
+    return sum(nodes) * offer.node_accelerators
+
+
+def rented_usd_per_hour(menu: Menu, d: Decisions, place: str) -> float:
+    """What an accelerator-hour of an offer costs in this plan: all its bills over all its use. [USD/h]"""
+    offer = next(o for o in menu.offers if "cloud:" + o.id == place)
+    hours = sum(uses(menu, d, offer.id).values()) * HOURS_PER_MONTH
+    return sum(f.usd for f in cloud_flows(replace(menu, offers=(offer,)), d)) / hours if hours else 0.0
+
+
+def use_by_month(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float]:
+    """Average accelerators of an offer by month."""
+    total: dict[int, float] = defaultdict(float)
+    for (_, month), x in uses(menu, d, offer.id).items():
+        total[month] += x
+    return total
+
+
+def covered(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float]:
+    """Share of each month's use that commitments cover."""
+    total = use_by_month(menu, d, offer)
+    return {month: min(1.0, in_force(d, offer, month // MONTHS_PER_QUARTER) / x) for month, x in total.items() if x > 0}
+
+
+def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
+    """What is rented on demand, by what it serves, and commitments, used or not; after the horizon too."""
+    flows = []
+    for offer in menu.offers:
+        share = covered(menu, d, offer)
+        by_quarter: dict[tuple[str, int], float] = defaultdict(float)
+        for (who, month), x in uses(menu, d, offer.id).items():
+            t = month // MONTHS_PER_QUARTER
+            hours = x * HOURS_PER_MONTH * (1.0 - share.get(month, 0.0))
+            by_quarter[who, t] += hours * offer.usd_per_accelerator_hour[t]
+        flows += [
+            Flow(t, "cloud", f"{who} on {offer.id}", usd) for (who, t), usd in by_quarter.items() if usd > TINY_USD
+        ]
+        for commit in offer.committed:
+            for t, nodes in ((q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)):
+                usd = nodes * offer.node_accelerators * HOURS_PER_QUARTER * commit.usd_per_accelerator_hour[t]
+                line = f"{offer.id} {commit.term}"
+                flows += [
+                    Flow(q, "cloud" if q < menu.quarters else "after", line, usd) for q in range(t, t + commit.quarters)
+                ]
+    return flows
+
+
+def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    """Accelerators of each offer and of all in their busiest month; commitments within the offer; use within them."""
+    held: dict[tuple[str, int], float] = defaultdict(float)
+    for (_, name, t), x in d.rented.items():
+        for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
+            held[name, month] += x
+    for r in d.runs:
+        if r.on_cloud:
+            for month in range(r.start_month, r.start_month + r.months):
+                held[r.place.removeprefix("cloud:"), month] += r.accelerators
+    for offer in menu.offers:
+        months = {m: x for (o, m), x in held.items() if o == offer.id}
+        if months:
+            worst = max(months, key=lambda m: months[m])
+            yield Check(
+                "cloud offer accelerators",
+                offer.id,
+                worst // MONTHS_PER_QUARTER,
+                months[worst],
+                offer.max_accelerators,
+            )
+    if menu.cloud_max_accelerators is not None and held:
+        by_month: dict[int, float] = defaultdict(float)
+        for (_, month), x in held.items():
+            by_month[month] += x
+        worst = max(by_month, key=lambda m: by_month[m])
+        yield Check(
+            "cloud accelerators",
+            "cloud",
+            worst // MONTHS_PER_QUARTER,
+            by_month[worst],
+            menu.cloud_max_accelerators,
+        )
+    for offer in menu.offers:
+        yield from _commitment_checks(menu, d, offer)
+
+
+def _commitment_checks(menu: Menu, d: Decisions, offer: OfferTerms) -> Iterable[Check]:
+    for t in range(menu.quarters if offer.committed else 0):
+        yield Check("committed accelerators", offer.id, t, in_force(d, offer, t), offer.max_accelerators)
+    for month, x in use_by_month(menu, d, offer).items() if not offer.on_demand else ():
+        t = month // MONTHS_PER_QUARTER
+        yield Check("accelerators beyond commitments", offer.id, t, x, in_force(d, offer, t))

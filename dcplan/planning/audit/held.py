@@ -1,0 +1,50 @@
+"""Assets and orders of a plan, recomputed: what is due, what sales and cancellations pay, what is left at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dcplan.economics.cashflow import Flow
+from dcplan.planning.audit.check import Check
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.plan import Decisions
+
+
+def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
+    """Payments for orders when they arrive, fees in the first quarter, sales in theirs, and worth at the end.
+
+    A sale is no negative capital: no budget counts on it. Its value stands with the residuals.
+    """
+    flows = []
+    for x in menu.held:
+        site = menu.hall(x.key[0]).site
+        last = menu.quarters - 1
+        if x.due_usd and x.first < menu.quarters:
+            kept = d.held_racks(x, x.first)
+            hardware = kept * (x.due_usd - x.storage_usd)
+            flows.append(Flow(x.first, "capex", f"order {x.id}", hardware, site))
+            flows.append(Flow(x.first, "capex", f"order {x.id} storage", kept * x.storage_usd, site))
+        for (i, t), n in d.dropped.items():
+            if i != x.id:
+                continue
+            if x.cancel_usd is not None:
+                flows.append(Flow(t, "capex", f"cancellation {x.id}", n * x.cancel_usd, site))
+            else:
+                flows.append(Flow(t, "residual", f"sale {x.id}", -n * x.resale_usd[t], site))
+        flows.append(Flow(last, "residual", f"held {x.id}", -d.held_racks(x, last) * x.end_usd, site, at_end=True))
+    return [f for f in flows if f.usd]
+
+
+def held_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+    """No more racks leave than there are, only in quarters in which they may."""
+    known = {x.id: x for x in menu.held}
+    for (i, t), n in d.dropped.items():
+        allowed = known[i].racks if i in known and t in known[i].may_go else 0
+        yield Check("racks sold or cancelled when they may not", i, t, n, allowed)
+    for x in menu.held:
+        gone = sum(n for (i, _), n in d.dropped.items() if i == x.id)
+        yield Check("racks sold or cancelled", x.id, menu.quarters - 1, gone, x.racks)
+    for hall in menu.halls:
+        for cooling, units in hall.standing.items():
+            there = d.fitted.get((hall.id, cooling, 0), 0)
+            yield Check("hall units that assets fill", f"{hall.id} {cooling}", 0, units, there)

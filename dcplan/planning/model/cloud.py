@@ -1,0 +1,139 @@
+"""Rented accelerators: their limits, commitments to terms, and what both cost, after the horizon too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyomo.environ as pyo
+
+from dcplan.planning.menu.work import OfferTerms
+from dcplan.planning.model.sets import Sets
+from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, USD_PER_MUSD
+
+M = USD_PER_MUSD
+
+
+def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
+    """Declare commitments in whole nodes by start quarter, and the average use of a month that they cover."""
+    most = {(o.id, c.term): o.max_accelerators // o.node_accelerators for o in sets.menu.offers for c in o.committed}
+    model.committed = pyo.Var(
+        list(most), list(sets.quarters), domain=pyo.NonNegativeIntegers, bounds=lambda _, o, c, t: (0, most[o, c])
+    )
+    bound = list(dict.fromkeys(o for o, _ in most))
+    model.covered = pyo.Var(bound, list(sets.months), domain=pyo.NonNegativeReals)
+
+
+def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""State what may be rented, and what a commitment covers.
+
+    .. math::
+       \sum_{m\ active} g_m x_{jm} + \sum_d v_{dot} \le G_o, \qquad
+       \sum_{\tau \le t < \tau + L_c} k_o\, b_{oc\tau} \le G_o, \\
+       u_{oi} \le \sum_{c} \sum_{\tau\ in\ force} k_o\, b_{oc\tau}, \qquad
+       u_{oi} \le \sum_m g_m\,\mathrm{days}_{mi}/D_{month}\; x_{jm} + \sum_d v_{dot}
+
+    with u the use of a month that commitments cover; an offer without a price on demand is used under one alone.
+    """
+    menu = sets.menu
+    months = list(sets.months)
+
+    def one(m: pyo.ConcreteModel, offer: str, month: int) -> Any:
+        parts = _held(m, sets, offer, month)
+        limit = next(o.max_accelerators for o in menu.offers if o.id == offer)
+        return sum(parts) <= limit if parts else pyo.Constraint.Skip
+
+    def every(m: pyo.ConcreteModel, month: int) -> Any:
+        parts = [part for o in menu.offers for part in _held(m, sets, o.id, month)]
+        return sum(parts) <= menu.cloud_max_accelerators if parts else pyo.Constraint.Skip
+
+    model.offer_limit = pyo.Constraint([o.id for o in menu.offers], months, rule=one)
+    if menu.cloud_max_accelerators is not None:
+        model.cloud_limit = pyo.Constraint(months, rule=every)
+    _add_commitments(model, sets, months)
+
+
+def _held(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[Any]:
+    """Accelerators that an offer must have ready in a month."""
+    t = month // MONTHS_PER_QUARTER
+    runs = [
+        c.accelerators * model.run[i]
+        for i, c in enumerate(sets.menu.configs)
+        if c.place == "cloud:" + offer and month in sets.active_months(c)
+    ]
+    return runs + [model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented]
+
+
+def _add_commitments(model: pyo.ConcreteModel, sets: Sets, months: list[int]) -> None:
+    offers = {o.id: o for o in sets.menu.offers if o.committed}
+    keys, t = list(offers), list(sets.quarters)
+
+    def room(m: pyo.ConcreteModel, o: str, q: int) -> Any:
+        return in_force(m, offers[o], q) <= offers[o].max_accelerators
+
+    def within(m: pyo.ConcreteModel, o: str, month: int) -> Any:
+        return m.covered[o, month] <= in_force(m, offers[o], month // MONTHS_PER_QUARTER)
+
+    def used(m: pyo.ConcreteModel, o: str, month: int) -> Any:
+        use = _use(m, sets, o, month)
+        return m.covered[o, month] == use if not offers[o].on_demand else m.covered[o, month] <= use
+
+    model.commit_limit = pyo.Constraint(keys, t, rule=room)
+    model.commit_covers = pyo.Constraint(keys, months, rule=within)
+    model.commit_used = pyo.Constraint(keys, months, rule=used)
+
+
+def in_force(model: pyo.ConcreteModel, offer: OfferTerms, t: int) -> Any:
+    """Accelerators committed to in a quarter."""
+    return sum(
+        offer.node_accelerators * model.committed[offer.id, c.term, q]
+        for c in offer.committed
+        for q in range(max(0, t - c.quarters + 1), t + 1)
+    )
+
+
+def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
+    """Average accelerators of an offer used in a month."""
+    begin, total = month * DAYS_PER_MONTH, 0.0
+    for i, c in enumerate(sets.menu.configs):
+        first = c.start_month * DAYS_PER_MONTH
+        days = min(first + c.days, begin + DAYS_PER_MONTH) - max(first, begin)
+        if c.place == "cloud:" + offer and days > 0:
+            total += c.accelerators * days / DAYS_PER_MONTH * model.run[i]
+    t = month // MONTHS_PER_QUARTER
+    return total + sum(model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented)
+
+
+def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """Rented accelerators of a quarter: what is used at the price on demand, less what commitments cover. [M$]"""
+    price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.menu.offers}
+    total: Any = 0.0
+    for i, config in enumerate(sets.menu.configs):
+        days = sets.days_in_quarter(config, t) if config.on_cloud else 0.0
+        if days > 0:
+            hourly = price[config.place.removeprefix("cloud:")]
+            total += config.accelerators * days * HOURS_PER_DAY * hourly / M * model.run[i]
+    for d, o, q in model.rented:
+        if q == t:
+            total += HOURS_PER_QUARTER * price[o] / M * model.rented[d, o, q]
+    hours = DAYS_PER_MONTH * HOURS_PER_DAY
+    for o, month in model.covered:
+        if month // MONTHS_PER_QUARTER == t:
+            total -= hours * price[o] / M * model.covered[o, month]
+    return total + _paid(model, sets, t)
+
+
+def after(model: pyo.ConcreteModel, sets: Sets) -> dict[int, Any]:
+    """What commitments still cost in quarters after the horizon. [M$]"""
+    terms = [c.quarters for o in sets.menu.offers for c in o.committed]
+    last = len(sets.quarters)
+    return {t: _paid(model, sets, t) for t in range(last, last + max(terms, default=1) - 1)}
+
+
+def _paid(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    total: Any = 0.0
+    terms = {(o.id, c.term): (o, c) for o in sets.menu.offers for c in o.committed}
+    for (o, c, q), nodes in model.committed.items():
+        offer, commit = terms[o, c]
+        if q <= t < q + commit.quarters:
+            total += offer.node_accelerators * commit.usd_per_accelerator_hour[q] * HOURS_PER_QUARTER / M * nodes
+    return total

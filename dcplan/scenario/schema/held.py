@@ -1,0 +1,76 @@
+"""Hardware that exists or is on order when the plan begins."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from dcplan.provenance import Fraction, NonNegative, Positive, Quantity, Years
+from dcplan.scenario.schema.base import Count, Key, Part, Quarter
+
+
+def _change(quantity: Quantity) -> Quantity:
+    if not all(-1 < x <= 10 for x in (quantity.value, *quantity.bounds)):
+        code = "quantity_range"
+        raise PydanticCustomError(code, "must be above -1 (-0.1 is 10 % less a year) and at most 10")
+    return quantity
+
+
+YearlyChange = Annotated[Quantity, AfterValidator(_change)]
+"""Growth a year as a fraction; below 0 it falls."""
+
+
+class Held(Part):
+    """So many accelerators of a system in a hall."""
+
+    id: Key
+    system: str
+    accelerators: Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
+    site: str | None = None
+    hall: str | None = None
+    cooling: str | None = None
+    """One of the hall's; needed where it has several."""
+    nodes_per_rack: Count | None = None
+    price_usd: Positive | None = None
+    """Of one unit when new; left out, the catalog's. Residual values are shares of it."""
+
+
+class Asset(Held):
+    """In service before the plan begins: paid, ageing, to be sold when that pays."""
+
+    in_service: Quarter
+    fabric: str | None = None
+    """Family that connects it; needed where the scenario names several."""
+    life_years: Years | None = None
+    may_sell: bool = True
+
+
+class Slip(Part):
+    """Days by which a delivery comes after its date."""
+
+    p10: NonNegative = Quantity(value=0.0)
+    p50: NonNegative
+    p90: NonNegative
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Slip:
+        if not self.p10.value <= self.p50.value <= self.p90.value:
+            code = "slip"
+            raise PydanticCustomError(code, "p10 <= p50 <= p90 does not hold")
+        return self
+
+
+class Order(Held):
+    """Placed before the plan begins: it arrives, late perhaps, or is cancelled for a fee."""
+
+    placed: Quarter | None = None
+    expected: Quarter
+    """First quarter in service by the vendor's date."""
+    slip_days: Slip | None = None
+    """Left out, the catalog's delivery slip."""
+    paid_frac: Fraction = Quantity(value=0.0)
+    """Of the price, paid already; the rest is due when it arrives."""
+    cancellation_fee_frac: Fraction | None = None
+    """Of the price; what is paid counts towards it. Left out, the order stands."""

@@ -1,0 +1,175 @@
+"""Committed terms of rented nodes: enumeration, hand calculation, audit, scenario reading."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from pathlib import Path
+
+import pytest
+
+from dcplan.economics.cashflow import npv_usd, totals_usd
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.menu.build import build
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.menu.work import CommitTerms, JobConfig, JobTerms
+from dcplan.planning.model.build import build_model
+from dcplan.planning.plan import Decisions, columns_of, from_solution, to_table
+from dcplan.planning.solve import highs
+from dcplan.scenario.load import load
+from tests.planning.small import small_menu
+
+HOURS = 2191.5
+NODE = 8
+
+
+def rented_menu(wanted: tuple[float, ...], quarters_of_term: int = 2, price: float = 2.0) -> Menu:
+    """Research on rented accelerators alone: 0.2 PFLOP/s each, 3 USD/h on demand, a term at ``price``."""
+    menu, n = small_menu(), len(wanted)
+    term = CommitTerms("reserved-1y", quarters_of_term, (price,) * n)
+    offer = dataclasses.replace(menu.offers[0], usd_per_accelerator_hour=(3.0,) * n, committed=(term,))
+    demand = dataclasses.replace(menu.demands[0], wanted=wanted, each={("cloud:o", "chip"): 0.2})
+    site = dataclasses.replace(menu.sites[0], utility_mw=(0.4,) * n, usd_per_kwh=(0.08,) * n)
+    keep = (0.5,) * n
+    money = dataclasses.replace(
+        menu.finance, budget_usd=None, hardware_residual_frac=keep, building_residual_frac=keep,
+        power_residual_frac=keep, cooling_residual_frac=keep,
+    )  # fmt: skip
+    return dataclasses.replace(
+        menu, quarters=n, sites=(site,), placements=(), fabrics=(), jobs=(), configs=(), demands=(demand,),
+        offers=(offer,), supply=(), finance=money, orderable=frozenset(),
+    )  # fmt: skip
+
+
+def best(menu: Menu) -> tuple[Decisions, float]:
+    matrix = highs.compile_model(build_model(menu)[0])
+    outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
+    assert outcome.values is not None
+    return from_solution(menu, matrix.columns, [float(v) for v in outcome.values]), outcome.objective * 1e6
+
+
+def cheapest(menu: Menu, most: int) -> float:
+    """Enumerate nodes begun in each quarter; use above them at the price on demand, the term's end paid too."""
+    term, n = menu.offers[0].committed[0], menu.quarters
+    use = [x / 0.2 for x in menu.demands[0].wanted]
+    factor = [1.1 ** -((t + 0.5) / 4) for t in range(n + term.quarters)]
+    found = []
+    for begun in itertools.product(range(most + 1), repeat=n):
+        held = [NODE * sum(b for q, b in enumerate(begun) if q <= t < q + term.quarters) for t in range(n + 12)]
+        if max(held) > menu.offers[0].max_accelerators:
+            continue
+        cost = sum(factor[t] * 3.0 * HOURS * max(use[t] - held[t], 0.0) for t in range(n))
+        price = term.usd_per_accelerator_hour[0]
+        cost += sum(factor[t] * price * HOURS * held[t] for t in range(n + term.quarters - 1))
+        found.append(cost)
+    return min(found)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "length", "price"),
+    [
+        ((4.0, 4.0, 4.0), 2, 2.0),
+        ((1.0, 5.0, 2.0), 2, 2.4),
+        ((5.0, 0.5, 5.0), 2, 1.4),
+        ((3.0, 3.0, 3.0), 4, 1.9),
+        ((2.0, 4.0, 6.0), 2, 2.95),
+        ((6.0, 6.0, 0.0), 3, 1.0),
+    ],
+)
+def test_optimum_equals_enumeration(wanted: tuple[float, ...], length: int, price: float) -> None:
+    menu = rented_menu(wanted, length, price)
+    d, cost = best(menu)
+    assert cost == pytest.approx(cheapest(menu, 5), rel=1e-9)
+    books = make_accounts(menu, d)
+    assert npv_usd(books.flows, 0.1) == pytest.approx(cost, rel=1e-9)
+    assert [c.name for c in all_checks(menu, d, books) if not c.holds] == []
+
+
+def test_a_commitment_is_paid_used_or_not_and_after_the_end() -> None:
+    """One node of 8 at 2 USD/h over 2 quarters from the last one: a quarter inside, one after it: 8 x 2 x 2191.5."""
+    menu = rented_menu((0.0, 0.8))  # 4 accelerators in the last quarter
+    d = Decisions(rented={("research", "o", 1): 4.0}, committed={("o", "reserved-1y", 1): 1})
+    totals = totals_usd(make_accounts(menu, d).flows)
+    assert totals["cloud"] == pytest.approx(8 * 2 * HOURS)
+    assert totals["after"] == pytest.approx(8 * 2 * HOURS)
+    assert totals["residual"] == 0.0
+
+
+def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
+    """12 accelerators for half a month, 8 committed: 4 of 12 on demand; the other months' commitment is not used."""
+    menu = rented_menu((0.0, 0.0))
+    run = JobConfig("job", "cloud:o", "chip", "chip", 12, 0.0, "bf16", 365.25 / 24, 15.0, 0, {}, 0.4, 1.0)
+    menu = dataclasses.replace(menu, jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),), configs=(run,))
+    d = Decisions(runs=[run], committed={("o", "reserved-1y", 0): 1})
+    flows = make_accounts(menu, d).flows
+    on_demand = sum(f.usd for f in flows if f.line == "job on o")
+    # average of the month: 6 accelerators, all covered by 8
+    assert on_demand == pytest.approx(0.0, abs=1e-6)
+    twice = dataclasses.replace(run, accelerators=24)
+    flows = make_accounts(menu, Decisions(runs=[twice], committed={("o", "reserved-1y", 0): 1})).flows
+    # average 12: 4 beyond the 8, for 730.5 hours at 3 USD
+    assert sum(f.usd for f in flows if f.line == "job on o") == pytest.approx(4 * 730.5 * 3.0)
+
+
+def test_without_a_price_on_demand_use_stays_within_commitments() -> None:
+    menu = rented_menu((1.0, 3.0))
+    bound = dataclasses.replace(menu.offers[0], on_demand=False, usd_per_accelerator_hour=(0.0, 0.0))
+    menu = dataclasses.replace(menu, offers=(bound,))
+    d, _ = best(menu)
+    assert d.committed  # 5 and 15 accelerators: 1 node, then 2
+    assert sum(d.committed.values()) == 2
+    broken = Decisions(rented=d.rented)
+    names = {c.name for c in all_checks(menu, broken, make_accounts(menu, broken)) if not c.holds}
+    assert names == {"accelerators beyond commitments"}
+
+
+def test_planted_faults_are_found_and_decisions_come_back() -> None:
+    menu = rented_menu((4.0, 4.0))
+    d, _ = best(menu)
+    values, wrong = columns_of(menu, to_table(d))
+    assert not wrong
+    assert {k: v for k, v in values.items() if k.startswith("committed")} == {
+        f"committed[o,reserved-1y,{q}]": float(n) for (_, _, q), n in d.committed.items()
+    }
+    over = Decisions(rented=d.rented, committed={("o", "reserved-1y", 0): 9})
+    names = {c.name for c in all_checks(menu, over, make_accounts(menu, over)) if not c.holds}
+    assert names == {"committed accelerators"}
+
+
+TEXT = """
+dcplan: 1
+name: terms
+horizon: {start: 2027-Q1, quarters: 4}
+sites:
+  - id: ashburn
+    location: us-ashburn
+    utility_mw: 1
+    halls: [{id: air, racks: 6, rack_kw_max: 40, it_mw: 0.2, cooling: [air-chiller]}]
+systems: [dgx-h200]
+fabrics: [ib-ndr-400]
+workloads: {capacity: [{id: base, accelerator_hours: 1.0e5, utilization_frac: 1}]}
+cloud:
+  offers: [aws-p5en-48xlarge]
+  terms: TERMS
+  prices: {aws-p5en-48xlarge: {on_demand_usd_per_h: 64, reserved_3y_usd_per_h: 32}}
+  price_change_frac_per_year: -0.1
+"""
+
+
+def test_terms_of_a_scenario_are_read_with_their_prices(tmp_path: Path) -> None:
+    file = tmp_path / "terms.yaml"
+    file.write_text(TEXT.replace("TERMS", "[on-demand, reserved-3y, spot]"), encoding="utf-8")
+    menu = build(load(file)).menu
+    offer = menu.offers[0]
+    assert offer.on_demand
+    assert offer.usd_per_accelerator_hour[0] == pytest.approx(8.0)
+    (term,) = offer.committed
+    assert (term.term, term.quarters) == ("reserved-3y", 12)
+    assert term.usd_per_accelerator_hour == pytest.approx([4.0 * 0.9 ** (t / 4) for t in range(4)])
+    assert any(x.id == "spot" and "may take it back" in x.reason for x in menu.left_out)
+    file.write_text(TEXT.replace("TERMS", "[reserved-3y]"), encoding="utf-8")
+    only = build(load(file)).menu.offers[0]
+    assert (only.on_demand, only.usd_per_accelerator_hour[0]) == (False, 0.0)
+    file.write_text(TEXT.replace("TERMS", "[reserved-1y]").replace("aws-p5en", "aws-p5en"), encoding="utf-8")
+    assert build(load(file)).menu.offers == () or build(load(file)).menu.offers[0].committed[0].term == "reserved-1y"

@@ -1,0 +1,45 @@
+"""Borrowed capital in the budget: proceeds and service by quarter, by hand and in the model."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from dcplan.economics.cashflow import Flow, debt_usd
+from dcplan.economics.discount import payment_frac
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.model.build import build_model
+from dcplan.planning.solve import highs
+from tests.planning.small import small_menu
+
+
+def test_service_by_hand() -> None:
+    """100 borrowed at half of 200; 9 % over a year, monthly: payment 8.7451, 26.2354 a quarter."""
+    each = payment_frac(0.09 / 12, 12)
+    assert each * 100 == pytest.approx(8.7451, abs=1e-4)
+    drawn, served = debt_usd([Flow(0, "capex", "x", 200.0)], 6, 0.5, (0.0, *[3 * each] * 4, 0.0))
+    assert drawn == [100.0, 0, 0, 0, 0, 0]
+    assert served == pytest.approx([0, 26.2354, 26.2354, 26.2354, 26.2354, 0], abs=1e-3)
+    # discounted at the lender's monthly rate from the end of the draw's quarter, the payments are worth the loan
+    value = sum(each * 100 / 1.0075**m for m in range(1, 13))
+    assert value == pytest.approx(100.0)
+
+
+def solved(menu: Menu) -> highs.Outcome:
+    return highs.solve(highs.compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
+
+
+def borrowed(menu: Menu, share: float) -> Menu:
+    money = dataclasses.replace(menu.finance, debt_share_frac=share, debt_service_frac=(0.0, 0.26))
+    return dataclasses.replace(menu, finance=money)
+
+
+def test_a_loan_opens_a_plan_that_the_budget_alone_does_not() -> None:
+    menu = dataclasses.replace(small_menu(), configs=small_menu().configs[:1])  # the run on owned racks alone
+    poor = dataclasses.replace(menu, finance=dataclasses.replace(menu.finance, budget_usd=(0.9e6, 1.2e6)))
+    assert solved(poor).status == highs.INFEASIBLE
+    rich, lent = solved(menu), solved(borrowed(poor, 0.5))
+    assert lent.status == highs.OPTIMAL
+    # financing changes what can be paid when, not what the project costs
+    assert lent.objective == pytest.approx(rich.objective, rel=1e-9)

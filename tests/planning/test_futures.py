@@ -1,0 +1,139 @@
+"""A fixed plan in futures: as planned it costs what the audit says; otherwise what the accounts of that world say."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from dcplan.economics.cashflow import npv_usd
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.futures import Evaluator, Future, sampled, triangular
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.model.build import build_model
+from dcplan.planning.plan import Decisions, from_solution
+from dcplan.planning.solve import highs
+from tests.planning.small import HALL, small_menu
+
+HOURS = 2191.5
+
+
+def planned(menu: Menu) -> Decisions:
+    matrix = highs.compile_model(build_model(menu)[0])
+    found = highs.solve(matrix, gap=0.0, time_limit_s=60)
+    assert found.values is not None
+    return from_solution(menu, matrix.columns, [float(v) for v in found.values])
+
+
+def as_if_exact(menu: Menu) -> Menu:
+    """Runs whose median is their planned length, so that no future differs by that alone."""
+    configs = tuple(dataclasses.replace(c, days_p50=c.days) for c in menu.configs)
+    return dataclasses.replace(menu, configs=configs)
+
+
+@pytest.fixture(scope="module")
+def case() -> tuple[Menu, Decisions, Evaluator]:
+    menu = as_if_exact(small_menu())
+    d = planned(menu)
+    return menu, d, Evaluator(menu, d, make_accounts(menu, d))
+
+
+def test_as_planned_it_costs_what_the_audit_says(case: tuple[Menu, Decisions, Evaluator]) -> None:
+    menu, d, evaluator = case
+    found = evaluator.outturn(Future())
+    assert found.npv_usd == pytest.approx(npv_usd(make_accounts(menu, d).flows, 0.1), rel=1e-9)
+    assert max(found.unmet.values()) == pytest.approx(0.0, abs=1e-9)
+    assert all(late <= 0 for late in found.late_days.values())
+
+
+@pytest.mark.parametrize(
+    "future",
+    [
+        Future(hardware_price=1.3),
+        Future(energy_price=1.8),
+        Future(cloud_price=0.5, demand=1.2),
+        Future(demand=0.5),
+        Future(hardware_price=0.8, energy_price=1.4, cloud_price=1.2, demand=1.3),
+    ],
+)
+def test_other_prices_and_demand_cost_what_the_accounts_of_that_world_say(
+    case: tuple[Menu, Decisions, Evaluator], future: Future
+) -> None:
+    """The same racks in a menu with those prices and demands, demands served anew by the optimizer, every run kept."""
+    menu, _, evaluator = case
+    world = dataclasses.replace(
+        menu,
+        placements=tuple(dataclasses.replace(p, price_factor=(future.hardware_price,) * 2) for p in menu.placements),
+        sites=tuple(
+            dataclasses.replace(s, usd_per_kwh=tuple(x * future.energy_price for x in s.usd_per_kwh))
+            for s in menu.sites
+        ),
+        offers=tuple(
+            dataclasses.replace(
+                o, usd_per_accelerator_hour=tuple(x * future.cloud_price for x in o.usd_per_accelerator_hour)
+            )
+            for o in menu.offers
+        ),
+        demands=tuple(dataclasses.replace(x, wanted=tuple(w * future.demand for w in x.wanted)) for x in menu.demands),
+        finance=dataclasses.replace(menu.finance, budget_usd=None),
+    )
+    matrix = highs.compile_model(build_model(world)[0])
+    before = highs.compile_model(build_model(menu)[0])
+    solved = highs.solve(before, gap=0.0, time_limit_s=60)
+    assert solved.values is not None
+    held = {i: float(round(solved.values[i])) for i in range(len(matrix.columns)) if matrix.integer[i]}
+    found = highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=held)
+    assert found.values is not None
+    other = from_solution(world, matrix.columns, [float(v) for v in found.values])
+    books = make_accounts(world, other)
+    assert not [c for c in all_checks(world, other, books) if not c.holds]
+    assert evaluator.outturn(future).npv_usd == pytest.approx(npv_usd(books.flows, 0.1), rel=1e-6)
+
+
+def test_late_hardware_is_missing_until_it_comes() -> None:
+    """16 accelerators of a, ordered in Q1, serve Q2: 30 days late they miss 30 / 91.3125 of it."""
+    menu = small_menu()
+    demand = dataclasses.replace(menu.demands[0], wanted=(0.0, 3.2), each={(HALL, "a"): 0.2}, unmet_usd=1e6)
+    menu = dataclasses.replace(menu, jobs=(), configs=(), demands=(demand,))
+    d = planned(menu)
+    assert d.racks(menu, (HALL, "wet", "a"), 1) + d.racks(menu, (HALL, "dry", "a"), 1) == 1
+    found = Evaluator(menu, d, make_accounts(menu, d)).outturn(Future(delivery_days=30.0))
+    assert found.unmet["research"] == pytest.approx(3.2 * 30 / 91.3125)
+
+
+def test_a_slower_run_ends_later_and_a_late_delivery_starts_it_later() -> None:
+    menu = as_if_exact(small_menu())
+    menu = dataclasses.replace(menu, configs=menu.configs[:1])  # on a, from day 91.3125, 60 days
+    d = planned(menu)
+    evaluator = Evaluator(menu, d, make_accounts(menu, d))
+    end = 182.625
+    assert evaluator.outturn(Future()).late_days["job"] == pytest.approx(91.3125 + 60 - end)
+    slow = evaluator.outturn(Future(step_time=1.25, tokens=1.1, delivery_days=20.0))
+    assert slow.late_days["job"] == pytest.approx(91.3125 + 20 + 60 * 1.25 * 1.1 - end)
+
+
+def test_more_of_anything_bad_never_costs_less(case: tuple[Menu, Decisions, Evaluator]) -> None:
+    _, _, evaluator = case
+    for name, values in {
+        "hardware_price": (0.8, 1.0, 1.5), "energy_price": (0.5, 1.0, 2.0), "cloud_price": (0.5, 1.0, 2.0),
+        "demand": (0.0, 0.7, 1.0, 1.6), "delivery_days": (0.0, 10.0, 60.0),
+    }.items():  # fmt: skip
+        costs = [evaluator.outturn(Future(**{name: v})).npv_usd for v in values]
+        if name != "delivery_days":  # what is late saves energy, and costs rent
+            assert costs == sorted(costs), name
+
+
+def test_the_sample_has_the_triangular_distribution() -> None:
+    """Mean (a + b + c) / 3, variance (a2 + b2 + c2 - ab - ac - bc) / 18 of (0.8, 1.0, 1.5)."""
+    values = np.array([f.energy_price for f in sampled({"energy_price": (0.8, 1.0, 1.5)}, 4000, 3)])
+    assert values.mean() == pytest.approx(1.1, abs=1e-4)
+    assert values.var() == pytest.approx((0.64 + 1 + 2.25 - 0.8 - 1.2 - 1.5) / 18, rel=1e-3)
+    assert triangular(np.array([0.3]), 2.0, 2.0, 2.0).tolist() == [2.0]
+
+
+def test_same_seed_same_futures() -> None:
+    spread = {"demand": (0.5, 1.0, 2.0), "tokens": (1.0, 1.0, 1.4)}
+    assert sampled(spread, 50, 1) == sampled(spread, 50, 1)
+    assert sampled(spread, 50, 1) != sampled(spread, 50, 2)

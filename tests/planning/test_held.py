@@ -1,0 +1,218 @@
+"""Assets and orders: enumeration on tiny menus, hand calculations, the audit's faults, reading a scenario."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dcplan.economics.cashflow import cash_out_usd, totals_usd
+from dcplan.errors import InputError
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.menu.build import build
+from dcplan.planning.menu.types import HeldTerms, Menu
+from dcplan.planning.model.build import build_model
+from dcplan.planning.plan import Decisions, columns_of, to_table
+from dcplan.planning.solve import highs
+from dcplan.scenario.load import load
+from tests.planning.brute import best_cost
+from tests.planning.small import HALL, small_menu
+from tests.planning.tiny import tiny_menu
+
+
+def with_held(seed: int) -> Menu:
+    """A tiny menu with one rack of its first system: an asset that may be sold, or an order that may be cancelled."""
+    rng = np.random.default_rng(20_000 + seed)
+    menu = tiny_menu(seed)
+    place, n = menu.placements[0], menu.quarters
+    price = place.price_usd * float(rng.uniform(0.3, 1.0))
+    if seed % 2:
+        first = int(rng.integers(0, n))
+        held = HeldTerms(
+            "h", place.key, 1, first, first + 20, 0.5 * price, due_usd=float(rng.uniform(0.2, 0.9)) * price,
+            cancel_usd=float(rng.uniform(-0.2, 0.4)) * price,
+        )  # fmt: skip
+        halls = tuple(dataclasses.replace(h, available_from=0) for h in menu.halls)
+    else:
+        sold = tuple(price * x for x in sorted(rng.uniform(0.3, 0.9, n), reverse=True))
+        last = int(rng.integers(1, n + 3))
+        held = HeldTerms("h", place.key, 1, 0, last, 0.3 * price if last > n else 0.0, sold, standing=True)
+        paid = {o.id: place.ports * next(iter(o.shares.values())).usd for o in menu.fabrics}
+        halls = tuple(
+            dataclasses.replace(
+                h, available_from=0, existing=True, needs_blocks=False, standing={"cool": 1}, standing_usd=paid
+            )
+            for h in menu.halls
+        )
+    return dataclasses.replace(menu, held=(held,), halls=halls)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_optimum_equals_enumeration(seed: int) -> None:
+    menu = with_held(seed)
+    expected = best_cost(menu)
+    outcome = highs.solve(highs.compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
+    if math.isinf(expected):
+        assert outcome.status == highs.INFEASIBLE
+    else:
+        assert outcome.objective * 1e6 == pytest.approx(expected, rel=1e-6, abs=1.0)
+
+
+def test_the_enumeration_keeps_and_parts() -> None:
+    """The sample holds assets kept, assets sold, orders kept and orders cancelled."""
+    ways = set()
+    for seed in range(30):
+        menu = with_held(seed)
+        matrix = highs.compile_model(build_model(menu)[0])
+        found = highs.solve(matrix, gap=0.0, time_limit_s=60)
+        if found.values is not None:
+            gone = any(v > 0.5 for name, v in zip(matrix.columns, found.values, strict=True) if "dropped" in name)
+            ways.add((menu.held[0].standing, gone))
+    assert ways == {(True, False), (True, True), (False, False), (False, True)}
+
+
+def held_menu(**changes: object) -> Menu:
+    """The small menu with two old racks of a under wet in one of its two hall units, and no demand."""
+    menu = small_menu()
+    held = HeldTerms("old", (HALL, "wet", "a"), 2, 0, 9, 100e3, (300e3, 200e3), standing=True)
+    hall = dataclasses.replace(menu.halls[0], standing={"wet": 1}, standing_usd={"eth/2t": 96e3})
+    held = dataclasses.replace(held, **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(menu, held=(held,), halls=(hall,), jobs=(), configs=(), demands=())
+
+
+def test_flows_of_a_kept_and_a_sold_rack_by_hand() -> None:
+    menu = held_menu()
+    d = Decisions(fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1}, fabric={HALL: "eth/2t"}, dropped={("old", 1): 1})
+    books = make_accounts(menu, d)
+    assert totals_usd(books.flows)["capex"] == pytest.approx(0.0)  # hall, network and racks are paid
+    assert totals_usd(books.flows)["residual"] == pytest.approx(-200e3 - 100e3)  # one sold in Q2, one left at the end
+    assert [books.halls[HALL, t].racks for t in (0, 1)] == [2, 1]
+    assert min(cash_out_usd(books.flows, 2)) > 0.0  # a sale never lowers what a budget must cover
+
+
+def test_flows_of_an_order_by_hand() -> None:
+    menu = held_menu(standing=False, first=1, due_usd=800e3, storage_usd=50e3, cancel_usd=-150e3, resale_usd=())
+    menu = dataclasses.replace(menu, halls=(dataclasses.replace(menu.halls[0], standing={}, standing_usd={}),))
+    units = {(HALL, "wet", 1): 1}
+    d = Decisions(fitted=units, fabric={HALL: "eth/2t"}, blocks={("s", 1): 3}, dropped={("old", 0): 1})
+    lines = {(f.line, f.quarter): f.usd for f in make_accounts(menu, d).flows if f.group == "capex"}
+    assert lines["order old", 1] == pytest.approx(750e3)
+    assert lines["order old storage", 1] == pytest.approx(50e3)
+    assert lines["cancellation old", 0] == pytest.approx(-150e3)  # more was paid ahead than the fee
+
+
+@pytest.mark.parametrize(
+    ("spoil", "name"),
+    [
+        (lambda d: d.dropped.update({("old", 0): 3}), "racks sold or cancelled"),
+        (lambda d: d.dropped.update({("gone", 0): 1}), "racks sold or cancelled when they may not"),
+        (lambda d: d.fitted.update({(HALL, "wet", 0): 0}), "hall units that assets fill"),
+    ],
+)
+def test_planted_faults_are_found(spoil: object, name: str) -> None:
+    menu = held_menu()
+    d = Decisions(
+        fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1}, fabric={HALL: "eth/2t"},
+        blocks={("s", 0): 2, ("s", 1): 2},
+    )  # fmt: skip
+    assert not [c for c in all_checks(menu, d, make_accounts(menu, d)) if not c.holds]
+    spoil(d)  # type: ignore[operator]
+    assert name in {c.name for c in all_checks(menu, d, make_accounts(menu, d)) if not c.holds}
+
+
+def test_decisions_come_back() -> None:
+    d = Decisions(fitted={(HALL, "wet", 0): 1}, fabric={HALL: "eth/2t"}, dropped={("old", 1): 1})
+    values, wrong = columns_of(held_menu(), to_table(d))
+    assert not wrong
+    assert values["dropped[old,1]"] == 1.0
+
+
+TEXT = """
+dcplan: 1
+name: held
+horizon: {start: 2027-Q1, quarters: 4}
+finance: {hardware_life_years: 5, hardware_price_change_frac_per_year: -0.2, residual: 0.1}
+sites:
+  - id: frankfurt
+    location: de-frankfurt
+    utility_mw: 9
+    halls:
+      - {id: old, existing: true, racks: 60, rack_kw_max: 34, it_mw: 1.8, cooling: [air-chiller]}
+      - {id: new, racks: 48, rack_kw_max: 160, it_mw: 6, air_mw: 1.2, cooling: [direct-liquid-dry-cooler]}
+systems: [dgx-h200, gb200-nvl72]
+fabrics: [ib-ndr-400, eth-800]
+supply: [{system: gb200-nvl72, price_usd: [3.0e6, 2.9e6, 2.8e6, 2.7e6]}]
+assets:
+  - {id: old-h100, system: dgx-h100, hall: old, accelerators: 128, in_service: 2024-Q1, fabric: ib-ndr-400,
+     price_usd: 300e3}
+  - {id: spent, system: dgx-h100, hall: old, accelerators: 24, in_service: 2021-Q1, fabric: ib-ndr-400}
+orders:
+  - {id: po, system: gb200-nvl72, hall: new, accelerators: 144, placed: 2026-Q4, expected: 2027-Q2,
+     slip_days: {p50: 100, p90: 150}, paid_frac: 0.2, cancellation_fee_frac: 0.3, price_usd: 3.0e6}
+workloads: {capacity: [{id: hours, accelerator_hours: 2.0e5, utilization_frac: 1}]}
+"""
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Menu:
+    file = tmp_path_factory.mktemp("held") / "held.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    return build(load(file)).menu
+
+
+def test_an_asset_ages(read: Menu) -> None:
+    """Three years old: 8 quarters left; a line from 1 to 0.1 over 5 years is 0.4375 half a quarter later."""
+    asset = next(x for x in read.held if x.id == "old-h100")
+    nodes = next(p.nodes for p in read.placements if p.key == asset.key)
+    assert asset.racks * nodes * 8 == 128
+    assert (asset.first, asset.last) == (0, 8)
+    age = 3 + 0.5 / 4
+    assert asset.resale_usd[0] == pytest.approx(300e3 * nodes * (1 - 0.9 * age / 5))
+    assert asset.end_usd == pytest.approx(300e3 * nodes * (1 - 0.9 * 4 / 5))
+    assert [x.reason for x in read.left_out if x.id == "spent"] == ["at its end of life when the plan begins"]
+    assert read.hall("frankfurt/old").standing == {"air-chiller": 1}
+    assert all(o.family == "ib-ndr-400" for o in read.fabrics if o.hall == "frankfurt/old")
+
+
+def test_an_order_slips_by_whole_quarters_and_the_rest_delays_jobs(read: Menu) -> None:
+    """100 days at P50 are one quarter of 91.3 days and 8.7 days: Q2 becomes Q3."""
+    order = next(x for x in read.held if x.id == "po")
+    assert order.first == 2
+    assert order.cancel_usd == pytest.approx(3.0e6 * (0.3 - 0.2))
+    assert order.due_usd == pytest.approx(3.0e6 * 0.8 + order.storage_usd)
+    assert order.racks == 2
+
+
+def test_prices_change_by_order_quarter(read: Menu) -> None:
+    h200 = next(p for p in read.placements if p.system == "dgx-h200")
+    assert h200.rack_usd(2) == pytest.approx(h200.price_usd * 0.8**0.5)
+    nvl = next(p for p in read.placements if p.system == "gb200-nvl72")
+    assert [nvl.rack_usd(t) for t in range(4)] == pytest.approx([3.0e6, 2.9e6, 2.8e6, 2.7e6])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("hall: old, accelerators: 128", "accelerators: 128", "name the hall"),
+        ("hall: old, accelerators: 128", "hall: new, accelerators: 128", "not marked existing"),
+        ("accelerators: 128", "accelerators: 100", "not whole units of 8"),
+        ("in_service: 2024-Q1", "in_service: 2027-Q2", "not before the horizon's start"),
+        ("expected: 2027-Q2", "expected: 2029-Q2", "outside the horizon"),
+        ("placed: 2026-Q4", "placed: 2027-Q2", "not before the horizon's start"),
+        ("id: po,", "id: spent,", "stands twice"),
+        (", fabric: ib-ndr-400,\n", ",\n", "name the fabric"),
+        ("{p50: 100, p90: 150}", "{p50: 100, p90: 50}", "p10 <= p50 <= p90"),
+        ("system: dgx-h100, hall: old, accelerators: 128", "system: dgx-h10, hall: old, accelerators: 128", "dgx-h10"),
+    ],
+)
+def test_wrong_entries_are_refused_with_the_place(tmp_path: Path, old: str, new: str, words: str) -> None:
+    file = tmp_path / "held.yaml"
+    assert old in TEXT
+    file.write_text(TEXT.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        load(file)
+    assert any(words in p.cause and p.place.line > 1 for p in error.value.problems)
