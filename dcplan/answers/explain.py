@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from dcplan.answers.describe import describe, inputs_of, solver_block
+from dcplan.answers.explain_flips import flips
 from dcplan.answers.explain_later import later_ends
 from dcplan.answers.explain_none import no_plan, with_later
 from dcplan.answers.plan_metrics import metrics_of
@@ -36,11 +37,12 @@ MOST_EXACT = 4
 """Limits whose next unit is re-solved, the dearest first."""
 
 
-def explain(
+def explain(  # noqa: PLR0913 - the flags of the verb
     scenario: str | Path,
     *,
     why_not: Sequence[str] = (),
     what_if: Sequence[str] = (),
+    flip: Sequence[str] | None = None,
     exact: int | None = None,
     variant: str | None = None,
     sets: Sequence[str] = (),
@@ -59,6 +61,9 @@ def explain(
         Systems that the plan does not buy: what buying one rack of each would cost.
     what_if : sequence of str
         ``key=value`` changes, all made at once: what the plan would cost then.
+    flip : sequence of str, optional
+        Inputs (keys of the plan's ``inputs``) whose nearest value that changes a decision is looked for; empty for
+        those of the scenario's ``sensitivity``, or the ones with the widest bounds.
     exact : int, optional
         Binding limits whose next unit is re-solved, beside the price with whole choices fixed; left out, 4, or none
         where another question is asked.
@@ -96,9 +101,13 @@ def explain(
     warnings = []
     if wanted:
         tables["why_not"] = _why_not(wanted, question, built, solved, gap, left_s, stop)
+    if flip is not None:
+        tables["flips"] = flips(flip, scenario, asked, question, built, solved, gap, left_s, stop)
     if what_if:
         tables["what_if"] = _what_if(what_if, scenario, asked, solved, gap, left_s, stop)
-    tables |= _binding(question, solved, _count(exact, asked=bool(wanted or what_if)), gap, left_s, stop)
+    tables |= _binding(
+        question, solved, _count(exact, asked=bool(wanted or what_if or flip is not None)), gap, left_s, stop
+    )
     idle = stranded(solved.menu, solved.decisions, solved.audit.books)
     tables["stranded"] = Table(
         ("where", "what", "idle", "of", "stranded_by"), tuple((s.where, s.what, s.idle, s.there, s.by) for s in idle)

@@ -30,6 +30,12 @@ def explain(
     what_if: Annotated[
         list[str] | None, typer.Option("--what-if", metavar="K=V", help="the plan with a changed input; repeatable")
     ] = None,
+    flips: Annotated[
+        bool, typer.Option("--flips", help="which value of each uncertain input would change a decision")
+    ] = False,
+    flip: Annotated[
+        list[str] | None, typer.Option("--flip", metavar="KEY", help="the same for one input; repeatable")
+    ] = None,
     exact: Annotated[
         int | None, typer.Option("--exact", help="binding limits whose next unit is re-solved (4, or none)", min=0)
     ] = None,
@@ -54,8 +60,9 @@ def explain(
     stopped: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
     result = answer(
-        file, why_not=why_not or (), what_if=what_if or (), exact=exact, variant=variant, sets=sets or (),
-        catalogs=catalogs or (), gap=gap, time_limit_s=time_limit, stop=lambda: bool(stopped),
+        file, why_not=why_not or (), what_if=what_if or (), flip=flip or (() if flips else None), exact=exact,
+        variant=variant, sets=sets or (), catalogs=catalogs or (), gap=gap, time_limit_s=time_limit,
+        stop=lambda: bool(stopped),
     )  # fmt: skip
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
     raise typer.Exit(result.exit_code)

@@ -7,7 +7,7 @@ import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,13 @@ from dcplan.cli.options import (
     VariantOption,
     VerboseOption,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dcplan.result import Result
+
+    Progress = Callable[[float, float, float, int], None]
 
 
 def plan(
@@ -45,6 +52,9 @@ def plan(
     max_changes: Annotated[
         int | None, typer.Option("--max-changes", help="with --from: orders, runs and fabrics that may differ")
     ] = None,
+    hedge: Annotated[
+        bool, typer.Option("--hedge", help="one plan for the variants that uncertainty.hedge names")
+    ] = False,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
     quiet: QuietOption = False,
@@ -65,6 +75,12 @@ def plan(
     fixed = read_result(fix_decisions) if fix_decisions else None
     before = read_result(earlier) if earlier else None
     bar = nullcontext() if quiet or no_progress else SolveProgress(sys.stderr, limit_s=time_limit)
+    if hedge:
+        _refuse_beside_hedge(variant, fix_decisions, earlier)
+        with bar as progress:
+            result = _hedged(file, sets or (), catalogs or (), gap, time_limit, progress, stopped)
+        emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
+        raise typer.Exit(result.exit_code)
     with bar as progress:
         result = answer(
             file,
@@ -87,6 +103,26 @@ def plan(
         if result.status != "infeasible":
             sys.stderr.write(f"go on with: {_again(time_limit)}\n")
     raise typer.Exit(result.exit_code)
+
+
+def _refuse_beside_hedge(variant: str | None, *others: Path | None) -> None:
+    from dcplan.errors import InputError, Place, Problem
+
+    if variant is not None or any(others):
+        cause = "--hedge takes its variants from uncertainty.hedge: no --scenario, --fix-decisions or --from beside it"
+        raise InputError([Problem("DC015", cause, Place("--hedge"))])
+
+
+def _hedged(
+    file: str, sets: Sequence[str], catalogs: Sequence[str], gap: float, time_limit: float, progress: Progress | None,
+    stopped: list[int],
+) -> Result:  # fmt: skip
+    from dcplan.answers.plan_hedge import hedge
+
+    return hedge(
+        file, sets=sets, catalogs=catalogs, gap=gap, time_limit_s=time_limit,
+        progress=progress or (lambda *_: None), stop=lambda: bool(stopped),
+    )  # fmt: skip
 
 
 def _again(time_limit: float) -> str:

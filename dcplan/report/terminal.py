@@ -14,6 +14,8 @@ from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
     "frontier": "Best of each, point by point",
+    "hedge": "One plan for several variants",
+    "flips": "What would change a decision",
     "racks": "What to order",
     "jobs": "Training runs",
     "configs": "Ways to run each job",

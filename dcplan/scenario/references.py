@@ -146,6 +146,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     _check_fleet(check)
     check_held(check)
     _check_vendors(check)
+    _check_hedge(check)
     _check_work(check)
     _check_cloud(check)
     check.unique((e.id for e in scenario.expect), ("expect",))
@@ -200,6 +201,18 @@ def _check_vendors(check: Checker) -> None:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
             check.add("DC010", f"no vendor {name!r} in the catalog", ("vendor_share_max", name), hint=hint)
+
+
+def _check_hedge(check: Checker) -> None:
+    asked = check.scenario.uncertainty
+    if asked is None or asked.hedge is None:
+        return
+    horizon, path = check.scenario.horizon, ("uncertainty", "hedge")
+    for name in asked.hedge.weights:
+        check.one_of(name, ["base", *check.scenario.scenarios], "variant", (*path, "weights", name))
+    through = quarter_index(asked.hedge.through) - quarter_index(horizon.start)
+    if not 0 <= through < horizon.quarters:
+        check.add("DC015", f"through {asked.hedge.through} is outside the horizon", (*path, "through"))
 
 
 def _check_fleet(check: Checker) -> None:

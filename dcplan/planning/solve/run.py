@@ -298,6 +298,16 @@ def _audited(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -
     return decisions, audit(menu, decisions, question)
 
 
+def audited_solution(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -> Solved:
+    """A solution with its audit, passed or not."""
+    end = _Ending(
+        outcome.bound, outcome.seconds, outcome.nodes, matrix, menu, None, outcome.gap_frac, outcome.objective
+    )
+    if outcome.values is None:
+        return end.of(outcome.status)
+    return end.of(outcome.status, *_audited(menu, matrix, outcome, question), _whole(matrix, outcome))
+
+
 def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | None:
     """Cost of a solution with whole switches, whether or not it keeps every limit; None without one."""
     if outcome.values is None:

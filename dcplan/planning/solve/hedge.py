@@ -1,0 +1,180 @@
+"""One plan for several worlds: first decisions shared, the rest follows when the world is known (two stages).
+
+The matrices of the worlds are stacked; columns of shared decisions are one. The cost is the expected one, or the mean
+of the worst share of the worlds (CVaR, Rockafellar and Uryasev 2000, eq. 4: min eta + sum p z / alpha).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.planning.solve.highs import Matrix, Vector
+
+FIRST = ("buy", "fitted", "blocks", "onsite_buy", "committed", "dropped")
+"""Decisions by quarter that are taken before the world is known, up to a quarter; and fabrics of halls bought for."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stacked program, and where each world's columns are in it."""
+
+    matrix: Matrix
+    places: tuple[npt.NDArray[np.int64], ...]
+
+    def values(self, world: int, values: Vector) -> Vector:
+        """A solution in the columns of one world."""
+        return np.asarray(values[self.places[world]], dtype=np.float64)
+
+
+def is_first(column: str, through: int) -> bool:
+    """Whether a decision is taken before the world is known.
+
+    Examples
+    --------
+    >>> is_first("buy[s/h,wet,a,1]", 1), is_first("buy[s/h,wet,a,2]", 1), is_first("run[3]", 9)
+    (True, False, False)
+    """
+    name, _, rest = column.partition("[")
+    if name == "fabric":
+        return True
+    return name in FIRST and int(rest.rstrip("]").rsplit(",", 1)[1]) <= through
+
+
+def stacked(worlds: Sequence[Matrix], weights: Sequence[float], through: int, tail_frac: float = 1.0) -> Stack:
+    """Stack the programs of the worlds; a first decision that one world does not offer is taken in none.
+
+    Weights sum to 1. With ``tail_frac`` below 1 the cost is the mean of that worst share.
+    """
+    shared = _shared(worlds, through)
+    columns, places = _columns(worlds, shared, through)
+    n = len(columns)
+    lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
+    integer, cost = np.zeros(n, dtype=bool), np.zeros(n)
+    for world, at, weight in zip(worlds, places, weights, strict=True):
+        lower[at], upper[at] = np.maximum(lower[at], world.lower), np.minimum(upper[at], world.upper)
+        integer[at] |= world.integer
+        np.add.at(cost, at, weight * world.cost)
+    offered = set(shared)
+    for world, at in zip(worlds, places, strict=True):
+        for i, name in zip(at, world.columns, strict=True):
+            if is_first(name, through) and name not in offered:
+                lower[i], upper[i] = min(lower[i], 0.0), 0.0
+    offset = float(sum(w * m.offset for w, m in zip(weights, worlds, strict=True)))
+    rows, entries = _entries(worlds, places)
+    found = _assembled(cost, offset, lower, upper, integer, columns, rows, entries)
+    return Stack(found if tail_frac >= 1 else _with_tail(found, worlds, places, weights, tail_frac), tuple(places))
+
+
+def _shared(worlds: Sequence[Matrix], through: int) -> list[str]:
+    """First decisions that every world offers."""
+    there = [set(m.columns) for m in worlds]
+    return [c for c in worlds[0].columns if is_first(c, through) and all(c in names for names in there)]
+
+
+def _columns(
+    worlds: Sequence[Matrix], shared: Sequence[str], through: int
+) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
+    columns = list(shared)
+    position = {name: i for i, name in enumerate(shared)}
+    places = []
+    for w, world in enumerate(worlds):
+        at = np.empty(len(world.columns), dtype=np.int64)
+        for i, name in enumerate(world.columns):
+            if name in position and is_first(name, through):
+                at[i] = position[name]
+            else:
+                at[i] = len(columns)
+                columns.append(f"{w}:{name}")
+        places.append(at)
+    return columns, places
+
+
+Entries = tuple[list[npt.NDArray[np.int64]], list[npt.NDArray[np.int64]], list[Vector]]
+
+
+def _entries(
+    worlds: Sequence[Matrix], places: Sequence[npt.NDArray[np.int64]]
+) -> tuple[tuple[list[str], Vector, Vector], Entries]:
+    names: list[str] = []
+    row, column, value = [], [], []
+    for w, (world, at) in enumerate(zip(worlds, places, strict=True)):
+        counts = np.diff(world.start)
+        row.append(world.index.astype(np.int64) + len(names))
+        column.append(np.repeat(at, counts))
+        value.append(world.value)
+        names += [f"{w}:{name}" for name in world.rows]
+    low = np.concatenate([m.row_lower for m in worlds])
+    high = np.concatenate([m.row_upper for m in worlds])
+    return (names, low, high), (row, column, value)
+
+
+def _assembled(
+    cost: Vector, offset: float, lower: Vector, upper: Vector, integer: npt.NDArray[np.bool_], columns: list[str],
+    rows: tuple[list[str], Vector, Vector], entries: Entries,
+) -> Matrix:  # fmt: skip
+    row, column = np.concatenate(entries[0]), np.concatenate(entries[1])
+    value = np.concatenate(entries[2])
+    order = np.lexsort((row, column))
+    counts = np.bincount(column, minlength=len(columns))
+    return Matrix(
+        cost=cost, offset=offset, lower=lower, upper=upper, integer=integer, columns=columns, row_lower=rows[1],
+        row_upper=rows[2], rows=rows[0], start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        index=row[order].astype(np.int32), value=value[order],
+    )  # fmt: skip
+
+
+def _with_tail(
+    plain: Matrix, worlds: Sequence[Matrix], places: Sequence[npt.NDArray[np.int64]], weights: Sequence[float],
+    tail_frac: float,
+) -> Matrix:  # fmt: skip
+    """The same program with eta + sum p z / alpha for its cost, and z >= cost of the world - eta."""
+    n, k, m = len(plain.columns), len(worlds), len(plain.rows)
+    counts = np.diff(plain.start)
+    row, column, value = [plain.index.astype(np.int64)], [np.repeat(np.arange(n), counts)], [plain.value]
+    for w, (world, at) in enumerate(zip(worlds, places, strict=True)):
+        used = np.flatnonzero(world.cost)
+        row += [np.full(used.size, m + w), np.array([m + w, m + w])]
+        column += [at[used], np.array([n, n + 1 + w])]
+        value += [-world.cost[used], np.array([1.0, 1.0])]
+    low = np.concatenate([plain.row_lower, [world.offset for world in worlds]])
+    high = np.concatenate([plain.row_upper, np.full(k, np.inf)])
+    names = [*plain.rows, *(f"tail[{w}]" for w in range(k))]
+    cost = np.concatenate([np.zeros(n), [1.0], np.array(weights) / tail_frac])
+    return _assembled(
+        cost, 0.0, np.concatenate([plain.lower, [-np.inf], np.zeros(k)]),
+        np.concatenate([plain.upper, np.full(k + 1, np.inf)]),
+        np.concatenate([plain.integer, np.zeros(k + 1, dtype=bool)]),
+        [*plain.columns, "eta", *(f"excess[{w}]" for w in range(k))], (names, low, high), (row, column, value),
+    )  # fmt: skip
+
+
+def tail_mean(costs: Sequence[float], weights: Sequence[float], tail_frac: float) -> float:
+    """Mean of the worst share of weighted costs; the expected cost where the share is all.
+
+    Examples
+    --------
+    >>> tail_mean([1.0, 3.0], [0.5, 0.5], 1.0), tail_mean([1.0, 3.0], [0.5, 0.5], 0.5)
+    (2.0, 3.0)
+    """
+    left, total = tail_frac, 0.0
+    for cost, weight in sorted(zip(costs, weights, strict=True), reverse=True):
+        part = min(weight, left)
+        total, left = total + part * cost, left - part
+    return total / tail_frac
+
+
+def first_of(columns: Mapping[str, float], through: int) -> dict[str, float]:
+    """First decisions among a plan's integers; fabrics only of halls that they buy racks for.
+
+    Examples
+    --------
+    >>> first_of({"buy[s/h,wet,a,0]": 2.0, "fabric[s/h,x]": 1.0, "fabric[s/g,x]": 0.0, "run[0]": 1.0}, 0)
+    {'buy[s/h,wet,a,0]': 2.0, 'fabric[s/h,x]': 1.0}
+    """
+    first = {name: value for name, value in columns.items() if is_first(name, through)}
+    bought = {name[4:].split(",")[0] for name, value in first.items() if name.startswith("buy[") and value > 0}
+    return {n: v for n, v in first.items() if not n.startswith("fabric[") or n[7:].split(",")[0] in bought}

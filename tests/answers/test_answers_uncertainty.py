@@ -1,0 +1,130 @@
+"""Uncertain inputs in the answers: sampled futures, one plan for several variants, values that flip a decision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dcplan.answers.explain import explain
+from dcplan.answers.explain_flips import FIELDS, set_key, summary
+from dcplan.answers.plan import plan
+from dcplan.answers.plan_hedge import hedge
+from dcplan.errors import InputError
+from dcplan.planning.menu.build import build
+from dcplan.planning.plan import Decisions
+from dcplan.scenario.load import load
+from tests.planning.small import small_menu
+
+TEXT = """
+dcplan: 1
+name: unsure
+horizon: {start: 2027-Q1, quarters: 3}
+sites:
+  - id: frankfurt
+    location: de-frankfurt
+    utility_mw: 4
+    halls: [{id: air, existing: true, racks: 60, rack_kw_max: 34, it_mw: 1.8, cooling: [air-chiller]}]
+systems: [dgx-h200, mi325x-8]
+fabrics: [eth-400]
+prices: {mi325x-8: {price_usd: {value: 280e3, low: 250e3, high: 450e3, source: quote}}}
+workloads:
+  capacity:
+    - {id: research, pflops_delivered: [5, 30, 60], utilization_frac: 0.6,
+       reference: {model: llama-3.1-70b, seq_len: 8192}}
+cloud: {offers: [aws-p5en-48xlarge], max_accelerators: 2048, max_accelerators_per_offer: 2048}
+overrides:
+  boom: {"workloads.capacity.research.pflops_delivered": [5, 90, 120]}
+  slump: {"workloads.capacity.research.pflops_delivered": [5, 5, 5]}
+scenarios: {boom: [boom], slump: [slump]}
+uncertainty:
+  hardware_price: {value: 1, low: 0.9, high: 1.3}
+  demand: {value: 1, low: 0.5, high: 1.5}
+  delivery_days: {value: 10, low: 0, high: 90}
+  samples: 200
+  seed: 3
+  hedge: {through: 2027-Q1, weights: {base: 0.5, boom: 0.25, slump: 0.25}}
+expect:
+  - {id: risk, metric: futures.npv_p90_usd, max: 1}
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("unsure") / "unsure.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_futures_spread_the_cost_and_name_what_drives_it(file: Path) -> None:
+    result = plan(file)
+    m = {k: float(v.value or 0) for k, v in result.metrics.items() if k.startswith("futures.")}
+    assert m["futures.npv_p50_usd"] < m["futures.npv_p90_usd"] <= m["futures.npv_tail_usd"] * 1.2
+    assert result.tables["drivers"].rows[0][0] == "demand"
+    assert {row[0] for row in result.tables["drivers"].rows} == {"demand", "hardware_price", "delivery_days"}
+    assert result.status == "expectation_failed"  # a gate may stand on a future
+    assert plan(file).metrics["futures.npv_mean_usd"] == result.metrics["futures.npv_mean_usd"]
+
+
+def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
+    result = hedge(file)
+    value = {k: float(v.value or 0) for k, v in result.metrics.items() if k.startswith("hedge.")}
+    gap = float(result.metrics["solver.gap_frac"].value or 0) * value["hedge.npv_usd"] + 0.01 * value["hedge.npv_usd"]
+    assert value["hedge.value_of_knowing_usd"] > gap
+    assert value["hedge.value_of_hedging_usd"] > -gap
+    rows = result.tables["hedge"].rows
+    assert [row[0] for row in rows] == ["base", "boom", "slump"]
+    expected = sum(float(str(w)) * float(str(c)) for _, w, c, *_ in rows)
+    assert value["hedge.npv_usd"] == pytest.approx(expected)
+
+
+def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> None:
+    result = explain(file, flip=["systems.mi325x-8.price_usd"])
+    (row, *_) = [r for r in result.tables["flips"].rows if "order" in str(r[5])]
+    cells = dict(zip(result.tables["flips"].columns, row, strict=True))
+    assert 280e3 < float(str(cells["flips_at"])) < 450e3
+    assert (cells["decision"], cells["before"], cells["after"]) == (
+        "order dgx-h200 for frankfurt/air", "none", "yes",
+    )  # fmt: skip
+    assert float(str(cells["regret_usd"])) > 0
+    assert float(str(cells["worth_of_knowing_usd"])) == pytest.approx(0.3 * float(str(cells["regret_usd"])))
+    below = plan(file, sets=[f"systems.mi325x-8.price_usd={0.9 * float(str(cells['flips_at']))}"])
+    assert not [r for r in below.tables["racks"].rows if r[4] == "dgx-h200"]
+    there = plan(file, sets=[f"systems.mi325x-8.price_usd={cells['flips_at']}"])
+    assert [r for r in there.tables["racks"].rows if r[4] == "dgx-h200"]
+
+
+def test_unknown_inputs_and_missing_blocks_are_refused(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        explain(file, flip=["systems.mi325x-8.prise_usd"])
+    assert "no input of this plan" in error.value.problems[0].cause
+    bare = tmp_path / "bare.yaml"
+    bare.write_text(TEXT.replace("  hedge:", "  # hedge:"), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        hedge(bare)
+    assert "--hedge needs uncertainty.hedge" in error.value.problems[0].cause
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(TEXT.replace("slump: 0.25", "slumb: 0.25"), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        load(wrong)
+    assert "slumb" in error.value.problems[0].cause
+
+
+def test_every_named_kind_of_input_has_a_key_that_set_knows(file: Path) -> None:
+    question = load(file)
+    rows = build(question).ledger.rows
+    for key in (
+        "systems.mi325x-8.price_usd", "finance.discount-rate", "power.average-idle-frac", "finance.power-life-years",
+        "sites.frankfurt.energy.usd_per_kwh", "cloud.aws-p5en-48xlarge.on_demand_usd_per_h",
+        "switches.tomahawk5-box.price_usd",
+    ):  # fmt: skip
+        assert key in rows
+        changed = load(file, sets=[f"{set_key(key, question)}={0.9 * float(str(rows[key].value))!r}"])
+        now = build(changed).ledger.rows[FIELDS.get(key, key)].value
+        assert now == pytest.approx(0.9 * float(str(rows[key].value)))
+
+
+def test_a_plan_in_the_decisions_that_one_signs() -> None:
+    menu = small_menu()
+    d = Decisions(ordered={("s/h", "wet", "a", 0): 3}, fitted={("s/h", "wet", 0): 1}, fabric={"s/h": "eth/2t"})
+    assert summary(menu, d) == {"order a for s/h": "yes", "fabric of s/h": "eth/2t", "build s/h with wet": "yes"}

@@ -1,0 +1,101 @@
+"""One plan for several worlds: stacked programs against single ones, enumeration of first decisions, tails."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.model.build import build_model
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.hedge import first_of, is_first, stacked, tail_mean
+from tests.planning.small import HALL
+from tests.planning.test_supply import compute_menu
+
+
+def world(peak: float, price: float = 45.0) -> Menu:
+    """Research of so many PFLOP/s in the second quarter: owned racks ordered in the first, or rented."""
+    menu = compute_menu()
+    each = {(HALL, "a"): 0.2, (HALL, "b"): 0.35, ("cloud:o", "chip"): 0.2}
+    demand = dataclasses.replace(menu.demands[0], wanted=(0.0, peak), each=each)
+    offer = dataclasses.replace(menu.offers[0], usd_per_accelerator_hour=(price, price))
+    return dataclasses.replace(menu, demands=(demand,), offers=(offer,))
+
+
+def matrix_of(menu: Menu) -> highs.Matrix:
+    return highs.compile_model(build_model(menu)[0])
+
+
+def cost(matrix: highs.Matrix, fixed: dict[str, float] | None = None) -> float:
+    held = {matrix.position()[k]: v for k, v in (fixed or {}).items()}
+    return highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=held or None).objective
+
+
+def test_alike_worlds_cost_what_one_does() -> None:
+    matrix = matrix_of(world(8.0))
+    stack = stacked([matrix, matrix], [0.4, 0.6], 0)
+    found = highs.solve(stack.matrix, gap=0.0, time_limit_s=60)
+    assert found.objective == pytest.approx(cost(matrix), rel=1e-9)
+    assert found.values is not None
+    own = [stack.values(w, found.values) for w in (0, 1)]
+    firsts = [i for i, c in enumerate(matrix.columns) if is_first(c, 0)]
+    assert np.array_equal(own[0][firsts], own[1][firsts])
+
+
+def test_nothing_shared_costs_the_expected_cost_of_each_alone() -> None:
+    one, two = matrix_of(world(4.0)), matrix_of(world(10.0))
+    stack = stacked([one, two], [0.5, 0.5], -1)
+    shared = {c for c in stack.matrix.columns if ":" not in c}
+    assert all(c.startswith("fabric") for c in shared)  # a hall's fabric is one in every world
+    found = highs.solve(stack.matrix, gap=0.0, time_limit_s=60)
+    assert found.objective == pytest.approx((cost(one) + cost(two)) / 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("tail", [1.0, 0.5, 0.25])
+def test_first_orders_equal_enumeration(tail: float) -> None:
+    """Every number of racks of a and b ordered in the first quarter, each world then at its best."""
+    worlds, weights = [world(2.0), world(8.0), world(12.0)], [0.5, 0.25, 0.25]
+    matrices = [matrix_of(w) for w in worlds]
+    found = highs.solve(stacked(matrices, weights, 0, tail).matrix, gap=0.0, time_limit_s=60)
+    names = [c for c in matrices[0].columns if c.startswith("buy[")]
+    best = np.inf
+    for counts in itertools.product(range(4), repeat=len(names)):
+        held = dict(zip(names, map(float, counts), strict=True))
+        if sum(counts) <= 4:
+            best = min(best, tail_mean([cost(m, held) for m in matrices], weights, tail))
+    assert found.objective == pytest.approx(best, rel=1e-7)
+
+
+def test_hedging_lies_between_knowing_and_guessing() -> None:
+    worlds, weights = [world(2.0), world(12.0)], [0.6, 0.4]
+    matrices = [matrix_of(w) for w in worlds]
+    hedged = highs.solve(stacked(matrices, weights, 0).matrix, gap=0.0, time_limit_s=60).objective
+    knowing = tail_mean([cost(m) for m in matrices], weights, 1.0)
+    single = highs.solve(matrices[0], gap=0.0, time_limit_s=60)
+    assert single.values is not None
+    firsts = first_of(dict(zip(matrices[0].columns, np.round(single.values), strict=True)), 0)
+    guessing = tail_mean([cost(m, firsts) for m in matrices], weights, 1.0)
+    assert knowing <= hedged + 1e-9
+    assert hedged <= guessing + 1e-9
+    assert knowing < guessing - 1e-6  # there is something to hedge
+
+
+def test_what_one_world_does_not_offer_is_ordered_in_none() -> None:
+    free, late = world(8.0), world(8.0)
+    late = dataclasses.replace(
+        late, placements=tuple(dataclasses.replace(p, lead=2) if p.system == "b" else p for p in late.placements)
+    )
+    matrices = [matrix_of(free), matrix_of(late)]
+    stack = stacked(matrices, [0.5, 0.5], 1)
+    gone = [i for i, c in enumerate(stack.matrix.columns) if c.startswith("0:buy") and ",b," in c]
+    assert gone
+    assert np.all(stack.matrix.upper[gone] == 0.0)
+
+
+def test_the_tail_of_weighted_costs_by_hand() -> None:
+    """Worst 40 % of 10 (0.2), 20 (0.5), 40 (0.3): 0.3 of 40 and 0.1 of 20, over 0.4: 35."""
+    assert tail_mean([10.0, 20.0, 40.0], [0.2, 0.5, 0.3], 0.4) == pytest.approx(35.0)
+    assert tail_mean([10.0, 20.0, 40.0], [0.2, 0.5, 0.3], 1.0) == pytest.approx(24.0)
