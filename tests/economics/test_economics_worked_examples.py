@@ -241,8 +241,8 @@ def gpt3_implied() -> list[Check]:
 
 def epoch_bought() -> list[Check]:
     # grade C: 778.07 million USD printed for GPT-4 bought; 25,000 A100 at Epoch's price, and a deflator that is
-    # inferred (1.01346, between those of the runs published a month before and four months after it)
-    bought = acquired_usd(25_000, 24_875.0, network_share_frac=facts.EPOCH_NETWORK_SHARE, deflator=1.01346)
+    # inferred (1.01345, between those of the runs published a month before and four months after it)
+    bought = acquired_usd(25_000, 24_875.0, network_share_frac=facts.EPOCH_NETWORK_SHARE, deflator=1.01345)
     return [("bought, million USD", bought / 1e6, 778.07, 0.01)]
 
 
