@@ -118,7 +118,8 @@ def implied_yearly_factor(short_usd: float, short_years: float, long_usd: float,
     Raises
     ------
     ValueError
-        When the terms are not in order, or no factor fits: the long term costs no more in total than the short one.
+        When the terms are not in order or both within one year, or no factor fits: the long term costs less in total
+        than the short one.
 
     References
     ----------
@@ -138,7 +139,10 @@ def implied_yearly_factor(short_usd: float, short_years: float, long_usd: float,
         return float(term_weight(factor, long_years)) / float(term_weight(factor, short_years))
 
     low, high = 0.0, HIGHEST_FACTOR
-    if not total(low) <= goal <= total(high):
+    if long_years <= 1.0:
+        msg = "both terms end within the first year, so they say nothing about the next"
+        raise ValueError(msg)
+    if not total(low) * (1.0 - 1e-12) <= goal <= total(high):
         msg = f"no yearly factor fits: the long term costs {goal:g} times the short one in total"
         raise ValueError(msg)
     for _ in range(HALVINGS):

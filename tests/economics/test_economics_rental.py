@@ -29,10 +29,9 @@ def test_a_month_and_a_contract_by_hand() -> None:
     assert cluster.contract_usd == pytest.approx(33_840.0)
 
 
-@given(USD, USD, USD, USD, st.floats(0.0, 0.2), USD, USD, USD, st.integers(1, 60))
+@given(st.builds(RentedCluster, USD, USD, USD, USD, st.floats(0.0, 0.2), USD, USD, USD, st.integers(1, 60)))
 @QUICK
-def test_eight_lines_sum_to_the_month_and_setup_is_paid_once(*given_values: float) -> None:
-    cluster = RentedCluster(*given_values)
+def test_eight_lines_sum_to_the_month_and_setup_is_paid_once(cluster: RentedCluster) -> None:
     lines = cluster.lines_usd()
     assert len(lines) == 8
     assert cluster.month_usd == pytest.approx(sum(lines.values()))
