@@ -85,7 +85,7 @@ def billed_demand_kw(
     peak = within("metered_peak_kw", metered_peak_kw, 0.0)
     floor = within("floor_frac", floor_frac, 0.0, 1.0)[..., None] * within("contracted_kw", contracted_kw, 0.0)
     memory = within("ratchet_frac", ratchet_frac, 0.0, 1.0)
-    billed = np.array(np.maximum(peak, floor))
+    billed = np.maximum(peak, floor) + 0.0 * memory[..., None]  # one row for each sample of the ratchet
     for t in range(1, peak.shape[-1]):
         before = peak[..., max(0, t - ratchet_months) : t]
         if before.shape[-1]:

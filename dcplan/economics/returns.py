@@ -13,7 +13,7 @@ from dcplan.economics.ranges import Array, Value, above, as_value, none_if_never
 Timing = Literal["begin", "mid", "end"]
 FIRST: dict[str, float] = {"begin": 0.0, "mid": 0.5, "end": 1.0}
 """When the first flow falls, in periods from today."""
-LOWEST_RATE, HIGHEST_RATE = -0.999_999, 1e6
+LOWEST_RATE, HIGHEST_RATE = -1.0 + 1e-12, 1e9
 """Rates of return are looked for between these. [1/period]"""
 
 

@@ -142,13 +142,12 @@ def amortized_run(
     >>> amortized_run(81.0, 10.0, network_usd=15.0).total_usd
     106.0
     """
-    if (network_share_frac is None) == (network_usd is None):
-        msg = "give the network either as network_share_frac or as network_usd"
-        raise ValueError(msg)
-    network = (
-        network_usd if network_usd is not None else network_from_share_usd(hardware_usd, network_share_frac or 0.0)
-    )
-    return RunCost(hardware_usd, network, energy_usd, deflator)
+    if network_share_frac is not None and network_usd is None:
+        return RunCost(hardware_usd, network_from_share_usd(hardware_usd, network_share_frac), energy_usd, deflator)
+    if network_usd is not None and network_share_frac is None:
+        return RunCost(hardware_usd, network_usd, energy_usd, deflator)
+    msg = "give the network either as network_share_frac or as network_usd"
+    raise ValueError(msg)
 
 
 def acquired_usd(

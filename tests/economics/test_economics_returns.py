@@ -99,10 +99,10 @@ def test_all_rates_of_a_flow_built_from_its_roots_are_found(rates: list[float]) 
     assert irr(flows).rates == pytest.approx(sorted(rates), abs=1e-5)
 
 
-@given(st.floats(1.0, 1e6), st.lists(st.floats(0.0, 1e6), min_size=1, max_size=60))
+@given(st.floats(1.0, 1e6), st.lists(st.floats(0.0, 1e6).map(lambda x: round(x, 2)), min_size=1, max_size=60))
 @QUICK
-def test_an_investment_with_income_has_at_most_one_rate(spent: float, income: list[float]) -> None:
-    assert len(irr([-spent, *income]).rates) == (1 if sum(income) > 0 else 0) or sum(income) < 1e-3
+def test_an_investment_with_income_has_exactly_one_rate(spent: float, income: list[float]) -> None:
+    assert len(irr([-spent, *income]).rates) == (1 if sum(income) > 0 else 0)
 
 
 def test_irregular_times_and_long_horizons() -> None:
