@@ -16,7 +16,7 @@ DRAW_SHARE: dict[str, float] = {"begin": 1.0, "mid": 0.5, "end": 0.0}
 """Part of its own period for which a draw bears interest."""
 
 
-def rate_per_period(rate_per_year: Value, periods_per_year: float, compounding: Compounding = "nominal") -> Value:
+def periodic_rate(rate_per_year: Value, periods_per_year: float, compounding: Compounding = "nominal") -> Value:
     r"""Rate of one period: :math:`r/m` of a nominal yearly rate, :math:`(1+r)^{1/m}-1` of an effective one.
 
     Loans, Excel's PMT and ASIC Clouds use the nominal one; discount rates and IRR are effective.
@@ -32,7 +32,7 @@ def rate_per_period(rate_per_year: Value, periods_per_year: float, compounding: 
 
     Examples
     --------
-    >>> round(rate_per_period(0.12, 12), 6), round(rate_per_period(0.12, 12, "effective"), 6)
+    >>> round(periodic_rate(0.12, 12), 6), round(periodic_rate(0.12, 12, "effective"), 6)
     (0.01, 0.009489)
     """
     rate = above("rate_per_year", rate_per_year, -1.0)
@@ -42,12 +42,12 @@ def rate_per_period(rate_per_year: Value, periods_per_year: float, compounding: 
     return as_value(np.expm1(np.log1p(rate) / periods))
 
 
-def annuity_factor(rate: Value, periods: Value, *, in_advance: bool = False) -> Value:
+def annuity_factor(rate_per_period: Value, periods: Value, *, in_advance: bool = False) -> Value:
     r"""Present value of 1 paid in each of n periods: :math:`a = (1-(1+i)^{-n})/i`, times :math:`1+i` in advance.
 
     Parameters
     ----------
-    rate : float or array
+    rate_per_period : float or array
         Of one period, above -1; 0 gives n. [1/period]
     periods : float or array
         Above 0. [-]
@@ -64,7 +64,7 @@ def annuity_factor(rate: Value, periods: Value, *, in_advance: bool = False) -> 
     >>> round(annuity_factor(0.08, 5), 4), annuity_factor(0.0, 5)
     (3.9927, 5.0)
     """
-    i = above("rate", rate, -1.0)
+    i = above("rate_per_period", rate_per_period, -1.0)
     n = above("periods", periods)
     flat = i == 0.0
     safe = np.where(flat, 1.0, i)
@@ -73,7 +73,7 @@ def annuity_factor(rate: Value, periods: Value, *, in_advance: bool = False) -> 
 
 
 def level_payment_usd(
-    principal_usd: Value, rate: Value, periods: Value, *, in_advance: bool = False, balloon_usd: Value = 0.0
+    principal_usd: Value, rate_per_period: Value, periods: Value, *, in_advance: bool = False, balloon_usd: Value = 0.0
 ) -> Value:
     r"""Level payment that repays a principal: :math:`A = (P - B(1+i)^{-n}) / a`, B left to pay at the very end.
 
@@ -81,8 +81,8 @@ def level_payment_usd(
     ----------
     principal_usd : float or array
         Money received at the start. [USD]
-    rate : float or array
-        Of one period, above -1; see :func:`rate_per_period`. [1/period]
+    rate_per_period : float or array
+        Of one period, above -1; see :func:`periodic_rate`. [1/period]
     periods : float or array
         Number of payments, above 0. [-]
     in_advance : bool
@@ -99,13 +99,14 @@ def level_payment_usd(
     >>> round(level_payment_usd(20_000, 0.08 / 12, 144), 2), round(level_payment_usd(6_000, 0.08 / 12, 18), 2)
     (216.49, 354.84)
     """
-    ending = within("balloon_usd", balloon_usd) * np.exp(-np.asarray(periods) * np.log1p(above("rate", rate, -1.0)))
+    growth = np.log1p(above("rate_per_period", rate_per_period, -1.0))
+    ending = within("balloon_usd", balloon_usd) * np.exp(-growth * periods)
     owed = within("principal_usd", principal_usd) - ending
-    return as_value(owed / annuity_factor(rate, periods, in_advance=in_advance))
+    return as_value(owed / annuity_factor(rate_per_period, periods, in_advance=in_advance))
 
 
 def level_payments_present_value_usd(
-    payment_usd: Value, rate: Value, periods: Value, *, in_advance: bool = False, balloon_usd: Value = 0.0
+    payment_usd: Value, rate_per_period: Value, periods: Value, *, in_advance: bool = False, balloon_usd: Value = 0.0
 ) -> Value:
     r"""Present value of level payments and a balloon: :math:`P = A\,a + B(1+i)^{-n}`; arguments as above.
 
@@ -116,8 +117,8 @@ def level_payments_present_value_usd(
     >>> round(level_payments_present_value_usd(500, 0.08 / 12, 240), 2)
     59777.15
     """
-    factor = annuity_factor(rate, periods, in_advance=in_advance)
-    ending = np.exp(-np.asarray(periods) * np.log1p(np.asarray(rate, dtype=np.float64)))
+    factor = annuity_factor(rate_per_period, periods, in_advance=in_advance)
+    ending = np.exp(-np.asarray(periods) * np.log1p(np.asarray(rate_per_period, dtype=np.float64)))
     return as_value(within("payment_usd", payment_usd) * factor + within("balloon_usd", balloon_usd) * ending)
 
 
@@ -135,12 +136,12 @@ class Amortization:
 
 
 def amortization(
-    principal_usd: Value, rate: Value, periods: int, *, in_advance: bool = False, balloon_usd: Value = 0.0
+    principal_usd: Value, rate_per_period: Value, periods: int, *, in_advance: bool = False, balloon_usd: Value = 0.0
 ) -> Amortization:
     """Schedule of a level-payment loan; the balance of the last column is zero.
 
     In arrears column 0 holds no payment; in advance column n holds the balloon alone.
-    Arguments as :func:`level_payment_usd`; ``principal_usd``, ``rate`` and ``balloon_usd`` may be arrays of samples.
+    Arguments as :func:`level_payment_usd`; all but ``periods`` may be arrays of samples.
 
     Raises
     ------
@@ -155,8 +156,10 @@ def amortization(
     >>> loan.balance_usd.round(2).tolist()
     [1000.0, 523.81, 0.0]
     """
-    level = level_payment_usd(principal_usd, rate, periods, in_advance=in_advance, balloon_usd=balloon_usd)
-    i, balance = np.broadcast_arrays(np.asarray(rate, dtype=np.float64), np.asarray(level) * 0.0 + principal_usd)
+    level = level_payment_usd(principal_usd, rate_per_period, periods, in_advance=in_advance, balloon_usd=balloon_usd)
+    i, balance = np.broadcast_arrays(
+        np.asarray(rate_per_period, dtype=np.float64), np.asarray(level) * 0.0 + principal_usd
+    )
     payment = np.zeros((*balance.shape, periods + 1))
     paid = slice(0, periods) if in_advance else slice(1, periods + 1)
     payment[..., paid] = np.asarray(level)[..., None]
@@ -170,7 +173,7 @@ def amortization(
 
 
 def interest_during_construction_usd(
-    draws_usd: npt.ArrayLike, rate: Value, *, draw_at: DrawAt = "mid", opening_usd: Value = 0.0
+    draws_usd: npt.ArrayLike, rate_per_period: Value, *, draw_at: DrawAt = "mid", opening_usd: Value = 0.0
 ) -> Array:
     r"""Interest capitalised in each period of construction: :math:`I_k = i\,(D_{k-1} + s\,d_k)`, added to the debt D.
 
@@ -178,7 +181,7 @@ def interest_during_construction_usd(
     ----------
     draws_usd : array, shape (..., periods)
         Debt drawn in each period. [USD]
-    rate : float or array
+    rate_per_period : float or array
         Of one period, at least 0. [1/period]
     draw_at : {"begin", "mid", "end"}
         When in its period a draw is made: s = 1, 1/2 (the average balance) or 0.
@@ -198,7 +201,7 @@ def interest_during_construction_usd(
     [5.0, 15.5]
     """
     draws = within("draws_usd", draws_usd)
-    i = within("rate", rate, 0.0)
+    i = within("rate_per_period", rate_per_period, 0.0)
     debt = draws[..., 0] * 0.0 + np.asarray(opening_usd)
     interest = np.zeros(np.broadcast_shapes(draws.shape, (*np.broadcast_shapes(i.shape, debt.shape), 1)))
     for k in range(draws.shape[-1]):

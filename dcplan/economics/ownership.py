@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from dcplan.economics.annuity import level_payment_usd, rate_per_period
+from dcplan.economics.annuity import level_payment_usd, periodic_rate
 from dcplan.economics.energy_bill import facility_energy_usd
 from dcplan.economics.ranges import Value, above, as_value, within
 from dcplan.units import KW_PER_MW
@@ -47,7 +47,7 @@ class LoanTerms:
 
     def split_usd(self, capital_usd: Value) -> tuple[Value, Value]:
         """Month's mean amortisation and interest of a capital: straight line, and the rest of the annuity. [USD]"""
-        monthly = rate_per_period(self.rate_per_year, MONTHS_PER_YEAR)
+        monthly = periodic_rate(self.rate_per_year, MONTHS_PER_YEAR)
         payment = np.asarray(level_payment_usd(capital_usd, monthly, self.months))
         straight = np.asarray(capital_usd) / self.months
         return as_value(straight), as_value(payment - straight)

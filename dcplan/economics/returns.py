@@ -17,14 +17,14 @@ LOWEST_RATE, HIGHEST_RATE = -1.0 + 1e-12, 1e9
 """Rates of return are looked for between these. [1/period]"""
 
 
-def periodic_npv_usd(flows_usd: npt.ArrayLike, rate: Value, *, timing: Timing = "end") -> Value:
+def periodic_npv_usd(flows_usd: npt.ArrayLike, rate_per_period: Value, *, timing: Timing = "end") -> Value:
     r"""Present value of flows in equal periods: :math:`\sum_k F_k (1+i)^{-(k+s)}`, s = 0, 1/2 or 1.
 
     Parameters
     ----------
     flows_usd : array, shape (..., periods)
         Money in is positive. [USD]
-    rate : float or array of samples
+    rate_per_period : float or array of samples
         Of one period, above -1; real with real flows, nominal with nominal ones. [1/period]
     timing : {"begin", "mid", "end"}
         Where in its period each flow falls; "end" is Excel's NPV, "begin" puts the first flow at today.
@@ -37,7 +37,7 @@ def periodic_npv_usd(flows_usd: npt.ArrayLike, rate: Value, *, timing: Timing = 
     1188.44
     """
     flows = within("flows_usd", flows_usd)
-    i = above("rate", rate, -1.0)
+    i = above("rate_per_period", rate_per_period, -1.0)
     factors = np.exp(-np.log1p(i)[..., None] * (np.arange(flows.shape[-1]) + FIRST[timing]))
     return as_value(np.einsum("...k,...k->...", flows, factors))
 

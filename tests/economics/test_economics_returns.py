@@ -161,7 +161,7 @@ def test_real_flows_at_the_real_rate_are_worth_nominal_flows_at_the_nominal_one(
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: periodic_npv_usd([1.0], -1.0), "rate must be above -1"),
+        (lambda: periodic_npv_usd([1.0], -1.0), "rate_per_period must be above -1"),
         (lambda: periodic_npv_usd([np.nan], 0.1), "flows_usd must be a number"),
         (lambda: dated_npv_usd([1.0], [0], 0.1, days_per_year=0), "days_per_year must be above 0"),
         (lambda: real_rate(0.1, -1.0), "inflation must be above -1"),
