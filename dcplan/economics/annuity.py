@@ -10,36 +10,9 @@ import numpy.typing as npt
 
 from dcplan.economics.ranges import Array, Value, above, as_value, within
 
-Compounding = Literal["nominal", "effective"]
 DrawAt = Literal["begin", "mid", "end"]
 DRAW_SHARE: dict[str, float] = {"begin": 1.0, "mid": 0.5, "end": 0.0}
 """Part of its own period for which a draw bears interest."""
-
-
-def periodic_rate(rate_per_year: Value, periods_per_year: float, compounding: Compounding = "nominal") -> Value:
-    r"""Rate of one period: :math:`r/m` of a nominal yearly rate, :math:`(1+r)^{1/m}-1` of an effective one.
-
-    Loans, Excel's PMT and ASIC Clouds use the nominal one; discount rates and IRR are effective.
-
-    Parameters
-    ----------
-    rate_per_year : float or array
-        Above -1, 0.08 for 8 %. [1/year]
-    periods_per_year : float
-        12 for months, 4 for quarters. [1/year]
-    compounding : {"nominal", "effective"}
-        What the yearly rate means.
-
-    Examples
-    --------
-    >>> round(periodic_rate(0.12, 12), 6), round(periodic_rate(0.12, 12, "effective"), 6)
-    (0.01, 0.009489)
-    """
-    rate = above("rate_per_year", rate_per_year, -1.0)
-    periods = above("periods_per_year", periods_per_year)
-    if compounding == "nominal":
-        return as_value(rate / periods)
-    return as_value(np.expm1(np.log1p(rate) / periods))
 
 
 def annuity_factor(rate_per_period: Value, periods: Value, *, in_advance: bool = False) -> Value:
@@ -82,7 +55,7 @@ def level_payment_usd(
     principal_usd : float or array
         Money received at the start. [USD]
     rate_per_period : float or array
-        Of one period, above -1; see :func:`periodic_rate`. [1/period]
+        Of one period, above -1; see :func:`~dcplan.economics.rates.periodic_rate`. [1/period]
     periods : float or array
         Number of payments, above 0. [-]
     in_advance : bool

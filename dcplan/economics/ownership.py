@@ -8,9 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from dcplan.economics.annuity import level_payment_usd, periodic_rate
+from dcplan.economics.annuity import level_payment_usd
 from dcplan.economics.energy_bill import facility_energy_usd
 from dcplan.economics.ranges import Value, above, as_value, within
+from dcplan.economics.rates import periodic_rate
 from dcplan.units import KW_PER_MW
 
 MONTHS_PER_YEAR = 12.0

@@ -1,4 +1,4 @@
-"""What a cash flow is worth: NPV, IRR, MIRR, payback, and rates real and nominal."""
+"""What a cash flow is worth: NPV, IRR, MIRR and payback."""
 
 from __future__ import annotations
 
@@ -216,19 +216,3 @@ def payback_months(flows_usd: npt.ArrayLike, rate_per_month: Value = 0.0, *, for
     flows = within("flows_usd", flows_usd)
     factors = np.exp(-np.log1p(above("rate_per_month", rate_per_month, -1.0))[..., None] * np.arange(flows.shape[-1]))
     return none_if_never(first_crossing(np.cumsum(flows * factors, axis=-1), for_good=for_good))
-
-
-def real_rate(nominal_rate: Value, inflation: Value) -> Value:
-    r"""Fisher: :math:`(1+n)/(1+\pi) - 1`; rates of the same period, all above -1.
-
-    Examples
-    --------
-    >>> round(real_rate(0.10, 0.02), 6), round(nominal_rate(real_rate(0.10, 0.02), 0.02), 6)
-    (0.078431, 0.1)
-    """
-    return as_value((1.0 + above("nominal_rate", nominal_rate, -1.0)) / (1.0 + above("inflation", inflation, -1.0)) - 1)
-
-
-def nominal_rate(real_rate: Value, inflation: Value) -> Value:
-    r"""Inverse of :func:`real_rate`: :math:`(1+r)(1+\pi) - 1`."""
-    return as_value((1.0 + above("real_rate", real_rate, -1.0)) * (1.0 + above("inflation", inflation, -1.0)) - 1.0)

@@ -38,8 +38,9 @@ def spot_useful_frac(interruptions_per_h: Value, interval_h: Value, save_h: Valu
     segment = work + save
     calm = rate == 0.0
     safe = np.where(calm, 1.0, rate)
-    paid = np.where(calm, segment, np.exp(safe * restart) * np.expm1(safe * segment) / safe)
-    return as_value(work / paid)
+    # both exponentials fall, so that a hopeless rate gives 0 instead of an overflow
+    survived = safe * np.exp(-safe * (restart + segment)) / -np.expm1(-safe * segment)
+    return as_value(work * np.where(calm, 1.0 / segment, survived))
 
 
 def spot_usd_per_useful_h(spot_usd_per_h: Value, useful_frac: Value) -> Value:

@@ -15,7 +15,6 @@ from dcplan.economics.annuity import (
     level_payment_usd,
     level_payments_present_value_usd,
     minimum_debt_service_coverage,
-    periodic_rate,
 )
 
 QUICK = settings(max_examples=60, deadline=None)
@@ -46,12 +45,6 @@ def test_a_balloon_of_the_whole_principal_is_a_bullet_loan() -> None:
     assert loan.payment_usd[1:-1] == pytest.approx(np.full(23, 10.0))
     assert loan.payment_usd[-1] == pytest.approx(1010.0)
     assert loan.balance_usd[-1] == pytest.approx(0.0, abs=1e-9)
-
-
-def test_the_yearly_rate_is_nominal_or_effective() -> None:
-    assert periodic_rate(0.12, 12) == pytest.approx(0.01)
-    assert (1 + periodic_rate(0.12, 12, "effective")) ** 12 == pytest.approx(1.12)
-    assert periodic_rate(0.0, 12, "effective") == 0.0
 
 
 @given(PRINCIPALS, RATES, PERIODS, st.booleans(), st.floats(0.0, 1.0))
@@ -136,8 +129,6 @@ def test_debt_service_coverage_by_hand() -> None:
         (lambda: amortization(100, 0.1, 0), "periods must be above 0"),
         (lambda: interest_during_construction_usd([1.0], -0.1), "rate_per_period must be at least 0"),
         (lambda: debt_service_coverage([1.0], [-1.0]), "debt_service_usd must be at least 0"),
-        (lambda: periodic_rate(-1.0, 12), "rate_per_year must be above -1"),
-        (lambda: periodic_rate(0.1, 0), "periods_per_year must be above 0"),
     ],
 )
 def test_nonsense_is_refused(call: object, words: str) -> None:

@@ -1,4 +1,4 @@
-"""NPV, IRR (none, one, several), MIRR, payback, Fisher."""
+"""NPV, IRR (none, one, several), MIRR, payback."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from dcplan.economics.returns import (
     first_crossing,
     irr,
     mirr,
-    nominal_rate,
     payback_months,
     periodic_npv_usd,
-    real_rate,
 )
 
 QUICK = settings(max_examples=80, deadline=None)
@@ -141,30 +139,12 @@ def test_crossing_keeps_the_axes_of_samples() -> None:
     assert first_crossing(np.full((3, 4), -1.0)).tolist() == pytest.approx([np.nan] * 3, nan_ok=True)
 
 
-@given(st.floats(-0.5, 1.0), st.floats(-0.2, 0.5))
-@QUICK
-def test_fisher_goes_there_and_back(nominal: float, inflation: float) -> None:
-    assert nominal_rate(real_rate(nominal, inflation), inflation) == pytest.approx(nominal, abs=1e-12)
-    assert real_rate(nominal, 0.0) == pytest.approx(nominal)
-
-
-@given(st.floats(0.0, 0.2), st.floats(-0.05, 0.1), st.integers(1, 30))
-@QUICK
-def test_real_flows_at_the_real_rate_are_worth_nominal_flows_at_the_nominal_one(
-    nominal: float, inflation: float, years: int
-) -> None:
-    grown = 100.0 * (1 + inflation) ** np.arange(1, years + 1)
-    real = periodic_npv_usd(np.full(years, 100.0), real_rate(nominal, inflation))
-    assert periodic_npv_usd(grown, nominal) == pytest.approx(real)
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: periodic_npv_usd([1.0], -1.0), "rate_per_period must be above -1"),
         (lambda: periodic_npv_usd([np.nan], 0.1), "flows_usd must be a number"),
         (lambda: dated_npv_usd([1.0], [0], 0.1, days_per_year=0), "days_per_year must be above 0"),
-        (lambda: real_rate(0.1, -1.0), "inflation must be above -1"),
     ],
 )
 def test_nonsense_is_refused(call: object, words: str) -> None:

@@ -50,6 +50,10 @@ def test_more_interruptions_never_help(rate: float, more: float, work: float, sa
     assert 0.0 < many <= few * (1 + 1e-12) <= work / (work + save) * (1 + 1e-9)
 
 
+def test_hopeless_capacity_does_no_work_and_does_not_overflow() -> None:
+    assert spot_useful_frac(1e6, 1.0, 0.1, 1.0) == 0.0
+
+
 def test_waits_are_calendar_and_not_paid() -> None:
     # 90 h of work at 0.9 are 100 paid hours; 0.02 interruptions an hour wait 5 h: 10 h more
     assert spot_calendar_h(90.0, 0.9, 0.02, 5.0) == pytest.approx(110.0)
