@@ -119,6 +119,7 @@ def test_debt_service_coverage_by_hand() -> None:
     assert cover.tolist() == [[1.3, 0.9], [2.6, 0.0]]
     assert minimum_debt_service_coverage([[130.0, 90.0], [260.0, 0.0]], [100.0, 100.0]).tolist() == [0.9, 0.0]
     assert minimum_debt_service_coverage([10.0], [0.0]) == np.inf
+    assert debt_service_coverage([1.0], [0.5]).tolist() == [2.0]  # in any unit, thousands or millions
 
 
 @pytest.mark.parametrize(

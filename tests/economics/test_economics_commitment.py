@@ -118,6 +118,7 @@ def test_a_commitment_in_full_use_has_no_unused_row() -> None:
 
 def test_break_even_use() -> None:
     assert break_even_use_frac(0.6, 1.0) == 0.6
+    assert break_even_use_frac(1.0, 4.0) == 0.25
     assert break_even_use_frac(1.0, 1.0) == 1.0
     assert break_even_use_frac(1.2, 1.0) is None
     assert break_even_use_frac(np.array([0.5, 2.0]), 1.0) == pytest.approx(np.array([0.5, np.nan]), nan_ok=True)

@@ -49,6 +49,7 @@ def test_samples_run_through_all_lines() -> None:
 def test_hours_of_a_month_are_the_callers() -> None:
     assert accelerators_usd_per_month(10, 2.0, 720) == 14_400.0
     assert accelerators_usd_per_month(10, 2.0, 730) == 14_600.0
+    assert accelerators_usd_per_month(0, 2.0, 730) == accelerators_usd_per_month(10, 0.0, 730) == 0.0
 
 
 def test_lost_hours_cost_their_rent_or_their_replacement() -> None:

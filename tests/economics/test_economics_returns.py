@@ -143,6 +143,8 @@ def test_crossing_keeps_the_axes_of_samples() -> None:
     ("call", "words"),
     [
         (lambda: periodic_npv_usd([1.0], -1.0), "rate_per_period must be above -1"),
+        (lambda: dated_npv_usd([1.0], [0], -1.0, days_per_year=365), "rate_per_year must be above -1"),
+        (lambda: payback_months([1.0], -1.0), "rate_per_month must be above -1"),
         (lambda: periodic_npv_usd([np.nan], 0.1), "flows_usd must be a number"),
         (lambda: dated_npv_usd([1.0], [0], 0.1, days_per_year=0), "days_per_year must be above 0"),
     ],
