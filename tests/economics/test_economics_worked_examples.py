@@ -140,7 +140,7 @@ def forward() -> list[Check]:
 def focus_savings_plan() -> list[Check]:
     # the published rows use the price of an hour rounded to cents, 52.40 (459,000 / 8,760 = 52.3973)
     exact = amortized_usd_per_h(459_000, 0, 0, 8_760)
-    rows = focus_charges([459_000.0], round(exact, 1), 18, 6, 10.15)
+    rows = focus_charges([459_000.0], round(exact, 2), 18, 6, 10.15)
     return [
         ("unit", exact, 52.40, 0.005),
         ("used", rows[1].effective_cost_usd, 943.20, 0.005),
