@@ -67,6 +67,9 @@ def test_a_residual_counts_in_its_own_month_alone() -> None:
     # worth 70 and 30: ahead by -100, 60 + 70 - 100 = 30, 120 + 30 - 100 = 50
     lead = cumulative_advantage_usd([100.0, 0.0, 0.0], [0.0, 60.0, 60.0], residual_usd=[0.0, 70.0, 30.0])
     assert lead.tolist() == [-100.0, 30.0, 50.0]
+    # at 10 % a month it is discounted as its month is: 130/1.1 - 100
+    late = cumulative_advantage_usd([100.0, 0.0, 0.0], [0.0, 60.0, 60.0], 0.1, residual_usd=[0.0, 70.0, 30.0])
+    assert late[1] == pytest.approx(130 / 1.1 - 100)
     months = npv_break_even_months([100.0, 0.0, 0.0], [0.0, 60.0, 60.0], residual_usd=[0.0, 70.0, 30.0])
     assert months == pytest.approx(100 / 130)
 

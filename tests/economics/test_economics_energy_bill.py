@@ -94,7 +94,9 @@ def test_a_demand_charge_weighs_more_on_a_poor_load_factor() -> None:
         (lambda: facility_energy_usd(1.0, 1.2, -1.0, 0.1), "hours must be at least 0"),
         (lambda: billed_demand_kw([1.0], contracted_kw=1.0, floor_frac=85), "floor_frac must be from 0 to 1, got 85"),
         (lambda: energy_bill([1.0], [-1.0], usd_per_kwh=0.1, usd_per_kw_month=1), "demand_kw must be at least 0"),
+        (lambda: billed_demand_kw([1.0], ratchet_frac=1.5), "ratchet_frac must be from 0 to 1"),
         (lambda: demand_usd_per_kwh(1.0, 0.0, 730), "load_factor_frac must be above 0"),
+        (lambda: demand_usd_per_kwh(1.0, 1.5, 730), "load_factor_frac must be at most 1"),
     ],
 )
 def test_nonsense_is_refused(call: object, words: str) -> None:

@@ -77,6 +77,11 @@ def test_a_simple_cluster_by_hand() -> None:
     assert usd_per_effective_pflop_year(1_500.0, 10, 0.5, 0.6, 5) == pytest.approx(100.0)
 
 
+def test_capacity_priced_by_the_megawatt() -> None:
+    # 500 kW at 10 million USD a MW
+    assert capacity_usd(500.0, 10e6) == pytest.approx(5e6)
+
+
 def test_an_hour_at_cost() -> None:
     # 6,100 productive hours a year instead of 8,760 (CT-SL): hardware alone
     assert at_cost_usd_per_year(30_500, 5) / 6_100 == pytest.approx(1.0)

@@ -35,6 +35,7 @@ def test_pert_by_hand() -> None:
     assert pert_mean(0, 1, 6) == pytest.approx(5 / 3)
     assert pert_variance(0, 1, 6) == pytest.approx(65 / 63)
     assert pert_variance(0, 1, 6, rule="one-sixth") == pytest.approx(1.0)
+    assert pert_variance(6, 8, 18, rule="one-sixth") == pytest.approx(4.0)
     # without weight on the middle PERT is uniform: mean 3, variance 36/12
     assert pert_mean(0, 1, 6, weight=0.0) == 3.0
     assert pert_variance(0, 1, 6, weight=0.0) == pytest.approx(3.0)

@@ -78,6 +78,7 @@ def test_samples_pass() -> None:
             "delivered PFLOP-days must be above 0",
         ),
         (lambda: usd_per_million_trained_tokens(1.0, 0.0), "flop_per_token must be above 0"),
+        (lambda: usd_per_million_tokens(1.0, 10.0, 1.5), "utilization_frac must be from 0 to 1"),
         (lambda: usd_per_million_tokens(1.0, 10.0, 0.0), "tokens per hour must be above 0"),
     ],
 )
