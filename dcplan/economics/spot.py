@@ -35,12 +35,12 @@ def spot_useful_frac(interruptions_per_h: Value, interval_h: Value, save_h: Valu
     rate = within("interruptions_per_h", interruptions_per_h, 0.0)
     work, save = above("interval_h", interval_h), within("save_h", save_h, 0.0)
     restart = within("restart_h", restart_h, 0.0)
-    segment = work + save
-    calm = rate == 0.0
-    safe = np.where(calm, 1.0, rate)
+    expected = rate * (work + save)
+    calm = expected == 0.0
+    safe = np.where(calm, 1.0, expected)
     # both exponentials fall, so that a hopeless rate gives 0 instead of an overflow
-    survived = safe * np.exp(-safe * (restart + segment)) / -np.expm1(-safe * segment)
-    return as_value(work * np.where(calm, 1.0 / segment, survived))
+    finished = np.where(calm, 1.0, safe * np.exp(-safe) / -np.expm1(-safe))
+    return as_value(work / (work + save) * np.exp(-rate * restart) * finished)
 
 
 def spot_usd_per_useful_h(spot_usd_per_h: Value, useful_frac: Value) -> Value:

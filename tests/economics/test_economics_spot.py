@@ -50,6 +50,10 @@ def test_more_interruptions_never_help(rate: float, more: float, work: float, sa
     assert 0.0 < many <= few * (1 + 1e-12) <= work / (work + save) * (1 + 1e-9)
 
 
+def test_the_rarest_interruption_is_none() -> None:
+    assert spot_useful_frac(5e-324, 0.4, 0.1, 1.0) == pytest.approx(0.8)
+
+
 def test_hopeless_capacity_does_no_work_and_does_not_overflow() -> None:
     assert spot_useful_frac(1e6, 1.0, 0.1, 1.0) == 0.0
 
