@@ -1,0 +1,232 @@
+"""Commitments: what they cover hour by hour, and how they are booked. They are paid, used or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dcplan.economics.ranges import Array, Value, above, as_value, none_if_never, within
+
+ON_DEMAND = "on demand"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Units of one thing used in each hour, and their on-demand price."""
+
+    name: str
+    quantity: Value
+    """Units in the hour: instances, vCPU, GB … A number, or an array by hour."""
+    on_demand_usd: float
+    """Per unit and hour."""
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Reserved units of one usage, paid in every hour at their amortised price."""
+
+    name: str
+    usage: str
+    quantity: float
+    usd_per_unit_h: float
+
+
+@dataclass(frozen=True)
+class SavingsPlan:
+    """A commitment to spend so many USD in each hour, at rates of its own for the usages it reaches."""
+
+    name: str
+    usd_per_h: float
+    rates_usd: Mapping[str, float]
+    """Usage name -> price of a unit and hour. What is not named is out of reach."""
+    specific: bool = False
+    """Bound to a family (EC2 Instance Savings Plan), so applied before general ones (Compute Savings Plan)."""
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Part of a usage paid by one commitment, or on demand."""
+
+    usage: str
+    by: str
+    quantity: Value
+    usd: Value
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Who pays for which use; all values are of one hour, or arrays by hour."""
+
+    rows: tuple[Covered, ...]
+    purchased_usd: dict[str, float]
+    """Commitment -> USD of one hour, used or not."""
+    used_usd: dict[str, Value]
+    unused_usd: dict[str, Value]
+    on_demand_usd: Value
+    """What no commitment reached."""
+
+    @property
+    def total_usd(self) -> Value:
+        """All commitments plus what is on demand. [USD]"""
+        return as_value(np.asarray(self.on_demand_usd) + sum(self.purchased_usd.values()))
+
+
+def cover(
+    usages: Sequence[Usage], reservations: Sequence[Reservation] = (), plans: Sequence[SavingsPlan] = ()
+) -> Coverage:
+    """Coverage of each hour by the rule of AWS: reservations, specific plans, general plans, the rest on demand.
+
+    Among plans of a kind the pair of plan and usage with the highest saving over the on-demand price comes first,
+    of equal ones that with the lowest rate. Nothing is carried from one hour to the next.
+
+    Parameters
+    ----------
+    usages : sequence of Usage
+        With quantities of one hour, or arrays of the same hours; at least 0.
+    reservations : sequence of Reservation
+        Each for one usage, applied in this order.
+    plans : sequence of SavingsPlan
+        In any order.
+
+    Raises
+    ------
+    ValueError
+        When a name stands twice, or a commitment names a usage that is not given.
+
+    References
+    ----------
+    .. [1] AWS, Savings Plans User Guide, "Understanding how Savings Plans apply to your AWS usage".
+
+    Examples
+    --------
+    >>> hour = cover([Usage("gpu", 4.0, 1.0)], plans=[SavingsPlan("1y", 1.40, {"gpu": 0.70})])
+    >>> [(row.by, row.quantity, row.usd) for row in hour.rows], hour.total_usd
+    ([('1y', 2.0, 1.4), ('on demand', 2.0, 2.0)], 3.4)
+    """
+    _check(usages, reservations, plans)
+    left: dict[str, Array] = {u.name: within(f"quantity of {u.name}", u.quantity, 0.0) for u in usages}
+    price = {u.name: u.on_demand_usd for u in usages}
+    room: dict[str, Array] = {r.name: np.asarray(r.quantity * r.usd_per_unit_h) for r in reservations}
+    room |= {p.name: np.asarray(p.usd_per_h) for p in plans}
+    purchased = {name: float(usd) for name, usd in room.items()}
+    rows: list[Covered] = []
+    pairs = [
+        (plan.specific, (rate / price[usage] if price[usage] else 1.0), rate, plan.name, usage)
+        for plan in plans
+        for usage, rate in plan.rates_usd.items()
+    ]
+    pairs.sort(key=lambda pair: (not pair[0], *pair[1:3]))
+    steps = [(r.name, r.usage, r.usd_per_unit_h, r.quantity) for r in reservations]
+    steps += [(name, usage, rate, np.inf) for _, _, rate, name, usage in pairs]
+    for by, usage, rate, most in steps:
+        reach = np.minimum(most, room[by] / rate) if rate > 0.0 else np.asarray(most)
+        quantity = np.minimum(left[usage], reach)
+        left[usage] = left[usage] - quantity
+        room[by] = np.maximum(room[by] - quantity * rate, 0.0)
+        rows.append(Covered(usage, by, as_value(quantity), as_value(quantity * rate)))
+    rest = [Covered(name, ON_DEMAND, as_value(q), as_value(q * price[name])) for name, q in left.items()]
+    unused = {name: as_value(usd) for name, usd in room.items()}
+    return Coverage(
+        tuple(row for row in (*rows, *rest) if np.any(np.asarray(row.quantity) > 0.0)),
+        purchased,
+        {name: as_value(purchased[name] - np.asarray(usd)) for name, usd in unused.items()},
+        unused,
+        as_value(sum((np.asarray(row.usd) for row in rest), np.zeros(()))),
+    )
+
+
+def _check(usages: Sequence[Usage], reservations: Sequence[Reservation], plans: Sequence[SavingsPlan]) -> None:
+    commitments = [r.name for r in reservations] + [p.name for p in plans]
+    for what, names in (("usage", [u.name for u in usages]), ("commitment", commitments)):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            msg = f"the {what} {twice[0]} is given twice"
+            raise ValueError(msg)
+    known = {u.name for u in usages}
+    for name, reached in [(r.name, {r.usage}) for r in reservations] + [(p.name, set(p.rates_usd)) for p in plans]:
+        if reached - known:
+            msg = f"{name} names a usage that is not given: {sorted(reached - known)[0]}"
+            raise ValueError(msg)
+    within("usd_per_h", [p.usd_per_h for p in plans], 0.0)
+    within("quantity", [r.quantity for r in reservations], 0.0)
+    rates = [rate for p in plans for rate in p.rates_usd.values()]
+    within("a price", [u.on_demand_usd for u in usages] + [r.usd_per_unit_h for r in reservations] + rates, 0.0)
+
+
+@dataclass(frozen=True)
+class FocusCharge:
+    """One row of a FOCUS cost export, in its own terms."""
+
+    charge_category: Literal["Purchase", "Usage"]
+    commitment_discount_status: Literal["Used", "Unused"] | None
+    pricing_category: Literal["Committed", "Standard"]
+    billed_cost_usd: Value
+    effective_cost_usd: Value
+
+
+def focus_charges(
+    purchases_usd: Sequence[Value], usd_per_h: Value, used_h: Value, unused_h: Value, standard_usd: Value = 0.0
+) -> tuple[FocusCharge, ...]:
+    """Purchase, Used, Unused and Standard rows of a commitment over a charge period.
+
+    Purchases are billed and have no effective cost; used and unused hours are not billed and carry the amortised
+    cost, so that over a whole term both columns have one sum. A Standard row has the same cost in both.
+
+    Parameters
+    ----------
+    purchases_usd : sequence of float or array
+        Payments for the commitment in the period: upfront, recurring. [USD]
+    usd_per_h : float or array
+        Amortised price of an hour, of :func:`amortized_usd_per_h`; the published examples round it to cents. [USD/h]
+    used_h, unused_h : float or array
+        Hours of the period covered by use, and without. [h]
+    standard_usd : float or array
+        Use beyond the commitment at its own price. [USD]
+
+    References
+    ----------
+    .. [1] FinOps Foundation, FOCUS specification, appendix on commitment discounts.
+
+    Examples
+    --------
+    >>> [(c.charge_category, c.billed_cost_usd, c.effective_cost_usd) for c in focus_charges([240.0], 10.0, 18, 6)]
+    [('Purchase', 240.0, 0.0), ('Usage', 0.0, 180.0), ('Usage', 0.0, 60.0)]
+    """
+    price = within("usd_per_h", usd_per_h, 0.0)
+    used, unused = within("used_h", used_h, 0.0), within("unused_h", unused_h, 0.0)
+    rows = [
+        FocusCharge("Purchase", None, "Standard", as_value(within("a purchase", usd)), 0.0) for usd in purchases_usd
+    ]
+    rows.append(FocusCharge("Usage", "Used", "Committed", 0.0, as_value(used * price)))
+    if np.any(unused > 0.0):
+        rows.append(FocusCharge("Usage", "Unused", "Committed", 0.0, as_value(unused * price)))
+    if np.any(np.asarray(standard_usd) != 0.0):
+        rows.append(FocusCharge("Usage", None, "Standard", as_value(standard_usd), as_value(standard_usd)))
+    return tuple(rows)
+
+
+def amortized_usd_per_h(upfront_usd: Value, recurring_usd: Value, payments: float, hours: float) -> Value:
+    """Price of an hour of a commitment with everything paid for it: (upfront + n x recurring) / hours.
+
+    Examples
+    --------
+    >>> round(amortized_usd_per_h(220_000, 18_333.33, 12, 8_760), 2)
+    50.23
+    """
+    paid = within("upfront_usd", upfront_usd, 0.0) + within("recurring_usd", recurring_usd, 0.0) * payments
+    return as_value(paid / above("hours", hours))
+
+
+def break_even_use_frac(committed_usd_per_h: Value, on_demand_usd_per_h: Value) -> Value | None:
+    """Share of its hours above which a commitment is cheaper than on demand; None (NaN in arrays) for never.
+
+    Examples
+    --------
+    >>> break_even_use_frac(3.0, 4.0), break_even_use_frac(5.0, 4.0) is None
+    (0.75, True)
+    """
+    ratio = within("committed_usd_per_h", committed_usd_per_h, 0.0) / above("on_demand_usd_per_h", on_demand_usd_per_h)
+    return none_if_never(np.where(ratio <= 1.0, ratio, np.nan))

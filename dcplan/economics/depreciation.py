@@ -1,0 +1,219 @@
+"""What an asset loses: for the tax office, in the books and in the market. Three different inputs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.economics.ranges import Array, Value, above, as_value, within
+
+Convention = Literal["half-year", "mid-quarter", "mid-month", "full-year"]
+SHARES_SUM_TO_ONE = 1e-4
+"""Published tables are rounded to 0.01 % a year, and their sums with them."""
+
+
+def first_year_frac(convention: Convention, *, quarter: int = 1, month: int = 1) -> float:
+    """Part of the first tax year in which an asset counts as in service.
+
+    Parameters
+    ----------
+    convention : {"half-year", "mid-quarter", "mid-month", "full-year"}
+        Half of the year; from the middle of a quarter; from the middle of a month (real property); all of it.
+    quarter : int, 1 to 4
+        Quarter placed in service, for "mid-quarter".
+    month : int, 1 to 12
+        Month placed in service, for "mid-month".
+
+    References
+    ----------
+    .. [1] IRS Publication 946, "Which Convention Applies?".
+
+    Examples
+    --------
+    >>> first_year_frac("half-year"), first_year_frac("mid-quarter", quarter=4)
+    (0.5, 0.125)
+    """
+    if convention == "mid-quarter":
+        return float((4.5 - within("quarter", quarter, 1, 4)) / 4.0)
+    if convention == "mid-month":
+        return float((12.5 - within("month", month, 1, 12)) / 12.0)
+    return 0.5 if convention == "half-year" else 1.0
+
+
+def macrs_shares(
+    life_years: float,
+    *,
+    declining_balance: float = 2.0,
+    convention: Convention = "half-year",
+    quarter: int = 1,
+    month: int = 1,
+) -> Array:
+    r"""Share of the basis deducted in each tax year, unrounded; the sum is 1.
+
+    Declining balance on what is left, :math:`d/L`, until the straight line over the remaining life is more.
+
+    Parameters
+    ----------
+    life_years : float
+        Recovery period, above 0: 5 for computers, 15 for land improvements, 39 for buildings. [years]
+    declining_balance : float
+        2 for 3- to 10-year property, 1.5 for 15 and 20 years, 1 for the straight line of real property. [-]
+    convention, quarter, month
+        As :func:`first_year_frac`.
+
+    References
+    ----------
+    .. [1] IRS Publication 946, appendix A, tables A-1 to A-5 and A-7a (rounded there to 0.01 % or 0.001 %).
+
+    Examples
+    --------
+    >>> macrs_shares(5).round(6).tolist()
+    [0.2, 0.32, 0.192, 0.1152, 0.1152, 0.0576]
+    >>> macrs_shares(5, convention="mid-quarter", quarter=4).round(4).tolist()
+    [0.05, 0.38, 0.228, 0.1368, 0.1094, 0.0958]
+    """
+    life = float(above("life_years", life_years))
+    speed = float(above("declining_balance", declining_balance)) / life
+    served, left, shares = 0.0, 1.0, []
+    part = first_year_frac(convention, quarter=quarter, month=month)
+    while left > 1e-12:
+        straight = left / (life - served)
+        share = left if served + part >= life else part * max(min(speed, 1.0) * left, straight)
+        shares.append(min(share, left))
+        left -= shares[-1]
+        served, part = served + part, min(1.0, life - served - part)
+    return np.array(shares)
+
+
+def tax_depreciation_usd(basis_usd: Value, shares_frac: npt.ArrayLike, *, bonus_frac: Value = 0.0) -> Array:
+    r"""Deduction by tax year: :math:`D_1 = B\,(b + (1-b)\,s_1),\ D_t = B\,(1-b)\,s_t`.
+
+    Parameters
+    ----------
+    basis_usd : float or array
+        Depreciable basis, at least 0. [USD]
+    shares_frac : array, shape (years,)
+        Yearly shares, as of :func:`macrs_shares` or a published table; sum 1. [-]
+    bonus_frac : float or array
+        Share deducted at once in the first year, the rest by the shares. [-]
+
+    Returns
+    -------
+    array, shape (..., years)
+        Sums to the basis. [USD]
+
+    Raises
+    ------
+    ValueError
+        When the shares do not sum to 1 within the rounding of published tables.
+
+    References
+    ----------
+    .. [1] US Internal Revenue Code, sections 168(b) and 168(k).
+
+    Examples
+    --------
+    >>> tax_depreciation_usd(250_000, macrs_shares(5)).round(0).tolist()
+    [50000.0, 80000.0, 48000.0, 28800.0, 28800.0, 14400.0]
+    >>> tax_depreciation_usd(100.0, [0.5, 0.5], bonus_frac=0.4).tolist()
+    [70.0, 30.0]
+    """
+    shares = within("shares_frac", shares_frac, 0.0, 1.0)
+    if abs(shares.sum() - 1.0) > SHARES_SUM_TO_ONE:
+        msg = f"shares_frac must sum to 1, got {shares.sum():g}"
+        raise ValueError(msg)
+    basis, bonus = within("basis_usd", basis_usd, 0.0), within("bonus_frac", bonus_frac, 0.0, 1.0)
+    # a table rounded to 0.01 % still writes off the whole basis, neither more nor less
+    by_year = (1.0 - bonus)[..., None] * (shares / shares.sum())
+    by_year[..., 0] += bonus
+    return np.asarray(basis[..., None] * by_year)
+
+
+def straight_line_usd(
+    cost_usd: Value, life_years: float, *, salvage_usd: Value = 0.0, first_year_frac: float = 1.0
+) -> Array:
+    """Equal yearly charges from cost to salvage; a broken life ends with a part of a year.
+
+    Parameters
+    ----------
+    cost_usd, salvage_usd : float or array
+        At least 0, salvage at most cost. [USD]
+    life_years : float
+        Above 0; 5.5 gives five full years and a half. [years]
+    first_year_frac : float
+        Part of the first year in service, 0 to 1. [-]
+
+    Returns
+    -------
+    array, shape (..., years)
+        Sums to cost less salvage. [USD]
+
+    Examples
+    --------
+    >>> straight_line_usd(40_000, 3).round(0).tolist(), straight_line_usd(55.0, 5.5).round(6).tolist()
+    ([13333.0, 13333.0, 13333.0], [10.0, 10.0, 10.0, 10.0, 10.0, 5.0])
+    """
+    cost, life = within("cost_usd", cost_usd, 0.0), float(above("life_years", life_years))
+    part = float(above("first_year_frac", within("first_year_frac", first_year_frac, 0.0, 1.0)))
+    depreciable = within("cost_usd less salvage_usd", cost - within("salvage_usd", salvage_usd, 0.0), 0.0)
+    years = 1 + max(0, int(np.ceil(life - part - 1e-9)))
+    ends = np.minimum(np.arange(years) + part, life)
+    return np.asarray(depreciable[..., None] * np.diff(ends, prepend=0.0) / life)
+
+
+def accumulated_usd(depreciation_usd: npt.ArrayLike) -> Array:
+    """Depreciation of all years so far. Shape (..., years). [USD]"""
+    return np.asarray(np.cumsum(np.asarray(depreciation_usd, dtype=np.float64), axis=-1))
+
+
+def book_value_usd(cost_usd: Value, depreciation_usd: npt.ArrayLike) -> Array:
+    """Cost less accumulated depreciation, at the end of each year. Shape (..., years). [USD]
+
+    Examples
+    --------
+    >>> book_value_usd(100.0, [20.0, 32.0]).tolist()
+    [80.0, 48.0]
+    """
+    return np.asarray(np.asarray(cost_usd, dtype=np.float64)[..., None] - accumulated_usd(depreciation_usd))
+
+
+def economic_value_usd(price_usd: Value, years: Value, oom_per_year: Value) -> Value:
+    r"""Market value after some years of steady decline: :math:`V = P\,10^{-k t}`.
+
+    Parameters
+    ----------
+    price_usd : float or array
+        Value at the start. [USD]
+    years : float or array
+        Since then, at least 0. [years]
+    oom_per_year : float or array
+        Orders of magnitude lost a year; negative where values rise. [1/year]
+
+    References
+    ----------
+    .. [1] B. Cottier et al., "The rising costs of training frontier AI models", arXiv 2405.21015.
+
+    Examples
+    --------
+    >>> round(economic_value_usd(1.0, 1.0, 0.14), 4)
+    0.7244
+    """
+    return as_value(np.asarray(price_usd) * 10.0 ** (-np.asarray(oom_per_year) * within("years", years, 0.0)))
+
+
+def yearly_loss_frac(oom_per_year: Value) -> Value:
+    """Part of its value an asset has lost after one year: 1 - 10^-k. Not :func:`continuous_rate_per_year`.
+
+    Examples
+    --------
+    >>> round(yearly_loss_frac(0.14), 3), round(continuous_rate_per_year(0.14), 3)
+    (0.276, 0.322)
+    """
+    return as_value(-np.expm1(-np.asarray(oom_per_year) * np.log(10.0)))
+
+
+def continuous_rate_per_year(oom_per_year: Value) -> Value:
+    """Rate at which the present value falls at this instant: k ln 10. [1/year]"""
+    return as_value(np.asarray(oom_per_year) * np.log(10.0))
