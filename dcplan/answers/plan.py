@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from dcplan.answers.describe import describe, inputs_of, solver_block
-from dcplan.answers.plan_futures import futures_of
 from dcplan.answers.plan_kept import decisions_of, kept_from
 from dcplan.answers.plan_leads import late_notes, lead_times
 from dcplan.answers.plan_metrics import metrics_of
@@ -123,6 +122,8 @@ def _answer(
     metrics = metrics_of(solved, question.catalog)
     more: dict[str, Table] = {}
     if question.scenario.uncertainty is not None:
+        from dcplan.answers.plan_futures import futures_of  # scipy.optimize takes a second to import
+
         spread, more = futures_of(solved, question.scenario.uncertainty, built.ledger, stop)
         metrics |= spread
     expectations = evaluate(question.scenario.expect, {k: m.value for k, m in metrics.items()})

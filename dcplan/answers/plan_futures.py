@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dcplan.planning.futures import Evaluator, Future, Outturn, sampled
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.sampling import Marginal
 from dcplan.planning.solve.run import Solved
 from dcplan.result import Cell, Metric, Table
 from dcplan.scenario.schema import Uncertainty
@@ -30,7 +31,7 @@ def futures_of(
         quantity = getattr(asked, name)
         ledger.take(f"uncertainty.{name}", quantity)
         low, high = quantity.bounds
-        spread[name] = (low, quantity.value, high)
+        spread[name] = Marginal(low, quantity.value, high)
     futures = sampled(spread, asked.samples, asked.seed)
     evaluator = Evaluator(solved.menu, solved.decisions, solved.audit.books)
     found: list[Outturn] = []

@@ -248,7 +248,7 @@ def _bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Tab
         return Table(("figure", "value", "low", "high", "inside", "source"), ())
     hardware = [f for f in books.flows if f.group == "capex"]
     network = sum(f.usd for f in hardware if f.line == "network")
-    compute = network + sum(f.usd for f in hardware if f.line.startswith(("racks", "storage")))
+    compute = network + sum(f.usd for f in hardware if f.line.startswith(("racks", "storage", "order")))
     figures = {
         "band-usd-per-accelerator": capex / accelerators,
         "band-usd-per-mw": capex / facility,

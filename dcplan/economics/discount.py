@@ -58,16 +58,3 @@ def straight_line_frac(age_years: float, life_years: float) -> float:
     (0.75, 0.0)
     """
     return max(0.0, 1.0 - age_years / life_years)
-
-
-def payment_frac(rate_per_period: float, periods: int) -> float:
-    """Level payment in arrears that repays one USD: r / (1 - (1 + r) ** -n), and 1 / n without interest.
-
-    Examples
-    --------
-    >>> round(20_000 * payment_frac(0.08 / 12, 144), 2), payment_frac(0.0, 4)
-    (216.49, 0.25)
-    """
-    if rate_per_period == 0:
-        return 1.0 / periods
-    return float(rate_per_period / (1.0 - (1.0 + rate_per_period) ** -periods))

@@ -11,9 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-import numpy.typing as npt
-
 from dcplan.economics.cashflow import Flow, npv_usd
 from dcplan.economics.discount import discount_factor
 from dcplan.planning.audit.accounts import Accounts
@@ -22,6 +19,7 @@ from dcplan.planning.futures_recourse import Recourse, recourse_of
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.menu.work import JobConfig
 from dcplan.planning.plan import Decisions
+from dcplan.planning.sampling import Marginal, samples
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,
@@ -30,7 +28,6 @@ from dcplan.units import (
     QUARTERS_PER_YEAR,
 )
 
-Array = npt.NDArray[np.float64]
 INPUTS = ("hardware_price", "energy_price", "cloud_price", "step_time", "tokens", "demand", "delivery_days")
 """Inputs that may vary; factors, and days."""
 
@@ -60,37 +57,17 @@ class Outturn:
     rented_hours: float
 
 
-def sampled(spread: Mapping[str, tuple[float, float, float]], samples: int, seed: int) -> list[Future]:
-    """Futures by a Latin hypercube over triangular distributions (low, most likely, high).
+def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[Future]:
+    """Futures by a Latin hypercube over the inputs' distributions.
 
     Examples
     --------
-    >>> found = sampled({"energy_price": (0.8, 1.0, 1.5)}, 100, 7)
+    >>> found = sampled({"energy_price": Marginal(0.8, 1.0, 1.5)}, 100, 7)
     >>> len(found), min(f.energy_price for f in found) >= 0.8, found[0].tokens
     (100, True, 1.0)
     """
-    from scipy.stats import qmc  # costs more than a second
-
-    names = list(spread)
-    unit = qmc.LatinHypercube(len(names), rng=np.random.default_rng(seed)).random(samples)
-    columns = {name: triangular(unit[:, i], *spread[name]) for i, name in enumerate(names)}
-    return [Future(**{name: float(columns[name][i]) for name in names}) for i in range(samples)]
-
-
-def triangular(unit: Array, low: float, mode: float, high: float) -> Array:
-    """Inverse of the triangular distribution; a constant where low equals high.
-
-    Examples
-    --------
-    >>> triangular(np.array([0.0, 0.5, 1.0]), 0.0, 1.0, 2.0).tolist()
-    [0.0, 1.0, 2.0]
-    """
-    if high <= low:
-        return np.full_like(unit, mode)
-    turn = (mode - low) / (high - low)
-    rising = low + np.sqrt(unit * (high - low) * (mode - low))
-    falling = high - np.sqrt((1.0 - unit) * (high - low) * (high - mode))
-    return np.where(unit < turn, rising, falling)
+    drawn = samples(spread, count, seed=seed)
+    return [Future(**{name: float(values[i]) for name, values in drawn.items()}) for i in range(count)]
 
 
 class Evaluator:

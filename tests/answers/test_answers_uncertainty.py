@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -128,3 +130,9 @@ def test_a_plan_in_the_decisions_that_one_signs() -> None:
     menu = small_menu()
     d = Decisions(ordered={("s/h", "wet", "a", 0): 3}, fitted={("s/h", "wet", 0): 1}, fabric={"s/h": "eth/2t"})
     assert summary(menu, d) == {"order a for s/h": "yes", "fabric of s/h": "eth/2t", "build s/h with wet": "yes"}
+
+
+def test_a_plan_without_futures_does_not_pay_for_their_import() -> None:
+    code = "import sys, dcplan.answers.plan, dcplan.answers.explain; print('scipy.optimize' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
+from dcplan.economics.annuity import level_payment_usd
 from dcplan.economics.cashflow import Flow, debt_usd
-from dcplan.economics.discount import payment_frac
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
 from dcplan.planning.solve import highs
@@ -16,7 +16,7 @@ from tests.planning.small import small_menu
 
 def test_service_by_hand() -> None:
     """100 borrowed at half of 200; 9 % over a year, monthly: payment 8.7451, 26.2354 a quarter."""
-    each = payment_frac(0.09 / 12, 12)
+    each = float(level_payment_usd(1.0, 0.09 / 12, 12))
     assert each * 100 == pytest.approx(8.7451, abs=1e-4)
     drawn, served = debt_usd([Flow(0, "capex", "x", 200.0)], 6, 0.5, (0.0, *[3 * each] * 4, 0.0))
     assert drawn == [100.0, 0, 0, 0, 0, 0]

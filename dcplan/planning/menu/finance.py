@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dcplan.catalog.schema import Curve
-from dcplan.economics.discount import payment_frac, residual_frac, straight_line_frac, straight_residual_frac
+from dcplan.economics.annuity import level_payment_usd
+from dcplan.economics.discount import residual_frac, straight_line_frac, straight_residual_frac
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import FinanceTerms
 from dcplan.provenance import Quantity, Status
@@ -64,7 +65,7 @@ def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple
         return 0.0, ()
     rate = ledger.take("finance.debt.rate", finance.debt.rate)
     months = round(ledger.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR)
-    each = payment_frac(rate / MONTHS_PER_YEAR, months) * MONTHS_PER_QUARTER
+    each = float(level_payment_usd(1.0, rate / MONTHS_PER_YEAR, months)) * MONTHS_PER_QUARTER
     term = -(-months // MONTHS_PER_QUARTER)
     last = each * (months - (term - 1) * MONTHS_PER_QUARTER) / MONTHS_PER_QUARTER
     service = (0.0, *(each if k < term else last if k == term else 0.0 for k in range(1, quarters)))

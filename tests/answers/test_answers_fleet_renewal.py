@@ -1,0 +1,45 @@
+"""The example with hardware in service and on order: its money by hand, and its decisions repeated."""
+
+from __future__ import annotations
+
+import pytest
+
+from dcplan.answers.plan import plan
+from dcplan.result import Result
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return plan("fleet-renewal", sets=["uncertainty.samples=20"])
+
+
+def cost(result: Result) -> dict[tuple[str, str], float]:
+    return {(str(g), str(line)): float(str(usd)) for g, line, usd in result.tables["cost"].rows}
+
+
+def test_the_order_is_paid_to_the_rest_when_it_arrives(result: Result) -> None:
+    """Four racks at 3.4 M USD, 20 % paid ahead: 10.88 M USD in the quarter it arrives, were it kept whole."""
+    (order,) = [r for r in result.tables["racks"].rows if str(r[11]).startswith("po-1")]
+    kept = float(str(order[5]))
+    assert cost(result)["capex", "order po-1"] == pytest.approx(kept * 3.4e6 * 0.8)
+    assert order[1] == "2027-Q3"
+
+
+def test_the_budget_counts_what_is_borrowed_and_paid_back(result: Result) -> None:
+    rows = [dict(zip(result.tables["cashflow"].columns, r, strict=True)) for r in result.tables["cashflow"].rows]
+    for row in rows:
+        assert float(row["debt_drawn_usd"]) == pytest.approx(0.5 * float(row["capex_usd"]))
+        paid = sum(float(row[f"{g}_usd"]) for g in ("capex", "energy", "opex", "cloud"))
+        cash = paid - float(row["debt_drawn_usd"]) + float(row["debt_service_usd"])
+        assert float(row["cash_out_usd"]) == pytest.approx(cash)
+
+
+def test_every_demand_is_served_and_residency_kept(result: Result) -> None:
+    assert result.metrics["unmet.research"].value == 0.0
+    assert not [r for r in result.tables["cloud"].rows if r[5] == "chat"]  # the nearest region is not in Germany
+
+
+def test_its_decisions_cost_the_same_again(result: Result) -> None:
+    again = plan("fleet-renewal", sets=["uncertainty.samples=20"], fix_decisions=result)
+    assert again.metrics["cost.npv_usd"].value == pytest.approx(result.metrics["cost.npv_usd"].value, rel=1e-6)
+    assert again.tables["decisions"].rows == result.tables["decisions"].rows
