@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dcplan.answers.check import check as check
     from dcplan.answers.plan import plan as plan
+    from dcplan.answers.tco import tco as tco
     from dcplan.answers.train import train as train
     from dcplan.answers.validate import validate as validate
 
 __version__ = "0.1.0"
-_ANSWERS = ("plan", "train", "check", "validate")
-__all__ = ["__version__", "check", "plan", "train", "validate"]
+_ANSWERS = ("plan", "tco", "train", "check", "validate")
+__all__ = ["__version__", "check", "plan", "tco", "train", "validate"]
 
 
 def __getattr__(name: str) -> Any:

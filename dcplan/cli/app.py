@@ -18,6 +18,7 @@ from dcplan.cli.frontier import frontier
 from dcplan.cli.plan import plan
 from dcplan.cli.schema import schema
 from dcplan.cli.show import show
+from dcplan.cli.tco import tco
 from dcplan.cli.train import train
 from dcplan.cli.validate import validate
 
@@ -58,6 +59,7 @@ app.command()(plan)
 app.command()(explain)
 app.command()(frontier)
 app.command()(check)
+app.command()(tco)
 app.command()(train)
 app.command()(fabric)
 app.command()(facility)

@@ -14,6 +14,10 @@ from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
     "frontier": "Best of each, point by point",
+    "rented": "The same work rented",
+    "sides": "Present value line by line: owned before its debt, and the cheapest rent",
+    "bridge": "From the plan's cost to the owned one",
+    "years": "Cash out by year",
     "hedge": "One plan for several variants",
     "flips": "What would change a decision",
     "racks": "What to order",

@@ -1,0 +1,173 @@
+"""The plan's flows by month, with sales and property tax, income tax and debt: one side of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dcplan.economics.annuity import amortization
+from dcplan.economics.cashflow import NO_CASH, Flow
+from dcplan.economics.depreciation import tax_depreciation_usd
+from dcplan.economics.ranges import Array
+from dcplan.economics.tax import income_tax, property_tax_usd
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
+
+
+@dataclass(frozen=True)
+class Side:
+    """Cash out by line and month, money in negative; what is left at the end of the last month. [USD]"""
+
+    lines: Mapping[str, Array]
+    end_usd: Mapping[str, float] = field(default_factory=dict)
+    """Worth at the end, by line; not negative."""
+
+    @property
+    def months(self) -> int:
+        """Length of the horizon."""
+        return len(next(iter(self.lines.values())))
+
+    @property
+    def cash_usd(self) -> Array:
+        """All lines together, by month."""
+        return np.asarray(sum(self.lines.values()))
+
+    def npv_usd(self, rate_per_year: float) -> float:
+        """Present cost: payments in the middle of their months, the worth left at the end of the last."""
+        return sum(self.npvs_usd(rate_per_year).values())
+
+    def npvs_usd(self, rate_per_year: float) -> dict[str, float]:
+        """The same by line; ``residual LINE`` is money in."""
+        factors = month_factors(rate_per_year, self.months)
+        found = {name: float(cash @ factors) for name, cash in self.lines.items()}
+        end = (1.0 + rate_per_year) ** (-self.months / MONTHS_PER_YEAR)
+        return found | {f"residual {name}": -usd * end for name, usd in self.end_usd.items() if usd}
+
+
+def month_factors(rate_per_year: float, months: int) -> Array:
+    """Discount factor of the middle of each month, effective yearly rate.
+
+    Examples
+    --------
+    >>> month_factors(0.10, 2).round(6).tolist()
+    [0.996037, 0.988157]
+    """
+    return np.asarray((1.0 + rate_per_year) ** (-(np.arange(months) + 0.5) / MONTHS_PER_YEAR))
+
+
+def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
+    """Quarterly flows by month: capital in the first month of its quarter, running cost in thirds.
+
+    Examples
+    --------
+    >>> side = owned_side([Flow(0, "capex", "racks", 90.0), Flow(0, "opex", "staff", 30.0),
+    ...                    Flow(0, "residual", "racks", -9.0, at_end=True)], 1)
+    >>> side.lines["racks"].tolist(), side.lines["staff"].tolist(), dict(side.end_usd)
+    ([90.0, 0.0, 0.0], [10.0, 10.0, 10.0], {'racks': 9.0})
+    """
+    months = quarters * MONTHS_PER_QUARTER
+    lines: dict[str, Array] = {}
+    end: dict[str, float] = {}
+    for flow in flows:
+        first = flow.quarter * MONTHS_PER_QUARTER
+        if flow.group == "residual" and flow.at_end:
+            end[flow.line] = end.get(flow.line, 0.0) - flow.usd
+        elif flow.group not in NO_CASH or flow.group == "residual":
+            cash = lines.setdefault(flow.line, np.zeros(months))
+            if flow.group in ("capex", "residual"):
+                cash[first] += flow.usd
+            else:
+                cash[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
+    return Side(lines, end)
+
+
+def by_year(cash_usd: Array) -> Array:
+    """Sums of twelve months; the last year may be shorter.
+
+    Examples
+    --------
+    >>> by_year(np.ones(15)).tolist()
+    [12.0, 3.0]
+    """
+    return np.add.reduceat(cash_usd, np.arange(0, len(cash_usd), MONTHS_PER_YEAR))
+
+
+def _at_year_ends(values_usd: Array, months: int) -> Array:
+    """Yearly amounts in the last month of each year."""
+    cash = np.zeros(months)
+    for year, value in enumerate(values_usd):
+        cash[min((year + 1) * MONTHS_PER_YEAR, months) - 1] += value
+    return cash
+
+
+def book_by_year(cash_usd: Array, life_years: float) -> Array:
+    """Book value at the start of each year of what was bought before, written off evenly. [USD]
+
+    What is bought in the first month counts from the first year.
+    """
+    months = len(cash_usd)
+    starts = np.arange(0, months, MONTHS_PER_YEAR)
+    bought = np.arange(months)
+    age = np.maximum((starts[:, None] - bought) / MONTHS_PER_YEAR, 0.0)
+    there = bought[None, :] <= starts[:, None]
+    return np.asarray((there * np.maximum(1.0 - age / life_years, 0.0)) @ cash_usd)
+
+
+def with_property_tax(side: Side, taxed: Sequence[str], rate_frac: float, life_years: float) -> Side:
+    """Add property tax at the end of each year on the book value at its start of the taxed capital lines."""
+    value = book_by_year(np.asarray(sum(side.lines[name] for name in taxed)), life_years)
+    cash = _at_year_ends(property_tax_usd(value, rate_frac), side.months)
+    return Side({**side.lines, "property tax": cash}, side.end_usd)
+
+
+def with_sales_tax(side: Side, taxed: Sequence[str], rate_frac: float) -> Side:
+    """Add sales tax in the months in which the taxed capital lines are paid."""
+    cash = rate_frac * np.asarray(sum(side.lines[name] for name in taxed))
+    return Side({**side.lines, "sales tax": cash}, side.end_usd)
+
+
+@dataclass(frozen=True)
+class Loan:
+    """Cash of a loan by month: drawn is money in; what is left at the end is paid off then. [USD]"""
+
+    drawn: Array
+    payments: Array
+    interest: Array
+    end_balance_usd: float
+
+
+def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_months: int) -> Loan:
+    """A share of each month's capital borrowed, repaid in level payments from the month after; nominal rate / 12."""
+    months = len(capital_usd)
+    drawn = share_frac * np.maximum(capital_usd, 0.0)
+    payments, interest, balance = np.zeros(months), np.zeros(months), 0.0
+    for first in np.flatnonzero(drawn):
+        plan = amortization(float(drawn[first]), rate_per_year / MONTHS_PER_YEAR, term_months)
+        last = min(term_months, months - 1 - int(first))
+        payments[first + 1 : first + 1 + last] += plan.payment_usd[1 : last + 1]
+        interest[first + 1 : first + 1 + last] += plan.interest_usd[1 : last + 1]
+        balance += float(plan.balance_usd[last])
+    return Loan(drawn, payments, interest, balance)
+
+
+def with_income_tax(side: Side, capital: Mapping[str, Sequence[float]], rate_frac: float, interest_usd: Array) -> Side:
+    """Add income tax saved: running cost, depreciation and interest shield other income at once; sales are taxed.
+
+    ``capital`` names the capital lines with their yearly shares; each is written off from the year it is paid. What is
+    left of the basis at the end is set against the worth there.
+    """
+    months = side.months
+    years = -(-months // MONTHS_PER_YEAR)
+    running = sum((cash for name, cash in side.lines.items() if name not in capital), np.zeros(months))
+    written, basis = np.zeros(years), 0.0
+    for name, shares in capital.items():
+        for year, usd in enumerate(by_year(side.lines[name])):
+            if usd:
+                part = tax_depreciation_usd(abs(float(usd)), shares)[: years - year] * np.sign(usd)
+                written[year : year + len(part)] += part
+                basis += float(usd)
+    income = -by_year(np.asarray(running))
+    income[-1] += sum(side.end_usd.values()) - (basis - written.sum())
+    tax = income_tax(income, written, by_year(interest_usd), rate_frac=rate_frac, losses="used-at-once").tax_usd
+    return Side({**side.lines, "income tax": _at_year_ends(np.asarray(tax), months)}, side.end_usd)

@@ -1,0 +1,108 @@
+"""Own or rent: what adds up, what reconciles with the plan, the eight adders by hand, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from dcplan.answers.plan import plan
+from dcplan.answers.tco import tco
+from dcplan.errors import InputError
+from dcplan.result import Result
+
+FILE = "own-or-rent-1024-h200"
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return tco(FILE)
+
+
+def value(result: Result, key: str) -> float:
+    return float(result.metrics[key].value or 0.0)
+
+
+def lines(result: Result, side: str) -> dict[str, tuple[float, float]]:
+    return {
+        str(line): (float(str(usd)), float(str(npv))) for s, line, usd, npv in result.tables["lines"].rows if s == side
+    }
+
+
+def test_the_owned_cost_reconciles_with_the_plan_step_by_step(result: Result) -> None:
+    steps = [float(str(usd)) for _, usd in result.tables["bridge"].rows]
+    assert steps[0] == pytest.approx(float(plan(FILE).metrics["cost.npv_usd"].value or 0.0), rel=1e-9)
+    assert sum(steps[:-1]) == pytest.approx(steps[-1])
+    assert steps[-1] == pytest.approx(value(result, "owned.npv_usd"))
+
+
+def test_without_taxes_and_debt_only_the_months_differ() -> None:
+    bare = tco(FILE, sets=["finance.tax={}", "finance.debt=null"])
+    steps = dict(bare.tables["bridge"].rows)
+    assert list(steps) == [
+        "cost.npv_usd of plan, without cloud", "payments by month instead of mid-quarter", "owned.npv_usd",
+    ]  # fmt: skip
+    first, last = float(str(steps["cost.npv_usd of plan, without cloud"])), float(str(steps["owned.npv_usd"]))
+    assert last == pytest.approx(first, rel=0.01)
+
+
+def test_lines_sum_to_totals_and_years_to_lines(result: Result) -> None:
+    sides = {str(row[0]) for row in result.tables["lines"].rows}
+    assert len(sides) == 12  # owned; four offers with three terms, of which one has no price
+    for side in sides:
+        found = lines(result, side)
+        plain, npv = found.pop("total")
+        assert sum(usd for usd, _ in found.values()) == pytest.approx(plain)
+        assert sum(x for _, x in found.values()) == pytest.approx(npv)
+    columns = result.tables["years"].columns
+    rows = {str(r[0]): r for r in result.tables["years"].rows}
+    for i, column in enumerate(columns[1:], 1):
+        by_year = sum(float(str(row[i])) for name, row in rows.items() if name != "all")
+        assert float(str(rows["all"][i])) == pytest.approx(by_year)
+        side = column.removesuffix("_usd")
+        if side != "owned":  # the owned cash has its debt, the lines have not
+            assert float(str(rows["all"][i])) == pytest.approx(lines(result, side)["total"][0])
+
+
+def test_the_adders_of_an_offer_by_hand(result: Result) -> None:
+    """AWS for three years at 33 USD/h a node of 8: 4.125; 1,024 of them all hours of 48 months of 730.5 h."""
+    found = {k: v[0] for k, v in lines(result, "aws-p5en-48xlarge.reserved-3y").items()}
+    rent = 1024 * 4.125 * 730.5 * 48
+    assert found["accelerators"] == pytest.approx(rent)
+    assert found["storage"] == pytest.approx(10_000 * 23.0 * 48)
+    assert found["network and egress"] == pytest.approx((1024 * 0.02 + 50_000 * 0.09) * 48)
+    assert found["CPU nodes"] == pytest.approx(1024 * 0.81 * 48)
+    billed = sum(found[k] for k in ("accelerators", "storage", "network and egress", "CPU nodes"))
+    assert found["support"] == pytest.approx(0.05 * billed)
+    assert found["goodput loss"] == pytest.approx(0.0205 * rent)
+    assert found["set-up"] == pytest.approx(800.36 * 1024)
+    assert found["debugging"] == pytest.approx(16_667 * 48)
+    spent = sum(v for k, v in found.items() if k not in ("income tax", "total"))
+    assert found["income tax"] == pytest.approx(-0.21 * spent)
+
+
+def test_on_demand_is_paid_for_used_hours(result: Result) -> None:
+    used = lines(result, "coreweave-h200.on-demand")["accelerators"][0]
+    assert used == pytest.approx(1024 * 0.7 * 6.305 * 730.5 * 48)
+    busier = tco(FILE, sets=["fleet.utilization_frac=1.0"])
+    assert lines(busier, "coreweave-h200.on-demand")["accelerators"][0] == pytest.approx(used / 0.7)
+
+
+def test_break_even_moves_as_it_must(result: Result) -> None:
+    months = value(result, "break_even.coreweave-h200.on-demand.months")
+    dearer = tco(FILE, sets=["systems.dgx-h200.price_usd=700000"])
+    assert value(dearer, "break_even.coreweave-h200.on-demand.months") > months
+    at = value(result, "break_even.coreweave-h200.on-demand.utilization_frac")
+    assert 0.1 < at < 0.7  # owning wins at 70 %
+    assert value(dearer, "break_even.coreweave-h200.on-demand.utilization_frac") > at
+    cheap = tco(FILE, sets=["cloud.prices.coreweave-h200.on_demand_usd_per_h=4"])
+    assert cheap.metrics["break_even.coreweave-h200.on-demand.months"].value is None
+    assert [r[5] for r in cheap.tables["rented"].rows if r[0] == "coreweave-h200" and r[1] == "on-demand"] == ["never"]
+
+
+def test_what_cannot_be_compared_is_refused_with_the_place() -> None:
+    with pytest.raises(InputError) as error:
+        tco("train-405b-in-90-days")
+    causes = [p.cause for p in error.value.problems]
+    assert any("fleet" in c for c in causes)
+    assert any("cloud" in c for c in causes)
+    reasons = [w["message"] for w in tco(FILE).warnings]
+    assert any("coreweave-h200 reserved-1y: left out, no reserved-1y price" in r for r in reasons)
