@@ -133,6 +133,8 @@ def set_key(key: str, question: Question) -> str:
         return FIELDS[key]
     if kind == "cloud":
         offer, _, field = rest.rpartition(".")
+        if not offer:
+            return key
         return f"cloud.prices.{_quoted(offer)}.{field}"
     if kind in ("sites", "workloads", "supply", "fleet", "systems", "finance") and rest not in _known(kind, question):
         return key

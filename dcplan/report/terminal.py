@@ -16,6 +16,8 @@ SECTIONS = {
     "frontier": "Best of each, point by point",
     "rented": "The same work rented",
     "sides": "Present value line by line: owned before its debt, and the cheapest rent",
+    "tornado": "What decides: inputs at their bounds, by the swing of owned over the cheapest rent",
+    "risk": "Both sides in sampled futures",
     "bridge": "From the plan's cost to the owned one",
     "years": "Cash out by year",
     "hedge": "One plan for several variants",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dcplan.answers.plan import plan
 from dcplan.answers.tco import tco
+from dcplan.answers.tco_risk import Swing, sampled_npvs, vectors
+from dcplan.answers.tco_sides import compared
 from dcplan.errors import InputError
+from dcplan.planning.sampling import Marginal
 from dcplan.result import Result
+from dcplan.scenario.load import load
 
 FILE = "own-or-rent-1024-h200"
 
@@ -35,7 +40,7 @@ def test_the_owned_cost_reconciles_with_the_plan_step_by_step(result: Result) ->
 
 
 def test_without_taxes_and_debt_only_the_months_differ() -> None:
-    bare = tco(FILE, sets=["finance.tax={}", "finance.debt=null"])
+    bare = tco(FILE, sets=["finance.tax={}", "finance.debt=null", "sensitivity=null"])
     steps = dict(bare.tables["bridge"].rows)
     assert list(steps) == [
         "cost.npv_usd of plan, without cloud", "payments by month instead of mid-quarter", "owned.npv_usd",
@@ -82,18 +87,18 @@ def test_the_adders_of_an_offer_by_hand(result: Result) -> None:
 def test_on_demand_is_paid_for_used_hours(result: Result) -> None:
     used = lines(result, "coreweave-h200.on-demand")["accelerators"][0]
     assert used == pytest.approx(1024 * 0.7 * 6.305 * 730.5 * 48)
-    busier = tco(FILE, sets=["fleet.utilization_frac=1.0"])
+    busier = tco(FILE, sets=["fleet.utilization_frac=1.0", "sensitivity=null"])
     assert lines(busier, "coreweave-h200.on-demand")["accelerators"][0] == pytest.approx(used / 0.7)
 
 
 def test_break_even_moves_as_it_must(result: Result) -> None:
     months = value(result, "break_even.coreweave-h200.on-demand.months")
-    dearer = tco(FILE, sets=["systems.dgx-h200.price_usd=700000"])
+    dearer = tco(FILE, sets=["systems.dgx-h200.price_usd=700000", "sensitivity=null"])
     assert value(dearer, "break_even.coreweave-h200.on-demand.months") > months
     at = value(result, "break_even.coreweave-h200.on-demand.utilization_frac")
     assert 0.1 < at < 0.7  # owning wins at 70 %
     assert value(dearer, "break_even.coreweave-h200.on-demand.utilization_frac") > at
-    cheap = tco(FILE, sets=["cloud.prices.coreweave-h200.on_demand_usd_per_h=4"])
+    cheap = tco(FILE, sets=["cloud.prices.coreweave-h200.on_demand_usd_per_h=4", "sensitivity=null"])
     assert cheap.metrics["break_even.coreweave-h200.on-demand.months"].value is None
     assert [r[5] for r in cheap.tables["rented"].rows if r[0] == "coreweave-h200" and r[1] == "on-demand"] == ["never"]
 
@@ -104,5 +109,65 @@ def test_what_cannot_be_compared_is_refused_with_the_place() -> None:
     causes = [p.cause for p in error.value.problems]
     assert any("fleet" in c for c in causes)
     assert any("cloud" in c for c in causes)
-    reasons = [w["message"] for w in tco(FILE).warnings]
+    reasons = [w["message"] for w in tco(FILE, sets=["sensitivity=null"]).warnings]
     assert any("coreweave-h200 reserved-1y: left out, no reserved-1y price" in r for r in reasons)
+
+
+def frame(result: Result, table: str) -> dict[str, dict[str, object]]:
+    found = result.tables[table]
+    return {str(row[0]): dict(zip(found.columns, row, strict=True)) for row in found.rows}
+
+
+def number(cells: dict[str, object], column: str) -> float:
+    return float(str(cells[column]))
+
+
+def test_a_bound_of_the_tornado_is_the_answer_there(result: Result) -> None:
+    row = frame(result, "tornado")["systems.dgx-h200.price_usd"]
+    there = tco(FILE, sets=[f"systems.dgx-h200.price_usd={row['high']}", "sensitivity=null"])
+    assert number(row, "owned_at_high_usd") == pytest.approx(value(there, "owned.npv_usd"), rel=1e-9)
+    over = value(there, "owned.npv_usd") - value(there, "rented.coreweave-h200.reserved-3y.npv_usd")
+    assert number(row, "over_rent_at_high_usd") == pytest.approx(over, rel=1e-9)
+
+
+def test_the_discount_rate_is_exact_between_its_bounds(result: Result) -> None:
+    row = frame(result, "tornado")["finance.discount_rate"]
+    there = tco(FILE, sets=["finance.discount_rate=0.12", "sensitivity=null"])
+    assert (row["low"], row["high"]) == (0.08, 0.12)  # the catalog's bounds: the scenario gives none
+    assert number(row, "owned_at_high_usd") == pytest.approx(value(there, "owned.npv_usd"), rel=1e-9)
+
+
+def test_samples_come_close_to_the_exact_answer_where_several_inputs_move_at_once() -> None:
+    both = compared(load(FILE))
+    now, swings = vectors(both), {}
+    points = {"systems.dgx-h200.price_usd": (312667.0, 330e3, 420e3), "fleet.utilization_frac": (0.4, 0.85, 0.9),
+              "sites.colo.energy.usd_per_kwh": (0.055, 0.075, 0.08)}  # fmt: skip
+    for key, (low, _, high) in points.items():
+        moved = [vectors(compared(load(FILE, sets=[f"{key}={x!r}"]))) for x in (low, high)]
+        at = float(str(both.built.ledger.rows[key].value))
+        swings[key] = Swing(Marginal(low, at, high), *({n: v[n] - now[n] for n in now} for v in moved))
+    drawn = {key: np.array([x]) for key, (_, x, _) in points.items()}
+    guessed = sampled_npvs(now, swings, drawn, both.rate)
+    exact = tco(FILE, sets=[*(f"{key}={x!r}" for key, (_, x, _) in points.items()), "sensitivity=null"])
+    assert float(guessed["owned"][0]) == pytest.approx(value(exact, "owned.npv_usd"), rel=2e-3)
+    name = "coreweave-h200.on-demand"
+    assert float(guessed[name][0]) == pytest.approx(value(exact, f"rented.{name}.npv_usd"), rel=2e-3)
+
+
+def test_the_spread_holds_every_side_and_who_wins_adds_up(result: Result) -> None:
+    rows = frame(result, "risk")
+    assert set(rows) == {"owned", *(k.removeprefix("rented.").removesuffix(".npv_usd") for k in result.metrics
+                                    if k.startswith("rented.") and k.endswith(".npv_usd"))}  # fmt: skip
+    assert sum(number(r, "cheapest_frac") for r in rows.values()) == pytest.approx(1.0)
+    for row in rows.values():
+        assert number(row, "p5_usd") <= number(row, "p50_usd") <= number(row, "p95_usd")
+    again = tco(FILE)
+    assert again.tables["risk"].rows == result.tables["risk"].rows
+
+
+def test_a_switching_value_makes_both_sides_equal() -> None:
+    dear = tco(FILE, sets=["prices.dgx-h200.price_usd={value: 350000, low: 300000, high: 600000}"])
+    at = number(frame(dear, "tornado")["systems.dgx-h200.price_usd"], "switches_at")
+    there = tco(FILE, sets=[f"systems.dgx-h200.price_usd={at!r}", "sensitivity=null"])
+    best = min(value(there, k) for k in there.metrics if k.startswith("rented.") and k.endswith(".npv_usd"))
+    assert value(there, "owned.npv_usd") == pytest.approx(best, rel=1e-3)

@@ -1,0 +1,200 @@
+"""What decides between owning and renting: tornado, switching values, and sampled futures of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from dcplan.answers.explain_flips import set_key
+from dcplan.answers.tco_sides import Comparison, compared
+from dcplan.catalog.schema import Parameter
+from dcplan.economics.ranges import Array
+from dcplan.planning.sampling import Marginal, samples
+from dcplan.result import Cell, Table
+from dcplan.scenario.load import load
+from dcplan.units import MONTHS_PER_YEAR
+
+Asked = tuple[str | None, Sequence[str], Sequence[str]]
+STAND_IN = {
+    "finance.discount_rate": "discount-rate",
+    "fleet.utilization_frac": "fleet-utilization-frac",
+    "cloud.price_change_frac_per_year": "cloud-price-change-frac-per-year",
+}
+"""Catalog parameters whose bounds serve where the scenario gives none."""
+RATE = "finance.discount_rate"
+DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
+TORNADO = ("input", "low", "now", "high", "owned_at_low_usd", "owned_at_high_usd", "over_rent_at_low_usd",
+           "over_rent_at_high_usd", "swing_usd", "switches_at")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Tables and bounds of a comparison; empty where the scenario asks for none."""
+
+    tables: dict[str, Table] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    owned_bounds: tuple[float | None, float | None] = (None, None)
+
+
+@dataclass(frozen=True)
+class Swing:
+    """One input at its bounds: every side's cash by month and its worth at the end, as changes from now."""
+
+    marginal: Marginal
+    low: dict[str, Array]
+    high: dict[str, Array]
+
+
+def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
+    """Re-evaluate every input of ``sensitivity`` at its bounds; sample them all together in between.
+
+    Between the bounds the cash of each month is taken as linear on either side of today's value, and inputs as
+    independent of each other; the discount rate is exact.
+    """
+    wanted = both.question.scenario.sensitivity
+    if wanted is None or not wanted.inputs:
+        return Risk()
+    now = vectors(both)
+    swings: dict[str, Swing] = {}
+    notes = []
+    for key in wanted.inputs:
+        marginal = _marginal(key, both)
+        if marginal is None:
+            notes.append(f"sensitivity: {key} has no low and high, here or in the catalog: left out")
+            continue
+        found = [_moved(key, bound, both, now, asked, scenario) for bound in (marginal.low, marginal.high)]
+        swings[key] = Swing(marginal, found[0], found[1])
+    count = wanted.samples or DEFAULT_SAMPLES
+    drawn = samples({k: s.marginal for k, s in swings.items()}, count, seed=wanted.seed or DEFAULT_SEED)
+    costs = sampled_npvs(now, swings, drawn, both.rate) if swings else {}
+    bounds: tuple[float | None, float | None] = (None, None)
+    tables = {"tornado": _tornado(both, now, swings)}
+    if costs:
+        tables["risk"] = _spread(costs)
+        bounds = tuple(float(np.quantile(costs["owned"], q)) for q in (0.1, 0.9))  # type: ignore[assignment]
+    return Risk(tables, tuple(notes), bounds)
+
+
+def vectors(both: Comparison) -> dict[str, Array]:
+    """Cash of each side by month, and in the last place what is left and owed at the end, as money out. [USD]"""
+    owed = both.owned.loan.end_balance_usd if both.owned.loan else 0.0
+    found = {"owned": np.append(both.owned.cash_usd, owed - sum(both.owned.after_tax.end_usd.values()))}
+    return found | {k: np.append(s.cash_usd, -sum(s.end_usd.values())) for k, s in both.rented.items()}
+
+
+def _marginal(key: str, both: Comparison) -> Marginal | None:
+    """Bounds of an input by the scenario, else by the catalog; its own value is always inside."""
+    row = both.built.ledger.rows.get(key)
+    stand_in = STAND_IN.get(key)
+    value = float(row.value) if row is not None and isinstance(row.value, int | float) else None
+    low, high = (row.low, row.high) if row is not None else (None, None)
+    if (low is None or high is None or low >= high) and stand_in is not None:
+        own = both.question.catalog.get("finance", stand_in, Parameter).value
+        low, high = own.bounds
+        value = own.value if value is None else value
+    if value is None or low is None or high is None or low >= high:
+        return None
+    return Marginal(min(low, value), value, max(high, value))
+
+
+def _moved(
+    key: str, bound: float, both: Comparison, now: Mapping[str, Array], asked: Asked, scenario: str | Path
+) -> dict[str, Array]:
+    """Changes of every side's cash with an input at a bound."""
+    if key == RATE:
+        return {name: np.zeros_like(cash) for name, cash in now.items()}
+    variant, sets, catalogs = asked
+    change = f"{set_key(key, both.question)}={bound!r}"
+    other = compared(load(str(scenario), variant=variant, sets=(*sets, change), catalogs=catalogs))
+    return {name: cash - now[name] for name, cash in vectors(other).items() if name in now}
+
+
+def sampled_npvs(
+    now: Mapping[str, Array], swings: Mapping[str, Swing], drawn: Mapping[str, Array], rate: float
+) -> dict[str, Array]:
+    """Present value of each side in every sample."""
+    rates = drawn.get(RATE, rate)
+    found = {}
+    for name, cash in now.items():
+        count = len(next(iter(drawn.values())))
+        total = np.broadcast_to(cash, (count, cash.size)).copy()
+        for key, swing in swings.items():
+            below, above = _shares(drawn[key], swing.marginal)
+            total += below[:, None] * swing.low[name] + above[:, None] * swing.high[name]
+        found[name] = _discounted(total, rates)
+    return found
+
+
+def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
+    """How far each value lies on the way from today's to the low bound, and to the high one."""
+    below = np.clip((m.value - values) / (m.value - m.low), 0.0, 1.0) if m.value > m.low else np.zeros_like(values)
+    above = np.clip((values - m.value) / (m.high - m.value), 0.0, 1.0) if m.high > m.value else np.zeros_like(values)
+    return below, above
+
+
+def _discounted(cash_usd: Array, rates: Array | float) -> Array:
+    months = cash_usd.shape[-1] - 1
+    times = np.append((np.arange(months) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR)
+    factors = np.exp(-np.log1p(np.asarray(rates))[..., None] * times)
+    return np.asarray(np.einsum("...k,...k->...", cash_usd, factors))
+
+
+def _over_rent(npvs: Mapping[str, float]) -> float:
+    """Owned cost over that of the cheapest rent."""
+    rents = [usd for name, usd in npvs.items() if name != "owned"]
+    return npvs["owned"] - min(rents) if rents else npvs["owned"]
+
+
+def _at(now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, value: float, rate: float) -> dict[str, float]:
+    drawn = {key: np.array([value])}
+    return {name: float(x[0]) for name, x in sampled_npvs(now, {key: swings[key]}, drawn, rate).items()}
+
+
+def _tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Swing]) -> Table:
+    """Each input by how much it swings the difference to the cheapest rent, widest first."""
+    rows: list[tuple[Cell, ...]] = []
+    for key, swing in swings.items():
+        m = swing.marginal
+        low, high = (_at(now, swings, key, x, both.rate) for x in (m.low, m.high))
+        width = abs(_over_rent(high) - _over_rent(low))
+        at = _switch(now, swings, key, both.rate)
+        rows.append((key, m.low, m.value, m.high, low["owned"], high["owned"], _over_rent(low), _over_rent(high), width,
+                     "none within its bounds" if at is None else at))  # fmt: skip
+    rows.sort(key=lambda r: -float(str(r[8])))
+    return Table(TORNADO, tuple(rows))
+
+
+def _switch(now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, rate: float) -> float | None:
+    """The value nearest to today's at which owning and the cheapest rent cost the same; None within the bounds."""
+    m = swings[key].marginal
+    here = _over_rent(_at(now, swings, key, m.value, rate))
+    nearest: float | None = None
+    for bound in (m.low, m.high):
+        near, far = m.value, bound
+        if here * _over_rent(_at(now, swings, key, bound, rate)) >= 0:
+            continue
+        for _ in range(40):
+            middle = (near + far) / 2
+            if here * _over_rent(_at(now, swings, key, middle, rate)) > 0:
+                near = middle
+            else:
+                far = middle
+        if nearest is None or abs(far - m.value) < abs(nearest - m.value):
+            nearest = far
+    return nearest
+
+
+def _spread(costs: Mapping[str, Array]) -> Table:
+    """Quantiles of each side's present cost, and how often it is the cheapest."""
+    names = list(costs)
+    table = np.stack([costs[n] for n in names])
+    first = table.argmin(axis=0)
+    rows: list[tuple[Cell, ...]] = []
+    for i, name in enumerate(names):
+        quantiles = (float(np.quantile(table[i], q)) for q in (0.05, 0.10, 0.50, 0.90, 0.95))
+        rows.append((name, float(table[i].mean()), *quantiles, float((first == i).mean())))
+    columns = ("side", "mean_usd", "p5_usd", "p10_usd", "p50_usd", "p90_usd", "p95_usd", "cheapest_frac")
+    return Table(columns, tuple(rows))
