@@ -11,8 +11,10 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import highspy
 import numpy as np
@@ -21,6 +23,12 @@ from dcplan.planning.solve.highs import Matrix, Vector, loaded
 
 TRIALS, TRIAL_STEPS = 6, 100
 """Sums tried at a node of which nothing is known, and simplex steps of a trial."""
+NODE_STEPS, AGAIN_STEPS = 3_000, 100_000
+"""Simplex steps of a node, which takes hundreds from its parent's basis; and of one solved again from nothing."""
+NODE_S = 10.0
+"""Seconds of a node from its parent's basis; a hundred times the usual, so that only lost ones are ended by time."""
+FAR = 2.0
+"""Times its bound that a node may rise before it is closed: HiGHS 1.15 was seen to walk on for minutes without a solution."""
 WHOLE = 1e-5
 LEAST_GAIN = 1e-4
 CLOSED_GAIN = 0.1
@@ -61,6 +69,8 @@ class Search:
         for count in self.counts:
             columns = np.array(count.columns, dtype=np.int32)
             self.solver.addRow(-highspy.kHighsInf, highspy.kHighsInf, len(columns), columns, np.ones(len(columns)))
+        self._until = math.inf
+        self.solver.cbSimplexInterrupt += self._watch
         self.nodes = 0
         self.closed = math.inf
         """Least bound of nodes that are done: cut off, whole, or beyond the solver."""
@@ -73,6 +83,7 @@ class Search:
         if root is not None:
             self._push(root)
         self.solver.setOptionValue("presolve", "off")
+        self.solver.setOptionValue("simplex_iteration_limit", NODE_STEPS)
 
     @property
     def bound(self) -> float:
@@ -132,12 +143,10 @@ class Search:
         chosen = max((i for i in split if self._known(i)), key=lambda i: self._promise(node, i))
         found = []
         for side in (DOWN, UP):
-            half = self._solved(self._bounded(node, chosen, side), node)
+            half = self._solved(self._bounded(node, chosen, side), node, cutoff)
             self._learn(node, chosen, side, math.inf if half is None else half.bound)
-            if half is not None and half.bound < cutoff:
+            if half is not None:
                 found.append(half)
-            elif half is not None:
-                self.closed = min(self.closed, half.bound)
         return found
 
     def _try(self, node: Node, split: list[int]) -> None:
@@ -147,9 +156,10 @@ class Search:
         for i in new[:TRIALS]:
             for side in (DOWN, UP):
                 self._run(self._bounded(node, i, side), node)
-                infeasible = self.solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible
-                self._learn(node, i, side, math.inf if infeasible else self._objective())
-        self.solver.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
+                kinds = highspy.HighsModelStatus
+                closed = self.solver.getModelStatus() in (kinds.kInfeasible, kinds.kObjectiveBound)
+                self._learn(node, i, side, math.inf if closed else self._objective())
+        self.solver.setOptionValue("simplex_iteration_limit", NODE_STEPS)
 
     def _bounded(self, node: Node, i: int, side: int) -> Bounds:
         low, high = node.ranges.get(i, (-math.inf, math.inf))
@@ -173,6 +183,10 @@ class Search:
         total, times = self._gains.get((i, side), (0.0, 0))
         self._gains[i, side] = total + gain / max(_way(node.sums[i], side), WHOLE), times + 1
 
+    def _watch(self, event: Any) -> None:
+        if time.monotonic() > self._until or self.stopped():
+            event.interrupt()
+
     def _run(self, ranges: Bounds, parent: Node | None) -> None:
         for i in self._ranges.keys() | ranges.keys():
             wanted = ranges.get(i, (-math.inf, math.inf))
@@ -181,25 +195,40 @@ class Search:
         self._ranges = dict(ranges)
         if parent is not None:
             self.solver.setBasis(parent.basis)
+            self._until = time.monotonic() + NODE_S
         self.solver.run()
 
-    def _solved(self, ranges: Bounds, parent: Node | None) -> Node | None:
-        """The node of these ranges; None where it has no solution, or none that the solver can find."""
+    def _solved(self, ranges: Bounds, parent: Node | None, cutoff: float = math.inf) -> Node | None:
+        """The node of these ranges; None where it has no solution, reaches the cutoff, or is beyond the solver."""
         self.nodes += 1
+        worst = min(cutoff, parent.bound + FAR * max(abs(parent.bound), 1.0)) if parent else math.inf
+        self.solver.setOptionValue("objective_bound", worst)
         self._run(ranges, parent)
         kinds = highspy.HighsModelStatus
-        if self.solver.getModelStatus() not in (kinds.kOptimal, kinds.kInfeasible):  # numbers: once more from nothing
-            self.solver.clearSolver()
-            self.solver.run()
+        if self.solver.getModelStatus() not in (kinds.kOptimal, kinds.kInfeasible, kinds.kObjectiveBound):
+            self._again()
         status = self.solver.getModelStatus()
         if status != kinds.kOptimal:
-            if status != kinds.kInfeasible:
-                self.closed = min(self.closed, parent.bound if parent else -math.inf)
+            known = math.inf if status == kinds.kInfeasible else parent.bound if parent else -math.inf
+            self.closed = min(self.closed, worst if status == kinds.kObjectiveBound else known)
             return None
         found = self.solver.getSolution()
         bound = max(self._objective(), parent.bound if parent else -math.inf)
+        if bound >= cutoff:
+            self.closed = min(self.closed, bound)
+            return None
         sums = [float(x) for x in found.row_value[self.first :]]
         return Node(bound, ranges, self.solver.getBasis(), sums, np.array(found.col_value))
+
+    def _again(self) -> None:
+        """A solve that lost its way, once more from nothing."""
+        self.solver.clearSolver()
+        self._until = math.inf
+        self.solver.setOptionValue("presolve", "choose")
+        self.solver.setOptionValue("simplex_iteration_limit", AGAIN_STEPS)
+        self.solver.run()
+        self.solver.setOptionValue("presolve", "off")
+        self.solver.setOptionValue("simplex_iteration_limit", NODE_STEPS)
 
     def _objective(self) -> float:
         return float(self.solver.getInfo().objective_function_value)
