@@ -2,20 +2,30 @@
 
 Prints seconds in all, of menu, of model and load, of the search, the proven gap and the peak memory; beside it the
 straightforward way in the same run: one Pyomo model without steps or stages, HiGHS with its defaults, the same seconds.
+
+``python -m tests.bench.planner what-ifs [N]``: N demands of 0.8 to 1.2 times the retrofit scenario's, each started from
+its neighbour's plan, against one solve from nothing. ``python -m tests.bench.planner million``: one scenario, and the
+same with a thousand times the megawatts, halls, demand and rented hardware.
 """
 
 from __future__ import annotations
 
 import resource
 import sys
+import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from dcplan.planning.menu.build import build
 from dcplan.planning.model.build import build_model
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.run import solve_menu
 from dcplan.scenario.load import load
+from tests.bench.instances import instance
 
 GOALS = ("train-405b-in-90-days:0.001:60", "retrofit-air-hall:0.005:60", "three-site-build-out:0.01:180")
 
@@ -42,9 +52,63 @@ def measure(name: str, gap: float, limit_s: float) -> str:
     )
 
 
+def what_ifs(count: int, name: str = "retrofit-air-hall", gap: float = 0.005) -> str:
+    """Seconds of many demands, each from its neighbour's plan, in those of one solve from nothing."""
+    question = load(name)
+    menu = build(question).menu
+    began = time.process_time()
+    solved = solve_menu(menu, question, gap=gap, time_limit_s=120)
+    single_s = time.process_time() - began
+    gaps = []
+    began = time.process_time()
+    for i in range(count):
+        factor = 0.8 + 0.4 * i / max(count - 1, 1)
+        scaled = tuple(replace(c, pflops=tuple(x * factor for x in c.pflops)) for c in menu.capacity)
+        near = solved.whole or None
+        solved = solve_menu(replace(menu, capacity=scaled), question, gap=gap, time_limit_s=60, near=near)
+        gaps.append(solved.gap_frac)
+    all_s = time.process_time() - began
+    return f"one solve {single_s:.1f} s of CPU; {count} what-ifs {all_s:.1f} s = {all_s / single_s:.1f} solves; " + (
+        f"gaps {min(gaps):.2%} to {max(gaps):.2%}"
+    )
+
+
+def million(gap: float = 0.01) -> str:
+    """Seconds of a scenario and of the same times a thousand."""
+    lines = []
+    for factor in (1, 1000):
+        scenario: dict[str, Any] = instance(1, 8, 6, 3, 2)
+        for site in scenario["sites"]:
+            site["halls"][1]["count"] = 1  # a scenario has at most 1,000 of a hall
+            site["utility_mw"] = [x * factor for x in site["utility_mw"]]
+            for hall in site["halls"]:
+                hall["count"] = hall.get("count", 1) * factor
+        for demand in scenario["workloads"]["capacity"]:
+            demand["pflops_delivered"] = [x * factor for x in demand["pflops_delivered"]]
+        scenario["cloud"]["max_accelerators"] *= factor
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "scaled.yaml"
+            file.write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
+            question = load(str(file))
+            began = time.process_time()
+            menu = build(question).menu
+            menu_s = time.process_time() - began
+            solved = solve_menu(menu, question, gap=gap, time_limit_s=300)
+            all_s = time.process_time() - began
+        lines.append(f"x {factor}: {all_s:.1f} s of CPU, menu {menu_s:.1f} s, gap {solved.gap_frac:.2%}")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Measure what the command line names, or the goals."""
-    for text in sys.argv[1:] or GOALS:
+    words = sys.argv[1:]
+    if words[:1] == ["what-ifs"]:
+        sys.stdout.write(what_ifs(int((*words, "100")[1])) + "\n")
+        return
+    if words == ["million"]:
+        sys.stdout.write(million() + "\n")
+        return
+    for text in words or GOALS:
         name, gap, limit = text.rsplit(":", 2)
         sys.stdout.write(measure(name, float(gap), float(limit)) + "\n")
         sys.stdout.flush()

@@ -82,6 +82,7 @@ class JobMenu:
         self._specs: dict[tuple[object, ...], Hardware | str] = {}
         self._risks: dict[tuple[object, ...], tuple[Machine, Policy]] = {}
         self._shapes: dict[str, Architecture] = {}
+        self._rates: dict[tuple[object, ...], float | str] = {}
 
     def shape(self, reference: str) -> Architecture:
         """Architecture of a model reference, read once."""
@@ -264,6 +265,12 @@ class JobMenu:
 
     def reference_tflops(self, ref: Reference, target: Target) -> float | str:
         """Model TFLOP/s one accelerator delivers on a reference job."""
+        key = (ref.model, ref.seq_len, ref.precision, target.accelerator, target.unit, target.gb_per_s)
+        if key not in self._rates:
+            self._rates[key] = self._reference_tflops(ref, target)
+        return self._rates[key]
+
+    def _reference_tflops(self, ref: Reference, target: Target) -> float | str:
         shape = self.shape(ref.model)
         spec = hardware(target.accelerator, ref.precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
         if isinstance(spec, str):

@@ -142,7 +142,8 @@ def compile_model(model: pyo.ConcreteModel) -> Matrix:
     )
 
 
-def _highs(matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector) -> highspy.Highs:
+def loaded(matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector) -> highspy.Highs:
+    """A solver that holds the model, with the options that every solve has."""
     solver = highspy.Highs()
     for name, value in (
         ("output_flag", True),
@@ -203,7 +204,7 @@ def solve(
     for i, value in (fixed or {}).items():
         lower[i] = upper[i] = value
     integer = matrix.integer if relaxed is None else matrix.integer & ~relaxed
-    solver = _highs(matrix, integer, lower, upper)
+    solver = loaded(matrix, integer, lower, upper)
     solver.setOptionValue("mip_rel_gap", gap)
     solver.setOptionValue("time_limit", max(time_limit_s, 0.1))
     solver.setOptionValue("mip_min_logging_interval", 0.5)
@@ -232,7 +233,7 @@ class Point:
 
 def relaxation(matrix: Matrix) -> Point | None:
     """Solve the linear relaxation; None when it has no optimum."""
-    solver = _highs(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
+    solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
@@ -246,7 +247,7 @@ def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[str, float] |
     lower, upper = matrix.lower.copy(), matrix.upper.copy()
     for i, value in fixed.items():
         lower[i] = upper[i] = value
-    solver = _highs(matrix, np.zeros(len(matrix.columns), dtype=bool), lower, upper)
+    solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), lower, upper)
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
@@ -259,7 +260,7 @@ ELASTIC_AND_IRREDUCIBLE = 2 | 4 | 16
 
 def conflict(matrix: Matrix, time_limit_s: float) -> list[str]:
     """Rows that cannot hold together, as few as HiGHS finds in time; empty where only whole numbers conflict."""
-    solver = _highs(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
+    solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
     solver.setOptionValue("iis_strategy", ELASTIC_AND_IRREDUCIBLE)
     solver.setOptionValue("iis_time_limit", time_limit_s)
     _, found = solver.getIis()

@@ -20,13 +20,10 @@ from dcplan.planning.menu.types import FinanceTerms, Menu
 from dcplan.planning.model.build import build_model
 from dcplan.planning.plan import Decisions, fixed_columns, from_solution
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.highs import SMALL_COLUMNS, Matrix, Outcome, Progress, compile_model, relaxation
+from dcplan.planning.solve.highs import SMALL_COLUMNS, Matrix, Outcome, Progress, compile_model
+from dcplan.planning.solve.large import Large
 from dcplan.planning.solve.stages import (
-    BOUND_SHARE,
     DIRECT_COLUMNS,
-    RESTRICTED_SHARE,
-    fabric_bound,
-    first_plan,
     in_stages,
     known,
     start_from,
@@ -39,8 +36,9 @@ MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
 """Rounding margins tried in turn. 0 is the true relaxation: its bound and its infeasibility hold for whole switches
 too, and most of its plans pass the audit as they are."""
 LARGE_MARGIN_FACTORS = (1.0, 2.0, 4.0, 16.0)
-"""Large models have time for one solve: with a margin; the bound is then the relaxation's without one."""
-
+"""Tried where branching on counts finds no plan of a large model."""
+LARGE_SHARE = 0.8
+"""Of the time, for branching on counts."""
 
 ROUNDING = "rounding"
 """No plan within the rounding margins, though the relaxation has one: nothing is proved."""
@@ -126,7 +124,7 @@ def solve_menu(
     clock = _Clock(time_limit_s)
     base = compile_model(build_model(replace(menu, margin_factor=0.0))[0])
     if fixed is None and len(base.columns) > DIRECT_COLUMNS:
-        return _solve_large(menu, question, base, clock, gap=gap, progress=progress, stop=stop)
+        return _solve_large(menu, question, base, clock, gap=gap, near=near, progress=progress, stop=stop)
     bound = -math.inf
     last: Audit | None = None
     stepped = with_steps(menu, MOST_STEPS) if fixed is None else menu
@@ -207,56 +205,40 @@ def _solve_large(
     clock: _Clock,
     *,
     gap: float,
+    near: Mapping[str, float] | None,
     progress: Progress | None,
     stop: Callable[[], bool] | None,
 ) -> Solved:
-    """Find a plan with margins in a restricted model, then bound and better it in the full model without."""
-    point = relaxation(base)
-    if point is None:
-        return _Ending(-math.inf, clock.spent(), 0, base, menu, None, math.inf).of(highs.INFEASIBLE)
-    found: tuple[Outcome, Decisions, Audit, Matrix, Menu] | None = None
-    last: Audit | None = None
-    for factor in LARGE_MARGIN_FACTORS:
+    """Branch on counts; where that finds no plan, HiGHS on the whole model with margins, for the time left."""
+    plain = replace(menu, margin_factor=0.0)
+
+    def audited(matrix: Matrix, outcome: Outcome) -> tuple[Decisions, Audit, float]:
+        decisions, found = _audited(plain, matrix, outcome, question)
+        value = measured(menu.goal.measure, menu, decisions, found.books) if found.passed else math.inf
+        return decisions, found, value
+
+    end_s = LARGE_SHARE * clock.left()
+    search = Large(plain, base, audited, gap=gap, left_s=lambda: end_s - clock.spent(), progress=progress, stop=stop)
+    answer = search.solve(near)
+    plan, stopped = answer.plan, bool(stop and stop())
+    end = _Ending(answer.bound, clock.spent(), answer.nodes, base, plain, None, math.inf)
+    if answer.infeasible:
+        return end.of(highs.INFEASIBLE)
+    if plan is not None:
+        end = replace(end, search_gap=gap, searched=plan.outcome.objective)
+        proved = plan.value - answer.bound <= gap * abs(plan.value)
+        status = highs.OPTIMAL if proved else highs.INTERRUPTED if stopped else highs.LIMIT
+        return end.of(status, plan.decisions, plan.audit, plan.whole)
+    for factor in () if stopped else LARGE_MARGIN_FACTORS:
         tried = replace(menu, margin_factor=factor)
         matrix = compile_model(build_model(tried)[0])
-        share = RESTRICTED_SHARE * clock.left()
-        outcome = first_plan(matrix, tried, point, gap=gap, time_limit_s=share, progress=progress, stop=stop)
+        outcome = highs.solve(matrix, gap=gap, time_limit_s=clock.left(), progress=progress, stop=stop)
         if outcome.values is None:
             break
         decisions, last = _audited(tried, matrix, outcome, question)
         if last.passed:
-            found = (outcome, decisions, last, matrix, tried)
-            break
-    else:
-        raise _failed(last)
-    least = fabric_bound(base, point, gap=gap, time_limit_s=BOUND_SHARE * clock.left(), stop=stop)
-    if found is not None:
-        cost = measured(menu.goal.measure, menu, found[1], found[2].books)
-        if cost - least <= gap * abs(cost):  # proved without the full model
-            end = _Ending(least, clock.spent(), found[0].nodes, base, found[4], None, gap, found[0].objective)
-            return end.of(highs.OPTIMAL, found[1], found[2], _whole(found[3], found[0]))
-    start = start_from(base, found[3], found[0].values) if found and found[0].values is not None else None
-    relaxed = replace(menu, margin_factor=0.0)
-    stopped = found is not None and found[0].status == highs.INTERRUPTED
-    full = (
-        found[0]
-        if stopped and found
-        else highs.solve(base, gap=gap, time_limit_s=clock.left(), start=start, progress=progress, stop=stop)
-    )
-    bound = max(full.bound, least)
-    end = _Ending(bound, clock.spent(), full.nodes, base, relaxed, None, full.gap_frac, full.objective)
-    if full.values is not None and (found is None or full.objective < found[0].objective):
-        decisions, better = _audited(relaxed, base, full, question)
-        name = menu.goal.measure
-        if better.passed and (
-            found is None
-            or measured(name, menu, decisions, better.books) <= measured(name, menu, found[1], found[2].books)
-        ):
-            return end.of(full.status, decisions, better, _whole(base, full))
-    if found is None:
-        return end.of(full.status if full.values is None else highs.LIMIT)
-    status = full.status if full.status != highs.INFEASIBLE else highs.LIMIT
-    return end.of(status, found[1], found[2], _whole(found[3], found[0]))
+            return replace(end, seconds=clock.spent()).of(highs.LIMIT, decisions, last, _whole(matrix, outcome))
+    return replace(end, seconds=clock.spent()).of(highs.INTERRUPTED if stopped else highs.LIMIT)
 
 
 class _Clock:

@@ -1,47 +1,16 @@
-"""Large models in stages: relaxation, a restricted model that finds a good plan soon, then the full relaxed one.
-
-The last stage is solved without rounding margins, from the plan found: its bound holds for whole switches, and a
-better plan of it is taken when the audit passes it. The restricted model keeps what the relaxation likes: few runs a
-job, few systems a hall, its fabrics. It can only find plans, never prove anything; every bound comes from the
-relaxation or the full model. On scenarios/three-site-build-out.yaml (17,000 columns) it found in 21 s a better plan
-than the full model in 120 s.
-"""
+"""Mid-sized models in stages: a rough plan without whole switches, its racks with them, then the bound."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import numpy as np
-
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.solve.highs import (
-    INFEASIBLE,
-    INTERRUPTED,
-    LIMIT,
-    Matrix,
-    Outcome,
-    Point,
-    Progress,
-    Vector,
-    positions,
-    solve,
-)
+from dcplan.planning.solve.highs import INTERRUPTED, LIMIT, Matrix, Outcome, Progress, Vector, positions, solve
 
 DIRECT_COLUMNS = 5_000
-"""Smaller models are solved at once."""
+"""Smaller models are not branched on by counts (``large``)."""
 ROUGH_GAP = 0.02
 """Of the model without whole switches, whose plan is only a start."""
-RUNS_PER_JOB = 15
-SYSTEMS_PER_HALL = 3
-TARGET_SHARE = 0.75
-"""A plan of the restricted model within this share of the asked gap above the relaxation ends its search."""
-BOUND_GAP = 0.002
-BOUND_SHARE = 0.5
-"""Share of the time left that the bound with whole fabrics may take."""
-RESTRICTED_SHARE = 0.7
-"""Share of the time limit that the restricted model may take."""
 
 
 def in_stages(
@@ -99,81 +68,7 @@ def whole(matrix: Matrix, values: Mapping[int, float]) -> dict[int, float]:
     return {i: float(round(v)) for i, v in values.items() if matrix.integer[i]}
 
 
-def first_plan(
-    matrix: Matrix,
-    menu: Menu,
-    point: Point,
-    *,
-    gap: float,
-    time_limit_s: float,
-    progress: Progress | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> Outcome:
-    """Search a plan in the restricted model; its bound is the relaxation's, not its own."""
-    closed = restricted(matrix, menu, point.values, point.reduced_costs)
-
-    def shown(seconds: float, incumbent: float, _: float, nodes: int) -> None:
-        if progress:
-            progress(seconds, incumbent, point.objective, nodes)
-
-    good = point.objective + TARGET_SHARE * gap * abs(point.objective)
-    found = solve(matrix, gap=gap / 2, time_limit_s=time_limit_s, fixed=closed, target=good, progress=shown, stop=stop)
-    status = LIMIT if found.status == INFEASIBLE else found.status  # closed columns prove nothing
-    return replace(found, status=status, bound=point.objective)
-
-
-def fabric_bound(
-    matrix: Matrix, point: Point, *, gap: float, time_limit_s: float, stop: Callable[[], bool] | None = None
-) -> float:
-    """Bound of the model in which only fabrics are whole: which tiers reach is what the relaxation blurs most."""
-    loose = matrix.integer.copy()
-    loose[positions(matrix, ("fabric",))] = False
-    found = solve(matrix, gap=min(gap, BOUND_GAP), time_limit_s=time_limit_s, relaxed=loose, prove=True, stop=stop)
-    return max(found.bound, point.objective)
-
-
 def start_from(matrix: Matrix, source: Matrix, values: Vector) -> dict[int, float]:
     """Values of one model as a start for another with the same column names."""
     known = dict(zip(source.columns, values, strict=True))
     return {i: float(known[name]) for i, name in enumerate(matrix.columns) if name in known}
-
-
-def restricted(
-    matrix: Matrix, menu: Menu, values: np.ndarray[tuple[int], np.dtype[np.float64]],
-    reduced_costs: np.ndarray[tuple[int], np.dtype[np.float64]],
-) -> dict[int, float]:  # fmt: skip
-    """Columns to close at 0: runs, orders and fabrics far from the relaxation's choice."""
-    runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
-    orders: dict[tuple[str, str], tuple[float, float]] = {}
-    closed: dict[int, float] = {}
-    for i, column in enumerate(matrix.columns):
-        name, _, rest = column.partition("[")
-        if name == "run":
-            job = menu.configs[int(rest[:-1])].job
-            runs[job].append((values[i] < 1e-9, float(reduced_costs[i]), i))
-        elif name == "buy":
-            hall, _, system, _ = rest[:-1].split(",")
-            used, price = orders.get((hall, system), (0.0, np.inf))
-            orders[hall, system] = used + values[i], min(price, float(reduced_costs[i]))
-        elif name == "fabric" and values[i] < 1e-6:
-            closed[i] = 0.0
-    kept_runs = {i for found in runs.values() for *_, i in sorted(found)[:RUNS_PER_JOB]}
-    liked = _liked(orders)
-    for i, column in enumerate(matrix.columns):
-        name, _, rest = column.partition("[")
-        if name == "buy":
-            hall, _, system, _ = rest[:-1].split(",")
-            if (hall, system) not in liked:
-                closed[i] = 0.0
-        elif name == "run":
-            config = menu.configs[int(rest[:-1])]
-            if i not in kept_runs or not (config.on_cloud or (config.place, config.system) in liked):
-                closed[i] = 0.0
-    return closed
-
-
-def _liked(orders: dict[tuple[str, str], tuple[float, float]]) -> set[tuple[str, str]]:
-    by_hall: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
-    for (hall, system), (used, price) in orders.items():
-        by_hall[hall].append((-used, price, system))
-    return {(hall, system) for hall, found in by_hall.items() for *_, system in sorted(found)[:SYSTEMS_PER_HALL]}

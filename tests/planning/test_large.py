@@ -1,0 +1,181 @@
+"""Large models: the relaxation with work in place of runs, branching on counts, room taken for whole switches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dcplan.planning.audit.checks import Check
+from dcplan.planning.menu.build import build
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.model.build import build_model
+from dcplan.planning.solve import highs, run
+from dcplan.planning.solve.aggregate import Group, groups_used, with_work, without
+from dcplan.planning.solve.branching import Count, Search
+from dcplan.planning.solve.counts import counts
+from dcplan.planning.solve.highs import Matrix
+from dcplan.planning.solve.rounding import shortfalls, tightened
+from dcplan.scenario.load import load
+from tests.planning.brute import best_cost
+from tests.planning.small import small_menu
+from tests.planning.tiny import tiny_menu
+
+MENUS = [pytest.param(small_menu(), id="small"), *(pytest.param(tiny_menu(s), id=f"tiny-{s}") for s in range(12))]
+
+
+def _matrix(menu: Menu) -> Matrix:
+    return highs.compile_model(build_model(replace(menu, margin_factor=0.0))[0])
+
+
+@pytest.fixture(scope="module")
+def retrofit() -> tuple[Menu, Matrix]:
+    menu = build(load("retrofit-air-hall")).menu
+    return menu, _matrix(menu)
+
+
+def _refined(base: Matrix, menu: Menu) -> tuple[float, float, int]:
+    """Bound with all runs as work, with those as they are that the relaxation uses, and how many those are."""
+    kept: set[Group] = set()
+    bounds = []
+    while True:
+        relaxed = with_work(base, menu, kept)
+        point = highs.relaxation(relaxed)
+        bounds.append(math.inf if point is None else point.objective)
+        used = set() if point is None else groups_used(relaxed, point.values)
+        if not used:
+            return bounds[0], bounds[-1], len(kept)
+        assert not used & kept
+        kept |= used
+
+
+@pytest.mark.parametrize("menu", MENUS)
+def test_work_in_place_of_runs_is_a_relaxation_and_refined_it_is_the_same(menu: Menu) -> None:
+    base = _matrix(menu)
+    point = highs.relaxation(base)
+    exact = math.inf if point is None else point.objective
+    rough, refined, _ = _refined(base, menu)
+    assert rough <= exact + 1e-7
+    assert refined == pytest.approx(exact, rel=1e-7) or (point is None and refined >= rough)
+
+
+def test_few_groups_of_a_real_menu_need_their_runs(retrofit: tuple[Menu, Matrix]) -> None:
+    menu, base = retrofit
+    point = highs.relaxation(base)
+    assert point is not None
+    rough, refined, kept = _refined(base, menu)
+    assert 0.99 * point.objective < rough <= point.objective
+    assert refined == pytest.approx(point.objective, rel=1e-7)
+    assert kept < 10
+    small = with_work(base, menu)
+    assert len(small.rows) < len(base.rows)
+    assert len(small.columns) < len(base.columns)
+
+
+def test_runs_that_a_limit_tells_apart_stay_runs() -> None:
+    """Work would hide which of them ends early."""
+    menu = build(load("retrofit-air-hall", sets=["objective=min_time"])).menu
+    from dcplan.planning.goal import TIME, Goal
+
+    base = _matrix(replace(menu, goal=Goal(TIME)))
+    owned = {c.job for c in menu.configs if not c.on_cloud}
+    assert owned
+    relaxed = with_work(base, menu)
+    assert sum(c.startswith("run[") for c in relaxed.columns) > 0.9 * len(menu.configs)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_branching_on_every_integer_finds_the_optimum(seed: int) -> None:
+    menu = tiny_menu(seed)
+    matrix = highs.compile_model(build_model(menu)[0])
+    whole = [Count(matrix.columns[i], (int(i),)) for i in np.flatnonzero(matrix.integer)]
+    sums = [Count("buys", tuple(highs.positions(matrix, ("buy",))))]
+    search = Search(matrix, [*sums, *whole], lambda: False)
+    best = math.inf
+    while (node := search.next(best - 1e-9, 100_000, deep=not math.isfinite(best))) is not None:
+        best = min(best, node.bound)
+    assert min(best, search.bound) * 1e6 == pytest.approx(best_cost(menu), rel=1e-6, abs=1.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
+    menu = tiny_menu(seed)
+    base = _matrix(menu)
+    relaxed = with_work(base, menu)
+    search = Search(relaxed, counts(relaxed, menu), lambda: False)
+    while search.next(math.inf, 100_000) is not None:
+        pass
+    plain = highs.solve(base, gap=0.0, time_limit_s=60)
+    assert search.bound <= plain.objective + 1e-7 or plain.status == highs.INFEASIBLE
+    point = highs.relaxation(relaxed)
+    assert point is None or search.bound >= point.objective - 1e-7
+
+
+def test_a_search_that_is_stopped_keeps_its_bound() -> None:
+    menu = tiny_menu(3)
+    base = _matrix(menu)
+    search = Search(base, counts(base, menu), lambda: True)
+    point = highs.relaxation(base)
+    assert point is not None
+    assert search.next(math.inf, 100) is None
+    assert search.bound == pytest.approx(point.objective)
+
+
+def test_columns_left_out_are_columns_at_zero(retrofit: tuple[Menu, Matrix]) -> None:
+    _menu, base = retrofit
+    gone = highs.positions(base, ("run",))[20:]
+    fewer = highs.relaxation(without(base, gone))
+    upper = base.upper.copy()
+    upper[gone] = 0.0
+    closed = highs.relaxation(replace(base, upper=upper))
+    assert (fewer is None) == (closed is None)
+    assert fewer is None or closed is None or fewer.objective == pytest.approx(closed.objective)
+
+
+def test_large_and_direct_solves_agree(retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch) -> None:
+    menu, _ = retrofit
+    question = load("retrofit-air-hall")
+    direct = run.solve_menu(menu, question, gap=0.02, time_limit_s=120)
+    monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
+    large = run.solve_menu(menu, question, gap=0.05, time_limit_s=120)
+    again = run.solve_menu(menu, question, gap=0.05, time_limit_s=120)
+    assert large.audit is not None
+    assert direct.audit is not None
+    assert large.audit.passed
+    assert large.status == highs.OPTIMAL
+    assert large.gap_frac <= 0.05
+    assert large.bound <= direct.value
+    assert direct.bound <= large.value
+    assert large.decisions == again.decisions
+    assert large.bound == again.bound
+    near = run.solve_menu(menu, question, gap=0.05, time_limit_s=120, near=large.whole)
+    assert near.gap_frac <= 0.05
+
+
+def test_what_whole_switches_break_is_taken_from_the_row() -> None:
+    menu = small_menu()
+    base = _matrix(menu)
+    broken = [Check("rack positions", "s/h", 1, 4.4, 4.0), Check("utility MW", "s", 1, 0.3, 0.6)]
+    less = shortfalls(menu, broken)
+    assert less == {"hall_racks[s/h,1]": pytest.approx(0.5)}
+    outcome = highs.solve(base, gap=0.0, time_limit_s=60)
+    assert outcome.values is not None
+    tight = tightened(base, outcome.values, less)
+    row = base.rows.index("hall_racks[s/h,1]")
+    used = sum(
+        base.value[k] * outcome.values[i]
+        for i in range(len(base.columns))
+        for k in range(base.start[i], base.start[i + 1])
+        if base.index[k] == row
+    )
+    assert tight.row_upper[row] == pytest.approx(used - 0.5)
+    assert (np.delete(tight.row_upper, row) == np.delete(base.row_upper, row)).all()
+
+
+def test_a_check_that_has_nothing_to_do_with_rounding_is_no_shortfall() -> None:
+    assert shortfalls(small_menu(), [Check("job runs once", "job", 0, 1.0, 0.0)]) is None
+    packed = shortfalls(small_menu(), [Check("racks without a hall unit", "s/h", 1, 1.0, 0.0)])
+    assert packed is not None
+    assert set(packed) == {"hall_racks[s/h,1]", "hall_it_mw[s/h,1]"}
