@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from dcplan.answers.describe import describe, inputs_of
+from dcplan.answers.tco_plans import tco_of_plans
 from dcplan.answers.tco_risk import Risk, risk_of
 from dcplan.answers.tco_sides import Comparison, alike, compared, resale_usd
 from dcplan.answers.tco_tables import bridge_table, lines_table, pair_table, years_table
 from dcplan.economics.break_even import break_even_utilization_frac, npv_break_even_months
 from dcplan.errors import EXIT_OK
 from dcplan.result import Cell, Metric, Result, Table
-from dcplan.scenario.load import load
+from dcplan.scenario.load import Question, load
 from dcplan.units import MONTHS_PER_YEAR, money
 
 ON_DEMAND = "on-demand"
@@ -27,8 +28,13 @@ def tco(
     variant: str | None = None,
     sets: Sequence[str] = (),
     catalogs: Sequence[str] = (),
+    gap: float = 0.01,
+    time_limit_s: float = 300.0,
 ) -> Result:
     """Compare owning the scenario's ``fleet`` with renting the same accelerators on every offer and term.
+
+    Without a fleet the scenario's work is planned all owned, all rented and both (hybrid), within ``gap`` and
+    ``time_limit_s``, and each plan is priced after taxes and debt.
 
     Cash by month, discounted from mid-month at the scenario's nominal rate; after income tax on both sides where a
     rate is given, losses used at once elsewhere. Rent on demand is paid for used hours, commitments for all hours.
@@ -40,9 +46,16 @@ def tco(
     """
     began = time.monotonic()
     question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
+    if question.scenario.fleet is None and _has_work(question):
+        return tco_of_plans(question, gap, time_limit_s)
     both = compared(question)
     extra = risk_of(both, (variant, sets, catalogs), scenario)
     return _result(both, extra, began)
+
+
+def _has_work(question: Question) -> bool:
+    work = question.scenario.workloads
+    return bool(work.training or work.capacity or work.inference)
 
 
 def _result(both: Comparison, risk: Risk, began: float) -> Result:

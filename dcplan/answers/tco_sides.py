@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,7 @@ from dcplan.planning.menu.work import OfferTerms
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve.run import Solved, solve_menu
 from dcplan.scenario.load import Question
-from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 TANGIBLE = ("racks", "network", "storage")
 """First words of the capital lines that are equipment: sales and property tax, and the scenario's tax life."""
@@ -115,7 +115,7 @@ def compared(question: Question) -> Comparison:
 def _asked(question: Question) -> None:
     problems = []
     if question.scenario.fleet is None:
-        cause = "tco compares a given fleet: name it under fleet: {system, accelerators}; plan chooses one"
+        cause = "tco needs fleet: {system, accelerators}, or workloads to plan for"
         problems.append(question.tree.problem("DC003", cause, ("fleet",)))
     if question.scenario.cloud is None:
         problems.append(question.tree.problem("DC003", "tco needs cloud: {offers, terms}", ("cloud",)))
@@ -136,8 +136,8 @@ def tax_rate(question: Question, built: Built) -> float:
     return built.ledger.take("finance.tax.income_rate", given) if given else 0.0
 
 
-def owned_of(question: Question, built: Built, solved: Solved) -> Owned:
-    """The plan's owned flows by month, then sales and property tax, income tax and debt, each step priced."""
+def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str, Array] | None = None) -> Owned:
+    """The plan's owned flows by month, then rent, taxes and debt, each step priced."""
     if solved.audit is None:
         msg = "no audited plan"
         raise ValueError(msg)
@@ -146,15 +146,19 @@ def owned_of(question: Question, built: Built, solved: Solved) -> Owned:
     rate = terms.discount_rate
     start = npv_usd(flows, rate)
     side = owned_side(flows, built.menu.quarters)
+    if not side.lines:  # all is rented
+        side = Side({"nothing owned": np.zeros(built.menu.quarters * MONTHS_PER_QUARTER)})
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
     gear = [name for name in side.lines if name.split()[0] in TANGIBLE]
-    if finance.tax.sales_tax_frac:
+    if rent:
+        side = _stepped(steps, "rent with its adders", rate, side, Side({**side.lines, **rent}, side.end_usd))
+    if finance.tax.sales_tax_frac and gear:
         side = _stepped(
             steps, "sales tax", rate, side,
             with_sales_tax(side, gear, ledger.take("finance.tax.sales_tax_frac", finance.tax.sales_tax_frac)),
         )  # fmt: skip
         gear.append("sales tax")
-    if finance.tax.property_tax_frac_per_year:
+    if finance.tax.property_tax_frac_per_year and gear:
         each = ledger.take("finance.tax.property_tax_frac_per_year", finance.tax.property_tax_frac_per_year)
         years = terms.life_quarters / QUARTERS_PER_YEAR
         side = _stepped(steps, "property tax", rate, side, with_property_tax(side, gear, each, years))
@@ -199,7 +203,7 @@ def _loan(question: Question, built: Built, side: Side) -> Loan | None:
     ledger = built.ledger
     months = round(ledger.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR)
     share, rate = ledger.take("finance.debt.share", debt.share), ledger.take("finance.debt.rate", debt.rate)
-    capital = np.asarray(sum(cash for name, cash in _capital(side).items() if name != "sales tax"))
+    capital = sum((cash for name, cash in _capital(side).items() if name != "sales tax"), np.zeros(side.months))
     return loan_of(capital, share, rate, months)
 
 

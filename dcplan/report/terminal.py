@@ -14,6 +14,7 @@ from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
     "frontier": "Best of each, point by point",
+    "ways": "The same work owned, rented, or both",
     "rented": "The same work rented",
     "sides": "Present value line by line: owned before its debt, and the cheapest rent",
     "tornado": "What decides: inputs at their bounds, by the swing of owned over the cheapest rent",

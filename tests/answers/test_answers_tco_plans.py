@@ -1,0 +1,108 @@
+"""The same work owned, rented or both: who is cheapest, what each may use, the adders in the prices, what adds up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dcplan.answers.tco import tco
+from dcplan.answers.tco_rented import with_adders
+from dcplan.errors import InputError
+from dcplan.planning.menu.build import build
+from dcplan.result import Result
+from dcplan.scenario.load import load
+
+TEXT = """
+dcplan: 1
+name: both
+horizon: {start: 2027-Q1, quarters: 4}
+finance: {tax: {income_rate: 0.21, depreciation: macrs-5, sales_tax_frac: 0.05}}
+sites:
+  - id: frankfurt
+    location: de-frankfurt
+    utility_mw: 4
+    halls: [{id: air, existing: true, racks: 60, rack_kw_max: 34, it_mw: 1.8, cooling: [air-chiller]}]
+systems: [mi325x-8]
+fabrics: [eth-400]
+workloads:
+  capacity:
+    - {id: research, pflops_delivered: [10, 40, 60, 20], utilization_frac: 0.6,
+       reference: {model: llama-3.1-70b, seq_len: 8192}}
+cloud:
+  offers: [aws-p5en-48xlarge]
+  terms: [on-demand, reserved-1y]
+  max_accelerators: 2048
+  max_accelerators_per_offer: 2048
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("both") / "both.yaml"
+    path.write_text(TEXT.replace("[10, 40, 60, 20]", "[0, 40, 60, 20]"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def result(file: Path) -> Result:
+    return tco(file)
+
+
+def ways(result: Result) -> dict[str, dict[str, object]]:
+    found = result.tables["ways"]
+    return {str(row[0]): dict(zip(found.columns, row, strict=True)) for row in found.rows}
+
+
+def test_both_together_cost_no_more_than_either(result: Result) -> None:
+    cost = {k: float(v.value or 0) for k, v in result.metrics.items()}
+    assert cost["hybrid.npv_usd"] <= min(cost["owned.npv_usd"], cost["rented.npv_usd"]) + 1e-6
+    assert cost["rented.npv_usd"] <= cost["rented.aws-p5en-48xlarge.on-demand.npv_usd"] * 1.02
+    assert result.status == "ok"
+
+
+def test_what_is_owned_rents_nothing_and_what_is_rented_owns_nothing(result: Result) -> None:
+    found = ways(result)
+    assert found["owned"]["rented_hours"] == 0
+    assert float(str(found["owned"]["owned_accelerators"])) > 0
+    assert found["rented"]["owned_accelerators"] == 0
+    assert float(str(found["rented"]["rented_hours"])) > 0
+
+
+def test_work_before_any_hardware_can_come_cannot_be_owned(file: Path, tmp_path: Path) -> None:
+    early = tmp_path / "early.yaml"
+    early.write_text(TEXT, encoding="utf-8")
+    result = tco(early)
+    assert "owned.npv_usd" not in result.metrics
+    assert ways(result)["owned"]["note"] == "cannot do the work in its limits"
+    assert "owned alone cannot do it" in result.headline
+
+
+def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:
+    """5 % support, 2.05 % goodput on the rent; a TB at 23 USD, 0.02 and 0.81 USD a month over 730.5 h, with support."""
+    built = build(load(file))
+    (offer,) = built.menu.offers
+    tb = built.menu.storage.usable_tb if built.menu.storage else 0.0
+    loaded = with_adders(offer, built.menu, built.ledger)
+    hour = (tb * 23.0 + 0.02 + 0.81) / 730.5 * 1.05
+    assert loaded.usd_per_accelerator_hour[0] == pytest.approx(offer.usd_per_accelerator_hour[0] * 1.0705 + hour)
+    assert loaded.committed[0].usd_per_accelerator_hour[0] == pytest.approx(
+        offer.committed[0].usd_per_accelerator_hour[0] * 1.0705 + hour
+    )
+
+
+def test_lines_and_bridge_add_up(result: Result) -> None:
+    steps = [float(str(usd)) for _, usd in result.tables["bridge"].rows]
+    assert sum(steps[:-1]) == pytest.approx(steps[-1])
+    assert steps[-1] == pytest.approx(float(result.metrics["hybrid.npv_usd"].value or 0.0))
+    for side in ("owned", "rented", "hybrid"):
+        rows = [r for r in result.tables["lines"].rows if r[0] == side]
+        total = next(float(str(r[3])) for r in rows if r[1] == "total")
+        assert sum(float(str(r[3])) for r in rows if r[1] != "total") == pytest.approx(total)
+        assert total == pytest.approx(float(result.metrics[f"{side}.npv_usd"].value or 0.0))
+
+
+def test_another_objective_is_refused(file: Path) -> None:
+    with pytest.raises(InputError) as error:
+        tco(file, sets=["objective=max_compute"])
+    assert "not supported" in error.value.problems[0].cause
