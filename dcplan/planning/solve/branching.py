@@ -28,7 +28,7 @@ NODE_STEPS, AGAIN_STEPS = 3_000, 100_000
 NODE_S = 10.0
 """Seconds of a node from its parent's basis; a hundred times the usual, so that only lost ones are ended by time."""
 FAR = 2.0
-"""Times its bound that a node may rise before it is closed: HiGHS 1.15 was seen to walk on for minutes without a solution."""
+"""Times its bound that a node may rise before it is closed: HiGHS 1.15 was seen to walk on without a solution."""
 WHOLE = 1e-5
 LEAST_GAIN = 1e-4
 CLOSED_GAIN = 0.1
