@@ -12,7 +12,7 @@ from dcplan.planning.audit.checks import Check
 from dcplan.planning.menu.build import build
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
-from dcplan.planning.solve import highs, run
+from dcplan.planning.solve import highs, large, run
 from dcplan.planning.solve.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.branching import Count, Search
 from dcplan.planning.solve.counts import counts
@@ -139,18 +139,18 @@ def test_large_and_direct_solves_agree(retrofit: tuple[Menu, Matrix], monkeypatc
     question = load("retrofit-air-hall")
     direct = run.solve_menu(menu, question, gap=0.02, time_limit_s=120)
     monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
-    large = run.solve_menu(menu, question, gap=0.05, time_limit_s=120)
+    found = run.solve_menu(menu, question, gap=0.05, time_limit_s=120)
     again = run.solve_menu(menu, question, gap=0.05, time_limit_s=120)
-    assert large.audit is not None
+    assert found.audit is not None
     assert direct.audit is not None
-    assert large.audit.passed
-    assert large.status == highs.OPTIMAL
-    assert large.gap_frac <= 0.05
-    assert large.bound <= direct.value
-    assert direct.bound <= large.value
-    assert large.decisions == again.decisions
-    assert large.bound == again.bound
-    near = run.solve_menu(menu, question, gap=0.05, time_limit_s=120, near=large.whole)
+    assert found.audit.passed
+    assert found.status == highs.OPTIMAL
+    assert found.gap_frac <= 0.05
+    assert found.bound <= direct.value
+    assert direct.bound <= found.value
+    assert found.decisions == again.decisions
+    assert found.bound == again.bound
+    near = run.solve_menu(menu, question, gap=0.05, time_limit_s=120, near=found.whole)
     assert near.gap_frac <= 0.05
 
 
@@ -179,3 +179,18 @@ def test_a_check_that_has_nothing_to_do_with_rounding_is_no_shortfall() -> None:
     packed = shortfalls(small_menu(), [Check("racks without a hall unit", "s/h", 1, 1.0, 0.0)])
     assert packed is not None
     assert set(packed) == {"hall_racks[s/h,1]", "hall_it_mw[s/h,1]"}
+
+
+def test_a_search_without_time_still_gives_a_plan(
+    retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Halls of the relaxation rounded up, in the time kept for it."""
+    menu, _ = retrofit
+    monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
+    monkeypatch.setattr(large, "MOST_NODES", 0)
+    monkeypatch.setattr(run, "LARGE_MARGIN_FACTORS", ())
+    solved = run.solve_menu(menu, load("retrofit-air-hall"), gap=0.05, time_limit_s=60)
+    assert solved.status == highs.LIMIT
+    assert solved.audit is not None
+    assert solved.audit.passed
+    assert solved.bound <= solved.value

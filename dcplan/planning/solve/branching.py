@@ -90,6 +90,11 @@ class Search:
         """No solution has less; infinite where none exists."""
         return min(self.closed, self._open[0][0] if self._open else math.inf)
 
+    @property
+    def lowest(self) -> Node | None:
+        """The open node of the least bound."""
+        return self._open[0][2] if self._open else None
+
     def next(self, cutoff: float, most: int, *, deep: bool = False) -> Node | None:
         """Divide nodes until one is whole that none before was; None when all reach ``cutoff``.
 

@@ -36,6 +36,9 @@ WORTH = 0.25
 FIRST_NODES = 100
 """Nodes until a second dive; each later one waits for as many as there are by then, and so many more."""
 MOST_NODES = 20_000
+EXTRA = 0.15
+"""Of the time, besides, for a plan where the search found none."""
+TINY = 1e-6
 STRATEGY = ("fabric", "fitted")
 
 Auditor = Callable[[Matrix, Outcome], tuple[Decisions, Audit, float]]
@@ -81,6 +84,7 @@ class Large:
         self.menu, self.base, self.auditor, self.gap = menu, base, auditor, gap
         self.left_s, self.progress, self.stop = left_s, progress, stop
         self.limit_s = left_s()
+        self.extra_s = 0.0
         self.best: Found | None = None
         self.slack = math.inf
         """Least that a plan cost above the bound of its node."""
@@ -101,7 +105,24 @@ class Large:
                 self._plan(dict(zip(relaxed.columns, node.values, strict=True)), node.bound)
             deep = search.nodes >= dive_at
             dive_at = FIRST_NODES + 2 * search.nodes if deep else dive_at
+        if self.best is None and search.lowest is not None and not (self.stop and self.stop()):
+            self.extra_s = EXTRA * self.limit_s
+            self._keep(self._rounds(self._fixed(self._up(relaxed, search.lowest.values), STRATEGY)), search.bound)
         return Answer(self.best, search.bound, search.nodes, infeasible=search.bound == math.inf)
+
+    def _up(self, relaxed: Matrix, values: Vector) -> dict[str, float]:
+        """A node's halls rounded up, and of its fabrics the one that reaches furthest: poor, but a plan."""
+        chosen = {
+            n: math.ceil(v - TINY) if n.startswith("fitted[") else 0.0
+            for n, v in zip(relaxed.columns, values, strict=True)
+        }
+        taken = {f"fabric[{o.hall},{o.id}]": o for o in self.menu.fabrics}
+        widest: dict[str, tuple[int, float, str]] = {}
+        for name, v in zip(relaxed.columns, values, strict=True):
+            if name in taken and v > TINY:
+                option = taken[name]
+                widest[option.hall] = max(widest.get(option.hall, (0, 0.0, "")), (option.max_ports, float(v), name))
+        return chosen | {name: 1.0 for _, _, name in widest.values()}
 
     def _relaxation(self) -> Matrix | None:
         """Runs as work, but for those that the relaxation uses; None where it has no solution."""
@@ -136,7 +157,11 @@ class Large:
 
     def _plan(self, chosen: Mapping[str, float], bound: float) -> None:
         """Racks and runs for the halls chosen, room taken away until whole switches fit; else for its fabrics alone."""
-        found = self._rounds(self._fixed(chosen, STRATEGY)) or self._rounds(self._fixed(chosen, STRATEGY[:1]))
+        self._keep(
+            self._rounds(self._fixed(chosen, STRATEGY)) or self._rounds(self._fixed(chosen, STRATEGY[:1])), bound
+        )
+
+    def _keep(self, found: Found | None, bound: float) -> None:
         if found is not None and (self.best is None or found.value < self.best.value):
             self.best, self.slack = found, min(self.slack, found.value - bound)
 
@@ -145,7 +170,9 @@ class Large:
         for _ in range(ROUNDS):
             if model is None:
                 return None
-            outcome = solve(model, gap=RACK_GAP * self.gap, time_limit_s=self.left_s(), start=start, stop=self.stop)
+            outcome = solve(
+                model, gap=RACK_GAP * self.gap, time_limit_s=self.left_s() + self.extra_s, start=start, stop=self.stop
+            )
             if outcome.values is None:
                 return None
             decisions, audited, value = self.auditor(model, outcome)
