@@ -18,22 +18,23 @@ class Unit:
     air_kw: float
     liquid_kw: float
 
-    def takes(self, place: Placement) -> bool:
-        """Whether one more rack fits."""
+    def takes(self, place: Placement) -> int:
+        """How many more racks fit."""
         tiny = 1e-6
-        return (
-            self.slots + tiny >= place.slots
-            and self.hall_kw + tiny >= place.rated_kw + place.overhead_kw
-            and self.air_kw + tiny >= place.air_kw
-            and self.liquid_kw + tiny >= place.liquid_kw
+        pairs = (
+            (self.slots, place.slots),
+            (self.hall_kw, place.rated_kw + place.overhead_kw),
+            (self.air_kw, place.air_kw),
+            (self.liquid_kw, place.liquid_kw),
         )
+        return int(min((room + tiny) // each for room, each in pairs if each > 0))
 
-    def put(self, place: Placement) -> None:
-        """Take one rack's room."""
-        self.slots -= place.slots
-        self.hall_kw -= place.rated_kw + place.overhead_kw
-        self.air_kw -= place.air_kw
-        self.liquid_kw -= place.liquid_kw
+    def put(self, place: Placement, n: int) -> None:
+        """Take the room of so many racks."""
+        self.slots -= n * place.slots
+        self.hall_kw -= n * (place.rated_kw + place.overhead_kw)
+        self.air_kw -= n * place.air_kw
+        self.liquid_kw -= n * place.liquid_kw
 
 
 def unplaced(
@@ -64,12 +65,7 @@ def unplaced(
     ]
     left = 0
     for place, n in sorted(racks, key=lambda item: (-item[0].rated_kw, item[0].key)):
-        for _ in range(n):
-            able = [u for u in rooms if u.cooling == place.cooling and u.takes(place)]
-            if not able:
-                left += 1
-                continue
-            max(able, key=lambda u: u.hall_kw).put(place)
+        left += _filled(rooms, place, n)
     tiny = 1e-6
     fits = (
         sum(u.slots for u in rooms) + tiny >= network_racks
@@ -77,3 +73,25 @@ def unplaced(
         and sum(u.air_kw for u in rooms) + tiny >= network_kw
     )
     return left + (0 if fits else 1)
+
+
+def _filled(rooms: list[Unit], place: Placement, n: int) -> int:
+    """Racks left over when each goes into the emptiest unit; units on one level are filled together, many at a time."""
+    each = place.rated_kw + place.overhead_kw
+    while n:
+        able = sorted((u for u in rooms if u.cooling == place.cooling and u.takes(place)), key=lambda u: -u.hall_kw)
+        if not able:
+            return n
+        top = able[0].hall_kw
+        level = [u for u in able if top - u.hall_kw < each]
+        lower = able[len(level)].hall_kw if len(level) < len(able) else 0.0
+        down = int((level[-1].hall_kw - lower) // each) if len(level) < len(able) else n
+        most = min(n // len(level), max(down, 1), *(u.takes(place) for u in level))
+        if most:
+            for unit in level:
+                unit.put(place, most)
+            n -= most * len(level)
+        else:  # fewer racks than units
+            level[0].put(place, 1)
+            n -= 1
+    return 0
