@@ -145,7 +145,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     ''
     """
     known = list(known)
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    same = [k for k in known if k.lower() == word.lower()]
+    near = same[:1] or difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     if not near:
         near = [k for k in known if len(word) >= 3 and (word in k or k in word)][:1]
     return f'did you mean "{near[0]}"?' if near else ""

@@ -70,6 +70,7 @@ def hedge(
     horizon = question.scenario.horizon
     through = quarter_index(asked.through) - quarter_index(horizon.start)
     found = _together(worlds, asked, through, gap, TOGETHER_SHARE * left_s(), progress, stop)
+    found = found[0], _settled(worlds, found[1], through, gap, left_s, stop), found[2]
     alone = [_alone(w, {}, gap, left_s() / (2 * len(worlds)), stop) for w in worlds]
     main = max(range(len(worlds)), key=lambda i: (worlds[i].weight, -i))
     firsts = first_of(alone[main].whole, through)
@@ -132,6 +133,19 @@ def _together(
     raise AuditError(msg)
 
 
+def _settled(
+    worlds: Sequence[World], plans: Sequence[Solved], through: int, gap: float, left_s: Callable[[], float],
+    stop: Callable[[], bool] | None,
+) -> list[Solved]:  # fmt: skip
+    """Each variant at its best with the first decisions taken: a tail, or a tiny weight, does not care for all."""
+    result = []
+    for world, plan in zip(worlds, plans, strict=True):
+        better = _alone(world, first_of(plan.whole, through), gap, left_s() / (3 * len(worlds)), stop)
+        costs = [x.audit.npv_usd if x.audit is not None and x.audit.passed else np.inf for x in (plan, better)]
+        result.append(better if costs[1] < costs[0] else plan)
+    return result
+
+
 def _plan(world: World, matrix: Matrix, stack: Stack, i: int, outcome: Outcome) -> Solved:
     if outcome.values is None:
         msg = "no values"
@@ -172,6 +186,8 @@ def _result(
     if not plans:
         none = outcome.status == highs.INFEASIBLE
         words = "no plan shares these first decisions" if none else "no plan found in time"
+        unable = [w.name for w, one in zip(worlds, alone, strict=True) if _cost(one) is None]
+        words += f": {', '.join(unable)} has none by itself" if unable else ""
         status, code = ("infeasible", EXIT_INFEASIBLE) if none else ("incomplete", EXIT_INCOMPLETE)
         return Result("plan", status, code, f"{question.scenario.name}: {words}", scenario=describe(question))
     costs = [p.audit.npv_usd if p.audit else 0.0 for p in plans]

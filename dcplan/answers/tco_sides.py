@@ -201,7 +201,7 @@ def _loan(question: Question, built: Built, side: Side) -> Loan | None:
     if debt is None:
         return None
     ledger = built.ledger
-    months = round(ledger.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR)
+    months = max(round(ledger.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1)
     share, rate = ledger.take("finance.debt.share", debt.share), ledger.take("finance.debt.rate", debt.rate)
     capital = sum((cash for name, cash in _capital(side).items() if name != "sales tax"), np.zeros(side.months))
     return loan_of(capital, share, rate, months)

@@ -9,6 +9,7 @@ from dcplan.errors import Problem
 from dcplan.planning.menu.build import Built
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.menu.work import DemandTerms
+from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import demand_path
 from dcplan.units import KW_PER_MW, quarter_index, quarter_name
@@ -20,6 +21,7 @@ def presolve(question: Question, built: Built) -> list[Problem]:
     problems = _jobs(question, menu)
     problems += _capacity(question, menu)
     problems += _fleet(question, menu)
+    problems += _held(question, menu)
     return problems
 
 
@@ -102,3 +104,33 @@ def _fleet(question: Question, menu: Menu) -> list[Problem]:
         cause = f"the fleet draws {power:.4g} MW on the design day, {hall.site} has {utility:g} MW"
         problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
     return problems
+
+
+def _held(question: Question, menu: Menu) -> list[Problem]:
+    """Assets before their hall is open; hardware that must stay and does not fit its hall."""
+    placed = {p.key: p for p in menu.placements}
+    problems = []
+    for hall in menu.halls:
+        mine = [x for x in menu.held if x.key[0] == hall.id]
+        first = next((x for x in mine if x.standing), None)
+        if first is not None and hall.available_from > 0:
+            cause = f"{first.id} stands in {hall.id}, which is not available before a later quarter"
+            problems.append(question.tree.problem("DC033", cause, _held_path(question, first.id)))
+        staying = [x for x in mine if x.standing or not x.may_go]
+        slots = sum(placed[x.key].slots * x.racks for x in staying)
+        mw = sum((placed[x.key].rated_kw + placed[x.key].overhead_kw) * x.racks for x in staying) / KW_PER_MW
+        for what, need, have in (
+            ("rack positions", slots, float(hall.racks * hall.count)), ("MW of IT", mw, hall.it_mw * hall.count),
+        ):  # fmt: skip
+            if need > have * (1 + 1e-9):
+                names = ", ".join(x.id for x in staying)
+                cause = f"{names}: what stands there or must come needs {need:.4g} {what}, {hall.id} has {have:.4g}"
+                help_text = "correct the hall or the hardware; orders may have a cancellation_fee_frac"
+                where = _held_path(question, staying[0].id)
+                problems.append(question.tree.problem("DC033", cause, where, help=help_text))
+    return problems
+
+
+def _held_path(question: Question, key: str) -> Path:
+    kinds = {"assets": question.scenario.assets, "orders": question.scenario.orders}
+    return next((kind, i) for kind, found in kinds.items() for i, x in enumerate(found) if x.id == key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dcplan.catalog.schema import System
+from dcplan.catalog.schema import Fabric, System
 from dcplan.provenance import Path
 from dcplan.scenario.checker import Checker
 from dcplan.scenario.schema import Asset, Hall, Held, Order, Scenario
@@ -40,6 +40,7 @@ def check_held(check: Checker) -> None:
                     check.add("DC015", cause, (*path, "nodes_per_rack"), help="give all of them the same")
     for i, asset in enumerate(scenario.assets):
         _check_asset(check, asset, ("assets", i))
+    _one_fabric(check)
     for i, order in enumerate(scenario.orders):
         _check_order(check, order, ("orders", i))
 
@@ -88,9 +89,32 @@ def _check_asset(check: Checker, asset: Asset, path: Path) -> None:
     if quarter_index(asset.in_service) >= quarter_index(start):
         cause = f"{asset.id}: in service from {asset.in_service}, not before the horizon's start {start}"
         check.add("DC015", cause, (*path, "in_service"), help="what comes later belongs under orders")
+    known = check.scenario.fabrics
+    if asset.fabric is not None and known != "all" and check.scenario.fabric is None:
+        names = {_family(check, x) for x in known}
+        if _family(check, asset.fabric) not in names:
+            check.one_of(asset.fabric, list(known), "fabric", (*path, "fabric"))
     several = check.scenario.fabric is None and len(check.scenario.fabrics) != 1
     if asset.fabric is None and several:
         check.add("DC003", f"{asset.id}: name the fabric that connects it, the scenario has several", path)
+
+
+def _family(check: Checker, name: str) -> str:
+    row = check.catalog.find("fabrics", name, Fabric)
+    return row.id if row is not None else name
+
+
+def _one_fabric(check: Checker) -> None:
+    """Assets of one hall are on one fabric."""
+    seen: dict[tuple[str, str], str] = {}
+    for i, asset in enumerate(check.scenario.assets):
+        place = hall_of(asset, check.scenario)
+        if place is None or asset.fabric is None:
+            continue
+        own = _family(check, asset.fabric)
+        if seen.setdefault((place[0], place[1].id), own) != own:
+            cause = f"{asset.id}: other assets of {place[0]}/{place[1].id} are on {seen[place[0], place[1].id]}"
+            check.add("DC015", cause, ("assets", i, "fabric"))
 
 
 def _check_order(check: Checker, order: Order, path: Path) -> None:

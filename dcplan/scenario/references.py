@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Accelerator, Offer, OnsitePower, Row, System
+from dcplan.catalog.schema import Accelerator, Offer, OnsitePower, Region, Row, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.weather import bins
 from dcplan.errors import Problem, did_you_mean
@@ -243,6 +243,7 @@ def _check_work(check: Checker) -> None:
     check.unique((j.id for j in scenario.workloads.training), ("workloads", "training"))
     for i, job in enumerate(scenario.workloads.training):
         path: Path = ("workloads", "training", i)
+        _check_countries(check, job.countries, path)
         for k, name in enumerate(job.sites or ()):
             check.one_of(name, sites, "site", (*path, "sites", k))
         for key, quarter in (("start", job.start), ("deadline", job.deadline)):
@@ -253,6 +254,10 @@ def _check_work(check: Checker) -> None:
     work = scenario.workloads
     check.unique((c.id for c in work.capacity), ("workloads", "capacity"))
     taken = [*(j.id for j in work.training), *(c.id for c in work.capacity)]
+    jobs = {j.id for j in work.training}
+    for i, capacity in enumerate(work.capacity):
+        if capacity.id in jobs:
+            check.add("DC011", f"the id {capacity.id!r} stands twice", ("workloads", "capacity", i, "id"))
     for i, entry in enumerate(work.inference):
         if entry.id in taken:
             check.add("DC011", f"the id {entry.id!r} stands twice", ("workloads", "inference", i, "id"))
@@ -264,7 +269,18 @@ def _check_work(check: Checker) -> None:
             _check_demand(check, demand, ("workloads", kind, i))
 
 
+def _check_countries(check: Checker, countries: tuple[str, ...] | None, path: Path) -> None:
+    """Two letters that some site or cloud region of the catalog has."""
+    known = {s.country for s in check.catalog.table("sites", CatalogSite).values()}
+    known |= {r.country for r in check.catalog.table("regions", Region).values()}
+    for k, name in enumerate(countries or ()):
+        if name.upper() not in known:
+            cause = f"no site or cloud region of the catalog is in {name!r}; countries are two letters"
+            check.add("DC010", cause, (*path, "countries", k), hint=did_you_mean(name.upper(), sorted(known)))
+
+
 def _check_demand(check: Checker, demand: Demand, path: Path) -> None:
+    _check_countries(check, demand.countries, path)
     for k, name in enumerate(demand.sites or ()):
         check.one_of(name, [s.id for s in check.scenario.sites], "site", (*path, "sites", k))
     for k, name in enumerate(demand.systems or ()):
@@ -283,6 +299,8 @@ def _check_cloud(check: Checker) -> None:
     cloud = check.scenario.cloud
     if cloud is None:
         return
+    if not {"on-demand", "reserved-1y", "reserved-3y"} & set(cloud.terms):
+        check.add("DC003", "cloud.terms: none of them can be planned: give on-demand or reserved", ("cloud", "terms"))
     for reference, prices in cloud.prices.items():
         check.need("cloud", reference, Offer, ("cloud", "prices", reference))
         for key in prices:

@@ -17,6 +17,7 @@ from dcplan.planning.menu.build import build
 from dcplan.planning.menu.types import HeldTerms, Menu
 from dcplan.planning.model.build import build_model
 from dcplan.planning.plan import Decisions, columns_of, to_table
+from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost
@@ -216,3 +217,34 @@ def test_wrong_entries_are_refused_with_the_place(tmp_path: Path, old: str, new:
     with pytest.raises(InputError) as error:
         load(file)
     assert any(words in p.cause and p.place.line > 1 for p in error.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("nodes_per_rack: 2, ", "nodes_per_rack: 500, ", "does not fit"),
+        ("fabric: ib-ndr-400,\n", "fabric: spectrum-x-800,\n", "no fabric"),
+        ("racks: 60,", "racks: 3,", "needs"),
+        ("racks: 60,", "available_from: 2027-Q3, racks: 60,", "not available"),
+    ],
+)
+def test_hardware_that_cannot_stand_there_is_refused_with_the_place(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    file = tmp_path / "held.yaml"
+    text = TEXT.replace("in_service: 20", "nodes_per_rack: 2, in_service: 20")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    try:
+        problems = presolve(question := load(file), build(question))
+    except InputError as error:
+        problems = list(error.problems)
+    assert any(words in p.cause and p.place.line > 1 for p in problems)
+
+
+def test_an_order_that_slips_beyond_the_horizon_brings_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "held.yaml"
+    file.write_text(TEXT.replace("{p50: 100, p90: 150}", "{p50: 300, p90: 400}"), encoding="utf-8")
+    menu = build(load(file)).menu
+    assert [x.id for x in menu.held] == ["old-h100"]
+    assert any("order po" in w and "after the horizon" in w for w in menu.warnings)

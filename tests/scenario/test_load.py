@@ -12,6 +12,7 @@ from dcplan.scenario.load import find_file, load
 from tests.scenario.samples import GOOD, asked, refused, spot, written
 
 EXAMPLES = (
+    "fleet-renewal",
     "meta-24k-h100",
     "own-or-rent-1024-h200",
     "retrofit-air-hall",

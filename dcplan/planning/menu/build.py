@@ -106,7 +106,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         cloud_max_accelerators=cloud.max_accelerators if cloud else None,
         storage=storage,
         left_out=tuple(left_out),
-        warnings=(*_warnings(question), *_unused(question, ledger)),
+        warnings=(*_warnings(question), *_unused(question, ledger), *_not_counted(left_out)),
     )
     return Built(with_standing(menu), ledger)
 
@@ -212,6 +212,27 @@ def _work(
     return tuple(jobs), tuple(configs), demand_terms(question, ledger, left_out, where, menu, country)
 
 
+def _idle_prices(question: Question) -> list[str]:
+    """Prices of rent that nothing in the scenario asks for."""
+    cloud = question.scenario.cloud
+    if cloud is None:
+        return []
+    find = question.catalog.get
+    offers = None if cloud.offers == "all" else {find("cloud", x, Offer).id for x in cloud.offers}
+    terms = {f"{t.replace('-', '_')}_usd_per_h" for t in cloud.terms}
+    notes = []
+    for name, prices in cloud.prices.items():
+        if offers is not None and find("cloud", name, Offer).id not in offers:
+            notes.append(f"cloud.prices.{name} is not used: it is not among cloud.offers")
+        notes += [f"cloud.prices.{name}.{key} is not used: not among cloud.terms" for key in prices if key not in terms]
+    return notes
+
+
+def _not_counted(left_out: list[LeftOut]) -> list[str]:
+    """Hardware of the user's own that this plan does not count, or not all of it."""
+    return [f"{x.kind} {x.id} ({x.where}): {x.reason}" for x in left_out if x.kind in ("asset", "order")]
+
+
 def _unused(question: Question, ledger: Ledger) -> list[str]:
     """Catalog values of the scenario's own that nothing in this plan asks for."""
     text = [f".{key}." for key in ledger.rows]
@@ -233,6 +254,7 @@ def _warnings(question: Question) -> list[str]:
     over = scenario.fabric.oversubscription if scenario.fabric else None
     if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
         notes.append("oversubscription changes switch counts and cost here, not yet the training time")
+    notes += _idle_prices(question)
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
     if scenario.finance.tax != type(scenario.finance.tax)():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
-from dcplan.catalog.schema.market import CloudPrice
+from dcplan.catalog.schema.market import TERMS, CloudPrice
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import LeftOut
 from dcplan.planning.menu.work import CommitTerms, OfferTerms
@@ -90,13 +90,30 @@ def _terms(
         accelerator=ledger.catalog.get("accelerators", offer.accelerator, Accelerator).id,
         usd_per_accelerator_hour=_at(hourly if flexible else 0.0, drift),
         max_accelerators=limit,
-        region=price.region if price else "scenario",
+        region=_region(offer, price, scenario, ledger),
         note=_others(offer, price),
         node_accelerators=offer.accelerators,
         kg_per_accelerator_hour=_carbon(offer, price, scenario, ledger),
         committed=tuple(CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS),
         on_demand=flexible,
     )
+
+
+def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> str:
+    """Where it runs: the region of its price; of a price of the user's own, the nearest that the catalog knows."""
+    if price is not None:
+        return price.region
+    near = next((p for term in TERMS if (p := _nearest(offer, term, scenario, ledger)) is not None), None)
+    return near.region if near is not None else "scenario"
+
+
+def _own_prices(offer: Offer, cloud: Cloud, ledger: Ledger) -> Mapping[str, Quantity]:
+    """The scenario's prices of an offer, under its id or an alias."""
+    found: dict[str, Quantity] = {}
+    for name, prices in cloud.prices.items():
+        if ledger.catalog.get("cloud", name, Offer).id == offer.id:
+            found |= prices
+    return found
 
 
 def _at(hourly: float, drift: Sequence[float]) -> tuple[float, ...]:
@@ -108,7 +125,7 @@ def _price(
 ) -> tuple[CloudPrice | None, float] | None:
     """The scenario's own price of a term, else the nearest region's latest; per accelerator. [USD/h]"""
     key = f"{term.replace('-', '_')}_usd_per_h"
-    own = cloud.prices.get(offer.id, {}).get(key)
+    own = _own_prices(offer, cloud, ledger).get(key)
     price = None if own else _nearest(offer, term, scenario, ledger)
     if own is None and price is None:
         return None

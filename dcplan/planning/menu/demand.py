@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 from dcplan.catalog.schema import Row, System
+from dcplan.errors import InputError
 from dcplan.planning.menu.jobs import JobMenu
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.residency import resident
@@ -82,7 +82,7 @@ def _capacity(
         each = {(t.place, t.system): busy for t in where}
         return _terms(demand, ledger, key, [x / HOURS_PER_QUARTER for x in series], each, HOURS, HOURS_PER_QUARTER)
     in_h100 = demand.unit == "h100_equivalents"
-    whole = _h100_tflops(reference, menu, ledger) if in_h100 else TFLOPS_PER_PFLOPS
+    whole = _h100_tflops(demand, reference, question, menu, ledger) if in_h100 else TFLOPS_PER_PFLOPS
     for target in where:
         rate = menu.reference_tflops(reference, target)
         if isinstance(rate, str):
@@ -92,13 +92,18 @@ def _capacity(
     return _terms(demand, ledger, key, series, each, H100 if in_h100 else PFLOPS)
 
 
-def _h100_tflops(reference: Reference, menu: JobMenu, ledger: Ledger) -> float:
+def _h100_tflops(demand: Capacity, reference: Reference, question: Question, menu: JobMenu, ledger: Ledger) -> float:
     """What an H100 in a server of eight with 400 Gb/s each achieves on the reference job."""
     row = next(r for r in ledger.catalog.table("systems", System).values() if r.accelerator == YARDSTICK)
     gbps = row.scaleout_port_gbps.value if row.scaleout_port_gbps else 0.0
     each = (row.scaleout_ports or 0) / row.accelerators * gbps / 8.0
     rate = menu.reference_tflops(reference, Target("", row.id, YARDSTICK, row.accelerators, 10**6, each, gbps))
-    return math.nan if isinstance(rate, str) else rate
+    if isinstance(rate, str):
+        cause = f"{YARDSTICK}, which H100-equivalents count, cannot run the reference job: {rate}"
+        key = [c.id for c in question.scenario.workloads.capacity].index(demand.id)
+        path = ("workloads", "capacity", key, "reference")
+        raise InputError([question.tree.problem("DC032", cause, path)])
+    return rate
 
 
 def _inference(

@@ -64,7 +64,7 @@ def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple
     if finance.debt is None:
         return 0.0, ()
     rate = ledger.take("finance.debt.rate", finance.debt.rate)
-    months = round(ledger.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR)
+    months = max(round(ledger.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR), 1)
     each = float(level_payment_usd(1.0, rate / MONTHS_PER_YEAR, months)) * MONTHS_PER_QUARTER
     term = -(-months // MONTHS_PER_QUARTER)
     last = each * (months - (term - 1) * MONTHS_PER_QUARTER) / MONTHS_PER_QUARTER

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dcplan.catalog.schema import Fabric, Parameter, System
+from dcplan.errors import InputError, Problem
 from dcplan.planning.menu.finance import residual_of
 from dcplan.planning.menu.hardware import placements, system_terms
 from dcplan.planning.menu.ledger import Ledger
@@ -91,8 +92,7 @@ def held_terms(
         place = by_key.get((item.hall, item.cooling, item.system.id))
         kind = "asset" if isinstance(item.entry, Asset) else "order"
         if place is None:
-            left_out.append(LeftOut(kind, item.entry.id, f"{item.hall} {item.cooling}", "does not fit there"))
-            continue
+            raise InputError([_misfit(item, question, left_out)])
         racks, rest = divmod(item.entry.accelerators, place.accelerators)
         if rest:
             reason = f"{rest} of {item.entry.accelerators} accelerators stand in a part-filled rack: not counted"
@@ -103,11 +103,23 @@ def held_terms(
             terms = _asset(item.entry, place, racks, price, life, left, scenario, ledger)
         else:
             terms = _order(item.entry, place, racks, price, life, left, scenario, ledger)
-        if terms.last <= 0:
+        if terms.first >= scenario.horizon.quarters:
+            left_out.append(LeftOut(kind, item.entry.id, item.hall, "by its median slip it comes after the horizon"))
+        elif terms.last <= 0:
             left_out.append(LeftOut(kind, item.entry.id, item.hall, "at its end of life when the plan begins"))
         elif racks:
             found.append(terms)
     return tuple(found)
+
+
+def _misfit(item: _Where, question: Question, left_out: list[LeftOut]) -> Problem:
+    """Why hardware cannot stand where it is said to, with its place."""
+    kind = "assets" if isinstance(item.entry, Asset) else "orders"
+    entries: Sequence[Asset | Order] = getattr(question.scenario, kind)
+    mine = (x for x in left_out if x.id == item.system.id and x.where.startswith(item.hall))
+    reasons = "; ".join(dict.fromkeys(x.reason for x in mine)) or "no fabric of the scenario connects it"
+    cause = f"{item.entry.id}: {item.system.id} does not fit {item.hall} under {item.cooling}: {reasons}"
+    return question.tree.problem("DC033", cause, (kind, [x.id for x in entries].index(item.entry.id)))
 
 
 def _unit_usd(item: _Where, ledger: Ledger) -> float:
@@ -210,7 +222,7 @@ def with_standing(menu: Menu) -> Menu:
         if hall.id not in share:
             halls.append(hall)
             continue
-        units = {c: math.ceil(x - 1e-9) for c, x in share[hall.id].items()}
+        units = {c: min(math.ceil(x - 1e-9), hall.count) for c, x in share[hall.id].items()}
         nets = {o.id: _network(menu, hall.id, o.id, racks) for o in menu.fabrics if o.hall == hall.id}
         parts = {
             "switches": {f: sum(n.switches.values()) for f, n in nets.items()},

@@ -336,6 +336,8 @@ class Menu:
     finance: FinanceTerms
     orderable: frozenset[str]
     """Systems that may be ordered; a given fleet's system is orderable only when ``systems`` names it."""
+    closed: frozenset[tuple[str, str]] = frozenset()
+    """Halls and systems that are not ordered for them."""
     fleet: FleetTerms | None = None
     parts: tuple[PartsTerms, ...] = ()
     vendor_share: Mapping[str, float] = field(default_factory=dict)

@@ -44,7 +44,8 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     keys = [(h, f, c) for h in halls for f, c in sets.served[h]]
 
     def reach(m: pyo.ConcreteModel, h: str, f: str, c: str, end: int) -> Any:
-        most = min(sets.option[h, f].max_ports, sets.ports_cap(h, sets.class_of[c]))
+        there = sum(sets.places[x.key].ports * x.racks for x in sets.menu.held if x.standing and x.key[0] == h)
+        most = min(sets.option[h, f].max_ports, max(sets.ports_cap(h, sets.class_of[c]), there))
         return sum(m.ports_bought[h, f, c, q] for q in t if end - life < q <= end) <= most * m.fabric[h, f]
 
     def service(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:

@@ -53,7 +53,7 @@ class Sets:
     def order_quarters(self, key: P) -> list[int]:
         """Quarters in which a placement may be ordered: released, and delivered inside the horizon."""
         place = self.places[key]
-        if place.system not in self.menu.orderable:
+        if place.system not in self.menu.orderable or (place.hall, place.system) in self.menu.closed:
             return []
         return list(range(place.first_order, len(self.quarters) - place.lead))
 

@@ -22,6 +22,7 @@ from dcplan.planning.plan import Decisions, fixed_columns, from_solution
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Matrix, Outcome, Progress, compile_model
 from dcplan.planning.solve.large import Large
+from dcplan.planning.solve.plainer import plainer
 from dcplan.planning.solve.stages import (
     DIRECT_COLUMNS,
     in_stages,
@@ -48,6 +49,9 @@ MOST_STEPS = 6_000
 """Steps of whole switches over all quarters that a model may carry."""
 REPAIR_MARGIN = 1.5
 """Of what a budget was exceeded by, kept free in the next try."""
+LEAST_S = 1.0
+LESS_PARTS = 0.5
+"""Of a limit of parts that whole ones exceeded, left for the next try."""
 REPAIR_SHARE = 0.1
 """Of the time limit, what a repair may take after its end: a plan that fails its audit is no plan."""
 WHOLE_SHARE = 0.6
@@ -122,6 +126,23 @@ def solve_menu(
         When fixed decisions are not in the menu any more.
     """
     clock = _Clock(time_limit_s)
+    found = _searched(menu, question, clock, gap=gap, fixed=fixed, near=near, progress=progress, stop=stop)
+    if fixed is not None or menu.keep is not None or found.audit is None or found.decisions is None:
+        return found
+    for other in plainer(menu, found.decisions):
+        if found.gap_frac <= gap or clock.left() <= LEAST_S or (stop is not None and stop()):
+            break
+        rival = _searched(other, question, clock, gap=gap, fixed=None, near=found.whole, progress=progress, stop=stop)
+        if rival.audit is not None and rival.value < found.value:
+            found = replace(rival, bound=found.bound, status=found.status)
+    return replace(found, seconds=clock.spent())
+
+
+def _searched(
+    menu: Menu, question: Question, clock: _Clock, *, gap: float, fixed: Table | None,
+    near: Mapping[str, float] | None, progress: Progress | None, stop: Callable[[], bool] | None,
+) -> Solved:  # fmt: skip
+    """Solve with wider and wider rounding margins until the audit passes; large menus by branching on counts."""
     base = compile_model(build_model(replace(menu, margin_factor=0.0))[0])
     if fixed is None and len(base.columns) > DIRECT_COLUMNS:
         return _solve_large(menu, question, base, clock, gap=gap, near=near, progress=progress, stop=stop)
@@ -143,20 +164,40 @@ def solve_menu(
                 matrix, gap=search, time_limit_s=clock.left(), fixed=held, start=start, progress=progress, stop=stop
             )
         bound = outcome.bound if factor == 0 else bound
-        end = _Ending(bound, clock.spent(), outcome.nodes, matrix, tried, held, outcome.gap_frac, outcome.objective)
+        judged = replace(tried, parts=menu.parts)  # by what the user allows, not by what was tried
+        end = _Ending(bound, clock.spent(), outcome.nodes, matrix, judged, held, outcome.gap_frac, outcome.objective)
         if outcome.values is None:
             proved = outcome.status != highs.INFEASIBLE or factor == 0
             return end.of(outcome.status if proved else ROUNDING)
-        decisions, last = _audited(tried, matrix, outcome, question)
+        decisions, last = _audited(judged, matrix, outcome, question)
         if last.passed:
             return end.of(outcome.status, decisions, last, _whole(matrix, outcome))
         if fixed is not None:  # given decisions cannot be moved: what they break is the answer
             return end.of(highs.INFEASIBLE, None, last)
+        stepped = _with_less_parts(stepped, last)
         if factor == 0 and len(matrix.columns) > SMALL_COLUMNS:
             repaired = _repaired(stepped, matrix, outcome, question, clock, gap, stop)
             if repaired is not None:
                 return end.of(outcome.status, *repaired)
+    if last is not None and all("bought" in text for text in last.problems):
+        return end.of(ROUNDING)  # no way was found to keep whole switches within parts_per_quarter
     raise _failed(last)
+
+
+def _with_less_parts(menu: Menu, last: Audit) -> Menu:
+    """Limits of parts that whole ones exceeded, halved: the model counts shares of a port, and steps are coarse."""
+    over = {
+        (c.name.removesuffix(" bought").replace(" ", "_"), c.quarter)
+        for c in last.checks
+        if not c.holds and c.name.endswith(" bought")
+    }
+    if not over:
+        return menu
+    parts = tuple(
+        replace(p, most=tuple(x * LESS_PARTS if (p.part, t) in over else x for t, x in enumerate(p.most)))
+        for p in menu.parts
+    )
+    return replace(menu, parts=parts)
 
 
 def _repaired(

@@ -27,7 +27,7 @@ class Demand(Part):
 
     id: Key
     sites: tuple[str, ...] | None = None
-    countries: tuple[str, ...] | None = None
+    countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Residency: only sites and cloud regions of these countries (two letters)."""
     systems: tuple[str, ...] | None = None
     """Systems and accelerators that may serve it; left out, every one."""
@@ -56,7 +56,7 @@ class Capacity(Demand):
             shown = {"units": ", ".join(CAPACITY_UNITS), "given": ", ".join(given) or "none"}
             raise PydanticCustomError(code, text, shown)
         if self.reference is None and given[0] != "accelerator_hours":
-            code, text = "capacity", "{unit} needs reference: {{model, seq_len}}: the job on which it is counted"
+            code, text = "capacity", "{unit} needs reference: model and seq_len: the job on which it is counted"
             raise PydanticCustomError(code, text, {"unit": given[0]})
         return self
 

@@ -18,7 +18,7 @@ class Hedge(Part):
     """Last quarter whose orders, halls, fabrics, blocks and commitments are decided before the variant is known."""
     weights: Annotated[dict[str, Positive], Field(min_length=2)]
     """Names of `scenarios:` (or `base`) and how likely each is; they are scaled to 1."""
-    tail_frac: Annotated[float, Field(gt=0, le=1)] = 1.0
+    tail_frac: Annotated[float, Field(ge=0.01, le=1)] = 1.0
     """1: the expected cost; less: the mean of the worst share (CVaR)."""
 
 

@@ -42,7 +42,7 @@ class Job(Part):
     accelerators: Count | None = None
     """A fixed size; left out, the plan chooses it."""
     sites: tuple[str, ...] | None = None
-    countries: tuple[str, ...] | None = None
+    countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Residency: only sites and cloud regions of these countries (two letters)."""
     stack: str | None = None
     images: Annotated[float, Field(ge=0, le=1e6)] | None = None
@@ -68,8 +68,8 @@ class Cloud(Part):
     """What may be rented."""
 
     offers: AllOrIds
-    terms: tuple[Term, ...] = ("on-demand",)
-    prices: dict[str, dict[str, Quantity]] = Field(default_factory=dict)
+    terms: Annotated[tuple[Term, ...], Field(min_length=1)] = ("on-demand",)
+    prices: dict[str, dict[str, Positive]] = Field(default_factory=dict)
     max_accelerators: CountOrZero | None = None
     max_accelerators_per_offer: CountOrZero | None = None
     egress_tb_per_month: Quantity | None = None
