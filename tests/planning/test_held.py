@@ -222,7 +222,7 @@ def test_wrong_entries_are_refused_with_the_place(tmp_path: Path, old: str, new:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("nodes_per_rack: 2, ", "nodes_per_rack: 500, ", "does not fit"),
+        ("nodes_per_rack: 2, ", "nodes_per_rack: 500, ", "fill no rack"),
         ("fabric: ib-ndr-400,\n", "fabric: spectrum-x-800,\n", "no fabric"),
         ("racks: 60,", "racks: 3,", "needs"),
         ("racks: 60,", "available_from: 2027-Q3, racks: 60,", "not available"),

@@ -94,6 +94,8 @@ def held_terms(
         if place is None:
             raise InputError([_misfit(item, question, left_out)])
         racks, rest = divmod(item.entry.accelerators, place.accelerators)
+        if not racks:
+            raise InputError([_no_rack(item, question, place)])
         if rest:
             reason = f"{rest} of {item.entry.accelerators} accelerators stand in a part-filled rack: not counted"
             left_out.append(LeftOut(kind, item.entry.id, item.hall, reason))
@@ -120,6 +122,14 @@ def _misfit(item: _Where, question: Question, left_out: list[LeftOut]) -> Proble
     reasons = "; ".join(dict.fromkeys(x.reason for x in mine)) or "no fabric of the scenario connects it"
     cause = f"{item.entry.id}: {item.system.id} does not fit {item.hall} under {item.cooling}: {reasons}"
     return question.tree.problem("DC033", cause, (kind, [x.id for x in entries].index(item.entry.id)))
+
+
+def _no_rack(item: _Where, question: Question, place: Placement) -> Problem:
+    kind = "assets" if isinstance(item.entry, Asset) else "orders"
+    entries: Sequence[Asset | Order] = getattr(question.scenario, kind)
+    cause = f"{item.entry.id}: {item.entry.accelerators} accelerators fill no rack of {place.nodes} nodes"
+    where = (kind, [x.id for x in entries].index(item.entry.id), "accelerators")
+    return question.tree.problem("DC033", cause, where, help="give nodes_per_rack as they stand")
 
 
 def _unit_usd(item: _Where, ledger: Ledger) -> float:

@@ -174,7 +174,7 @@ def _searched(
             return end.of(outcome.status, decisions, last, _whole(matrix, outcome))
         if fixed is not None:  # given decisions cannot be moved: what they break is the answer
             return end.of(highs.INFEASIBLE, None, last)
-        stepped = _with_less_parts(stepped, last)
+        stepped = _with_less_parts(stepped, last, everywhere=factor >= 1.0)
         if factor == 0 and len(matrix.columns) > SMALL_COLUMNS:
             repaired = _repaired(stepped, matrix, outcome, question, clock, gap, stop)
             if repaired is not None:
@@ -184,8 +184,11 @@ def _searched(
     raise _failed(last)
 
 
-def _with_less_parts(menu: Menu, last: Audit) -> Menu:
-    """Limits of parts that whole ones exceeded, halved: the model counts shares of a port, and steps are coarse."""
+def _with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
+    """Limits of parts that whole ones exceeded, lowered: the model counts shares of a port, and steps are coarse.
+
+    First in the quarter alone; then in all, since orders move to the next.
+    """
     over = {
         (c.name.removesuffix(" bought").replace(" ", "_"), c.quarter)
         for c in last.checks
@@ -194,7 +197,9 @@ def _with_less_parts(menu: Menu, last: Audit) -> Menu:
     if not over:
         return menu
     parts = tuple(
-        replace(p, most=tuple(x * LESS_PARTS if (p.part, t) in over else x for t, x in enumerate(p.most)))
+        replace(p, most=tuple(x * LESS_PARTS**2 for x in p.most))
+        if everywhere and p.part in {part for part, _ in over}
+        else replace(p, most=tuple(x * LESS_PARTS if (p.part, t) in over else x for t, x in enumerate(p.most)))
         for p in menu.parts
     )
     return replace(menu, parts=parts)
