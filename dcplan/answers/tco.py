@@ -103,9 +103,9 @@ def _result(both: Comparison, risk: Risk, began: float) -> Result:
 
 
 def _headline(both: Comparison, best: str, npvs: dict[str, float]) -> str:
-    owned, years = both.owned.npv_usd, both.owned.after_tax.months // MONTHS_PER_YEAR
+    owned, years = both.owned.npv_usd, both.owned.after_tax.months / MONTHS_PER_YEAR
     words = (
-        f"{both.question.scenario.name}: owning {both.work.accelerators:,} accelerators for {years} years costs USD "
+        f"{both.question.scenario.name}: owning {both.work.accelerators:,} accelerators for {years:g} years costs USD "
         f"{money(owned)} in present value"
     )
     if not best:

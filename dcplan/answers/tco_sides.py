@@ -95,6 +95,11 @@ def compared(question: Question) -> Comparison:
     problems = presolve(question, built)
     if problems:
         raise InputError(problems)
+    life = built.menu.finance.life_quarters
+    if built.menu.quarters > life:
+        cause = f"the fleet serves {life} quarters, the horizon has {built.menu.quarters}: rent would do more work"
+        help_text = "shorten horizon.quarters, or give finance.hardware_life_years"
+        raise InputError([question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)])
     solved = solve_menu(built.menu, question, gap=0.001, time_limit_s=60.0)
     if solved.audit is None or solved.decisions is None:
         cause = "the fleet does not fit its limits: dcplan plan shows which"
@@ -117,6 +122,10 @@ def _asked(question: Question) -> None:
     if question.scenario.fleet is None:
         cause = "tco needs fleet: {system, accelerators}, or workloads to plan for"
         problems.append(question.tree.problem("DC003", cause, ("fleet",)))
+    fleet = question.scenario.fleet
+    if fleet is not None and fleet.utilization_frac is not None and not fleet.utilization_frac.value:
+        cause = "fleet.utilization_frac is 0: there is no work to compare the cost of"
+        problems.append(question.tree.problem("DC015", cause, ("fleet", "utilization_frac")))
     if question.scenario.cloud is None:
         problems.append(question.tree.problem("DC003", "tco needs cloud: {offers, terms}", ("cloud",)))
     if problems:

@@ -109,6 +109,12 @@ def test_what_cannot_be_compared_is_refused_with_the_place() -> None:
     causes = [p.cause for p in error.value.problems]
     assert any("fleet" in c for c in causes)
     assert any("cloud" in c for c in causes)
+    for change, words in (
+        ("fleet.utilization_frac=0", "no work to compare"), ("horizon.quarters=30", "rent would do more work"),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as error:
+            tco(FILE, sets=[change, "sensitivity=null"])
+        assert words in error.value.problems[0].cause
     reasons = [w["message"] for w in tco(FILE, sets=["sensitivity=null"]).warnings]
     assert any("coreweave-h200 reserved-1y: left out, no reserved-1y price" in r for r in reasons)
 
