@@ -14,12 +14,13 @@ from dcplan.answers.plan_metrics import metrics_of
 from dcplan.answers.plan_tables import tables_of
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_OK, AuditError, InputError
 from dcplan.planning.menu.build import Built, build
+from dcplan.planning.menu.staircase import with_steps
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.hedge import Stack, first_of, stacked, tail_mean
 from dcplan.planning.solve.highs import Matrix, Outcome, Progress, compile_model
-from dcplan.planning.solve.run import MARGIN_FACTORS, Solved, audited_solution
+from dcplan.planning.solve.run import MARGIN_FACTORS, MOST_STEPS, Solved, audited_solution
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.scenario.schema import Hedge
@@ -117,7 +118,7 @@ def _together(
     began, bound = time.monotonic(), -np.inf
     weights = [w.weight for w in worlds]
     for factor in MARGIN_FACTORS:
-        menus = [replace(w.built.menu, margin_factor=factor) for w in worlds]
+        menus = [replace(with_steps(w.built.menu, MOST_STEPS // len(worlds)), margin_factor=factor) for w in worlds]
         matrices = [compile_model(build_model(menu)[0]) for menu in menus]
         stack = stacked(matrices, weights, through, asked.tail_frac)
         left = max(time_limit_s - (time.monotonic() - began), 1.0)
@@ -160,7 +161,8 @@ def _alone(
     """A variant by itself, first decisions given or free; widened until whole switches fit."""
     last: Solved | None = None
     for factor in MARGIN_FACTORS:
-        matrix = compile_model(build_model(replace(world.built.menu, margin_factor=factor))[0])
+        menu = replace(with_steps(world.built.menu, MOST_STEPS), margin_factor=factor)
+        matrix = compile_model(build_model(menu)[0])
         held = {i: firsts[c] for i, c in enumerate(matrix.columns) if c in firsts} or None
         outcome = highs.solve(matrix, gap=gap, time_limit_s=time_limit_s, fixed=held, stop=stop)
         last = audited_solution(world.built.menu, matrix, outcome, world.question)
