@@ -101,10 +101,11 @@ class Search:
         """The open node of the least bound."""
         return self._open[0][2] if self._open else None
 
-    def next(self, cutoff: float, most: int, *, deep: bool = False) -> Node | None:
+    def next(self, cutoff: float, most: int, *, deep: bool = False, worth: float = math.inf) -> Node | None:
         """Divide nodes until one is whole that none before was; None when all reach ``cutoff``.
 
-        Lowest first, or ``deep``: from the lowest always into the better half, which soon ends in a good whole node.
+        Lowest first, or ``deep``: from the lowest always into the better half, which soon ends in a good whole node;
+        one that reaches ``worth`` is left open and the dive begins again, for its plan would not be looked for.
         A node is whole when its counts of rank 0 are; later it is divided by those of other ranks. None, too, when
         ``most`` nodes are solved in all, or the search is stopped: see ``ended``.
         """
@@ -124,7 +125,8 @@ class Search:
                 node = None
                 continue
             halves = self._halves(node, [i for i in split if self.counts[i].rank == rank], cutoff)
-            node = min(halves, key=lambda half: half.bound) if deep and halves else None
+            better = min(halves, key=lambda half: half.bound, default=None)
+            node = better if deep and better is not None and better.bound < worth else None
             for half in halves:
                 if half is not node:
                     self._push(half)

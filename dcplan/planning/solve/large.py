@@ -104,7 +104,7 @@ class Large:
         dive_at, deep = FIRST_NODES, True
         while search.nodes < MOST_NODES and not search.ended(self._cutoff()):
             self._show(search)
-            node = search.next(self._cutoff(), MOST_NODES if deep else dive_at, deep=deep)
+            node = search.next(self._cutoff(), MOST_NODES if deep else dive_at, deep=deep, worth=self._worth())
             if node is not None and node.bound < self._worth():
                 self._plan(dict(zip(relaxed.columns, node.values, strict=True)), node.bound)
             deep = search.nodes >= dive_at
