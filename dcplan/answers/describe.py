@@ -44,5 +44,6 @@ def solver_block(solved: Solved) -> dict[str, Any]:
         "integers": int(solved.matrix.integer.sum()),
         "nodes": solved.nodes,
         "threads": 1,
-        "reproducible": solved.status in (highs.OPTIMAL, highs.INFEASIBLE),
+        "ended": solved.ended,
+        "reproducible": solved.reproducible,
     }

@@ -184,6 +184,9 @@ def _flags(solved: Solved, bands: Table, gap: float) -> list[dict[str, str]]:
             "scalable units, which the bound counts in fractions"
         )
         found.append({"code": "gap", "message": text})
+    if solved.ended:
+        text = f"gap {solved.gap_frac:.2%}: {solved.ended}; time did not run out, and more of it finds the same plan"
+        found.append({"code": "gap", "message": text})
     return found
 
 

@@ -100,7 +100,7 @@ def plan(
     if result.status in ("incomplete", "interrupted", "infeasible"):
         path = keep(result, str(result.scenario.get("name", "plan")))
         sys.stderr.write(f"kept: {path} (dcplan show {path})\n")
-        if result.status != "infeasible":
+        if result.status != "infeasible" and not (result.solver or {}).get("ended"):
             sys.stderr.write(f"go on with: {_again(time_limit)}\n")
     raise typer.Exit(result.exit_code)
 

@@ -8,16 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dcplan.answers.plan import _flags
 from dcplan.planning.audit.checks import Check
 from dcplan.planning.menu.build import build
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
-from dcplan.planning.solve import highs, large, run
+from dcplan.planning.solve import branching, highs, large, run
 from dcplan.planning.solve.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.branching import Count, Search
+from dcplan.planning.solve.branching import Count, Node, Search
 from dcplan.planning.solve.counts import counts
 from dcplan.planning.solve.highs import Matrix
 from dcplan.planning.solve.rounding import shortfalls, tightened
+from dcplan.result import Table
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost
 from tests.planning.small import small_menu
@@ -111,6 +113,67 @@ def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
     assert search.bound <= plain.objective + 1e-7 or plain.status == highs.INFEASIBLE
     point = highs.relaxation(relaxed)
     assert point is None or search.bound >= point.objective - 1e-7
+
+
+def _whole_halls(base: Matrix, menu: Menu, most: int = 2_000) -> tuple[Search, Node | None]:
+    relaxed = with_work(base, menu)
+    search = Search(relaxed, counts(relaxed, menu), lambda: False)
+    return search, search.next(math.inf, most, deep=True)
+
+
+@pytest.mark.parametrize("menu", MENUS)
+def test_a_dive_ends_in_a_node_whose_halls_and_fabrics_are_whole(menu: Menu) -> None:
+    search, node = _whole_halls(_matrix(menu), menu)
+    assert node is not None or search.ended(math.inf)
+    if node is not None:
+        halls = [x for x, c in zip(node.sums, search.counts, strict=True) if c.rank == 0]
+        assert halls == pytest.approx([round(x) for x in halls], abs=1e-4)
+        assert search.bound <= node.bound
+
+
+def test_a_dive_that_runs_out_of_nodes_loses_nothing(retrofit: tuple[Menu, Matrix]) -> None:
+    menu, base = retrofit
+    cut, node = _whole_halls(base, menu, most=3)
+    assert node is None
+    whole, last = _whole_halls(base, menu)
+    assert last is not None
+    assert cut.bound <= whole.bound <= last.bound
+    assert not cut.timed
+    again = cut.next(math.inf, 2_000, deep=True)
+    assert again is not None
+    assert again.bound >= cut.bound
+
+
+def test_the_first_node_of_a_dive_gives_a_plan_that_passes_its_audit(
+    retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search ends before time does: it says so, and any machine finds the same."""
+    menu, _ = retrofit
+    search, node = _whole_halls(_matrix(menu), menu)
+    assert node is not None
+    monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
+    monkeypatch.setattr(large, "MOST_NODES", search.nodes + 10)
+    solved = run.solve_menu(menu, load("retrofit-air-hall"), gap=1e-6, time_limit_s=120)
+    assert solved.audit is not None
+    assert solved.audit.passed
+    assert solved.bound <= solved.value
+    assert solved.status == highs.LIMIT
+    assert "nodes" in solved.ended or "left to divide" in solved.ended
+    assert solved.reproducible
+    assert not replace(solved, timed=True).reproducible
+    assert any("time did not run out" in flag["message"] for flag in _flags(solved, Table((), ()), 1e-6))
+
+
+def test_a_search_knows_that_time_ended_a_node(
+    retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    menu, base = retrofit
+    monkeypatch.setattr(branching, "NODE_S", -1.0)
+    search, _ = _whole_halls(base, menu, most=10)
+    assert search.timed
+    point = highs.relaxation(base)
+    assert point is not None
+    assert search.bound >= 0.99 * point.objective
 
 
 def test_a_search_that_is_stopped_keeps_its_bound() -> None:

@@ -65,6 +65,10 @@ class Answer:
     bound: float
     nodes: int
     infeasible: bool = False
+    ended: str = ""
+    """Why it ended though time was left and the gap is open; empty where neither is so."""
+    timed: bool = False
+    """Whether a node was ended by time."""
 
 
 class Large:
@@ -100,7 +104,7 @@ class Large:
         dive_at, deep = FIRST_NODES, True
         while search.nodes < MOST_NODES and not search.ended(self._cutoff()):
             self._show(search)
-            node = search.next(self._cutoff(), MOST_NODES if deep else dive_at, deep=deep)
+            node = search.next(self._cutoff(), MOST_NODES if deep else dive_at, deep=deep, worth=self._worth())
             if node is not None and node.bound < self._worth():
                 self._plan(dict(zip(relaxed.columns, node.values, strict=True)), node.bound)
             deep = search.nodes >= dive_at
@@ -108,7 +112,8 @@ class Large:
         if self.best is None and search.lowest is not None and not (self.stop and self.stop()):
             self.extra_s = EXTRA * self.limit_s
             self._keep(self._rounds(self._fixed(self._up(relaxed, search.lowest.values), STRATEGY)), search.bound)
-        return Answer(self.best, search.bound, search.nodes, infeasible=search.bound == math.inf)
+        ended = "" if self._stopped() or search.bound >= self._cutoff() else _ended(search.nodes)
+        return Answer(self.best, search.bound, search.nodes, search.bound == math.inf, ended, search.timed)
 
     def _up(self, relaxed: Matrix, values: Vector) -> dict[str, float]:
         """A node's halls rounded up, and of its fabrics the one that reaches furthest: poor, but a plan."""
@@ -201,6 +206,12 @@ class Large:
             job = self.menu.configs[int(model.columns[i][4:-1])].job
             runs[job].append((point.values[i] < 1e-9, float(point.reduced_costs[i]), i))
         return [i for found in runs.values() for *_, i in sorted(found)[RUNS_PER_JOB:] if model.lower[i] <= 0]
+
+
+def _ended(nodes: int) -> str:
+    if nodes >= MOST_NODES:
+        return f"the search ended after {nodes:,} nodes"
+    return "no count of halls, fabrics and sites is left to divide; the rest is racks and whole switches"
 
 
 def _whole(matrix: Matrix, values: Vector) -> dict[str, float]:

@@ -82,6 +82,15 @@ class Solved:
     """The goal's measure as the model counts it."""
     whole: Mapping[str, float] = field(default_factory=dict)
     """Integers of the plan by column: a start for one like it."""
+    ended: str = ""
+    """Why the search ended though time was left and the gap is open."""
+    timed: bool = False
+    """Whether time ended a part of the search."""
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether any machine finds the same: nothing was ended by time."""
+        return (self.status in (highs.OPTIMAL, highs.INFEASIBLE) or bool(self.ended)) and not self.timed
 
     @property
     def value(self) -> float:
@@ -269,22 +278,25 @@ def _solve_large(
     plan, stopped = answer.plan, bool(stop and stop())
     end = _Ending(answer.bound, clock.spent(), answer.nodes, base, plain, None, math.inf)
     if answer.infeasible:
-        return end.of(highs.INFEASIBLE)
+        return replace(end.of(highs.INFEASIBLE), timed=answer.timed)
     if plan is not None:
         end = replace(end, search_gap=gap, searched=plan.outcome.objective)
         proved = plan.value - answer.bound <= gap * abs(plan.value)
         status = highs.OPTIMAL if proved else highs.INTERRUPTED if stopped else highs.LIMIT
-        return end.of(status, plan.decisions, plan.audit, plan.whole)
+        found = end.of(status, plan.decisions, plan.audit, plan.whole)
+        return replace(found, ended="" if proved or stopped else answer.ended, timed=answer.timed)
+    status = highs.INTERRUPTED if stopped else ROUNDING
     for factor in () if stopped else LARGE_MARGIN_FACTORS:
         tried = replace(menu, margin_factor=factor)
         matrix = compile_model(build_model(tried)[0])
         outcome = highs.solve(matrix, gap=gap, time_limit_s=clock.left(), progress=progress, stop=stop)
         if outcome.values is None:
+            status = ROUNDING if outcome.status == highs.INFEASIBLE else outcome.status
             break
         decisions, last = _audited(tried, matrix, outcome, question)
         if last.passed:
             return replace(end, seconds=clock.spent()).of(highs.LIMIT, decisions, last, _whole(matrix, outcome))
-    return replace(end, seconds=clock.spent()).of(highs.INTERRUPTED if stopped else highs.LIMIT)
+    return replace(end, seconds=clock.spent()).of(status)
 
 
 class _Clock:
