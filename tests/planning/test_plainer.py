@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dcplan.answers.plan import plan
+from dcplan.errors import AuditError
+from dcplan.planning.menu.types import Menu
 from dcplan.planning.plan import Decisions
+from dcplan.planning.solve import run
 from dcplan.planning.solve.plainer import plainer
+from dcplan.planning.solve.run import Solved
 from tests.planning.small import HALL, small_menu
 
 TEXT = """
@@ -62,3 +67,21 @@ def test_a_menu_for_each_system_of_a_mixed_hall() -> None:
     assert plainer(menu, Decisions(ordered={(HALL, "wet", "a", 0): 3})) == []
     found = plainer(menu, Decisions(ordered={(HALL, "wet", "a", 0): 1, (HALL, "dry", "b", 1): 3}))
     assert [m.closed for m in found] == [frozenset({(HALL, "a")}), frozenset({(HALL, "b")})]
+
+
+def test_a_plainer_menu_without_a_plan_leaves_the_one_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mixed = cost(tmp_path, "[dgx-h100, dgx-h200]")
+    searched = run._searched
+
+    def failing(menu: Menu, *args: Any, **named: Any) -> Solved:
+        if menu.closed:
+            raise AuditError("the plan fails its audit: no margin helps")
+        return searched(menu, *args, **named)
+
+    monkeypatch.setattr(run, "_searched", failing)
+    code, value = cost(tmp_path, "[dgx-h100, dgx-h200]")
+    assert code == 0
+    assert value is not None
+    assert value >= (mixed[1] or 0.0) - 1.0

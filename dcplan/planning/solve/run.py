@@ -141,7 +141,12 @@ def solve_menu(
     for other in plainer(menu, found.decisions):
         if found.gap_frac <= gap or clock.left() <= LEAST_S or (stop is not None and stop()):
             break
-        rival = _searched(other, question, clock, gap=gap, fixed=None, near=found.whole, progress=progress, stop=stop)
+        try:
+            rival = _searched(
+                other, question, clock, gap=gap, fixed=None, near=found.whole, progress=progress, stop=stop
+            )
+        except AuditError:  # no margin makes this one fit: the plan found stands
+            continue
         if rival.audit is not None and rival.value < found.value:
             found = replace(rival, bound=found.bound, status=found.status)
     return replace(found, seconds=clock.spent())
