@@ -7,9 +7,10 @@ import time
 from dataclasses import dataclass, replace
 
 from dcplan.answers.describe import describe, inputs_of
-from dcplan.answers.tco_rented import rent_lines, terms_of, with_adders
+from dcplan.answers.tco_rented import STORAGE, rent_lines, terms_of, with_adders
 from dcplan.answers.tco_sides import Owned, owned_of
 from dcplan.answers.tco_tables import bridge_table, lines_table, years_table
+from dcplan.catalog.schema import Offer
 from dcplan.economics.ranges import Array
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError
 from dcplan.planning.audit.accounts import make_accounts
@@ -169,7 +170,7 @@ def _result(question: Question, built: Built, ways: list[Way], gap: float, began
     return Result(
         "tco", status, code, _headline(question, known),
         scenario=describe(question), metrics=metrics, tables=tables, inputs=inputs_of(built),
-        warnings=[{"code": "note", "message": text} for text in _notes(built)],
+        warnings=[{"code": "note", "message": text} for text in _notes(question, built)],
         run={"seconds": round(time.monotonic() - began, 3)},
     )  # fmt: skip
 
@@ -197,8 +198,12 @@ def _headline(question: Question, known: dict[str, Owned]) -> str:
     return words + (f"; {' and '.join(missing)} alone cannot do it" if missing else "")
 
 
-def _notes(built: Built) -> list[str]:
+def _notes(question: Question, built: Built) -> list[str]:
     notes = [f"{x.id}: left out, {x.reason}" for x in built.menu.left_out if x.kind in ("offer", "term")]
+    makers = {built.ledger.catalog.get("cloud", o.id, Offer).provider for o in built.menu.offers}
+    notes += [f"no storage price of {p}: AWS S3 Standard stands in" for p in sorted(makers - STORAGE.keys())]
+    if question.scenario.cloud is not None and question.scenario.cloud.egress_tb_per_month is not None:
+        notes.append("cloud.egress_tb_per_month is counted only where a fleet is given")
     notes.append(
         "each way is planned for least cost before taxes, debt and set-up, and then priced with them; hardware in "
         "service and on order stays in all of them"

@@ -83,7 +83,7 @@ def _hourly(offer: OfferTerms, commit: CommitTerms | None, months: int) -> Array
 
 
 def _storage_usd(provider: str, ledger: Ledger, notes: list[str]) -> float:
-    """Price of a TB and month; one that is not known is the dearest hyperscaler's, and marked."""
+    """Price of a TB and month; one that is not known is stood in for by AWS's, and marked."""
     key = STORAGE.get(provider)
     if key is None:
         notes.append(f"no storage price of {provider}: AWS S3 Standard stands in")

@@ -9,7 +9,7 @@ import numpy as np
 
 from dcplan.answers.tco_rented import HOURS_PER_MONTH, Work, rented_side, terms_of, work_of
 from dcplan.catalog.schema import DepreciationTable, System
-from dcplan.economics.cashflow import npv_usd
+from dcplan.economics.cashflow import Flow, npv_usd
 from dcplan.economics.monthly import (
     Loan,
     Side,
@@ -27,10 +27,11 @@ from dcplan.planning.menu.finance import residual_of
 from dcplan.planning.menu.work import OfferTerms
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
-TANGIBLE = ("racks", "network", "storage")
+TANGIBLE = ("racks", "network", "storage", "order")
 """First words of the capital lines that are equipment: sales and property tax, and the scenario's tax life."""
 BUILDING_TABLE = "building-39"
 BOOK_TABLE = "straight-line-5"
@@ -175,8 +176,14 @@ def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str
     loan = _loan(question, built, side)
     tax = tax_rate(question, built)
     if tax:
-        shares = _shares(question, side, gear)
+        shares = _shares(question, built, side)
         side = _stepped(steps, "income tax", rate, side, with_income_tax(side, shares, tax, np.zeros(side.months)))
+    unserved = _unserved(solved.audit.books.flows, side.months)
+    if unserved.any():  # no payment, so no tax; without it a side that does less work would look cheaper
+        side = _stepped(
+            steps, "value of unserved demand", rate, side,
+            Side({**side.lines, "unserved demand": unserved}, side.end_usd),
+        )  # fmt: skip
     total, shield = side.npv_usd(rate), np.zeros(side.months)
     if loan is not None:
         shield = tax * _year_end(loan.interest)
@@ -184,6 +191,16 @@ def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str
         steps["interest saves income tax"] = -float(shield @ month_factors(rate, side.months))
         total = start + sum(steps.values())
     return Owned(start, before, side, loan, steps, total, shield)
+
+
+def _unserved(flows: Sequence[Flow], months: int) -> Array:
+    """Value of demand that a plan leaves unserved, by month. [USD]"""
+    value = np.zeros(months)
+    for flow in flows:
+        if flow.group == "unmet":
+            first = flow.quarter * MONTHS_PER_QUARTER
+            value[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
+    return value
 
 
 def _stepped(steps: dict[str, float], name: str, rate: float, before: Side, after: Side) -> Side:
@@ -223,9 +240,10 @@ def _loan_npv(loan: Loan, rate: float) -> float:
     return float((loan.payments - loan.drawn) @ month_factors(rate, months)) + owed
 
 
-def _shares(question: Question, side: Side, gear: Sequence[str]) -> dict[str, Sequence[float]]:
+def _shares(question: Question, built: Built, side: Side) -> dict[str, Sequence[float]]:
     """Tax write-off of each capital line: the scenario's table for equipment and fit-out, 39 years for buildings."""
-    name = question.scenario.finance.tax.depreciation or BOOK_TABLE
+    given = question.scenario.finance.tax.depreciation
+    name = built.ledger.text("finance.tax.depreciation", given or BOOK_TABLE, Status.INPUT if given else Status.DEFAULT)
     own = question.catalog.get("depreciation", name, DepreciationTable).share_frac
     house = question.catalog.get("depreciation", BUILDING_TABLE, DepreciationTable).share_frac
     return {line: house if line.startswith("building") else own for line in _capital(side)}

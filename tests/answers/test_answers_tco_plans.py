@@ -106,3 +106,16 @@ def test_another_objective_is_refused(file: Path) -> None:
     with pytest.raises(InputError) as error:
         tco(file, sets=["objective=max_compute"])
     assert "not supported" in error.value.problems[0].cause
+
+
+def test_work_left_undone_is_no_saving(tmp_path: Path) -> None:
+    """At 1 USD an unserved PFLOP/s and quarter all ways serve nothing: each costs the value of it, untaxed."""
+    file = tmp_path / "undone.yaml"
+    text = TEXT.replace("utilization_frac: 0.6,", "utilization_frac: 0.6, usd_per_unmet_quarter: 1.0,")
+    file.write_text(text, encoding="utf-8")
+    result = tco(file)
+    value = 10 + 40 + 60 + 20
+    for side in ("owned", "hybrid"):
+        rows = {r[1]: float(str(r[2])) for r in result.tables["lines"].rows if r[0] == side}
+        assert rows["unserved demand"] == pytest.approx(value)
+        assert 0.9 * value < float(result.metrics[f"{side}.npv_usd"].value or 0.0) <= value

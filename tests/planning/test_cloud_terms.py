@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dcplan.economics.cashflow import npv_usd, totals_usd
+from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.menu.build import build
@@ -171,5 +172,24 @@ def test_terms_of_a_scenario_are_read_with_their_prices(tmp_path: Path) -> None:
     file.write_text(TEXT.replace("TERMS", "[reserved-3y]"), encoding="utf-8")
     only = build(load(file)).menu.offers[0]
     assert (only.on_demand, only.usd_per_accelerator_hour[0]) == (False, 0.0)
-    file.write_text(TEXT.replace("TERMS", "[reserved-1y]").replace("aws-p5en", "aws-p5en"), encoding="utf-8")
-    assert build(load(file)).menu.offers == () or build(load(file)).menu.offers[0].committed[0].term == "reserved-1y"
+    file.write_text(TEXT.replace("TERMS", "[reserved-1y]"), encoding="utf-8")
+    assert [c.term for c in build(load(file)).menu.offers[0].committed] == ["reserved-1y"]  # the catalog's price
+
+
+def test_a_price_under_an_alias_counts_and_a_negative_one_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "alias.yaml"
+    text = TEXT.replace("TERMS", "[on-demand]")
+    file.write_text(text.replace("prices: {aws-p5en-48xlarge:", "prices: {p5en.48xlarge:"), encoding="utf-8")
+    assert build(load(file)).menu.offers[0].usd_per_accelerator_hour[0] == pytest.approx(8.0)
+    file.write_text(text.replace("on_demand_usd_per_h: 64", "on_demand_usd_per_h: -64"), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        load(file)
+    assert "must be above 0" in error.value.problems[0].cause
+
+
+def test_a_price_of_ones_own_leaves_the_offer_where_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(TEXT.replace("TERMS", "[on-demand]").replace("{id: base,", "{id: base, countries: [US],"), "utf-8")
+    menu = build(load(file)).menu
+    assert menu.offers[0].region.startswith("us-")
+    assert ("cloud:aws-p5en-48xlarge", "h200-sxm") in menu.demands[0].each
