@@ -36,6 +36,7 @@ def train(  # noqa: PLR0913 - the flags of the verb
     layout: str | None = None,
     top: int = 5,
     usd_per_accelerator_hour: float | None = None,
+    hardware_age_years: float = 0.0,
     site: str | None = None,
     power_frac: float = 1.0,
     phases: Sequence[str] = (),
@@ -102,6 +103,8 @@ def train(  # noqa: PLR0913 - the flags of the verb
         Low-communication training: sites of equal size, optimizer steps between exchanges, one-way rate of a
         site's link, bytes of an exchanged value, whether exchanges hide behind the next steps, and the share of
         tokens that lost statistical efficiency adds. [-, -, Gb/s, byte, -, -]
+    hardware_age_years : float
+        From the purchase of owned hardware to the start of the run, at least 0; for the amortised cost. [years]
     deadline_days, mw, budget_usd : float, optional
         Instead of ``accelerators``: the smallest cluster that ends in time at 80 % confidence; without a deadline
         the fastest under a rated IT power or a rent. A deadline with ``accelerators`` gives the probability of
@@ -152,6 +155,7 @@ def train(  # noqa: PLR0913 - the flags of the verb
         storage=read_wishes(storage, Storage, "--storage"),
         replicas=replicas,
         images=images,
+        hardware_age_years=hardware_age_years,
     )
     limits = Limits(deadline_days, mw, budget_usd)
     if limits == Limits(deadline_days, None, None) and accelerators is not None and deadline_days is not None:

@@ -71,6 +71,8 @@ class Ask:
     """The answer gives the probability of ending within it."""
     images: float = 0.0
     """Images (or tiles) of one sequence, for a model with a vision encoder."""
+    hardware_age_years: float = 0.0
+    """From the purchase of owned hardware to the start of the run."""
 
 
 @dataclass(frozen=True)

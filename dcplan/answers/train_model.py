@@ -19,6 +19,7 @@ from dcplan.answers.train_calendar import (
     replayed,
     storage_table,
 )
+from dcplan.answers.train_cost import Ways, run_cost
 from dcplan.answers.train_metrics import calendar_metrics, rent_usd_per_hour, speed_metrics
 from dcplan.answers.train_sizes import fewer
 from dcplan.answers.train_tables import Part, first_layout, layout_line, phase_table, remarks, step_tables
@@ -58,6 +59,8 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
     days = calendar(ledger, whole, _group(found, case), sum(s.clean_days for s in spans))
     metrics = speed_metrics(best, case, found, main.step_time_s, ask.wide.sites if ask.wide else 1)
     metrics |= calendar_metrics(catalog, ledger, whole, spans, days)
+    ways = _run_cost(ask, catalog, ledger, whole, metrics)
+    metrics |= ways.metrics
     if ask.deadline_days is not None:
         share = in_time_frac(days.run, ask.deadline_days)
         metrics["in_time_frac"] = Metric(share, "", f"Probability of ending within {ask.deadline_days:g} days")
@@ -77,9 +80,12 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
         | phase_table(parts)
         | _calendar_tables(ask, days, whole)
         | {"run_storage": storage_table(ledger, whole, days, main.step_time_s)}
+        | ways.tables
         | _smaller(ask, catalog, ledger, whole, metrics),
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
-        warnings=remarks(main, _fastest(ask, best, case)) + lost_time(days),
+        warnings=remarks(main, _fastest(ask, best, case))
+        + lost_time(days)
+        + [{"code": "cost", "message": note} for note in ways.notes],
         run={"seconds": round(seconds, 4)},
     )
 
@@ -88,6 +94,13 @@ def _group(found: Found, case: Case) -> float:
     """Accelerators of the largest group that shares one copy of a layer."""
     x = {k: float(found.layouts[k][0]) for k in ("tp", "cp", "ep", "etp")}
     return max(x["tp"] * x["cp"], x["ep"] * x["etp"]) / case.device.ranks
+
+
+def _run_cost(ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]) -> Ways:
+    """The run's cost in its median time."""
+    hours, energy = float(metrics["accelerator_hours"].value or 0.0), metrics.get("energy_mwh")
+    mwh = float(energy.value) if energy is not None and energy.value is not None else None
+    return run_cost(catalog, ledger, whole, hours, mwh, ask.hardware_age_years)
 
 
 def _smaller(ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]) -> dict[str, Table]:

@@ -39,7 +39,12 @@ def train(
     usd_per_accelerator_hour: Annotated[
         float | None, typer.Option("--usd-per-accelerator-hour", min=0, help="rent; catalog median if left out")
     ] = None,
-    site: Annotated[str | None, typer.Option("--site", help="catalog site whose grid gives the carbon")] = None,
+    hardware_age_years: Annotated[
+        float, typer.Option("--hardware-age-years", min=0, max=30, help="from its purchase to the start of the run")
+    ] = 0.0,
+    site: Annotated[
+        str | None, typer.Option("--site", help="catalog site whose grid gives the carbon and the price of energy")
+    ] = None,
     power_frac: Annotated[
         float, typer.Option("--power-frac", min=0.7, max=1.0, help="power limit over TDP; matrix products slow down")
     ] = 1.0,
@@ -117,6 +122,7 @@ def train(
         layout=layout,
         top=top,
         usd_per_accelerator_hour=usd_per_accelerator_hour,
+        hardware_age_years=hardware_age_years,
         site=site,
         power_frac=power_frac,
         phases=phase or (),

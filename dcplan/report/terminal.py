@@ -73,6 +73,7 @@ SECTIONS = {
     "breakdown": "Step time",
     "memory": "Memory of the fullest rank",
     "run_storage": "Shared storage that the run asks for",
+    "run_cost": "The run bought, amortised and rented",
     "losses": "Where wall-clock time is lost",
     "stops": "What stops the run",
     "replay": "Played through stop by stop (without slow parts, outages and the step time's own interval)",

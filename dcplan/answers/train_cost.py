@@ -1,0 +1,137 @@
+"""What a run costs three ways: hardware bought, its hours rented, or the value that owned hardware loses meanwhile."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dcplan.answers.fabric import build
+from dcplan.answers.fabric_ask import resolve
+from dcplan.answers.fabric_wish import Wish
+from dcplan.answers.rows import named
+from dcplan.answers.train_ask import Asked
+from dcplan.answers.train_metrics import rent_usd_per_hour
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Fabric, Site
+from dcplan.economics.run_cost import acquired_usd, amortized_hardware_usd, amortized_run, run_energy_usd
+from dcplan.errors import InputError
+from dcplan.planning.menu.ledger import Ledger
+from dcplan.provenance import Quantity, Status
+from dcplan.result import Metric, Table
+from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
+
+PER_MILLION = 1e6
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Figures, a table and notes of a run's cost."""
+
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Fabric:
+    """The network that the run's accelerators would be bought with."""
+
+    usd: float = 0.0
+    name: str = ""
+    why: str = ""
+
+
+def run_cost(
+    catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, energy_mwh: float | None, hardware_age_years: float
+) -> Ways:
+    r"""Cost of a run bought, amortised and rented, line by line.
+
+    Bought is the price of all accelerators with their systems and network. Amortised is the value they lose during
+    the run, :math:`P\,10^{-kt} k \ln 10` a year at age t, and the energy; the network, by its own bill of
+    materials, loses value as the accelerators do. Staff, building, storage and failed runs are in none of them.
+
+    References
+    ----------
+    .. [1] B. Cottier et al., "The rising costs of training frontier AI models", arXiv 2405.21015, section 2.
+    """
+    if asked.system.price_usd is None:
+        why = f"{asked.system.id} has no price in the catalog: what the run costs on owned hardware is not known"
+        return Ways(notes=(why,))
+    price = ledger.take(f"systems.{asked.system.id}.price_usd", asked.system.price_usd) / asked.system.accelerators
+    network = _network(catalog, ledger, asked)
+    each = network.usd / asked.accelerators
+    loss = ledger.parameter("finance", "hardware-value-oom-per-year")
+    ledger.take("hardware_age_years", Quantity(value=hardware_age_years, status=Status.INPUT))
+    lost = {
+        name: float(
+            np.asarray(
+                amortized_hardware_usd(usd, hardware_age_years, hours, oom_per_year=loss, hours_per_year=HOURS_PER_YEAR)
+            )
+        )
+        for name, usd in (("hardware", price), ("network", each))
+    }
+    energy = None if energy_mwh is None else _energy_usd(catalog, ledger, asked, hours, energy_mwh)
+    amortized = amortized_run(lost["hardware"], energy or 0.0, network_usd=lost["network"])
+    total = float(np.asarray(amortized.total_usd))
+    bought = float(np.asarray(acquired_usd(asked.accelerators, price))) + network.usd
+    rent = rent_usd_per_hour(catalog, ledger, asked)
+    rented = rent * hours if rent is not None else None
+    rows = [
+        ("bought", asked.accelerators * price, network.usd, None, bought),
+        ("amortised", lost["hardware"], lost["network"], energy, total),
+        ("rented", rented, None, None, rented),
+    ]
+    table = tuple((*row, None if row[-1] is None else row[-1] / asked.tokens * PER_MILLION) for row in rows)
+    columns = ("way", "hardware_usd", "network_usd", "energy_usd", "total_usd", "usd_per_million_tokens")
+    words = f"network {network.name} by its bill of materials" if network.name else "network not counted"
+    figures = {
+        "cost.bought_usd": Metric(bought, "USD", f"All accelerators with their systems; {words}"),
+        "cost.amortized_usd": Metric(total, "USD", "Value lost during the run, and energy"),
+        "cost.usd_per_million_tokens": Metric(total / asked.tokens * PER_MILLION, "USD", "Amortised"),
+    }
+    notes = [f"the network is in neither the bought nor the amortised cost: {network.why}"] if network.why else []
+    notes += ["the power of the system is not known: the amortised cost has no energy"] if energy is None else []
+    return Ways(figures, {"run_cost": Table(columns, table)}, tuple(notes))
+
+
+def _energy_usd(catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, energy_mwh: float) -> float:
+    """Energy of the run at the site's price, or at the catalog's default one."""
+    site = named(catalog, "sites", asked.site, Site, "--site") if asked.site else None
+    if site is not None and site.usd_per_kwh is not None:
+        price = ledger.take(f"sites.{site.id}.usd_per_kwh", site.usd_per_kwh)
+    else:
+        price = ledger.parameter("finance", "energy-usd-per-kwh")
+    pue = ledger.parameter("facility", "cloud-pue")
+    return float(np.asarray(run_energy_usd(energy_mwh * KW_PER_MW / hours, pue, hours, price)))
+
+
+def _network(catalog: Catalog, ledger: Ledger, asked: Asked) -> _Fabric:
+    """The cheapest network of the system's own protocol and rate, with NICs as part of the systems."""
+    machine = asked.system
+    found: list[_Fabric] = []
+    why = f"no fabric of the catalog that {machine.id} can be joined by has a price"
+    nodes = math.ceil(asked.accelerators / machine.accelerators)
+    if nodes == 1 and not machine.scaleout_ports:
+        return _Fabric()
+    for family in catalog.table("fabrics", Fabric).values():
+        if family.protocol not in machine.protocols or family.rate_gbps.value != _rate(asked):
+            continue
+        try:
+            built = build(resolve(Wish.of({"nodes": nodes, "system": machine.id, "fabric": family.id}), catalog),
+                          Ledger(catalog))  # fmt: skip
+        except (InputError, ValueError):  # that family does not reach so many
+            continue
+        if built.totals is not None:
+            found.append(_Fabric(built.totals.price.value, family.id))
+    best = min(found, key=lambda f: (f.usd, f.name), default=None)
+    if best is None:
+        return _Fabric(why=why)
+    ledger.text("fabric", best.name, Status.DERIVED)
+    return best
+
+
+def _rate(asked: Asked) -> float:
+    rate = asked.system.scaleout_port_gbps
+    return rate.value if rate is not None else 0.0

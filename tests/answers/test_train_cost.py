@@ -1,0 +1,64 @@
+"""A run's cost three ways against hand calculations from the figures that the answer itself prints."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dcplan.answers.fabric import fabric
+from dcplan.answers.train import train
+from dcplan.result import Result
+
+
+@pytest.fixture(scope="module")
+def run() -> Result:
+    """Llama 3.1 8B on 128 systems of 8 H100."""
+    return train("llama-3.1-8b", system="dgx-h100", accelerators=1024, site="us-dallas", usd_per_accelerator_hour=2.0)
+
+
+def _inputs(result: Result) -> dict[str, float]:
+    return {row["key"]: row["value"] for row in result.inputs}
+
+
+def _ways(result: Result) -> dict[str, dict[str, float]]:
+    table = result.tables["run_cost"]
+    return {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+
+
+def test_bought_is_all_systems_and_the_network_by_its_own_bill(run: Result) -> None:
+    ways, given = _ways(run), _inputs(run)
+    assert ways["bought"]["hardware_usd"] == pytest.approx(128 * given["systems.dgx-h100.price_usd"])
+    network = fabric(system="dgx-h100", nodes=128, fabric=given["fabric"])
+    assert ways["bought"]["network_usd"] == pytest.approx(network.value("capex_usd"))
+    assert run.value("cost.bought_usd") == ways["bought"]["hardware_usd"] + ways["bought"]["network_usd"]
+
+
+def test_amortised_is_the_value_lost_in_the_hours_and_the_energy(run: Result) -> None:
+    ways, given = _ways(run), _inputs(run)
+    hours = run.value("accelerator_hours")
+    # value falls by 0.14 orders of magnitude a year: 0.14 ln 10 = 0.32236 of it a year, 8,766 h in a year
+    lost = 128 * given["systems.dgx-h100.price_usd"] * 0.14 * math.log(10.0) / 8766 * hours / 1024
+    assert ways["amortised"]["hardware_usd"] == pytest.approx(lost, rel=1e-12)
+    price, pue = given["sites.us-dallas.usd_per_kwh"], given["facility.cloud-pue"]
+    assert ways["amortised"]["energy_usd"] == pytest.approx(run.value("energy_mwh") * 1000 * pue * price, rel=1e-12)
+    total = sum(ways["amortised"][k] for k in ("hardware_usd", "network_usd", "energy_usd"))
+    assert run.value("cost.amortized_usd") == pytest.approx(total, rel=1e-12)
+    assert run.value("cost.usd_per_million_tokens") == pytest.approx(total / 15e12 * 1e6, rel=1e-12)
+
+
+def test_rented_is_hours_times_rate(run: Result) -> None:
+    assert _ways(run)["rented"]["total_usd"] == pytest.approx(2.0 * run.value("accelerator_hours"))
+
+
+def test_older_hardware_loses_less_value() -> None:
+    common = {"system": "dgx-h100", "accelerators": 1024}
+    new, old = (train("llama-3.1-8b", hardware_age_years=age, **common) for age in (0.0, 2.0))
+    ratio = _ways(old)["amortised"]["hardware_usd"] / _ways(new)["amortised"]["hardware_usd"]
+    assert ratio == pytest.approx(10 ** (-0.14 * 2.0), rel=1e-12)  # 0.5248
+
+
+def test_a_system_without_a_price_says_so() -> None:
+    result = train("llama-3.1-8b", system="trn1-32xlarge", accelerators=1024)
+    assert "run_cost" not in result.tables
+    assert any("no price in the catalog" in str(w["message"]) for w in result.warnings)
