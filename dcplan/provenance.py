@@ -121,6 +121,9 @@ class Quantity(BaseModel):
         """Allow the bare number in the published JSON Schema too."""
         resolved = handler.resolve_ref_schema(handler(schema))
         resolved.get("properties", {}).pop("at", None)
+        resolved.get("properties", {})["currency"] = {
+            "type": "string", "pattern": "^[A-Z]{3}$", "description": "of money in a scenario, with its rate in fx",
+        }  # fmt: skip
         return {"anyOf": [{"type": "number"}, resolved]}
 
     @property

@@ -13,13 +13,16 @@ from dcplan.answers.tco_plans import tco_of_plans
 from dcplan.answers.tco_risk import Risk, risk_of
 from dcplan.answers.tco_sides import Comparison, alike, compared, resale_usd
 from dcplan.answers.tco_tables import bridge_table, lines_table, pair_table, years_table
+from dcplan.answers.tco_units import returns, term_structure, unit_costs
 from dcplan.economics.break_even import break_even_utilization_frac, npv_break_even_months
 from dcplan.errors import EXIT_OK
+from dcplan.planning.menu.cloud import LENGTHS, NOT_PLANNED
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.units import MONTHS_PER_YEAR, money
 
-ON_DEMAND = "on-demand"
+YEARS_SHOWN = 4
+"""Rents whose cash by year is shown beside the owned one's, the cheapest of as many offers."""
 
 
 def tco(
@@ -61,6 +64,7 @@ def _has_work(question: Question) -> bool:
 def _result(both: Comparison, risk: Risk, began: float) -> Result:
     owned, hours = both.owned, both.used_hours
     npvs = {key: side.npv_usd(both.rate) for key, side in both.rented.items()}
+    units, per_unit, unpriced = unit_costs(both, {"owned": owned.npv_usd} | npvs)
     metrics = {
         "owned.npv_usd": Metric(owned.npv_usd, "USD", "Present cost of owning, after tax and debt", *risk.owned_bounds),
         "owned.usd_per_accelerator_hour": Metric(owned.npv_usd / hours, "USD/h", "Over used hours, both discounted"),
@@ -75,13 +79,14 @@ def _result(both: Comparison, risk: Risk, began: float) -> Result:
             f"break_even.{key}.utilization_frac": Metric(used, "", "Above it owning is cheaper; none: never"),
         }
         offer, _, term = key.rpartition(".")
-        at = used if used is not None else "never" if term == ON_DEMAND else "paid used or not"
+        at = used if used is not None else "paid used or not" if term in LENGTHS else "never"
         after = "never" if months is None else round(months, 1)
         rows.append((offer, term, npv, npv - owned.npv_usd, npv / hours, after, at, "; ".join(both.notes[key])))
     rows.sort(key=lambda r: float(str(r[2])))
+    best = str(rows[0][0]) + "." + str(rows[0][1]) if rows else ""
+    metrics |= units | returns(both, both.rented.get(best))
     columns = ("offer", "term", "npv_usd", "over_owned_usd", "usd_per_used_hour", "break_even_months",
                "break_even_utilization_frac", "note")  # fmt: skip
-    best = min(npvs, key=lambda k: npvs[k]) if npvs else ""
     sides = {"owned": owned.after_tax} | both.rented
     cash = {name: side.cash_usd for name, side in sides.items()} | {"owned": owned.cash_usd}
     tables = {
@@ -89,7 +94,9 @@ def _result(both: Comparison, risk: Risk, began: float) -> Result:
         "sides": pair_table(owned.after_tax, both.rented.get(best), best, both.rate),
         "lines": lines_table(sides, both.rate),
         "bridge": bridge_table(owned.plan_npv_usd, owned.steps, owned.npv_usd),
-        "years": years_table(cash, _ends(both)),
+        "units": per_unit,
+        "years": years_table({k: cash[k] for k in ("owned", *_shown(rows))}, _ends(both)),
+        "term_structure": term_structure(both),
     }
     return Result(
         "tco", "ok", EXIT_OK, _headline(both, best, npvs),
@@ -97,9 +104,17 @@ def _result(both: Comparison, risk: Risk, began: float) -> Result:
         metrics=metrics,
         tables=tables | risk.tables,
         inputs=inputs_of(both.built),
-        warnings=[{"code": "note", "message": text} for text in (*risk.notes, *_notes(both))],
+        warnings=[{"code": "note", "message": text} for text in (*risk.notes, *unpriced, *_notes(both))],
         run={"seconds": round(time.monotonic() - began, 3)},
     )  # fmt: skip
+
+
+def _shown(rows: Sequence[Sequence[Cell]]) -> list[str]:
+    """The cheapest term of each of the cheapest offers."""
+    first: dict[str, str] = {}
+    for offer, term, *_ in rows:
+        first.setdefault(str(offer), f"{offer}.{term}")
+    return list(first.values())[:YEARS_SHOWN]
 
 
 def _headline(both: Comparison, best: str, npvs: dict[str, float]) -> str:
@@ -130,7 +145,7 @@ def _break_even(both: Comparison, key: str) -> tuple[float | None, float | None]
     rent = np.concatenate([[0.0], both.rented[key].cash_usd])
     monthly = (1.0 + both.rate) ** (1.0 / MONTHS_PER_YEAR) - 1.0
     months = npv_break_even_months(cash, rent, monthly, residual_usd=resale_usd(both), for_good=True)
-    if not key.endswith(ON_DEMAND):  # paid used or not: how much it is used changes nothing
+    if key.rpartition(".")[2] in LENGTHS:  # paid used or not: how much it is used changes nothing
         return _number(months), None
     rented = both.rented[key].npv_usd(both.rate) / both.used_hours
     return _number(months), _number(break_even_utilization_frac(both.owned.npv_usd / both.hours, rented))
@@ -145,15 +160,15 @@ def _notes(both: Comparison) -> list[str]:
     own = alike(both.question, both.built)
     known = {o.id for o in own}
     notes = [f"{o.id}: another accelerator than the fleet's, not compared" for o in menu.offers if o.id not in known]
-    notes += [f"{x.id}: left out, {x.reason}" for x in menu.left_out if x.kind in ("offer", "term")]
+    notes += [
+        f"{x.id}: left out, {x.reason}"
+        for x in menu.left_out
+        if x.kind in ("offer", "term") and x.id not in NOT_PLANNED and x.id not in known
+    ]
     short = [o.id for o in own if o.max_accelerators < both.work.accelerators]
     if short:
         notes.append(
             f"{both.work.accelerators:,} accelerators are more than {', '.join(short)} are taken to deliver without a "
             "special agreement (cloud.max_accelerators_per_offer)"
         )
-    notes.append(
-        "not in this version: hybrid of both, spot and capacity blocks, payment milestones; the goodput loss of the "
-        "owned side is not priced"
-    )
     return notes

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 
 from dcplan.answers.describe import describe, inputs_of
-from dcplan.answers.tco_rented import STORAGE, rent_lines, terms_of, with_adders
+from dcplan.answers.tco_rented import has_storage_price, rent_lines, terms_of, with_adders
 from dcplan.answers.tco_sides import Owned, owned_of
 from dcplan.answers.tco_tables import bridge_table, lines_table, years_table
 from dcplan.catalog.schema import Offer
@@ -68,7 +68,7 @@ def tco_of_plans(question: Question, gap: float, time_limit_s: float) -> Result:
         _way("hybrid", built.menu, question, built, gap, SHARE_OF_BEST["hybrid"] * left_s()),
         _way("owned", _without_cloud(built.menu), question, built, gap, SHARE_OF_BEST["owned"] * left_s()),
     ]
-    pairs = [(o.id, term) for o in built.menu.offers for term in terms_of(o)]
+    pairs = [(o.id, term) for o in built.menu.offers for term in terms_of(o) if term not in o.beside]
     rented = _without_orders(built.menu)
     ways.append(_way("rented", rented, question, built, gap, left_s() / 2))
     for offer, term in pairs if 1 < len(pairs) <= MOST_PAIRS else []:
@@ -201,7 +201,11 @@ def _headline(question: Question, known: dict[str, Owned]) -> str:
 def _notes(question: Question, built: Built) -> list[str]:
     notes = [f"{x.id}: left out, {x.reason}" for x in built.menu.left_out if x.kind in ("offer", "term")]
     makers = {built.ledger.catalog.get("cloud", o.id, Offer).provider for o in built.menu.offers}
-    notes += [f"no storage price of {p}: AWS S3 Standard stands in" for p in sorted(makers - STORAGE.keys())]
+    notes += [
+        f"no storage price of {p}: AWS S3 Standard stands in"
+        for p in sorted(makers)
+        if not has_storage_price(p, built.ledger)
+    ]
     if question.scenario.cloud is not None and question.scenario.cloud.egress_tb_per_month is not None:
         notes.append("cloud.egress_tb_per_month is counted only where a fleet is given")
     notes.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,24 +13,22 @@ from dcplan.economics.cashflow import Flow
 from dcplan.economics.monthly import Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
+from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
 from dcplan.planning.audit.cloud import use_by_month
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.menu.work import CommitTerms, OfferTerms
 from dcplan.planning.plan import Decisions
 from dcplan.scenario.schema import Scenario
-from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, MONTHS_PER_QUARTER
+from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, MONTHS_PER_QUARTER, SECONDS_PER_HOUR
 
+STORAGE_OF = "cloud-storage-of-"
 HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
 """730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour."""
 GB_PER_TB, TB_PER_PB = 1_000.0, 1_000.0
-STORAGE = {
-    "aws": "aws-standard", "azure": "azure-hot", "gcp": "gcp-standard", "oci": "oci-standard",
-    "coreweave": "coreweave-hot",
-}  # fmt: skip
-"""Provider -> storage class that stands in for its shared storage."""
-WITH_SUPPORT = ("aws", "azure", "gcp", "oci")
-"""Hyperscalers; the neoclouds of the source charge none."""
+SPOT, BLOCK = "spot", "capacity-block"
+STAND_IN = "aws"
+"""Provider whose prices stand in for those that another's price list does not have."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Work:
 
 def terms_of(offer: OfferTerms) -> list[str]:
     """Terms of an offer that have a price."""
-    return [*(["on-demand"] if offer.on_demand else []), *(c.term for c in offer.committed)]
+    return [*(["on-demand"] if offer.on_demand else []), *(c.term for c in offer.committed), *offer.beside]
 
 
 def rented_side(offer: OfferTerms, term: str, work: Work, months: int, ledger: Ledger) -> tuple[Side, list[str]]:
@@ -52,16 +51,17 @@ def rented_side(offer: OfferTerms, term: str, work: Work, months: int, ledger: L
     notes: list[str] = []
     provider = ledger.catalog.get("cloud", offer.id, Offer).provider
     commit = next((c for c in offer.committed if c.term == term), None)
-    hourly = _hourly(offer, commit, months)
-    used = work.used_frac if commit is None else 1.0  # a commitment is paid used or not
-    rent = work.accelerators * used * HOURS_PER_MONTH * hourly
+    hourly = _hourly(offer, commit, term, months)
+    rent = work.accelerators * _paid_frac(term, commit, work) * HOURS_PER_MONTH * hourly
     lines: dict[str, Array] = {"accelerators": rent}
+    if term == SPOT:
+        lines["interruptions of spot"] = rent * _interruptions(offer, work, ledger, notes)
     lines["storage"] = np.full(months, work.storage_pb * TB_PER_PB * _storage_usd(provider, ledger, notes))
     lines["network and egress"] = np.full(months, _network_usd(provider, work, ledger, notes))
     lines["CPU nodes"] = np.full(
         months, work.accelerators * ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
     )
-    share = ledger.parameter("finance", "support-frac-of-cloud") if provider in WITH_SUPPORT else 0.0
+    share = _support_frac(provider, ledger)
     lines["support"] = share * np.asarray(sum(lines.values()))
     loss = ledger.parameter("finance", "goodput-loss-frac-of-cloud")
     lines["goodput loss"] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
@@ -73,21 +73,56 @@ def rented_side(offer: OfferTerms, term: str, work: Work, months: int, ledger: L
     return Side(lines), notes
 
 
-def _hourly(offer: OfferTerms, commit: CommitTerms | None, months: int) -> Array:
+def _paid_frac(term: str, commit: CommitTerms | None, work: Work) -> float:
+    """Paid over clock hours: a commitment is paid used or not, a capacity block by the whole day."""
+    if term == BLOCK:
+        return min(math.ceil(work.used_frac * DAYS_PER_MONTH - 1e-9) / DAYS_PER_MONTH, 1.0)
+    return work.used_frac if commit is None else 1.0
+
+
+def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[str]) -> float:
+    """Hours paid beyond the useful ones, over the useful ones: checkpoints, lost work and restarts of one job on all.
+
+    Checkpoints at Young's interval. The clock must have room for the paid hours and for waits; else it is said.
+    """
+    each = ledger.parameter("finance", "spot-interruptions-per-instance-month") / HOURS_PER_MONTH
+    rate = each * math.ceil(work.accelerators / offer.node_accelerators)
+    save = ledger.parameter("reliability", "checkpoint-write-s") / SECONDS_PER_HOUR
+    restart = ledger.parameter("reliability", "detection-h") + ledger.parameter("reliability", "restart-h")
+    useful = float(np.asarray(spot_useful_frac(rate, math.sqrt(2.0 * save / rate), save, restart)))
+    wait = ledger.parameter("finance", "spot-wait-h")
+    clock = float(np.asarray(spot_calendar_h(work.used_frac, useful, rate, wait)))
+    if clock > 1.0:
+        notes.append(f"the same work takes {clock:.0%} of the hours with interruptions: more accelerators are needed")
+    return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
+
+
+def _hourly(offer: OfferTerms, commit: CommitTerms | None, term: str, months: int) -> Array:
     """Price of an accelerator-hour by month: as it is then, or as it was when the commitment began."""
     quarter = np.arange(months) // MONTHS_PER_QUARTER
     if commit is None:
-        return np.array(offer.usd_per_accelerator_hour)[quarter]
+        return np.array(offer.beside.get(term, offer.usd_per_accelerator_hour))[quarter]
     begun = quarter // commit.quarters * commit.quarters
     return np.array(commit.usd_per_accelerator_hour)[begun]
 
 
 def _storage_usd(provider: str, ledger: Ledger, notes: list[str]) -> float:
     """Price of a TB and month; one that is not known is stood in for by AWS's, and marked."""
-    key = STORAGE.get(provider)
-    if key is None:
+    known = has_storage_price(provider, ledger)
+    if not known:
         notes.append(f"no storage price of {provider}: AWS S3 Standard stands in")
-    return ledger.parameter("finance", f"cloud-storage-usd-per-tb-month-{key or 'aws-standard'}")
+    return ledger.parameter("finance", STORAGE_OF + (provider if known else STAND_IN))
+
+
+def has_storage_price(provider: str, ledger: Ledger) -> bool:
+    """Whether the catalog has a class of storage for a provider."""
+    return ledger.catalog.find("finance", STORAGE_OF + provider, Parameter) is not None
+
+
+def _support_frac(provider: str, ledger: Ledger) -> float:
+    """Support over the bill; nothing where the provider's price list has none, as of neoclouds."""
+    key = f"support-of-{provider}"
+    return ledger.parameter("finance", key) if ledger.catalog.find("finance", key, Parameter) is not None else 0.0
 
 
 def _network_usd(provider: str, work: Work, ledger: Ledger, notes: list[str]) -> float:
@@ -111,17 +146,19 @@ def work_of(scenario: Scenario, ledger: Ledger, accelerators: int) -> Work:
 
 
 def with_adders(offer: OfferTerms, menu: Menu, ledger: Ledger) -> OfferTerms:
-    """An offer whose hourly prices hold what comes with an hour: storage, network, CPU nodes, support, lost goodput."""
+    """An offer whose hourly prices hold what comes with an hour: storage, network, CPU nodes, support.
+
+    Goodput is in the work of a plan already: its runs take the days that stops and restarts make of them.
+    """
     provider = ledger.catalog.get("cloud", offer.id, Offer).provider
-    share = ledger.parameter("finance", "support-frac-of-cloud") if provider in WITH_SUPPORT else 0.0
-    loss = ledger.parameter("finance", "goodput-loss-frac-of-cloud")
+    share = _support_frac(provider, ledger)
     month = (menu.storage.usable_tb if menu.storage else 0.0) * _storage_usd(provider, ledger, [])
     month += ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
     month += ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
     more = month / HOURS_PER_MONTH * (1.0 + share)
 
     def loaded(prices: tuple[float, ...], extra: float) -> tuple[float, ...]:
-        return tuple(p * (1.0 + share + loss) + extra for p in prices)
+        return tuple(p * (1.0 + share) + extra for p in prices)
 
     terms = tuple(
         replace(c, usd_per_accelerator_hour=loaded(c.usd_per_accelerator_hour, more)) for c in offer.committed
@@ -151,13 +188,10 @@ def rent_lines(menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger) 
     stored = sum(u * each_tb * _storage_usd(provider[o], ledger, []) for o, u in use.items())
     rate = ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
     cpu = ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
-    hyper = sum(u for o, u in use.items() if provider[o] in WITH_SUPPORT) / np.maximum(held, 1e-9)
+    share = sum(u * _support_frac(provider[o], ledger) for o, u in use.items()) / np.maximum(held, 1e-9)
     lines = {"rented accelerators": rent, "rented storage": np.asarray(stored), "network": rate * held,
              "CPU nodes": cpu * held}  # fmt: skip
-    share = ledger.parameter("finance", "support-frac-of-cloud") * hyper
     lines["support"] = np.asarray(share * sum(lines.values()))
-    loss = ledger.parameter("finance", "goodput-loss-frac-of-cloud")
-    lines["goodput loss of rent"] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
     lines["set-up"] = np.zeros(months)
     if held.any():
         lines["set-up"][int(np.flatnonzero(held)[0])] = held.max() * ledger.parameter(

@@ -12,23 +12,29 @@ from dcplan.catalog.schema import DepreciationTable, System
 from dcplan.economics.cashflow import Flow, npv_usd
 from dcplan.economics.monthly import (
     Loan,
+    Milestones,
     Side,
     loan_of,
     month_factors,
     owned_side,
     with_income_tax,
+    with_lost_goodput,
+    with_milestones,
     with_property_tax,
     with_sales_tax,
 )
 from dcplan.economics.ranges import Array
 from dcplan.errors import InputError
 from dcplan.planning.menu.build import Built, build
+from dcplan.planning.menu.cloud import offers
 from dcplan.planning.menu.finance import residual_of
+from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.work import OfferTerms
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve.run import Solved, solve_menu
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
+from dcplan.scenario.schema.top import Payment
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 TANGIBLE = ("racks", "network", "storage", "order")
@@ -70,6 +76,8 @@ class Comparison:
     """After tax, by ``offer.term``."""
     notes: dict[str, list[str]]
     rate: float
+    offers: tuple[OfferTerms, ...] = ()
+    """Those compared."""
 
     @property
     def hours(self) -> float:
@@ -111,11 +119,12 @@ def compared(question: Question) -> Comparison:
     tax = tax_rate(question, built)
     rented: dict[str, Side] = {}
     notes: dict[str, list[str]] = {}
-    for offer in alike(question, built):
+    compared_with = tuple(alike(question, built))
+    for offer in compared_with:
         for term in terms_of(offer):
             side, notes[f"{offer.id}.{term}"] = rented_side(offer, term, work, owned.before_tax.months, built.ledger)
             rented[f"{offer.id}.{term}"] = with_income_tax(side, {}, tax, np.zeros(side.months)) if tax else side
-    return Comparison(question, built, owned, work, rented, notes, built.menu.finance.discount_rate)
+    return Comparison(question, built, owned, work, rented, notes, built.menu.finance.discount_rate, compared_with)
 
 
 def _asked(question: Question) -> None:
@@ -134,10 +143,10 @@ def _asked(question: Question) -> None:
 
 
 def alike(question: Question, built: Built) -> list[OfferTerms]:
-    """Offers of the fleet's own accelerator; others do other work in the hour."""
+    """Offers of the fleet's own accelerator under every term asked for; others do other work in the hour."""
     fleet = question.scenario.fleet
     chip = question.catalog.get("systems", fleet.system, System).accelerator if fleet else ""
-    return [o for o in built.menu.offers if o.accelerator == chip]
+    return [o for o in offers(question.scenario, built.ledger, [], unplanned=True) if o.accelerator == chip]
 
 
 def tax_rate(question: Question, built: Built) -> float:
@@ -184,6 +193,14 @@ def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str
             steps, "value of unserved demand", rate, side,
             Side({**side.lines, "unserved demand": unserved}, side.end_usd),
         )  # fmt: skip
+    payment = finance.payment
+    if payment is not None and gear:
+        side = _stepped(
+            steps, "payment milestones", rate, side, with_milestones(side, gear, payment_of(payment, ledger), rate)
+        )
+    if rent is None:  # a plan's runs are as long as their goodput makes them; a given fleet has none
+        loss = ledger.parameter("finance", "goodput-loss-frac-of-owned")
+        side = _stepped(steps, "lost goodput", rate, side, with_lost_goodput(side, loss))
     total, shield = side.npv_usd(rate), np.zeros(side.months)
     if loan is not None:
         shield = tax * _year_end(loan.interest)
@@ -191,6 +208,13 @@ def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str
         steps["interest saves income tax"] = -float(shield @ month_factors(rate, side.months))
         total = start + sum(steps.values())
     return Owned(start, before, side, loan, steps, total, shield)
+
+
+def payment_of(payment: Payment, ledger: Ledger) -> Milestones:
+    """The scenario's payment schedule."""
+    deposit = ledger.take("finance.payment.deposit_frac", payment.deposit_frac)
+    accepted = ledger.take("finance.payment.acceptance_frac", payment.acceptance_frac)
+    return Milestones(deposit, payment.deposit_months_before, accepted, payment.acceptance_months_after)
 
 
 def _unserved(flows: Sequence[Flow], months: int) -> Array:

@@ -128,6 +128,57 @@ def with_sales_tax(side: Side, taxed: Sequence[str], rate_frac: float) -> Side:
 
 
 @dataclass(frozen=True)
+class Milestones:
+    """When a purchase is paid: a deposit before, a part at acceptance after, the rest in the month of service."""
+
+    deposit_frac: float
+    deposit_months_before: int
+    acceptance_frac: float
+    acceptance_months_after: int
+
+
+def with_milestones(side: Side, bought: Sequence[str], due: Milestones, rate_per_year: float) -> Side:
+    """Add the line by which payments differ from all on delivery, for the capital lines of what is bought.
+
+    What falls before the horizon is paid in its first month, with interest at the discount rate up to then; what
+    falls after it is paid in its last month, discounted to it, so that present values hold.
+
+    Examples
+    --------
+    30 % six months early and 10 % two months late of 100 in month 6:
+
+    >>> side = Side({"racks": np.array([0, 0, 0, 0, 0, 0, 100.0, 0, 0])})
+    >>> with_milestones(side, ["racks"], Milestones(0.3, 6, 0.1, 2), 0.1).lines["payment milestones"].tolist()
+    [30.0, 0.0, 0.0, 0.0, 0.0, 0.0, -40.0, 0.0, 10.0]
+    """
+    months = side.months
+    cash = np.maximum(np.asarray(sum(side.lines[name] for name in bought)), 0.0)
+    moved = -(due.deposit_frac + due.acceptance_frac) * cash
+    for share, shift in (
+        (due.deposit_frac, -due.deposit_months_before),
+        (due.acceptance_frac, due.acceptance_months_after),
+    ):
+        for month in np.flatnonzero(cash):
+            at = int(month) + shift
+            inside = min(max(at, 0), months - 1)
+            moved[inside] += share * cash[month] * (1.0 + rate_per_year) ** ((inside - at) / MONTHS_PER_YEAR)
+    return Side({**side.lines, "payment milestones": moved}, side.end_usd)
+
+
+def with_lost_goodput(side: Side, loss_frac: float) -> Side:
+    """Add the cost of hours whose work is lost: so much more of the same fleet would make up for it.
+
+    Examples
+    --------
+    >>> more = with_lost_goodput(Side({"racks": np.array([90.0, 10.0])}, {"racks": 20.0}), 0.02)
+    >>> more.lines["goodput loss"].tolist(), round(more.end_usd["goodput loss"], 9)
+    ([1.8, 0.2], 0.4)
+    """
+    end = {**side.end_usd, "goodput loss": loss_frac * sum(side.end_usd.values())}
+    return Side({**side.lines, "goodput loss": loss_frac * side.cash_usd}, end)
+
+
+@dataclass(frozen=True)
 class Loan:
     """Cash of a loan by month: drawn is money in; what is left at the end is paid off then. [USD]"""
 

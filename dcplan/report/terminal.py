@@ -73,6 +73,8 @@ SECTIONS = {
     "breakdown": "Step time",
     "memory": "Memory of the fullest rank",
     "run_storage": "Shared storage that the run asks for",
+    "units": "What a unit of work costs, in present value over discounted hours",
+    "term_structure": "What quotes of two terms imply for prices to come",
     "run_cost": "The run bought, amortised and rented",
     "losses": "Where wall-clock time is lost",
     "stops": "What stops the run",

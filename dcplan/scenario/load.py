@@ -18,6 +18,7 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.yaml12 import Document, parse, read_text
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Status, sealed
+from dcplan.scenario.fx import in_usd
 from dcplan.scenario.references import check_references, price_changes, unknown_names, wrong_lengths
 from dcplan.scenario.schema import Scenario
 from dcplan.scenario.tree import Tree, changed, merged, set_document
@@ -207,6 +208,10 @@ def _varied(tree: Tree, variant: str | None) -> Tree:
 
 
 def _validated(tree: Tree, catalogs: Sequence[str]) -> Scenario:
+    converted, problems = in_usd(tree)
+    if problems:
+        raise InputError(problems)
+    tree.data = converted.data
     try:
         scenario = Scenario.model_validate(tree.data)
     except ValidationError as error:

@@ -299,7 +299,7 @@ def _check_cloud(check: Checker) -> None:
     cloud = check.scenario.cloud
     if cloud is None:
         return
-    if not {"on-demand", "reserved-1y", "reserved-3y"} & set(cloud.terms):
+    if check.scenario.fleet is None and not {"on-demand", "reserved-1y", "reserved-3y"} & set(cloud.terms):
         check.add("DC003", "cloud.terms: none of them can be planned: give on-demand or reserved", ("cloud", "terms"))
     for reference, prices in cloud.prices.items():
         check.need("cloud", reference, Offer, ("cloud", "prices", reference))

@@ -79,15 +79,15 @@ def test_work_before_any_hardware_can_come_cannot_be_owned(file: Path, tmp_path:
 
 
 def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:
-    """5 % support, 2.05 % goodput on the rent; a TB at 23 USD, 0.02 and 0.81 USD a month over 730.5 h, with support."""
+    """5 % support on the rent; a TB at 23 USD, 0.02 and 0.81 USD a month over 730.5 h, with support."""
     built = build(load(file))
     (offer,) = built.menu.offers
     tb = built.menu.storage.usable_tb if built.menu.storage else 0.0
     loaded = with_adders(offer, built.menu, built.ledger)
     hour = (tb * 23.0 + 0.02 + 0.81) / 730.5 * 1.05
-    assert loaded.usd_per_accelerator_hour[0] == pytest.approx(offer.usd_per_accelerator_hour[0] * 1.0705 + hour)
+    assert loaded.usd_per_accelerator_hour[0] == pytest.approx(offer.usd_per_accelerator_hour[0] * 1.05 + hour)
     assert loaded.committed[0].usd_per_accelerator_hour[0] == pytest.approx(
-        offer.committed[0].usd_per_accelerator_hour[0] * 1.0705 + hour
+        offer.committed[0].usd_per_accelerator_hour[0] * 1.05 + hour
     )
 
 

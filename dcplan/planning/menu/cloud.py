@@ -39,8 +39,13 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
     return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(h))
 
 
-def offers(scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> tuple[OfferTerms, ...]:
-    """Offers that may serve jobs and capacity: whole listed nodes with at least 400 Gb/s and a price."""
+def offers(
+    scenario: Scenario, ledger: Ledger, left_out: list[LeftOut], *, unplanned: bool = False
+) -> tuple[OfferTerms, ...]:
+    """Offers that may serve jobs and capacity: whole listed nodes with at least 400 Gb/s and a price.
+
+    With ``unplanned``, also those that have a price only for terms that plans do not choose.
+    """
     cloud = scenario.cloud
     if cloud is None:
         return ()
@@ -52,6 +57,11 @@ def offers(scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> tuple
     for key in ids:
         offer = table[key]
         reason, terms = _terms(offer, scenario, cloud, ledger, limit, left_out)
+        if terms is not None and not (unplanned or terms.on_demand or terms.committed):
+            reason, terms = (
+                f"no {' or '.join(t for t in cloud.terms if t not in NOT_PLANNED) or 'on-demand'} price",
+                None,
+            )
         if terms is None:
             left_out.append(LeftOut("offer", key, "cloud", reason))
         else:
@@ -78,13 +88,13 @@ def _terms(
     change = cloud.price_change_frac_per_year
     rate = ledger.take("cloud.price_change_frac_per_year", change) if change else 0.0
     drift = tuple((1 + rate) ** (t / QUARTERS_PER_YEAR) for t in range(scenario.horizon.quarters))
-    prices = {term: _price(offer, term, scenario, cloud, ledger) for term in cloud.terms if term not in NOT_PLANNED}
+    prices = {term: _price(offer, term, scenario, cloud, ledger) for term in cloud.terms}
     found = {term: p for term, p in prices.items() if p is not None}
     if not found:
-        return f"no {' or '.join(prices) or 'on-demand'} price", None
+        return f"no {' or '.join(prices)} price", None
     left_out += [LeftOut("term", f"{offer.id} {x}", "cloud", f"no {x} price") for x in prices if x not in found]
-    price, hourly = next(iter(found.values()))
     flexible = "on-demand" in found
+    price, hourly = found["on-demand"] if flexible else next(iter(found.values()))
     return "", OfferTerms(
         id=offer.id,
         accelerator=ledger.catalog.get("accelerators", offer.accelerator, Accelerator).id,
@@ -96,6 +106,7 @@ def _terms(
         kg_per_accelerator_hour=_carbon(offer, price, scenario, ledger),
         committed=tuple(CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS),
         on_demand=flexible,
+        beside={x: _at(found[x][1], drift) for x in NOT_PLANNED if x in found},
     )
 
 

@@ -127,3 +127,5 @@ class OfferTerms:
     committed: tuple[CommitTerms, ...] = ()
     on_demand: bool = True
     """Whether it may be used beyond its commitments."""
+    beside: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Hourly prices by quarter of terms that plans do not choose (spot, capacity block), for the TCO view. [USD]"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import Fraction, Path, Positive, Quantity, Series, Years
@@ -32,6 +32,9 @@ class Horizon(Part):
     quarters: Annotated[int, Field(ge=1, le=80, strict=True)]
 
 
+Months = Annotated[int, Field(ge=0, le=120, strict=True)]
+
+
 class Tax(Part):
     """Taxes; used by the TCO view."""
 
@@ -47,6 +50,23 @@ class Debt(Part):
     share: Fraction
     rate: Fraction
     term_years: Positive
+
+
+class Payment(Part):
+    """When equipment is paid; the rest is due on delivery, in the first month of service. Used by the TCO view."""
+
+    deposit_frac: Fraction = Quantity(value=0.0)
+    deposit_months_before: Months = 0
+    """From the deposit to the first month of service."""
+    acceptance_frac: Fraction = Quantity(value=0.0)
+    acceptance_months_after: Months = 0
+
+    @model_validator(mode="after")
+    def _whole(self) -> Payment:
+        if self.deposit_frac.value + self.acceptance_frac.value > 1.0:
+            code = "payment"
+            raise PydanticCustomError(code, "deposit_frac and acceptance_frac are more than the whole price")
+        return self
 
 
 def _residual(data: Any) -> Any:
@@ -72,6 +92,7 @@ class Finance(Part):
     residual: Residual | None = None
     tax: Tax = Tax()
     debt: Debt | None = None
+    payment: Payment | None = None
 
 
 class Sensitivity(Part):
@@ -92,6 +113,8 @@ class Scenario(Part):
     catalogs: tuple[str, ...] = ()
     horizon: Horizon
     finance: Finance = Finance()
+    fx: dict[Annotated[str, Field(pattern=r"^[A-Z]{3}$")], Positive] = Field(default_factory=dict)
+    """USD for one unit of another currency; prices may then be ``{value: 7, currency: EUR}``."""
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
     systems: AllOrIds = ()
     fabrics: AllOrIds = ()

@@ -21,7 +21,7 @@ from dcplan.provenance import (
     Slowdown,
 )
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
-from dcplan.scenario.schema.demand import Capacity, Inference, Precision
+from dcplan.scenario.schema.demand import Capacity, Inference, Precision, Reference
 from dcplan.scenario.schema.held import YearlyChange
 
 
@@ -85,6 +85,8 @@ class Fleet(Part):
     hall: str | None = None
     nodes_per_rack: Count | None = None
     utilization_frac: Fraction | None = None
+    reference: Reference | None = None
+    """The job whose delivered PFLOP-days and tokens the TCO view prices; Llama 3.1 70B where left out."""
 
 
 class Oversubscription(Part):

@@ -1,0 +1,154 @@
+"""Spot, capacity blocks, milestones, currencies, unit costs and returns of tco, by hand from its own inputs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dcplan.answers.tco import tco
+from dcplan.economics.monthly import month_factors
+from dcplan.errors import InputError
+from dcplan.result import Result
+from dcplan.scenario.load import load
+
+FILE = "own-or-rent-1024-h200"
+TERMS = "cloud.terms=[reserved-1y,spot,capacity-block,on-demand,reserved-3y]"
+PAYMENT = (
+    "finance.payment={deposit_frac: 0.3, deposit_months_before: 6, acceptance_frac: 0.1, acceptance_months_after: 2}"
+)
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return tco(FILE, sets=["sensitivity=null", TERMS, PAYMENT])
+
+
+def value(result: Result, key: str) -> float:
+    return float(result.metrics[key].value or 0.0)
+
+
+def line(result: Result, side: str, name: str) -> float:
+    return float(next(row[2] for row in result.tables["lines"].rows if row[:2] == (side, name)))
+
+
+def given(result: Result) -> dict[str, float]:
+    return {str(row["key"]): row["value"] for row in result.inputs}
+
+
+def test_the_order_of_terms_changes_no_price(result: Result) -> None:
+    other = tco(FILE, sets=["sensitivity=null", "cloud.terms=[on-demand]", PAYMENT])
+    for offer in ("coreweave-h200", "aws-p5en-48xlarge"):
+        key = f"rented.{offer}.on-demand.npv_usd"
+        assert value(result, key) == value(other, key)
+
+
+def test_spot_is_its_price_and_the_hours_that_interruptions_cost(result: Result) -> None:
+    hours = 48 * 730.5 * 0.7 * 1024
+    assert line(result, "coreweave-h200.spot", "accelerators") == pytest.approx(20.93 / 8 * hours)
+    # 128 instances of 0.125 interruptions a month each; Young's interval; Daly's expected time of a segment
+    rate = 128 * 0.125 / 730.5
+    save, restart = 40 / 3600, 0.05 + 0.083
+    tau = math.sqrt(2 * save / rate)
+    useful = tau * rate / (math.exp(rate * restart) * (math.exp(rate * (tau + save)) - 1))
+    lost = line(result, "coreweave-h200.spot", "interruptions of spot")
+    assert lost / line(result, "coreweave-h200.spot", "accelerators") == pytest.approx(1 / useful - 1, rel=1e-9)
+
+
+def test_a_capacity_block_is_paid_by_the_whole_day(result: Result) -> None:
+    price = given(result)["cloud.aws-p5en-48xlarge.capacity_block_usd_per_h"] / 8
+    days = math.ceil(0.7 * 730.5 / 24)  # 22 of 30.4 days
+    paid = line(result, "aws-p5en-48xlarge.capacity-block", "accelerators")
+    assert paid == pytest.approx(1024 * price * days * 24 * 48)
+
+
+def test_spot_alone_is_compared_and_says_when_the_clock_is_too_short() -> None:
+    only = tco(FILE, sets=["sensitivity=null", "cloud.terms=[spot]", "fleet.utilization_frac=1.0"])
+    rows = only.tables["rented"].rows
+    assert {row[1] for row in rows} == {"spot"}
+    assert all("more accelerators are needed" in str(row[-1]) for row in rows)
+
+
+def test_milestones_shift_payments_and_add_interest_alone(result: Result) -> None:
+    plain = tco(FILE, sets=["sensitivity=null", TERMS])
+    gear = sum(
+        row[2] for row in plain.tables["lines"].rows
+        if row[0] == "owned" and str(row[1]).split()[0] in ("racks", "network", "storage", "sales")
+    )  # fmt: skip
+    rate = 0.10
+    first, third = month_factors(rate, 3)[[0, 2]]
+    # all gear is in service in the first month: 30 % six months before it, 10 % two months later
+    worth = gear * (0.3 * first * (1.1**0.5 - 1.0) + 0.1 * (third - first))
+    steps = dict(result.tables["bridge"].rows)
+    assert float(steps["payment milestones"]) == pytest.approx(worth, rel=1e-9)
+
+
+def test_unit_costs_follow_from_the_present_cost(result: Result) -> None:
+    table = result.tables["units"]
+    rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    hours = 1024 * 730.5 * float(month_factors(0.10, 48).sum())
+    for side, key in (("owned", "owned.npv_usd"), ("coreweave-h200.spot", "rented.coreweave-h200.spot.npv_usd")):
+        row = rows[side]
+        assert row["usd_per_owned_hour"] == pytest.approx(value(result, key) / hours)
+        assert row["usd_per_used_hour"] == pytest.approx(row["usd_per_owned_hour"] / 0.7)
+        # a used hour makes the same work on both sides, so all three units are in proportion
+        ratio = row["usd_per_pflop_day"] / row["usd_per_used_hour"]
+        assert ratio == pytest.approx(rows["owned"]["usd_per_pflop_day"] / rows["owned"]["usd_per_used_hour"])
+    # Llama 3.1 70B: 6 x 70.6 G and causal attention at 8,192: about 4.5e11 FLOP a token
+    per_token = rows["owned"]["usd_per_million_tokens"] / rows["owned"]["usd_per_pflop_day"] * 1e15 * 86400 / 1e6
+    assert 6 * 70e9 < per_token < 1.1 * 6 * 70.6e9
+
+
+def test_the_return_makes_both_sides_cost_the_same() -> None:
+    result = tco(FILE, sets=["sensitivity=null", "finance.debt=null"])
+    found = value(result, "owned.irr_frac")
+    there = tco(FILE, sets=["sensitivity=null", "finance.debt=null", f"finance.discount_rate={found!r}"])
+    rents = [v.value for k, v in there.metrics.items() if k.startswith("rented.") and k.endswith("npv_usd")]
+    best = str(result.tables["rented"].rows[0][0]) + "." + str(result.tables["rented"].rows[0][1])
+    assert value(there, "owned.npv_usd") == pytest.approx(value(there, f"rented.{best}.npv_usd"), rel=1e-9)
+    assert rents
+
+
+def test_quotes_of_two_terms_imply_the_price_change() -> None:
+    sets = [
+        "sensitivity=null",
+        "cloud.offers=[coreweave-h200]",
+        "cloud.terms=[reserved-1y,reserved-3y]",
+        "cloud.prices.coreweave-h200={reserved_1y_usd_per_h: 57.6, reserved_3y_usd_per_h: 43.2}",
+    ]
+    (row,) = tco(FILE, sets=sets).tables["term_structure"].rows
+    assert row[-1] == pytest.approx(0.7247 - 1.0, abs=5e-5)  # 7.20 and 5.40 an hour: tco_models.md section 7
+
+
+def test_another_currency_needs_a_rate_and_says_what_it_was() -> None:
+    price = "systems.dgx-h200.price_usd={value: 300000, low: 290000, currency: EUR}"
+    with pytest.raises(InputError) as error:
+        load(FILE, sets=[price])
+    assert "no rate for EUR" in error.value.problems[0].cause
+    euro, dollar = (
+        tco(FILE, sets=["sensitivity=null", "fx={EUR: 1.08}", price]),
+        tco(FILE, sets=["sensitivity=null", "systems.dgx-h200.price_usd=324000"]),
+    )
+    assert value(euro, "owned.npv_usd") == pytest.approx(value(dollar, "owned.npv_usd"), rel=1e-12)
+    row = next(r for r in euro.inputs if r["key"] == "systems.dgx-h200.price_usd")
+    assert row["note"] == "300,000 EUR at 1.08 USD"
+    assert row["low"] == pytest.approx(313_200.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("sites.colo.utility_mw={value: 3, currency: EUR}", "not an amount of money"),
+        ("fx={USD: 2}", "another currency"),
+        ("finance.payment={deposit_frac: 0.9, acceptance_frac: 0.2}", "more than the whole price"),
+    ],
+)
+def test_money_that_makes_no_sense_is_refused(change: str, words: str) -> None:
+    with pytest.raises(InputError) as error:
+        load(FILE, sets=[change])
+    assert words in error.value.problems[0].cause
+
+
+def test_the_factors_of_months_are_those_of_the_table() -> None:
+    assert np.allclose(month_factors(0.1, 2), [1.1 ** (-0.5 / 12), 1.1 ** (-1.5 / 12)])
