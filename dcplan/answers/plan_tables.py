@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from dcplan.answers import plan_money
 from dcplan.answers.entry_price import with_entry_prices
 from dcplan.answers.plan_risk import ends, storage
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Parameter
-from dcplan.economics.cashflow import GROUPS, cash_out_usd, debt_usd
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import covered, in_force, use_by_month
 from dcplan.planning.audit.onsite import drawn, plants_mw
@@ -42,9 +41,10 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "jobs": _jobs(menu, d),
         "ends": ends(menu, d),
         "storage": storage(menu, d),
-        "cost": _cost(books),
-        "cashflow": _cashflow(menu, books),
-        "bands": _bands(books, metrics, catalog),
+        "cost": plan_money.cost(books),
+        "cashflow": plan_money.cashflow(menu, books),
+        "flows": plan_money.flows(menu, books),
+        "bands": plan_money.bands(books, metrics, catalog),
         "checks": _checks(menu, solved.audit),
         "decisions": to_table(d),
         "cloud": _cloud(menu, d),
@@ -215,52 +215,6 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
         "mfu_frac", "goodput_frac", "step_time_s", "layout",
     )  # fmt: skip
     return Table(columns, tuple(rows))
-
-
-def _cost(books: Accounts) -> Table:
-    sums: dict[tuple[str, str], float] = defaultdict(float)
-    for f in books.flows:
-        sums[f.group, f.line] += f.usd
-    ordered = sorted(sums.items(), key=lambda item: (GROUPS.index(item[0][0]), -abs(item[1]), item[0][1]))
-    return Table(("group", "line", "usd"), tuple((g, line, usd) for (g, line), usd in ordered))
-
-
-def _cashflow(menu: Menu, books: Accounts) -> Table:
-    by: dict[tuple[int, str], float] = defaultdict(float)
-    for f in books.flows:
-        by[f.quarter, f.group] += f.usd
-    finance, paid = menu.finance, cash_out_usd(books.flows, menu.quarters)
-    drawn, served = debt_usd(books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac)
-    rows: list[tuple[Cell, ...]] = [
-        (_q(menu, t), *(by[t, g] for g in GROUPS), drawn[t], served[t], paid[t] - drawn[t] + served[t])
-        for t in range(menu.quarters)
-    ]
-    money = (*(f"{g}_usd" for g in GROUPS), "debt_drawn_usd", "debt_service_usd", "cash_out_usd")
-    return Table(("quarter", *money), tuple(rows))
-
-
-def _bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Table:
-    """Unit figures beside public ranges; what falls outside is flagged, never hidden."""
-    accelerators = float(metrics["accelerators.total"].value or 0)
-    capex = float(metrics["cost.capex_usd"].value or 0)
-    facility = float(metrics["power.peak_facility_mw"].value or 0)
-    if not accelerators or not facility:
-        return Table(("figure", "value", "low", "high", "inside", "source"), ())
-    hardware = [f for f in books.flows if f.group == "capex"]
-    network = sum(f.usd for f in hardware if f.line == "network")
-    compute = network + sum(f.usd for f in hardware if f.line.startswith(("racks", "storage", "order")))
-    figures = {
-        "band-usd-per-accelerator": capex / accelerators,
-        "band-usd-per-mw": capex / facility,
-        "band-w-per-accelerator": facility * 1e6 / accelerators,
-        "band-network-share-frac": network / compute if compute else 0.0,
-    }
-    rows = []
-    for key, value in figures.items():
-        row = catalog.get("finance", key, Parameter)
-        low, high = row.value.bounds
-        rows.append((row.name, value, low, high, "inside" if low <= value <= high else "OUTSIDE", str(row.source)))
-    return Table(("figure", "value", "low", "high", "inside", "source"), tuple(rows))
 
 
 def _checks(menu: Menu, audit: Audit) -> Table:

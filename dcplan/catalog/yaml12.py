@@ -219,3 +219,14 @@ def parse(text: str, path: str, *, ours: bool = False) -> Document:
     if builder.problems:
         raise InputError(builder.problems)
     return Document(path, data, lines, builder.doc.values, builder.doc.keys)
+
+
+def dump(data: Any) -> str:
+    """Data as a YAML document, keys in their order.
+
+    Examples
+    --------
+    >>> dump({"b": [1], "a": "x"}).split()
+    ['b:', '-', '1', 'a:', 'x']
+    """
+    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))

@@ -15,6 +15,7 @@ from dcplan.cli.export import export
 from dcplan.cli.fabric import fabric
 from dcplan.cli.facility import facility
 from dcplan.cli.frontier import frontier
+from dcplan.cli.import_ import import_
 from dcplan.cli.plan import plan
 from dcplan.cli.schema import schema
 from dcplan.cli.show import show
@@ -67,6 +68,7 @@ app.command()(validate)
 app.command()(calibrate)
 app.command()(show)
 app.command()(export)
+app.command("import")(import_)
 app.command()(schema)
 app.command()(doctor)
 app.add_typer(catalog, name="catalog")

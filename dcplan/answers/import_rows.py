@@ -1,0 +1,153 @@
+"""Reading a user's CSV: rows with their lines, each used or refused with a reason, and names of accelerators."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Accelerator
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.provenance import check_date
+from dcplan.result import Table
+
+MEMORY = re.compile(r"\d+gb")
+MAKERS = frozenset({"nvidia", "amd", "google", "aws", "intel", "instinct", "gpu", "tensor", "core"})
+MOST_BYTES = 200_000_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a file and where it stands."""
+
+    number: int
+    cells: Mapping[str, str]
+
+    def text(self, column: str) -> str:
+        """A cell without surrounding blanks; empty where there is none."""
+        return (self.cells.get(column) or "").strip()
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row that was not taken."""
+
+    number: int
+    what: str
+    reason: str
+
+
+def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[Line]:
+    """All rows of a CSV file.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, is not UTF-8, or lacks a needed column.
+    """
+    place = Place(str(path))
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError([Problem("DC006", f"larger than {MOST_BYTES // 1_000_000} MB", place)])
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError([Problem("DC006", f"cannot be read: {error.strerror}", place)]) from error
+    except UnicodeDecodeError as error:
+        raise InputError([Problem("DC006", "not UTF-8 text", place, help="save it as CSV UTF-8")]) from error
+    reader = csv.DictReader(io.StringIO(text))
+    found = [name.strip() for name in reader.fieldnames or ()]
+    reader.fieldnames = found
+    missing = [name for name in needed if name not in found]
+    if missing:
+        raise InputError(
+            [
+                Problem("DC003", f"no column {name}", Place(str(path), 1, 1), did_you_mean(name, found),
+                        "columns: " + ", ".join(usual))
+                for name in missing
+            ]
+        )  # fmt: skip
+    try:
+        return [Line(reader.line_num, {k: v for k, v in row.items() if k and isinstance(v, str)}) for row in reader]
+    except csv.Error as error:
+        raise InputError([Problem("DC006", f"not CSV: {error}", Place(str(path), reader.line_num, 1))]) from error
+
+
+def number(text: str) -> float | None:
+    """A finite number, or None where there is no text.
+
+    Raises
+    ------
+    ValueError
+        When the text is no finite number.
+
+    Examples
+    --------
+    >>> number("1234.5"), number("")
+    (1234.5, None)
+    """
+    if not text:
+        return None
+    value = float(text)
+    if not abs(value) < 1e18:
+        msg = f"{text} is no finite number"
+        raise ValueError(msg)
+    return value
+
+
+def date_of(text: str) -> str | None:
+    """The date that a cell begins with, remarks behind it left out; None where there is none.
+
+    Examples
+    --------
+    >>> date_of("2026-09-14"), date_of("2026 (rate card)"), date_of("14/09/2026"), date_of("2026-13")
+    ('2026-09-14', '2026', None, None)
+    """
+    match = re.match(r"\d{4}(-Q[1-4]|-\d{2}(-\d{2})?)?(?![\d-])", text)
+    if match is None:
+        return None
+    try:
+        return check_date(match[0])
+    except ValueError:
+        return None
+
+
+def _tokens(text: str) -> frozenset[str]:
+    joined = re.sub(r"(\d+)\s*gb\b", r"\1gb", text.casefold())
+    return frozenset(re.findall(r"[a-z0-9]+", joined)) - MAKERS
+
+
+def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
+    """Catalog id of an accelerator as a price list names it, or why it is not known.
+
+    Examples
+    --------
+    >>> from dcplan.catalog.loader import load
+    >>> accelerator_of("H200-141GB SXM", load())[0], accelerator_of("NVIDIA A100 SXM4 80 GB", load())[0]
+    ('h200-sxm', 'a100-80g-sxm')
+    >>> accelerator_of("H100", load())
+    (None, "'H100' may be h100-nvl, h100-pcie, h100-sxm or h100-sxm-500w: name one")
+    """
+    row = catalog.find("accelerators", text.casefold(), Accelerator)
+    if row is not None:
+        return row.id, ""
+    asked = _tokens(text)
+    table = catalog.table("accelerators", Accelerator)
+    names = {key: _tokens(" ".join((key, r.name, *r.aliases))) for key, r in table.items()}
+    for wanted in (asked, frozenset(x for x in asked if not MEMORY.fullmatch(x))):
+        fits = sorted(key for key, known in names.items() if wanted and wanted <= known)
+        if len(fits) == 1:
+            return fits[0], ""
+        if fits:
+            several = f"{', '.join(fits[:-1])} or {fits[-1]}"
+            return None, f"{text!r} may be {several}: name one"
+    hint = did_you_mean(text.casefold(), list(table))
+    return None, f"no accelerator {text!r} in the catalog" + (f"; did you mean {hint}?" if hint else "")
+
+
+def refused_table(refused: Iterable[Refused]) -> Table:
+    """What was not taken and why."""
+    return Table(("line", "what", "reason"), tuple((r.number, r.what, r.reason) for r in refused))

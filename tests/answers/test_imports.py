@@ -1,0 +1,132 @@
+"""Price lists and cost exports: every row used or refused, and what they become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dcplan.answers.import_prices import fx_of, import_prices
+from dcplan.answers.import_spend import import_spend
+from dcplan.answers.tco import tco
+from dcplan.catalog.loader import load
+from dcplan.catalog.schema import Offer
+from dcplan.errors import InputError
+from dcplan.result import Result
+
+HEAD = (
+    "provider,instance_sku,accelerator,accel_count,region,on_demand_usd_h,reserved_1yr_usd_h,reserved_3yr_usd_h,"
+    "spot_usd_h,capacity_block_usd_h,price_basis,network_gbps,date,currency"
+)
+PRICES = f"""{HEAD}
+AWS,p5en.48xlarge,H200,8,us-east-2,50,,,,,per instance,3200,2026-10-01,
+AWS,p5en.48xlarge,H200,8,us-east-2,51,,,,,per instance,3200,2026-09-01,
+Mine,big-8,H200-141GB SXM,8,,2.5,,,,,per GPU,3200,2026-10 (rate card),
+CoreWeave,h200,H200,1,,,,3.0,,,per GPU,,2026-10,EUR
+AWS,p5en.48xlarge,B200,8,us-east-2,50,,,,,per instance,,2026-10-01,
+Other,x,H100,8,,2.5,,,,,per instance,,2026-10,
+Other,y,H200,8,,cheap,,,,,per instance,,2026-10,
+Other,z,H200,8,,,,,,,per instance,,2026-10,
+S3,standard,storage,,,23,,,,,USD per TB-month,,2026-10,
+"""
+SPEND_HEAD = (
+    "BilledCost,EffectiveCost,ListCost,BillingCurrency,ChargeCategory,ChargePeriodStart,ChargePeriodEnd,"
+    "ConsumedQuantity,ConsumedUnit,CommitmentDiscountStatus,CommitmentDiscountQuantity,CommitmentDiscountUnit,"
+    "ResourceType"
+)
+MONTH = "2026-09-01T00:00:00Z,2026-10-01T00:00:00Z"
+SPEND = f"""{SPEND_HEAD}
+1000,1000,1101,USD,Usage,{MONTH},20,Hours,,,,p5.48xlarge
+0,400,800,USD,Usage,{MONTH},16,Hours,Used,16,Hours,p5.48xlarge
+0,100,200,USD,Usage,{MONTH},,,Unused,4,Hours,p5.48xlarge
+500,0,0,USD,Purchase,{MONTH},,,,,,p5.48xlarge
+90,90,90,EUR,Usage,{MONTH},24,GPU-Hours,,,,p5en.48xlarge
+5,5,5,USD,Usage,{MONTH},3,GB,,,,
+7,7,7,USD,Usage,{MONTH},3,GB,,,,p5.48xlarge
+"""
+
+
+def refused(result: Result) -> dict[int, str]:
+    return {int(str(row[0])): str(row[2]) for row in result.tables["refused"].rows}
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Path:
+    file = tmp_path / "list.csv"
+    file.write_text(PRICES, encoding="utf-8")
+    return file
+
+
+def test_every_row_of_a_price_list_is_used_or_refused(prices: Path) -> None:
+    result, _ = import_prices(prices)
+    why = refused(result)
+    used = {int(str(row[0])) for row in result.tables["prices"].rows}
+    assert used == {2, 4}
+    assert used | why.keys() == set(range(2, 11))
+    assert "line 2 has the price of 2026-10-01" in why[3]
+    assert "currency EUR: give --fx" in why[5]
+    assert "has h200-sxm in the catalog, not b200-sxm" in why[6]
+    assert "may be" in why[7]
+    assert "not a number" in why[8]
+    assert "no price" in why[9]
+    assert "per TB-month" in why[10]
+
+
+def test_an_imported_price_is_what_the_answer_uses(prices: Path, tmp_path: Path) -> None:
+    result, text = import_prices(prices, fx={"EUR": 1.1})
+    folder = tmp_path / "mine"
+    (folder / "cloud").mkdir(parents=True)
+    (folder / "cloud" / "imported.yaml").write_text(text, encoding="utf-8")
+    catalog = load((folder,))
+    own = catalog.get("cloud", "mine-big-8", Offer)
+    assert (own.accelerators, own.kind, own.prices[0].usd_per_h.value) == (8, "node", 20.0)
+    # a price of one accelerator times the eight of the node, in USD; the other terms stay
+    weave = catalog.get("cloud", "coreweave-h200", Offer)
+    assert [p.usd_per_h.value for p in weave.prices if p.term == "reserved-3y"] == [pytest.approx(3.0 * 8 * 1.1)]
+    assert any(p.term == "on-demand" for p in weave.prices)
+    assert result.metrics["rows.used"].value == 3
+    answer = tco("own-or-rent-1024-h200", sets=["sensitivity=null"], catalogs=[str(folder)])
+    row = next(r for r in answer.inputs if r["key"] == "cloud.aws-p5en-48xlarge.on_demand_usd_per_h")
+    assert (row["value"], row["source"]) == (50.0, "list.csv, line 2")
+
+
+def test_spend_gives_the_users_own_rate_and_use(tmp_path: Path) -> None:
+    file = tmp_path / "focus.csv"
+    file.write_text(SPEND, encoding="utf-8")
+    result, text = import_spend(file)
+    rows = {row[0]: dict(zip(result.tables["spend"].columns, row, strict=True))
+            for row in result.tables["spend"].rows}  # fmt: skip
+    p5 = rows["aws-p5-48xlarge"]
+    # 36 used and 4 unused instance-hours of 8 accelerators for 1,500 USD, 2,101 at list price
+    assert p5["used_accelerator_hours"] == 288
+    assert p5["utilization_frac"] == pytest.approx(0.9)
+    assert p5["usd_per_accelerator_hour"] == pytest.approx(1500 / 288)
+    assert p5["average_accelerators"] == pytest.approx(288 / 720)
+    assert p5["below_list_frac"] == pytest.approx(1 - 1500 / 2101)
+    override = yaml.safe_load(text)["overrides"]["own-spend"]["cloud.prices.aws-p5-48xlarge.on_demand_usd_per_h"]
+    assert override["value"] == pytest.approx(50.0)  # 1,000 USD for 20 uncommitted instance-hours
+    why = refused(result)
+    assert set(why) == {5, 6, 7, 8}
+    assert "Purchase" in why[5]
+    assert "EUR" in why[6]
+    assert "no instance" in why[7]
+    assert "no hours" in why[8]
+    euro, _ = import_spend(file, fx={"EUR": 1.2})
+    assert euro.value("spend.accelerator_hours") == 288 + 24
+
+
+def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("provider,instance_sku\nx,y\n", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        import_prices(bad)
+    assert {p.cause for p in error.value.problems} >= {"no column accelerator", "no column date"}
+    bad.write_bytes(b"\xff\xfe\x00")
+    for read in (import_prices, import_spend):
+        with pytest.raises(InputError):
+            read(bad)
+        with pytest.raises(InputError):
+            read(tmp_path / "none.csv")
+    with pytest.raises(InputError):
+        fx_of(("EUR:1",))
