@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from dcplan.answers.book_facts import book_tables
 from dcplan.answers.describe import describe, inputs_of, solver_block
 from dcplan.answers.plan_kept import decisions_of, kept_from
 from dcplan.answers.plan_leads import late_notes, lead_times
@@ -132,6 +133,7 @@ def _answer(
         {"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given
     ]
     tables = tables_of(solved, metrics, question.catalog) | more
+    tables |= book_tables(solved, question, built.ledger)
     if solved.decisions is not None:
         tables["lead_times"] = lead_times(solved.menu, solved.decisions, built.ledger)
         warnings += [{"code": "lead", "message": text} for text in late_notes(tables["lead_times"])]

@@ -16,15 +16,16 @@ class Kind(StrEnum):
 
     PRICES = "prices"
     SPEND = "spend"
+    WORKBOOK = "workbook"
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, or an exported workbook")],
     kind: Annotated[
-        Kind, typer.Option("--kind", help="prices (a price list of rented instances) or spend (a FOCUS cost export)")
+        Kind, typer.Option("--kind", help="prices (a list of rented instances), spend (a FOCUS export) or workbook")
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="prices: overlay folder for --catalogs; spend: file of overrides")
+        Path | None, typer.Option("--out", "-o", help="prices: overlay folder for --catalogs; else: file of overrides")
     ] = None,
     fx: Annotated[list[str] | None, typer.Option("--fx", help="repeatable: EUR=1.08, USD for one EUR")] = None,
     catalogs: CatalogsOption = None,
@@ -33,7 +34,8 @@ def import_(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Read a price list or a cost export: every row is used, or refused with its reason."""
+    """Read a price list, a cost export or an edited workbook: every row is used, or refused with its reason."""
+    from dcplan.answers.import_book import import_book
     from dcplan.answers.import_prices import fx_of, import_prices
     from dcplan.answers.import_spend import import_spend
     from dcplan.cli.output import check_writable, emit
@@ -43,8 +45,11 @@ def import_(
     if out is not None:
         target = out / "cloud" / "imported.yaml" if kind is Kind.PRICES else out
         check_writable(target)
-    answer = import_prices if kind is Kind.PRICES else import_spend
-    result, text = answer(file, catalogs=tuple(Path(c) for c in catalogs or ()), fx=fx_of(tuple(fx or ())))
+    if kind is Kind.WORKBOOK:
+        result, text = import_book(file)
+    else:
+        answer = import_prices if kind is Kind.PRICES else import_spend
+        result, text = answer(file, catalogs=tuple(Path(c) for c in catalogs or ()), fx=fx_of(tuple(fx or ())))
     if target is not None and result.exit_code == 0:
         write_whole(target, text)
         use = f"--catalogs {out}" if kind is Kind.PRICES else "copy into a scenario's overrides"

@@ -19,6 +19,10 @@ class Format(StrEnum):
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="table, json or csv")]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="write to this file instead of stdout")]
+ExportOption = Annotated[
+    str | None, typer.Option("--export", metavar="LIST", help="xlsx,csv,md,json,focus into the folder --out")
+]
+RedactOption = Annotated[bool, typer.Option("--redact", help="own prices and money by item are left out")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="key=value, applied last; repeatable", metavar="K=V")
 ]

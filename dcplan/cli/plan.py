@@ -14,6 +14,7 @@ import typer
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
+    ExportOption,
     FileArgument,
     Format,
     FormatOption,
@@ -21,6 +22,7 @@ from dcplan.cli.options import (
     NoProgressOption,
     OutOption,
     QuietOption,
+    RedactOption,
     SetOption,
     VariantOption,
     VerboseOption,
@@ -55,6 +57,8 @@ def plan(
     hedge: Annotated[
         bool, typer.Option("--hedge", help="one plan for the variants that uncertainty.hedge names")
     ] = False,
+    export: ExportOption = None,
+    redact: RedactOption = False,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
     quiet: QuietOption = False,
@@ -65,11 +69,15 @@ def plan(
 ) -> None:
     """Find the optimal plan of a scenario: what to buy, where, when; audited, with its proven gap."""
     from dcplan.answers.plan import plan as answer
+    from dcplan.cli.exports import export_all, folder_of, targets_of
     from dcplan.cli.output import check_writable, emit, keep, read_result
     from dcplan.report.progress import SolveProgress
+    from dcplan.report.redact import redacted
 
+    targets = targets_of(export)
+    folder = folder_of(targets, out)
     if out is not None:
-        check_writable(out)
+        check_writable(out / "x" if targets else out)
     stopped: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
     fixed = read_result(fix_decisions) if fix_decisions else None
@@ -96,7 +104,11 @@ def plan(
             progress=progress or (lambda *_: None),
             stop=lambda: bool(stopped),
         )
-    emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
+    if redact:
+        result = redacted(result)
+    if folder is not None and result.tables:
+        export_all(result, targets, folder)
+    emit(result, fmt=fmt, out=None if targets else out, quiet=quiet, verbose=verbose, no_color=no_color)
     if result.status in ("incomplete", "interrupted", "infeasible"):
         path = keep(result, str(result.scenario.get("name", "plan")))
         sys.stderr.write(f"kept: {path} (dcplan show {path})\n")

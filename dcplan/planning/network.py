@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dcplan.fabric.bom import Bill, Fills, bill
 from dcplan.fabric.clos import Counts, leaves, size
@@ -26,6 +26,8 @@ class Network:
     racks: float
     transceivers: int
     ports: int
+    parts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Pieces by NIC class and role: leaf, spine, core, switch optic, node optic, cable."""
 
 
 EMPTY = Network(Counts(0, 0, 0, 0, 0, 0), {}, 0.0, 0.0, 0.0, 0, 0)
@@ -84,6 +86,14 @@ def _class_network(
         found.rack_units / option.switch_racks_units,
         found.switch_transceivers + found.node_transceivers,
         links,
+        {
+            (ports.id, "leaf"): counts.leaf,
+            (ports.id, "spine"): counts.spine,
+            (ports.id, "core"): counts.core,
+            (ports.id, "switch optic"): found.switch_transceivers,
+            (ports.id, "node optic"): found.node_transceivers,
+            (ports.id, "cable"): found.cables,
+        },
     )
 
 
@@ -98,6 +108,7 @@ def _plus(a: Network, b: Network) -> Network:
         a.racks + b.racks,
         a.transceivers + b.transceivers,
         a.ports + b.ports,
+        {key: a.parts.get(key, 0) + b.parts.get(key, 0) for key in {**a.parts, **b.parts}},
     )
 
 

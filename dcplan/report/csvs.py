@@ -48,7 +48,7 @@ def metrics_csv(result: Result) -> str:
 
 
 def all_csv(result: Result) -> dict[str, str]:
-    """File name -> text of a whole result."""
+    """File name -> text of a whole result, every table with the same columns whether it has rows or not."""
     files = {f"{name}.csv": table_csv(table) for name, table in result.tables.items()}
     files["metrics.csv"] = metrics_csv(result)
     files["inputs.csv"] = csv_text(INPUT_COLUMNS, ([row.get(c) for c in INPUT_COLUMNS] for row in result.inputs))

@@ -16,10 +16,20 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
     OSError
         When the folder cannot be written; the old file is untouched then.
     """
+    chunks = [text] if isinstance(text, str) else text
+    _write(path, (part.encode("utf-8") for part in chunks))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """The same for bytes."""
+    _write(path, [data])
+
+
+def _write(path: Path, chunks: Iterable[bytes]) -> None:
     path = path.resolve() if path.is_symlink() else path
     if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            stream.writelines([text] if isinstance(text, str) else text)
+        with path.open("wb") as stream:
+            stream.writelines(chunks)
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -27,8 +37,8 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.writelines([text] if isinstance(text, str) else text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.writelines(chunks)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)

@@ -91,6 +91,7 @@ SECTIONS = {
     "rows": "Catalog",
     "prices": "Prices taken",
     "spend": "Own use and rates",
+    "changes": "Inputs changed in the workbook",
     "refused": "Rows not taken",
     "findings": "Findings",
     "versions": "Versions",

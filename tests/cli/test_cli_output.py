@@ -131,7 +131,7 @@ def test_csv_export_reads_back_equal(here: Callable[..., Ran], train_405b: tuple
     _, saved = train_405b
     tables = json.loads(saved.read_text(encoding="utf-8"))["tables"]
     assert here("export", str(saved), "--to", "csv", "-o", "folder").code == 0
-    assert {p.stem for p in Path("folder").iterdir()} == {*tables, "metrics", "inputs"}
+    assert {p.stem for p in Path("folder").iterdir()} == {*tables, "metrics", "inputs", "datapackage"}
     for name, table in tables.items():
         with Path(f"folder/{name}.csv").open(encoding="utf-8", newline="") as stream:
             header, *rows = list(csv.reader(stream))
@@ -147,7 +147,7 @@ def test_json_export_is_the_saved_result(here: Callable[..., Ran], train_405b: t
     _, saved = train_405b
     text = saved.read_text(encoding="utf-8")
     assert here("export", str(saved), "--to", "json").out == text
-    assert here("export", str(saved), "--to", "json", "-o", "again.json").out == ""
+    assert here("export", str(saved), "--to", "json", "-o", "again.json").out == "again.json\n"
     assert Path("again.json").read_text(encoding="utf-8") == text
 
 

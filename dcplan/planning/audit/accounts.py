@@ -51,6 +51,8 @@ class Accounts:
     """Network bought in a quarter; what retires with its racks is bought again with new ones."""
     parts_bought: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
     """Switches and transceivers of the same."""
+    pieces_bought: dict[tuple[str, int], dict[tuple[str, str], int]] = field(default_factory=dict)
+    """All of its pieces by NIC class and role."""
     flows: list[Flow] = field(default_factory=list)
 
     def site(self, menu: Menu, site: str, t: int, what: str) -> float:
@@ -78,6 +80,9 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
             books.parts_bought[hall.id, t] = {
                 "switches": sum(bought.switches.values()) - sum(before.switches.values()),
                 "transceivers": bought.transceivers - before.transceivers,
+            }
+            books.pieces_bought[hall.id, t] = {
+                key: bought.parts.get(key, 0) - before.parts.get(key, 0) for key in {**bought.parts, **before.parts}
             }
             books.halls[hall.id, t] = _hall_quarter(menu, d, hall, t, serving)
     books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *cloud_flows(menu, d)]

@@ -1,0 +1,139 @@
+"""Files that a verb writes beside its answer: workbook, CSV tables, Markdown, all from the finished result."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dcplan.result import Result
+
+
+class Target(StrEnum):
+    """Formats that a result can be exported to."""
+
+    CSV = "csv"
+    JSON = "json"
+    XLSX = "xlsx"
+    MD = "md"
+    FOCUS = "focus"
+    NETBOX = "netbox"
+
+
+SEVERAL = (Target.XLSX, Target.CSV, Target.MD, Target.JSON, Target.FOCUS)
+"""What ``--export`` may name."""
+SUFFIX = {Target.FOCUS: "focus.csv"}
+
+
+def targets_of(text: str | None) -> list[Target]:
+    """Formats named in ``--export``, in order.
+
+    Raises
+    ------
+    InputError
+        When one is not known.
+    """
+    from dcplan.errors import InputError, Place, Problem, did_you_mean
+
+    found = []
+    for name in filter(None, (part.strip() for part in (text or "").split(","))):
+        if name not in SEVERAL:
+            known = ", ".join(SEVERAL)
+            cause = f"{name!r}: one of {known}"
+            raise InputError([Problem("DC050", cause, Place("--export"), did_you_mean(name, list(SEVERAL)))])
+        found.append(Target(name))
+    return found
+
+
+def folder_of(targets: list[Target], out: Path | None) -> Path | None:
+    """Folder of ``--export``: what ``--out`` names, else the one the tool keeps out of git.
+
+    Raises
+    ------
+    InputError
+        When ``--out`` is a file.
+    """
+    from dcplan.errors import InputError, Place, Problem
+
+    if not targets:
+        return None
+    if out is not None and out.is_file():
+        raise InputError([Problem("DC050", f"{out} is a file: --export writes into a folder", Place("--out"))])
+    return out or Path("out")
+
+
+def write_export(result: Result, target: Target, path: Path) -> str:
+    """Write one format and say what was written; ``path`` is a folder for CSV and NetBox, else a file.
+
+    Raises
+    ------
+    InputError
+        When the result cannot become this format.
+    OSError
+        When the path cannot be written; nothing is left half-written.
+    """
+    from dcplan.errors import InputError, Place, Problem
+    from dcplan.report.files import write_bytes, write_whole
+
+    try:
+        if target is Target.CSV:
+            return _csv(result, path)
+        if target is Target.NETBOX:
+            return _netbox(result, path)
+        if target is Target.XLSX:
+            from dcplan.report.book.write import workbook
+
+            write_bytes(path, workbook(result))
+        else:
+            write_whole(path, _text(result, target))
+    except ValueError as error:
+        help_text = "dcplan plan FILE -f json -o RESULT"
+        raise InputError([Problem("DC050", str(error), Place(f"--to {target}"), help=help_text)]) from error
+    return f"{path}"
+
+
+def _text(result: Result, target: Target) -> str:
+    if target is Target.JSON:
+        return result.to_json()
+    if target is Target.FOCUS:
+        from dcplan.report.focus import focus_csv
+
+        return focus_csv(result)
+    from dcplan.report.markdown import markdown
+
+    return markdown(result)
+
+
+def _csv(result: Result, folder: Path) -> str:
+    from dcplan.report.csvs import all_csv
+    from dcplan.report.datapackage import datapackage
+    from dcplan.report.files import write_whole
+
+    files = all_csv(result) | {"datapackage.json": datapackage(result)}
+    for name, text in files.items():
+        write_whole(folder / name, text)
+    return f"{len(files)} files in {folder}"
+
+
+def _netbox(result: Result, folder: Path) -> str:
+    from dcplan.answers.fabric_devices import inventory
+    from dcplan.report.netbox import write_netbox
+
+    cables, models = inventory(result)
+    count = write_netbox(result, cables, models, folder, "dcplan")
+    return f"{count:,} devices in {folder}: import the files in the order of their numbers"
+
+
+def path_of(folder: Path, name: str, target: Target) -> Path:
+    """Where ``--export`` puts a format."""
+    return folder / "csv" if target is Target.CSV else folder / f"{name}.{SUFFIX.get(target, target)}"
+
+
+def export_all(result: Result, targets: list[Target], folder: Path) -> None:
+    """Write every format into a folder; each is said on stderr."""
+    name = str(result.scenario.get("name") or result.verb)
+    for target in targets:
+        written = write_export(result, target, path_of(folder, name, target))
+        sys.stderr.write(f"written: {written}\n")

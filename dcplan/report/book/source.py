@@ -1,0 +1,141 @@
+"""A plan's result as the workbook reads it: facts, amounts and inputs by their keys."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.report.book.grid import Array, Key
+from dcplan.result import Result
+from dcplan.units import quarter_index, quarter_name
+
+HARDWARE = ("racks", "network", "storage")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One figure with its formula over inputs and other facts of its key."""
+
+    value: float
+    unit: str
+    formula: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Everything that a workbook is computed from."""
+
+    result: Result
+    quarters: tuple[str, ...]
+    """Of the horizon, and of commitments after it."""
+    horizon: int
+    facts: Mapping[Key, Mapping[str, Fact]]
+    by_quarter: Mapping[Key, Mapping[str, tuple[Fact, ...]]]
+    """Facts that vary in time."""
+    amounts: Mapping[str, Mapping[Key, Array]]
+    flows: Mapping[tuple[str, str, str], Array]
+    """Payments by group, line and site; those at the end of the horizon are under the group ``residual at end``."""
+    live: Mapping[str, str | None]
+    """Inputs that formulas read, and what ``--set`` calls those that may be edited."""
+
+    @property
+    def length(self) -> int:
+        """Quarters on the ruler."""
+        return len(self.quarters)
+
+    def amount(self, what: str, key: Key) -> Array:
+        """An amount by quarter; zeros where the plan has none."""
+        return self.amounts.get(what, {}).get(key, np.zeros(self.length))
+
+    def keys(self, what: str) -> list[Key]:
+        """Places that have an amount, in their order."""
+        return list(self.amounts.get(what, {}))
+
+
+def source_of(result: Result) -> Source:
+    """Read a plan's tables.
+
+    Raises
+    ------
+    ValueError
+        When the result is not of a plan, or holds none.
+    """
+    missing = [name for name in ("book_facts", "book_amounts", "flows", "cashflow") if name not in result.tables]
+    if missing:
+        msg = f"only a plan can become a workbook: this {result.verb} has no {missing[0]}"
+        raise ValueError(msg)
+    names = [str(row[0]) for row in result.tables["cashflow"].rows]
+    first, horizon = quarter_index(names[0]), len(names)
+    flows = [(quarter_index(str(q)) - first, *rest) for q, *rest in result.tables["flows"].rows]
+    length = max([horizon, *(int(str(f[0])) + 1 for f in flows)])
+    quarters = tuple(quarter_name(first + t) for t in range(length))
+    return Source(
+        result, quarters, horizon, *_facts(result.tables["book_facts"].rows),
+        _amounts(result.tables["book_amounts"].rows, length), _flows(flows, length),
+        {str(key): None if name is None else str(name) for key, name in result.tables["book_live"].rows},
+    )  # fmt: skip
+
+
+def _facts(
+    rows: Iterable[tuple[object, ...]],
+) -> tuple[dict[Key, dict[str, Fact]], dict[Key, dict[str, tuple[Fact, ...]]]]:
+    single: dict[Key, dict[str, Fact]] = defaultdict(dict)
+    varying: dict[Key, dict[str, tuple[Fact, ...]]] = defaultdict(dict)
+    for name, place, cooling, item, quarter, value, unit, formula in rows:
+        key = (_blank(place), _blank(cooling), _blank(item))
+        fact = Fact(float(str(value)), _blank(unit), _blank(formula))
+        if quarter is None:
+            single[key][str(name)] = fact
+        else:
+            varying[key][str(name)] = (*varying[key].get(str(name), ()), fact)
+    return single, varying
+
+
+def _blank(cell: object) -> str:
+    return "" if cell is None else str(cell)
+
+
+def _amounts(rows: Iterable[tuple[object, ...]], length: int) -> dict[str, dict[Key, Array]]:
+    found: dict[str, dict[Key, Array]] = defaultdict(dict)
+    for what, place, cooling, item, quarter, amount in rows:
+        key = (_blank(place), _blank(cooling), _blank(item))
+        series = found[str(what)].setdefault(key, np.zeros(length))
+        series[int(str(quarter))] += float(str(amount))
+    return found
+
+
+def _flows(rows: Iterable[tuple[object, ...]], length: int) -> dict[tuple[str, str, str], Array]:
+    found: dict[tuple[str, str, str], Array] = {}
+    for t, group, line, site, falls, usd in rows:
+        name = f"{group} at end" if falls == "end" else str(group)
+        series = found.setdefault((name, str(line), str(site)), np.zeros(length))
+        series[int(str(t))] += float(str(usd))
+    return found
+
+
+def placements(source: Source) -> list[Key]:
+    """Systems in halls that the plan uses."""
+    return [key for key, facts in source.facts.items() if "rated_kw" in facts]
+
+
+def halls(source: Source) -> list[str]:
+    """Halls of the plan."""
+    return [place for (place, cooling, _), facts in source.facts.items() if "storage_usd" in facts and not cooling]
+
+
+def sites(source: Source) -> list[str]:
+    """Sites of the plan."""
+    return [place for (place, _, _), facts in source.facts.items() if "block_usd" in facts]
+
+
+def coolings(source: Source, hall: str) -> list[Key]:
+    """Cooling options that are fitted in a hall."""
+    return [key for key, facts in source.facts.items() if key[0] == hall and "pue" in facts]
+
+
+def of_site(source: Source, site: str) -> list[str]:
+    """Halls of a site."""
+    return [hall for hall in halls(source) if hall.partition("/")[0] == site]

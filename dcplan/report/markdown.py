@@ -1,0 +1,88 @@
+"""Markdown of a result for a pull request or a job summary: the answer first, under GitHub's size, cut by sections."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+from dcplan.report.numbers import is_number, shown
+from dcplan.report.terminal import SECTIONS
+from dcplan.result import Cell, Result, Table
+
+LIMIT = 65_536
+"""Characters of a GitHub comment."""
+FIRST_ROWS = 30
+"""Rows of a long table; the rest is in the CSV export."""
+FIRST = ("racks", "jobs", "power", "cost", "cashflow", "binding", "conflict", "remedies")
+
+
+def markdown(result: Result) -> str:
+    """The whole answer; sections that do not fit are named at the end, none is cut in the middle."""
+    name = str(result.scenario.get("name") or result.verb)
+    head = f"<!-- dcplan:{_comment(name)} -->\n**{escaped(result.headline)}**\n\n"
+    head += _figures(result) + _expected(result) + _warnings(result)
+    order = [*FIRST, *(key for key in SECTIONS if key not in FIRST)]
+    parts = [(key, _section(SECTIONS.get(key, key), result.tables[key])) for key in order
+             if key in result.tables and result.tables[key].rows]  # fmt: skip
+    text, left = head, []
+    for key, part in parts:
+        if len(text) + len(part) > LIMIT - 2_000:
+            left.append(f"{key} ({len(result.tables[key].rows):,} rows)")
+        else:
+            text += part
+    if left:
+        text += "\nNot shown here, see the CSV or HTML export: " + ", ".join(left) + "\n"
+    return text
+
+
+def escaped(text: str) -> str:
+    """Text that neither HTML nor Markdown nor a mention can be made of.
+
+    Examples
+    --------
+    >>> escaped("<b>"), escaped("@team") == "@team", escaped("a|b") == "a" + chr(92) + "|b"
+    ('&lt;b&gt;', False, True)
+    """
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", html.escape(plain, quote=False)).replace("@", "@\u200b")
+
+
+def _comment(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]", "-", text)
+
+
+def table_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Rows as a Markdown table, numbers to the right."""
+    kept = list(rows)
+    right = [any(is_number(row[i]) for row in kept) for i in range(len(columns))]
+    lines = ["| " + " | ".join(escaped(c) for c in columns) + " |",
+             "| " + " | ".join("---:" if r else "---" for r in right) + " |"]  # fmt: skip
+    lines += ["| " + " | ".join(escaped(shown(c, x)) for c, x in zip(columns, row, strict=True)) + " |" for row in kept]
+    return "\n".join(lines) + "\n"
+
+
+def _section(title: str, table: Table) -> str:
+    text = table_text(table.columns, table.rows[:FIRST_ROWS])
+    more = len(table.rows) - FIRST_ROWS
+    rest = f"\n{more:,} rows more\n" if more > 0 else ""
+    return f"\n<details><summary>{html.escape(title)}</summary>\n\n{text}{rest}\n</details>\n"
+
+
+def _figures(result: Result) -> str:
+    rows = [(key, shown(key, m.value), m.unit, m.label) for key, m in result.metrics.items() if m.value is not None]
+    return table_text(("metric", "value", "unit", "meaning"), rows[:FIRST_ROWS]) if rows else ""
+
+
+def _expected(result: Result) -> str:
+    """Expectations, failed ones first."""
+    rows = [
+        ("passed" if e["passed"] else "FAILED" if e["severity"] == "error" else "warning", str(e.get("id") or ""),
+         str(e["metric"]), str(e.get("note") or ""))
+        for e in sorted(result.expectations, key=lambda e: bool(e["passed"]))
+    ]  # fmt: skip
+    return "\n" + table_text(("result", "expectation", "metric", "note"), rows) if rows else ""
+
+
+def _warnings(result: Result) -> str:
+    return "".join(f"\n- {escaped(str(w['code']))}: {escaped(str(w['message']))}" for w in result.warnings) + "\n"

@@ -1,0 +1,60 @@
+"""A result without confidential prices: what the user's own quotes are, and what could be divided back into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dcplan.result import Metric, Result, Table
+
+HIDDEN = "redacted"
+BY_ITEM = frozenset(
+    {"flows", "cost", "racks", "network", "storage", "onsite", "cloud", "commitments", "drivers", "bands", "tornado",
+     "term_structure", "lines", "sides", "rented", "units", "bill", "run_cost", "prices", "spend", "changes"}
+)  # fmt: skip
+"""Tables in which money stands beside the thing that it buys."""
+BOOK = "book_"
+
+
+def redacted(result: Result) -> Result:
+    """The same answer with totals of money, but neither unit prices nor money by item.
+
+    Inputs of money that the scenario or a command line gave lose value, bounds, source and note; money columns of
+    tables by item are emptied; the workbook's facts are dropped, so that no workbook can be made of it. Totals stay:
+    who knows the counts may still divide them.
+    """
+    tables = {
+        name: _without_money(table) if name in BY_ITEM else table
+        for name, table in result.tables.items()
+        if not name.startswith(BOOK)
+    }
+    metrics = {key: _metric(key, metric) for key, metric in result.metrics.items()}
+    warnings = [w if "USD" not in str(w.get("message")) else {**w, "message": HIDDEN} for w in result.warnings]
+    return replace(
+        result, tables=tables, metrics=metrics, inputs=[_input(row) for row in result.inputs], warnings=warnings
+    )
+
+
+def _is_money(name: str) -> bool:
+    return "usd" in name.casefold() or "price" in name.casefold()
+
+
+def _without_money(table: Table) -> Table:
+    hidden = {i for i, column in enumerate(table.columns) if _is_money(column)}
+    if "input" in table.columns:  # a sensitivity: bounds of a price are the price
+        hidden |= {i for i, column in enumerate(table.columns) if column in ("low", "now", "high", "switches_at")}
+    rows = tuple(tuple(None if i in hidden else cell for i, cell in enumerate(row)) for row in table.rows)
+    return Table(table.columns, rows)
+
+
+def _metric(key: str, metric: Metric) -> Metric:
+    if key.startswith(("cost.", "owned.npv", "rented.")) and "per_" not in key:
+        return replace(metric, low=None, high=None)
+    return replace(metric, value=None, low=None, high=None) if _is_money(key) else metric
+
+
+def _input(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    if str(row.get("status")) != "input" or not _is_money(str(row.get("key"))):
+        return row
+    return {**row, "value": HIDDEN, "low": None, "high": None, "source": None, "note": None}

@@ -1,0 +1,193 @@
+"""The workbook is live and right: recalculated by an independent engine it equals the plan, edited or not."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dcplan.answers.import_book import import_book
+from dcplan.answers.plan import plan
+from dcplan.errors import InputError
+from dcplan.report.book.write import workbook
+from dcplan.result import Result, Table
+from tests.report.books import cells, editable, edited, recalculated, summary, zeroed
+
+SCENARIOS = ("train-405b-in-90-days", "own-or-rent-1024-h200", "fleet-renewal", "meta-24k-h100")
+LIVE = {
+    "cost.npv_usd", "cost.capex_usd", "cost.energy_usd", "cost.opex_usd", "cost.cloud_usd", "cost.residual_usd",
+    "power.peak_facility_mw", "power.peak_it_mw", "power.annual_pue", "carbon.operational_t",
+}  # fmt: skip
+REFERENCE = re.compile(r"(?:[A-Za-z_]+!)?\$?[A-Z]{1,3}\$?\d+")
+Made = tuple[str, Result, Path]
+PLAIN = {"0", "1", "2", "3", "4", "12", "24", "100", "1000", "8760"}
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A scenario, its plan and its workbook."""
+    result = plan(request.param, gap=0.05)
+    file = tmp_path_factory.mktemp("book") / "book.xlsx"
+    file.write_bytes(workbook(result))
+    return request.param, result, file
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    """One plan and its workbook."""
+    result = plan(SCENARIOS[0], gap=0.05)
+    file = tmp_path_factory.mktemp("book") / "book.xlsx"
+    file.write_bytes(workbook(result))
+    return result, file
+
+
+def test_with_zeroed_caches_another_engine_finds_the_plans_figures(made: Made) -> None:
+    _, result, file = made
+    bare = zeroed(file)
+    assert set(summary(bare).values()) == {0.0}  # the caches are gone
+    found = summary(recalculated(bare))
+    assert found.keys() >= LIVE
+    for key, value in found.items():
+        assert value == pytest.approx(result.metrics[key].value, rel=1e-9), key
+
+
+def test_five_edited_inputs_give_the_same_decisions_figures(made: Made) -> None:
+    name, result, file = made
+    for seed in (1, 2):
+        rng = random.Random(seed)  # noqa: S311 - a fixed choice of inputs
+        known = editable(file)
+        changes = {key: known[key] * rng.uniform(1.0, 1.15) for key in rng.sample(sorted(known), 5)}
+        found = summary(recalculated(edited(file, changes)))
+        there = plan(name, sets=[f"{key}={value!r}" for key, value in changes.items()], fix_decisions=result)
+        for key, value in found.items():
+            assert value == pytest.approx(there.metrics[key].value, rel=1e-9), (key, changes)
+
+
+def test_prices_and_tariffs_are_live(made: Made) -> None:
+    names = editable(made[2])
+    for part in ("price_usd", "usd_per_kwh", "discount_rate"):
+        assert any(part in name for name in names), part
+
+
+def test_checks_are_green_and_no_cell_is_an_error(made: Made) -> None:
+    again = cells(recalculated(zeroed(made[2])), values=True)
+    assert not [at for at, value in again.items() if str(value).startswith("#")]
+    assert again["Summary", "B3"] == "OK"
+    checks = [v for (sheet, at), v in again.items() if sheet == "Checks" and at.startswith("D") and at != "D5"]
+    assert set(checks) == {"OK"}
+    assert len(checks) > 10
+
+
+def test_an_edit_beyond_the_grid_turns_a_check_red(one: tuple[Result, Path]) -> None:
+    _, file = one
+    switch = next(name for name in editable(file) if name.endswith("typical_kw"))
+    wide = edited(file, {switch: 100.0})
+    found = cells(recalculated(wide), values=True)
+    assert found["Summary", "B3"] == "CHECK"
+
+
+def test_two_exports_are_the_same_bytes(one: tuple[Result, Path]) -> None:
+    result, file = one
+    assert workbook(result) == file.read_bytes()
+
+
+def test_each_row_is_one_formula_and_holds_no_facts(one: tuple[Result, Path]) -> None:
+    formulas = {at: v for at, v in cells(one[1], values=False).items() if isinstance(v, str) and v.startswith("=")}
+    rows: dict[tuple[str, str], set[str]] = {}
+    for (sheet, at), text in formulas.items():
+        if not (sheet.startswith("Calc") or sheet == "Cashflow"):
+            continue
+        column, row = re.match(r"([A-Z]+)(\d+)", at).groups()  # type: ignore[union-attr]
+        if column >= "G" or len(column) > 1:
+            relative = re.sub(rf"(?<![A-Z$]){column}(?=\d)", "C", text)
+            rows.setdefault((sheet, row), set()).add(relative)
+        for number in re.findall(r"(?<![A-Za-z$\d.])\d+(?:\.\d+)?(?:e-?\d+)?", REFERENCE.sub("", text)):
+            assert number in PLAIN, (sheet, at, text)
+    assert len(rows) > 30
+    assert not {row: texts for row, texts in rows.items() if len(texts) > 1}
+
+
+def test_text_that_looks_like_a_formula_stays_text(tmp_path: Path) -> None:
+    scenario = tmp_path / "evil.yaml"
+    text = Path("scenarios/own-or-rent-1024-h200.yaml").read_text(encoding="utf-8")
+    source = '{value: 340000, source: "=HYPERLINK(1)", note: "@SUM(1)"}'
+    scenario.write_text(text.replace("fleet: {", f"prices: {{dgx-h200: {{price_usd: {source}}}}}\nfleet: {{"), "utf-8")
+    file = tmp_path / "book.xlsx"
+    file.write_bytes(workbook(plan(str(scenario))))
+    found = [at for at, value in cells(file, values=False).items() if value == "=HYPERLINK(1)"]
+    assert found
+    import openpyxl
+
+    book = openpyxl.load_workbook(file)
+    assert {book[sheet][at].data_type for sheet, at in found} == {"s"}
+
+
+def test_edited_inputs_come_back_as_overrides(one: tuple[Result, Path], tmp_path: Path) -> None:
+    result, file = one
+    change = {"systems.gb200-nvl72.price_usd": 3_000_000.0, "sites.ashburn.energy.usd_per_kwh": 0.1}
+    book = edited(file, change)
+    answer, text = import_book(book)
+    assert answer.metrics["rows.used"].value == 2
+    block = yaml.safe_load(text)["overrides"]["workbook"]
+    assert {key: entry["value"] for key, entry in block.items()} == change
+    base = Path("scenarios/train-405b-in-90-days.yaml").read_text(encoding="utf-8")
+    scenario = tmp_path / "edited.yaml"
+    scenario.write_text(base + "\n" + text + "scenarios: {edited: [workbook]}\n", encoding="utf-8")
+    there = plan(str(scenario), variant="edited", fix_decisions=result)
+    assert summary(recalculated(book))["cost.npv_usd"] == pytest.approx(there.metrics["cost.npv_usd"].value, rel=1e-9)
+
+
+def test_cells_that_are_no_inputs_are_refused_by_row(one: tuple[Result, Path], tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.load_workbook(one[1])
+    sheet = book["Inputs"]
+    for row in range(6, sheet.max_row + 1):
+        if sheet.cell(row, 1).value == "accelerators.gb200.hbm_gb":
+            sheet.cell(row, 3).value = 200
+        if sheet.cell(row, 1).value == "systems.gb200-nvl72.price_usd":
+            sheet.cell(row, 3).value = "much"
+    book.save(tmp_path / "bad.xlsx")
+    with pytest.raises(InputError, match="'much' is no number"):
+        import_book(tmp_path / "bad.xlsx")
+    (tmp_path / "no.xlsx").write_bytes(b"PK nothing")
+    with pytest.raises(InputError, match="cannot be read"):
+        import_book(tmp_path / "no.xlsx")
+
+
+def test_only_a_plan_becomes_a_workbook() -> None:
+    with pytest.raises(ValueError, match="only a plan"):
+        workbook(Result("train", "ok", 0, "", tables={"x": Table((), ())}))
+
+
+@pytest.mark.office
+@pytest.mark.slow
+def test_libreoffice_finds_the_plans_figures(made: Made, tmp_path: Path) -> None:
+    """The reference spreadsheet, told to recalculate on loading: by default it trusts the caches."""
+    _, result, file = made
+    office = shutil.which("soffice")
+    assert office, "LibreOffice Calc is not installed"
+    profile = tmp_path / "profile" / "user"
+    profile.mkdir(parents=True)
+    item = (
+        '<item oor:path="/org.openoffice.Office.Calc/Formula/Load"><prop oor:name="OOXMLRecalcMode" oor:op="fuse">'
+        "<value>0</value></prop></item>"
+    )
+    names = 'xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+    (profile / "registrymodifications.xcu").write_text(
+        f'<?xml version="1.0" encoding="UTF-8"?><oor:items {names}>{item}</oor:items>', encoding="utf-8"
+    )
+    bare = zeroed(file)
+    subprocess.run(
+        [office, "--headless", f"-env:UserInstallation=file://{tmp_path / 'profile'}", "--convert-to",
+         "xlsx:Calc MS Excel 2007 XML", "--outdir", str(tmp_path / "out"), str(bare)],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    found = summary(tmp_path / "out" / bare.name)
+    for key, value in found.items():
+        assert value == pytest.approx(result.metrics[key].value, rel=1e-9), key
