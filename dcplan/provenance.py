@@ -52,6 +52,20 @@ def _exists(text: str) -> bool:
     return True
 
 
+def first_day(as_of: str) -> str:
+    """First day that a date names, so that dates of any form can be ordered.
+
+    Examples
+    --------
+    >>> [first_day(x) for x in ("2026", "2026-Q2", "2026-09", "2026-09-14")]
+    ['2026-01-01', '2026-04-01', '2026-09-01', '2026-09-14']
+    """
+    year, _, rest = as_of.partition("-")
+    if rest.startswith("Q"):
+        return f"{year}-{3 * int(rest[1:]) - 2:02d}-01"
+    return "-".join((year, *([rest] if rest else ["01"]), *(["01"] if rest.count("-") == 0 else [])))
+
+
 AsOf = Annotated[
     str,
     BeforeValidator(lambda x: str(x) if isinstance(x, int) and not isinstance(x, bool) else x),

@@ -16,6 +16,7 @@ from dcplan.catalog.schema import Offer
 from dcplan.catalog.schema.market import TERMS
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_INPUT, EXIT_OK, InputError, Place, Problem
+from dcplan.provenance import first_day
 from dcplan.result import Metric, Result, Table
 
 PRICES = {
@@ -38,6 +39,9 @@ PROVIDERS = {
 """What price lists call a provider -> its key in the catalog."""
 EACH = ("per gpu", "per chip", "per accelerator")
 """Bases of a price for one accelerator."""
+MOST_COUNT, MOST_GBPS = 100_000, 1e6
+MOST_OVERLAY = 8_000_000
+"""Bytes of a catalog file that the loader reads."""
 WHOLE_NODE = 4
 """Accelerators from which a new instance with a network figure counts as a whole node."""
 
@@ -86,13 +90,28 @@ def import_prices(
     taken, double = _latest(taken)
     refused = sorted((*refused, *double), key=lambda r: r.number)
     text = dump({"cloud": _offers(taken, catalog)})
+    if len(text.encode()) > MOST_OVERLAY:
+        cause = f"an overlay of {len(text) / 1e6:.0f} MB: at most {MOST_OVERLAY / 1e6:.0f} MB are read; split the list"
+        raise InputError([Problem("DC006", cause, Place(str(path)))])
+    serves = {row["id"]: row.get("kind") for row in _offers(taken, catalog)}
     rows = tuple(
-        (p.line, p.offer, p.region, p.accelerator, p.count, term, usd, usd / p.count, p.as_of)
+        (
+            p.line,
+            p.offer,
+            p.region,
+            p.accelerator,
+            p.count,
+            term,
+            usd,
+            usd / p.count,
+            p.as_of,
+            "no: not a whole node with a network figure" if serves.get(p.offer) == "partial" else "yes",
+        )
         for p in taken
         for term, usd in p.usd_per_h.items()
     )
     columns = ("line", "offer", "region", "accelerator", "accelerators", "term", "usd_per_h",
-               "usd_per_accelerator_hour", "as_of")  # fmt: skip
+               "usd_per_accelerator_hour", "as_of", "serves_plans")  # fmt: skip
     out = len({r.number for r in refused} - {p.line for p in taken})
     code = EXIT_OK if taken else EXIT_INPUT
     result = Result(
@@ -118,7 +137,7 @@ def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> P
         prices = {term: number(line.text(column)) for column, term in PRICES.items()}
         count, network = number(line.text("accel_count")), number(line.text("network_gbps"))
     except ValueError as error:
-        return f"not a number: {error}"
+        return str(error)
     rate = _rate(line, fx)
     wrong = _wrong(line, count, [usd for usd in prices.values() if usd is not None])
     if wrong or count is None or isinstance(rate, str):
@@ -130,8 +149,10 @@ def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> P
 
 def _wrong(line: Line, count: float | None, prices: list[float]) -> str:
     """What is wrong with the amounts of a row; empty where nothing is."""
-    if count is None or count < 1 or count != int(count):
-        return "accel_count: a whole number from 1 is needed"
+    if count is None or not 1 <= count <= MOST_COUNT or count != int(count):
+        return f"accel_count: a whole number from 1 to {MOST_COUNT:,} is needed"
+    if not 0 < (number(line.text("network_gbps")) or 1.0) <= MOST_GBPS:
+        return "network_gbps is above 0"
     if not prices:
         return "no price in it"
     if min(prices) <= 0:
@@ -162,8 +183,8 @@ def _priced(
     named = line.text("provider")
     provider = PROVIDERS.get(named.casefold(), _slug(named))
     sku = line.text("instance_sku")
-    if not provider or not sku:
-        return "provider and instance_sku are needed"
+    if not provider or not _slug(sku):
+        return "provider and instance_sku are needed, with letters or digits to make an id of"
     chip, why = accelerator_of(line.text("accelerator"), catalog)
     offer = _known(provider, sku, catalog)
     if offer is not None:
@@ -198,15 +219,20 @@ def _slug(text: str) -> str:
 
 
 def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
-    """New instances of one name but of several accelerators get the accelerator into their ids."""
+    """New instances of one id but of several names or accelerators get ids of their own."""
     kinds: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    names: dict[str, list[str]] = defaultdict(list)
     for row in taken:
         kinds[row.offer].add((row.accelerator, row.count))
+        if row.sku not in names[row.offer]:
+            names[row.offer].append(row.sku)
 
     def named(row: Priced) -> Priced:
-        if len(kinds[row.offer]) == 1 or catalog.find("cloud", row.offer, Offer) is not None:
+        if catalog.find("cloud", row.offer, Offer) is not None:
             return row
-        return replace(row, offer=f"{row.offer}-{row.accelerator}-{row.count}")
+        key = row.offer if len(kinds[row.offer]) == 1 else f"{row.offer}-{row.accelerator}-{row.count}"
+        which = names[row.offer].index(row.sku)  # names that differ in signs alone
+        return replace(row, offer=f"{key}-{which + 1}" if which else key)
 
     return [named(row) for row in taken]
 
@@ -217,7 +243,7 @@ def _latest(taken: list[Priced]) -> tuple[list[Priced], list[Refused]]:
     for row in taken:
         for term in row.usd_per_h:
             key = (row.offer, row.region, term)
-            if key not in best or row.as_of > best[key].as_of:
+            if key not in best or first_day(row.as_of) > first_day(best[key].as_of):
                 best[key] = row
     kept, refused = [], []
     for row in taken:
@@ -260,6 +286,9 @@ def _offers(taken: list[Priced], catalog: Catalog) -> list[dict[str, Any]]:
     return found
 
 
+MOST_RATE = 1e6
+
+
 def fx_of(texts: tuple[str, ...]) -> dict[str, float]:
     """``EUR=1.08`` as USD for one EUR.
 
@@ -271,7 +300,7 @@ def fx_of(texts: tuple[str, ...]) -> dict[str, float]:
     found = {}
     for text in texts:
         match = re.fullmatch(r"([A-Z]{3})=(\d+(?:\.\d+)?)", text)
-        if match is None or not float(match[2]) > 0:
+        if match is None or not 0 < float(match[2]) < MOST_RATE:
             raise InputError([Problem("DC050", f"{text!r}: expected a rate such as EUR=1.08", Place("--fx"))])
         found[match[1]] = float(match[2])
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from dcplan.result import Table
 
 MEMORY = re.compile(r"\d+gb")
 MAKERS = frozenset({"nvidia", "amd", "google", "aws", "intel", "instinct", "gpu", "tensor", "core"})
+MOST = 1e15
+"""Beyond it a number is a slip."""
 MOST_BYTES = 200_000_000
 
 
@@ -59,7 +62,13 @@ def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[
     except UnicodeDecodeError as error:
         raise InputError([Problem("DC006", "not UTF-8 text", place, help="save it as CSV UTF-8")]) from error
     reader = csv.DictReader(io.StringIO(text))
-    found = [name.strip() for name in reader.fieldnames or ()]
+    try:
+        found = [name.strip() for name in reader.fieldnames or ()]
+    except csv.Error as error:
+        raise InputError([Problem("DC006", f"not CSV: {error}", Place(str(path), 1, 1))]) from error
+    twice = sorted({name for name in found if name and found.count(name) > 1})
+    if twice:
+        raise InputError([Problem("DC015", f"column {name} stands twice", Place(str(path), 1, 1)) for name in twice])
     reader.fieldnames = found
     missing = [name for name in needed if name not in found]
     if missing:
@@ -91,9 +100,12 @@ def number(text: str) -> float | None:
     """
     if not text:
         return None
-    value = float(text)
-    if not abs(value) < 1e18:
-        msg = f"{text} is no finite number"
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.inf
+    if not abs(value) < MOST:
+        msg = f"{text[:40]!r} is no number: digits with a decimal point, without separators, below 1e15"
         raise ValueError(msg)
     return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ HOURS = {
 OF_ONE = ("gpu-hours", "gpu hours", "accelerator-hours", "chip-hours", "chip hours")
 """Units that count accelerators, not instances."""
 UNUSED = "unused"
+COMPUTE = ("compute", "ai and machine learning")
+"""FOCUS service categories that hours of accelerators may be under."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class Use:
     hours: float
     """Accelerator-hours, paid for."""
     unused: bool
-    committed: bool
+    term: str
+    """on_demand, spot or committed."""
     effective_usd: float
     list_usd: float
     start: datetime
@@ -112,6 +115,9 @@ def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Us
     category = line.text("ChargeCategory").casefold()
     if category != "usage":
         return f"ChargeCategory {line.text('ChargeCategory')}: no use of hours"
+    service = line.text("ServiceCategory").casefold()
+    if service and service not in COMPUTE:
+        return f"ServiceCategory {line.text('ServiceCategory')}: no compute"
     offer = next((o for column in NAMES if (o := _named(line.text(column), offers)) is not None), None)
     if offer is None:
         return "no instance of the catalog is named in it"
@@ -122,15 +128,22 @@ def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Us
     try:
         cost, listed = number(line.text("EffectiveCost")), number(line.text("ListCost"))
         hours = _hours(line, offer)
-        start, end = (datetime.fromisoformat(line.text(c)) for c in ("ChargePeriodStart", "ChargePeriodEnd"))
+        start, end = (_moment(line.text(c)) for c in ("ChargePeriodStart", "ChargePeriodEnd"))
     except ValueError as error:
         return str(error)
     if cost is None or end <= start:
         return "no EffectiveCost" if cost is None else "the charge period ends before it starts"
     status = line.text("CommitmentDiscountStatus").casefold()
-    committed = bool(status) or line.text("PricingCategory").casefold() == "committed"
-    return Use(offer, line.number, hours, status == UNUSED, committed, cost * rate,
+    pricing = line.text("PricingCategory").casefold()
+    term = "committed" if status or pricing == "committed" else "spot" if pricing == "dynamic" else "on_demand"
+    return Use(offer, line.number, hours, status == UNUSED, term, cost * rate,
                (cost if listed is None else listed) * rate, start, end)  # fmt: skip
+
+
+def _moment(text: str) -> datetime:
+    """A date and time; without a zone it is UTC, as FOCUS asks for."""
+    found = datetime.fromisoformat(text)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def _named(text: str, offers: Mapping[str, Offer]) -> Offer | None:
@@ -163,7 +176,7 @@ def _hours(line: Line, offer: Offer) -> float:
 def _totals(uses: list[Use]) -> dict[str, Metric]:
     used = sum(u.hours for u in uses if not u.unused)
     paid = sum(u.hours for u in uses)
-    if not used:
+    if used <= 0 or paid <= 0:
         return {}
     return {
         "spend.accelerator_hours": Metric(used, "h", "Used"),
@@ -182,18 +195,20 @@ def _summed(by: Mapping[str, list[Use]], path: Path) -> tuple[Table, dict[str, A
         used, cost = paid - unused, sum(u.effective_usd for u in uses)
         first, last = min(u.start for u in uses), max(u.end for u in uses)
         clock = (last - first).total_seconds() / SECONDS_PER_HOUR
-        each = cost / used if used else None
+        each = cost / used if used > 0 else None
         full = sum(u.list_usd for u in uses)
         rows.append(
             (key, uses[0].offer.accelerator, str(first.date()), str(last.date()), used, unused,
-             used / paid if paid else None, used / clock, cost, each, 1.0 - cost / full if full else None)
+             used / paid if paid > 0 else None, used / clock, cost, each, 1.0 - cost / full if full > 0 else None)
         )  # fmt: skip
-        loose = [u for u in uses if not u.committed and u.hours]
-        if loose:
-            hourly = sum(u.effective_usd for u in loose) / sum(u.hours for u in loose) * uses[0].offer.accelerators
-            overrides[f"cloud.prices.{key}.on_demand_usd_per_h"] = {
-                "value": hourly, "source": f"{path.name}: effective cost of uncommitted use", "as_of": str(last.date()),
-            }  # fmt: skip
+        for term, words in (("on_demand", "uncommitted use"), ("spot", "spot use")):
+            own = [u for u in uses if u.term == term]
+            hours, usd = sum(u.hours for u in own), sum(u.effective_usd for u in own)
+            if hours > 0 and usd > 0:
+                overrides[f"cloud.prices.{key}.{term}_usd_per_h"] = {
+                    "value": usd / hours * uses[0].offer.accelerators,
+                    "source": f"{path.name}: effective cost of {words}", "as_of": str(last.date()),
+                }  # fmt: skip
     columns = ("offer", "accelerator", "from", "to", "used_accelerator_hours", "unused_accelerator_hours",
                "utilization_frac", "average_accelerators", "effective_usd", "usd_per_accelerator_hour",
                "below_list_frac")  # fmt: skip

@@ -12,7 +12,7 @@ from dcplan.answers.tco_sides import Owned, owned_of
 from dcplan.answers.tco_tables import bridge_table, lines_table, years_table
 from dcplan.catalog.schema import Offer
 from dcplan.economics.ranges import Array
-from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK, InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.menu.types import Menu
@@ -23,6 +23,7 @@ from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.units import HOURS_PER_QUARTER, money
 
+CENT = 0.01
 MOST_PAIRS = 12
 """Offers and terms that are each planned alone; with more only their best mix is."""
 SHARE_OF_BEST = {"hybrid": 0.4, "owned": 0.3}
@@ -93,13 +94,19 @@ def _way(name: str, menu: Menu, question: Question, built: Built, gap: float, ti
     solved = solve_menu(loaded, question, gap=gap, time_limit_s=time_limit_s)
     if solved.audit is None or solved.decisions is None:
         none = solved.status == highs.INFEASIBLE
-        return Way(
-            name, None, solved, math.inf, "cannot do the work in its limits" if none else "no plan found in time"
-        )
+        return Way(name, None, solved, math.inf, _cannot(name, menu) if none else "no plan found in time")
     books = make_accounts(menu, solved.decisions)  # at the offers' own prices: the adders get lines of their own
     priced = replace(solved, menu=menu, audit=replace(solved.audit, books=books))
     rent: dict[str, Array] = rent_lines(menu, solved.decisions, books.flows, built.ledger)
     return Way(name, owned_of(question, built, priced, rent), priced, solved.gap_frac)
+
+
+def _cannot(name: str, menu: Menu) -> str:
+    if name.startswith("rented") and not menu.offers:
+        return "no cloud: in the scenario"
+    return "cannot do the work in its limits: dcplan explain FILE says which" + (
+        "" if name == "hybrid" else ", with the other side left out"
+    )
 
 
 def _without_cloud(menu: Menu) -> Menu:
@@ -147,6 +154,7 @@ def _result(question: Question, built: Built, ways: list[Way], gap: float, began
         metrics[f"{way.name}.npv_usd"] = Metric(npv, "USD", "Present cost after tax and debt")
         gap_frac = way.gap_frac
         over = npv - hybrid.npv_usd if hybrid is not None else None
+        over = 0.0 if over is not None and abs(over) < CENT else over
         rows.append((way.name, npv, over, _accelerators(way.solved), _rented_hours(way.solved), gap_frac, ""))
     rows = rows[:3] + sorted(rows[3:], key=lambda r: float(str(r[1])) if r[1] is not None else math.inf)
     known = {w.name: w.owned for w in ways if w.owned is not None}
@@ -161,12 +169,15 @@ def _result(question: Question, built: Built, ways: list[Way], gap: float, began
     if hybrid is not None:
         tables["bridge"] = bridge_table(hybrid.plan_npv_usd, hybrid.steps, hybrid.npv_usd)
     ends = {
-        n: (o.loan.end_balance_usd if o.loan else 0.0) - sum(o.after_tax.end_usd.values()) for n, o in known.items()
+        n: (o.loan.owed_at_end_usd if o.loan else 0.0) - sum(o.after_tax.end_usd.values()) for n, o in known.items()
     }
     if known:
-        tables["years"] = years_table({name: owned.cash_usd for name, owned in known.items()}, ends)
+        tables["years"] = years_table({n: o.cash_usd for n, o in known.items()}, ends, {})
+    able = any(w.owned is not None for w in ways)
     done = all(w.solved.status in (highs.OPTIMAL, highs.INFEASIBLE) or w.gap_frac <= gap for w in ways)
     status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
+    if done and not able:
+        status, code = "infeasible", EXIT_INFEASIBLE
     return Result(
         "tco", status, code, _headline(question, known),
         scenario=describe(question), metrics=metrics, tables=tables, inputs=inputs_of(built),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.answers.tco_hours import SPOT, hours_of
 from dcplan.catalog.schema import Offer, Parameter
 from dcplan.economics.cashflow import Flow
 from dcplan.economics.monthly import Side
@@ -17,7 +18,7 @@ from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_u
 from dcplan.planning.audit.cloud import use_by_month
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import Menu
-from dcplan.planning.menu.work import CommitTerms, OfferTerms
+from dcplan.planning.menu.work import OfferTerms
 from dcplan.planning.plan import Decisions
 from dcplan.scenario.schema import Scenario
 from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, MONTHS_PER_QUARTER, SECONDS_PER_HOUR
@@ -26,7 +27,8 @@ STORAGE_OF = "cloud-storage-of-"
 HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
 """730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour."""
 GB_PER_TB, TB_PER_PB = 1_000.0, 1_000.0
-SPOT, BLOCK = "spot", "capacity-block"
+LEAST_USEFUL_FRAC = 0.01
+"""Of spot hours; below it a comparison has no meaning."""
 STAND_IN = "aws"
 """Provider whose prices stand in for those that another's price list does not have."""
 
@@ -50,10 +52,10 @@ def rented_side(offer: OfferTerms, term: str, work: Work, months: int, ledger: L
     """Lines of an offer under a term, and what is to be known about them."""
     notes: list[str] = []
     provider = ledger.catalog.get("cloud", offer.id, Offer).provider
-    commit = next((c for c in offer.committed if c.term == term), None)
-    hourly = _hourly(offer, commit, term, months)
-    rent = work.accelerators * _paid_frac(term, commit, work) * HOURS_PER_MONTH * hourly
+    hours = hours_of(offer, term, work.used_frac, months)
+    rent = work.accelerators * HOURS_PER_MONTH * hours.paid_frac * hours.usd_per_h
     lines: dict[str, Array] = {"accelerators": rent}
+    notes += [hours.note] if hours.note else []
     if term == SPOT:
         lines["interruptions of spot"] = rent * _interruptions(offer, work, ledger, notes)
     lines["storage"] = np.full(months, work.storage_pb * TB_PER_PB * _storage_usd(provider, ledger, notes))
@@ -68,16 +70,9 @@ def rented_side(offer: OfferTerms, term: str, work: Work, months: int, ledger: L
     lines["set-up"] = np.zeros(months)
     lines["set-up"][0] = work.accelerators * ledger.parameter("finance", "cloud-setup-usd-per-accelerator")
     lines["debugging"] = np.full(months, ledger.parameter("finance", "cloud-debugging-usd-per-month"))
-    if commit is not None and months % (commit.quarters * MONTHS_PER_QUARTER):
-        notes.append("the last commitment ends after the horizon: counted within it alone")
-    return Side(lines), notes
-
-
-def _paid_frac(term: str, commit: CommitTerms | None, work: Work) -> float:
-    """Paid over clock hours: a commitment is paid used or not, a capacity block by the whole day."""
-    if term == BLOCK:
-        return min(math.ceil(work.used_frac * DAYS_PER_MONTH - 1e-9) / DAYS_PER_MONTH, 1.0)
-    return work.used_frac if commit is None else 1.0
+    after = [(months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)]
+    outside = {"accelerators": tuple(after), "support": tuple((m, share * usd) for m, usd in after)} if after else {}
+    return Side(lines, outside=outside), notes
 
 
 def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[str]) -> float:
@@ -86,24 +81,20 @@ def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[st
     Checkpoints at Young's interval. The clock must have room for the paid hours and for waits; else it is said.
     """
     each = ledger.parameter("finance", "spot-interruptions-per-instance-month") / HOURS_PER_MONTH
+    if not each:
+        return 0.0
     rate = each * math.ceil(work.accelerators / offer.node_accelerators)
     save = ledger.parameter("reliability", "checkpoint-write-s") / SECONDS_PER_HOUR
     restart = ledger.parameter("reliability", "detection-h") + ledger.parameter("reliability", "restart-h")
     useful = float(np.asarray(spot_useful_frac(rate, math.sqrt(2.0 * save / rate), save, restart)))
+    if useful < LEAST_USEFUL_FRAC:
+        notes.append("spot is taken back too often for a job on all accelerators to get anywhere")
+    useful = max(useful, LEAST_USEFUL_FRAC)
     wait = ledger.parameter("finance", "spot-wait-h")
     clock = float(np.asarray(spot_calendar_h(work.used_frac, useful, rate, wait)))
     if clock > 1.0:
         notes.append(f"the same work takes {clock:.0%} of the hours with interruptions: more accelerators are needed")
     return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
-
-
-def _hourly(offer: OfferTerms, commit: CommitTerms | None, term: str, months: int) -> Array:
-    """Price of an accelerator-hour by month: as it is then, or as it was when the commitment began."""
-    quarter = np.arange(months) // MONTHS_PER_QUARTER
-    if commit is None:
-        return np.array(offer.beside.get(term, offer.usd_per_accelerator_hour))[quarter]
-    begun = quarter // commit.quarters * commit.quarters
-    return np.array(commit.usd_per_accelerator_hour)[begun]
 
 
 def _storage_usd(provider: str, ledger: Ledger, notes: list[str]) -> float:
@@ -136,11 +127,11 @@ def _network_usd(provider: str, work: Work, ledger: Ledger, notes: list[str]) ->
     return base + work.egress_tb_per_month * GB_PER_TB * ledger.parameter("finance", key)
 
 
-def work_of(scenario: Scenario, ledger: Ledger, accelerators: int) -> Work:
-    """The scenario's fleet as work that a cloud could do."""
+def work_of(scenario: Scenario, ledger: Ledger, accelerators: int, owned_pb: float) -> Work:
+    """The scenario's fleet as work that a cloud could do, with as much storage as the owned side has."""
     fleet, storage, cloud = scenario.fleet, scenario.storage, scenario.cloud
     used = ledger.take("fleet.utilization_frac", fleet.utilization_frac) if fleet and fleet.utilization_frac else 1.0
-    pb = ledger.take("storage.usable_pb", storage.usable_pb) if storage and storage.usable_pb else 0.0
+    pb = ledger.take("storage.usable_pb", storage.usable_pb) if storage and storage.usable_pb else owned_pb
     egress = cloud.egress_tb_per_month if cloud else None
     return Work(accelerators, used, pb, ledger.take("cloud.egress_tb_per_month", egress) if egress else 0.0)
 

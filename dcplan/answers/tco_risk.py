@@ -25,6 +25,8 @@ STAND_IN = {
 }
 """Catalog parameters whose bounds serve where the scenario gives none."""
 RATE = "finance.discount_rate"
+EARLY, LATE = 120, 120
+"""Months before and after the horizon in which something may be paid: the longest that a scenario can ask for."""
 DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
 TORNADO = ("input", "low", "now", "high", "owned_at_low_usd", "owned_at_high_usd", "over_rent_at_low_usd",
            "over_rent_at_high_usd", "swing_usd", "switches_at")  # fmt: skip
@@ -63,12 +65,16 @@ def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
     for key in wanted.inputs:
         marginal = _marginal(key, both)
         if marginal is None:
-            notes.append(f"sensitivity: {key} has no low and high, here or in the catalog: left out")
+            known = key in both.built.ledger.rows or key in STAND_IN
+            why = "has no low and high, here or in the catalog" if known else "is no input of this answer"
+            notes.append(f"sensitivity: {key} {why}: left out")
             continue
         found = [_moved(key, bound, both, now, asked, scenario) for bound in (marginal.low, marginal.high)]
         swings[key] = Swing(marginal, found[0], found[1])
     count = wanted.samples or DEFAULT_SAMPLES
-    drawn = samples({k: s.marginal for k, s in swings.items()}, count, seed=wanted.seed or DEFAULT_SEED)
+    drawn = samples(
+        {k: s.marginal for k, s in swings.items()}, count, seed=DEFAULT_SEED if wanted.seed is None else wanted.seed
+    )
     costs = sampled_npvs(now, swings, drawn, both.rate) if swings else {}
     bounds: tuple[float | None, float | None] = (None, None)
     tables = {"tornado": _tornado(both, now, swings)}
@@ -79,10 +85,21 @@ def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
 
 
 def vectors(both: Comparison) -> dict[str, Array]:
-    """Cash of each side by month, and in the last place what is left and owed at the end, as money out. [USD]"""
-    owed = both.owned.loan.end_balance_usd if both.owned.loan else 0.0
-    found = {"owned": np.append(both.owned.cash_usd, owed - sum(both.owned.after_tax.end_usd.values()))}
-    return found | {k: np.append(s.cash_usd, -sum(s.end_usd.values())) for k, s in both.rented.items()}
+    """Cash of each side by month from :data:`EARLY` on, and last what is left and owed, as money out. [USD]"""
+    owed = both.owned.loan.owed_at_end_usd if both.owned.loan else 0.0
+    own = both.owned.after_tax
+    found = {"owned": _vector(both.owned.cash_usd, own.outside_usd, owed - sum(own.end_usd.values()))}
+    return found | {k: _vector(s.cash_usd, s.outside_usd, -sum(s.end_usd.values())) for k, s in both.rented.items()}
+
+
+def _vector(cash: Array, outside: Mapping[int, float], end: float) -> Array:
+    months = len(cash)
+    found = np.zeros(EARLY + months + LATE + 1)
+    found[EARLY : EARLY + months] = cash
+    for month, usd in outside.items():
+        found[EARLY + month] += usd
+    found[-1] = end
+    return found
 
 
 def _marginal(key: str, both: Comparison) -> Marginal | None:
@@ -136,8 +153,8 @@ def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
 
 
 def _discounted(cash_usd: Array, rates: Array | float) -> Array:
-    months = cash_usd.shape[-1] - 1
-    times = np.append((np.arange(months) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR)
+    months = cash_usd.shape[-1] - 1 - EARLY - LATE
+    times = np.append((np.arange(-EARLY, months + LATE) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR)
     factors = np.exp(-np.log1p(np.asarray(rates))[..., None] * times)
     return np.asarray(np.einsum("...k,...k->...", cash_usd, factors))
 

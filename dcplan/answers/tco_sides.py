@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from dcplan.planning.solve.run import Solved, solve_menu
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.top import Payment
-from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TB_PER_PB
 
 TANGIBLE = ("racks", "network", "storage", "order")
 """First words of the capital lines that are equipment: sales and property tax, and the scenario's tax life."""
@@ -78,6 +78,18 @@ class Comparison:
     rate: float
     offers: tuple[OfferTerms, ...] = ()
     """Those compared."""
+    racks: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    """Of the fleet, by hall, cooling and system."""
+
+    def rented_npv_usd(self, key: str, used_frac: float) -> float:
+        """Present cost of a rent, were the accelerators used for another share of the time."""
+        offer = next(o for o in self.offers if key.startswith(f"{o.id}."))
+        work, ledger = replace(self.work, used_frac=used_frac), self.built.ledger
+        months = self.owned.after_tax.months
+        side, _ = rented_side(offer, key.removeprefix(f"{offer.id}."), work, months, ledger)
+        tax = tax_rate(self.question, self.built)
+        side = with_income_tax(side, {}, tax, np.zeros(months)) if tax else side
+        return side.npv_usd(self.rate)
 
     @property
     def hours(self) -> float:
@@ -115,7 +127,8 @@ def compared(question: Question) -> Comparison:
         raise InputError([question.tree.problem("DC033", cause, ("fleet",))])
     owned = owned_of(question, built, solved)
     count = built.menu.fleet.accelerators if built.menu.fleet else 0
-    work = work_of(question.scenario, built.ledger, count)
+    share = built.menu.storage.usable_tb if built.menu.storage else 0.0
+    work = work_of(question.scenario, built.ledger, count, count * share / TB_PER_PB)
     tax = tax_rate(question, built)
     rented: dict[str, Side] = {}
     notes: dict[str, list[str]] = {}
@@ -124,7 +137,8 @@ def compared(question: Question) -> Comparison:
         for term in terms_of(offer):
             side, notes[f"{offer.id}.{term}"] = rented_side(offer, term, work, owned.before_tax.months, built.ledger)
             rented[f"{offer.id}.{term}"] = with_income_tax(side, {}, tax, np.zeros(side.months)) if tax else side
-    return Comparison(question, built, owned, work, rented, notes, built.menu.finance.discount_rate, compared_with)
+    rate, racks = built.menu.finance.discount_rate, solved.decisions.fleet
+    return Comparison(question, built, owned, work, rented, notes, rate, compared_with, racks)
 
 
 def _asked(question: Question) -> None:
@@ -170,7 +184,7 @@ def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
     gear = [name for name in side.lines if name.split()[0] in TANGIBLE]
     if rent:
-        side = _stepped(steps, "rent with its adders", rate, side, Side({**side.lines, **rent}, side.end_usd))
+        side = _stepped(steps, "rent with its adders", rate, side, replace(side, lines={**side.lines, **rent}))
     if finance.tax.sales_tax_frac and gear:
         side = _stepped(
             steps, "sales tax", rate, side,
@@ -191,12 +205,12 @@ def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str
     if unserved.any():  # no payment, so no tax; without it a side that does less work would look cheaper
         side = _stepped(
             steps, "value of unserved demand", rate, side,
-            Side({**side.lines, "unserved demand": unserved}, side.end_usd),
+            replace(side, lines={**side.lines, "unserved demand": unserved}),
         )  # fmt: skip
     payment = finance.payment
     if payment is not None and gear:
         side = _stepped(
-            steps, "payment milestones", rate, side, with_milestones(side, gear, payment_of(payment, ledger), rate)
+            steps, "payment milestones", rate, side, with_milestones(side, gear, payment_of(payment, ledger))
         )
     if rent is None:  # a plan's runs are as long as their goodput makes them; a given fleet has none
         loss = ledger.parameter("finance", "goodput-loss-frac-of-owned")
@@ -260,7 +274,7 @@ def _loan(question: Question, built: Built, side: Side) -> Loan | None:
 def _loan_npv(loan: Loan, rate: float) -> float:
     months = len(loan.drawn)
     end = float((1.0 + rate) ** (-months / MONTHS_PER_YEAR))
-    owed = loan.end_balance_usd * end
+    owed = loan.owed_at_end_usd * end
     return float((loan.payments - loan.drawn) @ month_factors(rate, months)) + owed
 
 
@@ -274,17 +288,27 @@ def _shares(question: Question, built: Built, side: Side) -> dict[str, Sequence[
 
 
 def resale_usd(both: Comparison) -> Array:
-    """What the equipment would bring at the end of each month, less what is owed on it; today first."""
+    """What all that was bought would bring at the end of each month, less what is owed on it; today first.
+
+    Equipment by its residual curve; buildings, cooling and power fall evenly to what they are worth at the end of the
+    horizon; the share for lost goodput with them all. The last month is the worth at the end.
+    """
     life = both.built.menu.finance.life_quarters / QUARTERS_PER_YEAR
     left = residual_of(both.question.scenario.finance, life, both.built.ledger)
     owned, months = both.owned, both.owned.after_tax.months
+    end = owned.after_tax.end_usd
     worth = np.zeros(months + 1)
     for name, cash in _capital(owned.after_tax).items():
-        if name.split()[0] not in TANGIBLE:
-            continue
-        for first in np.flatnonzero(cash):
+        for first in np.flatnonzero(cash) if name != "sales tax" else ():
             ages = (np.arange(months + 1) - first) / MONTHS_PER_YEAR
-            worth += np.array([float(cash[first]) * left(a) if 0 < a < life else 0.0 for a in ages])
+            if name.split()[0] in TANGIBLE:
+                share = np.array([left(a) if 0 < a <= life else 0.0 for a in ages])
+            else:
+                last = end.get(name, 0.0) / float(cash.sum())
+                share = np.where(ages > 0, 1.0 - (1.0 - last) * ages / max(ages[-1], 1e-9), 0.0)
+            worth += float(cash[first]) * share
+    others = sum(end.values()) - end.get("goodput loss", 0.0)
+    worth *= 1.0 + (end.get("goodput loss", 0.0) / others if others else 0.0)
     if owned.loan is not None:
         worth[1:] -= np.cumsum(owned.loan.drawn - (owned.loan.payments - owned.loan.interest))
     return worth

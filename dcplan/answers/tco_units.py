@@ -42,6 +42,9 @@ def unit_costs(both: Comparison, npvs: Mapping[str, float]) -> tuple[dict[str, M
     rows: list[tuple[Cell, ...]] = []
     metrics: dict[str, Metric] = {}
     for side, npv in npvs.items():
+        if npv <= 0.0:  # what is left and saved is worth more than was paid
+            rows.append((side, None, None, None, None))
+            continue
         levels = [
             float(np.asarray(usd_per_accelerator_hour(npv, count, hours, use, x))) for x in ("owned", "allocated")
         ]
@@ -51,6 +54,9 @@ def unit_costs(both: Comparison, npvs: Mapping[str, float]) -> tuple[dict[str, M
             token = float(np.asarray(usd_per_million_trained_tokens(day, per_token)))
         rows.append((side, *levels, day, token))
         if side == "owned" and day is not None:
+            metrics["reference.mfu_frac"] = Metric(
+                float(np.asarray(use.mfu_frac)), "", "Of the reference job, without the slowdown of production runs"
+            )
             metrics["owned.usd_per_pflop_day"] = Metric(day, "USD", "Delivered on the reference job")
             metrics["owned.usd_per_million_tokens"] = Metric(token, "USD", "Trained tokens of the reference job")
     columns = ("side", "usd_per_owned_hour", "usd_per_used_hour", "usd_per_pflop_day", "usd_per_million_tokens")
@@ -77,6 +83,7 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
         return hours, None, None, [f"no cost of a PFLOP-day: {rate}"]
     peak = chip.bf16_tflops.value
     use = Utilization(hours.allocated_frac, mfu_frac=min(rate / peak, 1.0))
+    ledger.text("fleet.reference", f"{words}, at {use.mfu_frac:.1%} MFU", Status.INPUT if given else Status.DEFAULT)
     tokens = model_flops_per_token(menu.shape(job.model), job.seq_len, 0.0)
     return use, peak / TFLOPS_PER_PFLOPS, tokens, []
 
@@ -86,17 +93,22 @@ def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:
     if rent is None:
         return {}
     owned = both.owned
-    owed = owned.loan.end_balance_usd if owned.loan else 0.0
+    owed = owned.loan.owed_at_end_usd if owned.loan else 0.0
     saved: Array = rent.cash_usd - owned.cash_usd
     ends = sum(owned.after_tax.end_usd.values()) - owed - sum(rent.end_usd.values())
-    flows = np.append(saved, ends)
-    when = np.append(np.arange(len(saved)) + 0.5, len(saved)) / MONTHS_PER_YEAR
-    back = payback_months(np.append(0.0, saved), for_good=True)
+    apart = [(m, usd) for m, usd in rent.outside_usd.items()]
+    apart += [(m, -usd) for m, usd in owned.after_tax.outside_usd.items()]
+    flows = np.concatenate([saved, [ends], [usd for _, usd in apart]])
+    when = np.concatenate([np.arange(len(saved)) + 0.5, [len(saved)], [m + 0.5 for m, _ in apart]]) / MONTHS_PER_YEAR
+    early = sum(usd for m, usd in apart if m < 0)
+    back = payback_months(np.append(early, saved), for_good=True)
     words = "owning instead of the cheapest rent, after tax and debt"
     return {
         "owned.irr_frac": Metric(irr(flows, when).rate, "", f"Yearly return of {words}; none: no single rate"),
         "owned.payback_months": Metric(
-            None if back is None else float(np.asarray(back)), "months", f"Undiscounted, of {words}; none: never"
+            None if back is None else float(np.asarray(back)),
+            "months",
+            f"Undiscounted, end worth left out, of {words}; none: never",
         ),
     }
 
@@ -117,5 +129,13 @@ def term_structure(both: Comparison) -> Table:
             change = implied_yearly_factor(quotes[short], short, quotes[long], long) - 1.0
         except ValueError:  # the long term costs less in all than the short one
             change = None
-        rows.append((offer.id, quotes[short], long, quotes[long], change))
-    return Table(("offer", "usd_per_h_short", "years", "usd_per_h_long", "implied_change_frac_per_year"), tuple(rows))
+        rows.append((offer.id, short, quotes[short], long, quotes[long], change))
+    columns = (
+        "offer",
+        "short_years",
+        "short_usd_per_h",
+        "long_years",
+        "long_usd_per_h",
+        "implied_change_frac_per_year",
+    )
+    return Table(columns, tuple(rows))

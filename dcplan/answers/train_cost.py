@@ -15,7 +15,7 @@ from dcplan.answers.train_ask import Asked
 from dcplan.answers.train_metrics import rent_usd_per_hour
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Site
-from dcplan.economics.run_cost import acquired_usd, amortized_hardware_usd, amortized_run, run_energy_usd
+from dcplan.economics.run_cost import amortized_run, lost_value_usd, run_energy_usd
 from dcplan.errors import InputError
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.provenance import Quantity, Status
@@ -48,9 +48,9 @@ def run_cost(
 ) -> Ways:
     r"""Cost of a run bought, amortised and rented, line by line.
 
-    Bought is the price of all accelerators with their systems and network. Amortised is the value they lose during
-    the run, :math:`P\,10^{-kt} k \ln 10` a year at age t, and the energy; the network, by its own bill of
-    materials, loses value as the accelerators do. Staff, building, storage and failed runs are in none of them.
+    Bought is the price of whole systems and their network. Amortised is the value they lose during the run,
+    :math:`P\,10^{-kt}(1 - 10^{-kT})`, and the energy; the network, by its own bill of materials, loses value as the
+    accelerators do. Staff, building, storage and failed runs are in none of them.
 
     References
     ----------
@@ -61,26 +61,24 @@ def run_cost(
         return Ways(notes=(why,))
     price = ledger.take(f"systems.{asked.system.id}.price_usd", asked.system.price_usd) / asked.system.accelerators
     network = _network(catalog, ledger, asked)
-    each = network.usd / asked.accelerators
     loss = ledger.parameter("finance", "hardware-value-oom-per-year")
     ledger.take("hardware_age_years", Quantity(value=hardware_age_years, status=Status.INPUT))
-    lost = {
-        name: float(
-            np.asarray(
-                amortized_hardware_usd(usd, hardware_age_years, hours, oom_per_year=loss, hours_per_year=HOURS_PER_YEAR)
-            )
-        )
-        for name, usd in (("hardware", price), ("network", each))
-    }
+    years = hours / asked.accelerators / HOURS_PER_YEAR
+
+    def lost(usd: float) -> float:
+        return float(np.asarray(lost_value_usd(usd, hardware_age_years, years, oom_per_year=loss)))
+
+    systems = math.ceil(asked.accelerators / asked.system.accelerators) * asked.system.accelerators * price
+    hardware, fabric = lost(systems), lost(network.usd)
     energy = None if energy_mwh is None else _energy_usd(catalog, ledger, asked, hours, energy_mwh)
-    amortized = amortized_run(lost["hardware"], energy or 0.0, network_usd=lost["network"])
+    amortized = amortized_run(hardware, energy or 0.0, network_usd=fabric)
     total = float(np.asarray(amortized.total_usd))
-    bought = float(np.asarray(acquired_usd(asked.accelerators, price))) + network.usd
+    bought = systems + network.usd
     rent = rent_usd_per_hour(catalog, ledger, asked)
     rented = rent * hours if rent is not None else None
     rows = [
-        ("bought", asked.accelerators * price, network.usd, None, bought),
-        ("amortised", lost["hardware"], lost["network"], energy, total),
+        ("bought", systems, network.usd, None, bought),
+        ("amortised", hardware, fabric, energy, total),
         ("rented", rented, None, None, rented),
     ]
     table = tuple((*row, None if row[-1] is None else row[-1] / asked.tokens * PER_MILLION) for row in rows)
@@ -88,7 +86,7 @@ def run_cost(
     words = f"network {network.name} by its bill of materials" if network.name else "network not counted"
     figures = {
         "cost.bought_usd": Metric(bought, "USD", f"All accelerators with their systems; {words}"),
-        "cost.amortized_usd": Metric(total, "USD", "Value lost during the run, and energy"),
+        "cost.amortized_usd": Metric(total, "USD", "Value lost meanwhile, and energy; no staff, building, storage"),
         "cost.usd_per_million_tokens": Metric(total / asked.tokens * PER_MILLION, "USD", "Amortised"),
     }
     notes = [f"the network is in neither the bought nor the amortised cost: {network.why}"] if network.why else []
@@ -113,7 +111,7 @@ def _network(catalog: Catalog, ledger: Ledger, asked: Asked) -> _Fabric:
     found: list[_Fabric] = []
     why = f"no fabric of the catalog that {machine.id} can be joined by has a price"
     nodes = math.ceil(asked.accelerators / machine.accelerators)
-    if nodes == 1 and not machine.scaleout_ports:
+    if nodes == 1:
         return _Fabric()
     for family in catalog.table("fabrics", Fabric).values():
         if family.protocol not in machine.protocols or family.rate_gbps.value != _rate(asked):

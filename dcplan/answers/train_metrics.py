@@ -13,9 +13,10 @@ from dcplan.answers.train_ask import Asked
 from dcplan.answers.train_calendar import Calendar, goodput_metrics
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Offer, Site, System
+from dcplan.catalog.schema.market import CloudPrice
 from dcplan.errors import InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
-from dcplan.provenance import Quantity, Status
+from dcplan.provenance import Quantity, Status, first_day
 from dcplan.result import Metric
 from dcplan.training.architecture import Architecture, model_flops_per_token
 from dcplan.training.grid import Case
@@ -116,17 +117,22 @@ def rent_usd_per_hour(catalog: Catalog, ledger: Ledger, asked: Asked) -> float |
         given = Quantity(value=asked.usd_per_accelerator_hour, status=Status.INPUT)
         return ledger.take("usd_per_accelerator_hour", given)
     prices = [
-        price.usd_per_h.value / offer.accelerators
+        _latest(known) / offer.accelerators
         for offer in catalog.table("cloud", Offer).values()
         if offer.accelerator == asked.system.accelerator and offer.kind == "node"
-        for price in offer.prices
-        if price.term == "on-demand"
+        if (known := [price for price in offer.prices if price.term == "on-demand"])
     ]
     if not prices:
         return None
-    source = f"median of {len(prices)} on-demand prices in the catalog"
+    source = f"median of the latest on-demand prices of {len(prices)} offers in the catalog"
     quantity = Quantity(value=median(prices), low=min(prices), high=max(prices), status=Status.DEFAULT, source=source)
     return ledger.take("usd_per_accelerator_hour", quantity)
+
+
+def _latest(prices: Sequence[CloudPrice]) -> float:
+    """Median over the regions of an offer's latest day."""
+    last = max(first_day(p.as_of) for p in prices)
+    return median(p.usd_per_h.value for p in prices if first_day(p.as_of) == last)
 
 
 def _grid_g_per_kwh(catalog: Catalog, ledger: Ledger, name: str) -> float:

@@ -221,12 +221,25 @@ def parse(text: str, path: str, *, ours: bool = False) -> Document:
     return Document(path, data, lines, builder.doc.values, builder.doc.keys)
 
 
+class _Quoting(yaml.SafeDumper):
+    """Text in double quotes wherever YAML 1.2 or 1.1 might read something else."""
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if PLAIN.fullmatch(text) else '"')
+
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z_.-]*[A-Za-z_]|[A-Za-z_][A-Za-z0-9_.-]*-[A-Za-z0-9_.-]+")
+"""Words and ids with letters that no number can be taken for."""
+_Quoting.add_representer(str, _quoted)
+
+
 def dump(data: Any) -> str:
-    """Data as a YAML document, keys in their order.
+    """Data as a YAML document, keys in their order; what is text stays text when it is read again.
 
     Examples
     --------
-    >>> dump({"b": [1], "a": "x"}).split()
-    ['b:', '-', '1', 'a:', 'x']
+    >>> dump({"b": ["1e3", "word"]}).split()
+    ['b:', '-', '"1e3"', '-', 'word']
     """
-    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))
+    return str(yaml.dump(data, Dumper=_Quoting, sort_keys=False, allow_unicode=True, width=120))

@@ -28,10 +28,11 @@ def emit(  # one argument per output flag
 ) -> None:
     """Write the document to stdout or a file, warnings to stderr."""
     from dcplan.report.files import write_whole
+    from dcplan.report.numbers import printable
 
     if not quiet:
         for warning in result.warnings:
-            sys.stderr.write(f"{warning['code']}: {warning['message']}\n")
+            sys.stderr.write(printable(f"{warning['code']}: {warning['message']}") + "\n")
     color = not no_color and not os.environ.get("NO_COLOR")
     if out is not None:
         write_whole(out, document(result, fmt, color=False, verbose=verbose))

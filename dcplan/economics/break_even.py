@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -79,6 +81,33 @@ def break_even_utilization_frac(owned_usd_per_h: Value, rented_usd_per_h: Value)
     """
     ratio = within("owned_usd_per_h", owned_usd_per_h, 0.0) / above("rented_usd_per_h", rented_usd_per_h)
     return none_if_never(np.where(ratio <= 1.0, ratio, np.nan))
+
+
+def crossing(lead_usd: Callable[[float], float], low: float, high: float) -> float | None:
+    """Value from which a rising lead stays at or above zero: by halving, to the last digit; None for never.
+
+    Parameters
+    ----------
+    lead_usd : callable
+        What one side is ahead by, at a value; it rises, in steps or evenly. [USD]
+    low, high : float
+        Between these.
+
+    Examples
+    --------
+    >>> crossing(lambda u: 8.0 * u - 2.0, 0.0, 1.0), crossing(lambda u: u - 2.0, 0.0, 1.0) is None
+    (0.25, True)
+    """
+    if lead_usd(low) >= 0.0:
+        return low
+    if lead_usd(high) < 0.0:
+        return None
+    while low < (middle := 0.5 * (low + high)) < high:
+        if lead_usd(middle) >= 0.0:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def npv_break_even_months(

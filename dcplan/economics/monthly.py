@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,6 +22,8 @@ class Side:
     lines: Mapping[str, Array]
     end_usd: Mapping[str, float] = field(default_factory=dict)
     """Worth at the end, by line; not negative."""
+    outside: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    """Payments of a line before the first month (negative months) or after the last, as month and USD."""
 
     @property
     def months(self) -> int:
@@ -33,6 +35,20 @@ class Side:
         """All lines together, by month."""
         return np.asarray(sum(self.lines.values()))
 
+    @property
+    def outside_usd(self) -> dict[int, float]:
+        """Payments before and after the horizon, by month."""
+        found: dict[int, float] = {}
+        for pairs in self.outside.values():
+            for month, usd in pairs:
+                found[month] = found.get(month, 0.0) + usd
+        return found
+
+    def sum_usd(self, line: str) -> float:
+        """Undiscounted payments of a line, those outside the horizon too."""
+        inside = float(self.lines[line].sum()) if line in self.lines else 0.0
+        return inside + sum(usd for _, usd in self.outside.get(line, ()))
+
     def npv_usd(self, rate_per_year: float) -> float:
         """Present cost: payments in the middle of their months, the worth left at the end of the last."""
         return sum(self.npvs_usd(rate_per_year).values())
@@ -41,6 +57,9 @@ class Side:
         """The same by line; ``residual LINE`` is money in."""
         factors = month_factors(rate_per_year, self.months)
         found = {name: float(cash @ factors) for name, cash in self.lines.items()}
+        for name, pairs in self.outside.items():
+            worth = sum(usd * (1.0 + rate_per_year) ** (-(month + 0.5) / MONTHS_PER_YEAR) for month, usd in pairs)
+            found[name] = found.get(name, 0.0) + worth
         end = (1.0 + rate_per_year) ** (-self.months / MONTHS_PER_YEAR)
         return found | {f"residual {name}": -usd * end for name, usd in self.end_usd.items() if usd}
 
@@ -118,13 +137,13 @@ def with_property_tax(side: Side, taxed: Sequence[str], rate_frac: float, life_y
     """Add property tax at the end of each year on the book value at its start of the taxed capital lines."""
     value = book_by_year(np.asarray(sum(side.lines[name] for name in taxed)), life_years)
     cash = _at_year_ends(property_tax_usd(value, rate_frac), side.months)
-    return Side({**side.lines, "property tax": cash}, side.end_usd)
+    return replace(side, lines={**side.lines, "property tax": cash})
 
 
 def with_sales_tax(side: Side, taxed: Sequence[str], rate_frac: float) -> Side:
     """Add sales tax in the months in which the taxed capital lines are paid."""
     cash = rate_frac * np.asarray(sum(side.lines[name] for name in taxed))
-    return Side({**side.lines, "sales tax": cash}, side.end_usd)
+    return replace(side, lines={**side.lines, "sales tax": cash})
 
 
 @dataclass(frozen=True)
@@ -137,32 +156,36 @@ class Milestones:
     acceptance_months_after: int
 
 
-def with_milestones(side: Side, bought: Sequence[str], due: Milestones, rate_per_year: float) -> Side:
+def with_milestones(side: Side, bought: Sequence[str], due: Milestones) -> Side:
     """Add the line by which payments differ from all on delivery, for the capital lines of what is bought.
 
-    What falls before the horizon is paid in its first month, with interest at the discount rate up to then; what
-    falls after it is paid in its last month, discounted to it, so that present values hold.
+    What falls before the horizon or after it stands outside, in its own month.
 
     Examples
     --------
-    30 % six months early and 10 % two months late of 100 in month 6:
+    30 % six months early and 10 % two months late of 100 in the first month:
 
-    >>> side = Side({"racks": np.array([0, 0, 0, 0, 0, 0, 100.0, 0, 0])})
-    >>> with_milestones(side, ["racks"], Milestones(0.3, 6, 0.1, 2), 0.1).lines["payment milestones"].tolist()
-    [30.0, 0.0, 0.0, 0.0, 0.0, 0.0, -40.0, 0.0, 10.0]
+    >>> moved = with_milestones(Side({"racks": np.array([100.0, 0, 0])}), ["racks"], Milestones(0.3, 6, 0.1, 2))
+    >>> moved.lines["payment milestones"].tolist(), dict(moved.outside)
+    ([-40.0, 0.0, 10.0], {'payment milestones': ((-6, 30.0),)})
     """
     months = side.months
     cash = np.maximum(np.asarray(sum(side.lines[name] for name in bought)), 0.0)
     moved = -(due.deposit_frac + due.acceptance_frac) * cash
+    outside: list[tuple[int, float]] = []
     for share, shift in (
         (due.deposit_frac, -due.deposit_months_before),
         (due.acceptance_frac, due.acceptance_months_after),
     ):
         for month in np.flatnonzero(cash):
-            at = int(month) + shift
-            inside = min(max(at, 0), months - 1)
-            moved[inside] += share * cash[month] * (1.0 + rate_per_year) ** ((inside - at) / MONTHS_PER_YEAR)
-    return Side({**side.lines, "payment milestones": moved}, side.end_usd)
+            at, usd = int(month) + shift, float(share * cash[month])
+            if 0 <= at < months:
+                moved[at] += usd
+            elif usd:
+                outside.append((at, usd))
+    name = "payment milestones"
+    more = {name: tuple(outside)} if outside else {}
+    return replace(side, lines={**side.lines, name: moved}, outside={**side.outside, **more})
 
 
 def with_lost_goodput(side: Side, loss_frac: float) -> Side:
@@ -174,8 +197,10 @@ def with_lost_goodput(side: Side, loss_frac: float) -> Side:
     >>> more.lines["goodput loss"].tolist(), round(more.end_usd["goodput loss"], 9)
     ([1.8, 0.2], 0.4)
     """
-    end = {**side.end_usd, "goodput loss": loss_frac * sum(side.end_usd.values())}
-    return Side({**side.lines, "goodput loss": loss_frac * side.cash_usd}, end)
+    name = "goodput loss"
+    end = {**side.end_usd, name: loss_frac * sum(side.end_usd.values())}
+    more = {name: tuple((m, loss_frac * usd) for m, usd in side.outside_usd.items())} if side.outside else {}
+    return Side({**side.lines, name: loss_frac * side.cash_usd}, end, {**side.outside, **more})
 
 
 @dataclass(frozen=True)
@@ -186,6 +211,13 @@ class Loan:
     payments: Array
     interest: Array
     end_balance_usd: float
+    """After the last payment, in the middle of the last month."""
+    rate_per_month: float = 0.0
+
+    @property
+    def owed_at_end_usd(self) -> float:
+        """What pays the loan off at the end of the last month, half a month after."""
+        return float(self.end_balance_usd * (1.0 + self.rate_per_month) ** 0.5)
 
 
 def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_months: int) -> Loan:
@@ -199,14 +231,15 @@ def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_mo
         payments[first + 1 : first + 1 + last] += plan.payment_usd[1 : last + 1]
         interest[first + 1 : first + 1 + last] += plan.interest_usd[1 : last + 1]
         balance += float(plan.balance_usd[last])
-    return Loan(drawn, payments, interest, balance)
+    return Loan(drawn, payments, interest, balance, rate_per_year / MONTHS_PER_YEAR)
 
 
 def with_income_tax(side: Side, capital: Mapping[str, Sequence[float]], rate_frac: float, interest_usd: Array) -> Side:
     """Add income tax saved: running cost, depreciation and interest shield other income at once; sales are taxed.
 
     ``capital`` names the capital lines with their yearly shares; each is written off from the year it is paid. What is
-    left of the basis at the end is set against the worth there.
+    left of the basis at the end is set against the worth there. Running cost outside the horizon saves its tax in its
+    own month.
     """
     months = side.months
     years = -(-months // MONTHS_PER_YEAR)
@@ -221,4 +254,10 @@ def with_income_tax(side: Side, capital: Mapping[str, Sequence[float]], rate_fra
     income = -by_year(np.asarray(running))
     income[-1] += sum(side.end_usd.values()) - (basis - written.sum())
     tax = income_tax(income, written, by_year(interest_usd), rate_frac=rate_frac, losses="used-at-once").tax_usd
-    return Side({**side.lines, "income tax": _at_year_ends(np.asarray(tax), months)}, side.end_usd)
+    later = {name: pairs for name, pairs in side.outside.items() if name not in capital}
+    saved = tuple((m, -rate_frac * usd) for pairs in later.values() for m, usd in pairs)
+    return replace(
+        side,
+        lines={**side.lines, "income tax": _at_year_ends(np.asarray(tax), months)},
+        outside={**side.outside, "income tax": saved} if saved else side.outside,
+    )

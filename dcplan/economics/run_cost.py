@@ -70,6 +70,34 @@ def amortized_hardware_usd(
     return as_value(per_hour * within("accelerator_hours", accelerator_hours, 0.0))
 
 
+def lost_value_usd(price_usd: Value, years_owned: Value, run_years: Value, *, oom_per_year: Value) -> Value:
+    r"""Value that owned hardware loses during a run of any length: :math:`P\,10^{-kt}(1 - 10^{-kT})`.
+
+    For short runs it is :func:`amortized_hardware_usd`, which holds the decline at the start for all of the run and
+    for long ones exceeds what there is to lose.
+
+    Parameters
+    ----------
+    price_usd : float or array
+        When bought. [USD]
+    years_owned, run_years : float or array
+        From purchase to the start of the run, and its length, at least 0. [years]
+    oom_per_year : float or array
+        Orders of magnitude of value lost a year. [1/year]
+
+    Examples
+    --------
+    >>> round(lost_value_usd(1000.0, 0.0, 1.0, oom_per_year=0.14), 2)
+    275.56
+    >>> short = lost_value_usd(1000.0, 1.0, 0.001, oom_per_year=0.14)
+    >>> rate = amortized_hardware_usd(1000.0, 1.0, 8.766, oom_per_year=0.14, hours_per_year=8766)
+    >>> round(short / rate, 3)
+    1.0
+    """
+    start = np.asarray(economic_value_usd(price_usd, years_owned, oom_per_year))
+    return as_value(start - np.asarray(economic_value_usd(start, run_years, oom_per_year)))
+
+
 def network_from_share_usd(accelerators_usd: Value, network_share_frac: Value) -> Value:
     r"""Network of a cluster known by its share s of the whole: :math:`A\,s/(1-s)`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -55,16 +56,19 @@ def focus_csv(result: Result) -> str:
     ----------
     .. [1] FinOps Foundation, FOCUS specification 1.2, columns.
     """
-    table = result.tables.get("flows")
-    if table is None:
+    table, cash = result.tables.get("flows"), result.tables.get("cashflow")
+    if table is None or cash is None:
         msg = "only a plan can be exported to focus: this result has no flows"
         raise ValueError(msg)
-    last = max((quarter_index(str(row[0])) for row in result.tables["cashflow"].rows), default=0)
+    last = max((quarter_index(str(row[0])) for row in cash.rows), default=0)
     end = (last + 1) * MONTHS_PER_QUARTER
     flows = [
         (quarter_index(str(q)), str(group), str(line), str(site), float(usd or 0.0))
         for q, group, line, site, _, usd in table.rows
     ]
+    if not all(line.strip() and math.isfinite(usd) for _, _, line, _, usd in flows):
+        msg = "a payment of this result has no name or no finite amount"
+        raise ValueError(msg)
     charges = [c for flow in flows for c in _charges(*flow, end)]
     charges.sort(key=lambda c: (c.month, c.group, c.line, c.site, c.category))
     name = str(result.scenario.get("name", ""))

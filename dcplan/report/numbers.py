@@ -5,6 +5,17 @@ from __future__ import annotations
 from dcplan.units import money
 
 
+def printable(text: str) -> str:
+    """Text without control characters: what a file holds must not move the cursor or colour the screen.
+
+    Examples
+    --------
+    >>> printable("a" + chr(27) + "[31mb" + chr(10) + "c")
+    'a [31mb c'
+    """
+    return "".join(c if c.isprintable() else " " for c in text) if not text.isprintable() else text
+
+
 def shown(name: str, value: object) -> str:
     """Text of a cell by its column name.
 
@@ -18,7 +29,7 @@ def shown(name: str, value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
+        return printable(str(value))
     if name.endswith("_frac"):
         return f"{value:.2%}"
     if name == "usd" or name.endswith("_usd"):

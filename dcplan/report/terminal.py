@@ -9,7 +9,7 @@ from typing import IO, Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from dcplan.report.numbers import is_number, shown
+from dcplan.report.numbers import is_number, printable, shown
 from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
@@ -109,7 +109,7 @@ SHORT = 15
 def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = False) -> None:
     """Write a result as text."""
     console = Console(file=stream, no_color=not color, highlight=False, emoji=False, soft_wrap=not stream.isatty())
-    console.print(result.headline, style="bold" if color and stream.isatty() else None, markup=False)
+    console.print(printable(result.headline), style="bold" if color and stream.isatty() else None, markup=False)
     for name in SECTIONS:
         table = result.tables.get(name)
         if table is not None and table.rows:

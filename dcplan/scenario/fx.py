@@ -60,7 +60,7 @@ def _converted(
         cause = f"{'.'.join(map(str, at))} is not an amount of money: it has no currency"
         problems.append(tree.problem("DC015", cause, place))
         return rest
-    if name not in rates:
+    if not isinstance(name, str) or name not in rates:
         cause = f"no rate for {name}: give fx.{name}, the USD that one {name} is worth"
         hint = did_you_mean(str(name), rates)
         problems.append(tree.problem("DC003", cause, place, hint=hint, help=f"fx: {{{name}: ...}}"))

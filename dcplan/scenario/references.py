@@ -8,6 +8,7 @@ from typing import Any
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Offer, OnsitePower, Region, Row, System
 from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.catalog.schema.market import TERMS
 from dcplan.catalog.weather import bins
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
@@ -60,6 +61,7 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("workloads", "training", "*", "model"), "models"),
     (("workloads", "training", "*", "stack"), "stacks"),
     (("workloads", "capacity", "*", "reference", "model"), "models"),
+    (("fleet", "reference", "model"), "models"),
     (("finance", "tax", "depreciation"), "depreciation"),
 )
 """Where a scenario names catalog rows: path pattern -> kind."""
@@ -301,10 +303,17 @@ def _check_cloud(check: Checker) -> None:
         return
     if check.scenario.fleet is None and not {"on-demand", "reserved-1y", "reserved-3y"} & set(cloud.terms):
         check.add("DC003", "cloud.terms: none of them can be planned: give on-demand or reserved", ("cloud", "terms"))
+    first: dict[tuple[str, str], str] = {}
     for reference, prices in cloud.prices.items():
         check.need("cloud", reference, Offer, ("cloud", "prices", reference))
+        row = check.catalog.find("cloud", reference, Offer)
+        for key in prices if row is not None else ():
+            other = first.setdefault((row.id if row else "", key), reference)
+            if other != reference:
+                cause = f"{reference} is {other} under another name: {key} is given twice"
+                check.add("DC015", cause, ("cloud", "prices", reference, key))
         for key in prices:
-            known = ["on_demand_usd_per_h", "reserved_1y_usd_per_h", "reserved_3y_usd_per_h"]
+            known = [f"{term.replace('-', '_')}_usd_per_h" for term in TERMS]
             if key not in known:
                 path = ("cloud", "prices", reference, key)
                 check.problems.append(

@@ -71,9 +71,10 @@ def test_lines_sum_to_totals_and_years_to_lines(result: Result) -> None:
 
 
 def test_the_adders_of_an_offer_by_hand(result: Result) -> None:
-    """AWS for three years at 33 USD/h a node of 8: 4.125; 1,024 of them all hours of 48 months of 730.5 h."""
+    """AWS for three years at 33 USD/h a node of 8, 4.125, and the fourth on a year's commitment; months of 730.5 h."""
     found = {k: v[0] for k, v in lines(result, "aws-p5en-48xlarge.reserved-3y").items()}
-    rent = 1024 * 4.125 * 730.5 * 48
+    year = next(r["value"] for r in result.inputs if r["key"] == "cloud.aws-p5en-48xlarge.reserved_1y_usd_per_h") / 8
+    rent = 1024 * 730.5 * (36 * 4.125 + 12 * year)
     assert found["accelerators"] == pytest.approx(rent)
     assert found["storage"] == pytest.approx(10_000 * 23.0 * 48)
     assert found["network and egress"] == pytest.approx((1024 * 0.02 + 50_000 * 0.09) * 48)

@@ -64,11 +64,12 @@ def test_every_row_of_a_price_list_is_used_or_refused(prices: Path) -> None:
     used = {int(str(row[0])) for row in result.tables["prices"].rows}
     assert used == {2, 4}
     assert used | why.keys() == set(range(2, 11))
+    assert {row[-1] for row in result.tables["prices"].rows} == {"yes"}
     assert "line 2 has the price of 2026-10-01" in why[3]
     assert "currency EUR: give --fx" in why[5]
     assert "has h200-sxm in the catalog, not b200-sxm" in why[6]
     assert "may be" in why[7]
-    assert "not a number" in why[8]
+    assert "is no number" in why[8]
     assert "no price" in why[9]
     assert "per TB-month" in why[10]
 
@@ -130,3 +131,47 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
             read(tmp_path / "none.csv")
     with pytest.raises(InputError):
         fx_of(("EUR:1",))
+
+
+def test_what_is_written_is_read_back_as_it_was(tmp_path: Path) -> None:
+    """Regions that YAML would take for numbers, names of signs alone, a later quarter against a month."""
+    rows = [
+        "AWS,p5en.48xlarge,H200,8,1e3,50,,,,,per instance,3200,2026-Q1,",
+        "AWS,p5en.48xlarge,H200,8,1e3,40,,,,,per instance,3200,2026-12-01,",
+        "Mine,a.b,H200,8,0o17,20,,,,,per instance,3200,2026-10,",
+        "Mine,a-b,H200,8,.5,21,,,,,per instance,3200,2026-10,",
+        "Mine,机型,H200,8,x,21,,,,,per instance,3200,2026-10,",
+        "Mine,c,H200,8,x,21,,,,,per instance,-400,2026-10,",
+        "Mine,d,H200,1e17,x,21,,,,,per instance,400,2026-10,",
+    ]
+    file = tmp_path / "odd.csv"
+    file.write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
+    result, text = import_prices(file)
+    (tmp_path / "o" / "cloud").mkdir(parents=True)
+    (tmp_path / "o" / "cloud" / "imported.yaml").write_text(text, encoding="utf-8")
+    catalog = load((tmp_path / "o",))
+    known = catalog.get("cloud", "aws-p5en-48xlarge", Offer)
+    assert [(p.region, p.usd_per_h.value) for p in known.prices if p.term == "on-demand"] == [("1e3", 40.0)]
+    assert {o.id: o.prices[0].region for o in catalog.table("cloud", Offer).values() if o.provider == "mine"} == {
+        "mine-a-b": "0o17", "mine-a-b-2": ".5",
+    }  # fmt: skip
+    assert set(refused(result)) == {2, 6, 7, 8}
+
+
+def test_spend_with_mixed_dates_spot_and_corrections(tmp_path: Path) -> None:
+    head = SPEND_HEAD + ",PricingCategory,ServiceCategory"
+    rows = [
+        "0,100,100,USD,Usage,2026-09-01 00:00:00,2026-10-01T00:00:00Z,10,Hours,,,,p5.48xlarge,Standard,Compute",
+        "0,20,100,USD,Usage,2026-09-01T00:00:00Z,2026-10-01T00:00:00,10,Hours,,,,p5.48xlarge,Dynamic,Compute",
+        "0,9,9,USD,Usage,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,1000,Hours,,,,disk of p5.48xlarge,Standard,Storage",
+        "0,-5,-5,USD,Usage,2026-09-01T00:00:00Z,2026-10-01T00:00:00Z,-10,Hours,,,,p5en.48xlarge,Standard,Compute",
+    ]
+    file = tmp_path / "mixed.csv"
+    file.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    result, text = import_spend(file)
+    overrides = yaml.safe_load(text)["overrides"]["own-spend"]
+    assert {k: v["value"] for k, v in overrides.items()} == {
+        "cloud.prices.aws-p5-48xlarge.on_demand_usd_per_h": 10.0,
+        "cloud.prices.aws-p5-48xlarge.spot_usd_per_h": 2.0,
+    }
+    assert set(refused(result)) == {4}

@@ -15,6 +15,7 @@ from dcplan.scenario.load import load
 
 FILE = "own-or-rent-1024-h200"
 TERMS = "cloud.terms=[reserved-1y,spot,capacity-block,on-demand,reserved-3y]"
+ALL = "{deposit_frac: 0.9, deposit_months_before: 1, acceptance_frac: 0.2, acceptance_months_after: 1}"
 PAYMENT = (
     "finance.payment={deposit_frac: 0.3, deposit_months_before: 6, acceptance_frac: 0.1, acceptance_months_after: 2}"
 )
@@ -141,7 +142,7 @@ def test_another_currency_needs_a_rate_and_says_what_it_was() -> None:
     [
         ("sites.colo.utility_mw={value: 3, currency: EUR}", "not an amount of money"),
         ("fx={USD: 2}", "another currency"),
-        ("finance.payment={deposit_frac: 0.9, acceptance_frac: 0.2}", "more than the whole price"),
+        (f"finance.payment={ALL}", "more than the whole price"),
     ],
 )
 def test_money_that_makes_no_sense_is_refused(change: str, words: str) -> None:
@@ -152,3 +153,136 @@ def test_money_that_makes_no_sense_is_refused(change: str, words: str) -> None:
 
 def test_the_factors_of_months_are_those_of_the_table() -> None:
     assert np.allclose(month_factors(0.1, 2), [1.1 ** (-0.5 / 12), 1.1 ** (-1.5 / 12)])
+
+
+def test_the_break_even_utilization_is_where_both_cost_the_same() -> None:
+    sets = ["sensitivity=null", "cloud.offers=[coreweave-h200]", "cloud.terms=[on-demand,spot]"]
+    key = "break_even.coreweave-h200.{}.utilization_frac"
+    for term in ("on-demand", "spot"):
+        found = [value(tco(FILE, sets=[*sets, f"fleet.utilization_frac={u}"]), key.format(term)) for u in (0.3, 0.9)]
+        assert found[0] == pytest.approx(found[1], rel=1e-9)  # whatever the fleet's own is
+        there = tco(FILE, sets=[*sets, f"fleet.utilization_frac={found[0]!r}"])
+        rent = value(there, f"rented.coreweave-h200.{term}.npv_usd")
+        assert value(there, "owned.npv_usd") == pytest.approx(rent, rel=1e-6)
+
+
+def test_a_commitment_that_outlasts_the_horizon_is_not_had_for_less() -> None:
+    """Six quarters of three years: paid to the end, or the cheapest other way; never 18 months of the 3-year price."""
+    sets = ["sensitivity=null", "horizon.quarters=6", "cloud.offers=[coreweave-h200]"]
+    both = tco(FILE, sets=[*sets, "cloud.terms=[on-demand,reserved-3y]"])
+    alone = tco(FILE, sets=[*sets, "cloud.terms=[reserved-3y]"])
+    price = 20.18 / 8
+    assert line(alone, "coreweave-h200.reserved-3y", "accelerators") == pytest.approx(price * 730.5 * 36 * 1024)
+    on_demand = 50.44 / 8 * 0.7
+    least = min(price * 36, on_demand * 18)
+    assert line(both, "coreweave-h200.reserved-3y", "accelerators") == pytest.approx(least * 730.5 * 1024)
+    # year by year, with a row for what is paid after
+    years = {row[0]: row[2] for row in alone.tables["years"].rows}
+    assert years["after the last year"] > 0
+    assert years["all"] == pytest.approx(line(alone, "coreweave-h200.reserved-3y", "total"))
+
+
+def test_a_rest_is_taken_on_the_shorter_commitment_where_that_is_cheapest() -> None:
+    sets = ["sensitivity=null", "cloud.terms=[on-demand,reserved-1y,reserved-3y]"]
+    result = tco(FILE, sets=sets)
+    notes = {(row[0], row[1]): row[-1] for row in result.tables["rented"].rows}
+    assert notes["aws-p5en-48xlarge", "reserved-3y"] == "the last 12 months on reserved-1y"
+    assert notes["coreweave-h200", "reserved-3y"].startswith("the last 12 months on demand")
+
+
+def test_the_discount_rate_stays_exact_with_deposits_years_ahead() -> None:
+    pay = "finance.payment={deposit_frac: 0.9, deposit_months_before: 60}"
+    result = tco(FILE, sets=[pay, "sensitivity={inputs: [finance.discount_rate], samples: 5}"])
+    row = dict(zip(result.tables["tornado"].columns, result.tables["tornado"].rows[0], strict=True))
+    for bound in ("low", "high"):
+        there = tco(FILE, sets=[pay, "sensitivity=null", f"finance.discount_rate={row[bound]}"])
+        assert row[f"owned_at_{bound}_usd"] == pytest.approx(value(there, "owned.npv_usd"), rel=1e-9)
+
+
+def test_the_return_counts_a_deposit_on_its_day(result: Result) -> None:
+    """With the deposit half a year ahead the return is lower, not higher, than its present cost says."""
+    sets = ["sensitivity=null", "finance.debt=null", "cloud.offers=[coreweave-h200]", "cloud.terms=[on-demand]"]
+    plain, early = tco(FILE, sets=sets), tco(FILE, sets=[*sets, PAYMENT])
+    assert value(early, "owned.irr_frac") < value(plain, "owned.irr_frac")
+    found = value(early, "owned.irr_frac")
+    there = tco(FILE, sets=[*sets, PAYMENT, f"finance.discount_rate={min(found, 0.999)!r}"])
+    if found < 0.999:
+        rent = value(there, "rented.coreweave-h200.on-demand.npv_usd")
+        assert value(there, "owned.npv_usd") == pytest.approx(rent, rel=1e-6)
+
+
+def test_both_sides_have_storage_where_the_scenario_names_none() -> None:
+    result = tco(FILE, sets=["sensitivity=null", "storage=null"])
+    assert line(result, "owned", "storage") > 0
+    # 1 TB an accelerator at 23 USD a month, for 48 months
+    assert line(result, "aws-p5en-48xlarge.on-demand", "storage") == pytest.approx(1024 * 23 * 48, rel=0.2)
+
+
+def test_a_loan_at_its_own_rate_is_worth_nothing() -> None:
+    own = (1 + 0.09 / 12) ** 12 - 1
+    sets = ["sensitivity=null", "finance.tax={}", f"finance.discount_rate={own!r}"]
+    for term in (4, 10, 30):
+        result = tco(FILE, sets=[*sets, f"finance.debt={{share: 1, rate: 0.09, term_years: {term}}}"])
+        step = dict(result.tables["bridge"].rows)["debt at its own rate, discounted at the discount rate"]
+        assert abs(float(step)) < 1.0  # of tens of millions borrowed
+
+
+def test_hardware_at_the_end_of_its_life_keeps_its_residual() -> None:
+    def racks(quarters: int) -> float:
+        sets = ["sensitivity=null", "finance.residual=0.3", f"horizon.quarters={quarters}"]
+        return line(tco(FILE, sets=sets), "owned", "residual racks dgx-h200")
+
+    assert racks(20) == pytest.approx(-0.3 * 128 * 350_000)  # 30 % after five years
+    assert racks(19) < racks(20)
+
+
+def test_whole_racks_and_missing_staff_are_said() -> None:
+    sets = ["sensitivity=null", "fleet.accelerators=1000", "sites.colo.staff=null"]
+    told = " ".join(str(w["message"]) for w in tco(FILE, sets=sets).warnings)
+    assert "1,024 accelerators are paid for, 1,000 asked for" in told
+    assert "no staff" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("fleet.reference={model: nope, seq_len: 8192}", "nope"),
+        ("systems.dgx-h200.price_usd={value: 300000, currency: [EUR]}", "no rate for"),
+        ("cloud.egress_tb_per_month=-5", "must not be negative"),
+        ("finance.payment={deposit_frac: 0.3}", "deposit_months_before"),
+        (
+            "cloud.prices={aws-p5en-48xlarge: {on_demand_usd_per_h: 3}, p5en.48xlarge: {on_demand_usd_per_h: 4}}",
+            "twice",
+        ),
+    ],
+)
+def test_wrong_inputs_are_refused_where_they_stand(change: str, words: str) -> None:
+    with pytest.raises(InputError) as error:
+        load(FILE, sets=[change])
+    assert any(words in p.cause for p in error.value.problems)
+
+
+def test_an_offer_named_twice_counts_once() -> None:
+    once = tco(FILE, sets=["sensitivity=null", "cloud.offers=[aws-p5en-48xlarge]"])
+    twice = tco(FILE, sets=["sensitivity=null", "cloud.offers=[aws-p5en-48xlarge, p5en.48xlarge]"])
+    assert once.tables["rented"].rows == twice.tables["rented"].rows
+
+
+def test_a_side_that_is_worth_more_than_it_costs_has_no_unit_cost() -> None:
+    sets = [
+        "sensitivity=null", "finance.discount_rate=0.25", "finance.tax.income_rate=0.7",
+        "finance.debt={share: 1, rate: 0, term_years: 30}",
+        "finance.payment={acceptance_frac: 1.0, acceptance_months_after: 24}",
+    ]  # fmt: skip
+    result = tco(FILE, sets=sets)
+    row = next(r for r in result.tables["units"].rows if r[0] == "owned")
+    assert value(result, "owned.npv_usd") < 0
+    assert row[1:] == (None, None, None, None)
+
+
+def test_rates_of_another_currency_can_be_varied() -> None:
+    fx, price = "fx={EUR: {value: 1.1, low: 0.9, high: 1.3}}", "systems.dgx-h200.price_usd={value: 3e5, currency: EUR}"
+    result = tco(FILE, sets=[fx, price, "sensitivity={inputs: [fx.EUR], samples: 10, seed: 0}"])
+    (row,) = result.tables["tornado"].rows
+    assert row[:4] == ("fx.EUR", 0.9, 1.1, 1.3)
+    assert row[5] > row[4]  # a dearer euro makes the dollar price of the racks rise

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from dcplan.answers.fabric import fabric
@@ -37,8 +35,8 @@ def test_bought_is_all_systems_and_the_network_by_its_own_bill(run: Result) -> N
 def test_amortised_is_the_value_lost_in_the_hours_and_the_energy(run: Result) -> None:
     ways, given = _ways(run), _inputs(run)
     hours = run.value("accelerator_hours")
-    # value falls by 0.14 orders of magnitude a year: 0.14 ln 10 = 0.32236 of it a year, 8,766 h in a year
-    lost = 128 * given["systems.dgx-h100.price_usd"] * 0.14 * math.log(10.0) / 8766 * hours / 1024
+    # value falls by 0.14 orders of magnitude a year of 8,766 h
+    lost = 128 * given["systems.dgx-h100.price_usd"] * (1 - 10 ** (-0.14 * hours / 1024 / 8766))
     assert ways["amortised"]["hardware_usd"] == pytest.approx(lost, rel=1e-12)
     price, pue = given["sites.us-dallas.usd_per_kwh"], given["facility.cloud-pue"]
     assert ways["amortised"]["energy_usd"] == pytest.approx(run.value("energy_mwh") * 1000 * pue * price, rel=1e-12)
@@ -62,3 +60,23 @@ def test_a_system_without_a_price_says_so() -> None:
     result = train("llama-3.1-8b", system="trn1-32xlarge", accelerators=1024)
     assert "run_cost" not in result.tables
     assert any("no price in the catalog" in str(w["message"]) for w in result.warnings)
+
+
+def test_no_run_loses_more_value_than_there_is() -> None:
+    """Ten years on eight accelerators: the rate at the start, 32 % a year, would lose three times the price."""
+    result = train("llama-3.1-8b", system="dgx-h100", accelerators=8, global_batch_tokens=1e6)
+    ways = _ways(result)
+    assert result.value("days") > 2000
+    assert ways["amortised"]["hardware_usd"] < ways["bought"]["hardware_usd"]
+    assert ways["bought"]["network_usd"] == 0  # one node
+
+
+def test_whole_systems_are_bought() -> None:
+    result = train("llama-3.1-8b", system="dgx-h100", accelerators=12)
+    assert _ways(result)["bought"]["hardware_usd"] == 2 * _inputs(result)["systems.dgx-h100.price_usd"]
+
+
+def test_the_default_rent_counts_every_offer_once(run: Result) -> None:
+    other = train("llama-3.1-8b", system="dgx-h200", accelerators=64)
+    row = next(r for r in other.inputs if r["key"] == "usd_per_accelerator_hour")
+    assert row["value"] == pytest.approx(6.305)  # median of nine offers' latest prices, CoreWeave's

@@ -59,6 +59,8 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         cause = "objective min_time needs workloads.training: there is no run to end early"
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])
     ledger = Ledger(question.catalog)
+    for name, rate in scenario.fx.items():
+        ledger.take(f"fx.{name}", rate)
     left_out: list[LeftOut] = []
     quarters = scenario.horizon.quarters
     sites = tuple(site_terms(site, scenario, ledger) for site in scenario.sites)

@@ -11,7 +11,7 @@ from dcplan.catalog.schema.market import TERMS, CloudPrice
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import LeftOut
 from dcplan.planning.menu.work import CommitTerms, OfferTerms
-from dcplan.provenance import Quantity, Status
+from dcplan.provenance import Quantity, Status, first_day
 from dcplan.scenario.schema import Cloud, Scenario
 from dcplan.units import QUARTERS_PER_YEAR
 
@@ -50,7 +50,8 @@ def offers(
     if cloud is None:
         return ()
     table = ledger.catalog.table("cloud", Offer)
-    ids = list(table) if cloud.offers == "all" else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
+    named = table if cloud.offers == "all" else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
+    ids = list(dict.fromkeys(named))
     left_out.extend(LeftOut("term", term, "cloud", NOT_PLANNED[term]) for term in cloud.terms if term in NOT_PLANNED)
     limit = _per_offer_limit(cloud, ledger)
     found = []
@@ -208,7 +209,7 @@ def _nearest(offer: Offer, term: str, scenario: Scenario, ledger: Ledger) -> Clo
         return min(great_circle_km((s.lat, s.lon), places[price.region]) for s in sites)
 
     nearest = min(distance(p) for p in prices)
-    return max((p for p in prices if distance(p) == nearest), key=lambda p: p.as_of)
+    return max((p for p in prices if distance(p) == nearest), key=lambda p: first_day(p.as_of))
 
 
 def _others(offer: Offer, chosen: CloudPrice | None) -> str:

@@ -38,7 +38,7 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
         life_quarters=round(life * QUARTERS_PER_YEAR),
         budget_total_usd=total,
         budget_usd=by_quarter,
-        hardware_residual_frac=tuple(left(age) if age < life else 0.0 for age in ages),
+        hardware_residual_frac=tuple(left(age) if age <= life else 0.0 for age in ages),
         building_residual_frac=book("building-life-years"),
         power_residual_frac=book("power-life-years"),
         cooling_residual_frac=book("cooling-life-years"),

@@ -63,6 +63,11 @@ class Payment(Part):
 
     @model_validator(mode="after")
     def _whole(self) -> Payment:
+        for name in ("deposit", "acceptance"):
+            when = "months_before" if name == "deposit" else "months_after"
+            if getattr(self, f"{name}_frac").value and not getattr(self, f"{name}_{when}"):
+                code, text = "payment", f"{name}_frac needs {name}_{when}, at least 1: else it is paid on delivery"
+                raise PydanticCustomError(code, text)
         if self.deposit_frac.value + self.acceptance_frac.value > 1.0:
             code = "payment"
             raise PydanticCustomError(code, "deposit_frac and acceptance_frac are more than the whole price")
@@ -96,7 +101,7 @@ class Finance(Part):
 
 
 class Sensitivity(Part):
-    """Inputs to vary and how often (answered by a later verb; read and checked now)."""
+    """Inputs that ``tco`` varies, and how many futures it samples of them."""
 
     inputs: tuple[str, ...] = ()
     samples: Count | None = None

@@ -13,8 +13,8 @@ from dcplan.provenance import (
     Fraction,
     Hours,
     NodeStops,
+    NonNegative,
     Positive,
-    Quantity,
     Ratio,
     Seconds,
     Series,
@@ -72,7 +72,7 @@ class Cloud(Part):
     prices: dict[str, dict[str, Positive]] = Field(default_factory=dict)
     max_accelerators: CountOrZero | None = None
     max_accelerators_per_offer: CountOrZero | None = None
-    egress_tb_per_month: Quantity | None = None
+    egress_tb_per_month: NonNegative | None = None
     price_change_frac_per_year: YearlyChange | None = None
 
 
