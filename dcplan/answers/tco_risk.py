@@ -132,16 +132,16 @@ def _moved(
 def sampled_npvs(
     now: Mapping[str, Array], swings: Mapping[str, Swing], drawn: Mapping[str, Array], rate: float
 ) -> dict[str, Array]:
-    """Present value of each side in every sample."""
-    rates = drawn.get(RATE, rate)
+    """Present value of each side in every sample: factors of each rate times the cash, now and as it moves."""
+    factors = _factors(drawn.get(RATE, rate), len(next(iter(now.values()))))
+    moved = {key: _shares(drawn[key], swing.marginal) for key, swing in swings.items()}
     found = {}
     for name, cash in now.items():
-        count = len(next(iter(drawn.values())))
-        total = np.broadcast_to(cash, (count, cash.size)).copy()
+        total = factors @ cash + np.zeros(len(next(iter(drawn.values()))))
         for key, swing in swings.items():
-            below, above = _shares(drawn[key], swing.marginal)
-            total += below[:, None] * swing.low[name] + above[:, None] * swing.high[name]
-        found[name] = _discounted(total, rates)
+            below, above = moved[key]
+            total = total + below * (factors @ swing.low[name]) + above * (factors @ swing.high[name])
+        found[name] = total
     return found
 
 
@@ -152,11 +152,11 @@ def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
     return below, above
 
 
-def _discounted(cash_usd: Array, rates: Array | float) -> Array:
-    months = cash_usd.shape[-1] - 1 - EARLY - LATE
+def _factors(rates: Array | float, slots: int) -> Array:
+    """Discount factors of a side's payments, a row for each rate."""
+    months = slots - 1 - EARLY - LATE
     times = np.append((np.arange(-EARLY, months + LATE) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR)
-    factors = np.exp(-np.log1p(np.asarray(rates))[..., None] * times)
-    return np.asarray(np.einsum("...k,...k->...", cash_usd, factors))
+    return np.asarray(np.exp(-np.log1p(np.asarray(rates))[..., None] * times))
 
 
 def _over_rent(npvs: Mapping[str, float]) -> float:
