@@ -16,7 +16,9 @@ def export(
     result_file: Annotated[Path, typer.Argument(metavar="RESULT", help="a result saved with -f json -o")],
     to: Annotated[
         Target,
-        typer.Option("--to", help="csv (a folder), xlsx, focus (of a plan), netbox (of a fabric answer), md, json"),
+        typer.Option(
+            "--to", help="csv (a folder), xlsx, focus (of a plan), netbox (of a fabric answer), html, md, json"
+        ),
     ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="folder for csv and netbox, else a file")] = None,
     redact: Annotated[

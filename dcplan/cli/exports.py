@@ -1,4 +1,4 @@
-"""Files that a verb writes beside its answer: workbook, CSV tables, Markdown, all from the finished result."""
+"""Files that a verb writes beside its answer: workbook, CSV tables, page, Markdown, all from the finished result."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ class Target(StrEnum):
     CSV = "csv"
     JSON = "json"
     XLSX = "xlsx"
+    HTML = "html"
     MD = "md"
     FOCUS = "focus"
     NETBOX = "netbox"
 
 
-SEVERAL = (Target.XLSX, Target.CSV, Target.MD, Target.JSON, Target.FOCUS)
+SEVERAL = (Target.XLSX, Target.CSV, Target.HTML, Target.MD, Target.JSON, Target.FOCUS)
 """What ``--export`` may name."""
 SUFFIX = {Target.FOCUS: "focus.csv"}
 
@@ -101,9 +102,13 @@ def _text(result: Result, target: Target) -> str:
         from dcplan.report.focus import focus_csv
 
         return focus_csv(result)
-    from dcplan.report.markdown import markdown
+    if target is Target.MD:
+        from dcplan.report.markdown import markdown
 
-    return markdown(result)
+        return markdown(result)
+    from dcplan.report.html.page import page
+
+    return page(result)
 
 
 def _csv(result: Result, folder: Path) -> str:

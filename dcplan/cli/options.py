@@ -20,7 +20,7 @@ class Format(StrEnum):
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="table, json or csv")]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="write to this file instead of stdout")]
 ExportOption = Annotated[
-    str | None, typer.Option("--export", metavar="LIST", help="xlsx,csv,md,json,focus into the folder --out")
+    str | None, typer.Option("--export", metavar="LIST", help="xlsx,csv,html,md,json,focus into the folder --out")
 ]
 RedactOption = Annotated[bool, typer.Option("--redact", help="own prices and money by item are left out")]
 SetOption = Annotated[

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from dcplan.report.book.grid import Key, Row, Sheet
+from dcplan.answers.formula_text import OWN, REFERENCE
+from dcplan.report.book.grid import Array, Key, Row, Sheet
 from dcplan.report.book.source import Fact, Source
-
-INPUT, OWN = re.compile(r"\[([^\]]+)\]"), re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass
@@ -27,6 +25,8 @@ class Calc:
     cost: Sheet
     facts: dict[tuple[str, Key], Row] = field(default_factory=dict)
     rows: dict[tuple[str, Key], Row] = field(default_factory=dict)
+    rest: dict[tuple[str, str, str], Array] = field(default_factory=dict)
+    """Payments that no formula gives, as found."""
 
     def fact(self, name: str, key: Key) -> Row:
         """The row of a fact."""
@@ -73,7 +73,7 @@ class Calc:
         """A fact's formula over addresses; None for a plain number."""
         if not fact.formula:
             return None
-        text = INPUT.sub(lambda m: self.inputs[m[1]], fact.formula)
+        text = REFERENCE.sub(lambda m: self.inputs[m[1]], fact.formula)
         return OWN.sub(lambda m: self.facts[m[1], key].cell(), text).replace("**", "^")
 
 

@@ -158,10 +158,11 @@ def _others(c: Calc, lines: dict[Line, Row]) -> None:
     for line, values in c.source.flows.items():
         group, name, site = line
         known = lines[line].values if line in lines else np.zeros(c.source.length)
-        rest = values - known
+        rest = values - known if c.source.rest is None else c.source.rest.get(line, np.zeros(c.source.length))
         if group == "residual at end" or np.all(np.abs(rest) <= TINY * np.maximum(np.abs(values), 1.0)):
             continue
         found.append((line, rest))
+        c.rest[line] = rest
     if found:
         c.cost.heading("As planned: no formula of this workbook gives these")
     for (group, name, site), rest in found:
@@ -188,8 +189,15 @@ def _residual(c: Calc, lines: dict[Line, Row]) -> None:
             f"residual {name}", (site, "", "residual"), "USD", value, f"-SUMPRODUCT({row.span()}, {share.span()})"
         )
     for (group, name, site), values in c.source.flows.items():
-        rest = float(values.sum()) - done.get((name, site), 0.0)
-        if group == "residual at end" and abs(rest) > TINY * max(abs(float(values.sum())), 1.0):
+        if group != "residual at end":
+            continue
+        line, whole = (group, name, site), float(values.sum())
+        if c.source.rest is None:
+            rest = whole - done.get((name, site), 0.0)
+        else:
+            rest = float(c.source.rest[line].sum()) if line in c.source.rest else 0.0
+        if abs(rest) > TINY * max(abs(whole), 1.0):
+            c.rest[line] = np.array([rest])
             c.rows[f"left|{name} (as planned)|{site}", NOWHERE] = c.cost.fact(
                 f"residual {name}", (site, "", "residual"), "USD", rest, None
             )

@@ -21,6 +21,8 @@ FIRST = len(LABELS)
 """Column of the first quarter, from 0."""
 HEAD = 4
 """Rows above the first line of a sheet: title, note, check, header."""
+INPUT_ROW = 6
+"""Row of the first input on its own page, from 1."""
 NOWHERE: Key = ("", "", "")
 
 

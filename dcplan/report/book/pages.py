@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cash import Live
-from dcplan.report.book.grid import FIRST, NOWHERE, Row, Sheet
+from dcplan.report.book.grid import FIRST, INPUT_ROW, NOWHERE, Row, Sheet
 from dcplan.report.book.source import Source
 from dcplan.result import Cell, Table
 
 if TYPE_CHECKING:
     from dcplan.report.book.write import Writer
 
-INPUT_ROW = 6
-"""Row of the first input, from 1."""
 INPUT_HEAD = ("Key", "Meaning", "Value", "Unit", "Low", "High", "Status", "Edit as (--set)", "As exported", "Changed",
               "Place")  # fmt: skip
 SUMMARY_HEAD = ("Metric", "Meaning", "Value", "Unit", "As planned", "Change", "Kind")

@@ -40,6 +40,8 @@ class Source:
     """Payments by group, line and site; those at the end of the horizon are under the group ``residual at end``."""
     live: Mapping[str, str | None]
     """Inputs that formulas read, and what ``--set`` calls those that may be edited."""
+    rest: Mapping[tuple[str, str, str], Array] | None = None
+    """Payments that no formula gives, where they were found before."""
 
     @property
     def length(self) -> int:

@@ -10,13 +10,9 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from dcplan.report.book.calc import Calc
-from dcplan.report.book.cash import cash_sheet, live_metrics
-from dcplan.report.book.cost import cost_sheet
-from dcplan.report.book.fabric import fabric_sheet
+from dcplan.report.book.cash import live_metrics
 from dcplan.report.book.grid import FIRST, HEAD, LABELS, Row, Sheet
 from dcplan.report.book.pages import (
-    INPUT_ROW,
     charts,
     checks_page,
     cover_page,
@@ -26,8 +22,8 @@ from dcplan.report.book.pages import (
     summary_page,
     table_page,
 )
-from dcplan.report.book.power import power_sheet
-from dcplan.report.book.source import Source, source_of
+from dcplan.report.book.sheets import calculated
+from dcplan.report.book.source import source_of
 from dcplan.result import Result
 
 CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
@@ -80,7 +76,7 @@ def workbook(result: Result) -> bytes:
     book.set_properties({"title": f"dcplan: {result.scenario.get('name', '')}", "created": CREATED})
     book.set_calc_mode("auto")
     writer = Writer(book)
-    calc, cash = _calculated(source)
+    calc, cash = calculated(source)
     for sheet in (calc.decisions, calc.power, calc.fabric, calc.cost, cash):
         _write_sheet(writer, sheet)
     metrics = live_metrics(calc)
@@ -97,26 +93,6 @@ def workbook(result: Result) -> bytes:
             book.define_name(key.replace(".", "_").replace("-", "_"), f"={place}")
     book.close()
     return stream.getvalue()
-
-
-def _calculated(source: Source) -> tuple[Calc, Sheet]:
-    names = source.quarters
-    after = f" Columns from {names[source.horizon]} on are after the horizon." if source.length > source.horizon else ""
-    inputs = {str(row["key"]): f"Inputs!$C${INPUT_ROW + i}" for i, row in enumerate(source.result.inputs)}
-    calc = Calc(
-        source,
-        inputs,
-        Sheet("Decisions", "Decisions", "Chosen by the solver and frozen: editing them proves nothing." + after, names),
-        Sheet("Calc_Power", "Power, energy, water, carbon", "From racks to sites." + after, names),
-        Sheet("Calc_Fabric", "Compute fabric", "Pieces counted by the plan at input prices." + after, names),
-        Sheet("Calc_Cost", "Cost by line", "Undiscounted." + after, names),
-    )
-    fabric_sheet(calc)
-    power_sheet(calc)
-    cost_sheet(calc)
-    cash = Sheet("Cashflow", "Cash flow", "Payments at the middle of their quarter, nominal." + after, names)
-    cash_sheet(calc, cash)
-    return calc, cash
 
 
 def _write_sheet(writer: Writer, sheet: Sheet) -> None:

@@ -1,0 +1,174 @@
+"""Charts of the report: matplotlib on paper-like axes, as SVG that takes the page's own text colour."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#123456"
+"""Stands for the page's text colour until the picture is inlined."""
+COLORS = ("#3b6fb0", "#b9772f", "#5b8c4a", "#8a5aa8", "#b04a4a", "#4a9a9a", "#8c8c3a", "#777777")
+WIDTH_IN, HEIGHT_IN = 8.2, 3.2
+MILLION = 1e6
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture, and what it says in words for those who do not see it."""
+
+    title: str
+    svg: str
+    words: str
+
+
+def _figure(height_in: float = HEIGHT_IN) -> tuple[Figure, Axes]:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    settings: dict[str, Any] = {
+        "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10, "text.color": INK,
+        "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK, "ytick.color": INK,
+        "axes.spines.top": False, "axes.spines.right": False,
+    }  # fmt: skip
+    with rc_context(settings):
+        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+        axes = figure.subplots()
+    axes.patch.set_alpha(0.0)
+    return figure, axes
+
+
+def _svg(figure: Figure, name: str, words: str) -> str:
+    """The picture with ids of its own, no size in points, and the page's colours."""
+    from matplotlib import rc_context
+
+    stream = io.StringIO()
+    with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r' id="([^"]+)"', rf' id="{name}-\1"', text)
+    text = re.sub(r'href="#', f'href="#{name}-', text)
+    text = re.sub(r"url\(#", f"url(#{name}-", text)
+    label = words.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    text = text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return text.replace(INK, "currentColor")
+
+
+def power(quarters: Sequence[str], facility: Mapping[str, Sequence[float]], limit: Sequence[float]) -> Chart:
+    """Facility power of each site on the design day, stacked, under all sites' firm grid."""
+    figure, axes = _figure()
+    base = [0.0] * len(quarters)
+    for i, (site, values) in enumerate(facility.items()):
+        axes.bar(range(len(quarters)), values, bottom=base, color=COLORS[i % len(COLORS)], label=site)
+        base = [b + v for b, v in zip(base, values, strict=True)]
+    axes.step(range(len(quarters)), limit, where="mid", color=INK, linestyle="--", label="utility limit")
+    _ruler(axes, quarters, "MW")
+    top = max(base)
+    words = f"Facility power by quarter: at most {top:.1f} MW of {max(limit):.1f} MW from the utility"
+    return Chart("Power against the utility limit", _svg(figure, "power", words), words)
+
+
+def capacity(quarters: Sequence[str], counts: Mapping[str, Sequence[float]]) -> Chart:
+    """Accelerators in service by system and quarter."""
+    figure, axes = _figure()
+    base = [0.0] * len(quarters)
+    for i, (system, values) in enumerate(counts.items()):
+        axes.bar(range(len(quarters)), values, bottom=base, color=COLORS[i % len(COLORS)], label=system)
+        base = [b + v for b, v in zip(base, values, strict=True)]
+    _ruler(axes, quarters, "accelerators")
+    words = f"Accelerators in service by quarter: {base[-1]:,.0f} in the last, at most {max(base):,.0f}"
+    return Chart("Capacity by quarter", _svg(figure, "capacity", words), words)
+
+
+def waterfall(steps: Sequence[tuple[str, float]], total: str) -> Chart:
+    """Parts of a cost one after the other, and their sum. [USD]"""
+    figure, axes = _figure()
+    at = 0.0
+    for i, (_, usd) in enumerate(steps):
+        axes.bar(i, usd / MILLION, bottom=at / MILLION, color=COLORS[1] if usd >= 0 else COLORS[2])
+        at += usd
+    axes.bar(len(steps), at / MILLION, color=COLORS[0])
+    axes.axhline(0.0, color=INK, linewidth=0.8)
+    _ruler(axes, [*(name for name, _ in steps), total], "M USD", turned=True)
+    words = ", ".join(f"{name} {usd / MILLION:,.1f}" for name, usd in steps)
+    words = f"Cost in million USD: {words}; {total} {at / MILLION:,.1f}"
+    return Chart("Where the money goes", _svg(figure, "waterfall", words), words)
+
+
+def cash(quarters: Sequence[str], groups: Mapping[str, Sequence[float]]) -> Chart:
+    """Payments by group and quarter, and their running sum."""
+    figure, axes = _figure()
+    up, down = [0.0] * len(quarters), [0.0] * len(quarters)
+    for i, (group, values) in enumerate(groups.items()):
+        base = [u if v >= 0 else d for u, d, v in zip(up, down, values, strict=True)]
+        heights = [v / MILLION for v in values]
+        axes.bar(range(len(quarters)), heights, bottom=base, color=COLORS[i % len(COLORS)], label=group)
+        up = [u + max(h, 0.0) for u, h in zip(up, heights, strict=True)]
+        down = [d + min(h, 0.0) for d, h in zip(down, heights, strict=True)]
+    running, sums = 0.0, []
+    for t in range(len(quarters)):
+        running += sum(values[t] for values in groups.values()) / MILLION
+        sums.append(running)
+    axes.plot(range(len(quarters)), sums, color=INK, marker="o", markersize=3, label="running sum")
+    _ruler(axes, quarters, "M USD")
+    words = f"Payments by quarter: {sums[-1]:,.1f} million USD in all"
+    return Chart("Cash flow", _svg(figure, "cash", words), words)
+
+
+def gantt(runs: Sequence[tuple[str, float, float, float, float]], start: str) -> Chart:
+    """Runs from their start to the median end, with the range from the 10th to the 90th percentile. [days]"""
+    figure, axes = _figure(1.0 + 0.42 * len(runs))
+    for i, (_, begins, p10, p50, p90) in enumerate(runs):
+        axes.barh(i, p50, left=begins, color=COLORS[0], height=0.5)
+        axes.plot([begins + p10, begins + p90], [i, i], color=INK, linewidth=2, marker="|")
+    axes.set_yticks(range(len(runs)), [name for name, *_ in runs])
+    axes.invert_yaxis()
+    axes.set_xlabel(f"days from the first of {start}")
+    words = "; ".join(f"{name}: {p50:.0f} days, 10th to 90th percentile {p10:.0f} to {p90:.0f}"
+                      for name, _, p10, p50, p90 in runs)  # fmt: skip
+    return Chart("Training runs", _svg(figure, "gantt", words), words)
+
+
+def tornado(rows: Sequence[tuple[str, float, float]], now: float, what: str) -> Chart:
+    """What each input does to a figure between its bounds, the widest first. [USD]"""
+    figure, axes = _figure(1.0 + 0.32 * len(rows))
+    for i, (_, low, high) in enumerate(rows):
+        for value, color in ((low, COLORS[2]), (high, COLORS[1])):
+            axes.barh(i, (value - now) / MILLION, color=color, height=0.6)
+    axes.axvline(0.0, color=INK, linewidth=0.8)
+    axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel(f"change of {what}, M USD (green: input at its low, brown: at its high)")
+    words = "; ".join(f"{n}: {(a - now) / MILLION:+.1f} to {(b - now) / MILLION:+.1f}" for n, a, b in rows[:5])
+    words = f"Change of {what} in million USD with each input at its low and high bound: {words}"
+    return Chart("What decides", _svg(figure, "tornado", words), words)
+
+
+def frontier(points: Sequence[tuple[float, float]], x: str, y: str) -> Chart:
+    """Best of one figure for each value of the other."""
+    figure, axes = _figure()
+    axes.plot([a for a, _ in points], [b for _, b in points], color=COLORS[0], marker="o")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    words = f"{len(points)} points of {x} against {y}"
+    return Chart("Frontier", _svg(figure, "frontier", words), words)
+
+
+def _ruler(axes: Axes, names: Sequence[str], unit: str, *, turned: bool = False) -> None:
+    every = max(1, len(names) // 12)
+    shown = [i for i in range(len(names)) if i % every == 0]
+    labels = [names[i] for i in shown]
+    axes.set_xticks(shown, labels, rotation=30 if turned or len(labels) > 8 else 0, ha="right" if turned else "center")
+    axes.set_ylabel(unit)
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))

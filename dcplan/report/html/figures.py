@@ -1,0 +1,192 @@
+"""Which pictures a result has, from its own tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from dcplan.report.book.influence import Influence, influences
+from dcplan.report.html import charts, drawings
+from dcplan.report.html.charts import Chart
+from dcplan.result import Cell, Result
+from dcplan.units import quarter_index
+
+MOST_INPUTS = 12
+"""Inputs of a tornado."""
+P10 = NormalDist().inv_cdf(0.1)
+GROUPS = ("capex", "energy", "opex", "cloud", "unmet", "after", "residual")
+Row = dict[str, Cell]
+
+
+def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[Chart, ...]]:
+    """Pictures by the section they stand in; none where the tables for one are missing."""
+    found: dict[str, list[Chart]] = defaultdict(list)
+    if _rows(result, "power"):
+        found["answer"] += [_power(result), *_capacity(result)]
+    if _rows(result, "cost") and "cost.npv_usd" in result.metrics:
+        found["What it costs"].append(_waterfall(result))
+    if _rows(result, "cashflow"):
+        found["What it costs"].append(_cash(result))
+    if _rows(result, "jobs"):
+        found["What it does"].append(_gantt(result))
+    found["What is bought and built"] += [drawings.fabric(row) for row in _rows(result, "network")]
+    found["What is bought and built"] += _halls(result) + _sites(result)
+    if _rows(result, "frontier"):
+        found["answer"] += _frontier(result)
+    if _rows(result, "tornado"):
+        found["How sure it is"].append(_tornado(result))
+    if inputs:
+        rows = [(x.key, x.at_low_usd, x.at_high_usd) for x in inputs[:MOST_INPUTS]]
+        now = float(result.metrics["cost.npv_usd"].value or 0.0)
+        found["influence"].append(charts.tornado(rows, now, "net present cost"))
+    return {name: tuple(pictures) for name, pictures in found.items()}
+
+
+def ranked(result: Result) -> list[Influence]:
+    """Live inputs of a plan by influence; none of another answer."""
+    return influences(result) if "book_facts" in result.tables else []
+
+
+def _rows(result: Result, name: str) -> list[Row]:
+    table = result.tables.get(name)
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows] if table is not None else []
+
+
+def _number(cell: Cell) -> float:
+    return float(cell) if isinstance(cell, int | float) else 0.0
+
+
+def _quarters(result: Result) -> list[str]:
+    return list(dict.fromkeys(str(row["quarter"]) for row in _rows(result, "power")))
+
+
+def _power(result: Result) -> Chart:
+    quarters = _quarters(result)
+    by: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(quarters))
+    limit = [0.0] * len(quarters)
+    for row in _rows(result, "power"):
+        t = quarters.index(str(row["quarter"]))
+        by[str(row["site"])][t] += _number(row["facility_mw"])
+        limit[t] += _number(row["utility_mw"])
+    return charts.power(quarters, by, limit)
+
+
+def _capacity(result: Result) -> list[Chart]:
+    quarters = _quarters(result)
+    by: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(quarters))
+    for row in _rows(result, "racks"):
+        begins = str(row["serves_from"])
+        if "-Q" not in begins or not isinstance(row["accelerators"], int | float):
+            continue
+        first = max(quarter_index(begins) - quarter_index(quarters[0]), 0)
+        for t in range(first, len(quarters)):
+            by[str(row["system"])][t] += _number(row["accelerators"])
+    for row in _rows(result, "cloud"):
+        t = quarters.index(str(row["quarter"])) if str(row["quarter"]) in quarters else 0
+        by[f"rented {row['offer']}"][t] += _number(row["average_accelerators"])
+    return [charts.capacity(quarters, by)] if by else []
+
+
+def _waterfall(result: Result) -> Chart:
+    """Undiscounted groups, then what discounting takes off: the parts sum to the net present cost."""
+    sums: dict[str, float] = defaultdict(float)
+    for row in _rows(result, "cost"):
+        sums[str(row["group"])] += _number(row["usd"])
+    steps = [(group, sums[group]) for group in GROUPS if sums.get(group)]
+    npv = float(result.metrics["cost.npv_usd"].value or 0.0)
+    steps.append(("discounting", npv - sum(usd for _, usd in steps)))
+    return charts.waterfall(steps, "net present cost")
+
+
+def _cash(result: Result) -> Chart:
+    rows = _rows(result, "cashflow")
+    groups = {g: [_number(row.get(f"{g}_usd")) for row in rows] for g in GROUPS}
+    return charts.cash([str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)})
+
+
+def _gantt(result: Result) -> Chart:
+    """Median and asked confidence of a log-normal give the 10th and 90th percentile."""
+    start = str(result.scenario.get("start") or _quarters(result)[0])
+    given = {str(row["key"]): row["value"] for row in result.inputs}
+    ends = {str(row["job"]): row for row in _rows(result, "ends")}
+    runs = []
+    for row in _rows(result, "jobs"):
+        job, p50, late = str(row["job"]), _number(row["p50_days"]), _number(row["days"])
+        confidence = given.get(f"jobs.{job}.deadline_confidence", 0.8)
+        z = NormalDist().inv_cdf(min(max(float(str(confidence)), 0.51), 0.999))
+        sigma = math.log(late / p50) / z if late > p50 > 0 else 0.0
+        begins = (
+            _day(str(ends[job]["planned_start"]), start) if job in ends else _quarter_day(str(row["starts"]), start)
+        )
+        runs.append((job, begins, p50 * math.exp(P10 * sigma), p50, p50 * math.exp(-P10 * sigma)))
+    return charts.gantt(runs, start)
+
+
+def _first(quarter: str) -> dt.date:
+    index = quarter_index(quarter)
+    return dt.date(index // 4, 3 * (index % 4) + 1, 1)
+
+
+def _day(date: str, start: str) -> float:
+    try:
+        return float((dt.date.fromisoformat(date) - _first(start)).days)
+    except ValueError:
+        return 0.0
+
+
+def _quarter_day(quarter: str, start: str) -> float:
+    return float((_first(quarter) - _first(start)).days) if "-Q" in quarter else 0.0
+
+
+def _halls(result: Result) -> list[Chart]:
+    """Racks of one system and filling together, whenever they were ordered."""
+    counts: dict[tuple[str, str, int], int] = defaultdict(int)
+    power: dict[tuple[str, str, int], float] = defaultdict(float)
+    for row in _rows(result, "racks"):
+        key = (str(row["hall"]), str(row["system"]), int(_number(row["nodes_per_rack"])))
+        counts[key] += int(_number(row["racks"]))
+        power[key] += _number(row["rated_kw"])
+    racks: dict[str, list[tuple[str, int, int, float]]] = defaultdict(list)
+    for (hall, system, nodes), n in counts.items():
+        if n > 0:
+            racks[hall].append((system, n, nodes, power[hall, system, nodes] / n))
+    return [
+        drawings.hall(str(row["hall"]), racks[str(row["hall"])], int(_number(row["positions"])),
+                      math.ceil(_number(row["racks"])))
+        for row in _rows(result, "halls")
+        if racks[str(row["hall"])]
+    ]  # fmt: skip
+
+
+def _sites(result: Result) -> list[Chart]:
+    last: dict[str, Row] = {}
+    for row in _rows(result, "power"):
+        known = last.get(str(row["site"]))
+        if known is None or _number(row["facility_mw"]) >= _number(known["facility_mw"]):
+            last[str(row["site"])] = row
+    return [
+        drawings.one_line(site, _number(r["utility_mw"]), _number(r["onsite_mw"]), int(_number(r["power_blocks"])),
+                          _number(r["facility_mw"]), _number(r["it_mw"]))
+        for site, r in last.items()
+    ]  # fmt: skip
+
+
+def _frontier(result: Result) -> list[Chart]:
+    table = result.tables["frontier"]
+    numbers = [i for i in range(len(table.columns)) if all(isinstance(row[i], int | float) for row in table.rows)]
+    if len(numbers) < 2:
+        return []
+    y, x = numbers[:2]
+    points = [(_number(row[x]), _number(row[y])) for row in table.rows]
+    return [charts.frontier(points, table.columns[x], table.columns[y])]
+
+
+def _tornado(result: Result) -> Chart:
+    rows = [(str(r["input"]), _number(r["over_rent_at_low_usd"]), _number(r["over_rent_at_high_usd"]))
+            for r in _rows(result, "tornado")]  # fmt: skip
+    rents = [m.value for k, m in result.metrics.items() if k.startswith("rented.") and k.endswith("npv_usd")]
+    now = float(result.metrics["owned.npv_usd"].value or 0.0) - min((float(str(x)) for x in rents), default=0.0)
+    return charts.tornado(rows, now, "owned over the cheapest rent")
