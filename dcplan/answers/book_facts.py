@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from dcplan.answers.book_amounts import amounts
 from dcplan.answers.book_network import pieces
 from dcplan.answers.explain_flips import set_key
 from dcplan.answers.formula_text import REFERENCE, evaluate
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.onsite import made_mw, made_mwh
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import HallTerms, Menu, Placement, SiteTerms
 from dcplan.planning.plan import Decisions
@@ -80,23 +80,37 @@ def book_tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str,
     for site in menu.sites:
         _site(facts, site, menu, ledger)
     facts.add(("", "", ""), _finance(menu, d, ledger))
+    frozen = _frozen(menu, d)
     hours = list(_cloud(facts, menu, books))
-    keys = tuple((key, _settable(key, ledger, question, menu)) for key in sorted(facts.live))
+    keys = tuple((key, _settable(key, ledger, question, frozen)) for key in sorted(facts.live))
     return {
         "book_facts": Table(FACTS, tuple(facts.rows)),
-        "book_amounts": Table(AMOUNTS, (*_amounts(menu, d, books, placed), *hours)),
+        "book_amounts": Table(AMOUNTS, (*amounts(menu, d, books, placed), *hours)),
         "book_live": Table(("key", "set_as"), keys),
     }
 
 
-def _settable(key: str, ledger: Ledger, question: Question, menu: Menu) -> str | None:
+def _frozen(menu: Menu, d: Decisions) -> tuple[str, ...]:
+    """Beginnings of inputs by which more than the printed formulas would move.
+
+    What is in service or on order is worth what its system and storage cost, in rows that stand as planned. Work that
+    several offers or sites share goes where it is cheapest, so their prices decide how much each does.
+    """
+    found = [f"systems.{x.key[2]}." for x in menu.held] + (["storage_tiers."] if menu.held else [])
+    if len({offer for _, offer, _ in d.rented}) > 1:
+        found.append("cloud.")
+    sites = {menu.hall(hall).site for (_, hall, _, _, _), n in d.serving.items() if n}
+    found += [f"sites.{site}.energy." for site in sites if len(sites) > 1]
+    found += [f"sites.{site.id}.energy." for site in menu.sites if site.onsite]
+    return tuple(found)
+
+
+def _settable(key: str, ledger: Ledger, question: Question, frozen: tuple[str, ...]) -> str | None:
     """What ``--set`` calls an input that may be edited for the same decisions; None where more than a formula follows.
 
-    Rated power decides how many nodes a rack holds, and the size of a power block how many there are; what is in
-    service or on order is worth what its system and storage cost, in rows that stand as planned.
+    Rated power decides how many nodes a rack holds, and the size of a power block how many there are.
     """
-    held = tuple(f"systems.{x.key[2]}." for x in menu.held) + (("storage_tiers.",) if menu.held else ())
-    if key.startswith(held):
+    if key.startswith(frozen):
         return None
     row = ledger.rows[key]
     if row.status == str(Status.DERIVED) or key.endswith(("rated_kw", "block_mw", "block-mw-default")):
@@ -138,7 +152,7 @@ def _placement(p: Placement, ledger: Ledger) -> dict[str, tuple[float, str, str]
 
     peak = f"[{key}.peak_kw]" if f"{key}.peak_kw" in ledger.rows else f"[{key}.rated_kw] * [power.peak-over-rated]"
     busy = (p.standing_kw - p.idle_kw) / (p.training_kw - p.idle_kw) if p.training_kw != p.idle_kw else 0.0
-    blocks, tier = _blocks(p, ledger)
+    blocks, tier = _blocks(p.storage_usd, ledger)
     return {
         "nodes": (float(p.nodes), "", ""),
         "accelerators": (float(p.accelerators), "", ""),
@@ -161,13 +175,13 @@ def _placement(p: Placement, ledger: Ledger) -> dict[str, tuple[float, str, str]
     }  # fmt: skip
 
 
-def _blocks(p: Placement, ledger: Ledger) -> tuple[float, str]:
-    """Storage blocks of a rack and the tier they are of."""
+def _blocks(usd: float, ledger: Ledger) -> tuple[float, str]:
+    """Storage blocks that some money buys, and the tier they are of."""
     tier = next((k.rpartition(".")[0] for k in ledger.rows if k.startswith("storage_tiers.") and "price" in k), "")
     price = ledger.rows.get(f"{tier}.price_usd") if tier else None
     if price is None or not isinstance(price.value, int | float) or not price.value:
         return 0.0, ""
-    return p.storage_usd / price.value, tier
+    return usd / price.value, tier
 
 
 def _hall(facts: Facts, hall: HallTerms, d: Decisions, menu: Menu) -> None:
@@ -192,9 +206,14 @@ def _hall(facts: Facts, hall: HallTerms, d: Decisions, menu: Menu) -> None:
                 ),
             },
         )  # fmt: skip
+    blocks, tier = _blocks(hall.storage_usd, facts.ledger)
     facts.add(
         (hall.id, "", ""),
-        {"storage_kw": (hall.storage_kw, "kW", ""), "storage_usd": (hall.storage_usd, "USD", "")},
+        {
+            "storage_blocks": (blocks, "", ""),
+            "storage_kw": (hall.storage_kw, "kW", f"{{storage_blocks}} * [{tier}.kw]" if blocks else ""),
+            "storage_usd": (hall.storage_usd, "USD", f"{{storage_blocks}} * [{tier}.price_usd]" if blocks else ""),
+        },
     )
 
 
@@ -263,45 +282,3 @@ def _finance(menu: Menu, d: Decisions, ledger: Ledger) -> dict[str, tuple[float,
         "discount_rate": (menu.finance.discount_rate, "fraction per year", f"[{rate}]"),
         "used_accelerator_days": (used, "days", ""),
     }
-
-
-def _amounts(menu: Menu, d: Decisions, books: Accounts, placed: list[Placement]) -> Iterator[tuple[Cell, ...]]:
-    """What the decisions fix, by quarter; nothing is left out that is not zero."""
-    for what, where, t, amount in _all_amounts(menu, d, books, placed):
-        if amount:
-            yield what, *(x or None for x in where), t, amount
-
-
-def _all_amounts(
-    menu: Menu, d: Decisions, books: Accounts, placed: list[Placement]
-) -> Iterator[tuple[str, tuple[str, str, str], int, float]]:
-    for t in range(menu.quarters):
-        for p in placed:
-            served = sum(c.load_frac * d.serving.get((c.id, *p.key, t), 0.0) for c in menu.demands)
-            yield "racks", p.key, t, d.racks(menu, p.key, t)
-            yield "racks bought", p.key, t, d.ordered.get((*p.key, t), 0) + (0 if t else d.fleet.get(p.key, 0))
-            yield "training accelerators", p.key, t, d.training.get((*p.key, t), 0.0)
-            yield "serving accelerators", p.key, t, served
-            yield "price over list", p.key, t, p.price_factor[t] if p.price_factor else 1.0
-        for hall in menu.halls:
-            for c in hall.coolings:
-                units = d.fitted.get((hall.id, c.id, t), 0)
-                before = d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.standing.get(c.id, 0)
-                yield "units", (hall.id, c.id, ""), t, units
-                yield "units new", (hall.id, c.id, ""), t, units - before
-            for (ports, role), n in books.halls[hall.id, t].network.parts.items():
-                yield "pieces", (hall.id, ports, role), t, n
-            for (ports, role), n in books.pieces_bought[hall.id, t].items():
-                yield "pieces bought", (hall.id, ports, role), t, n
-        for site in menu.sites:
-            yield "storage given", (site.id, "", ""), t, 0 if t else 1
-            new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
-            yield "blocks new", (site.id, "", ""), t, new
-            yield "MWh made", (site.id, "", ""), t, made_mwh(d, site, t)
-            yield "MW made", (site.id, "", ""), t, made_mw(d, site, t)
-        finance = menu.finance
-        for kind, shares in (
-            ("hardware", finance.hardware_residual_frac), ("building", finance.building_residual_frac),
-            ("cooling", finance.cooling_residual_frac), ("power", finance.power_residual_frac),
-        ):  # fmt: skip
-            yield "share left", (kind, "", ""), t, shares[t]

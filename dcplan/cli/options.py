@@ -15,9 +15,10 @@ class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+    MD = "md"
 
 
-FormatOption = Annotated[Format, typer.Option("--format", "-f", help="table, json or csv")]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="table, json, csv or md")]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="write to this file instead of stdout")]
 ExportOption = Annotated[
     str | None, typer.Option("--export", metavar="LIST", help="xlsx,csv,html,md,json,focus into the folder --out")

@@ -69,6 +69,10 @@ def document(result: Result, fmt: Format, *, color: bool, verbose: bool) -> str:
         if result.metrics:
             return metrics_csv(result)
         return table_csv(next(iter(result.tables.values())))
+    if fmt is Format.MD:
+        from dcplan.report.markdown import markdown
+
+        return markdown(result)
     from dcplan.report.terminal import write_text
 
     stream = io.StringIO()

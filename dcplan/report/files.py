@@ -28,8 +28,11 @@ def write_bytes(path: Path, data: bytes) -> None:
 def _write(path: Path, chunks: Iterable[bytes]) -> None:
     path = path.resolve() if path.is_symlink() else path
     if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
-        with path.open("wb") as stream:
-            stream.writelines(chunks)
+        try:
+            with path.open("wb") as stream:
+                stream.writelines(chunks)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from dcplan.report.numbers import is_number, shown
+from dcplan.report.numbers import in_order, is_number, shown
 from dcplan.report.terminal import SECTIONS
 from dcplan.result import Cell, Result, Table
 
@@ -70,7 +70,11 @@ def _section(title: str, table: Table) -> str:
 
 
 def _figures(result: Result) -> str:
-    rows = [(key, shown(key, m.value), m.unit, m.label) for key, m in result.metrics.items() if m.value is not None]
+    rows = [
+        (key, shown(key, m.value), m.unit, m.label)
+        for key, m in in_order(result.metrics).items()
+        if m.value is not None
+    ]
     return table_text(("metric", "value", "unit", "meaning"), rows[:FIRST_ROWS]) if rows else ""
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from dcplan.result import Metric
 from dcplan.units import money
 
 
@@ -42,3 +45,29 @@ def shown(name: str, value: object) -> str:
 def is_number(value: object) -> bool:
     """Whether a cell is right-aligned."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+PREFIXES = (
+    "cost",
+    "owned",
+    "rented",
+    "break_even",
+    "accelerators",
+    "racks",
+    "train",
+    "days",
+    "power",
+    "carbon",
+    "water",
+)
+"""First words of metrics in the order in which reports list them; the others follow."""
+
+
+def in_order(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Metrics in one order, whether the answer was just found or read from a file."""
+
+    def rank(key: str) -> tuple[int, str]:
+        first = key.partition(".")[0]
+        return (PREFIXES.index(first) if first in PREFIXES else len(PREFIXES), key)
+
+    return {key: metrics[key] for key in sorted(metrics, key=rank)}

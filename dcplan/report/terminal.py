@@ -119,9 +119,44 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
     _counts(console, result, verbose=verbose)
 
 
+BARS = " ▁▂▃▄▅▆▇█"
+SERIES = {"power": ("facility_mw", "utility_mw"), "cashflow": ("cash_out_usd",), "quarters": ("pue",)}
+"""Columns of time series that a terminal shows as bars."""
+
+
+def bars(values: Sequence[float]) -> str:
+    """One character a value, as high as it is between nothing and the largest.
+
+    Examples
+    --------
+    >>> bars([0.0, 1.0, 4.0, 8.0]), bars([0.0, 0.0])
+    (' ▁▄█', '  ')
+    """
+    top = max((abs(v) for v in values), default=0.0)
+    return "".join(BARS[round(abs(v) / top * (len(BARS) - 1))] if top else " " for v in values)
+
+
+def _bars(console: Console, name: str, table: Table) -> None:
+    """Time series of a table as bars, where somebody looks at a terminal that can show them."""
+    at = {column: i for i, column in enumerate(table.columns)}
+    for column in SERIES.get(name, ()):
+        if column not in at or len(table.rows) < 3:
+            continue
+        groups: dict[str, list[float]] = {}
+        for row in table.rows:
+            value = row[at[column]]
+            key = str(row[at["site"]]) if "site" in at else ""
+            groups.setdefault(key, []).append(float(value) if isinstance(value, int | float) else 0.0)
+        for key, values in groups.items():
+            ends = f"{shown(column, min(values))} to {shown(column, max(values))}"
+            console.print(f"{key} {column}  {bars(values)}  {ends}".strip(), markup=False)
+
+
 def _section(console: Console, stream: IO[str], name: str, table: Table, *, verbose: bool) -> None:
     console.print()
     console.print(SECTIONS[name], style="bold", markup=False)
+    if stream.isatty() and console.encoding.lower().startswith("utf"):
+        _bars(console, name, table)
     hidden = () if verbose else HIDDEN_COLUMNS.get(name, ())
     keep = [i for i, column in enumerate(table.columns) if column not in hidden]
     rows = [tuple(row[i] for i in keep) for row in table.rows]

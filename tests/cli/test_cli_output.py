@@ -13,7 +13,7 @@ import pytest
 
 import dcplan
 from dcplan.result import Result, from_dict
-from tests.cli.conftest import TINY, Ran
+from tests.cli.conftest import TINY, Ran, spawn
 
 RUN_BLOCK = re.compile(r'^ "run": \{.*?^ \},$', flags=re.MULTILINE | re.DOTALL)
 
@@ -183,3 +183,42 @@ def test_fixed_decisions_that_the_scenario_does_not_offer_are_refused(
     assert ran.code == 2
     assert "--fix-decisions" in ran.err
     assert "nvl72" in ran.err  # the decision that has no place here
+
+
+@pytest.mark.parametrize("to", ["xlsx", "html", "csv", "md", "json", "focus"])
+def test_an_export_that_cannot_be_written_is_exit_2_with_the_path(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path], to: str
+) -> None:
+    ran = here("export", str(train_405b[1]), "--to", to, "-o", "/proc/nowhere/x")
+    assert ran.code == 2
+    assert "/proc/nowhere" in ran.err
+
+
+def test_a_full_disk_leaves_no_half_file(train_405b: tuple[Ran, Path], tmp_path: Path) -> None:
+    ran = spawn("export", str(train_405b[1]), "--to", "xlsx", "-o", "/dev/full", cwd=tmp_path)
+    assert ran.code == 2
+    assert "/dev/full" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_exports_beside_the_answer_need_no_second_solve(here: Callable[..., Ran], tmp_path: Path) -> None:
+    ran = here("plan", "own-or-rent-1024-h200", "--export", "xlsx,csv,html,md,json,focus", "--out", "out", "-q")
+    assert ran.code == 0
+    assert ran.out.startswith("own-or-rent-1024-h200:")  # the answer is still printed
+    names = {p.name for p in Path("out").iterdir()}
+    stem = "own-or-rent-1024-h200"
+    assert names == {"csv", *(f"{stem}.{x}" for x in ("xlsx", "html", "md", "json", "focus.csv"))}
+    saved = json.loads(Path(f"out/{stem}.json").read_text(encoding="utf-8"))
+    assert here("export", f"out/{stem}.json", "--to", "xlsx", "-o", "again.xlsx").code == 0
+    assert Path("again.xlsx").read_bytes() == Path(f"out/{stem}.xlsx").read_bytes()
+    assert saved["verb"] == "plan"
+    assert here("plan", stem, "--export", "xslx").code == 2
+    assert here("plan", stem, "--export", "xlsx", "--out", f"out/{stem}.json").code == 2
+
+
+@pytest.mark.parametrize("verb", [("plan", "own-or-rent-1024-h200"), ("catalog", "show", "dgx-h100")])
+def test_markdown_is_a_format_of_every_answer(here: Callable[..., Ran], verb: tuple[str, ...]) -> None:
+    ran = here(*verb, "-f", "md", *(["-q"] if verb[0] == "plan" else []))
+    assert ran.code == 0
+    assert ran.out.startswith("<!-- dcplan:")
+    assert "| ---" in ran.out

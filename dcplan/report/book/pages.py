@@ -9,6 +9,7 @@ from dcplan.report.book.calc import Calc
 from dcplan.report.book.cash import Live
 from dcplan.report.book.grid import FIRST, INPUT_ROW, NOWHERE, Row, Sheet
 from dcplan.report.book.source import Source
+from dcplan.report.numbers import in_order
 from dcplan.result import Cell, Table
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) ->
         page.write_string(SUMMARY_ROW - 2, i, name, bold)
     places: dict[str, str] = {}
     at = SUMMARY_ROW - 1
-    for key, metric in source.result.metrics.items():
+    for key, metric in in_order(source.result.metrics).items():
         page.write_string(at, 0, key, text)
         page.write_string(at, 1, metric.label, text)
         page.write_string(at, 3, metric.unit, text)

@@ -24,7 +24,7 @@ def power_sheet(c: Calc) -> None:
     for hall in halls(source):
         for key in coolings(source, hall):
             c.write_facts(sheet, key, COOLED)
-        c.write_facts(sheet, (hall, "", ""), ("storage_kw",))
+        c.write_facts(sheet, (hall, "", ""), ("storage_blocks", "storage_kw"))
     for site in sites(source):
         c.write_facts(sheet, (site, "", ""), ("grid_g_per_kwh",))
         c.write_series(sheet, (site, "", ""), ("utility_mw",))

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from dcplan.report.book.influence import Influence
 from dcplan.report.html.charts import Chart
 from dcplan.report.html.figures import figures_of, ranked
-from dcplan.report.numbers import is_number, printable, shown
+from dcplan.report.numbers import in_order, is_number, printable, shown
 from dcplan.report.terminal import SECTIONS
 from dcplan.result import Cell, Result, Table
 
@@ -101,7 +101,7 @@ def _parts(result: Result, found: Mapping[str, tuple[Chart, ...]], inputs: Seque
     if "left_out" in result.tables:
         left = _table("Candidates that were not in the menu", result.tables["left_out"])
         yield Part("Left out, and why", "", (), (left,))
-    figures = [(k, m.value, m.low, m.high, m.unit, m.label) for k, m in result.metrics.items()]
+    figures = [(k, m.value, m.low, m.high, m.unit, m.label) for k, m in in_order(result.metrics).items()]
     yield Part("All figures", "", (), (_table("Figures", Table(("metric", "value", "low", "high", "unit", "meaning"),
                                                                tuple(figures))),))  # fmt: skip
 

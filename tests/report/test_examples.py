@@ -1,0 +1,98 @@
+"""docs/examples: what the main example's exports look like, made by this test and compared with what is committed."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from dcplan.answers.plan import plan
+from dcplan.report.book.write import workbook
+from dcplan.report.csvs import metrics_csv, table_csv
+from dcplan.report.html.page import page
+from dcplan.report.markdown import LIMIT, markdown
+from dcplan.report.redact import redacted
+from dcplan.result import Metric, Result, Table
+
+ROOT = Path(__file__).parents[2]
+NAME = "train-405b-in-90-days"
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    """The main example, read by the path that a user of the repository types."""
+    before = Path.cwd()
+    os.chdir(ROOT)
+    try:
+        return plan(f"scenarios/{NAME}.yaml")
+    finally:
+        os.chdir(before)
+
+
+def test_the_committed_examples_are_what_the_tool_writes(result: Result, request: pytest.FixtureRequest) -> None:
+    made: dict[str, str] = {
+        f"{NAME}.md": markdown(result),
+        f"{NAME}.html": page(result),
+        f"{NAME}-metrics.csv": metrics_csv(result),
+        f"{NAME}-cashflow.csv": table_csv(result.tables["cashflow"]),
+    }
+    folder = ROOT / "docs" / "examples"
+    if request.config.getoption("--update-golden"):
+        for name, text in made.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    for name, text in made.items():
+        known = (folder / name).read_text(encoding="utf-8")
+        assert _plain(known) == _plain(text), f"{name}: pytest {__file__} --update-golden"
+
+
+def _plain(text: str) -> str:
+    """Pictures are compared by their words, digits after the fifth not at all."""
+    text = re.sub(r"<svg(?! [^>]*class=\"drawing\").*?</svg>", "", text, flags=re.DOTALL)
+    return re.sub(r"(\d\.\d{5})\d+", r"\1", text)
+
+
+def test_markdown_stays_under_a_comments_size_and_is_cut_by_sections() -> None:
+    table = Table(("name", "usd"), tuple((f"row {i} {'x' * 200}", float(i)) for i in range(400)))
+    names = ("racks", "halls", "power", "jobs", "cost", "cashflow", "left_out", "bands", "network", "storage", "ends",
+             "onsite", "cloud", "commitments", "lead_times")  # fmt: skip
+    text = markdown(Result("plan", "ok", 0, "big", tables=dict.fromkeys(names, table)))
+    assert len(text) < LIMIT
+    assert text.count("<details>") == text.count("</details>") > 3
+    assert "Not shown here" in text
+    assert text.count("| row ") % 30 == 0  # whole sections
+
+
+def test_markdown_of_hostile_names_stays_text() -> None:
+    evil = "<b>|x\n# head @team [a](b)"
+    result = Result("plan", "ok", 0, evil, metrics={evil: Metric(1.0, "", evil)},
+                    tables={"racks": Table((evil,), ((evil,),))}, scenario={"name": "--><script>"})  # fmt: skip
+    text = markdown(result)
+    assert "<b>" not in text
+    assert "<script>" not in text
+    assert "@team" not in text
+    assert "\n# head" not in text
+    assert text.startswith("<!-- dcplan:----script- -->")
+
+
+SECRET = 3_123_457.0
+
+
+def test_redacted_results_hold_no_quote_in_any_format() -> None:
+    quote = (
+        f"systems.gb200-nvl72.price_usd={{value: {SECRET}, low: {SECRET - 11}, high: {SECRET + 13}, source: ACME-1}}"
+    )
+    open_ = plan(NAME, sets=[quote], gap=0.05)
+    assert str(int(SECRET)) in open_.to_json().replace(".0", "")
+    hidden = redacted(open_)
+    texts = {"json": hidden.to_json(), "md": markdown(hidden), "html": page(hidden)}
+    texts |= {name: table_csv(table) for name, table in hidden.tables.items()}
+    racks = next(int(str(row[5])) for row in open_.tables["racks"].rows)
+    for name, text in texts.items():
+        for number in (SECRET, SECRET - 11, SECRET + 13, SECRET * racks):
+            assert f"{number:.0f}" not in text, (name, number)
+            assert f"{number:,.0f}" not in text, (name, number)
+        assert "ACME-1" not in text, name
+    with pytest.raises(ValueError, match="only a plan"):
+        workbook(hidden)
