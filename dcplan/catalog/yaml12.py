@@ -239,7 +239,7 @@ def dump(data: Any) -> str:
 
     Examples
     --------
-    >>> dump({"b": ["1e3", "word"]}).split()
-    ['b:', '-', '"1e3"', '-', 'word']
+    >>> dump({"rows": ["1e3", "word"]}).split()
+    ['rows:', '-', '"1e3"', '-', 'word']
     """
     return str(yaml.dump(data, Dumper=_Quoting, sort_keys=False, allow_unicode=True, width=120))

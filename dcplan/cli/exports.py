@@ -112,14 +112,14 @@ def _text(result: Result, target: Target) -> str:
 
 
 def _csv(result: Result, folder: Path) -> str:
-    from dcplan.report.csvs import all_csv
+    from dcplan.report.csvs import csv_files
     from dcplan.report.datapackage import datapackage
     from dcplan.report.files import write_whole
 
-    files = all_csv(result) | {"datapackage.json": datapackage(result)}
-    for name, text in files.items():
-        write_whole(folder / name, text)
-    return f"{len(files)} files in {folder}"
+    for name, lines in csv_files(result):
+        write_whole(folder / name, lines)
+    write_whole(folder / "datapackage.json", datapackage(result))
+    return f"{len(result.tables) + 3} files in {folder}"
 
 
 def _netbox(result: Result, folder: Path) -> str:

@@ -171,7 +171,7 @@ def with_milestones(side: Side, bought: Sequence[str], due: Milestones) -> Side:
     """
     months = side.months
     cash = np.maximum(np.asarray(sum(side.lines[name] for name in bought)), 0.0)
-    moved = -(due.deposit_frac + due.acceptance_frac) * cash
+    moved = 0.0 - (due.deposit_frac + due.acceptance_frac) * cash
     outside: list[tuple[int, float]] = []
     for share, shift in (
         (due.deposit_frac, -due.deposit_months_before),

@@ -44,12 +44,24 @@ def table_csv(table: Table) -> str:
 
 def metrics_csv(result: Result) -> str:
     """Metrics in long form."""
-    return csv_text(METRIC_COLUMNS, ((k, m.value, m.low, m.high, m.unit, m.label) for k, m in result.metrics.items()))
+    return csv_text(METRIC_COLUMNS, _metric_rows(result))
+
+
+def _metric_rows(result: Result) -> Iterator[Sequence[object]]:
+    return ((k, m.value, m.low, m.high, m.unit, m.label) for k, m in result.metrics.items())
+
+
+def csv_files(result: Result) -> Iterator[tuple[str, Iterator[str]]]:
+    """Name and lines of every file of a result, every table with the same columns whether it has rows or not.
+
+    Lines come one by one, so that a table of millions of rows is never one text.
+    """
+    for name, table in result.tables.items():
+        yield f"{name}.csv", csv_lines(table.columns, table.rows)
+    yield "metrics.csv", csv_lines(METRIC_COLUMNS, _metric_rows(result))
+    yield "inputs.csv", csv_lines(INPUT_COLUMNS, ([row.get(c) for c in INPUT_COLUMNS] for row in result.inputs))
 
 
 def all_csv(result: Result) -> dict[str, str]:
-    """File name -> text of a whole result, every table with the same columns whether it has rows or not."""
-    files = {f"{name}.csv": table_csv(table) for name, table in result.tables.items()}
-    files["metrics.csv"] = metrics_csv(result)
-    files["inputs.csv"] = csv_text(INPUT_COLUMNS, ([row.get(c) for c in INPUT_COLUMNS] for row in result.inputs))
-    return files
+    """File name -> text of a whole result."""
+    return {name: "".join(lines) for name, lines in csv_files(result)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import re
 from typing import Any
 
 import xlsxwriter
@@ -90,9 +91,23 @@ def workbook(result: Result) -> bytes:
     charts(writer, calc, cash)
     for key, place in places.items():
         if key in metrics:
-            book.define_name(key.replace(".", "_").replace("-", "_"), f"={place}")
+            book.define_name(name_of(key), f"={place}")
+    for key, edit in source.live.items():
+        if edit:  # a name for every blue input, written as its key
+            book.define_name(f"in_{name_of(key)}", f"={calc.inputs[key]}")
     book.close()
     return stream.getvalue()
+
+
+def name_of(key: str) -> str:
+    """A key as Excel takes it for a name: letters, digits and underscores, never the address of a cell.
+
+    Examples
+    --------
+    >>> name_of("cost.npv_usd"), name_of("systems.gb200-nvl72.price_usd")
+    ('cost_npv_usd', 'systems_gb200_nvl72_price_usd')
+    """
+    return re.sub(r"[^A-Za-z0-9_]", "_", key)
 
 
 def _write_sheet(writer: Writer, sheet: Sheet) -> None:
