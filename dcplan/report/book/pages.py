@@ -191,7 +191,7 @@ def checks_page(
 ) -> None:
     """Identities that hold after every edit, and the plan's own figures while no input is changed."""
     page = writer.sheets["Checks"]
-    _head(writer, "Checks", "Checks", "Each is TRUE or FALSE; one FALSE anywhere turns the master check.")
+    _head(writer, "Checks", "Checks", "Each says OK or CHECK; one CHECK anywhere turns the master check.")
     bold = writer.format(bold=True, bottom=1)
     for i, text in enumerate(("Check", "Left", "Right", "Holds")):
         page.write_string(4, i, text, bold)

@@ -124,13 +124,13 @@ def _write_sheet(writer: Writer, sheet: Sheet) -> None:
     page.set_column(1, 3, 20)
     page.set_column(4, 4, 10)
     page.set_column(FIRST - 1, FIRST + len(sheet.quarters), 16)
-    page.set_landscape()
-    page.fit_to_pages(1, 0)
     page.repeat_rows(HEAD - 1)
 
 
 def head(writer: Writer, page: Worksheet, title: str, note: str) -> None:
-    """Title, note and master check of every sheet."""
+    """Title, note and master check of every sheet; a page wide on paper."""
+    page.set_landscape()
+    page.fit_to_pages(1, 0)
     page.write_string(0, 0, title, writer.format(bold=True, font_size=14))
     page.write_string(1, 0, note, writer.format(italic=True, font_color="#555555"))
     page.write_string(2, 0, "All checks")
