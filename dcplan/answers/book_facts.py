@@ -80,7 +80,7 @@ def book_tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str,
     for site in menu.sites:
         _site(facts, site, menu, ledger)
     facts.add(("", "", ""), _finance(menu, d, ledger))
-    frozen = _frozen(menu, d)
+    frozen = _frozen(menu, d, ledger)
     hours = list(_cloud(facts, menu, books))
     keys = tuple((key, _settable(key, ledger, question, frozen)) for key in sorted(facts.live))
     return {
@@ -90,15 +90,21 @@ def book_tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str,
     }
 
 
-def _frozen(menu: Menu, d: Decisions) -> tuple[str, ...]:
+def _frozen(menu: Menu, d: Decisions, ledger: Ledger) -> tuple[str, ...]:
     """Beginnings of inputs by which more than the printed formulas would move.
 
+    A quote by quarter stands in the place of a system's price.
+
     What is in service or on order is worth what its system and storage cost, in rows that stand as planned. Work that
-    several offers or sites share goes where it is cheapest, so their prices decide how much each does.
+    offers, systems or sites share goes where it is cheapest, so their prices and powers decide how much each does.
     """
+    quoted = {key.partition("[")[0] for key in ledger.rows if key.startswith("supply.")}
     found = [f"systems.{x.key[2]}." for x in menu.held] + (["storage_tiers."] if menu.held else [])
-    if len({offer for _, offer, _ in d.rented}) > 1:
-        found.append("cloud.")
+    found += [f"systems.{p.system}.price_usd" for p in menu.placements if f"supply.{p.system}.price_usd" in quoted]
+    found += ["cloud.", "power.average-", *(f"systems.{p.system}.average_kw" for p in menu.placements)] * bool(
+        d.serving
+    )
+    found += ["cloud."] if d.rented or any(r.on_cloud for r in d.runs) else []
     sites = {menu.hall(hall).site for (_, hall, _, _, _), n in d.serving.items() if n}
     found += [f"sites.{site}.energy." for site in sites if len(sites) > 1]
     found += [f"sites.{site.id}.energy." for site in menu.sites if site.onsite]

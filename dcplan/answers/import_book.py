@@ -62,10 +62,11 @@ def import_book(path: Path) -> tuple[Result, str]:
 def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
     """Row, key, name in ``--set``, value and exported value of every number on the page."""
     import openpyxl  # a quarter of a second
+    from openpyxl.utils.exceptions import InvalidFileException
 
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, InvalidFileException) as error:
         raise InputError([Problem("DC006", f"cannot be read as a workbook: {error}", Place(str(path)))]) from error
     if SHEET not in book.sheetnames:
         raise InputError([Problem("DC006", f"no sheet {SHEET}: not a workbook of dcplan", Place(str(path)))])

@@ -137,8 +137,14 @@ def path_of(folder: Path, name: str, target: Target) -> Path:
 
 
 def export_all(result: Result, targets: list[Target], folder: Path) -> None:
-    """Write every format into a folder; each is said on stderr."""
+    """Write every format into a folder; each is said on stderr, and so is one that this answer cannot have."""
+    from dcplan.errors import InputError
+
     name = str(result.scenario.get("name") or result.verb)
     for target in targets:
-        written = write_export(result, target, path_of(folder, name, target))
+        try:
+            written = write_export(result, target, path_of(folder, name, target))
+        except InputError as error:  # this answer has no such form; the others do
+            sys.stderr.write("".join(f"not written: {target}: {p.cause}\n" for p in error.problems))
+            continue
         sys.stderr.write(f"written: {written}\n")

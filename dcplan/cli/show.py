@@ -61,4 +61,8 @@ def _section(path: Path, section: str, fmt: Format) -> str:
             )
             + "\n"
         )
+    if fmt is Format.MD and section in result.tables:
+        from dcplan.report.markdown import table_text as markdown_table
+
+        return markdown_table(result.tables[section].columns, result.tables[section].rows)
     return table_text(result, section)

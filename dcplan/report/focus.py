@@ -62,6 +62,9 @@ def focus_csv(result: Result) -> str:
         raise ValueError(msg)
     last = max((quarter_index(str(row[0])) for row in cash.rows), default=0)
     end = (last + 1) * MONTHS_PER_QUARTER
+    if any(row[-1] is None for row in table.rows):
+        msg = "a redacted result has no payments to export"
+        raise ValueError(msg)
     flows = [
         (quarter_index(str(q)), str(group), str(line), str(site), float(usd or 0.0))
         for q, group, line, site, _, usd in table.rows

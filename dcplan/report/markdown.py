@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from dcplan.report.numbers import in_order, is_number, shown
 from dcplan.report.terminal import SECTIONS
@@ -81,11 +82,20 @@ def _figures(result: Result) -> str:
 def _expected(result: Result) -> str:
     """Expectations, failed ones first."""
     rows = [
-        ("passed" if e["passed"] else "FAILED" if e["severity"] == "error" else "warning", str(e.get("id") or ""),
+        (verdict(e), str(e.get("id") or ""),
          str(e["metric"]), str(e.get("note") or ""))
-        for e in sorted(result.expectations, key=lambda e: bool(e["passed"]))
+        for e in sorted(result.expectations, key=lambda e: e["passed"] is not False)
     ]  # fmt: skip
     return "\n" + table_text(("result", "expectation", "metric", "note"), rows) if rows else ""
+
+
+def verdict(expectation: Mapping[str, Any]) -> str:
+    """What became of an expectation; one that was not compared has neither passed nor failed."""
+    if expectation["passed"] is None:
+        return "not compared"
+    if expectation["passed"]:
+        return "passed"
+    return "FAILED" if expectation["severity"] == "error" else "warning"
 
 
 def _warnings(result: Result) -> str:

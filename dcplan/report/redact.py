@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from dcplan.catalog.locate import data_dir
 from dcplan.result import Metric, Result, Table
 
 HIDDEN = "redacted"
 BY_ITEM = frozenset(
-    {"flows", "cost", "racks", "network", "storage", "onsite", "cloud", "commitments", "drivers", "bands", "tornado",
-     "term_structure", "lines", "sides", "rented", "units", "bill", "run_cost", "prices", "spend", "changes"}
+    {"flows", "cost", "cashflow", "racks", "network", "storage", "onsite", "cloud", "commitments", "drivers", "bands",
+     "tornado", "term_structure", "lines", "sides", "rented", "units", "bill", "run_cost", "prices", "spend", "changes"}
 )  # fmt: skip
 """Tables in which money stands beside the thing that it buys."""
 BOOK = "book_"
 
 
 def redacted(result: Result) -> Result:
-    """The same answer with totals of money, but neither unit prices nor money by item.
+    """The same answer with totals of money, but neither unit prices nor money by item or quarter.
 
     Inputs of money that the scenario or a command line gave lose value, bounds, source and note; money columns of
     tables by item are emptied; the workbook's facts are dropped, so that no workbook can be made of it. Totals stay:
@@ -49,12 +50,15 @@ def _without_money(table: Table) -> Table:
 
 
 def _metric(key: str, metric: Metric) -> Metric:
+    if key in ("cost.energy_usd", "cost.cloud_usd"):  # over the hours of the same answer they are the tariff
+        return replace(metric, value=None, low=None, high=None)
     if key.startswith(("cost.", "owned.npv", "rented.")) and "per_" not in key:
         return replace(metric, low=None, high=None)
     return replace(metric, value=None, low=None, high=None) if _is_money(key) else metric
 
 
 def _input(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    if str(row.get("status")) != "input" or not _is_money(str(row.get("key"))):
+    ours = str(row.get("at") or "").startswith(str(data_dir("catalogs")))  # an overlay's rows are the user's own
+    if not _is_money(str(row.get("key"))) or (str(row.get("status")) != "input" and (ours or row.get("at") is None)):
         return row
     return {**row, "value": HIDDEN, "low": None, "high": None, "source": None, "note": None}

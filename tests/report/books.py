@@ -73,3 +73,10 @@ def cells(book: Path, *, values: bool) -> dict[tuple[str, str], Any]:
         for cell in row
         if cell.value is not None
     }
+
+
+def recalculated_with_errors(book: Path) -> Path:
+    """The same, where some cells are expected to be errors."""
+    out = book.with_name(book.stem + "-errors.xlsx")
+    formualizer.recalculate_xlsx_file(str(book), str(out))
+    return out

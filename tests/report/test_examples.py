@@ -96,3 +96,25 @@ def test_redacted_results_hold_no_quote_in_any_format() -> None:
         assert "ACME-1" not in text, name
     with pytest.raises(ValueError, match="only a plan"):
         workbook(hidden)
+
+
+def test_an_expectation_that_was_not_compared_is_not_said_to_fail() -> None:
+    entry = {"id": "drift", "metric": "cost.npv_usd", "passed": None, "severity": "error", "note": ""}
+    result = Result("plan", "ok", 0, "x", expectations=[entry])
+    for text in (markdown(result), page(result)):
+        assert "FAILED" not in text
+        assert "not compared" in text
+
+
+def test_redaction_hides_overlays_and_what_divides_into_a_tariff(tmp_path: Path) -> None:
+    (tmp_path / "mine" / "systems").mkdir(parents=True)
+    (tmp_path / "mine" / "systems" / "quote.yaml").write_text(
+        f"systems:\n  - {{id: gb200-nvl72, price_usd: {{value: {SECRET}, source: ACME-2}}}}\n", encoding="utf-8"
+    )
+    hidden = redacted(plan(NAME, catalogs=[str(tmp_path / "mine")], gap=0.05))
+    text = hidden.to_json()
+    assert f"{SECRET:.0f}" not in text
+    assert "ACME-2" not in text
+    assert hidden.metrics["cost.energy_usd"].value is None
+    assert all(cell is None for row in hidden.tables["cashflow"].rows for cell in row[1:])
+    assert hidden.metrics["cost.capex_usd"].value is not None

@@ -16,7 +16,7 @@ from dcplan.answers.plan import plan
 from dcplan.errors import InputError
 from dcplan.report.book.write import workbook
 from dcplan.result import Result, Table
-from tests.report.books import cells, editable, edited, recalculated, summary, zeroed
+from tests.report.books import cells, editable, edited, recalculated, recalculated_with_errors, summary, zeroed
 
 SCENARIOS = ("train-405b-in-90-days", "own-or-rent-1024-h200", "fleet-renewal", "meta-24k-h100")
 LIVE = {
@@ -191,3 +191,8 @@ def test_libreoffice_finds_the_plans_figures(made: Made, tmp_path: Path) -> None
     found = summary(tmp_path / "out" / bare.name)
     for key, value in found.items():
         assert value == pytest.approx(result.metrics[key].value, rel=1e-9), key
+
+
+def test_an_error_in_a_check_turns_the_master_check(one: tuple[Result, Path]) -> None:
+    found = cells(recalculated_with_errors(edited(one[1], {"finance.discount_rate": -1.0})), values=True)
+    assert found["Summary", "B3"] == "CHECK"

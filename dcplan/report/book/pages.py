@@ -215,7 +215,7 @@ def checks_page(
     red = writer.format(bg_color="#FFC7CE", font_color="#9C0006")
     page.conditional_format(5, 3, at, 3, {"type": "cell", "criteria": "==", "value": '"CHECK"', "format": red})
     page.write_string(at + 1, 0, "All checks", bold)
-    page.write_formula(at + 1, 3, f'=IF(COUNTIF(D6:D{at},"CHECK")=0,"OK","CHECK")', bold, "OK")
+    page.write_formula(at + 1, 3, f'=IF(COUNTIF(D6:D{at},"OK")=ROWS(D6:D{at}),"OK","CHECK")', bold, "OK")
     writer.book.define_name("all_checks_ok", f"=Checks!$D${at + 2}")
     page.set_column(0, 0, 70)
     page.set_column(1, 3, 20)

@@ -67,7 +67,7 @@ def source_of(result: Result) -> Source:
     """
     missing = [name for name in ("book_facts", "book_amounts", "flows", "cashflow") if name not in result.tables]
     if missing:
-        msg = f"only a plan can become a workbook: this {result.verb} has no {missing[0]}"
+        msg = f"only a plan that was found and not redacted can become a workbook: {result.verb} without {missing[0]}"
         raise ValueError(msg)
     names = [str(row[0]) for row in result.tables["cashflow"].rows]
     first, horizon = quarter_index(names[0]), len(names)

@@ -17,6 +17,8 @@ INK = "#123456"
 COLORS = ("#3b6fb0", "#b9772f", "#5b8c4a", "#8a5aa8", "#b04a4a", "#4a9a9a", "#8c8c3a", "#777777")
 WIDTH_IN, HEIGHT_IN = 8.2, 3.2
 MILLION = 1e6
+LONGEST = 28
+"""Characters of a name in a legend."""
 
 
 @dataclass(frozen=True)
@@ -148,9 +150,9 @@ def tornado(rows: Sequence[tuple[str, float, float]], now: float, what: str) -> 
     axes.axvline(0.0, color=INK, linewidth=0.8)
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
     axes.invert_yaxis()
-    axes.set_xlabel(f"change of {what}, M USD (green: input at its low, brown: at its high)")
+    axes.set_xlabel(f"change of {what}, M USD")
     words = "; ".join(f"{n}: {(a - now) / MILLION:+.1f} to {(b - now) / MILLION:+.1f}" for n, a, b in rows[:5])
-    words = f"Change of {what} in million USD with each input at its low and high bound: {words}"
+    words = f"Change of {what} in million USD with each input at its low (green) and high (brown) bound: {words}"
     return Chart("What decides", _svg(figure, "tornado", words), words)
 
 
@@ -171,4 +173,8 @@ def _ruler(axes: Axes, names: Sequence[str], unit: str, *, turned: bool = False)
     axes.set_xticks(shown, labels, rotation=30 if turned or len(labels) > 8 else 0, ha="right" if turned else "center")
     axes.set_ylabel(unit)
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        handles, names = axes.get_legend_handles_labels()
+        short = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in names]
+        axes.legend(
+            handles, short, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=INK
+        )

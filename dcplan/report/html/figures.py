@@ -176,7 +176,10 @@ def _sites(result: Result) -> list[Chart]:
 
 def _frontier(result: Result) -> list[Chart]:
     table = result.tables["frontier"]
-    numbers = [i for i in range(len(table.columns)) if all(isinstance(row[i], int | float) for row in table.rows)]
+    numbers = [
+        i for i, name in enumerate(table.columns)
+        if name != "point" and all(isinstance(row[i], int | float) for row in table.rows)
+    ]  # fmt: skip
     if len(numbers) < 2:
         return []
     y, x = numbers[:2]

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from dcplan.report.book.influence import Influence
 from dcplan.report.html.charts import Chart
 from dcplan.report.html.figures import figures_of, ranked
+from dcplan.report.markdown import verdict
 from dcplan.report.numbers import in_order, is_number, printable, shown
 from dcplan.report.terminal import SECTIONS
 from dcplan.result import Cell, Result, Table
@@ -74,7 +75,7 @@ def page(result: Result) -> str:
         headline=result.headline,
         status=result.status,
         tiles=[(m.label, shown(key, m.value), m.unit) for key in KEY if (m := result.metrics.get(key)) is not None],
-        expectations=[(e["passed"], e.get("id") or "", e["metric"], e.get("note") or "") for e in result.expectations],
+        expectations=[(verdict(e), e.get("id") or "", e["metric"], e.get("note") or "") for e in result.expectations],
         warnings=[str(w["message"]) for w in result.warnings],
         parts=parts,
         limits=_limits(result),
@@ -98,6 +99,9 @@ def _parts(result: Result, found: Mapping[str, tuple[Chart, ...]], inputs: Seque
     yield Part("Binding limits", note, (), _binding(result))
     pictures = found.get("influence", ())
     yield Part("Assumptions by influence", _ranked_note(result), pictures, (_assumptions(result, inputs),))
+    named = {name for _, names in PARTS for name in names} | {*LATER, "decisions", "flows"}
+    others = [n for n in result.tables if n not in named and not n.startswith("book_") and result.tables[n].rows]
+    yield Part("Other tables", "", (), tuple(_table(SECTIONS.get(n, n), result.tables[n]) for n in others))
     if "left_out" in result.tables:
         left = _table("Candidates that were not in the menu", result.tables["left_out"])
         yield Part("Left out, and why", "", (), (left,))
@@ -174,7 +178,9 @@ def _facts(result: Result) -> list[tuple[str, str]]:
 
 
 def _command(result: Result) -> str:
-    words = ["dcplan", result.verb, str(result.scenario.get("path") or "")]
+    if not result.scenario.get("path") or result.verb not in ("plan", "tco", "explain"):
+        return ""  # flags of other answers are not kept
+    words = ["dcplan", result.verb, str(result.scenario["path"])]
     if result.scenario.get("variant"):
         words += ["--scenario", str(result.scenario["variant"])]
     return shlex.join([w for w in words if w])
