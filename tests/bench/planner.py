@@ -63,9 +63,9 @@ def what_ifs(count: int, name: str = "retrofit-air-hall", gap: float = 0.005) ->
     began = time.process_time()
     for i in range(count):
         factor = 0.8 + 0.4 * i / max(count - 1, 1)
-        scaled = tuple(replace(c, pflops=tuple(x * factor for x in c.pflops)) for c in menu.capacity)
+        scaled = tuple(replace(c, wanted=tuple(x * factor for x in c.wanted)) for c in menu.demands)
         near = solved.whole or None
-        solved = solve_menu(replace(menu, capacity=scaled), question, gap=gap, time_limit_s=60, near=near)
+        solved = solve_menu(replace(menu, demands=scaled), question, gap=gap, time_limit_s=60, near=near)
         gaps.append(solved.gap_frac)
     all_s = time.process_time() - began
     return f"one solve {single_s:.1f} s of CPU; {count} what-ifs {all_s:.1f} s = {all_s / single_s:.1f} solves; " + (
