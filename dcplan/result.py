@@ -35,6 +35,16 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
+    def records(self) -> list[dict[str, Cell]]:
+        """Every row by its columns.
+
+        Examples
+        --------
+        >>> Table(("site", "mw"), (("a", 2.0),)).records()
+        [{'site': 'a', 'mw': 2.0}]
+        """
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
     def as_dict(self) -> dict[str, Any]:
         """Columns with unit and type, rows as lists."""
         return {

@@ -15,18 +15,16 @@ from dcplan.economics.monthly import Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
 from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
-from dcplan.planning.audit.cloud import use_by_month
+from dcplan.planning.audit.cloud import HOURS_PER_MONTH, use_by_month
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.menu.work import OfferTerms
 from dcplan.planning.plan import Decisions
 from dcplan.scenario.schema import Scenario
-from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, MONTHS_PER_QUARTER, SECONDS_PER_HOUR
+from dcplan.units import MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
 
 STORAGE_OF = "cloud-storage-of-"
-HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
-"""730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour."""
-GB_PER_TB, TB_PER_PB = 1_000.0, 1_000.0
+GB_PER_TB = 1_000.0
 LEAST_USEFUL_FRAC = 0.01
 """Of spot hours; below it a comparison has no meaning."""
 STAND_IN = "aws"

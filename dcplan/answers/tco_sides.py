@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dcplan.answers.tco_rented import HOURS_PER_MONTH, Work, rented_side, terms_of, work_of
+from dcplan.answers.tco_rented import Work, rented_side, terms_of, work_of
 from dcplan.catalog.schema import DepreciationTable, System
 from dcplan.economics.cashflow import Flow, npv_usd
 from dcplan.economics.monthly import (
@@ -25,6 +25,7 @@ from dcplan.economics.monthly import (
 )
 from dcplan.economics.ranges import Array
 from dcplan.errors import InputError
+from dcplan.planning.audit.cloud import HOURS_PER_MONTH
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.menu.cloud import offers
 from dcplan.planning.menu.finance import residual_of

@@ -20,6 +20,7 @@ from dcplan.economics.utilization import (
 )
 from dcplan.planning.menu.cloud import LENGTHS
 from dcplan.planning.menu.jobs import JobMenu
+from dcplan.planning.menu.speed import hardware
 from dcplan.planning.menu.targets import Target
 from dcplan.provenance import Status
 from dcplan.result import Cell, Metric, Table
@@ -79,10 +80,13 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
     where = Target("", system.id, chip.id, system.accelerators, both.work.accelerators, each, port)
     menu = JobMenu(question, ledger, [], {})
     rate = menu.reference_tflops(job, where)
-    if isinstance(rate, str) or chip.bf16_tflops is None:
+    if isinstance(rate, str):
         return hours, None, None, [f"no cost of a PFLOP-day: {rate}"]
-    peak = chip.bf16_tflops.value
-    use = Utilization(hours.allocated_frac, mfu_frac=min(rate / peak, 1.0))
+    spec = hardware(chip.id, job.precision, each, ledger, moe=menu.shape(job.model).moe_layers > 0)
+    if isinstance(spec, str):
+        return hours, None, None, [f"no cost of a PFLOP-day: {spec}"]
+    peak = spec.peak_tflops  # of the job's own precision
+    use = Utilization(hours.allocated_frac, mfu_frac=rate / peak)
     ledger.text("fleet.reference", f"{words}, at {use.mfu_frac:.1%} MFU", Status.INPUT if given else Status.DEFAULT)
     tokens = model_flops_per_token(menu.shape(job.model), job.seq_len, 0.0)
     return use, peak / TFLOPS_PER_PFLOPS, tokens, []

@@ -84,9 +84,10 @@ def run_cost(
     table = tuple((*row, None if row[-1] is None else row[-1] / asked.tokens * PER_MILLION) for row in rows)
     columns = ("way", "hardware_usd", "network_usd", "energy_usd", "total_usd", "usd_per_million_tokens")
     words = f"network {network.name} by its bill of materials" if network.name else "network not counted"
+    power = "and energy" if energy is not None else "energy not known"
     figures = {
         "cost.bought_usd": Metric(bought, "USD", f"All accelerators with their systems; {words}"),
-        "cost.amortized_usd": Metric(total, "USD", "Value lost meanwhile, and energy; no staff, building, storage"),
+        "cost.amortized_usd": Metric(total, "USD", f"Value lost meanwhile, {power}; no staff, building, storage"),
         "cost.usd_per_million_tokens": Metric(total / asked.tokens * PER_MILLION, "USD", "Amortised"),
     }
     notes = [f"the network is in neither the bought nor the amortised cost: {network.why}"] if network.why else []

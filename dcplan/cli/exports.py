@@ -89,6 +89,10 @@ def write_export(result: Result, target: Target, path: Path) -> str:
             write_bytes(path, workbook(result))
         else:
             write_whole(path, _text(result, target))
+        if target is Target.FOCUS:
+            from dcplan.report.focus import VERSION
+
+            return f"{path}: FOCUS {VERSION}, planned cost, not invoiced"
     except ValueError as error:
         help_text = "dcplan plan FILE -f json -o RESULT"
         raise InputError([Problem("DC050", str(error), Place(f"--to {target}"), help=help_text)]) from error

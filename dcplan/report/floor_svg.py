@@ -57,8 +57,7 @@ def floor_svg(result: Result) -> str:
 
 
 def _rows(result: Result, name: str) -> list[Row]:
-    table = result.tables[name]
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return result.tables[name].records()
 
 
 def _told(result: Result, kinds: list[Row]) -> str:

@@ -26,7 +26,7 @@ def tiers_svg(result: Result) -> str:
     the picture alone.
     """
     table = result.tables.get("tiers")
-    tiers = [dict(zip(table.columns, row, strict=True)) for row in table.rows] if table else []
+    tiers = table.records() if table else []
     if not tiers or "switches" not in tiers[0]:
         cause = "this network has no tiers to draw: one of leaves and spines is needed"
         raise InputError([Problem("DC050", cause, Place("--picture"), help="leave --picture out")])

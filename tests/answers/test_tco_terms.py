@@ -286,3 +286,13 @@ def test_rates_of_another_currency_can_be_varied() -> None:
     (row,) = result.tables["tornado"].rows
     assert row[:4] == ("fx.EUR", 0.9, 1.1, 1.3)
     assert row[5] > row[4]  # a dearer euro makes the dollar price of the racks rise
+
+
+def test_mfu_is_of_the_peak_of_the_jobs_own_precision() -> None:
+    """H200: 1,979 TFLOP/s in fp8, 989 in bf16; over the wrong one fp8 would seem to use nearly all."""
+    sets = ["sensitivity=null", "fleet.reference={model: llama-3.1-70b, seq_len: 8192, precision: fp8}"]
+    half, eighth = tco(FILE, sets=["sensitivity=null"]), tco(FILE, sets=sets)
+    assert value(eighth, "reference.mfu_frac") < value(half, "reference.mfu_frac")
+    rates = value(eighth, "reference.mfu_frac") * 1979 / (value(half, "reference.mfu_frac") * 989)
+    prices = value(half, "owned.usd_per_pflop_day") / value(eighth, "owned.usd_per_pflop_day")
+    assert prices == pytest.approx(rates, rel=1e-9)

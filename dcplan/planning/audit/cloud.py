@@ -16,6 +16,7 @@ from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, HOURS_PER_QUARTER, MONTH
 TINY_USD = 1e-3
 """Less is what rounding leaves of a month that commitments cover."""
 HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
+"""730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour."""
 
 
 def uses(menu: Menu, d: Decisions, offer: str) -> dict[tuple[str, int], float]:

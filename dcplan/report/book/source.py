@@ -12,8 +12,6 @@ from dcplan.report.book.grid import Array, Key
 from dcplan.result import Result
 from dcplan.units import quarter_index, quarter_name
 
-HARDWARE = ("racks", "network", "storage")
-
 
 @dataclass(frozen=True)
 class Fact:

@@ -31,7 +31,7 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
     if _rows(result, "cashflow"):
         found["What it costs"].append(_cash(result))
     if _rows(result, "jobs"):
-        found["What it does"].append(_gantt(result))
+        found["What it does"] += _gantt(result)
     found["What is bought and built"] += [drawings.fabric(row) for row in _rows(result, "network")]
     found["What is bought and built"] += _halls(result) + _sites(result)
     if _rows(result, "frontier"):
@@ -52,7 +52,7 @@ def ranked(result: Result) -> list[Influence]:
 
 def _rows(result: Result, name: str) -> list[Row]:
     table = result.tables.get(name)
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows] if table is not None else []
+    return table.records() if table is not None else []
 
 
 def _number(cell: Cell) -> float:
@@ -107,7 +107,7 @@ def _cash(result: Result) -> Chart:
     return charts.cash([str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)})
 
 
-def _gantt(result: Result) -> Chart:
+def _gantt(result: Result) -> list[Chart]:
     """Median and asked confidence of a log-normal give the 10th and 90th percentile."""
     start = str(result.scenario.get("start") or _quarters(result)[0])
     given = {str(row["key"]): row["value"] for row in result.inputs}
@@ -115,30 +115,18 @@ def _gantt(result: Result) -> Chart:
     runs = []
     for row in _rows(result, "jobs"):
         job, p50, late = str(row["job"]), _number(row["p50_days"]), _number(row["days"])
-        confidence = given.get(f"jobs.{job}.deadline_confidence", 0.8)
-        z = NormalDist().inv_cdf(min(max(float(str(confidence)), 0.51), 0.999))
-        sigma = math.log(late / p50) / z if late > p50 > 0 else 0.0
-        begins = (
-            _day(str(ends[job]["planned_start"]), start) if job in ends else _quarter_day(str(row["starts"]), start)
-        )
+        confidence = given.get(f"jobs.{job}.deadline_confidence")
+        if job not in ends or not isinstance(confidence, int | float) or not 0.5 < confidence < 1 or p50 <= 0:
+            continue  # without its start and its confidence a run has no place and no range
+        sigma = math.log(late / p50) / NormalDist().inv_cdf(confidence)
+        begins = float((dt.date.fromisoformat(str(ends[job]["planned_start"])) - _first(start)).days)
         runs.append((job, begins, p50 * math.exp(P10 * sigma), p50, p50 * math.exp(-P10 * sigma)))
-    return charts.gantt(runs, start)
+    return [charts.gantt(runs, start)] if runs else []
 
 
 def _first(quarter: str) -> dt.date:
     index = quarter_index(quarter)
     return dt.date(index // 4, 3 * (index % 4) + 1, 1)
-
-
-def _day(date: str, start: str) -> float:
-    try:
-        return float((dt.date.fromisoformat(date) - _first(start)).days)
-    except ValueError:
-        return 0.0
-
-
-def _quarter_day(quarter: str, start: str) -> float:
-    return float((_first(quarter) - _first(start)).days) if "-Q" in quarter else 0.0
 
 
 def _halls(result: Result) -> list[Chart]:
