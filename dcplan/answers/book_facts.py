@@ -164,6 +164,7 @@ def _placement(p: Placement, ledger: Ledger) -> dict[str, tuple[float, str, str]
         "accelerators": (float(p.accelerators), "", ""),
         "slots": (float(p.slots), "", ""),
         "rated_kw": (p.rated_kw, "kW", f"{{nodes}} * [{key}.rated_kw]"),
+        "overhead_kw": (p.overhead_kw, "kW", ""),
         "peak_kw": (p.peak_kw, "kW", f"{{nodes}} * {peak}"),
         "idle_kw": (p.idle_kw, "kW", state("idle")),
         "training_kw": (p.training_kw, "kW", state("training")),

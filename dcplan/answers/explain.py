@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from dcplan.answers.describe import describe, inputs_of, solver_block
+from dcplan.answers.explain_binding import MOST_EXACT, binding_table
 from dcplan.answers.explain_flips import flips
 from dcplan.answers.explain_later import later_ends
 from dcplan.answers.explain_none import no_plan, with_later
@@ -20,21 +19,18 @@ from dcplan.answers.plan_tables import left_out
 from dcplan.catalog.schema import System
 from dcplan.economics.cashflow import GROUPS, Flow, npv_usd
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, InputError, Place, Problem, did_you_mean
-from dcplan.planning.explain.binding import Binding, bindings, stranded, with_one_more
-from dcplan.planning.explain.limits import STEPS, parts_of, place_of, words_of
+from dcplan.planning.explain.binding import stranded
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, audited_cost_usd, solve_menu
+from dcplan.planning.solve.run import Solved, solve_menu
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import Question, load
-from dcplan.units import USD_PER_MUSD, money
+from dcplan.units import money
 
 FLAG = "--what-if"
 SAME = 1e-9
-MOST_EXACT = 4
-"""Limits whose next unit is re-solved, the dearest first."""
 
 
 def explain(  # noqa: PLR0913 - the flags of the verb
@@ -105,9 +101,8 @@ def explain(  # noqa: PLR0913 - the flags of the verb
         tables["flips"] = flips(flip, scenario, asked, question, built, solved, gap, left_s, stop)
     if what_if:
         tables["what_if"] = _what_if(what_if, scenario, asked, solved, gap, left_s, stop)
-    tables |= _binding(
-        question, solved, _count(exact, asked=bool(wanted or what_if or flip is not None)), gap, left_s, stop
-    )
+    many = _count(exact, asked=bool(wanted or what_if or flip is not None))
+    tables["binding"] = binding_table(question, solved, many, gap, left_s, stop)
     idle = stranded(solved.menu, solved.decisions, solved.audit.books)
     tables["stranded"] = Table(
         ("where", "what", "idle", "of", "stranded_by"), tuple((s.where, s.what, s.idle, s.there, s.by) for s in idle)
@@ -168,49 +163,6 @@ def _system(name: str, question: Question, built: Built) -> str:
         raise InputError([Problem("DC010", f"no systems row {name!r}", Place("--why-not"), hint,
                                   help="dcplan catalog list systems")])  # fmt: skip
     return row.id
-
-
-def _binding(
-    question: Question, solved: Solved, exact: int, gap: float, left_s: Callable[[], float],
-    stop: Callable[[], bool] | None,
-) -> dict[str, Table]:  # fmt: skip
-    """Limits used up: the price of one more unit with whole choices fixed, and of the dearest a true re-solve."""
-    matrix = solved.matrix
-    start = {i: solved.whole[n] for i, n in enumerate(matrix.columns) if n in solved.whole}
-    held = {i: float(round(v)) for i, v in start.items()}
-    point = highs.solve(matrix, gap=gap, time_limit_s=left_s(), fixed=held, stop=stop)
-    if point.values is None:
-        return {"binding": Table(("limit", "place", "rows", "step", "price_usd", "re_solved_usd"), ())}
-    values = np.array(point.values)
-    found = bindings(matrix, values)
-    rows: list[tuple[Cell, ...]] = []
-    for n, binding in enumerate(found):
-        what, unit = words_of(binding.rows[0], solved.menu.start)
-        step = STEPS[parts_of(binding.rows[0])[0]]
-        worth = _exact(solved, binding, values, gap, left_s, stop) if n < exact else None
-        more = f" and {len(binding.rows) - 1} quarters more" if len(binding.rows) > 1 else ""
-        text = f"{abs(step):g} {unit}"
-        rows.append(
-            (what + more, place_of(binding.rows[0], question), len(binding.rows), text,
-             binding.price_musd * USD_PER_MUSD, worth)
-        )  # fmt: skip
-    return {"binding": Table(("limit", "place", "rows", "step", "price_usd", "re_solved_usd"), tuple(rows))}
-
-
-def _exact(
-    solved: Solved, binding: Binding, values: highs.Vector, gap: float, left_s: Callable[[], float],
-    stop: Callable[[], bool] | None,
-) -> str | None:  # fmt: skip
-    """Change of the audited cost by a re-solve, and how far below the plan's cost the bound is at most."""
-    share = max(left_s() / MOST_EXACT, 1.0)
-    found = with_one_more(solved.matrix, binding, values, gap=gap, time_limit_s=share, stop=stop)
-    cost = audited_cost_usd(solved.menu, solved.matrix, found)
-    if cost is None or solved.audit is None:
-        return None
-    change, least = cost - solved.audit.npv_usd, found.bound * USD_PER_MUSD - solved.audit.npv_usd
-    # a plan that needed rounding margins was found in a tighter model, whose bound proves nothing of the true one
-    most = f", at most {least:,.0f}" if solved.menu.margin_factor == 0 else ", maybe more"
-    return f"{min(change, 0.0):,.0f} found{most}"
 
 
 def _why_not(

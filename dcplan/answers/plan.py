@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dcplan.answers.book_facts import book_tables
 from dcplan.answers.describe import describe, inputs_of, solver_block
+from dcplan.answers.explain_binding import limits_of
 from dcplan.answers.plan_kept import decisions_of, kept_from
 from dcplan.answers.plan_leads import late_notes, lead_times
 from dcplan.answers.plan_metrics import metrics_of
@@ -134,6 +135,7 @@ def _answer(
     ]
     tables = tables_of(solved, metrics, question.catalog) | more
     tables |= book_tables(solved, question, built.ledger)
+    tables["limits"] = limits_of(solved, question)
     if solved.decisions is not None:
         tables["lead_times"] = lead_times(solved.menu, solved.decisions, built.ledger)
         warnings += [{"code": "lead", "message": text} for text in late_notes(tables["lead_times"])]

@@ -83,6 +83,7 @@ SECTIONS = {
     "why_not": "What one rack of it would cost more",
     "what_if": "The plan with the change, where it differs",
     "binding": "Limits that bind, and what one more unit changes the cost by",
+    "limits": "Limits that bind, and what one more unit changes the cost by, whole choices fixed",
     "stranded": "Idle in the last quarter",
     "conflict": "Why there is no plan",
     "remedies": "Smallest changes that would allow a plan",

@@ -112,3 +112,12 @@ def test_a_question_the_model_cannot_state_is_answered_without_it(tmp_path: Path
     found = explain(file)
     assert found.exit_code == 3
     assert "infeasible, shown without solving" in found.headline
+
+
+def test_a_plan_prices_its_limits_as_explain_does() -> None:
+    made = plan("retrofit-air-hall", gap=0.05)
+    told = explain("retrofit-air-hall", gap=0.05, exact=0)
+    first = [(r["limit"], r["step"], r["price_usd"]) for r in made.tables["limits"].records()]
+    assert first == [(r["limit"], r["step"], r["price_usd"]) for r in told.tables["binding"].records()]
+    assert any(price < 0 and "pflops_delivered less" in step for _, step, price in first)
+    assert plan("train-405b-in-90-days", sets=["objective=min_time"], gap=0.05).tables["limits"].rows == ()

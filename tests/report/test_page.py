@@ -99,7 +99,7 @@ def test_headings_pictures_and_tables_are_accessible(text: str) -> None:
 def test_the_answer_comes_first_and_the_command_makes_it_again(text: str, result: Result) -> None:
     assert text.index(result.headline[:40]) < text.index("<h2")
     assert "dcplan plan " in text
-    for title in ("What is bought and built", "What it costs", "Binding limits", "Assumptions by influence",
+    for title in ("What is bought and built", "What it costs", "Limits used up", "Assumptions by influence",
                   "Left out, and why", "Method and limits"):  # fmt: skip
         assert title in text
 

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -196,3 +197,48 @@ def test_libreoffice_finds_the_plans_figures(made: Made, tmp_path: Path) -> None
 def test_an_error_in_a_check_turns_the_master_check(one: tuple[Result, Path]) -> None:
     found = cells(recalculated_with_errors(edited(one[1], {"finance.discount_rate": -1.0})), values=True)
     assert found["Summary", "B3"] == "CHECK"
+
+
+def _checks(file: Path) -> dict[str, str]:
+    """Every check and whether it holds."""
+    found = cells(file, values=True)
+    last = max(int(at[1:]) for sheet, at in found if sheet == "Checks" and at.startswith("A"))
+    return {str(found["Checks", f"A{n}"]): str(found.get(("Checks", f"D{n}"))) for n in range(6, last + 1)
+            if ("Checks", f"A{n}") in found}  # fmt: skip
+
+
+def test_an_edit_past_a_limit_turns_its_check_and_the_master_check(tmp_path: Path) -> None:
+    # 20 switches of 1 kW become 40 MW, beyond the hall and the grid; 40 times the price is beyond the budget
+    result = plan("retrofit-air-hall", gap=0.05)
+    file = tmp_path / "book.xlsx"
+    file.write_bytes(workbook(result))
+    before = _checks(file)
+    assert set(before.values()) == {"OK"}
+    limits = ("hall IT MW", "utility MW", "budget USD so far")
+    rows = {name: [k for k in before if f"in which {name}" in k] for name in limits}
+    assert all(rows.values()), before
+    assert any(k.startswith("expected: power-headroom") for k in before) is False  # a warning does not gate
+    names = editable(file)
+    switch = next(k for k in names if k.endswith("typical_kw"))
+    system = next(k for k in names if k.startswith("systems.") and k.endswith("price_usd"))
+    after = _checks(recalculated(edited(file, {switch: names[switch] * 2000, system: names[system] * 40})))
+    for name in limits:
+        assert any(after[k] == "CHECK" for k in rows[name]), (name, after)
+    assert after["All checks"] == "CHECK"
+
+
+def test_expectations_on_live_figures_are_checks(one: tuple[Result, Path], tmp_path: Path) -> None:
+    result = replace(one[0], expectations=[
+        {"id": "cap", "metric": "cost.capex_usd", "severity": "error", "passed": True, "max": 1e12, "min": None,
+         "equals": None},
+        {"id": "low", "metric": "cost.capex_usd", "severity": "error", "passed": False, "max": 1.0, "min": None,
+         "equals": None},
+    ])  # fmt: skip
+    file = tmp_path / "book.xlsx"
+    file.write_bytes(workbook(result))
+    found = _checks(file)
+    assert found["expected: cap: cost.capex_usd max 1e+12"] == "OK"
+    assert found["expected: low: cost.capex_usd max 1"] == "CHECK"
+    assert found["All checks"] == "CHECK"
+    assert cells(file, values=True)["Cover", "B3"] == "CHECK"
+    assert _checks(recalculated(zeroed(file))) == found

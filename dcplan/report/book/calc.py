@@ -27,6 +27,8 @@ class Calc:
     rows: dict[tuple[str, Key], Row] = field(default_factory=dict)
     rest: dict[tuple[str, str, str], Array] = field(default_factory=dict)
     """Payments that no formula gives, as found."""
+    limits: list[tuple[str, int, Row, Row]] = field(default_factory=list)
+    """What is limited, the first quarter in which it is, its live row, and its limit by quarter."""
 
     def fact(self, name: str, key: Key) -> Row:
         """The row of a fact."""
@@ -43,6 +45,18 @@ class Calc:
         """Remember a row under a name."""
         self.rows[name, key] = row
         return row
+
+    def limit(self, check: str, where: str, row: Row, sheet: Sheet, factor: float = 1.0) -> None:
+        """Write a limit of the audit beside the live row that it holds, where the row is what the audit measured."""
+        found = self.source.limits.get((check, where))
+        if found is None:
+            return
+        since, used, most = found[0], found[1] * factor, found[2] * factor
+        values = row.values[since : since + len(used)]
+        if np.all(np.isclose(values, used, rtol=1e-9, atol=1e-9)) and np.all(values <= most + 1e-9 * (1 + abs(most))):
+            series = np.concatenate([np.full(since, most[0]), most])
+            kept = sheet.frozen(f"limit: {check}", row.key, row.unit, series, "derived", total=False)
+            self.limits.append((f"{check} of {where}", since, row, kept))
 
     def write_facts(self, sheet: Sheet, key: Key, names: tuple[str, ...], unit: str | None = None) -> None:
         """Facts of one key with their formulas."""

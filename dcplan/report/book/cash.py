@@ -44,8 +44,10 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
     worth = sheet.line("present value", NOWHERE, "USD", all_cash.values * factor.values,
                        lambda t: f"{all_cash.at(t)} * {factor.at(t)}")  # fmt: skip
     first = all_cash.span().split(":")[0]
-    sheet.line("cumulative payments", NOWHERE, "USD", np.cumsum(all_cash.values),
+    running = sheet.line("cumulative payments", NOWHERE, "USD", np.cumsum(all_cash.values),
                lambda t: f"SUM({first}:{all_cash.at(t).partition('!')[2]})", total=False)  # fmt: skip
+    for check in ("budget USD so far", "budget USD"):
+        c.limit(check, "all", running, sheet)
     left = [row for (name, key), row in c.rows.items() if key == NOWHERE and name.startswith("left|")
 ]  # fmt: skip
     texts = " + ".join(r.cell() for r in left) or "0"

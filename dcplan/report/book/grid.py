@@ -66,10 +66,10 @@ class Row:
         """Address of the single value or total."""
         return f"{self.sheet}!$F${self.number}"
 
-    def span(self) -> str:
-        """Address of all quarters."""
-        last = len(self.series) - 1 if self.series is not None else 0
-        return f"{self.sheet}!${column(FIRST)}{self.number}:${column(FIRST + last)}{self.number}"
+    def span(self, until: int | None = None, since: int = 0) -> str:
+        """Address of all quarters, or of some of them."""
+        last = (len(self.values) if until is None else until) - 1
+        return f"{self.sheet}!${column(FIRST + since)}{self.number}:${column(FIRST + last)}{self.number}"
 
     @property
     def values(self) -> Array:

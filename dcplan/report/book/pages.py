@@ -1,25 +1,19 @@
-"""Pages beside the calculation: cover, summary, inputs, runs, checks, sources, dictionary, charts."""
+"""Pages beside the calculation: cover, summary, runs, sources, dictionary, charts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cash import Live
-from dcplan.report.book.grid import FIRST, INPUT_ROW, NOWHERE, Row, Sheet
+from dcplan.report.book.grid import FIRST, NOWHERE, Row, Sheet
 from dcplan.report.book.source import Source
+from dcplan.report.book.writer import Writer, head
 from dcplan.report.numbers import in_order
 from dcplan.result import Cell, Table
 
-if TYPE_CHECKING:
-    from dcplan.report.book.write import Writer
-
-INPUT_HEAD = ("Key", "Meaning", "Value", "Unit", "Low", "High", "Status", "Edit as (--set)", "As exported", "Changed",
-              "Place")  # fmt: skip
 SUMMARY_HEAD = ("Metric", "Meaning", "Value", "Unit", "As planned", "Change", "Kind")
 SUMMARY_ROW = 6
-TOLERANCE = 1e-9
 LEGEND = (
     ("input", "Input: edit it, and power, cost and checks follow for the same decisions"),
     ("formula", "Formula"),
@@ -40,16 +34,10 @@ DICTIONARY = (
 )
 
 
-def _head(writer: Writer, name: str, title: str, note: str) -> None:
-    from dcplan.report.book.write import head
-
-    head(writer, writer.sheets[name], title, note)
-
-
 def cover_page(writer: Writer, source: Source) -> None:
     """What this is, how it may be used, and how to make it again."""
     page, result = writer.sheets["Cover"], source.result
-    _head(writer, "Cover", f"dcplan: {result.scenario.get('name', '')}", result.headline)
+    head(writer, page, f"dcplan: {result.scenario.get('name', '')}", result.headline)
     texts = [
         "Changing a blue cell on Inputs recomputes power, cost, cash flow and checks for the same decisions.",
         "It does not plan again: counts, halls, runs and dates stay. Violet cells come from the solver.",
@@ -83,7 +71,7 @@ def cover_page(writer: Writer, source: Source) -> None:
 def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) -> dict[str, str]:
     """Every metric: live where it follows from decisions and inputs; where each stands."""
     page = writer.sheets["Summary"]
-    _head(writer, "Summary", "Summary", "Live figures beside those of the plan.")
+    head(writer, page, "Summary", "Live figures beside those of the plan.")
     bold, text = writer.format(bold=True, bottom=1), writer.format()
     for i, name in enumerate(SUMMARY_HEAD):
         page.write_string(SUMMARY_ROW - 2, i, name, bold)
@@ -113,52 +101,10 @@ def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) ->
     return places
 
 
-def inputs_page(writer: Writer, source: Source) -> None:
-    """Every input of the plan; blue ones may be edited."""
-    page = writer.sheets["Inputs"]
-    _head(writer, "Inputs", "Inputs", "Blue cells may be edited; the others are shown, and take effect in a new plan.")
-    bold = writer.format(bold=True, bottom=1)
-    for i, name in enumerate(INPUT_HEAD):
-        page.write_string(INPUT_ROW - 2, i, name, bold)
-    for i, row in enumerate(source.result.inputs):
-        _input_row(writer, source, INPUT_ROW - 1 + i, row)
-    page.freeze_panes(INPUT_ROW - 1, 1)
-    page.autofilter(INPUT_ROW - 2, 0, INPUT_ROW - 2 + len(source.result.inputs), len(INPUT_HEAD) - 1)
-    page.set_column(0, 0, 52)
-    page.set_column(1, 1, 30)
-    page.set_column(2, 9, 14)
-    page.set_column(10, 10, 60)
-
-
-def _input_row(writer: Writer, source: Source, at: int, row: Mapping[str, object]) -> None:
-    page, key, value, unit = writer.sheets["Inputs"], str(row["key"]), row["value"], str(row["unit"] or "")
-    edit = source.live.get(key)
-    page.write_string(at, 0, key)
-    page.write_string(at, 1, str(row.get("note") or "")[:250])
-    page.write_string(at, 3, unit)
-    if isinstance(value, int | float):
-        kind = "input" if edit else "formula" if key in source.live else "derived"
-        page.write_number(at, 2, float(value), writer.number(kind, unit if unit == "USD" else "x"))
-        page.write_number(at, 8, float(value), writer.number("derived", unit if unit == "USD" else "x"))
-        if edit:
-            page.data_validation(at, 2, at, 2, {"validate": "decimal", "criteria": "between", "minimum": -1e15,
-                                                "maximum": 1e15, "error_message": "a number is needed"})  # fmt: skip
-            page.write_string(at, 7, edit)
-            page.write_formula(at, 9, f'=IF(C{at + 1}=I{at + 1},"","changed")', writer.format(bold=True), "")
-    else:
-        page.write_string(at, 2, str(value))
-    for i, name in ((4, "low"), (5, "high")):
-        bound = row.get(name)
-        if isinstance(bound, int | float):
-            page.write_number(at, i, float(bound), writer.number("derived", unit if unit == "USD" else "x"))
-    page.write_string(at, 6, str(row["status"]))
-    page.write_string(at, 10, str(row.get("at") or ""))
-
-
 def table_page(writer: Writer, name: str, title: str, source: Source, tables: tuple[str, ...]) -> None:
     """Tables of the result as they are."""
     page = writer.sheets[name]
-    _head(writer, name, title, "As planned: the length of a run does not follow from prices.")
+    head(writer, page, title, "As planned: the length of a run does not follow from prices.")
     at = 4
     for table in tables:
         found = source.result.tables.get(table)
@@ -186,74 +132,9 @@ def _cell(writer: Writer, name: str, at: int, column: int, cell: Cell) -> None:
         page.write_number(at, column, float(cell), writer.number("derived", "x"))
 
 
-def checks_page(
-    writer: Writer, source: Source, calc: Calc, metrics: Mapping[str, Live], places: Mapping[str, str]
-) -> None:
-    """Identities that hold after every edit, and the plan's own figures while no input is changed."""
-    page = writer.sheets["Checks"]
-    _head(writer, "Checks", "Checks", "Each says OK or CHECK; one CHECK anywhere turns the master check.")
-    bold = writer.format(bold=True, bottom=1)
-    for i, text in enumerate(("Check", "Left", "Right", "Holds")):
-        page.write_string(4, i, text, bold)
-    rows = [*_identities(calc), *_limits(calc)]
-    last = INPUT_ROW - 1 + len(source.result.inputs)
-    for key, place in places.items():
-        stored = float(source.result.metrics[key].value or 0.0)
-        rows.append((f"{key} is the plan's, unless an input is changed", f"={place}",
-                     f'=IF(COUNTIF(Inputs!$J${INPUT_ROW}:$J${last},"changed")>0,{place},{stored!r})',
-                     metrics[key].value, stored, "equal"))  # fmt: skip
-    at = 5
-    for label, left, right, first, second, how in rows:
-        page.write_string(at, 0, label)
-        page.write_formula(at, 1, left, writer.number("formula", "x"), first)
-        page.write_formula(at, 2, right, writer.number("formula", "x"), second)
-        near = f"ABS(B{at + 1}-C{at + 1})<={TOLERANCE:g}*MAX(1,ABS(C{at + 1}))"
-        text = near if how == "equal" else f"B{at + 1}<=C{at + 1}*(1+{TOLERANCE:g})+{TOLERANCE:g}"
-        holds = abs(first - second) <= TOLERANCE * max(1.0, abs(second)) if how == "equal" else first <= second + 1e-6
-        page.write_formula(at, 3, f'=IF({text},"OK","CHECK")', bold, "OK" if holds else "CHECK")
-        at += 1
-    red = writer.format(bg_color="#FFC7CE", font_color="#9C0006")
-    page.conditional_format(5, 3, at, 3, {"type": "cell", "criteria": "==", "value": '"CHECK"', "format": red})
-    page.write_string(at + 1, 0, "All checks", bold)
-    page.write_formula(at + 1, 3, f'=IF(COUNTIF(D6:D{at},"OK")=ROWS(D6:D{at}),"OK","CHECK")', bold, "OK")
-    writer.book.define_name("all_checks_ok", f"=Checks!$D${at + 2}")
-    page.set_column(0, 0, 70)
-    page.set_column(1, 3, 20)
-
-
-Check = tuple[str, str, str, float, float, str]
-
-
-def _identities(calc: Calc) -> list[Check]:
-    """Groups sum to all payments; lines of the cost sheet too; power never exceeds energy over time."""
-    groups = [row for (name, key), row in calc.rows.items() if name.startswith("group ") and key == NOWHERE]
-    lines = [r for r in calc.cost.rows if r.series is not None and r.unit == "USD" and r.key[2]]
-    text = " + ".join(r.cell() for r in groups)
-    whole = " + ".join(r.cell() for r in lines) or "0"
-    value = sum(r.value for r in groups)
-    return [("groups of the cash flow sum to the lines of cost", f"={text}", f"={whole}", value,
-             sum(r.value for r in lines), "equal")]  # fmt: skip
-
-
-def _limits(calc: Calc) -> list[Check]:
-    """Facility power stays under the firm grid of each site, where nothing else carries load."""
-    found: list[Check] = []
-    for (name, key), row in calc.rows.items():
-        if name != "site facility" or calc.source.amount("MW made", key).any():
-            continue
-        limit = calc.facts.get(("utility_mw", key))
-        if limit is None or row.values.max() > limit.values.max():
-            continue
-        over = row.values - limit.values
-        text = f"=SUMPRODUCT(({row.span()}>{limit.span()}+{TOLERANCE:g})*1)"
-        many = float((over > TOLERANCE).sum())
-        found.append((f"quarters in which {key[0]} takes more than its grid", text, "=0", many, 0.0, "limit"))
-    return found
-
-
 def sources_page(writer: Writer, source: Source) -> None:
     """Where every input comes from."""
-    _head(writer, "Sources", "Sources", "Value, bounds, status, source and date of every input.")
+    head(writer, writer.sheets["Sources"], "Sources", "Value, bounds, status, source and date of every input.")
     columns = ("key", "value", "low", "high", "unit", "status", "source", "as_of", "note")
     rows = tuple(tuple(_shown(row.get(name)) for name in columns) for row in source.result.inputs)
     _table(writer, "Sources", Table(columns, rows), 4)
@@ -268,7 +149,7 @@ def _shown(value: object) -> Cell:
 
 def dictionary_page(writer: Writer) -> None:
     """What words mean."""
-    _head(writer, "Dictionary", "Dictionary", "Terms of this workbook.")
+    head(writer, writer.sheets["Dictionary"], "Dictionary", "Terms of this workbook.")
     _table(writer, "Dictionary", Table(("term", "meaning"), DICTIONARY), 4)
     writer.sheets["Dictionary"].set_column(0, 0, 34)
     writer.sheets["Dictionary"].set_column(1, 1, 110)

@@ -9,8 +9,8 @@ from dcplan.report.book.grid import NOWHERE, Array, Key, Row, summed, total
 from dcplan.report.book.source import coolings, halls, of_site, placements, sites
 from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW
 
-PLACED = ("nodes", "accelerators", "slots", "rated_kw", "peak_kw", "idle_kw", "training_kw", "research_kw", "busy_frac",
-          "standing_kw", "storage_blocks", "storage_kw")  # fmt: skip
+PLACED = ("nodes", "accelerators", "slots", "rated_kw", "overhead_kw", "peak_kw", "idle_kw", "training_kw",
+          "research_kw", "busy_frac", "standing_kw", "storage_blocks", "storage_kw")  # fmt: skip
 COOLED = ("it_mw", "pue", "peak_pue", "wue_l_per_kwh")
 
 
@@ -36,6 +36,11 @@ def power_sheet(c: Calc) -> None:
     for site in sites(source):
         _site_rows(c, site)
     _all_rows(c)
+    sheet.heading("Limits")
+    for hall in halls(source):
+        c.limit("hall IT MW", hall, c.rows["hall power", (hall, "", "")], sheet, KW_PER_MW)
+    for site in sites(source):
+        c.limit("utility MW", site, c.rows["site facility", (site, "", "")], sheet)
 
 
 def _rack_rows(c: Calc, key: Key) -> None:
@@ -109,6 +114,14 @@ def _hall_rows(c: Calc, hall: str) -> None:
     c.keep("hall rated", key, c.power.line(
         "rated IT power", key, "kW", total(rated, length) + extra.values,
         lambda t: f"{summed(rated)(t)} + {extra.at(t)}", total=False))  # fmt: skip
+    beside_racks = [c.fact("overhead_kw", k) for k in racks]
+    c.keep("hall power", key, c.power.line(
+        "power in the hall, with pumps and fans beside the racks", key, "kW",
+        total(rated, length) + extra.values
+        + np.sum([c.decision("racks", k).values * f.value for k, f in zip(racks, beside_racks, strict=True)], axis=0),
+        lambda t: f"{summed(rated)(t)} + {extra.at(t)} + " + (" + ".join(
+            f"{c.decision('racks', k).at(t)} * {f.cell()}" for k, f in zip(racks, beside_racks, strict=True)) or "0"),
+        total=False))  # fmt: skip
     c.keep("hall peak", key, c.power.line(
         "electrical peak", key, "kW", total(peak, length) + extra.values,
         lambda t: f"{summed(peak)(t)} + {extra.at(t)}", total=False))  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Source:
     """Payments by group, line and site; those at the end of the horizon are under the group ``residual at end``."""
     live: Mapping[str, str | None]
     """Inputs that formulas read, and what ``--set`` calls those that may be edited."""
+    limits: Mapping[tuple[str, str], tuple[int, Array, Array]] = field(default_factory=dict)
+    """First quarter, used and limit from it to the end of the horizon, by check and where, as the audit found them."""
     rest: Mapping[tuple[str, str, str], Array] | None = None
     """Payments that no formula gives, where they were found before."""
 
@@ -76,7 +78,26 @@ def source_of(result: Result) -> Source:
         result, quarters, horizon, *_facts(result.tables["book_facts"].rows),
         _amounts(result.tables["book_amounts"].rows, length), _flows(flows, length),
         {str(key): None if name is None else str(name) for key, name in result.tables["book_live"].rows},
+        _limits(result, names),
     )  # fmt: skip
+
+
+def _limits(result: Result, quarters: list[str]) -> dict[tuple[str, str], tuple[int, Array, Array]]:
+    """Checks that stand in every quarter of the horizon from their first on."""
+    if "checks" not in result.tables:
+        return {}
+    found: dict[tuple[str, str], dict[str, tuple[float, float]]] = defaultdict(dict)
+    for row in result.tables["checks"].records():
+        used, limit = row["used"], row["limit"]
+        if isinstance(used, int | float) and isinstance(limit, int | float):
+            found[str(row["check"]), str(row["where"])][str(row["quarter"])] = float(used), float(limit)
+    limits = {}
+    for key, by in found.items():
+        since = next((t for t, q in enumerate(quarters) if q in by), len(quarters))
+        own = quarters[since:]
+        if own and all(q in by for q in own):
+            limits[key] = since, np.array([by[q][0] for q in own]), np.array([by[q][1] for q in own])
+    return limits
 
 
 def _facts(

@@ -27,8 +27,9 @@ PARTS = (
     ("What is bought and built", ("racks", "halls", "network", "storage", "onsite", "commitments", "cloud")),
     ("What it does", ("jobs", "ends", "configs")),
     ("What it costs", ("cost", "cashflow", "ways", "rented", "sides", "lines", "bridge", "years", "units", "bands")),
-    ("What limits it, and what would change it", ("binding", "stranded", "why_not", "what_if", "flips", "conflict",
-                                                  "remedies", "alternatives", "lead_times")),
+    ("What limits it, and what would change it",
+     ("limits", "binding", "stranded", "why_not", "what_if", "flips", "conflict", "remedies", "alternatives",
+      "lead_times")),
     ("How sure it is", ("futures", "drivers", "tornado", "risk", "uncertainty")),
 )  # fmt: skip
 LATER = ("left_out", "checks")
@@ -95,8 +96,8 @@ def _parts(result: Result, found: Mapping[str, tuple[Chart, ...]], inputs: Seque
         tables = tuple(_table(SECTIONS.get(n, n), result.tables[n]) for n in names
                        if n in result.tables and result.tables[n].rows)  # fmt: skip
         yield Part(title, "", found.get(title, ()), tables)
-    note = "Used to 99 % or more; dcplan explain prices one more unit of each."
-    yield Part("Binding limits", note, (), _binding(result))
+    note = "Used to 99 % or more on the audited plan; dcplan explain re-solves with one more unit of each."
+    yield Part("Limits used up", note, (), _binding(result))
     pictures = found.get("influence", ())
     yield Part("Assumptions by influence", _ranked_note(result), pictures, (_assumptions(result, inputs),))
     named = {name for _, names in PARTS for name in names} | {*LATER, "decisions", "flows"}
