@@ -19,6 +19,7 @@ from dcplan.cli.import_ import import_
 from dcplan.cli.plan import plan
 from dcplan.cli.schema import schema
 from dcplan.cli.show import show
+from dcplan.cli.sweep import sweep
 from dcplan.cli.tco import tco
 from dcplan.cli.train import train
 from dcplan.cli.validate import validate
@@ -58,6 +59,7 @@ def root(
 
 app.command()(plan)
 app.command()(explain)
+app.command()(sweep)
 app.command()(frontier)
 app.command()(check)
 app.command()(tco)

@@ -59,3 +59,36 @@ def progress_text(seconds: float, incumbent: float, bound: float, limit_s: float
     gap = (incumbent - bound) / max(abs(incumbent), 1e-9)
     found = f"best {incumbent:.1f} M USD, bound {bound:.1f} M USD, gap {gap:.1%}"
     return f"solving: {seconds:.0f} s of {limit_s:.0f} s, {found}"
+
+
+class Counter:
+    """Points done, failed and time left: a changing line on a terminal, elsewhere a line for each tenth or 30 s."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.stream, self.began, self.last, self.tenth = stream, time.monotonic(), time.monotonic(), 0
+        self.first: int | None = None
+
+    def __call__(self, done: int, failed: int, total: int) -> None:
+        """Show how far it is."""
+        now = time.monotonic()
+        self.first = done - 1 if self.first is None else self.first
+        text = counted(done, failed, total, done - self.first, now - self.began)
+        if self.stream.isatty():
+            self.stream.write(f"\r\x1b[2K{text}" + ("\n" if done == total else ""))
+        elif done * 10 // total > self.tenth or now - self.last > QUIET_SECONDS:
+            self.stream.write(text + "\n")
+            self.tenth, self.last = done * 10 // total, now
+        self.stream.flush()
+
+
+def counted(done: int, failed: int, total: int, here: int, seconds: float) -> str:
+    """One line: how many of how many, failures, and the time that the rest will take.
+
+    Examples
+    --------
+    >>> counted(30, 2, 90, 20, 40.0)
+    '30 of 90 points, 2 failed, about 2 min left'
+    """
+    left = (total - done) * seconds / max(here, 1)
+    rest = "" if done == total else f", about {left / 60:.0f} min left" if left >= 90 else f", about {left:.0f} s left"
+    return f"{done} of {total} points, {failed} failed{rest}"

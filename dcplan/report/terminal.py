@@ -13,6 +13,8 @@ from dcplan.report.numbers import is_number, printable, shown
 from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
+    "sweep": "Point by point (all figures: -f csv)",
+    "effects": "What each axis does to the net present cost",
     "frontier": "Best of each, point by point",
     "ways": "The same work owned, rented, or both",
     "rented": "The same work rented",

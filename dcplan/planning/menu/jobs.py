@@ -12,6 +12,7 @@ import numpy as np
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.risk import class_network, machine, policy, stored_bytes
+from dcplan.planning.menu.searched import searched
 from dcplan.planning.menu.speed import aged, architecture, hardware
 from dcplan.planning.menu.storage import BYTES_PER_GB, bytes_per_token, level_of, wanted
 from dcplan.planning.menu.targets import Target
@@ -22,7 +23,7 @@ from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, Reference
 from dcplan.training.architecture import Architecture
-from dcplan.training.estimate import Hardware, Sweep, cut, layout_of, sweep
+from dcplan.training.estimate import Hardware, Sweep, cut, layout_of
 from dcplan.training.tables import Array
 from dcplan.training.vision import refusal
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
@@ -119,10 +120,11 @@ class JobMenu:
         if key not in self._cache:
             fixed = job.accelerators
             limit = max(self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0), target.limit)
-            counts = np.array([fixed] if fixed else _counts(target.unit, limit), dtype=np.float64)
+            counts = tuple(float(n) for n in ([fixed] if fixed else _counts(target.unit, limit)))
             batch = job.global_batch_tokens.value
-            wanted = _wanted_s(job, terms, spec)
-            self._cache[key] = sweep(self.shape(job.model), job.seq_len, batch, spec, counts, wanted, self._images(job))
+            wanted = tuple(_wanted_s(job, terms, spec))
+            shape, images = self.shape(job.model), self._images(job)
+            self._cache[key] = searched(shape, job.seq_len, batch, spec, counts, wanted, images)
         return self._cache[key], spec
 
     def _within(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
@@ -277,7 +279,7 @@ class JobMenu:
             return spec
         count = max(REFERENCE_ACCELERATORS // target.unit, 1) * target.unit
         batch = float(ref.seq_len * REFERENCE_SEQUENCES_EACH * count)
-        result = sweep(shape, ref.seq_len, batch, spec, np.array([count], dtype=np.float64))
+        result = searched(shape, ref.seq_len, batch, spec, (float(count),))
         if not np.isfinite(result.step_time_s[0]):
             return f"{ref.model} does not fit the memory of {count} {target.accelerator}"
         return float(result.flops_per_step / result.step_time_s[0] / count / 1e12)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dcplan.planning.goal import COST, OBJECTIVES, Goal, Limit
@@ -27,19 +27,25 @@ def solve_objective(
     gap: float,
     time_limit_s: float,
     fixed: Table | None = None,
+    near: Mapping[str, float] | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Solved:
     """Solve for the scenario's objective; where it is not cost, the cheapest plan at its best value.
 
-    The bound and the gap are those of the objective. With fixed decisions the objective is only evaluated.
+    The bound and the gap are those of the objective. With fixed decisions the objective is only evaluated. ``near``
+    are integers of a plan for a menu like this one, to start from.
     """
     name = OBJECTIVES[question.scenario.objective]
     if name == COST or fixed is not None:
-        return solve_menu(menu, question, gap=gap, time_limit_s=time_limit_s, fixed=fixed, progress=progress, stop=stop)
+        return solve_menu(
+            menu, question, gap=gap, time_limit_s=time_limit_s, fixed=fixed, near=near, progress=progress, stop=stop
+        )
     began = time.monotonic()
     aimed = replace(menu, goal=Goal(name))
-    first = solve_menu(aimed, question, gap=gap, time_limit_s=FIRST_SHARE * time_limit_s, progress=progress, stop=stop)
+    first = solve_menu(
+        aimed, question, gap=gap, time_limit_s=FIRST_SHARE * time_limit_s, near=near, progress=progress, stop=stop
+    )
     if first.audit is None or first.status == highs.INTERRUPTED:
         return first
     least = min(first.value, first.searched)

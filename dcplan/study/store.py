@@ -1,0 +1,59 @@
+"""Answers kept by what they depend on, in the project's own folder that git ignores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dcplan.report.files import write_whole
+from dcplan.scenario.load import project_root
+
+FOLDER = ".dcplan"
+
+
+class Store:
+    """Documents by their key, one file each; written whole, so that a reader never sees a half."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, key: str) -> Path:
+        """Where a document stands."""
+        return self.folder / key[:2] / f"{key}.json"
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """A document, or None where there is none that can be read."""
+        try:
+            found = json.loads(self.path(key).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def put(self, key: str, document: Mapping[str, Any]) -> None:
+        """Keep a document.
+
+        Raises
+        ------
+        OSError
+            When the folder cannot be written.
+        """
+        text = json.dumps(document, sort_keys=True, allow_nan=False, ensure_ascii=False)
+        write_whole(self.path(key), text + "\n")
+
+
+def home(folder: Path | None = None) -> Path:
+    """The project's own folder for what dcplan keeps; git ignores it.
+
+    Raises
+    ------
+    OSError
+        When it cannot be made.
+    """
+    found = project_root((folder or Path.cwd()) / "any") / FOLDER
+    found.mkdir(parents=True, exist_ok=True)
+    ignore = found / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return found

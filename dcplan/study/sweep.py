@@ -1,0 +1,220 @@
+"""``dcplan sweep``: many points of one scenario, each solved once, kept by what it depends on, and resumed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as File
+from typing import Any
+
+from dcplan.errors import InputError, Place, Problem
+from dcplan.result import Result
+from dcplan.scenario.axes import Axis, axes_of, split_sets
+from dcplan.scenario.expect import check_metrics
+from dcplan.scenario.load import Question, load
+from dcplan.study.digest import content_key, key_of
+from dcplan.study.engines import CRASHED as WORKER_DIED
+from dcplan.study.engines import DONE, Chain, Done, Engine
+from dcplan.study.point import ANSWERED, CRASHED, FAILED, Point, failed_point, solve_point
+from dcplan.study.points import Method, Values, chains, grid, sampled, set_texts
+from dcplan.study.store import Store
+from dcplan.study.sweep_table import sweep_result
+
+BASE = -1
+"""Index of the scenario as it stands: not a point, the start of the first of every chain."""
+Told = Callable[[int, int, int], None]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Which part of the chains this call solves: the first of so many, counted from 1."""
+
+    number: int = 1
+    of: int = 1
+
+    def has(self, chain: int) -> bool:
+        """Whether a chain is of this part."""
+        return chain % self.of == self.number - 1
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What to sweep and how."""
+
+    scenario: str
+    variant: str | None = None
+    sets: Sequence[str] = ()
+    catalogs: Sequence[str] = ()
+    paired: bool = False
+    sample: int | None = None
+    seed: int = 1
+    method: Method = "lhs"
+    gap: float = 0.005
+    time_limit_s: float = 120.0
+
+
+@dataclass
+class Plan:
+    """The points of a sweep with their keys, in chains, and what is known of them."""
+
+    question: Question
+    axes: list[Axis]
+    values: list[Values]
+    base: Point
+    lines: list[list[Point]]
+    known: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    seconds: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def points(self) -> dict[int, Point]:
+        """Every point by its index."""
+        return {p.index: p for line in self.lines for p in line}
+
+
+def laid_out(ask: Ask) -> Plan:
+    """Every point with the key of what its answer depends on: its inputs, and those of the ones before it.
+
+    Raises
+    ------
+    InputError
+        When the scenario or an axis is wrong, or no point is right.
+    """
+    axes, plain = split_sets(ask.sets)
+    question = load(ask.scenario, variant=ask.variant, sets=plain, catalogs=ask.catalogs)
+    problems = check_metrics(question.scenario, question.catalog, question.tree)
+    if problems:
+        raise InputError(problems)
+    if not axes:
+        fixed = {text.partition("=")[0].strip() for text in plain}
+        axes = [a for a in axes_of(question.scenario, question.tree) if a.key not in fixed]
+    if not axes:
+        cause = "nothing to sweep: no `sweep:` in the file and no axis on the command line"
+        raise InputError([Problem("DC051", cause, Place(ask.scenario), help="--set finance.discount_rate=0.07,0.1")])
+    twice = [a.key for a in axes if sum(b.key == a.key for b in axes) > 1]
+    if twice:
+        raise InputError([Problem("DC051", f"{twice[0]}: two axes", Place("--set"))])
+    drawn = ask.sample is not None
+    values = (
+        sampled(axes, ask.sample, ask.seed, ask.method) if ask.sample is not None else grid(axes, paired=ask.paired)
+    )
+    options = {"verb": "plan", "gap": ask.gap, "time_limit_s": ask.time_limit_s}
+
+    def point(index: int, sets: Sequence[str], key: str) -> Point:
+        overlays = tuple(str(File(c).resolve()) for c in ask.catalogs)
+        return Point(
+            index, key, str(question.file.resolve()), ask.variant, tuple(sets), overlays, ask.gap, ask.time_limit_s
+        )
+
+    base = point(BASE, plain, key_of({"content": content_key(question, options)}))
+    plan = Plan(question, axes, values, base, [])
+    first: InputError | None = None
+    for order in chains(axes, values, product=not ask.paired and not drawn):
+        before, line = base.key, []
+        for i in order:
+            sets = (*plain, *set_texts(axes, values[i]))
+            try:
+                own = content_key(load(ask.scenario, variant=ask.variant, sets=sets, catalogs=ask.catalogs), options)
+            except InputError as error:
+                first = first or error
+                plan.known[i] = failed_point(error)
+                own = key_of({"wrong": sets})
+            before = key_of({"content": own, "before": before})
+            line.append(point(i, sets, before))
+        plan.lines.append(line)
+    if first is not None and len(plan.known) == len(values):
+        raise first
+    return plan
+
+
+def recall(plan: Plan, store: Store, *, retry: bool) -> None:
+    """Take what is in the store; with ``retry`` only answers, so that failures are tried again."""
+    for i, point in plan.points.items():
+        found = store.get(point.key)
+        if found is not None and (found.get("status") in ANSWERED or not retry):
+            plan.known.setdefault(i, found)
+
+
+def sweep(
+    plan: Plan,
+    store: Store,
+    engine: Engine,
+    *,
+    shard: Shard = Shard(),
+    solve: bool = True,
+    fresh: bool = False,
+    retry_failed: bool = False,
+    told: Told | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Result:
+    """Solve what is missing of a sweep and put all of it in one table.
+
+    Parameters
+    ----------
+    plan : Plan
+        From :func:`laid_out`.
+    store : Store
+        Where points are kept: another call, shard or machine goes on from them.
+    engine : Engine
+        Serial, processes, or Dask; what a point answers does not depend on it.
+    shard : Shard
+        Which chains this call solves.
+    solve : bool
+        False: only collect what is there.
+    fresh, retry_failed : bool
+        Solve everything again; solve again what failed.
+    told : callable, optional
+        Told how many points are done, how many failed, and how many there are.
+    """
+    began = time.monotonic()
+    if not fresh:
+        recall(plan, store, retry=retry_failed)
+    if solve:
+        _solve(plan, store, engine, shard, told, stop, fresh=fresh)
+    return sweep_result(plan, time.monotonic() - began, shard.of, stopped=stop())
+
+
+def _solve(
+    plan: Plan, store: Store, engine: Engine, shard: Shard, told: Told | None, stop: Callable[[], bool], *, fresh: bool
+) -> None:
+    mine = [line for n, line in enumerate(plan.lines) if shard.has(n)]
+    missing = [line for line in mine if any(p.index not in plan.known for p in line)]
+    total = sum(len(line) for line in mine)
+    if not missing:
+        return
+    start = None if fresh else store.get(plan.base.key)
+    if start is None:
+        for done in engine.run([Chain((plan.base,))], solve_point, stop):
+            start = document_of(done)
+            start.pop("seconds", None)
+            store.put(plan.base.key, start)
+    queue = [c for line in missing for c in _rest(plan, line, start)]
+    for done in engine.run(queue, solve_point, stop):
+        document = document_of(done)
+        plan.seconds[done.task.index] = float(document.pop("seconds", 0.0))
+        store.put(done.task.key, document)
+        plan.known[done.task.index] = document
+        if told:
+            known = [plan.known[p.index] for line in mine for p in line if p.index in plan.known]
+            told(len(known), sum(k["status"] not in ANSWERED for k in known), total)
+
+
+def _rest(plan: Plan, line: Sequence[Point], start: Mapping[str, Any] | None) -> list[Chain]:
+    """What is missing of a chain, in pieces that begin after a known plan."""
+    pieces: list[tuple[list[Point], Mapping[str, Any] | None]] = [([], start)]
+    for point in line:
+        found = plan.known.get(point.index)
+        if found is None:
+            pieces[-1][0].append(point)
+        elif found.get("start"):
+            pieces.append(([], found))
+    return [Chain(tuple(tasks), given) for tasks, given in pieces if tasks]
+
+
+def document_of(done: Done) -> dict[str, Any]:
+    """What is kept of a task, however it ended."""
+    if done.status == DONE:
+        return dict(done.value)
+    status = CRASHED if done.status == WORKER_DIED else FAILED
+    return {"status": status, "message": done.message, "metrics": {}, "gap_frac": None, "reproducible": True,
+            "start": ""}  # fmt: skip

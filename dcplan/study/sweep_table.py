@@ -1,0 +1,122 @@
+"""What a sweep found, as tables: one row a point whatever became of it, and what each axis does."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dcplan.answers.describe import describe
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
+from dcplan.result import Cell, Result, Table
+from dcplan.study.point import ANSWERED, OK, PENDING
+
+if TYPE_CHECKING:
+    from dcplan.study.sweep import Plan
+
+HEAD = ("point",)
+STATE = ("status", "message", "gap_frac", "reproducible")
+FEW = (
+    "cost.npv_usd", "cost.capex_usd", "accelerators.total", "power.peak_facility_mw", "carbon.operational_t",
+)  # fmt: skip
+"""Metrics that a terminal shows; the CSV has all."""
+MAIN = "cost.npv_usd"
+NOTHING: Mapping[str, Any] = {"status": PENDING, "message": "not solved yet", "metrics": {}, "gap_frac": None,
+                              "reproducible": True}  # fmt: skip
+
+
+def sweep_result(plan: Plan, seconds: float, shards: int, *, stopped: bool) -> Result:
+    """The table of all points, in their order, and how the sweep ended."""
+    documents = [plan.known.get(i, NOTHING) for i in range(len(plan.values))]
+    counts = Counter(str(d["status"]) for d in documents)
+    open_ = sum(n for status, n in counts.items() if status not in ANSWERED)
+    whole = table_of(plan, documents)
+    status, code = ("ok", EXIT_OK) if not open_ else ("incomplete", EXIT_INCOMPLETE)
+    if stopped and open_:
+        status, code = "interrupted", EXIT_INTERRUPTED
+    elif shards > 1 and set(counts) <= {*ANSWERED, PENDING}:
+        status, code = "ok", EXIT_OK  # the other points are other shards'
+    words = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items(), key=lambda x: (x[0] != OK, x[0])))
+    unsure = sum(not d["reproducible"] for d in documents)
+    warnings = [{"code": "note", "message": f"{unsure} points ended by time: another run may find other plans"}]
+    return Result(
+        "sweep",
+        status,
+        code,
+        f"{plan.question.scenario.name}: {len(documents):,} points over {_over(plan)}: {words}{_spread(documents)}",
+        scenario=describe(plan.question),
+        tables={"points": whole, "sweep": _short(plan, whole), "effects": _effects(plan, documents)},
+        warnings=warnings if unsure else [],
+        run={"seconds": round(seconds, 3), "points": {str(i): round(s, 3) for i, s in sorted(plan.seconds.items())}},
+    )
+
+
+def table_of(plan: Plan, documents: list[Mapping[str, Any]]) -> Table:
+    """One row a point: its place on each axis, what became of it, and every metric that any point has."""
+    metrics = sorted({key for d in documents for key in d["metrics"]})
+    columns = (*HEAD, *(a.key for a in plan.axes), *STATE, *metrics)
+    return Table(columns, tuple(_rows(plan, documents, metrics)))
+
+
+def _rows(plan: Plan, documents: list[Mapping[str, Any]], metrics: list[str]) -> Iterator[tuple[Cell, ...]]:
+    for i, (values, d) in enumerate(zip(plan.values, documents, strict=True)):
+        state = (d["status"], d["message"], d["gap_frac"], d["reproducible"] if d["metrics"] else None)
+        yield (i + 1, *map(_cell, values), *state, *(d["metrics"].get(key) for key in metrics))
+
+
+def _cell(value: Any) -> Cell:
+    return value if isinstance(value, str | int | float) else json.dumps(value)
+
+
+def _short(plan: Plan, whole: Table) -> Table:
+    """Axes, status and the figures that most people look at first."""
+    days = [c for c in whole.columns if c.startswith("train.") and c.endswith(".days")]
+    kept = (*HEAD, *(a.key for a in plan.axes), "status", "gap_frac", *(k for k in FEW if k in whole.columns), *days)
+    places = [whole.columns.index(name) for name in kept]
+    return Table(kept, tuple(tuple(row[i] for i in places) for row in whole.rows))
+
+
+def _effects(plan: Plan, documents: list[Mapping[str, Any]]) -> Table:
+    """Cost at each value of each axis over all points that have it."""
+    rows: list[tuple[Cell, ...]] = []
+    for n, axis in enumerate(plan.axes):
+        if axis.drawn:
+            continue
+        found: dict[str, list[float]] = defaultdict(list)
+        for values, d in zip(plan.values, documents, strict=True):
+            if isinstance(d["metrics"].get(MAIN), int | float):
+                found[json.dumps(values[n])].append(float(d["metrics"][MAIN]))
+        for value in axis.values:
+            costs = found.get(json.dumps(value), [])
+            mean = statistics.fmean(costs) if costs else None
+            rows.append((axis.key, _cell(value), len(costs), mean, min(costs, default=None), max(costs, default=None)))
+    return Table(("axis", "value", "plans", "mean_npv_usd", "least_npv_usd", "most_npv_usd"), tuple(rows))
+
+
+def _over(plan: Plan) -> str:
+    return ", ".join(a.key for a in plan.axes)
+
+
+def _spread(documents: list[Mapping[str, Any]]) -> str:
+    from dcplan.units import money
+
+    costs = [float(d["metrics"][MAIN]) for d in documents if isinstance(d["metrics"].get(MAIN), int | float)]
+    return f"; net present cost USD {money(min(costs))} to {money(max(costs))}" if costs else ""
+
+
+def asked(plan: Plan) -> Result:
+    """The points without solving them: which there are, and which are known already."""
+    rows = tuple(
+        (i + 1, *map(_cell, values), str(plan.known.get(i, NOTHING)["status"])) for i, values in enumerate(plan.values)
+    )
+    done = sum(d["status"] in ANSWERED for d in plan.known.values())
+    return Result(
+        "sweep",
+        "ok",
+        EXIT_OK,
+        f"{plan.question.scenario.name}: {len(rows):,} points over {_over(plan)}, {done:,} known; nothing solved",
+        scenario=describe(plan.question),
+        tables={"points": Table(("point", *(a.key for a in plan.axes), "status"), rows)},
+    )

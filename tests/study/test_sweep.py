@@ -1,0 +1,277 @@
+"""Sweeps: every point a row, the same bytes whatever ran them, resumed wherever they were cut."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dcplan.answers.plan import plan
+from dcplan.errors import InputError
+from dcplan.report.csvs import table_csv
+from dcplan.result import Result
+from dcplan.scenario.axes import Axis, split_sets
+from dcplan.study.engines import Processes, Serial
+from dcplan.study.points import CHAIN, chains, grid, sampled
+from dcplan.study.store import Store
+from dcplan.study.sweep import Ask, Shard, laid_out, sweep
+from tests.cli.conftest import TINY
+
+POWER = "sites.s.utility_mw=0.1,1,2,3"
+RATE = "finance.discount_rate=linspace(0.06,0.12,3)"
+SETS = (POWER, RATE)
+POINTS = 12
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scenario that solves in a tenth of a second."""
+    made = tmp_path_factory.mktemp("sweep") / "tiny.yaml"
+    made.write_text(TINY, encoding="utf-8")
+    return made
+
+
+def text(result: Result) -> str:
+    return table_csv(result.tables["points"])
+
+
+@pytest.fixture(scope="module")
+def whole(file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Store]:
+    """The sweep in one go."""
+    store = Store(tmp_path_factory.mktemp("points"))
+    return sweep(laid_out(Ask(str(file), sets=SETS)), store, Serial()), store
+
+
+def test_every_point_is_a_row_and_an_infeasible_one_is_an_answer(whole: tuple[Result, Store]) -> None:
+    rows = whole[0].tables["points"].records()
+    assert len(rows) == POINTS
+    assert whole[0].exit_code == 0
+    # 20 PFLOP/s of model FLOPs ask for more than 0.1 MW, whatever money costs
+    assert [r["status"] for r in rows] == ["infeasible"] * 3 + ["ok"] * 9
+    assert all(r["cost.npv_usd"] is None for r in rows[:3])
+    # the same racks at a higher rate: what is left at the end is worth less, so the net cost rises
+    costs = [float(str(r["cost.npv_usd"])) for r in rows[3:6]]
+    assert costs == sorted(costs)
+    assert whole[0].tables["effects"].records()[0]["plans"] == 0
+
+
+def test_a_point_is_the_plan_of_its_changes(file: Path, whole: tuple[Result, Store]) -> None:
+    row = whole[0].tables["points"].records()[7]
+    sets = [f"sites.s.utility_mw={row['sites.s.utility_mw']}", f"finance.discount_rate={row['finance.discount_rate']}"]
+    alone = plan(str(file), sets=sets)
+    assert row["accelerators.total"] == alone.value("accelerators.total")
+    assert float(str(row["cost.npv_usd"])) == pytest.approx(alone.value("cost.npv_usd"), rel=0.005)
+
+
+def test_engines_and_shards_give_the_same_bytes(file: Path, whole: tuple[Result, Store], tmp_path: Path) -> None:
+    asked = Ask(str(file), sets=SETS)
+    two = sweep(laid_out(asked), Store(tmp_path / "two"), Processes(2))
+    assert text(two) == text(whole[0])
+    parts = Store(tmp_path / "parts")
+    later = sweep(laid_out(asked), parts, Serial(), shard=Shard(2, 3))
+    assert later.status == "ok"
+    assert {r["status"] for r in later.tables["points"].records()} > {"pending"}
+    for number in (3, 1):
+        sweep(laid_out(asked), parts, Serial(), shard=Shard(number, 3))
+    together = sweep(laid_out(asked), parts, Serial(), solve=False)
+    assert together.exit_code == 0
+    assert text(together) == text(whole[0])
+
+
+def test_nothing_known_is_solved_again(file: Path, whole: tuple[Result, Store]) -> None:
+    again = sweep(laid_out(Ask(str(file), sets=SETS)), whole[1], Serial())
+    assert again.run["points"] == {}
+    assert text(again) == text(whole[0])
+
+
+def test_collecting_too_early_leaves_pending_rows(file: Path, tmp_path: Path) -> None:
+    early = sweep(laid_out(Ask(str(file), sets=SETS)), Store(tmp_path), Serial(), solve=False)
+    assert early.exit_code == 4
+    assert {r["status"] for r in early.tables["points"].records()} == {"pending"}
+
+
+def test_a_wrong_point_is_a_row_with_its_cause_and_all_wrong_is_refused(file: Path, tmp_path: Path) -> None:
+    half = laid_out(Ask(str(file), sets=("finance.discount_rate=0.08,-3",)))
+    rows = sweep(half, Store(tmp_path), Serial())
+    assert rows.exit_code == 4
+    wrong = rows.tables["points"].records()[1]
+    assert wrong["status"] == "error"
+    assert "DC004" in str(wrong["message"])
+    with pytest.raises(InputError, match="DC004"):
+        laid_out(Ask(str(file), sets=("finance.discount_rate=-2,-3",)))
+    with pytest.raises(InputError, match="DC014"):
+        laid_out(Ask(str(file), sets=("sites.x.utility_mw=1,2",)))
+
+
+def test_retry_failed_solves_only_what_failed(file: Path, tmp_path: Path) -> None:
+    asked, store = Ask(str(file), sets=(RATE,)), Store(tmp_path)
+    done = sweep(laid_out(asked), store, Serial())
+    points = laid_out(asked).points
+    broken = {"status": "crashed", "message": "x", "metrics": {}, "gap_frac": None, "reproducible": True, "start": ""}
+    store.put(points[2].key, broken)
+    kept = sweep(laid_out(asked), store, Serial())
+    assert (kept.exit_code, kept.tables["points"].records()[2]["status"]) == (4, "crashed")
+    again = sweep(laid_out(asked), store, Serial(), retry_failed=True)
+    assert list(again.run["points"]) == ["2"]
+    assert text(again) == text(done)
+
+
+def test_a_torn_file_is_solved_again(file: Path, tmp_path: Path) -> None:
+    asked, store = Ask(str(file), sets=(RATE,)), Store(tmp_path)
+    done = sweep(laid_out(asked), store, Serial())
+    store.path(laid_out(asked).points[1].key).write_text('{"status": "o')
+    again = sweep(laid_out(asked), store, Serial())
+    assert list(again.run["points"]) == ["1"]
+    assert text(again) == text(done)
+
+
+def test_comments_and_expectations_change_no_key(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere.yaml"
+    other.write_text("# moved\n" + TINY + "expect:\n  - {id: a, metric: cost.npv_usd, max: 1}\n", encoding="utf-8")
+    first, second = (laid_out(Ask(str(f), sets=(RATE,))).points for f in (file, other))
+    assert [p.key for p in first.values()] == [p.key for p in second.values()]
+    changed = tmp_path / "changed.yaml"
+    changed.write_text(TINY.replace("it_mw: 2", "it_mw: 2.5"), encoding="utf-8")
+    assert laid_out(Ask(str(changed), sets=(RATE,))).points[0].key != first[0].key
+
+
+def test_axes_of_the_file_give_way_to_a_fixed_value_and_to_other_axes() -> None:
+    assert len(laid_out(Ask("retrofit-air-hall")).values) == 8
+    assert len(laid_out(Ask("retrofit-air-hall", sets=("finance.discount_rate=0.1",))).values) == 4
+    assert len(laid_out(Ask("retrofit-air-hall", sets=("finance.discount_rate=0.1,0.11,0.12",))).values) == 3
+
+
+def test_pairs_and_samples() -> None:
+    axes, _ = split_sets(["a=1,2", "b=range(1,3)"])
+    with pytest.raises(InputError, match="a has 2, b has 3"):
+        grid(axes, paired=True)
+    spread, _ = split_sets(["a=uniform(0,1)", "b=1,2"])
+    with pytest.raises(InputError, match="--sample"):
+        grid(spread, paired=False)
+    for method in ("lhs", "sobol"):
+        points = sampled(spread, 16, 3, method)  # type: ignore[arg-type]
+        assert points == sampled(spread, 16, 3, method)  # type: ignore[arg-type]
+        assert points != sampled(spread, 16, 4, method)  # type: ignore[arg-type]
+        # both methods put one point in every sixteenth, and half of them on each of two values
+        assert sorted(int(a * 16) for a, _ in points) == list(range(16))
+        assert sum(b == 1 for _, b in points) == 8
+
+
+def test_chains_hold_every_point_once_and_neighbours_differ_in_one_axis() -> None:
+    axes = [Axis("a", (1, 2, 3)), Axis("b", (1, 2, 3, 4)), Axis("c", (1, 2))]
+    points = grid(axes, paired=False)
+    found = chains(axes, points, product=True)
+    order = [i for line in found for i in line]
+    assert sorted(order) == list(range(24))
+    assert max(map(len, found)) == CHAIN
+    for i, j in itertools.pairwise(order):
+        assert sum(x != y for x, y in zip(points[i], points[j], strict=True)) == 1
+
+
+def command(*more: str) -> list[str]:
+    sets = [word for text in SETS for word in ("--set", text)]
+    return [sys.executable, "-m", "dcplan", "sweep", "tiny.yaml", *sets, "--no-progress", "-f", "csv", *more]
+
+
+def stored(folder: Path) -> int:
+    return sum(1 for _ in folder.glob("??/*.json"))
+
+
+@pytest.mark.parametrize(
+    "after", [1, pytest.param(6, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.slow)]
+)
+def test_killed_at_any_moment_and_resumed_it_gives_the_same_bytes(
+    file: Path, whole: tuple[Result, Store], tmp_path: Path, after: int
+) -> None:
+    points = tmp_path / "points"
+    running = subprocess.Popen(command("--points", str(points), "--jobs", "2"), cwd=file.parent,
+                               stdout=subprocess.DEVNULL)  # fmt: skip
+    end = time.monotonic() + 60
+    while stored(points) < after and time.monotonic() < end:
+        time.sleep(0.002)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    assert after <= stored(points) < POINTS + 1
+    done = subprocess.run(command("--points", str(points), "--jobs", "2"), cwd=file.parent, capture_output=True,
+                          check=True)  # fmt: skip
+    assert done.stdout.decode() == text(whole[0])
+
+
+def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(
+    file: Path, whole: tuple[Result, Store], tmp_path: Path
+) -> None:
+    points = tmp_path / "points"
+    running = subprocess.Popen(command("--points", str(points), "--jobs", "2"), cwd=file.parent,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    while stored(points) < 4:
+        time.sleep(0.002)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    rows = list(csv.DictReader(io.StringIO(out.decode())))
+    assert len(rows) == POINTS
+    assert sum(r["status"] == "pending" for r in rows) > 0
+    assert "go on with: dcplan sweep tiny.yaml" in err.decode()
+    done = subprocess.run(command("--points", str(points)), cwd=file.parent, capture_output=True, check=True)
+    assert done.stdout.decode() == text(whole[0])
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A Dask scheduler and two workers on the loopback, as an administrator starts them."""
+    address = tmp_path / "scheduler.json"
+    dask = [sys.executable, "-m", "dask"]
+    scheduler = subprocess.Popen(
+        [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)],
+        stderr=subprocess.DEVNULL,
+    )
+    while not address.exists():
+        time.sleep(0.05)
+    workers = [
+        subprocess.Popen(
+            [*dask, "worker", "--scheduler-file", str(address), "--nthreads", "1", "--no-dashboard", "--no-nanny",
+             "--local-directory", str(tmp_path / f"w{i}"), "--host", "127.0.0.1"],
+            stderr=subprocess.DEVNULL,
+        )
+        for i in range(2)
+    ]  # fmt: skip
+    yield json.loads(address.read_text())["address"], workers
+    for process in (*workers, scheduler):
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_a_cluster_that_loses_a_worker_loses_nothing(
+    file: Path, whole: tuple[Result, Store], tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
+) -> None:
+    address, workers = cluster
+    points = tmp_path / "points"
+    running = subprocess.Popen(command("--points", str(points), "--engine", "dask", "--scheduler", address),
+                               cwd=file.parent, stdout=subprocess.PIPE)  # fmt: skip
+    seen: dict[Path, int] = {}
+    while running.poll() is None and stored(points) < 5:
+        time.sleep(0.005)
+    workers[0].kill()
+    seen = {p: p.stat().st_mtime_ns for p in points.glob("??/*.json")}
+    out, _ = running.communicate(timeout=120)
+    assert running.returncode == 0
+    assert out.decode() == text(whole[0])
+    # nothing is done twice: what was there when the worker died was not written again
+    assert all(p.stat().st_mtime_ns == when for p, when in seen.items())
+
+
+def test_an_address_where_nobody_listens_is_refused(file: Path) -> None:
+    done = subprocess.run(command("--engine", "dask", "--scheduler", "nowhere"), cwd=file.parent, capture_output=True,
+                          check=False)  # fmt: skip
+    assert done.returncode == 2
+    assert "no Dask scheduler at nowhere" in done.stderr.decode()
