@@ -12,7 +12,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.study.digest import code_digest
 from dcplan.study.engines import CRASHED, DONE, ERROR, PATIENCE_S, Chain, Done, Line, Stop, Work, told
 
-CONNECT_S = 30
+CONNECT_S = 10
 POLL_S = 0.005
 
 
