@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dcplan.planning.menu.build import Built
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved
 from dcplan.scenario.load import Question
+
+if TYPE_CHECKING:
+    from dcplan.planning.menu.build import Built
+    from dcplan.planning.solve.run import Solved
 
 
 def describe(question: Question) -> dict[str, Any]:
@@ -30,6 +31,8 @@ def inputs_of(built: Built) -> list[dict[str, Any]]:
 
 def solver_block(solved: Solved) -> dict[str, Any]:
     """The solver block of a result: version, status, bound, gaps and size of the model."""
+    from dcplan.planning.solve import highs
+
     return {
         "name": "highs",
         "version": highs.version(),

@@ -9,6 +9,7 @@ import typer
 from dcplan.cli.calibrate import calibrate
 from dcplan.cli.catalog import app as catalog
 from dcplan.cli.check import check
+from dcplan.cli.diff import diff
 from dcplan.cli.doctor import doctor
 from dcplan.cli.explain import explain
 from dcplan.cli.export import export
@@ -21,6 +22,7 @@ from dcplan.cli.schema import schema
 from dcplan.cli.show import show
 from dcplan.cli.sweep import sweep
 from dcplan.cli.tco import tco
+from dcplan.cli.test import gate
 from dcplan.cli.train import train
 from dcplan.cli.validate import validate
 
@@ -59,6 +61,8 @@ def root(
 
 app.command()(plan)
 app.command()(explain)
+app.command()(diff)
+app.command("test")(gate)
 app.command()(sweep)
 app.command()(frontier)
 app.command()(check)

@@ -27,8 +27,8 @@ def export(
     debug: DebugOption = False,
 ) -> None:
     """Export a saved result; nothing is solved again."""
-    from dcplan.cli.output import read_result
     from dcplan.report.redact import redacted
+    from dcplan.report.saved import read_result
 
     result = read_result(result_file)
     if redact:

@@ -87,25 +87,3 @@ def keep(result: Result, name: str) -> Path:
     path = STORE / f"{name}.json"
     write_whole(path, result.to_json())
     return path
-
-
-def read_result(path: Path) -> Result:
-    """Read a stored result.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or is not a result.
-    """
-    import json
-
-    from dcplan.errors import InputError, Place, Problem
-    from dcplan.result import from_dict
-
-    try:
-        return from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        help_text = "make one with: dcplan plan FILE -f json -o result.json"
-        raise InputError(
-            [Problem("DC006", f"not a dcplan result: {error}", Place(str(path)), help=help_text)]
-        ) from error

@@ -70,9 +70,10 @@ def plan(
     """Find the optimal plan of a scenario: what to buy, where, when; audited, with its proven gap."""
     from dcplan.answers.plan import plan as answer
     from dcplan.cli.exports import export_all, folder_of, targets_of
-    from dcplan.cli.output import check_writable, emit, keep, read_result
+    from dcplan.cli.output import check_writable, emit, keep
     from dcplan.report.progress import SolveProgress
     from dcplan.report.redact import redacted
+    from dcplan.report.saved import read_result
 
     targets = targets_of(export)
     folder = folder_of(targets, out)

@@ -21,7 +21,8 @@ def show(
     debug: DebugOption = False,
 ) -> None:
     """Show a saved result, or one part of it."""
-    from dcplan.cli.output import emit, read_result
+    from dcplan.cli.output import emit
+    from dcplan.report.saved import read_result
 
     result = read_result(result_file)
     if section is None:
@@ -39,9 +40,9 @@ def show(
 def _section(path: Path, section: str, fmt: Format) -> str:
     import json
 
-    from dcplan.cli.output import read_result
     from dcplan.errors import InputError, Place, Problem, did_you_mean
     from dcplan.report.csvs import all_csv
+    from dcplan.report.saved import read_result
     from dcplan.report.terminal import table_text
 
     result = read_result(path)

@@ -80,13 +80,18 @@ def _figures(result: Result) -> str:
 
 
 def _expected(result: Result) -> str:
-    """Expectations, failed ones first."""
-    rows = [
-        (verdict(e), str(e.get("id") or ""),
-         str(e["metric"]), str(e.get("note") or ""))
-        for e in sorted(result.expectations, key=lambda e: e["passed"] is not False)
-    ]  # fmt: skip
-    return "\n" + table_text(("result", "expectation", "metric", "note"), rows) if rows else ""
+    """Expectations, failed ones first; of many scenarios with their names."""
+    many = any("scenario" in e for e in result.expectations)
+    rows = []
+    for e in sorted(result.expectations, key=lambda e: (e["passed"] is not False, e["passed"] is not None)):
+        name = " ".join(str(e[k]) for k in ("scenario", "variant") if e.get(k))
+        observed = shown(str(e["metric"]), e.get("observed")) if e.get("observed") is not None else ""
+        why = str(e.get("limit") or "") if e["passed"] is not None else str(e.get("reason") or "")
+        row = (verdict(e), str(e.get("id") or ""), str(e["metric"]), observed, why, str(e.get("owner") or ""),
+               str(e.get("note") or ""))  # fmt: skip
+        rows.append((name, *row) if many else row)
+    columns = ("result", "expectation", "metric", "observed", "asked", "owner", "note")
+    return "\n" + table_text(("scenario", *columns) if many else columns, rows) if rows else ""
 
 
 def verdict(expectation: Mapping[str, Any]) -> str:

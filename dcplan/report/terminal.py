@@ -13,6 +13,11 @@ from dcplan.report.numbers import is_number, printable, shown
 from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
+    "plans": "Plans",
+    "states": "Scenarios that came, went, or end otherwise",
+    "metrics_changed": "Figures that differ",
+    "inputs_changed": "Inputs that differ: + added, - removed, ~ changed",
+    "decisions_changed": "Decisions that differ: + added, - removed, ~ changed",
     "sweep": "Point by point (all figures: -f csv)",
     "effects": "What each axis does to the net present cost",
     "frontier": "Best of each, point by point",
@@ -213,17 +218,21 @@ def _expectations(console: Console, result: Result) -> None:
     console.print()
     console.print("Expectations", style="bold", markup=False)
     for e in result.expectations:
+        name = " ".join(str(e[k]) for k in ("scenario", "variant") if e.get(k))
         mark = {True: "ok  ", False: "FAIL" if e["severity"] == "error" else "warn", None: "skip"}[e["passed"]]
         observed = "" if e["observed"] is None else f" = {shown(e['metric'], e['observed'])},"
         owner = f" (owner: {e['owner']})" if e["owner"] and e["passed"] is False else ""
         tail = f" {e['reason']}" if e["reason"] else f" asked {_limits(e)}"
-        console.print(f"{mark} {e['id']}: {e['metric']}{observed}{tail}{owner}", markup=False)
+        where = f" {e['at']}" if e.get("at") and e["passed"] is False else ""
+        line = f"{mark} {name} {e['id']}: {e['metric']}{observed}{tail}{owner}{where}".replace("  ", " ", not name)
+        console.print(printable(line), markup=False)
 
 
 def _limits(e: dict[str, Any]) -> str:
     """Limits of an expectation in the unit in which the metric is shown."""
     marks = (("max", "<="), ("min", ">="), ("equals", "="))
-    return ", ".join(f"{mark} {shown(e['metric'], float(e[key]))}" for key, mark in marks if e.get(key) is not None)
+    own = [f"{mark} {shown(e['metric'], float(e[key]))}" for key, mark in marks if e.get(key) is not None]
+    return ", ".join([*own, *(x for x in str(e.get("limit") or "").split(", ") if x.startswith("change"))])
 
 
 def _counts(console: Console, result: Result, *, verbose: bool) -> None:

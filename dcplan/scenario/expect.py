@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -54,29 +56,62 @@ def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Prob
     return problems
 
 
-def evaluate(expectations: Sequence[Expectation], values: Mapping[str, float | str | None]) -> list[dict[str, Any]]:
-    """Check each expectation; ``passed`` is None where it was skipped, with the reason."""
-    return [_one(e, values) for e in expectations]
+Values = Mapping[str, float | str | None]
+BASE = "base"
+"""What a change is against where nothing else is named; also the scenario without a variant."""
 
 
-def _one(e: Expectation, values: Mapping[str, float | str | None]) -> dict[str, Any]:
+def evaluate(
+    expectations: Sequence[Expectation], values: Values, bases: Mapping[str, Values | str] | None = None,
+    variant: str | None = None,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Check each expectation; ``passed`` is None where it was skipped, with the reason.
+
+    Parameters
+    ----------
+    values : mapping
+        Metrics of the answer.
+    bases : mapping, optional
+        What changes are measured against, by name: its metrics, or why there are none.
+    variant : str, optional
+        Name in ``scenarios:`` of the answer; an expectation's ``when`` is matched with it.
+    """
+    return [_one(e, values, bases or {}, variant or BASE) for e in expectations]
+
+
+def _one(e: Expectation, values: Values, bases: Mapping[str, Values | str], variant: str) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": e.id, "metric": e.metric, "severity": e.severity, "owner": e.owner, "note": e.note,
         "observed": None, "limit": None, "min": e.min, "max": e.max, "equals": e.equals, "passed": None, "reason": "",
+        "base": None, "against": e.against,
     }  # fmt: skip
-    if e.change_max is not None or e.change_pct_max is not None:
-        row["reason"] = f"needs a base ({e.against or 'base'}): not compared in this version"
-        return row
-    if e.metric not in values:
-        family = e.metric.split(".")[0]
-        if family not in {"racks", "accelerators", "switches"}:
-            row["reason"] = "not a metric of this verb"
-            return row
+    if e.when is not None and not fnmatch.fnmatchcase(variant, e.when):
+        return row | {"reason": f"only for {e.when}"}
+    if e.metric not in values and e.metric.split(".")[0] not in {"racks", "accelerators", "switches"}:
+        return row | {"reason": "not a metric of this verb"}
     observed = values.get(e.metric, 0.0)  # a system that is not bought has 0 racks
     if not isinstance(observed, int | float):
-        row["reason"] = "not a number"
-        return row
+        return row | {"reason": "not a number"}
     row["observed"] = observed
+    tests = _absolute(e, observed)
+    if _changes(e):
+        base = bases.get(e.against or BASE, f"needs a base ({e.against or BASE}): dcplan test --base git:REV")
+        before = base if isinstance(base, str) else base.get(e.metric, 0.0)
+        if isinstance(before, int | float):
+            row["base"] = before
+            tests += _relative(e, observed, float(before))
+        else:
+            row["reason"] = before or "the base has no such number"
+    row["limit"] = ", ".join(text for _, text in tests) or None
+    row["passed"] = all(ok for ok, _ in tests) if tests else None
+    return row
+
+
+def _changes(e: Expectation) -> bool:
+    return any(x is not None for x in (e.change_min, e.change_max, e.change_pct_min, e.change_pct_max))
+
+
+def _absolute(e: Expectation, observed: float) -> list[tuple[bool, str]]:
     tests = []
     if e.max is not None:
         tests.append((observed <= e.max, f"<= {e.max:g}"))
@@ -84,6 +119,18 @@ def _one(e: Expectation, values: Mapping[str, float | str | None]) -> dict[str, 
         tests.append((observed >= e.min, f">= {e.min:g}"))
     if e.equals is not None:
         tests.append((abs(observed - e.equals) <= (e.tol or 0.0), f"= {e.equals:g} ± {e.tol or 0:g}"))
-    row["limit"] = ", ".join(text for _, text in tests)
-    row["passed"] = all(ok for ok, _ in tests)
-    return row
+    return tests
+
+
+def _relative(e: Expectation, observed: float, before: float) -> list[tuple[bool, str]]:
+    """Changes from a base: what grows from nothing has grown by more than any percentage."""
+    change = observed - before
+    pct = 100.0 * change / abs(before) if before else math.copysign(math.inf, change) if change else 0.0
+    tests = []
+    for value, limit, unit in ((change, e.change_max, ""), (pct, e.change_pct_max, " %")):
+        if limit is not None:
+            tests.append((value <= limit, f"change <= {limit:g}{unit} (is {value:+.4g}{unit})"))
+    for value, limit, unit in ((change, e.change_min, ""), (pct, e.change_pct_min, " %")):
+        if limit is not None:
+            tests.append((value >= limit, f"change >= {limit:g}{unit} (is {value:+.4g}{unit})"))
+    return tests

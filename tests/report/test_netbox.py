@@ -14,10 +14,10 @@ import pytest
 
 from dcplan.answers.fabric import Cabled, fabric
 from dcplan.answers.fabric_devices import ETHERNET, INFINIBAND, Model, inventory
-from dcplan.cli.output import read_result
 from dcplan.errors import InputError
 from dcplan.fabric.schedule import Cable
 from dcplan.report.netbox import slug, write_netbox
+from dcplan.report.saved import read_result
 from dcplan.result import Result
 
 # fields of the import forms in netbox/dcim/forms/bulk_import.py, NetBox 4.6.8, as far as they are used

@@ -273,7 +273,7 @@ def test_a_cluster_that_loses_a_worker_loses_nothing(
 
 
 def test_an_address_where_nobody_listens_is_refused(file: Path) -> None:
-    done = subprocess.run(command("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"), cwd=file.parent, capture_output=True,
-                          check=False)  # fmt: skip
+    words = command("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9")
+    done = subprocess.run(words, cwd=file.parent, capture_output=True, check=False)
     assert done.returncode == 2
     assert "no Dask scheduler at tcp://127.0.0.1:9" in done.stderr.decode()

@@ -175,9 +175,15 @@ class Expectation(Part):
     max: float | None = None
     equals: float | None = None
     tol: Annotated[float, Field(ge=0)] | None = None
+    change_min: float | None = None
     change_max: float | None = None
+    change_pct_min: float | None = None
     change_pct_max: float | None = None
+    """Of the answer over the base: a fall is negative."""
     against: str | None = None
+    """`base` (the revision that `dcplan test --base` names) or a name in `scenarios:`."""
+    when: str | None = None
+    """Name in `scenarios:`, or a pattern of names, that it holds for; `base` is the file as it stands."""
     severity: Literal["error", "warn"] = "error"
     owner: str | None = None
     note: str | None = None
@@ -185,8 +191,11 @@ class Expectation(Part):
     @model_validator(mode="before")
     @classmethod
     def _has_a_limit(cls, data: Any) -> Any:
-        limits = {"min", "max", "equals", "change_max", "change_pct_max"}
+        limits = {"min", "max", "equals", "change_min", "change_max", "change_pct_min", "change_pct_max"}
         if isinstance(data, dict) and not limits & set(data):
             code = "expectation"
-            raise PydanticCustomError(code, "an expectation needs one of min, max, equals, change_max, change_pct_max")
+            raise PydanticCustomError(
+                code,
+                "an expectation needs one of min, max, equals, change_max, change_pct_max, change_min, change_pct_min",
+            )
         return data

@@ -1,0 +1,125 @@
+"""What a CI service reads: JUnit XML, and GitHub's annotations of the lines that are wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from dcplan.errors import Problem
+from dcplan.report.numbers import printable, shown
+from dcplan.result import Result
+
+MOST = 10
+"""Annotations of one kind that GitHub shows for a step."""
+
+
+def junit(result: Result) -> str:
+    """Expectations as JUnit XML: a suite for each scenario, a case for each expectation; warnings are output."""
+    suites = Xml.Element("testsuites", name="dcplan")
+    by: dict[str, list[Mapping[str, Any]]] = {}
+    for e in result.expectations:
+        by.setdefault(str(e["scenario"]), []).append(e)
+    for name, rows in by.items():
+        failed = [e for e in rows if e["passed"] is False and e["severity"] == "error"]
+        skipped = [e for e in rows if e["passed"] is None]
+        suite = Xml.SubElement(
+            suites, "testsuite", name=_xml(name), tests=str(len(rows)), failures=str(len(failed)), errors="0",
+            skipped=str(len(skipped)),
+        )  # fmt: skip
+        for row in rows:
+            _case(suite, name, row)
+    Xml.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(suites, encoding="unicode") + "\n"
+
+
+def _case(suite: Xml.Element, name: str, e: Mapping[str, Any]) -> None:
+    title = f"{e['id']} [{e['variant']}]" if e.get("variant") else str(e["id"])
+    file, line, _ = _place(str(e.get("at") or ""))
+    case = Xml.SubElement(suite, "testcase", classname=_xml(name), name=_xml(title), file=_xml(file), line=str(line))
+    if e["passed"] is None:
+        Xml.SubElement(case, "skipped", message=_xml(str(e["reason"])))
+    elif not e["passed"]:
+        text = _xml(said(e))
+        if e["severity"] == "error":
+            Xml.SubElement(case, "failure", message=text).text = _xml(str(e.get("note") or ""))
+        else:
+            Xml.SubElement(case, "system-out").text = text
+
+
+def said(e: Mapping[str, Any]) -> str:
+    """An expectation and what was found, in one line."""
+    observed = "" if e["observed"] is None else f" = {shown(str(e['metric']), e['observed'])}"
+    owner = f" (owner: {e['owner']})" if e.get("owner") else ""
+    asked = f", asked {e['limit']}" if e["limit"] else ""
+    return f"{e['metric']}{observed}{asked}{owner}" + (f": {e['note']}" if e.get("note") else "")
+
+
+def github(result: Result) -> str:
+    """Failed expectations as GitHub annotations, the gating ones first; then a line for the log."""
+    failed = [e for e in result.expectations if e["passed"] is False]
+    lines: list[str] = []
+    for kind, severity in (("error", "error"), ("warning", "warn")):
+        rows = [e for e in failed if e["severity"] == severity]
+        lines += [_note(kind, str(e["id"]), str(e.get("at") or ""), said(e)) for e in rows[:MOST]]
+        lines += [f"… and {len(rows) - MOST} more"] * (len(rows) > MOST)
+    lines += [_plain(f"skipped {e['scenario']} {e['id']}: {e['reason']}") for e in result.expectations
+              if e["passed"] is None]  # fmt: skip
+    return "\n".join([*lines, _plain(result.headline)]) + "\n"
+
+
+def problem_notes(problems: Iterable[Problem]) -> str:
+    """Wrong input as GitHub annotations."""
+    found = list(problems)
+    lines = [
+        _note("error", p.code, str(p.place or ""), " ".join(x for x in (p.cause, p.hint, p.help) if x))
+        for p in found[:MOST]
+    ]
+    return "\n".join([*lines, *[f"… and {len(found) - MOST} more"] * (len(found) > MOST)]) + "\n"
+
+
+def _note(kind: str, title: str, at: str, text: str) -> str:
+    """One annotation; nothing in it can end it or begin another.
+
+    Examples
+    --------
+    >>> _note("error", "a,b", "x.yaml:3:5", "50 % more" + chr(10) + "::error::forged")
+    '::error file=x.yaml,line=3,col=5,title=dcplan (a%2Cb)::50 %25 more%0A::error::forged'
+    """
+    file, line, column = _place(at)
+    where = [f"file={_property(file)}", f"line={line}", f"col={column}"] if file and line else []
+    return f"::{kind} {','.join([*where, f'title=dcplan ({_property(title)})'])}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _plain(text: str) -> str:
+    """A line of the log that is no command of the runner's, whatever a scenario calls itself."""
+    return printable(text).replace("::", ": :")
+
+
+def _place(at: str) -> tuple[str, int, int]:
+    """File below the working folder, line and column.
+
+    Examples
+    --------
+    >>> _place("a.yaml:3:5"), _place("--set x")
+    (('a.yaml', 3, 5), ('--set x', 0, 0))
+    """
+    parts = at.rsplit(":", 2)
+    if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit():
+        file = os.path.relpath(parts[0]) if os.path.isabs(parts[0]) else parts[0]  # noqa: PTH117 - text, not a file
+        return file, int(parts[1]), int(parts[2])
+    return at, 0, 0
+
+
+def _xml(text: str) -> str:
+    """Text without characters that XML cannot hold."""
+    return printable(text)

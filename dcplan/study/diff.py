@@ -1,0 +1,167 @@
+"""``dcplan diff``: two references, each solved once, and what differs between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dcplan.answers.diff import DECISIONS, INPUTS, METRICS, SIGNS, Side, differences
+from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
+from dcplan.result import Cell, Result, Table
+from dcplan.study.engines import Engine
+from dcplan.study.kept import Kept, Wanted, plans
+from dcplan.study.refs import Ref, resolved
+from dcplan.study.store import Store
+from dcplan.units import money
+
+TABLES = {"metrics_changed": METRICS, "inputs_changed": INPUTS, "decisions_changed": DECISIONS}
+STATES = ("scenario", "state", "before", "after")
+
+
+def diff(  # noqa: PLR0913 - the flags of the verb
+    before: str,
+    after: str,
+    home: Path,
+    *,
+    variant: str | None = None,
+    sets: Sequence[str] = (),
+    catalogs: Sequence[str] = (),
+    gap: float = 0.005,
+    time_limit_s: float = 120.0,
+    engine: Engine | None = None,
+    exit_code: bool = False,
+    fresh: bool = False,
+) -> Result:
+    """Compare two answers: inputs, decisions and figures.
+
+    Parameters
+    ----------
+    before, after : str
+        A scenario, a folder of them, a saved result, ``git:REV`` or ``git:REV:path``.
+    home : Path
+        Where plans and revisions are kept.
+    sets : sequence of str
+        Changes of ``after`` alone: what they do is seen beside the scenario as it is.
+    exit_code : bool
+        End with 1 where something differs.
+
+    Raises
+    ------
+    InputError
+        When a reference names nothing, or a scenario is wrong.
+    """
+    first, second = resolved(before, after, home), resolved(after, before, home)
+    options = (tuple(catalogs), gap, time_limit_s)
+    wanted = {
+        (side, name): Wanted(str(path), variant, tuple(sets) if side else (), *options)
+        for side, ref in enumerate((first, second))
+        for name, path in _paired(ref, first, second).items()
+    }
+    kept = plans(list(wanted.values()), Store(home / "plans"), engine, fresh=fresh) if wanted else {}
+    answers = {key: kept[w] for key, w in wanted.items()}
+    tables: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in TABLES}
+    states: list[tuple[Cell, ...]] = []
+    parts: list[str] = []
+    for name in sorted({n for _, n in _names(first, second)}):
+        sides = [_side(ref, answers.get((i, name))) for i, ref in enumerate((first, second))]
+        if sides[0] is None or sides[1] is None:
+            there = sides[0] or sides[1]
+            state = "added" if sides[0] is None else "removed"
+            states.append((name, state, *("" if s is None else s.result.headline for s in sides)))
+            parts.append(f"{name} {state}: {there.result.headline}" if there else name)
+            continue
+        found = differences(name, sides[0], sides[1])
+        for key, table in found.items():
+            tables[key] += [_shown(key, row, first, second) for row in table.rows]
+        if sides[0].result.status != sides[1].result.status:
+            states.append((name, "status", sides[0].result.status, sides[1].result.status))
+        parts.append(_headline(name, sides[0].result, sides[1].result, found))
+    differs = any(tables.values()) or bool(states)
+    many = "" if len(parts) <= 1 else f"{len(parts)} scenarios; "
+    return Result(
+        "diff",
+        "ok",
+        EXIT_NO if exit_code and differs else EXIT_OK,
+        f"{before} against {after}: " + (many + "; ".join(_told(parts)) if differs else "no difference"),
+        scenario={"name": f"{before}..{after}"},
+        tables={"states": Table(STATES, tuple(states))}
+        | {name: Table(TABLES[name], tuple(rows)) for name, rows in tables.items()},
+        warnings=_warnings([s.result for i, n in answers if (s := _side((first, second)[i], answers[i, n]))]),
+    )
+
+
+def _paired(ref: Ref, first: Ref, second: Ref) -> dict[str, Path]:
+    """Files by the name under which both sides know them: one file beside one file is a pair, whatever its name."""
+    return dict(_renamed(ref, first, second))
+
+
+def _renamed(ref: Ref, first: Ref, second: Ref) -> list[tuple[str, Path]]:
+    single = all(len(r.files) <= 1 for r in (first, second))
+    return [(_pair(first, second) if single else name, path) for name, path in ref.files.items()]
+
+
+def _pair(first: Ref, second: Ref) -> str:
+    names = [*second.files, *first.files]
+    return names[0] if names else second.text
+
+
+def _names(first: Ref, second: Ref) -> list[tuple[int, str]]:
+    found = [(i, name) for i, ref in enumerate((first, second)) for name, _ in _renamed(ref, first, second)]
+    found += [(i, _pair(first, second)) for i, ref in enumerate((first, second)) if ref.result is not None]
+    if not found:
+        cause = f"neither {first.text} nor {second.text} names a scenario or a result"
+        raise InputError([Problem("DC006", cause, Place("diff"))])
+    return found
+
+
+def _side(ref: Ref, kept: Kept | None) -> Side | None:
+    if ref.result is not None:
+        return Side(ref.result)
+    return None if kept is None else Side(kept.result, kept.question)
+
+
+def _shown(table: str, row: tuple[Cell, ...], first: Ref, second: Ref) -> tuple[Cell, ...]:
+    """Places of a revision by its name; the sign of a change."""
+    if table == "metrics_changed":
+        return row
+    cells = list(row)
+    cells[1] = SIGNS[str(row[1])]
+    if table == "inputs_changed":
+        cells[5], cells[6] = first.shown(str(row[5])), second.shown(str(row[6]))
+    return tuple(cells)
+
+
+def _headline(name: str, a: Result, b: Result, found: dict[str, Table]) -> str:
+    """What changes for the reader: cost, peak, and how many inputs and decisions."""
+    counts = {key: len(table.rows) for key, table in found.items()}
+    if not any(counts.values()):
+        return f"{name} unchanged"
+    words = []
+    by = {str(r["metric"]): r for r in found["metrics_changed"].records()}
+    for key, label in (("cost.npv_usd", "net present cost"), ("cost.capex_usd", "capex")):
+        row = by.get(key)
+        if row is not None and isinstance(row["delta"], float):
+            share = f" ({row['delta_frac']:+.1%})" if isinstance(row["delta_frac"], float) else ""
+            words.append(f"{label} {'+' if row['delta'] > 0 else '-'}USD {money(abs(row['delta']))}{share}"
+                         + (", within gap" if row["within_gap"] else ""))  # fmt: skip
+    peak = by.get("power.peak_facility_mw")
+    if peak is not None and isinstance(peak["before"], float) and isinstance(peak["after"], float):
+        words.append(f"peak {peak['before']:.1f} to {peak['after']:.1f} MW")
+    if a.status != b.status:
+        words.append(f"{a.status} to {b.status}")
+    words.append(f"{counts['inputs_changed']} inputs, {counts['decisions_changed']} decisions, "
+                 f"{counts['metrics_changed']} figures changed")  # fmt: skip
+    return f"{name} " + ", ".join(words)
+
+
+def _told(parts: list[str]) -> list[str]:
+    changed = [p for p in parts if not p.endswith(" unchanged")]
+    rest = len(parts) - len(changed)
+    return [*changed[:3], *([f"{len(changed) - 3} more changed"] if len(changed) > 3 else []),
+            *([f"{rest} unchanged"] if rest else [])]  # fmt: skip
+
+
+def _warnings(results: list[Result]) -> list[dict[str, str]]:
+    """Answers that are not proved."""
+    open_ = [r for r in results if r.status not in ("ok", "expectation_failed")]
+    return [{"code": "note", "message": f"{r.scenario.get('name')}: {r.headline}"} for r in open_]

@@ -1,0 +1,131 @@
+"""Plans by what they depend on: solved once, read again while nothing that they depend on changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dcplan.answers.describe import describe
+from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Problem
+from dcplan.result import Result, from_dict
+from dcplan.scenario.expect import check_metrics, evaluate
+from dcplan.scenario.load import Question, load
+from dcplan.study.digest import content_key
+from dcplan.study.engines import DONE, Chain, Engine, Serial
+from dcplan.study.store import Store
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A plan that is asked for."""
+
+    file: str
+    variant: str | None = None
+    sets: tuple[str, ...] = ()
+    catalogs: tuple[str, ...] = ()
+    gap: float = 0.005
+    time_limit_s: float = 120.0
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A plan, its question, and whether it was known before."""
+
+    wanted: Wanted
+    question: Question
+    result: Result
+    known: bool
+
+
+def solve(wanted: Wanted, before: object) -> dict[str, Any]:
+    """A plan as a document; the work of an engine."""
+    from dcplan.answers.plan import plan  # the solver takes a second to import, and most plans are known
+
+    return plan(        wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs, gap=wanted.gap,
+        time_limit_s=wanted.time_limit_s,
+    ).as_dict()  # fmt: skip
+
+
+def plans(
+    asked: Sequence[Wanted], store: Store, engine: Engine | None = None, *, fresh: bool = False
+) -> dict[Wanted, Kept]:
+    """Every plan, those that are not known solved.
+
+    Raises
+    ------
+    InputError
+        With the problems of all scenarios.
+    RuntimeError
+        When a solve breaks: a bug.
+    """
+    questions: dict[Wanted, Question] = {}
+    keys: dict[Wanted, str] = {}
+    problems: list[Problem] = []
+    for wanted in asked:
+        try:
+            question = load(wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs)
+        except InputError as error:
+            problems += error.problems
+            continue
+        problems += check_metrics(question.scenario, question.catalog, question.tree)
+        questions[wanted] = question
+        options = {"verb": "plan", "gap": wanted.gap, "time_limit_s": wanted.time_limit_s, "whole": True}
+        keys[wanted] = content_key(question, options)
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    found: dict[str, Mapping[str, Any]] = {}
+    for key in set(keys.values()):
+        document = None if fresh else store.get(key)
+        if document is not None:
+            found[key] = document
+    known = set(found)
+    missing = {key: wanted for wanted, key in keys.items() if key not in found}
+    runner = engine if engine is not None and len(missing) > 1 else Serial()
+    for done in runner.run([Chain((wanted,)) for wanted in missing.values()], solve, lambda: False):
+        if done.status != DONE:
+            msg = f"{done.task.file}: {done.message}"
+            raise RuntimeError(msg)
+        found[keys[done.task]] = done.value
+        store.put(keys[done.task], done.value)
+    return {w: Kept(w, questions[w], _again(found[keys[w]], questions[w]), keys[w] in known) for w in questions}
+
+
+def _again(document: Mapping[str, Any], question: Question) -> Result:
+    """A kept plan as the answer to a question: its places and expectations are those of now."""
+    result = from_dict(document)
+    expectations = evaluate(question.scenario.expect, {k: m.value for k, m in result.metrics.items()})
+    status, code = result.status, result.exit_code
+    if status in ("ok", "expectation_failed"):
+        failed = any(e["passed"] is False and e["severity"] == "error" for e in expectations)
+        status, code = ("expectation_failed", EXIT_NO) if failed else ("ok", EXIT_OK)
+    return replace(
+        result, status=status, exit_code=code, expectations=expectations if result.metrics else [],
+        scenario=describe(question), inputs=[_placed(row, question, str(result.scenario.get("path")))
+                                             for row in result.inputs],
+    )  # fmt: skip
+
+
+def _placed(row: Mapping[str, Any], question: Question, old: str) -> Mapping[str, Any]:
+    """An input with the place where its file stands now; its line may have moved, so it is looked up."""
+    at = str(row.get("at") or "")
+    if not at.startswith(old + ":"):
+        return row
+    from dcplan.answers.diff import leaves
+
+    found = leaves(question.tree).get(str(row["key"]))
+    place = str(question.tree.place(found[1])) if found else str(question.file)
+    return {**row, "at": place}
+
+
+def scenario_files(folder: Path) -> list[Path]:
+    """Scenario files under a folder, by their first key; catalogs and other YAML are left out."""
+    found = []
+    for path in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            if any(line.startswith("dcplan:") for line in stream):
+                found.append(path)
+    return found
