@@ -11,6 +11,7 @@ from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError
 from dcplan.planning.menu.build import build
 from dcplan.planning.presolve import presolve
 from dcplan.result import Metric, Result, Table
+from dcplan.scenario.axes import axes_of
 from dcplan.scenario.expect import check_metrics
 from dcplan.scenario.load import load
 
@@ -31,6 +32,10 @@ def check(
     """
     question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
     problems = check_metrics(question.scenario, question.catalog, question.tree)
+    try:
+        axes_of(question.scenario, question.tree)
+    except InputError as error:
+        problems += error.problems
     if problems:
         raise InputError(problems)
     built = build(question)

@@ -17,6 +17,7 @@ from dcplan.cli.fabric import fabric
 from dcplan.cli.facility import facility
 from dcplan.cli.frontier import frontier
 from dcplan.cli.import_ import import_
+from dcplan.cli.init import init
 from dcplan.cli.plan import plan
 from dcplan.cli.schema import schema
 from dcplan.cli.show import show
@@ -59,6 +60,7 @@ def root(
     """Plan AI data centers: what to buy, where and when; how long training takes; what it costs."""
 
 
+app.command()(init)
 app.command()(plan)
 app.command()(explain)
 app.command()(diff)

@@ -7,9 +7,6 @@ import typer
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
-    FileArgument,
-    Format,
-    FormatOption,
     NoColorOption,
     OutOption,
     QuietOption,
@@ -17,24 +14,35 @@ from dcplan.cli.options import (
     VariantOption,
     VerboseOption,
 )
+from dcplan.cli.test import CiFormat, CiFormatOption, FilesArgument, annotate, write
 
 
 def check(
-    file: FileArgument,
+    files: FilesArgument,
     variant: VariantOption = None,
     sets: SetOption = None,
     catalogs: CatalogsOption = None,
-    fmt: FormatOption = Format.TABLE,
+    fmt: CiFormatOption = CiFormat.TABLE,
     out: OutOption = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Check a scenario: syntax, units, references, physical sanity; nothing is solved."""
+    """Check scenarios: syntax, units, references, physical sanity; nothing is solved."""
     from dcplan.answers.check import check as answer
-    from dcplan.cli.output import emit
+    from dcplan.errors import InputError, Place, Problem
+    from dcplan.study.checks import check_all, is_many
 
-    result = answer(file, variant=variant, sets=sets or (), catalogs=catalogs or ())
-    emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
+    if fmt is CiFormat.JUNIT:
+        raise InputError([Problem("DC050", "junit is of expectations", Place("--format"), help="dcplan test FILE")])
+    try:
+        if is_many(files):
+            result = check_all(files, variant=variant, sets=sets or (), catalogs=catalogs or ())
+        else:
+            result = answer(files[0], variant=variant, sets=sets or (), catalogs=catalogs or ())
+    except InputError as error:
+        annotate(error, fmt)
+        raise
+    write(result, fmt, out, quiet=quiet, verbose=verbose, no_color=no_color)
     raise typer.Exit(result.exit_code)

@@ -66,7 +66,20 @@ def github(result: Result) -> str:
         lines += [f"… and {len(rows) - MOST} more"] * (len(rows) > MOST)
     lines += [_plain(f"skipped {e['scenario']} {e['id']}: {e['reason']}") for e in result.expectations
               if e["passed"] is None]  # fmt: skip
+    lines += _conflicts(result)
     return "\n".join([*lines, _plain(result.headline)]) + "\n"
+
+
+def _conflicts(result: Result) -> list[str]:
+    """What makes a plan impossible, in one scenario or in many."""
+    names = {"conflict": ("place", "cause", "remedy"), "checked": ("at", "finding", "help")}
+    found = []
+    for table, (place, cause, remedy) in names.items():
+        for row in result.tables[table].records() if table in result.tables else ():
+            if row.get("code"):
+                text = " ".join(str(x) for x in (row[cause], row[remedy]) if x)
+                found.append(_note("error", str(row["code"]), str(row[place] or ""), text))
+    return found[:MOST]
 
 
 def problem_notes(problems: Iterable[Problem]) -> str:

@@ -13,6 +13,7 @@ from dcplan.report.numbers import is_number, printable, shown
 from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
+    "checked": "Checked",
     "plans": "Plans",
     "states": "Scenarios that came, went, or end otherwise",
     "metrics_changed": "Figures that differ",

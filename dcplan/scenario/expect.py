@@ -21,6 +21,10 @@ PLAN_METRICS = (
     "switches.total", "cloud.accelerator_hours", "solver.gap_frac", "solver.bound_usd",
     "carbon.with_cloud_t", "compute.pflop_days", "time.finish_days",
 )  # fmt: skip
+BASE = "base"
+"""What a change is against where nothing else is named: the revision that ``--base`` names."""
+FILE = "file"
+"""The scenario without a variant, in ``against`` and ``when``."""
 FUTURE_METRICS = (
     "futures.npv_mean_usd", "futures.npv_p50_usd", "futures.npv_p90_usd", "futures.npv_tail_usd",
 )  # fmt: skip
@@ -43,10 +47,15 @@ def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
 
 
 def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
-    """Expectations on metrics that no plan has (DC040); those of other verbs are left to them."""
+    """Expectations on metrics that no plan has (DC040), or against what there is not; other verbs' are left to them."""
     known = known_metrics(scenario, catalog)
     problems = []
     for i, expectation in enumerate(scenario.expect):
+        against = expectation.against or BASE
+        if against not in (BASE, FILE, *scenario.scenarios):
+            cause = f"{expectation.id}: against {against!r}, which is no name in `scenarios:`"
+            hint = did_you_mean(against, (BASE, FILE, *scenario.scenarios))
+            problems.append(tree.problem("DC013", cause, ("expect", i, "against"), hint=hint))
         if expectation.metric in known or OTHER_VERBS.match(expectation.metric):
             continue
         cause = f"{expectation.id}: no metric {expectation.metric!r}"
@@ -57,8 +66,6 @@ def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Prob
 
 
 Values = Mapping[str, float | str | None]
-BASE = "base"
-"""What a change is against where nothing else is named; also the scenario without a variant."""
 
 
 def evaluate(
@@ -76,7 +83,7 @@ def evaluate(
     variant : str, optional
         Name in ``scenarios:`` of the answer; an expectation's ``when`` is matched with it.
     """
-    return [_one(e, values, bases or {}, variant or BASE) for e in expectations]
+    return [_one(e, values, bases or {}, variant or FILE) for e in expectations]
 
 
 def _one(e: Expectation, values: Values, bases: Mapping[str, Values | str], variant: str) -> dict[str, Any]:

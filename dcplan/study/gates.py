@@ -21,7 +21,7 @@ from dcplan.errors import (
     did_you_mean,
 )
 from dcplan.result import Cell, Result, Table
-from dcplan.scenario.expect import BASE, Values, evaluate
+from dcplan.scenario.expect import BASE, FILE, Values, evaluate
 from dcplan.scenario.load import load
 from dcplan.scenario.schema import Expectation
 from dcplan.study.engines import Engine
@@ -130,7 +130,7 @@ def _cases(
 
 def _against_base(e: Expectation, variant: str | None) -> bool:
     relative = any(x is not None for x in (e.change_min, e.change_max, e.change_pct_min, e.change_pct_max))
-    return relative and (e.against or BASE) == BASE and fnmatch.fnmatchcase(variant or BASE, e.when or "*")
+    return relative and (e.against or BASE) == BASE and fnmatch.fnmatchcase(variant or FILE, e.when or "*")
 
 
 def _base(
@@ -159,7 +159,7 @@ def _checked(
     """Every expectation of a case with what became of it."""
     own = kept[case.wanted]
     bases: dict[str, Values | str] = {
-        str(other.wanted.variant or "file"): _values(kept[other.wanted].result)
+        other.wanted.variant or FILE: _values(kept[other.wanted].result)
         for other in cases
         if other.wanted.file == case.wanted.file
     }

@@ -181,9 +181,9 @@ class Expectation(Part):
     change_pct_max: float | None = None
     """Of the answer over the base: a fall is negative."""
     against: str | None = None
-    """`base` (the revision that `dcplan test --base` names) or a name in `scenarios:`."""
+    """`base` (what `dcplan test --base` names), a name in `scenarios:`, or `file`, the scenario without any of them."""
     when: str | None = None
-    """Name in `scenarios:`, or a pattern of names, that it holds for; `base` is the file as it stands."""
+    """Name in `scenarios:`, or a pattern of names, that it holds for; `file` is the scenario without any."""
     severity: Literal["error", "warn"] = "error"
     owner: str | None = None
     note: str | None = None

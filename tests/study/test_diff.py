@@ -1,0 +1,161 @@
+"""Differences between two answers, and references to what stands at a git revision."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dcplan.answers.diff import Side, differences
+from dcplan.answers.plan import plan
+from dcplan.errors import InputError
+from dcplan.result import Metric, Result
+from dcplan.scenario.revisions import checked_out
+from dcplan.study.diff import diff
+from tests.cli.conftest import TINY
+
+EXPECT = """\
+expect:
+  - {id: cap, metric: cost.capex_usd, max: 7e6, owner: finance}
+  - {id: drift, metric: cost.energy_usd, change_pct_max: 5}
+"""
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one scenario committed, extended by another."""
+    folder = tmp_path / "project"
+    (folder / "scenarios").mkdir(parents=True)
+    (folder / "scenarios" / "tiny.yaml").write_text(TINY + EXPECT, encoding="utf-8")
+    (folder / "scenarios" / "notes.yaml").write_text("- no scenario\n", encoding="utf-8")
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "first")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_the_same_twice_differs_in_nothing(repository: Path) -> None:
+    same = diff("git:HEAD", "scenarios/tiny.yaml", repository / ".dcplan", exit_code=True)
+    assert (same.exit_code, same.headline) == (0, "git:HEAD against scenarios/tiny.yaml: no difference")
+    assert all(not table.rows for table in same.tables.values())
+
+
+def test_a_change_is_told_with_both_places(repository: Path) -> None:
+    file = repository / "scenarios" / "tiny.yaml"
+    file.write_text("# a comment more\n" + (TINY + EXPECT).replace("it_mw: 2,", "it_mw: 1.5,"), encoding="utf-8")
+    home = repository / ".dcplan"
+    found = diff("git:HEAD", "scenarios", home, exit_code=True)
+    assert found.exit_code == 1
+    [change] = found.tables["inputs_changed"].records()
+    assert (change["change"], change["key"], change["before"], change["after"]) == (
+        "~",
+        "sites.s.halls.h.it_mw",
+        2,
+        1.5,
+    )
+    line = TINY[: TINY.index("it_mw")].count("\n") + 1
+    assert str(change["before_at"]).startswith(f"git:HEAD:scenarios/tiny.yaml:{line}:")
+    assert str(change["after_at"]).startswith(f"scenarios/tiny.yaml:{line + 1}:")
+    capex = next(r for r in found.tables["metrics_changed"].records() if r["metric"] == "cost.capex_usd")
+    # fit-out is paid for the hall's 2,000 and 1,500 kW: 500 kW at the fit-out price of this cooling less
+    first, second = (plan(str(f)) for f in (home_file(home), file))
+    assert capex["delta"] == pytest.approx(second.value("cost.capex_usd") - first.value("cost.capex_usd"))
+    assert capex["verdict"] == "better"
+    assert diff("git:HEAD", "scenarios", home).exit_code == 0
+
+
+def home_file(home: Path) -> Path:
+    return next((home / "revisions").glob("*/scenarios/tiny.yaml"))
+
+
+def test_new_and_lost_scenarios_are_named(repository: Path) -> None:
+    (repository / "scenarios" / "more.yaml").write_text(TINY.replace("name: tiny", "name: more"), encoding="utf-8")
+    found = diff("git:HEAD", "scenarios", repository / ".dcplan")
+    assert [(r["scenario"], r["state"]) for r in found.tables["states"].records()] == [("more.yaml", "added")]
+
+
+def test_saved_results_are_compared_by_what_they_hold(repository: Path, tmp_path: Path) -> None:
+    made = plan("scenarios/tiny.yaml")
+    other = plan("scenarios/tiny.yaml", sets=["sites.s.energy.usd_per_kwh=0.3"])
+    for name, result in (("a", made), ("b", other)):
+        (tmp_path / f"{name}.json").write_text(result.to_json(), encoding="utf-8")
+    found = diff(str(tmp_path / "a.json"), str(tmp_path / "b.json"), repository / ".dcplan")
+    keys = {r["key"] for r in found.tables["inputs_changed"].records()}
+    assert any("usd_per_kwh" in str(k) for k in keys)
+    assert found.tables["metrics_changed"].rows
+
+
+def _answer(npv: float, gap: float, racks: float) -> Side:
+    metrics = {
+        "cost.npv_usd": Metric(npv, "USD"), "cost.energy_usd": Metric(npv / 10, "USD"),
+        "solver.gap_frac": Metric(gap), "racks.total": Metric(racks), "cost.residual_usd": Metric(5.0, "USD"),
+    }  # fmt: skip
+    return Side(Result("plan", "ok", 0, "x", metrics=metrics))
+
+
+def test_a_difference_below_the_gap_is_not_proved() -> None:
+    # gaps of 0.5 % of 1,000: costs within 5 may be the same plan's
+    rows = {r["metric"]: r for r in differences("s", _answer(1000.0, 0.005, 4), _answer(1004.0, 0.001, 5))[
+        "metrics_changed"].records()}  # fmt: skip
+    assert rows["cost.npv_usd"]["verdict"] == "≈ within gap"
+    assert rows["cost.npv_usd"]["within_gap"] is True
+    assert rows["racks.total"]["verdict"] == ""
+    assert "cost.residual_usd" not in rows
+    assert "solver.gap_frac" not in rows
+    proved = differences("s", _answer(1000.0, 0.005, 4), _answer(1006.0, 0.001, 4))["metrics_changed"].records()
+    assert [(r["metric"], r["verdict"]) for r in proved if r["metric"] == "cost.npv_usd"] == [("cost.npv_usd", "worse")]
+
+
+def test_decisions_differ_by_place_item_and_quarter(repository: Path) -> None:
+    made = plan("scenarios/tiny.yaml")
+    table = made.tables["decisions"]
+    at = table.columns.index("amount")
+    rows = [list(row) for row in table.rows]
+    i = next(n for n, row in enumerate(rows) if row[0] == "order")
+    rows[i][at] = float(str(rows[i][at])) + 1
+    other = replace(
+        made, tables=made.tables | {"decisions": replace(table, rows=tuple(map(tuple, rows[1:] if i else rows)))}
+    )
+    found = differences("s", Side(made), Side(other))["decisions_changed"].records()
+    assert {r["change"] for r in found} == ({"removed", "changed"} if i else {"changed"})
+    assert any(r["decision"] == "order" and r["item"] == "dgx-h200" and r["quarter"] for r in found)
+
+
+WRONG = {
+    "git:nowhere": "DC006", "git:HEAD:../x.yaml": "DC0", "git:--output=x": "DC006", "nothing.yaml": "DC006",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code"), WRONG.items())
+def test_a_reference_to_nothing_is_refused(repository: Path, text: str, code: str) -> None:
+    with pytest.raises(InputError) as error:
+        diff(text, text, repository / ".dcplan")
+    assert code in str(error.value)
+    assert not (repository / "x").exists()
+
+
+def test_links_of_a_revision_lead_nowhere(repository: Path) -> None:
+    (repository / "scenarios" / "secret.yaml").symlink_to("/etc/passwd")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "link")
+    root = checked_out("HEAD", repository, repository / ".dcplan")
+    assert sorted(p.name for p in (root / "scenarios").iterdir()) == ["notes.yaml", "tiny.yaml"]
+    assert checked_out("main", repository, repository / ".dcplan") == root
+
+
+def test_json_of_a_difference_is_plain(repository: Path) -> None:
+    found = diff("scenarios/tiny.yaml", "scenarios/tiny.yaml", repository / ".dcplan", sets=["sites.s.utility_mw=3"])
+    data = json.loads(found.to_json())
+    assert data["verb"] == "diff"
+    assert [c["name"] for c in data["tables"]["metrics_changed"]["columns"]][:5] == [
+        "scenario", "metric", "before", "after", "delta",
+    ]  # fmt: skip

@@ -1,0 +1,207 @@
+"""Gates: what holds, what does not, what was not asked; and nothing solved that did not change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from dcplan.errors import InputError
+from dcplan.report.ci import github, junit, problem_notes
+from dcplan.report.markdown import markdown
+from dcplan.result import Result
+from dcplan.scenario.expect import evaluate
+from dcplan.scenario.schema import Expectation
+from dcplan.study import kept
+from dcplan.study.checks import check_all
+from dcplan.study.gates import gates
+from tests.cli.conftest import TINY, Ran, spawn
+from tests.study.test_diff import git
+
+EXPECT = """\
+overrides:
+  dear: {sites.s.energy.usd_per_kwh: 0.3}
+scenarios:
+  costly: [dear]
+expect:
+  - {id: cap, metric: cost.capex_usd, max: 5e6, owner: finance, note: "board, 100 %"}
+  - {id: pue, metric: power.annual_pue, max: 2}
+  - {id: soft, metric: accelerators.total, max: 8, severity: warn}
+  - {id: drift, metric: cost.energy_usd, change_pct_max: 5, when: file}
+  - {id: apart, metric: cost.energy_usd, change_max: 1, against: costly, when: file}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one scenario on main, and a change on a branch."""
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "tiny.yaml").write_text(TINY + EXPECT, encoding="utf-8")
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "first")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def verdicts(result: Result) -> dict[tuple[str, str], str]:
+    return {(str(r["variant"]), str(r["id"])): str(r["result"]) for r in result.tables["gates"].records()}
+
+
+def test_every_gate_of_every_variant(project: Path) -> None:
+    found = gates(["scenarios"], project / ".dcplan", base="git:main")
+    assert found.exit_code == 1
+    assert verdicts(found) == {
+        ("", "cap"): "FAILED", ("costly", "cap"): "FAILED", ("", "pue"): "passed", ("costly", "pue"): "passed",
+        ("", "soft"): "warning", ("costly", "soft"): "warning", ("", "drift"): "passed", ("costly", "drift"): "skipped",
+        ("", "apart"): "passed", ("costly", "apart"): "skipped",
+    }  # fmt: skip
+    assert found.headline.startswith("2 plans, 10 expectations: 4 passed, 2 FAILED, 2 warning, 2 skipped")
+
+
+def test_a_drift_from_the_base_fails_and_its_fall_does_not(project: Path) -> None:
+    file = project / "scenarios" / "tiny.yaml"
+    for price, verdict in ((0.2, "FAILED"), (0.01, "passed")):
+        text = (TINY + EXPECT).replace(
+            "    utility_mw: 4\n", f"    utility_mw: 4\n    energy: {{usd_per_kwh: {price}}}\n"
+        )
+        file.write_text(text, encoding="utf-8")
+        found = gates(["scenarios"], project / ".dcplan", base="git:main")
+        assert verdicts(found)["", "drift"] == verdict
+        row = next(r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"])
+        # energy is the tariff times the same MWh: the change in percent is that of the tariff
+        before, after = float(str(row["base"])), float(str(row["observed"]))
+        assert f"(is {100 * (after - before) / before:+.4g} %)" in str(row["limit"])
+
+
+def test_what_is_new_has_no_base(project: Path) -> None:
+    (project / "scenarios" / "new.yaml").write_text(TINY.replace("name: tiny", "name: new") + EXPECT, encoding="utf-8")
+    found = gates(["scenarios/new.yaml"], project / ".dcplan", base="git:main")
+    row = next(r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"])
+    assert (row["result"], row["reason"]) == ("skipped", "new: not in git:main")
+
+
+def test_only_what_changed_is_solved(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    solved: list[str] = []
+    real = kept.solve
+    monkeypatch.setattr(kept, "solve", lambda w, before: solved.append(w.variant or "file") or real(w, before))
+    home, file = project / ".dcplan", project / "scenarios" / "tiny.yaml"
+    first = gates(["scenarios"], home)
+    assert sorted(solved) == ["costly", "file"]
+    again = gates(["scenarios"], home)
+    assert len(solved) == 2
+    assert "2 unchanged, 0 solved" in again.headline
+    assert [r["observed"] for r in again.expectations] == [r["observed"] for r in first.expectations]
+    # a limit, a comment and the tariff of one variant: only that one's plan depends on any of them
+    text = "# moved\n" + (TINY + EXPECT).replace("max: 5e6", "max: 9e6").replace("usd_per_kwh: 0.3", "usd_per_kwh: 0.4")
+    file.write_text(text, encoding="utf-8")
+    changed = gates(["scenarios"], home)
+    assert solved[2:] == ["costly"]
+    assert verdicts(changed)["", "cap"] == "passed"
+    assert all(str(r["at"]).startswith("scenarios/tiny.yaml:") for r in changed.expectations)
+
+
+def test_flags_for_moods(project: Path) -> None:
+    home = project / ".dcplan"
+    file = project / "scenarios" / "tiny.yaml"
+    assert gates(["scenarios"], home, exit_zero=True).exit_code == 0
+    file.write_text((TINY + EXPECT).replace("max: 5e6", "max: 9e6"), encoding="utf-8")
+    assert gates(["scenarios"], home).exit_code == 0
+    assert gates(["scenarios"], home, error_on_warning=True).exit_code == 1
+
+
+def test_the_worst_ending_wins(project: Path) -> None:
+    (project / "scenarios" / "full.yaml").write_text(
+        TINY.replace("name: tiny", "name: full").replace("utility_mw: 4", "utility_mw: 0.1") + EXPECT, encoding="utf-8"
+    )
+    found = gates(["scenarios"], project / ".dcplan", exit_zero=True)
+    assert (found.exit_code, found.status) == (3, "infeasible")
+    lost = [r for r in found.tables["gates"].records() if r["scenario"] == "scenarios/full.yaml"]
+    assert {r["result"] for r in lost} == {"skipped"}
+    assert {r["reason"] for r in lost} == {"no plan: infeasible"}
+
+
+def test_unknown_metrics_and_bases_are_wrong_input(project: Path) -> None:
+    file = project / "scenarios" / "tiny.yaml"
+    file.write_text(
+        (TINY + EXPECT).replace("cost.capex_usd", "cost.capx_usd").replace("against: costly", "against: cosy")
+    )
+    with pytest.raises(InputError) as error:
+        gates(["scenarios"], project / ".dcplan")
+    assert {p.code for p in error.value.problems} == {"DC040", "DC013"}
+    assert 'did you mean "costly"?' in str(error.value)
+    file.write_text(TINY + EXPECT)
+    with pytest.raises(InputError, match="DC006"):
+        gates(["scenarios"], project / ".dcplan", base="git:nowhere")
+    with pytest.raises(InputError, match="DC013"):
+        gates(["scenarios"], project / ".dcplan", variant="nothing")
+
+
+@pytest.mark.parametrize(
+    ("limits", "before", "after", "passed"),
+    [
+        ({"change_max": 5}, 10, 15, True), ({"change_max": 5}, 10, 15.1, False), ({"change_max": 5}, 10, -50, True),
+        ({"change_min": -5}, 10, 5, True), ({"change_min": -5}, 10, 4.9, False),
+        ({"change_pct_max": 50}, 10, 15, True), ({"change_pct_max": 50}, -10, -4, False),
+        ({"change_pct_min": -50}, 10, 4, False), ({"change_pct_max": 5}, 0, 0, True),
+        ({"change_pct_max": 5}, 0, 1, False), ({"max": 20, "change_max": 5}, 10, 15, True),
+    ],
+)  # fmt: skip
+def test_changes(limits: dict[str, float], before: float, after: float, passed: bool) -> None:
+    e = Expectation.model_validate({"id": "e", "metric": "m", **limits})
+    [row] = evaluate([e], {"m": after}, {"base": {"m": before}})
+    assert row["passed"] is passed
+
+
+HOSTILE = [{
+    "id": "x,y::error", "metric": "m", "severity": "error", "owner": "o", "note": "50 %\n::error::forged <b>\x1b[31m",
+    "observed": 1.0, "limit": "<= 0", "passed": False, "reason": "", "scenario": "a\n::set-output", "variant": "",
+    "at": "dir,with:comma.yaml:3:5",
+}]  # fmt: skip
+
+
+def test_nothing_in_a_scenario_forges_an_annotation_or_breaks_xml() -> None:
+    result = Result("test", "expectation_failed", 1, "h\n::warning::x", expectations=HOSTILE)
+    lines = github(result).splitlines()
+    assert [line for line in lines if line.startswith("::")] == [lines[0]]
+    assert lines[0].startswith(
+        "::error file=dir%2Cwith%3Acomma.yaml,line=3,col=5,title=dcplan (x%2Cy%3A%3Aerror)::m = 1"
+    )
+    root = Xml.fromstring(junit(result))  # noqa: S314 - our own text
+    assert root.find(".//failure") is not None
+    assert "\x1b" not in junit(result)
+    assert "<b>" not in markdown(result)
+
+
+def test_many_annotations_are_cut_and_counted() -> None:
+    many = [{**HOSTILE[0], "id": f"e{i}"} for i in range(14)]
+    text = github(Result("test", "expectation_failed", 1, "h", expectations=many))
+    assert text.count("::error ") == 10
+    assert "… and 4 more" in text
+
+
+def test_problems_as_annotations() -> None:
+    with pytest.raises(InputError) as error:
+        check_all(["nowhere.yaml", "neither.yaml"])
+    text = problem_notes(error.value.problems)
+    assert text.count("::error title=dcplan (DC006)::no such scenario file") == 2
+
+
+def test_check_of_a_folder_finds_everything_wrong_at_once(project: Path) -> None:
+    assert check_all(["scenarios"]).headline == "2 plans in 1 scenarios: no error found"
+    for name, old, new in (("a", "it_mw: 2", "it_mw: -2"), ("b", "dgx-h200", "dgx-h20")):
+        (project / "scenarios" / f"{name}.yaml").write_text(TINY.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        check_all(["scenarios"])
+    assert {str(p.place).split(":")[0] for p in error.value.problems} == {"scenarios/a.yaml", "scenarios/b.yaml"}
+
+
+def test_on_the_command_line(project: Path) -> None:
+    ran: Ran = spawn("test", "scenarios", "--base", "git:main", "-f", "github", cwd=project)
+    assert ran.code == 1
+    assert ran.out.startswith("::error file=scenarios/tiny.yaml,line=")
+    wrong = spawn("check", "nowhere.yaml", "-f", "github", cwd=project)
+    assert (wrong.code, wrong.out.split("::")[1].split()[0]) == (2, "error")
+    junit_refused = spawn("check", "scenarios", "-f", "junit", cwd=project)
+    assert junit_refused.code == 2
