@@ -26,7 +26,6 @@ LOWER = re.compile(
 HIGHER = re.compile(r"^(cost\.residual_usd|compute\.|.*(mfu|goodput)_frac$|tokens_per_s)")
 HOW = (("accelerators", "on"), ("precision", "in"), ("start_month", "from month"))
 """What a run is beside its amount."""
-SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 UNCOMPARED = ("overrides", "scenarios", "sweep", "extends", "catalogs", "description")
 """Parts of a file that say how it is put together, not what is planned."""
 

@@ -22,6 +22,7 @@ from dcplan.cli.options import (
     VariantOption,
     VerboseOption,
 )
+from dcplan.cli.sweep import EngineName, EngineOption, JobsOption, SchedulerOption
 
 
 def frontier(
@@ -34,6 +35,10 @@ def frontier(
     catalogs: CatalogsOption = None,
     gap: Annotated[float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)] = 0.01,
     time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of all points together", min=1.0)] = 600.0,
+    engine: EngineOption = EngineName.PROCESSES,
+    jobs: JobsOption = None,
+    scheduler: SchedulerOption = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="solve again what is known")] = False,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
     quiet: QuietOption = False,
@@ -44,7 +49,10 @@ def frontier(
 ) -> None:
     """Two objectives against each other: the best x for each y, every point with its proven gap."""
     from dcplan.cli.output import check_writable, emit
+    from dcplan.cli.sweep import engine_of
+    from dcplan.study.frontier import LINE
     from dcplan.study.frontier import frontier as answer
+    from dcplan.study.store import Store, home
 
     if out is not None:
         check_writable(out)
@@ -57,7 +65,8 @@ def frontier(
 
     result = answer(
         file, x=x, y=y, points=points, variant=variant, sets=sets or (), catalogs=catalogs or (), gap=gap,
-        time_limit_s=time_limit, progress=told, stop=lambda: bool(stopped),
+        time_limit_s=time_limit, engine=engine_of(engine, jobs, scheduler, 1 + (points - 2) // LINE),
+        store=None if fresh else Store(home() / "points"), progress=told, stop=lambda: bool(stopped),
     )  # fmt: skip
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
     raise typer.Exit(result.exit_code)

@@ -149,7 +149,7 @@ def engine_of(name: EngineName, jobs: int | None, scheduler: str | None, points:
         from dcplan.study.engine_dask import Dask
 
         return Dask(scheduler, count)
-    return Serial() if name is EngineName.SERIAL else Processes(count)
+    return Serial() if name is EngineName.SERIAL or count == 1 else Processes(count)
 
 
 def shard_of(text: str | None) -> Shard:

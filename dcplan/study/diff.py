@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dcplan.answers.diff import DECISIONS, INPUTS, METRICS, SIGNS, Side, differences
+from dcplan.answers.diff import DECISIONS, INPUTS, METRICS, Side, differences
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Cell, Result, Table
 from dcplan.study.engines import Engine
@@ -84,8 +84,8 @@ def diff(  # noqa: PLR0913 - the flags of the verb
         EXIT_NO if exit_code and differs else EXIT_OK,
         f"{before} against {after}: " + (many + "; ".join(_told(parts)) if differs else "no difference"),
         scenario={"name": f"{before}..{after}"},
-        tables={"states": Table(STATES, tuple(states))}
-        | {name: Table(TABLES[name], tuple(rows)) for name, rows in tables.items()},
+        tables={name: Table(TABLES[name], tuple(rows)) for name, rows in tables.items()}
+        | {"states": Table(STATES, tuple(states))},
         warnings=_warnings([s.result for i, n in answers if (s := _side((first, second)[i], answers[i, n]))]),
     )
 
@@ -121,14 +121,10 @@ def _side(ref: Ref, kept: Kept | None) -> Side | None:
 
 
 def _shown(table: str, row: tuple[Cell, ...], first: Ref, second: Ref) -> tuple[Cell, ...]:
-    """Places of a revision by its name; the sign of a change."""
-    if table == "metrics_changed":
+    """Places of a revision by its name."""
+    if table != "inputs_changed":
         return row
-    cells = list(row)
-    cells[1] = SIGNS[str(row[1])]
-    if table == "inputs_changed":
-        cells[5], cells[6] = first.shown(str(row[5])), second.shown(str(row[6]))
-    return tuple(cells)
+    return (*row[:5], first.shown(str(row[5])), second.shown(str(row[6])))
 
 
 def _headline(name: str, a: Result, b: Result, found: dict[str, Table]) -> str:

@@ -99,16 +99,21 @@ class Processes:
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
+        self._idle: ProcessPoolExecutor | None = None
+        """Workers of the last run, ready for the next one."""
 
     def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
         """Every task that ended, as it ends."""
         free = deque(line for line in map(Line, chains) if line.left)
         suspects: deque[Line] = deque()
-        pool, running = self._pool(), dict[Future[Any], Line]()
+        pool, running = self._idle or self._pool(), dict[Future[Any], Line]()
+        self._idle = None
+        ended: list[Done] = []
+        alone = False
         try:
             while (free or suspects or running) and not stop():
-                ended: list[Done] = []
-                alone = bool(suspects)  # whoever killed the worker is found by running each of them alone
+                # whoever killed the worker is found by running each of them alone, to its end
+                alone = bool(suspects) or (alone and bool(running))
                 queue, most = (suspects, 1) if alone else (free, self.jobs)
                 try:
                     while queue and len(running) < most and (not alone or not running):
@@ -117,27 +122,30 @@ class Processes:
                         queue.popleft()
                 except BrokenProcessPool:
                     pool = self._again(pool)
+                yield from ended  # workers are busy again while what ended is written
+                ended, dead = [], list[Line]()
                 finished, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
-                broken = False
                 for future in finished:
                     line = running.pop(future)
                     done = _outcome(future, line)
                     if done is None:
-                        broken = True
-                        suspects.append(line)
+                        dead.append(line)
                         continue
                     ended.append(done)
                     if line.left:
                         free.appendleft(line)
-                if broken:
-                    suspects.extend(running.values())
+                if dead:
+                    suspects.extend([*dead, *running.values()])
                     running.clear()
                     pool = self._again(pool)
-                    ended += [x for line in list(suspects) if (x := _struck(line, suspects, free, alone=alone))]
-                yield from ended
+                    ended += [x for line in dead if (x := _struck(line, suspects, free, alone=alone))]
+            yield from ended
             yield from self._last(running)
         finally:
-            self._end(pool, running=bool(running))
+            if running or stop():
+                self._end(pool)
+            else:
+                self._idle = pool
 
     def _last(self, running: dict[Future[Any], Line]) -> Iterator[Done]:
         """What still ends within the patience after a stop."""
@@ -152,17 +160,16 @@ class Processes:
         return ProcessPoolExecutor(self.jobs, mp_context=context, initializer=_begin)
 
     def _again(self, pool: ProcessPoolExecutor) -> ProcessPoolExecutor:
-        self._end(pool, running=True)
+        self._end(pool)
         return self._pool()
 
     @staticmethod
-    def _end(pool: ProcessPoolExecutor, *, running: bool) -> None:
+    def _end(pool: ProcessPoolExecutor) -> None:
         """End the workers, those that still solve too."""
         ours = set((getattr(pool, "_processes", None) or {}).keys())
-        if running:
-            for child in multiprocessing.active_children():
-                if child.pid in ours:
-                    child.terminate()
+        for child in multiprocessing.active_children():
+            if child.pid in ours:
+                child.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
 
 

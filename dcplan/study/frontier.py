@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dcplan.answers.describe import describe, inputs_of
-from dcplan.answers.plan_metrics import metrics_of
 from dcplan.answers.plan_refused import impossible
 from dcplan.errors import (
     EXIT_INCOMPLETE,
@@ -22,37 +22,29 @@ from dcplan.errors import (
     Problem,
     did_you_mean,
 )
-from dcplan.planning.audit.measures import measured
-from dcplan.planning.goal import CARBON, DAYS, METRICS, Goal, Limit, measure_of
-from dcplan.planning.menu.build import Built, build
-from dcplan.planning.menu.types import Menu
+from dcplan.planning.goal import METRICS, measure_of
+from dcplan.planning.menu.build import Built
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, solve_menu
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
-from dcplan.units import DAYS_PER_QUARTER
+from dcplan.study.digest import content_key, key_of
+from dcplan.study.engines import Engine, Serial
+from dcplan.study.frontier_point import MET, SLACK, Axis, Step, prepared, solve_step
+from dcplan.study.lines import run_lines
+from dcplan.study.point import CRASHED, FAILED
+from dcplan.study.store import Memory, Store
 
 COLUMNS = ("point", "x", "y", "gap_frac", "x_per_y", "accelerators", "systems", "status")
-SLACK = 1e-6
-SHORTEST = 0.05
-"""Shortest run lengths offered, over the longest."""
 COMPUTE_KEY = "compute.pflop_days"
-LENGTHS = 120
-"""Lengths offered between the shortest and the longest."""
 MOST_POINTS = 200
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """A metric that can be minimised."""
-
-    key: str
-    measure: str
-    factor: float
-
-    def metric(self, value: float) -> float:
-        return value * self.factor
+LINE = 7
+"""Points that follow one another; lines run beside each other where the engine has room."""
+ENDS_SHARE = 0.5
+"""Of the time limit, for the two ends."""
+FIRST, AMONG, LAST = -3, -2, -1
+"""Places of the ends: least x, the best y among such plans, least y."""
+Document = Mapping[str, Any]
 
 
 def frontier(  # noqa: PLR0913 - the flags of the verb
@@ -66,6 +58,8 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     catalogs: Sequence[str] = (),
     gap: float = 0.01,
     time_limit_s: float = 600.0,
+    engine: Engine | None = None,
+    store: Store | None = None,
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Result:
@@ -83,7 +77,11 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     gap : float, default 0.01
         Relative gap at which each solve may stop. [-]
     time_limit_s : float, default 600
-        Of all points together; those left are rows without a plan. [s]
+        Of all points together on one core: each has its share; those that end by it are marked. [s]
+    engine : Engine, optional
+        What solves the points; what they find does not depend on it. In this process where left out.
+    store : Store, optional
+        Where points are kept, so that another call goes on from them.
 
     Raises
     ------
@@ -92,70 +90,86 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     """
     began = time.monotonic()
     question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
-    first, second = _axes(question, x, y, points)
-    built = build(question, _lengths(question, (first, second)))
-    if CARBON in (first.measure, second.measure):
-        built = replace(built, menu=replace(built.menu, carbon_known=True))
+    axes = _axes(question, x, y, points)
+    built = prepared(question, *axes)
     problems = presolve(question, built)
     if problems:
         return replace(impossible(question, built, problems), verb="frontier")
+    content = content_key(question, {"verb": "frontier", "x": x, "y": y, "gap": gap, "time_limit_s": time_limit_s})
+    asked = (str(question.file.resolve()), variant, tuple(sets), tuple(str(Path(c).resolve()) for c in catalogs), x, y)
+    known: dict[int, Document] = {}
+    halt = stop or (lambda: False)
 
-    def left_s() -> float:
-        return max(time_limit_s - (time.monotonic() - began), 1.0)
+    runner = engine or Serial()
 
-    def solve(menu: Menu, near: Solved | None, share: float) -> Solved:
-        return solve_menu(
-            menu,
-            question,
-            gap=gap,
-            time_limit_s=max(left_s() * share, 1.0),
-            near=near.whole if near else None,
-            stop=stop,
-        )
+    def run(lines: Sequence[Sequence[Step]], start: Document | None) -> None:
+        for step in itertools.chain.from_iterable(lines):
+            found = keep.get(step.key)
+            if found is not None:
+                known[step.index] = found
+        run_lines(lines, start, solve_step, keep, runner, known, stop=halt, told=ended)
 
-    cheap = solve(replace(built.menu, goal=Goal(first.measure)), None, 1 / 3)
-    if cheap.audit is None:
-        return _none(question, built, cheap)
-    cheap = _best_among(cheap, built.menu, (first, second), solve)
-    best = solve(replace(built.menu, goal=Goal(second.measure)), cheap, 1 / 3)
-    far, near = _value(cheap, second), _value(best, second)
-    rows: list[tuple[float, Solved]] = [(far, cheap)]
-    reached = far
-    for i in range(1, points):
-        if best.audit is None or abs(reached - near) <= SLACK * max(abs(far), 1.0) or (stop and stop()):
-            break
-        most = reached + (near - reached) / (points - i)  # what is left, in equal steps: no point is met twice
-        limit = Limit(second.measure, most + SLACK * abs(most))
-        menu = replace(built.menu, goal=Goal(first.measure, (limit,)))
-        rows.append((most, solve(menu, rows[-1][1] if rows[-1][1].whole else cheap, 1 / (points - i))))
-        reached = min(most, _value(rows[-1][1], second)) if rows[-1][1].audit else most
-        if progress:
-            progress(i + 1, points)
-    answer = _answer(question, built, rows, (first, second), time.monotonic() - began, stopped=bool(stop and stop()))
-    if best.audit is None and answer.exit_code == EXIT_OK:
+    def ended(index: int, document: Document, seconds: float) -> None:
+        if progress and index >= 0:
+            progress(sum(i >= 0 for i in known) + 1, points)
+
+    def step(index: int, goal: str, before: str, share: float, **more: Any) -> Step:
+        key = key_of({"content": content, "goal": goal, "before": before, "more": more, "share": share})
+        return Step(index, key, *asked, goal, gap=gap, time_limit_s=max(share * time_limit_s, 1.0), **more)
+
+    keep = store if store is not None else Memory()
+    first = step(FIRST, "x", "", ENDS_SHARE / 3)
+    among = step(AMONG, "among", first.key, ENDS_SHARE / 3)
+    run([[first]], None)
+    found = known.get(FIRST)
+    if found is None or found.get("x") is None:
+        return _none(question, built, found)
+    run([[among]], found)
+    cheap = _best(found, known.get(AMONG))
+    last = step(LAST, "y", among.key, ENDS_SHARE / 3)
+    run([[last]], cheap)
+    best = known.get(LAST)
+    rows = [cheap]
+    if (
+        best is not None
+        and best.get("y") is not None
+        and abs(cheap["y"] - best["y"]) > SLACK * max(abs(cheap["y"]), 1.0)
+    ):
+        run(_lines(step, last.key, cheap["y"], best["y"], points), cheap)
+        rows += [known[i] for i in sorted(known) if i >= 0 and known[i]["status"] != MET]
+    answer = _answer(question, built, rows, axes, time.monotonic() - began, stopped=halt())
+    if (best is None or best.get("y") is None) and answer.exit_code == EXIT_OK:
         return replace(answer, status="incomplete", exit_code=EXIT_INCOMPLETE)
-    if len(rows) == 1 and best.audit is not None:
+    if len(rows) == 1 and best is not None and best.get("y") is not None:
         note = f"the plan with the least {x} has the best {y}, too: there is nothing to trade"
         return replace(answer, warnings=[*answer.warnings, {"code": "note", "message": note}])
     return answer
 
 
-def _best_among(
-    found: Solved, menu: Menu, axes: tuple[_Axis, _Axis], solve: Callable[[Menu, Solved | None, float], Solved]
-) -> Solved:
+def _lines(step: Callable[..., Step], before: str, far: float, near: float, points: int) -> list[list[Step]]:
+    """Points between the ends in lines, each over its part of the way; a line's first starts from the cheap end."""
+    count, lines = points - 1, []
+    for first in range(0, count, LINE):
+        size = min(LINE, count - first)
+        ends = [far + (near - far) * n / count for n in (first, first + size)]
+        line, key = [], before
+        for i in range(size):
+            line.append(step(first + i, "limited", key, (1.0 - ENDS_SHARE) / count, from_y=ends[0], to_y=ends[1],
+                             left=size - i))  # fmt: skip
+            key = line[-1].key
+        lines.append(line)
+    return lines
+
+
+def _best(found: Document, among: Document | None) -> Document:
     """Among plans as good in x the one that is best in y, so that the end is not dominated."""
-    first, second = axes
-    least = min(found.value, found.searched)
-    limit = Limit(first.measure, least + SLACK * abs(least), found.value + SLACK * abs(found.value))
-    other = solve(replace(menu, goal=Goal(second.measure, (limit,))), found, 1 / 4)
-    if other.audit is None:
+    if among is None or among.get("x") is None:
         return found
-    return replace(
-        other, menu=found.menu, bound=found.bound, status=found.status, solver_gap_frac=found.solver_gap_frac
-    )
+    gap = max(0.0, among["x"] - found["bound"]) / max(abs(among["x"]), 1e-6)
+    return {**among, "gap_frac": gap, "status": found["status"], "bound": found["bound"]}
 
 
-def _axes(question: Question, x: str, y: str, points: int) -> tuple[_Axis, _Axis]:
+def _axes(question: Question, x: str, y: str, points: int) -> tuple[Axis, Axis]:
     jobs = [f"train.{j.id}.days" for j in question.scenario.workloads.training]
     known = [*METRICS, *jobs]
     problems = []
@@ -167,7 +181,7 @@ def _axes(question: Question, x: str, y: str, points: int) -> tuple[_Axis, _Axis
             problems.append(Problem("DC015", f"{key}: not a metric that can be minimised", Place(flag), hint,
                                     help="one of " + ", ".join(known)))  # fmt: skip
         else:
-            found.append(_Axis(key, *measure))
+            found.append(Axis(key, *measure))
     work = question.scenario.workloads
     if COMPUTE_KEY in (x, y) and not work.capacity:
         problems.append(Problem("DC015", f"{COMPUTE_KEY} needs workloads.capacity", Place("frontier")))
@@ -182,25 +196,10 @@ def _axes(question: Question, x: str, y: str, points: int) -> tuple[_Axis, _Axis
     return found[0], found[1]
 
 
-def _lengths(question: Question, axes: Sequence[_Axis]) -> dict[str, tuple[float, ...]]:
-    """Run lengths between the usual months, where days are an axis."""
-    found = {}
-    horizon = question.scenario.horizon.quarters * DAYS_PER_QUARTER
-    for job in question.scenario.workloads.training:
-        if any(a.measure == DAYS + job.id for a in axes):
-            longest = min(job.deadline_days.value if job.deadline_days else horizon, horizon)
-            found[job.id] = tuple(longest * (SHORTEST + (1.0 - SHORTEST) * i / LENGTHS) for i in range(LENGTHS + 1))
-    return found
-
-
-def _value(solved: Solved, axis: _Axis) -> float:
-    if solved.audit is None or solved.decisions is None:
-        return math.nan
-    return measured(axis.measure, solved.menu, solved.decisions, solved.audit.books)
-
-
-def _none(question: Question, built: Built, solved: Solved) -> Result:
-    proved = solved.status == highs.INFEASIBLE
+def _none(question: Question, built: Built, found: Document | None) -> Result:
+    if found is not None and found["status"] in (FAILED, CRASHED):
+        raise RuntimeError(found["message"])
+    proved = found is not None and found["status"] == highs.INFEASIBLE
     words = "proved infeasible: dcplan explain FILE says why" if proved else "no plan found in time"
     return Result(
         "frontier",
@@ -213,23 +212,20 @@ def _none(question: Question, built: Built, solved: Solved) -> Result:
 
 
 def _answer(
-    question: Question, built: Built, found: list[tuple[float, Solved]], axes: tuple[_Axis, _Axis], seconds: float,
-    *, stopped: bool,
+    question: Question, built: Built, found: Sequence[Document], axes: tuple[Axis, Axis], seconds: float, *,
+    stopped: bool,
 ) -> Result:  # fmt: skip
     first, second = axes
     rows: list[tuple[Cell, ...]] = []
     before: tuple[float, float] | None = None
-    for i, (_, solved) in enumerate(found):
-        if solved.audit is None or solved.decisions is None:
-            rows.append((i + 1, None, None, None, None, None, None, solved.status))
+    for i, d in enumerate(found):
+        if d.get("x") is None:
+            rows.append((i + 1, None, None, None, None, None, None, d["status"]))
             continue
-        here = first.metric(_value(solved, first)), second.metric(_value(solved, second))
+        here = first.metric(d["x"]), second.metric(d["y"])
         price = (here[0] - before[0]) / (before[1] - here[1]) if before and abs(before[1] - here[1]) > 1e-9 else None
-        metrics = metrics_of(solved, question.catalog)
-        systems = {k.partition(".")[2]: v.value for k, v in metrics.items() if k.startswith("accelerators.")}
-        total = systems.pop("total", 0)
-        words = ", ".join(f"{int(float(n or 0)):,} {k}" for k, n in systems.items()) or "rented alone"
-        rows.append((i + 1, *here, solved.gap_frac, price, total, words, solved.status))
+        words = ", ".join(f"{int(float(n or 0)):,} {k}" for k, n in d["systems"].items()) or "rented alone"
+        rows.append((i + 1, *here, d["gap_frac"], price, d["total"], words, d["status"]))
         before = here
     worst = max((float(r[3]) for r in rows if r[3] is not None), default=math.nan)
     missing = sum(r[1] is None or r[-1] == highs.LIMIT for r in rows)

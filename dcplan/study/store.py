@@ -43,6 +43,22 @@ class Store:
         write_whole(self.path(key), text + "\n")
 
 
+class Memory(Store):
+    """The same for one call: nothing is written."""
+
+    def __init__(self) -> None:
+        super().__init__(Path())
+        self.documents: dict[str, dict[str, Any]] = {}
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """A document of this call."""
+        return self.documents.get(key)
+
+    def put(self, key: str, document: Mapping[str, Any]) -> None:
+        """Keep a document for this call."""
+        self.documents[key] = dict(document)
+
+
 def home(folder: Path | None = None) -> Path:
     """The project's own folder for what dcplan keeps; git ignores it.
 

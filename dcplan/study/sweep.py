@@ -14,9 +14,9 @@ from dcplan.scenario.axes import Axis, axes_of, split_sets
 from dcplan.scenario.expect import check_metrics
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key, key_of
-from dcplan.study.engines import CRASHED as WORKER_DIED
-from dcplan.study.engines import DONE, Chain, Done, Engine
-from dcplan.study.point import ANSWERED, CRASHED, FAILED, Point, failed_point, solve_point
+from dcplan.study.engines import Engine
+from dcplan.study.lines import run_lines
+from dcplan.study.point import ANSWERED, Point, failed_point, solve_point
 from dcplan.study.points import Method, Values, chains, grid, sampled, set_texts
 from dcplan.study.store import Store
 from dcplan.study.sweep_table import sweep_result
@@ -182,39 +182,16 @@ def _solve(
     total = sum(len(line) for line in mine)
     if not missing:
         return
-    start = None if fresh else store.get(plan.base.key)
+    start: Mapping[str, Any] | None = None if fresh else store.get(plan.base.key)
     if start is None:
-        for done in engine.run([Chain((plan.base,))], solve_point, stop):
-            start = document_of(done)
-            start.pop("seconds", None)
-            store.put(plan.base.key, start)
-    queue = [c for line in missing for c in _rest(plan, line, start)]
-    for done in engine.run(queue, solve_point, stop):
-        document = document_of(done)
-        plan.seconds[done.task.index] = float(document.pop("seconds", 0.0))
-        store.put(done.task.key, document)
-        plan.known[done.task.index] = document
+        first: dict[int, Mapping[str, Any]] = {}
+        run_lines([[plan.base]], None, solve_point, store, engine, first, stop=stop)
+        start = first.get(BASE)
+
+    def ended(index: int, document: Mapping[str, Any], seconds: float) -> None:
+        plan.seconds[index] = seconds
         if told:
             known = [plan.known[p.index] for line in mine for p in line if p.index in plan.known]
             told(len(known), sum(k["status"] not in ANSWERED for k in known), total)
 
-
-def _rest(plan: Plan, line: Sequence[Point], start: Mapping[str, Any] | None) -> list[Chain]:
-    """What is missing of a chain, in pieces that begin after a known plan."""
-    pieces: list[tuple[list[Point], Mapping[str, Any] | None]] = [([], start)]
-    for point in line:
-        found = plan.known.get(point.index)
-        if found is None:
-            pieces[-1][0].append(point)
-        elif found.get("start"):
-            pieces.append(([], found))
-    return [Chain(tuple(tasks), given) for tasks, given in pieces if tasks]
-
-
-def document_of(done: Done) -> dict[str, Any]:
-    """What is kept of a task, however it ended."""
-    if done.status == DONE:
-        return dict(done.value)
-    status = CRASHED if done.status == WORKER_DIED else FAILED
-    return {"status": status, "message": done.message, "metrics": {}, "gap_frac": None, "reproducible": True,
-            "start": ""}  # fmt: skip
+    run_lines(missing, start, solve_point, store, engine, plan.known, stop=stop, told=ended)

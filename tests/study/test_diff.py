@@ -57,7 +57,7 @@ def test_a_change_is_told_with_both_places(repository: Path) -> None:
     assert found.exit_code == 1
     [change] = found.tables["inputs_changed"].records()
     assert (change["change"], change["key"], change["before"], change["after"]) == (
-        "~",
+        "changed",
         "sites.s.halls.h.it_mw",
         2,
         1.5,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dcplan.answers.plan import plan
 from dcplan.errors import InputError
+from dcplan.study.engines import Processes
 from dcplan.study.frontier import frontier
+from dcplan.study.store import Store
 
 FILE = "train-405b-in-90-days"
 
@@ -65,3 +69,17 @@ def test_ends_are_not_dominated() -> None:
     for a, b in itertools.pairwise(rows):
         assert float(b[2]) <= float(a[2]) + 1.0  # type: ignore[arg-type]
         assert float(b[1]) >= float(a[1]) * (1 - 0.02)  # type: ignore[arg-type]
+
+
+def test_engines_and_what_is_kept_change_no_point(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"x": "cost.npv_usd", "y": "train.flagship.days", "points": 10, "gap": 0.05}
+    store = Store(tmp_path)
+    first = frontier(FILE, **asked, store=store, engine=Processes(2))
+    solved = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
+    assert len(solved) == 3 + 9  # the ends, and nine points in two lines
+    again = frontier(FILE, **asked, store=store)
+    assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")} == solved
+    assert again.tables == first.tables
+    for path in list(solved)[::3]:
+        path.unlink()
+    assert frontier(FILE, **asked, store=store).tables == first.tables
