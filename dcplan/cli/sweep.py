@@ -63,6 +63,9 @@ def sweep(
     sample: Annotated[int | None, typer.Option("--sample", min=1, metavar="N", help="draw N points")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="of --sample")] = 1,
     method: Annotated[Sampling, typer.Option("--method", help="of --sample: lhs or sobol")] = Sampling.LHS,
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="each input at its low and high, re-solved; with --sample all at once")
+    ] = False,
     catalogs: CatalogsOption = None,
     gap: Annotated[float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)] = 0.005,
     time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of each point", min=0.1)] = 120.0,
@@ -103,11 +106,8 @@ def sweep(
     if out is not None:
         check_writable(out)
     part = shard_of(shard)
-    plan = laid_out(
-        Ask(
-            file, variant, tuple(sets or ()), tuple(catalogs or ()), paired, sample, seed, method.value, gap, time_limit
-        )
-    )
+    changes, overlays = tuple(sets or ()), tuple(catalogs or ())
+    plan = laid_out(Ask(file, variant, changes, overlays, paired, sample, seed, method.value, bounds, gap, time_limit))
     store = Store(points or home() / "points")
     if dry_run:
         recall(plan, store, retry=False)

@@ -20,6 +20,7 @@ SECTIONS = {
     "inputs_changed": "Inputs that differ",
     "decisions_changed": "Decisions that differ",
     "sweep": "Point by point (all figures: -f csv)",
+    "bounds": "What each input does between its bounds, the plan made anew",
     "effects": "What each axis does to the net present cost",
     "frontier": "Best of each, point by point",
     "ways": "The same work owned, rented, or both",

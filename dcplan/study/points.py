@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from dcplan.errors import InputError, Place, Problem
 from dcplan.scenario.axes import Axis
+from dcplan.study.bounds import AsIs
 
 Method = Literal["lhs", "sobol"]
 MOST_POINTS = 100_000
@@ -95,6 +96,11 @@ def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> 
     return [order[i : i + CHAIN] for i in range(0, len(order), CHAIN)]
 
 
+def in_turn(count: int) -> list[list[int]]:
+    """Chains of points in the order in which they stand."""
+    return [list(range(i, min(i + CHAIN, count))) for i in range(0, count, CHAIN)]
+
+
 def _rank(value: Any) -> tuple[int, float, str]:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return (0, float(value), "") if number else (1, 0.0, json.dumps(value, sort_keys=True, default=str))
@@ -116,8 +122,9 @@ def _snake(lengths: Sequence[int]) -> list[int]:
 
 
 def set_texts(axes: Sequence[Axis], values: Values) -> tuple[str, ...]:
-    """The ``--set`` of each axis."""
-    return tuple(f"{a.key}={json.dumps(v)}" for a, v in zip(axes, values, strict=True))
+    """The ``--set`` of each axis that a point moves."""
+    pairs = zip(axes, values, strict=True)
+    return tuple(f"{a.key}={json.dumps(v)}" for a, v in pairs if not isinstance(v, AsIs))
 
 
 def _wrong(cause: str, help_text: str) -> InputError:

@@ -13,11 +13,12 @@ from dcplan.result import Result
 from dcplan.scenario.axes import Axis, axes_of, split_sets
 from dcplan.scenario.expect import check_metrics
 from dcplan.scenario.load import Question, load
+from dcplan.study.bounds import bounded_axes, one_at_a_time
 from dcplan.study.digest import content_key, key_of
 from dcplan.study.engines import Engine
 from dcplan.study.lines import run_lines
 from dcplan.study.point import ANSWERED, Point, failed_point, solve_point
-from dcplan.study.points import Method, Values, chains, grid, sampled, set_texts
+from dcplan.study.points import Method, Values, chains, grid, in_turn, sampled, set_texts
 from dcplan.study.store import Store
 from dcplan.study.sweep_table import sweep_result
 
@@ -50,6 +51,8 @@ class Ask:
     sample: int | None = None
     seed: int = 1
     method: Method = "lhs"
+    bounds: bool = False
+    """Inputs between their low and high, instead of axes."""
     gap: float = 0.005
     time_limit_s: float = 120.0
 
@@ -62,6 +65,7 @@ class Plan:
     axes: list[Axis]
     values: list[Values]
     base: Point
+    bounds: bool
     lines: list[list[Point]]
     known: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
@@ -85,7 +89,13 @@ def laid_out(ask: Ask) -> Plan:
     problems = check_metrics(question.scenario, question.catalog, question.tree)
     if problems:
         raise InputError(problems)
-    if not axes:
+    if ask.bounds:
+        if axes or ask.paired:
+            raise InputError(
+                [Problem("DC051", "--bounds makes its own axes: no --set K=a,b or --zip", Place("--bounds"))]
+            )
+        axes = bounded_axes(question)
+    elif not axes:
         fixed = {text.partition("=")[0].strip() for text in plain}
         axes = [a for a in axes_of(question.scenario, question.tree) if a.key not in fixed]
     if not axes:
@@ -95,9 +105,10 @@ def laid_out(ask: Ask) -> Plan:
     if twice:
         raise InputError([Problem("DC051", f"{twice[0]}: two axes", Place("--set"))])
     drawn = ask.sample is not None
-    values = (
-        sampled(axes, ask.sample, ask.seed, ask.method) if ask.sample is not None else grid(axes, paired=ask.paired)
-    )
+    if ask.sample is not None:
+        values = sampled(axes, ask.sample, ask.seed, ask.method)
+    else:
+        values = one_at_a_time(axes) if ask.bounds else grid(axes, paired=ask.paired)
     options = {"verb": "plan", "gap": ask.gap, "time_limit_s": ask.time_limit_s}
 
     def point(index: int, sets: Sequence[str], key: str) -> Point:
@@ -107,9 +118,10 @@ def laid_out(ask: Ask) -> Plan:
         )
 
     base = point(BASE, plain, key_of({"content": content_key(question, options)}))
-    plan = Plan(question, axes, values, base, [])
+    plan = Plan(question, axes, values, base, ask.bounds and not drawn, [])
     first: InputError | None = None
-    for order in chains(axes, values, product=not ask.paired and not drawn):
+    orders = in_turn(len(values)) if ask.bounds else chains(axes, values, product=not ask.paired and not drawn)
+    for order in orders:
         before, line = base.key, []
         for i in order:
             sets = (*plain, *set_texts(axes, values[i]))

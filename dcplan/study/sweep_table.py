@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dcplan.answers.describe import describe
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.result import Cell, Result, Table
+from dcplan.study.bounds import AsIs
 from dcplan.study.point import ANSWERED, OK, PENDING
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def sweep_result(plan: Plan, seconds: float, shards: int, *, stopped: bool) -> R
         code,
         f"{plan.question.scenario.name}: {len(documents):,} points over {_over(plan)}: {words}{_spread(documents)}",
         scenario=describe(plan.question),
-        tables={"points": whole, "sweep": _short(plan, whole), "effects": _effects(plan, documents)},
+        tables={"points": whole, "sweep": _short(plan, whole), **_more(plan, documents)},
         warnings=warnings if unsure else [],
         run={"seconds": round(seconds, 3), "points": {str(i): round(s, 3) for i, s in sorted(plan.seconds.items())}},
     )
@@ -67,6 +68,7 @@ def _rows(plan: Plan, documents: list[Mapping[str, Any]], metrics: list[str]) ->
 
 
 def _cell(value: Any) -> Cell:
+    value = value.value if isinstance(value, AsIs) else value
     return value if isinstance(value, str | int | float) else json.dumps(value)
 
 
@@ -93,6 +95,26 @@ def _effects(plan: Plan, documents: list[Mapping[str, Any]]) -> Table:
             mean = statistics.fmean(costs) if costs else None
             rows.append((axis.key, _cell(value), len(costs), mean, min(costs, default=None), max(costs, default=None)))
     return Table(("axis", "value", "plans", "mean_npv_usd", "least_npv_usd", "most_npv_usd"), tuple(rows))
+
+
+def _more(plan: Plan, documents: list[Mapping[str, Any]]) -> dict[str, Table]:
+    return {"bounds": _swings(plan, documents)} if plan.bounds else {"effects": _effects(plan, documents)}
+
+
+def _swings(plan: Plan, documents: list[Mapping[str, Any]]) -> Table:
+    """Net present cost with each input at its bounds, the plan made anew; the widest first."""
+    rows: list[tuple[Cell, ...]] = []
+    gap = max((float(d["gap_frac"]) for d in documents if d["gap_frac"] is not None), default=0.0)
+    for n, axis in enumerate(plan.axes):
+        ends = [documents[1 + 2 * n], documents[2 + 2 * n]]
+        low, high = (d["metrics"].get(MAIN) for d in ends)
+        swing = abs(high - low) if isinstance(low, float) and isinstance(high, float) else None
+        near = swing is not None and swing <= gap * max(abs(low or 0.0), abs(high or 0.0))
+        note = "within the gap" if near else "; ".join(str(d["status"]) for d in ends if d["status"] != OK)
+        rows.append((axis.key, *axis.numbers, low, high, swing, note))
+    rows.sort(key=lambda r: -float(r[6]) if isinstance(r[6], float) else 1.0)
+    columns = ("input", "low", "now", "high", "npv_at_low_usd", "npv_at_high_usd", "swing_usd", "note")
+    return Table(columns, tuple(rows))
 
 
 def _over(plan: Plan) -> str:

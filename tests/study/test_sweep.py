@@ -277,3 +277,27 @@ def test_an_address_where_nobody_listens_is_refused(file: Path) -> None:
     done = subprocess.run(words, cwd=file.parent, capture_output=True, check=False)
     assert done.returncode == 2
     assert "no Dask scheduler at tcp://127.0.0.1:9" in done.stderr.decode()
+
+
+BOUNDED = TINY.replace(
+    "utility_mw: 4\n",
+    "utility_mw: 4\n    energy: {usd_per_kwh: {value: 0.08, low: 0.05, high: 0.14, source: a bill}}\n",
+)
+
+
+def test_each_input_at_its_bounds_is_a_plan_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "bounded.yaml"
+    file.write_text(BOUNDED, encoding="utf-8")
+    found = sweep(laid_out(Ask(str(file), bounds=True)), Store(tmp_path), Serial())
+    rows = found.tables["points"].records()
+    swings = found.tables["bounds"].records()
+    assert len(rows) == 1 + 2 * len(swings)
+    energy = next(r for r in swings if r["input"] == "sites.s.energy.usd_per_kwh")
+    assert (energy["low"], energy["now"], energy["high"]) == (0.05, 0.08, 0.14)
+    low = plan(str(file), sets=["sites.s.energy.usd_per_kwh=0.05"])
+    assert energy["npv_at_low_usd"] == pytest.approx(low.value("cost.npv_usd"), rel=0.005)
+    assert [r["swing_usd"] for r in swings] == sorted((r["swing_usd"] for r in swings), reverse=True)
+    drawn = laid_out(Ask(str(file), bounds=True, sample=8))
+    assert all(0.05 <= float(v[0]) <= 0.14 for v in drawn.values if drawn.axes[0].key.endswith("usd_per_kwh"))
+    with pytest.raises(InputError, match="makes its own axes"):
+        laid_out(Ask(str(file), bounds=True, sets=(RATE,)))
