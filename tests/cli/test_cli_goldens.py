@@ -12,6 +12,7 @@ from tests.cli.conftest import Ran
 VERBS = [
     "", "plan", "check", "train", "fabric", "facility", "validate", "calibrate", "show", "export", "schema", "doctor",
     "catalog", "catalog list", "catalog show", "catalog check", "tco", "import", "explain", "frontier",
+    "diff", "test", "sweep", "init",
 ]  # fmt: skip
 
 
