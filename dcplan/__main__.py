@@ -39,13 +39,19 @@ def run() -> int:
     except BrokenPipeError:
         return _quiet()
     except InputError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{_harmless(str(error))}\n")
         count = len(error.problems)
         sys.stderr.write(f"{count} error{'s' if count > 1 else ''}\n")
         return error.exit_code
     except Exception as error:  # the last door: never a bare traceback
         return _other(error)
     return _flushed(0)
+
+
+def _harmless(text: str) -> str:
+    """Text whose lines are no commands of a CI runner, whatever a file calls itself."""
+    lines = text.replace("##[", "# #[").split("\n")
+    return "\n".join(line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines)
 
 
 def _other(error: Exception) -> int:

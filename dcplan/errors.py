@@ -60,7 +60,8 @@ class Place:
 
     def __str__(self) -> str:
         """Return ``file:line:col``, or only the file when no line is known."""
-        return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        path = "".join(c if c.isprintable() else "?" for c in self.path)  # a name may hold a line end
+        return f"{path}:{self.line}:{self.column}" if self.line else path
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dcplan.answers.explain_flips import set_key
 from dcplan.provenance import Path
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import Question
@@ -43,9 +44,9 @@ def differences(name: str, before: Side, after: Side) -> dict[str, Table]:
     """Rows of inputs, decisions and metrics that differ."""
     a, b = before.result, after.result
     return {
-        "metrics_changed": Table(METRICS, tuple(_metrics(name, a, b))),
+        "metrics_changed": Table(METRICS, tuple(_metrics(name, a, b)) if a.metrics and b.metrics else ()),
         "inputs_changed": Table(INPUTS, tuple(_inputs(name, before, after))),
-        "decisions_changed": Table(DECISIONS, tuple(_decisions(name, a, b))),
+        "decisions_changed": Table(DECISIONS, tuple(_decisions(name, a, b)) if a.metrics and b.metrics else ()),
     }
 
 
@@ -57,13 +58,36 @@ def _inputs(name: str, before: Side, after: Side) -> Iterator[tuple[Cell, ...]]:
         trees = before.question.tree, after.question.tree
         for key in sorted(old.keys() | new.keys()):
             seen.add(key)
-            if key in old and key in new and _same(old[key][0], new[key][0]):
+            pair = [(side.question, own[key][0]) for side, own in ((before, old), (after, new)) if key in own]
+            if len(pair) == 2 and _same(pair[0][1], pair[1][1]) and _file_of(*pair[0]) == _file_of(*pair[1]):
                 continue
             pairs = list(zip(trees, (old, new), strict=True))
-            values = [_text(own[key][0]) if key in own else None for _, own in pairs]
+            values = [_text(own[key][0]) if key in own else _used(side, key)
+                      for (_, own), side in zip(pairs, (before, after), strict=True)]  # fmt: skip
             places = [str(tree.place(own[key][1])) if key in own else "" for tree, own in pairs]
-            yield name, _change(key, old, new), key, *values, *places
+            change = "changed" if None not in values else _change(key, old, new)
+            yield name, change, key, *values, *places
+    yield from _used_inputs(name, before, after, seen)
+
+
+def _used(side: Side, key: str) -> Cell:
+    """The value that an answer used where its scenario gives none: a default or the catalog's."""
+    question = side.question
+    if question is None:
+        return None
+    rows = (r for r in side.result.inputs if set_key(str(r["key"]), question) == key)
+    return next((_text(r["value"]) for r in rows), None)
+
+
+def _used_inputs(name: str, before: Side, after: Side, seen: set[str]) -> Iterator[tuple[Cell, ...]]:
+    """Values of the catalogs that both answers used; of saved results, what either was given, too."""
     first, second = ({str(r["key"]): r for r in side.result.inputs} for side in (before, after))
+    for key in sorted(first.keys() ^ second.keys()) if not seen else ():
+        row = first.get(key) or second[key]
+        if row["status"] == "input":
+            sides = [_text(side[key]["value"]) if key in side else None for side in (first, second)]
+            places = [str(side[key].get("at") or "") if key in side else "" for side in (first, second)]
+            yield name, _change(key, first, second), key, *sides, *places
     for key in sorted((first.keys() & second.keys()) - seen):
         one, other = first[key], second[key]
         told = {"input", "derived"} if seen else {"derived"}
@@ -71,6 +95,14 @@ def _inputs(name: str, before: Side, after: Side) -> Iterator[tuple[Cell, ...]]:
             continue
         yield (name, "changed", key, _text(one["value"]), _text(other["value"]), str(one.get("at") or ""),
                str(other.get("at") or ""))  # fmt: skip
+
+
+def _file_of(question: Question | None, value: Any) -> bytes | None:
+    """What stands in a model file that a scenario names."""
+    if question is None or not isinstance(value, str) or not value.endswith(".json"):
+        return None
+    path = question.folder / value
+    return path.read_bytes() if path.is_file() else None
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -66,7 +66,7 @@ def document(result: Result, fmt: Format, *, color: bool, verbose: bool) -> str:
     if fmt is Format.CSV:
         from dcplan.report.csvs import metrics_csv, table_csv
 
-        if result.metrics:
+        if result.metrics and result.verb != "frontier":  # its points are what is asked for
             return metrics_csv(result)
         return table_csv(next(iter(result.tables.values())))
     if fmt is Format.MD:

@@ -97,15 +97,21 @@ def sweep(
     triangular(low,mode,high).
     """
     from dcplan.cli.output import check_writable, emit
+    from dcplan.errors import InputError, Place, Problem
     from dcplan.report.progress import Counter
+    from dcplan.study.ask import Ask
     from dcplan.study.store import Store, home
-    from dcplan.study.sweep import Ask, laid_out, recall
+    from dcplan.study.sweep import laid_out, recall
     from dcplan.study.sweep import sweep as answer
     from dcplan.study.sweep_table import asked
 
     if out is not None:
         check_writable(out)
     part = shard_of(shard)
+    if collect and fresh:
+        raise InputError([Problem("DC050", "--fresh forgets what --collect would put together", Place("--fresh"))])
+    if points is not None and points.exists() and not points.is_dir():
+        raise InputError([Problem("DC006", "not a folder", Place(str(points)))])
     changes, overlays = tuple(sets or ()), tuple(catalogs or ())
     plan = laid_out(Ask(file, variant, changes, overlays, paired, sample, seed, method.value, bounds, gap, time_limit))
     store = Store(points or home() / "points")
@@ -174,8 +180,11 @@ def shard_of(text: str | None) -> Shard:
 
 def again(result: Result) -> None:
     """Say how to go on where something is left."""
-    if result.status in ("interrupted", "incomplete"):
-        failed = any(row["status"] not in ("ok", "infeasible", "pending") for row in result.tables["points"].records())
+    if result.status in ("interrupted", "incomplete") and "points" in result.tables:
+        left = {row["status"] for row in result.tables["points"].records()}
+        if left <= {"ok", "infeasible", "wrong"}:
+            return
+        failed = any(row["status"] in ("timeout", "error", "crashed") for row in result.tables["points"].records())
         words = [w for w in sys.argv[1:] if w != "--fresh"]
         flag = ["--retry-failed"] if failed and "--retry-failed" not in words else []
         sys.stderr.write(f"go on with: {shlex.join(['dcplan', *words, *flag])}\n")

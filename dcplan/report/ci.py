@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from dcplan.errors import Problem
-from dcplan.report.numbers import printable, shown
+from dcplan.report.numbers import limits_text, observed_text, printable
 from dcplan.result import Result
 
 MOST = 10
@@ -21,15 +21,23 @@ def junit(result: Result) -> str:
     by: dict[str, list[Mapping[str, Any]]] = {}
     for e in result.expectations:
         by.setdefault(str(e["scenario"]), []).append(e)
+    lost = _lost(result)
+    for plan in lost:
+        by.setdefault(str(plan["scenario"]), [])
     for name, rows in by.items():
+        own = [plan for plan in lost if plan["scenario"] == name]
         failed = [e for e in rows if e["passed"] is False and e["severity"] == "error"]
         skipped = [e for e in rows if e["passed"] is None]
         suite = Xml.SubElement(
-            suites, "testsuite", name=_xml(name), tests=str(len(rows)), failures=str(len(failed)), errors="0",
+            suites, "testsuite", name=_xml(name), tests=str(len(rows) + len(own)), failures=str(len(failed)),
+            errors=str(len(own)),
             skipped=str(len(skipped)),
         )  # fmt: skip
         for row in rows:
             _case(suite, name, row)
+        for plan in own:
+            case = Xml.SubElement(suite, "testcase", classname=_xml(name), name=_xml(f"plan {plan['variant']}".strip()))
+            Xml.SubElement(case, "error", message=_xml(str(plan["answer"])))
     Xml.indent(suites)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(suites, encoding="unicode") + "\n"
 
@@ -48,11 +56,17 @@ def _case(suite: Xml.Element, name: str, e: Mapping[str, Any]) -> None:
             Xml.SubElement(case, "system-out").text = text
 
 
+def _lost(result: Result) -> list[dict[str, Any]]:
+    """Plans that there are not: infeasible, or not found in time."""
+    table = result.tables.get("plans")
+    return [dict(r) for r in table.records() if r["status"] not in ("ok", "expectation_failed")] if table else []
+
+
 def said(e: Mapping[str, Any]) -> str:
     """An expectation and what was found, in one line."""
-    observed = "" if e["observed"] is None else f" = {shown(str(e['metric']), e['observed'])}"
+    observed = "" if e["observed"] is None else f" = {observed_text(e)}"
     owner = f" (owner: {e['owner']})" if e.get("owner") else ""
-    asked = f", asked {e['limit']}" if e["limit"] else ""
+    asked = f", asked {limits_text(e)}" if e["limit"] else ""
     return f"{e['metric']}{observed}{asked}{owner}" + (f": {e['note']}" if e.get("note") else "")
 
 
@@ -66,6 +80,10 @@ def github(result: Result) -> str:
         lines += [f"… and {len(rows) - MOST} more"] * (len(rows) > MOST)
     lines += [_plain(f"skipped {e['scenario']} {e['id']}: {e['reason']}") for e in result.expectations
               if e["passed"] is None]  # fmt: skip
+    lines += [
+        _note("error", str(row["status"]), f"{row['scenario']}:1:1", str(row["answer"])) for row in _lost(result)
+    ][:MOST]
+    lines += [_note("warning", str(w["code"]), "", str(w["message"])) for w in result.warnings if w["code"] == "gone"]
     lines += _conflicts(result)
     return "\n".join([*lines, _plain(result.headline)]) + "\n"
 
@@ -86,7 +104,7 @@ def problem_notes(problems: Iterable[Problem]) -> str:
     """Wrong input as GitHub annotations."""
     found = list(problems)
     lines = [
-        _note("error", p.code, str(p.place or ""), " ".join(x for x in (p.cause, p.hint, p.help) if x))
+        _note("error", p.code, str(p.place or ""), "; ".join(x for x in (p.cause, p.hint, p.help) if x))
         for p in found[:MOST]
     ]
     return "\n".join([*lines, *[f"… and {len(found) - MOST} more"] * (len(found) > MOST)]) + "\n"
@@ -115,7 +133,7 @@ def _property(text: str) -> str:
 
 def _plain(text: str) -> str:
     """A line of the log that is no command of the runner's, whatever a scenario calls itself."""
-    return printable(text).replace("::", ": :")
+    return printable(text).replace("::", ": :").replace("##[", "# #[")
 
 
 def _place(at: str) -> tuple[str, int, int]:

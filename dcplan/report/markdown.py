@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dcplan.report.numbers import in_order, is_number, shown
+from dcplan.report.numbers import in_order, is_number, limits_text, observed_text, shown
 from dcplan.report.terminal import SECTIONS
 from dcplan.result import Cell, Result, Table
 
@@ -15,7 +15,22 @@ LIMIT = 65_536
 """Characters of a GitHub comment."""
 FIRST_ROWS = 30
 """Rows of a long table; the rest is in the CSV export."""
-FIRST = ("racks", "jobs", "power", "cost", "cashflow", "binding", "conflict", "remedies")
+OPEN = ("metrics_changed", "states", "plans")
+"""Tables that a reader of a pull request looks at first."""
+FIRST = (
+    "states",
+    "metrics_changed",
+    "inputs_changed",
+    "decisions_changed",
+    "racks",
+    "jobs",
+    "power",
+    "cost",
+    "cashflow",
+    "binding",
+    "conflict",
+    "remedies",
+)
 
 
 def markdown(result: Result) -> str:
@@ -24,7 +39,7 @@ def markdown(result: Result) -> str:
     head = f"<!-- dcplan:{_comment(name)} -->\n**{escaped(result.headline)}**\n\n"
     head += _figures(result) + _expected(result) + _warnings(result)
     order = [*FIRST, *(key for key in SECTIONS if key not in FIRST)]
-    parts = [(key, _section(SECTIONS.get(key, key), result.tables[key])) for key in order
+    parts = [(key, _section(SECTIONS.get(key, key), result.tables[key], open_=key in OPEN)) for key in order
              if key in result.tables and result.tables[key].rows]  # fmt: skip
     text, left = head, []
     for key, part in parts:
@@ -63,10 +78,12 @@ def table_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(title: str, table: Table) -> str:
+def _section(title: str, table: Table, *, open_: bool = False) -> str:
     text = table_text(table.columns, table.rows[:FIRST_ROWS])
     more = len(table.rows) - FIRST_ROWS
     rest = f"\n{more:,} rows more\n" if more > 0 else ""
+    if open_:
+        return f"\n### {escaped(title)}\n\n{text}{rest}"
     return f"\n<details><summary>{html.escape(title)}</summary>\n\n{text}{rest}\n</details>\n"
 
 
@@ -85,8 +102,8 @@ def _expected(result: Result) -> str:
     rows = []
     for e in sorted(result.expectations, key=lambda e: (e["passed"] is not False, e["passed"] is not None)):
         name = " ".join(str(e[k]) for k in ("scenario", "variant") if e.get(k))
-        observed = shown(str(e["metric"]), e.get("observed")) if e.get("observed") is not None else ""
-        why = str(e.get("limit") or "") if e["passed"] is not None else str(e.get("reason") or "")
+        observed = observed_text(e) if e.get("observed") is not None else ""
+        why = limits_text(e) if e["passed"] is not None else str(e.get("reason") or "")
         row = (verdict(e), str(e.get("id") or ""), str(e["metric"]), observed, why, str(e.get("owner") or ""),
                str(e.get("note") or ""))  # fmt: skip
         rows.append((name, *row) if many else row)

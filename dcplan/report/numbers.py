@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from dcplan.result import Metric
 from dcplan.units import money
@@ -71,3 +72,23 @@ def in_order(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
         return (PREFIXES.index(first) if first in PREFIXES else len(PREFIXES), key)
 
     return {key: metrics[key] for key in sorted(metrics, key=rank)}
+
+
+def limits_text(e: Mapping[str, Any]) -> str:
+    """Limits of an expectation in the unit in which its metric is shown."""
+    marks = (("max", "<="), ("min", ">="), ("equals", "="))
+    own = [f"{mark} {_told(e, float(e[key]))}" for key, mark in marks if e.get(key) is not None]
+    return ", ".join([*own, *(x for x in str(e.get("limit") or "").split(", ") if x.startswith("change"))])
+
+
+def observed_text(e: Mapping[str, Any]) -> str:
+    """What was found, in the unit in which the metric is shown."""
+    return _told(e, e["observed"])
+
+
+def _told(e: Mapping[str, Any], value: float) -> str:
+    """A figure of an expectation; in full where it and its limit would look the same."""
+    key, seen = str(e["metric"]), e.get("observed")
+    limits = [e[k] for k in ("max", "min", "equals") if e.get(k) is not None]
+    alike = any(shown(key, x) == shown(key, seen) and x != seen for x in limits)
+    return f"{value:,.10g}" if alike else shown(key, value)

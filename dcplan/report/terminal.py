@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import IO, Any
+from typing import IO
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from dcplan.report.numbers import is_number, printable, shown
+from dcplan.report.numbers import is_number, limits_text, observed_text, printable, shown
 from dcplan.result import Cell, Result, Table
 
 SECTIONS = {
@@ -222,19 +222,12 @@ def _expectations(console: Console, result: Result) -> None:
     for e in result.expectations:
         name = " ".join(str(e[k]) for k in ("scenario", "variant") if e.get(k))
         mark = {True: "ok  ", False: "FAIL" if e["severity"] == "error" else "warn", None: "skip"}[e["passed"]]
-        observed = "" if e["observed"] is None else f" = {shown(e['metric'], e['observed'])},"
+        observed = "" if e["observed"] is None else f" = {observed_text(e)},"
         owner = f" (owner: {e['owner']})" if e["owner"] and e["passed"] is False else ""
-        tail = f" {e['reason']}" if e["reason"] else f" asked {_limits(e)}"
+        tail = f" {e['reason']}" if e["reason"] else f" asked {limits_text(e)}"
         where = f" {e['at']}" if e.get("at") and e["passed"] is False else ""
         line = f"{mark} {name} {e['id']}: {e['metric']}{observed}{tail}{owner}{where}".replace("  ", " ", not name)
         console.print(printable(line), markup=False)
-
-
-def _limits(e: dict[str, Any]) -> str:
-    """Limits of an expectation in the unit in which the metric is shown."""
-    marks = (("max", "<="), ("min", ">="), ("equals", "="))
-    own = [f"{mark} {shown(e['metric'], float(e[key]))}" for key, mark in marks if e.get(key) is not None]
-    return ", ".join([*own, *(x for x in str(e.get("limit") or "").split(", ") if x.startswith("change"))])
 
 
 def _counts(console: Console, result: Result, *, verbose: bool) -> None:

@@ -125,7 +125,7 @@ def split_sets(sets: Sequence[str]) -> tuple[list[Axis], list[str]]:
     --------
     >>> axes, plain = split_sets(["a.b=range(1,3)", "c=[1,2]", "d=x,y"])
     >>> [(x.key, x.values) for x in axes], plain
-    ([('a.b', (1.0, 2.0, 3.0)), ('d', ('x', 'y'))], ['c=[1,2]'])
+    ([('a.b', (1, 2, 3)), ('d', ('x', 'y'))], ['c=[1,2]'])
     """
     axes, plain, problems = [], [], []
     for text in sets:
@@ -197,6 +197,9 @@ def _axis(key: str, kind: str, arguments: Sequence[Any]) -> Axis:
         if not arguments or any(a == "" for a in arguments):
             msg = "an empty value"
             raise ValueError(msg)
+        if any(a == b and type(a) is type(b) for i, a in enumerate(arguments) for b in arguments[:i]):
+            msg = "the same value twice"
+            raise ValueError(msg)
         return Axis(key, tuple(arguments))
     numbers = [_number(a, kind) for a in arguments]
     lengths = {"range": (2, 3), "linspace": (3,), "logspace": (3,), "triangular": (3,)}.get(kind, (2,))
@@ -205,7 +208,9 @@ def _axis(key: str, kind: str, arguments: Sequence[Any]) -> Axis:
         raise ValueError(msg)
     if kind in SPREADS:
         return Axis(key, (), kind, _spread(kind, numbers))
-    return Axis(key, tuple(float(f"{x:.{DIGITS}g}") for x in _STEPPED[kind](numbers)), kind)
+    found = [float(f"{x:.{DIGITS}g}") for x in _STEPPED[kind](numbers)]
+    whole = all(isinstance(a, int) for a in arguments) and all(x.is_integer() for x in found)
+    return Axis(key, tuple(int(x) if whole else x for x in found), kind)
 
 
 def _number(value: Any, kind: str) -> float:
@@ -229,6 +234,9 @@ def _spread(kind: str, numbers: list[float]) -> tuple[float, ...]:
 
 def _stepped(numbers: list[float]) -> list[float]:
     first, last, step = (*numbers, 1.0)[:3]
+    if len(numbers) == 2 and abs(last - first) < 1.0:
+        msg = f"a step is needed between {first:g} and {last:g}: {FORMS['range']}"
+        raise ValueError(msg)
     if step == 0.0 or (last - first) / step < 0.0:
         msg = f"a step of {step:g} does not lead from {first:g} to {last:g}"
         raise ValueError(msg)

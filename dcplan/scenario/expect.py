@@ -22,7 +22,7 @@ PLAN_METRICS = (
     "carbon.with_cloud_t", "compute.pflop_days", "time.finish_days",
 )  # fmt: skip
 BASE = "base"
-"""What a change is against where nothing else is named: the revision that ``--base`` names."""
+"""What a change is against where nothing else is named: what ``--base`` names, else a variant of this name."""
 FILE = "file"
 """The scenario without a variant, in ``against`` and ``when``."""
 FUTURE_METRICS = (
@@ -50,6 +50,9 @@ def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Prob
     """Expectations on metrics that no plan has (DC040), or against what there is not; other verbs' are left to them."""
     known = known_metrics(scenario, catalog)
     problems = []
+    if FILE in scenario.scenarios:
+        cause = f"`{FILE}` has a meaning of its own in `against:` and `when:`"
+        problems.append(tree.problem("DC015", cause, ("scenarios", FILE), key=True))
     for i, expectation in enumerate(scenario.expect):
         against = expectation.against or BASE
         if against not in (BASE, FILE, *scenario.scenarios):
@@ -90,7 +93,8 @@ def _one(e: Expectation, values: Values, bases: Mapping[str, Values | str], vari
     row: dict[str, Any] = {
         "id": e.id, "metric": e.metric, "severity": e.severity, "owner": e.owner, "note": e.note,
         "observed": None, "limit": None, "min": e.min, "max": e.max, "equals": e.equals, "passed": None, "reason": "",
-        "base": None, "against": e.against,
+        "base": None, "against": e.against, "change_min": e.change_min, "change_max": e.change_max,
+        "change_pct_min": e.change_pct_min, "change_pct_max": e.change_pct_max,
     }  # fmt: skip
     if e.when is not None and not fnmatch.fnmatchcase(variant, e.when):
         return row | {"reason": f"only for {e.when}"}
@@ -102,8 +106,8 @@ def _one(e: Expectation, values: Values, bases: Mapping[str, Values | str], vari
     row["observed"] = observed
     tests = _absolute(e, observed)
     if _changes(e):
-        base = bases.get(e.against or BASE, f"needs a base ({e.against or BASE}): dcplan test --base git:REV")
-        before = base if isinstance(base, str) else base.get(e.metric, 0.0)
+        base = bases.get(e.against or BASE, "needs a base: dcplan test --base git:REV")
+        before = base if isinstance(base, str) else _of_base(base, e.metric)
         if isinstance(before, int | float):
             row["base"] = before
             tests += _relative(e, observed, float(before))
@@ -112,6 +116,14 @@ def _one(e: Expectation, values: Values, bases: Mapping[str, Values | str], vari
     row["limit"] = ", ".join(text for _, text in tests) or None
     row["passed"] = all(ok for ok, _ in tests) if tests else None
     return row
+
+
+def _of_base(base: Values, metric: str) -> float | str | None:
+    """A metric of a base; a system that the base does not buy has none of it."""
+    if not base:
+        return "there is no plan at the base"
+    counted = metric.split(".", maxsplit=1)[0] in ("racks", "accelerators", "switches")
+    return base.get(metric, 0.0 if counted else "the base has no such metric")
 
 
 def _changes(e: Expectation) -> bool:

@@ -93,6 +93,9 @@ def _blobs(top: Path, commit: str) -> Iterator[tuple[str, bytes]]:
         head, _, name = entry.partition(b"\t")
         mode, kind, blob, size = head.decode().split()
         path = os.fsdecode(name)
+        parts = path.split("/")
+        if path.startswith("/") or any(p in ("", ".", "..", ".git") or "\\" in p for p in parts):
+            raise _problem(f"the revision holds a path that leaves it: {path[:80]!r}", commit)
         if kind == "blob" and mode.startswith("100") and path.endswith(SUFFIXES) and int(size) <= MAX_BYTES:
             wanted.append((path, blob))
     if len(wanted) > MOST_FILES:

@@ -180,6 +180,31 @@ def _addresses_scenario(data: Any, parts: list[str]) -> bool:
     return _has_ids(node)
 
 
+def canonical_key(tree: Tree, key: str) -> tuple[str, ...]:
+    """What a key addresses, whatever its quotes, and whether lists are addressed by id or by place.
+
+    Examples
+    --------
+    >>> tree = Tree({"sites": [{"id": "a"}]})
+    >>> canonical_key(tree, 'sites."a".utility_mw') == canonical_key(tree, "sites.0.utility_mw")
+    True
+    """
+    parts, found = split_key(key), list[str]()
+    if len(parts) >= 3 and parts[0] in CATALOG_PREFIXES and not _addresses_scenario(tree.data, parts):
+        parts = ["prices", *parts[1:]]
+    node = tree.data
+    for part in parts:
+        index = _list_index(node, part) if isinstance(node, list) else None
+        if index is not None:
+            own = node[index].get("id") if isinstance(node[index], dict) else None
+            found.append(str(own) if own is not None else str(index))
+            node = node[index]
+        else:
+            found.append(part)
+            node = node.get(part) if isinstance(node, dict) else None
+    return tuple(found[:-1] if found[-1] == "value" and len(found) > 1 else found)
+
+
 def _list_index(node: list[Any], head: str) -> int | None:
     for i, item in enumerate(node):
         if isinstance(item, dict) and str(item.get("id")) == head:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dcplan.answers.check import check
-from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError, Problem
+from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import load
 from dcplan.study.kept import scenario_files
@@ -47,6 +47,11 @@ def check_all(
                 (name, one or "", found.status, row["cause"], row["code"], row["place"], row["remedy"])
                 for row in (conflict.records() if conflict is not None else ())
             ]
+    if not rows and not problems:
+        cause = (
+            f"no scenario {variant!r} in any file" if variant else "no scenario here: a file whose key is `dcplan: 1`"
+        )
+        problems.append(Problem("DC013" if variant else "DC006", cause, Place(", ".join(files))))
     if problems:
         raise InputError(dict.fromkeys(problems))
     bad = len({(row[0], row[1]) for row in rows if row[2] == "infeasible"})

@@ -8,6 +8,7 @@ from pathlib import Path
 from dcplan.answers.diff import DECISIONS, INPUTS, METRICS, Side, differences
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Cell, Result, Table
+from dcplan.scenario.load import load
 from dcplan.study.engines import Engine
 from dcplan.study.kept import Kept, Wanted, plans
 from dcplan.study.refs import Ref, resolved
@@ -51,13 +52,26 @@ def diff(  # noqa: PLR0913 - the flags of the verb
         When a reference names nothing, or a scenario is wrong.
     """
     first, second = resolved(before, after, home), resolved(after, before, home)
+    if sets and second.result is not None:
+        cause = f"{after} is a saved result: --set changes a scenario"
+        raise InputError([Problem("DC050", cause, Place("--set"), help="name the scenario that it was made from")])
+    if any(r.result is not None for r in (first, second)) and any(len(r.files) > 1 for r in (first, second)):
+        cause = "one saved result against a folder: name the scenario that it belongs to"
+        raise InputError([Problem("DC006", cause, Place(f"{before} {after}"))])
     options = (tuple(catalogs), gap, time_limit_s)
     wanted = {
         (side, name): Wanted(str(path), variant, tuple(sets) if side else (), *options)
         for side, ref in enumerate((first, second))
         for name, path in _paired(ref, first, second).items()
+        if variant is None or _has(path, variant)
     }
-    kept = plans(list(wanted.values()), Store(home / "plans"), engine, fresh=fresh) if wanted else {}
+    try:
+        kept = plans(list(wanted.values()), Store(home / "plans"), engine, fresh=fresh) if wanted else {}
+    except InputError as error:
+        raise second.told(first.told(error)) from error
+    if not wanted and not (first.result and second.result):
+        cause = f"no scenario {variant!r} on either side"
+        raise InputError([Problem("DC013", cause, Place("--scenario"))])
     answers = {key: kept[w] for key, w in wanted.items()}
     tables: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in TABLES}
     states: list[tuple[Cell, ...]] = []
@@ -65,16 +79,15 @@ def diff(  # noqa: PLR0913 - the flags of the verb
     for name in sorted({n for _, n in _names(first, second)}):
         sides = [_side(ref, answers.get((i, name))) for i, ref in enumerate((first, second))]
         if sides[0] is None or sides[1] is None:
-            there = sides[0] or sides[1]
             state = "added" if sides[0] is None else "removed"
             states.append((name, state, *("" if s is None else s.result.headline for s in sides)))
-            parts.append(f"{name} {state}: {there.result.headline}" if there else name)
+            parts.append(f"{name} {state}")
             continue
         found = differences(name, sides[0], sides[1])
         for key, table in found.items():
             tables[key] += [_shown(key, row, first, second) for row in table.rows]
         if sides[0].result.status != sides[1].result.status:
-            states.append((name, "status", sides[0].result.status, sides[1].result.status))
+            states.append((name, "status", *(_state(s.result) for s in sides if s)))
         parts.append(_headline(name, sides[0].result, sides[1].result, found))
     differs = any(tables.values()) or bool(states)
     many = "" if len(parts) <= 1 else f"{len(parts)} scenarios; "
@@ -88,6 +101,14 @@ def diff(  # noqa: PLR0913 - the flags of the verb
         | {"states": Table(STATES, tuple(states))},
         warnings=_warnings([s.result for i, n in answers if (s := _side((first, second)[i], answers[i, n]))]),
     )
+
+
+def _has(path: Path, variant: str) -> bool:
+    """Whether a scenario has a variant; one that does not load is told so later."""
+    try:
+        return variant in load(str(path)).scenario.scenarios
+    except InputError:
+        return True
 
 
 def _paired(ref: Ref, first: Ref, second: Ref) -> dict[str, Path]:
@@ -112,6 +133,10 @@ def _names(first: Ref, second: Ref) -> list[tuple[int, str]]:
         cause = f"neither {first.text} nor {second.text} names a scenario or a result"
         raise InputError([Problem("DC006", cause, Place("diff"))])
     return found
+
+
+def _state(result: Result) -> str:
+    return result.status if result.metrics else f"{result.status}: {result.headline}"
 
 
 def _side(ref: Ref, kept: Kept | None) -> Side | None:
@@ -142,11 +167,11 @@ def _headline(name: str, a: Result, b: Result, found: dict[str, Table]) -> str:
                          + (", within gap" if row["within_gap"] else ""))  # fmt: skip
     peak = by.get("power.peak_facility_mw")
     if peak is not None and isinstance(peak["before"], float) and isinstance(peak["after"], float):
-        words.append(f"peak {peak['before']:.1f} to {peak['after']:.1f} MW")
+        words.append(f"peak {peak['before']:.4g} to {peak['after']:.4g} MW")
     if a.status != b.status:
         words.append(f"{a.status} to {b.status}")
-    words.append(f"{counts['inputs_changed']} inputs, {counts['decisions_changed']} decisions, "
-                 f"{counts['metrics_changed']} figures changed")  # fmt: skip
+    names = (("inputs_changed", "input"), ("decisions_changed", "decision"), ("metrics_changed", "figure"))
+    words.append(", ".join(f"{counts[k]} {word}{'s' * (counts[k] != 1)}" for k, word in names) + " changed")
     return f"{name} " + ", ".join(words)
 
 

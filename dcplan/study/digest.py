@@ -6,13 +6,16 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import dcplan
+from dcplan.catalog.locate import data_dir
 from dcplan.result import SCHEMA
 from dcplan.scenario.load import Question
 
+ENGINES = ("highspy", "numpy", "scipy", "pyomo")
 UNSOLVED = ("catalogs", "description", "expect", "extends", "overrides", "scenarios", "sweep")
 """Parts of a scenario that no plan depends on: what is in them has been merged, or is judged afterwards."""
 
@@ -61,10 +64,16 @@ def _digest(path: Path) -> str:
 
 @functools.cache
 def code_digest() -> str:
-    """Digest of dcplan's own code: another version may answer otherwise."""
+    """Digest of dcplan's own code and tables, and of the versions of what solves: others may answer otherwise."""
     root = Path(dcplan.__file__).parent
     found = hashlib.sha256(dcplan.__version__.encode())
     for path in sorted(root.rglob("*.py")):
         found.update(str(path.relative_to(root)).encode())
         found.update(path.read_bytes())
+    tables = data_dir("catalogs")
+    for path in sorted(p for p in tables.rglob("*") if p.is_file()):  # tables are no part of the catalog's own digest
+        found.update(str(path.relative_to(tables)).encode())
+        found.update(path.read_bytes())
+    for package in ENGINES:
+        found.update(f"{package} {metadata.version(package)}".encode())
     return found.hexdigest()

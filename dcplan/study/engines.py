@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -56,11 +57,31 @@ class Engine(Protocol):
         ...
 
 
+class Stopped(Exception):  # noqa: N818 - no error: a stop was asked for
+    """A task ended because a stop was asked for; it has no outcome."""
+
+
+_STOPS: list[Stop] = []
+
+
+def asked_to_stop() -> bool:
+    """Whether the run in this process was asked to stop; in a worker the parent decides."""
+    return any(stop() for stop in _STOPS)
+
+
 class Serial:
     """One task after the other, here."""
 
     def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
-        """Every task that ended, chain by chain."""
+        """Every task that ended, chain by chain; one that is at work is asked to end."""
+        _STOPS.append(stop)
+        try:
+            yield from self._run(chains, work, stop)
+        finally:
+            _STOPS.remove(stop)
+
+    @staticmethod
+    def _run(chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
         for chain in chains:
             before = chain.before
             for task in chain.tasks:
@@ -68,6 +89,8 @@ class Serial:
                     return
                 try:
                     value = work(task, before)
+                except Stopped:
+                    return
                 except Exception as error:  # a task that fails is a row, not the end
                     yield Done(task, ERROR, message=told(error))
                     continue
@@ -118,7 +141,8 @@ class Processes:
                 try:
                     while queue and len(running) < most and (not alone or not running):
                         line = queue[0]
-                        running[pool.submit(work, line.task, line.before)] = line
+                        with _quiet_start():
+                            running[pool.submit(work, line.task, line.before)] = line
                         queue.popleft()
                 except BrokenProcessPool:
                     pool = self._again(pool)
@@ -171,6 +195,16 @@ class Processes:
             if child.pid in ours:
                 child.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _quiet_start() -> Iterator[None]:
+    """Workers that start now never see Ctrl-C: it is the parent's affair."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _struck(line: Line, suspects: deque[Line], free: deque[Line], *, alone: bool) -> Done | None:

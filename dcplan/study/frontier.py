@@ -30,7 +30,7 @@ from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key, key_of
 from dcplan.study.engines import Engine, Serial
-from dcplan.study.frontier_point import MET, SLACK, Axis, Step, prepared, solve_step
+from dcplan.study.frontier_point import CONTENT, MET, SLACK, Axis, Step, complete, prepared, solve_step
 from dcplan.study.lines import run_lines
 from dcplan.study.point import CRASHED, FAILED
 from dcplan.study.store import Memory, Store
@@ -95,8 +95,8 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     problems = presolve(question, built)
     if problems:
         return replace(impossible(question, built, problems), verb="frontier")
-    content = content_key(question, {"verb": "frontier", "x": x, "y": y, "gap": gap, "time_limit_s": time_limit_s})
-    asked = (str(question.file.resolve()), variant, tuple(sets), tuple(str(Path(c).resolve()) for c in catalogs), x, y)
+    content = content_key(question, CONTENT)
+    asked = (str(question.file.absolute()), variant, tuple(sets), tuple(str(Path(c).resolve()) for c in catalogs), x, y)
     known: dict[int, Document] = {}
     halt = stop or (lambda: False)
 
@@ -105,7 +105,7 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     def run(lines: Sequence[Sequence[Step]], start: Document | None) -> None:
         for step in itertools.chain.from_iterable(lines):
             found = keep.get(step.key)
-            if found is not None:
+            if found is not None and complete(found):
                 known[step.index] = found
         run_lines(lines, start, solve_step, keep, runner, known, stop=halt, told=ended)
 
@@ -114,8 +114,20 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
             progress(sum(i >= 0 for i in known) + 1, points)
 
     def step(index: int, goal: str, before: str, share: float, **more: Any) -> Step:
-        key = key_of({"content": content, "goal": goal, "before": before, "more": more, "share": share})
-        return Step(index, key, *asked, goal, gap=gap, time_limit_s=max(share * time_limit_s, 1.0), **more)
+        key = key_of(
+            {
+                "content": content,
+                "x": x,
+                "y": y,
+                "gap": gap,
+                "limit": time_limit_s,
+                "goal": goal,
+                "before": before,
+                "more": more,
+                "share": share,
+            }
+        )
+        return Step(index, key, content, *asked, goal, gap=gap, time_limit_s=max(share * time_limit_s, 1.0), **more)
 
     keep = store if store is not None else Memory()
     first = step(FIRST, "x", "", ENDS_SHARE / 3)
@@ -174,6 +186,10 @@ def _axes(question: Question, x: str, y: str, points: int) -> tuple[Axis, Axis]:
     known = [*METRICS, *jobs]
     problems = []
     found = []
+    if not y:
+        raise InputError(
+            [Problem("DC015", "the second metric is missing", Place("--y"), help="one of " + ", ".join(known))]
+        )
     for flag, key in (("--x", x), ("--y", y)):
         measure = measure_of(key)
         if measure is None or (key not in METRICS and key not in jobs):
@@ -223,7 +239,8 @@ def _answer(
             rows.append((i + 1, None, None, None, None, None, None, d["status"]))
             continue
         here = first.metric(d["x"]), second.metric(d["y"])
-        price = (here[0] - before[0]) / (before[1] - here[1]) if before and abs(before[1] - here[1]) > 1e-9 else None
+        gained = math.copysign(1.0, second.factor) * (before[1] - here[1]) if before else 0.0
+        price = (here[0] - before[0]) / gained if before and abs(gained) > 1e-9 else None
         words = ", ".join(f"{int(float(n or 0)):,} {k}" for k, n in d["systems"].items()) or "rented alone"
         rows.append((i + 1, *here, d["gap_frac"], price, d["total"], words, d["status"]))
         before = here

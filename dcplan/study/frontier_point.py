@@ -14,9 +14,12 @@ from dcplan.planning.audit.measures import measured
 from dcplan.planning.goal import CARBON, DAYS, Goal, Limit, measure_of
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.menu.types import Menu
+from dcplan.planning.solve import highs
 from dcplan.planning.solve.run import Solved, solve_menu
 from dcplan.scenario.load import Question, load
-from dcplan.study.point import packed, unpacked
+from dcplan.study.digest import content_key
+from dcplan.study.engines import Stopped, asked_to_stop
+from dcplan.study.point import packed, readable, unpacked
 from dcplan.units import DAYS_PER_QUARTER
 
 SLACK = 1e-6
@@ -24,6 +27,8 @@ SHORTEST = 0.05
 """Shortest run lengths offered, over the longest."""
 LENGTHS = 120
 """Lengths offered between the shortest and the longest."""
+CONTENT = {"verb": "frontier"}
+"""What the digest of a frontier's inputs is marked with."""
 MET = "met"
 """Nothing is left to tighten: the point before reached the end."""
 
@@ -62,6 +67,7 @@ class Step:
 
     index: int
     key: str
+    content: str
     file: str
     variant: str | None
     sets: tuple[str, ...]
@@ -100,17 +106,20 @@ def _lengths(question: Question, axes: tuple[Axis, Axis]) -> dict[str, tuple[flo
 
 @functools.lru_cache(maxsize=2)
 def _asked(
-    file: str, variant: str | None, sets: tuple[str, ...], catalogs: tuple[str, ...], x: str, y: str
+    content: str, file: str, variant: str | None, sets: tuple[str, ...], catalogs: tuple[str, ...], x: str, y: str
 ) -> tuple[Question, Built]:
     """Question and menu, made once in a worker."""
     question = load(file, variant=variant, sets=sets, catalogs=catalogs)
+    if content_key(question, CONTENT) != content:
+        msg = f"{question.file.name} or a file that it names changed during the run"
+        raise RuntimeError(msg)
     return question, prepared(question, axis_of(x), axis_of(y))
 
 
 def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """Solve a point of a frontier, starting from the plan of the one before it."""
     began = time.monotonic()
-    question, built = _asked(step.file, step.variant, step.sets, step.catalogs, step.x, step.y)
+    question, built = _asked(step.content, step.file, step.variant, step.sets, step.catalogs, step.x, step.y)
     x, y = axis_of(step.x), axis_of(step.y)
     reached = float(before["reached"]) if before and before.get("line") == step.to_y else step.from_y
     menu, most = built.menu, math.nan
@@ -127,12 +136,23 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
         menu = replace(menu, goal=Goal((x if step.goal == "x" else y).measure))
     given = str(before.get("start") or "") if before else ""
     near = unpacked(given) if given else None
-    solved = solve_menu(menu, question, gap=step.gap, time_limit_s=step.time_limit_s, near=near)
+    solved = solve_menu(menu, question, gap=step.gap, time_limit_s=step.time_limit_s, near=near, stop=asked_to_stop)
+    if solved.status == highs.INTERRUPTED:
+        raise Stopped
     here = _found(solved, question, built.menu, (x, y))
     if step.goal == "limited":
         here["line"] = step.to_y
         here["reached"] = min(most, here["y"]) if here["y"] is not None else most
     return {**_document(solved.status, before, here), "seconds": time.monotonic() - began}
+
+
+def complete(document: Mapping[str, Any]) -> bool:
+    """Whether a kept document is one that :func:`solve_step` may have written of a point that was reached."""
+    if document.get("status") == MET:
+        return isinstance(document.get("reached"), float)
+    there = isinstance(document.get("x"), float) and isinstance(document.get("y"), float)
+    numbers = all(isinstance(document.get(k), int | float) for k in ("value", "bound", "gap_frac", "searched"))
+    return there and numbers and isinstance(document.get("systems"), dict) and readable(str(document.get("start")))
 
 
 def _found(solved: Solved, question: Question, menu: Menu, axes: tuple[Axis, Axis]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from dcplan.errors import (
 )
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.expect import BASE, FILE, Values, evaluate
-from dcplan.scenario.load import load
+from dcplan.scenario.load import Question, load
 from dcplan.scenario.schema import Expectation
 from dcplan.study.engines import Engine
 from dcplan.study.kept import Kept, Wanted, plans
@@ -50,6 +50,8 @@ class Case:
     base: Wanted | None
     reason: str
     """Why there is no base."""
+    beside: tuple[Wanted, ...] = ()
+    """Variants of the same file that expectations are against."""
 
 
 def gates(  # noqa: PLR0913 - the flags of the verb
@@ -87,13 +89,40 @@ def gates(  # noqa: PLR0913 - the flags of the verb
         With the problems of all scenarios.
     """
     cases = _cases(files, home, base, variant, (tuple(catalogs), gap, time_limit_s))
-    asked = [w for case in cases for w in (case.wanted, case.base) if w is not None]
+    asked = [w for case in cases for w in (case.wanted, case.base, *case.beside) if w is not None]
     kept = plans(list(dict.fromkeys(asked)), Store(home / "plans"), engine, fresh=fresh)
     reference = resolved(base, files[0], home).result if base else None
-    rows = [row for case in cases for row in _checked(case, cases, kept, reference, base)]
+    if reference is not None and reference.verb != "plan":
+        cause = f"a result of `{reference.verb}`: a plan is needed"
+        raise InputError([Problem("DC006", cause, Place(str(base)), help="dcplan plan FILE -f json -o base.json")])
+    rows = [row for case in cases for row in _checked(case, kept, reference, base)]
     rows.sort(key=lambda row: ORDER.index(row["result"]))
     own = [kept[case.wanted] for case in cases]
-    return _result(cases, own, rows, error_on_warning=error_on_warning, exit_zero=exit_zero)
+    gone = _gone(files, home, base, cases, kept) if base and reference is None and variant is None else []
+    return _result(cases, own, rows, gone, error_on_warning=error_on_warning, exit_zero=exit_zero)
+
+
+def _gone(files: Sequence[str], home: Path, base: str, cases: Sequence[Case], kept: Mapping[Wanted, Kept]) -> list[str]:
+    """Expectations, and scenarios with some, that the base has and that are not there any more."""
+    found = []
+    now: dict[str, set[str]] = {}
+    for case in cases:
+        now.setdefault(str(Path(case.wanted.file)), set()).update(
+            e.id for e in kept[case.wanted].question.scenario.expect
+        )
+    for text in files:
+        own, other = resolved(text, text, home), resolved(base, text, home)
+        lone = next(iter(own.files.values())) if len(own.files) == 1 else None
+        for name, path in other.files.items():
+            try:
+                before = {e.id for e in load(str(path)).scenario.expect}
+            except InputError:
+                continue  # a base that does not load is refused where it is needed
+            here = own.files.get(name) or (lone if len(other.files) == 1 else None)
+            lost = sorted(before - now.get(str(here), set()))
+            if lost:
+                found.append(f"{name}: expectations of {base} that are gone: {', '.join(lost)}")
+    return found
 
 
 def _cases(
@@ -119,13 +148,20 @@ def _cases(
             for one in variants:
                 needed = any(_against_base(e, one) for e in question.scenario.expect)
                 before, reason = _base(other, base, name, path, one, options) if needed else (None, "")
-                found.append(Case(shown, Wanted(str(path), one, (), *options), before, reason))
+                beside = tuple(Wanted(str(path), v, (), *options) for v in _others(question))
+                found.append(Case(shown, Wanted(str(path), one, (), *options), before, reason, beside))
     if problems:
         raise InputError(dict.fromkeys(problems))
     if not found:
         cause = f"no scenario {variant!r} in any file"
         raise InputError([Problem("DC013", cause, Place("--scenario"), did_you_mean(str(variant), names))])
     return list(dict.fromkeys(found))
+
+
+def _others(question: Question) -> list[str | None]:
+    """Variants that expectations are against; None for the file without any."""
+    named = {e.against or BASE for e in question.scenario.expect} & {FILE, *question.scenario.scenarios}
+    return [None if name == FILE else name for name in sorted(map(str, named))]
 
 
 def _against_base(e: Expectation, variant: str | None) -> bool:
@@ -147,22 +183,19 @@ def _base(
     if file is None:
         return None, f"new: not in {base}"
     try:
-        load(str(file), variant=variant, catalogs=options[0])
+        if variant is not None and variant not in load(str(file), catalogs=options[0]).scenario.scenarios:
+            return None, f"new: no scenario {variant!r} in {base}"
     except InputError as error:
-        return None, f"{base} has no answer: {other.shown(str(error.problems[0].cause))}"
+        raise other.told(error) from error
     return Wanted(str(file), variant, (), *options), ""
 
 
 def _checked(
-    case: Case, cases: Sequence[Case], kept: Mapping[Wanted, Kept], reference: Result | None, base: str | None
+    case: Case, kept: Mapping[Wanted, Kept], reference: Result | None, base: str | None
 ) -> list[dict[str, Any]]:
     """Every expectation of a case with what became of it."""
     own = kept[case.wanted]
-    bases: dict[str, Values | str] = {
-        other.wanted.variant or FILE: _values(kept[other.wanted].result)
-        for other in cases
-        if other.wanted.file == case.wanted.file
-    }
+    bases: dict[str, Values | str] = {other.variant or FILE: _values(kept[other].result) for other in case.beside}
     if case.base is not None:
         bases[BASE] = _values(kept[case.base].result)
     elif reference is not None:
@@ -192,10 +225,16 @@ def _verdict(e: Mapping[str, Any]) -> str:
 
 
 def _result(
-    cases: Sequence[Case], kept: Sequence[Kept], rows: list[dict[str, Any]], *, error_on_warning: bool, exit_zero: bool
+    cases: Sequence[Case],
+    kept: Sequence[Kept],
+    rows: list[dict[str, Any]],
+    gone: Sequence[str],
+    *,
+    error_on_warning: bool,
+    exit_zero: bool,
 ) -> Result:
     counts = Counter(row["result"] for row in rows)
-    failed = bool(counts[FAILED] or (error_on_warning and counts[WARNING]))
+    failed = bool(counts[FAILED] or (error_on_warning and (counts[WARNING] or gone)))
     codes = {EXIT_NO} if failed and not exit_zero else set()
     codes |= {k.result.exit_code for k in kept} - {EXIT_NO, EXIT_OK}
     code = next((c for c in WORST if c in codes), EXIT_OK)
@@ -205,7 +244,7 @@ def _result(
     text = f"{len(cases)} plans, {len(rows)} expectations: {words or 'none'}"
     status = {EXIT_INFEASIBLE: "infeasible", EXIT_INCOMPLETE: "incomplete", EXIT_INTERRUPTED: "interrupted"}
     answers = tuple(
-        (case.name, case.wanted.variant or "", one.result.status, "unchanged" if one.known else "solved",
+        (case.name, case.wanted.variant or "", one.result.status, "known" if one.known else "solved",
          one.result.headline)
         for case, one in zip(cases, kept, strict=True)
     )  # fmt: skip
@@ -214,15 +253,21 @@ def _result(
         "test",
         status.get(code, "expectation_failed" if failed else "ok"),
         code,
-        f"{text}; {known} unchanged, {len(cases) - known} solved",
+        f"{text}{_lost(kept)}; {known} known, {len(cases) - known} solved",
         scenario={"name": "test"},
         tables={
             "gates": Table(COLUMNS, tuple(tuple(_cell(row[c]) for c in COLUMNS) for row in rows)),
             "plans": Table(("scenario", "variant", "status", "was", "answer"), answers),
         },
         expectations=[{k: v for k, v in row.items() if k != "result"} for row in rows],
-        warnings=[{"code": "note", "message": text} for text in notes],
+        warnings=[{"code": "gone", "message": text} for text in gone] + [{"code": "note", "message": t} for t in notes],
     )
+
+
+def _lost(kept: Sequence[Kept]) -> str:
+    """Plans that there are not, by what became of them."""
+    counts = Counter(k.result.status for k in kept if not k.result.metrics or k.result.exit_code > EXIT_NO)
+    return "".join(f"; {n} {status.upper()}" for status, n in sorted(counts.items()))
 
 
 def _cell(value: Any) -> Cell:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dcplan.answers.describe import describe
-from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Problem
+from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Result, from_dict
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key
 from dcplan.study.engines import DONE, Chain, Engine, Serial
 from dcplan.study.store import Store
+
+FIRST_KEY = re.compile(r"[\"']?dcplan[\"']?\s*:|\{.*dcplan")
+"""What tells a scenario from other YAML."""
+MOST_LINES = 100_000
 
 
 @dataclass(frozen=True)
@@ -43,9 +49,19 @@ def solve(wanted: Wanted, before: object) -> dict[str, Any]:
     """A plan as a document; the work of an engine."""
     from dcplan.answers.plan import plan  # the solver takes a second to import, and most plans are known
 
-    return plan(        wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs, gap=wanted.gap,
+    answer = plan(
+        wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs, gap=wanted.gap,
         time_limit_s=wanted.time_limit_s,
-    ).as_dict()  # fmt: skip
+    )  # fmt: skip
+    again = load(wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs)
+    return {"key": _key(again, wanted), "inputs": answer.scenario["inputs_sha256"], "now": again.digest,
+            "result": answer.as_dict()}  # fmt: skip
+
+
+def _key(question: Question, wanted: Wanted) -> str:
+    return content_key(
+        question, {"verb": "plan", "gap": wanted.gap, "time_limit_s": wanted.time_limit_s, "whole": True}
+    )
 
 
 def plans(
@@ -71,14 +87,13 @@ def plans(
             continue
         problems += check_metrics(question.scenario, question.catalog, question.tree)
         questions[wanted] = question
-        options = {"verb": "plan", "gap": wanted.gap, "time_limit_s": wanted.time_limit_s, "whole": True}
-        keys[wanted] = content_key(question, options)
+        keys[wanted] = _key(question, wanted)
     if problems:
         raise InputError(dict.fromkeys(problems))
     found: dict[str, Mapping[str, Any]] = {}
     for key in set(keys.values()):
         document = None if fresh else store.get(key)
-        if document is not None:
+        if document is not None and _readable(document):
             found[key] = document
     known = set(found)
     missing = {key: wanted for wanted, key in keys.items() if key not in found}
@@ -87,9 +102,27 @@ def plans(
         if done.status != DONE:
             msg = f"{done.task.file}: {done.message}"
             raise RuntimeError(msg)
-        found[keys[done.task]] = done.value
-        store.put(keys[done.task], done.value)
+        if done.value["key"] != keys[done.task] or done.value["inputs"] != done.value["now"]:
+            cause = "the file, or one that it names, changed during the run"
+            raise InputError([Problem("DC006", cause, Place(done.task.file), help="run it again")])
+        document = done.value["result"]
+        found[keys[done.task]] = document
+        if _settled(document):
+            store.put(keys[done.task], document)
     return {w: Kept(w, questions[w], _again(found[keys[w]], questions[w]), keys[w] in known) for w in questions}
+
+
+def _settled(document: Mapping[str, Any]) -> bool:
+    """Whether another run would find the same: what time ended is tried again."""
+    return bool(document["status"] in ("ok", "expectation_failed", "infeasible") or document["solver"].get("ended"))
+
+
+def _readable(document: Mapping[str, Any]) -> bool:
+    """Whether a kept document is a result."""
+    try:
+        return from_dict(document).verb == "plan" and _settled(document)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def _again(document: Mapping[str, Any], question: Question) -> Result:
@@ -100,11 +133,17 @@ def _again(document: Mapping[str, Any], question: Question) -> Result:
     if status in ("ok", "expectation_failed"):
         failed = any(e["passed"] is False and e["severity"] == "error" for e in expectations)
         status, code = ("expectation_failed", EXIT_NO) if failed else ("ok", EXIT_OK)
+    old, new = result.status.replace("_", " "), status.replace("_", " ")
+    file = str(result.scenario.get("path"))
     return replace(
-        result, status=status, exit_code=code, expectations=expectations if result.metrics else [],
-        scenario=describe(question), inputs=[_placed(row, question, str(result.scenario.get("path")))
-                                             for row in result.inputs],
-    )  # fmt: skip
+        result,
+        headline=result.headline.replace(f", {old} (gap", f", {new} (gap"),
+        status=status,
+        exit_code=code,
+        expectations=expectations if result.metrics else [],
+        scenario=describe(question),
+        inputs=[_placed(row, question, file) for row in result.inputs],
+    )
 
 
 def _placed(row: Mapping[str, Any], question: Question, old: str) -> Mapping[str, Any]:
@@ -125,7 +164,9 @@ def scenario_files(folder: Path) -> list[Path]:
     for path in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            if any(line.startswith("dcplan:") for line in stream):
+        if not path.is_file():
+            continue
+        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+            if any(FIRST_KEY.match(line) for line in itertools.islice(stream, MOST_LINES)):
                 found.append(path)
     return found

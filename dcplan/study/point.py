@@ -18,8 +18,15 @@ from dcplan.planning.solve import highs
 from dcplan.planning.solve.objective import solve_objective
 from dcplan.planning.solve.run import Solved
 from dcplan.scenario.load import Question, load
+from dcplan.study.digest import content_key
+from dcplan.study.engines import Stopped, asked_to_stop
 
 OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, PENDING = "ok", "infeasible", "timeout", "error", "crashed", "pending"
+WRONG, NONE = "wrong", "none"
+"""Its input is refused; the search ended without a plan and without proof: no other try will do."""
+KNOWN = (OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, WRONG, NONE)
+LATE = 0.9
+"""Of the time limit, from which the end of a search was its time."""
 ANSWERED = (OK, INFEASIBLE)
 """Statuses that are results; the others are failures that may be tried again."""
 
@@ -30,6 +37,8 @@ class Point:
 
     index: int
     key: str
+    content: str
+    """Digest of the inputs as they were when the points were laid out."""
     file: str
     variant: str | None
     sets: tuple[str, ...]
@@ -48,10 +57,29 @@ def solve_point(point: Point, before: Mapping[str, Any] | None) -> dict[str, Any
     """
     began = time.monotonic()
     question = load(point.file, variant=point.variant, sets=point.sets, catalogs=point.catalogs)
+    unchanged(question, point.content, point.gap, point.time_limit_s)
     given = str(before.get("start") or "") if before else ""
     found = solved_point(question, unpacked(given) if given else None, gap=point.gap, time_limit_s=point.time_limit_s)
     # a point without a plan hands on what it was given
     return {**found, "start": found["start"] or given, "seconds": time.monotonic() - began}
+
+
+def options_of(gap: float, time_limit_s: float) -> dict[str, Any]:
+    """Flags that a plan depends on."""
+    return {"verb": "plan", "gap": gap, "time_limit_s": time_limit_s}
+
+
+def unchanged(question: Question, content: str, gap: float, time_limit_s: float) -> None:
+    """Refuse a scenario that is not any more what it was when its points were laid out.
+
+    Raises
+    ------
+    RuntimeError
+        When a file changed meanwhile: what is solved now would be kept under another's name.
+    """
+    if content_key(question, options_of(gap, time_limit_s)) != content:
+        msg = f"{question.file.name} or a file that it names changed during the run"
+        raise RuntimeError(msg)
 
 
 def solved_point(
@@ -62,11 +90,15 @@ def solved_point(
     problems = presolve(question, built)
     if problems:
         return _document(INFEASIBLE, f"{problems[0].cause} ({_near(problems[0].place)})")
-    solved = solve_objective(built.menu, question, gap=gap, time_limit_s=time_limit_s, near=near)
+    solved = solve_objective(built.menu, question, gap=gap, time_limit_s=time_limit_s, near=near, stop=asked_to_stop)
+    if solved.status == highs.INTERRUPTED:
+        raise Stopped
     if solved.status == highs.INFEASIBLE:
         return _document(INFEASIBLE, "proved infeasible: dcplan explain says why")
     if solved.audit is None:
-        return _document(TIMEOUT, f"no plan found in {time_limit_s:g} s", solved)
+        late = solved.status == highs.LIMIT and solved.seconds >= LATE * time_limit_s
+        text = f"no plan found in {solved.seconds:.0f} s; none is proved impossible"
+        return _document(TIMEOUT if late else NONE, text, solved)
     late = solved.status == highs.LIMIT and solved.gap_frac > gap
     message = f"gap {solved.gap_frac:.2%} after {time_limit_s:g} s" if late else ""
     metrics = {key: metric.value for key, metric in metrics_of(solved, question.catalog).items()}
@@ -76,7 +108,7 @@ def solved_point(
 def failed_point(error: InputError) -> dict[str, Any]:
     """The document of a point whose input is wrong."""
     first = error.problems[0]
-    return _document(FAILED, f"{_near(first.place)}: error[{first.code}]: {first.cause}")
+    return _document(WRONG, f"{_near(first.place)}: error[{first.code}]: {first.cause}")
 
 
 def _near(place: Place | None) -> str:
@@ -96,6 +128,26 @@ def _document(
         "reproducible": solved is None or solved.reproducible,
         "start": packed(solved.whole) if solved is not None and found else "",
     }
+
+
+def well_formed(document: Mapping[str, Any]) -> bool:
+    """Whether a kept document is one that :func:`solve_point` may have written."""
+    metrics, start = document.get("metrics"), document.get("start")
+    if document.get("status") not in KNOWN or not isinstance(metrics, dict) or not isinstance(start, str):
+        return False
+    if not all(value is None or isinstance(value, str | int | float) for value in metrics.values()):
+        return False
+    if document["status"] == OK and not {"cost.npv_usd", "solver.gap_frac"} <= metrics.keys():
+        return False
+    return not start or readable(start)
+
+
+def readable(start: str) -> bool:
+    """Whether packed integers can be read."""
+    try:
+        return bool(unpacked(start))
+    except (ValueError, zlib.error, AttributeError, TypeError, RecursionError):
+        return False
 
 
 def packed(whole: Mapping[str, float]) -> str:

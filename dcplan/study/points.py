@@ -15,7 +15,9 @@ from dcplan.study.bounds import AsIs
 Method = Literal["lhs", "sobol"]
 MOST_POINTS = 100_000
 CHAIN = 8
-"""Points that follow one another, each starting from the plan of the one before."""
+"""Most points that follow one another, each starting from the plan of the one before."""
+LINES = 16
+"""Lines that a small sweep is cut into, so that processes and shards have work."""
 Values = tuple[Any, ...]
 
 
@@ -87,18 +89,24 @@ def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> 
     Examples
     --------
     >>> chains([Axis("a", (1, 2)), Axis("b", (3, 4))], [(1, 3), (1, 4), (2, 3), (2, 4)], product=True)
-    [[0, 1, 3, 2]]
+    [[0], [1], [3], [2]]
     """
     if product:
         order = _snake([len(a.values) for a in axes])
     else:
         order = sorted(range(len(points)), key=lambda i: ([_rank(v) for v in points[i]], i))
-    return [order[i : i + CHAIN] for i in range(0, len(order), CHAIN)]
+    return _cut(order)
+
+
+def _cut(order: list[int]) -> list[list[int]]:
+    """Lines of as many points as the number of points asks for."""
+    size = min(max(math.ceil(len(order) / LINES), 1), CHAIN)
+    return [order[i : i + size] for i in range(0, len(order), size)]
 
 
 def in_turn(count: int) -> list[list[int]]:
     """Chains of points in the order in which they stand."""
-    return [list(range(i, min(i + CHAIN, count))) for i in range(0, count, CHAIN)]
+    return _cut(list(range(count)))
 
 
 def _rank(value: Any) -> tuple[int, float, str]:

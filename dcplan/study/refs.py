@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
@@ -29,6 +29,13 @@ class Ref:
             return text
         revision = split_revision(self.text)[0]
         return text.replace(f"{self.root}/", f"{PREFIX}{revision}:")
+
+    def told(self, error: InputError) -> InputError:
+        """The same problems with the revision in the place of its folder."""
+        return InputError([
+            replace(p, place=replace(p.place, path=self.shown(p.place.path)) if p.place else None)
+            for p in error.problems
+        ])  # fmt: skip
 
 
 def resolved(text: str, beside: str, store: Path) -> Ref:
@@ -61,7 +68,7 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
             full = Path(beside).resolve()
             top = top_of(_folder_of(beside)).resolve()
             other = str(full.relative_to(top)) if full.is_relative_to(top) else ""
-        if not other:
+        if not other and not beside.startswith(PREFIX):
             cause = f"{text} names no file, and {beside} is none of this repository"
             raise InputError([Problem("DC006", cause, Place(text), help=f"{text}:scenarios/a.yaml")])
         inside = other

@@ -27,7 +27,7 @@ class Store:
         """A document, or None where there is none that can be read."""
         try:
             found = json.loads(self.path(key).read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 

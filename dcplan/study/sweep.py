@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
 
-from dcplan.errors import InputError, Place, Problem
+from dcplan.errors import InputError
 from dcplan.result import Result
-from dcplan.scenario.axes import Axis, axes_of, split_sets
+from dcplan.scenario.axes import Axis, split_sets
 from dcplan.scenario.expect import check_metrics
 from dcplan.scenario.load import Question, load
-from dcplan.study.bounds import bounded_axes, one_at_a_time
+from dcplan.study.ask import Ask, axes_asked, orders_asked, values_asked
 from dcplan.study.digest import content_key, key_of
 from dcplan.study.engines import Engine
 from dcplan.study.lines import run_lines
-from dcplan.study.point import ANSWERED, Point, failed_point, solve_point
-from dcplan.study.points import Method, Values, chains, grid, in_turn, sampled, set_texts
+from dcplan.study.point import ANSWERED, Point, failed_point, options_of, solve_point, well_formed
+from dcplan.study.points import Values, set_texts
 from dcplan.study.store import Store
 from dcplan.study.sweep_table import sweep_result
 
@@ -37,24 +37,6 @@ class Shard:
     def has(self, chain: int) -> bool:
         """Whether a chain is of this part."""
         return chain % self.of == self.number - 1
-
-
-@dataclass(frozen=True)
-class Ask:
-    """What to sweep and how."""
-
-    scenario: str
-    variant: str | None = None
-    sets: Sequence[str] = ()
-    catalogs: Sequence[str] = ()
-    paired: bool = False
-    sample: int | None = None
-    seed: int = 1
-    method: Method = "lhs"
-    bounds: bool = False
-    """Inputs between their low and high, instead of axes."""
-    gap: float = 0.005
-    time_limit_s: float = 120.0
 
 
 @dataclass
@@ -84,45 +66,26 @@ def laid_out(ask: Ask) -> Plan:
     InputError
         When the scenario or an axis is wrong, or no point is right.
     """
-    axes, plain = split_sets(ask.sets)
+    given, plain = split_sets(ask.sets)
     question = load(ask.scenario, variant=ask.variant, sets=plain, catalogs=ask.catalogs)
     problems = check_metrics(question.scenario, question.catalog, question.tree)
     if problems:
         raise InputError(problems)
-    if ask.bounds:
-        if axes or ask.paired:
-            raise InputError(
-                [Problem("DC051", "--bounds makes its own axes: no --set K=a,b or --zip", Place("--bounds"))]
-            )
-        axes = bounded_axes(question)
-    elif not axes:
-        fixed = {text.partition("=")[0].strip() for text in plain}
-        axes = [a for a in axes_of(question.scenario, question.tree) if a.key not in fixed]
-    if not axes:
-        cause = "nothing to sweep: no `sweep:` in the file and no axis on the command line"
-        raise InputError([Problem("DC051", cause, Place(ask.scenario), help="--set finance.discount_rate=0.07,0.1")])
-    twice = [a.key for a in axes if sum(b.key == a.key for b in axes) > 1]
-    if twice:
-        raise InputError([Problem("DC051", f"{twice[0]}: two axes", Place("--set"))])
-    drawn = ask.sample is not None
-    if ask.sample is not None:
-        values = sampled(axes, ask.sample, ask.seed, ask.method)
-    else:
-        values = one_at_a_time(axes) if ask.bounds else grid(axes, paired=ask.paired)
-    options = {"verb": "plan", "gap": ask.gap, "time_limit_s": ask.time_limit_s}
+    axes = axes_asked(ask, question, given, plain)
+    values = values_asked(ask, axes)
+    options = options_of(ask.gap, ask.time_limit_s)
+    where = str(question.file.absolute()), ask.variant
+    overlays = tuple(str(File(c).absolute()) for c in ask.catalogs)
 
-    def point(index: int, sets: Sequence[str], key: str) -> Point:
-        overlays = tuple(str(File(c).resolve()) for c in ask.catalogs)
-        return Point(
-            index, key, str(question.file.resolve()), ask.variant, tuple(sets), overlays, ask.gap, ask.time_limit_s
-        )
+    def point(index: int, sets: Sequence[str], key: str, content: str) -> Point:
+        return Point(index, key, content, *where, tuple(sets), overlays, ask.gap, ask.time_limit_s)
 
-    base = point(BASE, plain, key_of({"content": content_key(question, options)}))
-    plan = Plan(question, axes, values, base, ask.bounds and not drawn, [])
+    content = content_key(question, options)
+    plan = Plan(question, axes, values, point(BASE, plain, key_of({"content": content}), content),
+                ask.bounds and ask.sample is None, [])  # fmt: skip
     first: InputError | None = None
-    orders = in_turn(len(values)) if ask.bounds else chains(axes, values, product=not ask.paired and not drawn)
-    for order in orders:
-        before, line = base.key, []
+    for order in orders_asked(ask, axes, values):
+        before, line = plan.base.key, []
         for i in order:
             sets = (*plain, *set_texts(axes, values[i]))
             try:
@@ -132,7 +95,7 @@ def laid_out(ask: Ask) -> Plan:
                 plan.known[i] = failed_point(error)
                 own = key_of({"wrong": sets})
             before = key_of({"content": own, "before": before})
-            line.append(point(i, sets, before))
+            line.append(point(i, sets, before, own))
         plan.lines.append(line)
     if first is not None and len(plan.known) == len(values):
         raise first
@@ -143,7 +106,7 @@ def recall(plan: Plan, store: Store, *, retry: bool) -> None:
     """Take what is in the store; with ``retry`` only answers, so that failures are tried again."""
     for i, point in plan.points.items():
         found = store.get(point.key)
-        if found is not None and (found.get("status") in ANSWERED or not retry):
+        if found is not None and well_formed(found) and (found["status"] in ANSWERED or not retry):
             plan.known.setdefault(i, found)
 
 
@@ -195,7 +158,7 @@ def _solve(
     if not missing:
         return
     start: Mapping[str, Any] | None = None if fresh else store.get(plan.base.key)
-    if start is None:
+    if start is None or not well_formed(start) or start["status"] not in ANSWERED:
         first: dict[int, Mapping[str, Any]] = {}
         run_lines([[plan.base]], None, solve_point, store, engine, first, stop=stop)
         start = first.get(BASE)

@@ -49,7 +49,7 @@ def sweep_result(plan: Plan, seconds: float, shards: int, *, stopped: bool) -> R
         f"{plan.question.scenario.name}: {len(documents):,} points over {_over(plan)}: {words}{_spread(documents)}",
         scenario=describe(plan.question),
         tables={"points": whole, "sweep": _short(plan, whole), **_more(plan, documents)},
-        warnings=warnings if unsure else [],
+        warnings=(warnings if unsure else []) + _wide(plan, documents),
         run={"seconds": round(seconds, 3), "points": {str(i): round(s, 3) for i, s in sorted(plan.seconds.items())}},
     )
 
@@ -67,6 +67,15 @@ def _rows(plan: Plan, documents: list[Mapping[str, Any]], metrics: list[str]) ->
         yield (i + 1, *map(_cell, values), *state, *(d["metrics"].get(key) for key in metrics))
 
 
+def _wide(plan: Plan, documents: list[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Points whose proven gap is above the asked one though the search is done."""
+    asked = plan.base.gap
+    wide = [float(d["gap_frac"]) for d in documents if d["status"] == OK and (d["gap_frac"] or 0.0) > asked]
+    text = (f"{len(wide)} points have gaps above {asked:.2%}, up to {max(wide, default=0.0):.2%}: whole switches and "
+            "units, which the bound counts in fractions")  # fmt: skip
+    return [{"code": "gap", "message": text}] if wide else []
+
+
 def _cell(value: Any) -> Cell:
     value = value.value if isinstance(value, AsIs) else value
     return value if isinstance(value, str | int | float) else json.dumps(value)
@@ -75,7 +84,16 @@ def _cell(value: Any) -> Cell:
 def _short(plan: Plan, whole: Table) -> Table:
     """Axes, status and the figures that most people look at first."""
     days = [c for c in whole.columns if c.startswith("train.") and c.endswith(".days")]
-    kept = (*HEAD, *(a.key for a in plan.axes), "status", "gap_frac", *(k for k in FEW if k in whole.columns), *days)
+    said = ("message",) * any(row[whole.columns.index("message")] for row in whole.rows)
+    kept = (
+        *HEAD,
+        *(a.key for a in plan.axes),
+        "status",
+        *said,
+        "gap_frac",
+        *(k for k in FEW if k in whole.columns),
+        *days,
+    )
     places = [whole.columns.index(name) for name in kept]
     return Table(kept, tuple(tuple(row[i] for i in places) for row in whole.rows))
 
@@ -140,5 +158,5 @@ def asked(plan: Plan) -> Result:
         EXIT_OK,
         f"{plan.question.scenario.name}: {len(rows):,} points over {_over(plan)}, {done:,} known; nothing solved",
         scenario=describe(plan.question),
-        tables={"points": Table(("point", *(a.key for a in plan.axes), "status"), rows)},
+        tables={"sweep": Table(("point", *(a.key for a in plan.axes), "status"), rows)},
     )

@@ -49,7 +49,7 @@ def test_what_was_not_bought_counts_as_nought() -> None:
     ("metric", "limits", "reason"),
     [
         ("cost.npv_usd", {"change_pct_max": 5}, "needs a base"),
-        ("cost.npv_usd", {"change_max": 5, "against": "last"}, "needs a base (last)"),
+        ("cost.npv_usd", {"change_max": 5, "against": "last"}, "needs a base"),
         ("owned.npv_usd", {"max": 1}, "not a metric of this verb"),
         ("train.a.finish", {"max": 1}, "not a number"),
     ],

@@ -159,3 +159,51 @@ def test_json_of_a_difference_is_plain(repository: Path) -> None:
     assert [c["name"] for c in data["tables"]["metrics_changed"]["columns"]][:5] == [
         "scenario", "metric", "before", "after", "delta",
     ]  # fmt: skip
+
+
+def test_a_revision_with_paths_that_leave_it_is_refused(repository: Path) -> None:
+    """A tree that git's own commands would not make: `..` as a folder."""
+    blob = git(repository, "hash-object", "-w", "scenarios/tiny.yaml").strip()
+    inner = b"100644 pwned.yaml\0" + bytes.fromhex(blob)
+    (repository / "inner").write_bytes(inner)
+    tree = git(repository, "hash-object", "-t", "tree", "-w", "--literally", "inner").strip()
+    (repository / "outer").write_bytes(b"40000 ..\0" + bytes.fromhex(tree))
+    outer = git(repository, "hash-object", "-t", "tree", "-w", "--literally", "outer").strip()
+    commit = git(repository, "commit-tree", outer, "-m", "evil").strip()
+    with pytest.raises(InputError, match="holds a path that leaves it"):
+        checked_out(commit, repository, repository / ".dcplan")
+    assert not list(repository.rglob("pwned.yaml"))
+    assert not list(repository.parent.glob("pwned.yaml"))
+
+
+def test_a_changed_model_file_is_a_changed_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, layers in (("one", 80), ("two", 40)):
+        (tmp_path / name).mkdir()
+        config = {"model_type": "llama", "hidden_size": 8192, "num_hidden_layers": layers, "num_attention_heads": 64,
+                  "num_key_value_heads": 8, "intermediate_size": 28672, "vocab_size": 128256}  # fmt: skip
+        (tmp_path / name / "m.json").write_text(json.dumps(config), encoding="utf-8")
+        (tmp_path / name / "s.yaml").write_text(TINY.replace("llama-3.1-70b", "m.json"), encoding="utf-8")
+    found = diff("one/s.yaml", "two/s.yaml", tmp_path / ".dcplan")
+    assert [str(r["key"]).rsplit(".", 1)[1] for r in found.tables["inputs_changed"].records()] == ["model"]
+
+
+def test_a_saved_result_takes_no_changes(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(plan("scenarios/tiny.yaml").to_json(), encoding="utf-8")
+    with pytest.raises(InputError, match="--set changes a scenario"):
+        diff("scenarios/tiny.yaml", str(tmp_path / "a.json"), repository / ".dcplan", sets=["sites.s.utility_mw=3"])
+
+
+def test_no_figures_are_compared_with_a_plan_that_there_is_not(repository: Path) -> None:
+    found = diff("scenarios/tiny.yaml", "scenarios/tiny.yaml", repository / ".dcplan", sets=["sites.s.utility_mw=0.1"])
+    assert found.tables["metrics_changed"].rows == ()
+    [state] = found.tables["states"].records()
+    assert str(state["after"]).startswith("infeasible: ")
+
+
+def test_a_default_that_is_replaced_has_its_value_before(repository: Path) -> None:
+    found = diff(
+        "scenarios/tiny.yaml", "scenarios/tiny.yaml", repository / ".dcplan", sets=["finance.discount_rate=0.2"]
+    )
+    [row] = found.tables["inputs_changed"].records()
+    assert (row["change"], row["before"], row["after"]) == ("changed", 0.1, 0.2)  # catalogs/finance: 10 % a year

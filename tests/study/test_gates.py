@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -91,7 +92,7 @@ def test_only_what_changed_is_solved(project: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(solved) == ["costly", "file"]
     again = gates(["scenarios"], home)
     assert len(solved) == 2
-    assert "2 unchanged, 0 solved" in again.headline
+    assert "2 known, 0 solved" in again.headline
     assert [r["observed"] for r in again.expectations] == [r["observed"] for r in first.expectations]
     # a limit, a comment and the tariff of one variant: only that one's plan depends on any of them
     text = "# moved\n" + (TINY + EXPECT).replace("max: 5e6", "max: 9e6").replace("usd_per_kwh: 0.3", "usd_per_kwh: 0.4")
@@ -205,3 +206,81 @@ def test_on_the_command_line(project: Path) -> None:
     assert (wrong.code, wrong.out.split("::")[1].split()[0]) == (2, "error")
     junit_refused = spawn("check", "scenarios", "-f", "junit", cwd=project)
     assert junit_refused.code == 2
+
+
+def test_a_base_without_figures_is_no_base(project: Path) -> None:
+    """A plan that there is not has no cost of 0, from which everything grows for ever."""
+    (project / "full.yaml").write_text(TINY.replace("utility_mw: 4", "utility_mw: 0.1"), encoding="utf-8")
+    found = gates(["scenarios"], project / ".dcplan", base="full.yaml")
+    row = next(r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"])
+    assert (row["result"], row["reason"]) == ("skipped", "there is no plan at the base")
+    (project / "broken.yaml").write_text("dcplan: 1\nname: [", encoding="utf-8")
+    with pytest.raises(InputError, match="DC001"):
+        gates(["scenarios"], project / ".dcplan", base="broken.yaml")
+
+
+def test_one_variant_alone_is_judged_as_among_others(project: Path) -> None:
+    file = project / "scenarios" / "tiny.yaml"
+    text = TINY + EXPECT + "  - {id: grown, metric: cost.energy_usd, change_pct_max: 1, against: file, when: costly}\n"
+    file.write_text(text, encoding="utf-8")
+    alone = verdicts(gates(["scenarios"], project / ".dcplan", variant="costly"))
+    assert (
+        alone["costly", "grown"] == verdicts(gates(["scenarios"], project / ".dcplan"))["costly", "grown"] == "FAILED"
+    )
+
+
+def test_gates_that_are_gone_are_told(project: Path) -> None:
+    file = project / "scenarios" / "tiny.yaml"
+    file.write_text((TINY + EXPECT).replace("  - {id: pue, metric: power.annual_pue, max: 2}\n", ""), encoding="utf-8")
+    found = gates(["scenarios"], project / ".dcplan", base="git:main")
+    assert [w["message"] for w in found.warnings] == ["tiny.yaml: expectations of git:main that are gone: pue"]
+    assert "::warning title=dcplan (gone)::tiny.yaml: expectations" in github(found)
+
+
+def test_an_infeasible_plan_is_no_green_tick(project: Path) -> None:
+    file = project / "scenarios" / "tiny.yaml"
+    file.write_text((TINY + EXPECT).replace("utility_mw: 4", "utility_mw: 0.1"), encoding="utf-8")
+    found = gates(["scenarios"], project / ".dcplan")
+    assert found.exit_code == 3
+    assert "2 INFEASIBLE" in found.headline
+    assert github(found).count("::error") == 2
+    assert "MW more" in github(found)
+    root = Xml.fromstring(junit(found))  # noqa: S314 - our own text
+    assert [s.get("errors") for s in root] == ["2"]
+
+
+def test_a_file_that_changes_during_a_run_is_not_kept_under_its_old_name(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, home = project / "scenarios" / "tiny.yaml", project / ".dcplan"
+    before, real = file.read_text(), kept.solve
+
+    def meddled(wanted: kept.Wanted, given: object) -> dict[str, object]:
+        file.write_text(before.replace("[0, 20]", "[0, 100]"), encoding="utf-8")
+        return real(wanted, given)
+
+    monkeypatch.setattr(kept, "solve", meddled)
+    with pytest.raises(InputError, match="changed during the run"):
+        gates(["scenarios"], home)
+    monkeypatch.setattr(kept, "solve", real)
+    file.write_text(before, encoding="utf-8")
+    assert "0 known" in gates(["scenarios"], home).headline
+
+
+def test_kept_documents_that_are_none_are_made_anew(project: Path) -> None:
+    home = project / ".dcplan"
+    gates(["scenarios"], home)
+    for path, text in zip(sorted((home / "plans").rglob("*.json")), ("{}", "[" * 5000), strict=True):
+        path.write_text(text)
+    assert "0 known, 2 solved" in gates(["scenarios"], home).headline
+
+
+@pytest.mark.parametrize("name", ["bom", "quoted"])
+def test_a_folder_leaves_no_scenario_out(project: Path, name: str) -> None:
+    text = "\ufeff" + TINY if name == "bom" else TINY.replace("dcplan: 1", '"dcplan": 1')
+    (project / "scenarios" / "other.yaml").write_text(text, encoding="utf-8")
+    os.mkfifo(project / "scenarios" / "pipe.yaml")
+    (project / "scenarios" / "dead.yaml").symlink_to("nowhere")
+    assert check_all(["scenarios"]).headline == "3 plans in 2 scenarios: no error found"
+    with pytest.raises(InputError, match="DC013"):
+        check_all(["scenarios"], variant="typo")

@@ -20,10 +20,11 @@ from dcplan.errors import InputError
 from dcplan.report.csvs import table_csv
 from dcplan.result import Result
 from dcplan.scenario.axes import Axis, split_sets
+from dcplan.study.ask import Ask
 from dcplan.study.engines import Processes, Serial
 from dcplan.study.points import CHAIN, chains, grid, sampled
 from dcplan.study.store import Store
-from dcplan.study.sweep import Ask, Shard, laid_out, sweep
+from dcplan.study.sweep import Shard, laid_out, sweep
 from tests.cli.conftest import TINY
 
 POWER = "sites.s.utility_mw=0.1,1,2,3"
@@ -106,7 +107,7 @@ def test_a_wrong_point_is_a_row_with_its_cause_and_all_wrong_is_refused(file: Pa
     rows = sweep(half, Store(tmp_path), Serial())
     assert rows.exit_code == 4
     wrong = rows.tables["points"].records()[1]
-    assert wrong["status"] == "error"
+    assert wrong["status"] == "wrong"
     assert "DC004" in str(wrong["message"])
     with pytest.raises(InputError, match="DC004"):
         laid_out(Ask(str(file), sets=("finance.discount_rate=-2,-3",)))
@@ -169,11 +170,11 @@ def test_pairs_and_samples() -> None:
 
 
 def test_chains_hold_every_point_once_and_neighbours_differ_in_one_axis() -> None:
-    axes = [Axis("a", (1, 2, 3)), Axis("b", (1, 2, 3, 4)), Axis("c", (1, 2))]
+    axes = [Axis("a", tuple(range(12))), Axis("b", tuple(range(6))), Axis("c", (1, 2))]
     points = grid(axes, paired=False)
     found = chains(axes, points, product=True)
     order = [i for line in found for i in line]
-    assert sorted(order) == list(range(24))
+    assert sorted(order) == list(range(144))
     assert max(map(len, found)) == CHAIN
     for i, j in itertools.pairwise(order):
         assert sum(x != y for x, y in zip(points[i], points[j], strict=True)) == 1
@@ -301,3 +302,55 @@ def test_each_input_at_its_bounds_is_a_plan_of_its_own(tmp_path: Path) -> None:
     assert all(0.05 <= float(v[0]) <= 0.14 for v in drawn.values if drawn.axes[0].key.endswith("usd_per_kwh"))
     with pytest.raises(InputError, match="makes its own axes"):
         laid_out(Ask(str(file), bounds=True, sets=(RATE,)))
+
+
+def test_small_sweeps_have_work_for_every_shard() -> None:
+    for count in (2, 8, 16, 100):
+        found = chains([Axis("a", tuple(range(count)))], [(i,) for i in range(count)], product=True)
+        assert len(found) >= min(count, 13)
+
+
+SPELLINGS = [("sites.s.utility_mw=1,2", "sites.0.utility_mw=3,4"), ("sites.s.utility_mw=1,2", 'sites."s".utility_mw=3'),
+             ("finance.discount_rate=0.1,0.2", "finance.discount_rate=0.3")]  # fmt: skip
+
+
+@pytest.mark.parametrize("sets", SPELLINGS)
+def test_one_input_is_set_once_however_it_is_spelt(file: Path, sets: tuple[str, str]) -> None:
+    with pytest.raises(InputError, match="set more than once"):
+        laid_out(Ask(str(file), sets=sets))
+
+
+def test_a_file_that_changes_during_a_sweep_poisons_nothing(file: Path, tmp_path: Path) -> None:
+    mine, store = tmp_path / "mine.yaml", Store(tmp_path / "points")
+    mine.write_text(TINY, encoding="utf-8")
+    asked = Ask(str(mine), sets=(RATE,))
+    plan_ = laid_out(asked)
+    mine.write_text(TINY.replace("[0, 20]", "[0, 100]"), encoding="utf-8")
+    found = sweep(plan_, store, Serial())
+    assert {r["status"] for r in found.tables["points"].records()} == {"error"}
+    assert "changed during the run" in str(found.tables["points"].records()[0]["message"])
+    mine.write_text(TINY, encoding="utf-8")
+    again = sweep(laid_out(asked), store, Serial(), retry_failed=True)
+    assert text(again) == text(sweep(laid_out(Ask(str(file), sets=(RATE,))), Store(tmp_path / "fresh"), Serial()))
+
+
+BAD = ["{}", '{"status": [1], "metrics": []}', '{"status": "ok", "metrics": {}, "start": ""}', "[" * 9000,
+       '{"status": "infeasible", "metrics": {}, "start": "zzz"}']  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_kept_document_that_is_none_is_made_anew(file: Path, tmp_path: Path, bad: str) -> None:
+    asked, store = Ask(str(file), sets=(RATE,)), Store(tmp_path)
+    done = sweep(laid_out(asked), store, Serial())
+    for path in tmp_path.rglob("*.json"):
+        path.write_text(bad)
+    assert text(sweep(laid_out(asked), store, Serial())) == text(done)
+
+
+def test_a_scenario_behind_a_link_is_the_one_that_plan_reads(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "two" / "real.yaml").write_text(TINY, encoding="utf-8")
+    (tmp_path / "one" / "link.yaml").symlink_to(tmp_path / "two" / "real.yaml")
+    asked = laid_out(Ask(str(tmp_path / "one" / "link.yaml"), sets=(RATE,)))
+    assert asked.base.file == str(tmp_path / "one" / "link.yaml")

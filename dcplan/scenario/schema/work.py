@@ -181,7 +181,8 @@ class Expectation(Part):
     change_pct_max: float | None = None
     """Of the answer over the base: a fall is negative."""
     against: str | None = None
-    """`base` (what `dcplan test --base` names), a name in `scenarios:`, or `file`, the scenario without any of them."""
+    """`base` (what `dcplan test --base` names, else the variant of that name), a name in `scenarios:`, or `file`, the
+    scenario without any of them."""
     when: str | None = None
     """Name in `scenarios:`, or a pattern of names, that it holds for; `file` is the scenario without any."""
     severity: Literal["error", "warn"] = "error"
