@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dcplan.answers.explain_flips import set_key
 from dcplan.provenance import Path
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import Question
@@ -72,6 +71,8 @@ def _inputs(name: str, before: Side, after: Side) -> Iterator[tuple[Cell, ...]]:
 
 def _used(side: Side, key: str) -> Cell:
     """The value that an answer used where its scenario gives none: a default or the catalog's."""
+    from dcplan.answers.explain_flips import set_key  # imports the solver, which known plans do not need
+
     question = side.question
     if question is None:
         return None

@@ -110,6 +110,7 @@ SECTIONS = {
 HIDDEN_COLUMNS = {
     "layouts": ("among_fastest",),
     "racks": ("cooling",),
+    "limits": ("place",),
     "bands": ("source",),
 }
 SHORT = 15

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -284,3 +286,19 @@ def test_a_folder_leaves_no_scenario_out(project: Path, name: str) -> None:
     assert check_all(["scenarios"]).headline == "3 plans in 2 scenarios: no error found"
     with pytest.raises(InputError, match="DC013"):
         check_all(["scenarios"], variant="typo")
+
+
+KNOWN = """
+import sys
+from pathlib import Path
+from dcplan.study.gates import gates
+found = gates(["scenarios"], Path(".dcplan"))
+assert "2 known, 0 solved" in found.headline, found.headline
+print(sorted({"pyomo", "highspy", "scipy", "pandas", "matplotlib"} & set(sys.modules)))
+"""
+
+
+def test_known_plans_are_judged_without_the_solver(project: Path) -> None:
+    gates(["scenarios"], project / ".dcplan")
+    done = subprocess.run([sys.executable, "-c", KNOWN], cwd=project, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
