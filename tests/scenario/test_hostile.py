@@ -28,6 +28,7 @@ from dcplan.scenario.load import load
 from tests.cli.conftest import TINY
 
 SEEDS = [TINY, *(f.read_text(encoding="utf-8") for f in sorted(data_dir("scenarios").glob("*.yaml")))]
+PARSED = [yaml.load(text, Loader=yaml.CSafeLoader) for text in SEEDS]
 STRANGE: list[Any] = [
     None, True, False, 0, -1, 1, 1e308, -1e308, 1e-320, float("nan"), float("inf"), 10**40, -(10**40), 2**63, 0.5, "",
     " ", "x" * 300, "=1+1", "+cmd|' /C calc'!A0", "@x", "-1", "<script>alert(1)</script>", "a|b`c`", "\x1b[31mred",
@@ -60,7 +61,7 @@ def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 def mutated(rng: random.Random) -> str:
     """A shipped scenario with a few of its parts replaced, dropped, doubled, renamed or moved."""
-    data = yaml.safe_load(rng.choice(SEEDS))
+    data = copy.deepcopy(rng.choice(PARSED))
     for _ in range(rng.randint(1, 4)):
         all_places = places(data)
         if not all_places:
@@ -83,7 +84,7 @@ def mutated(rng: random.Random) -> str:
             node[last] = json.loads(json.dumps(other, default=str))
         else:
             node[last] = copy.deepcopy(rng.choice(STRANGE))
-    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
+    return str(yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True))
 
 
 def torn(rng: random.Random) -> bytes:
