@@ -205,7 +205,7 @@ def _gap_usd(a: Result, b: Result) -> float:
     rooms = []
     for result in (a, b):
         gap, cost = result.metrics.get("solver.gap_frac"), result.metrics.get("cost.npv_usd")
-        if gap is not None and cost is not None and isinstance(gap.value, float) and isinstance(cost.value, float):
+        if gap and cost and isinstance(gap.value, int | float) and isinstance(cost.value, int | float):
             rooms.append(gap.value * abs(cost.value))
     return max(rooms, default=0.0)
 

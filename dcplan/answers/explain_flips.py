@@ -24,6 +24,8 @@ FIELDS = {
     "finance.hardware-life-years": "finance.hardware_life_years",
 }
 """Fields of the scenario whose default is a catalog parameter."""
+PRICED = re.compile(r"systems\..+\.price_usd|sites\..+\.energy\.usd_per_kwh")
+"""Inputs looked at first where none is named."""
 HALVINGS = 5
 """Solves between the plan's value and the first one that flips it: to a 32nd of the way."""
 MOST = 6
@@ -117,10 +119,10 @@ def _inputs(names: Sequence[str], question: Question, built: Built, solved: Solv
         return given
     bought = {k for _, _, k, _ in solved.decisions.ordered} if solved.decisions else set()
     first = [f"systems.{k}.price_usd" for k in sorted(bought)]
-    rest = [key for key in rows if re.fullmatch(r"systems\..+\.price_usd|sites\..+\.energy\.usd_per_kwh", key)]
-    wide = sorted((key for key in rest if key not in first), key=lambda k: (-_width(rows[k]), k))
+    rest = [key for key in rows if PRICED.fullmatch(key)]
+    wide = sorted((key for key in rest if key not in first), key=lambda k: (-width(rows[k]), k))
     chosen = [*first, *(k for k in wide if k.startswith("sites")), "finance.discount-rate", *wide]
-    return [key for key in dict.fromkeys(chosen) if key in rows and _width(rows[key]) > 0][:MOST]
+    return [key for key in dict.fromkeys(chosen) if key in rows and width(rows[key]) > 0][:MOST]
 
 
 def set_key(key: str, question: Question) -> str:
@@ -153,7 +155,8 @@ def _quoted(key: str) -> str:
     return f'"{key}"' if "." in key else key
 
 
-def _width(row: Input) -> float:
+def width(row: Input) -> float:
+    """How wide the bounds of an input are over its value; 0 where it has none."""
     if row.low is None or row.high is None or not isinstance(row.value, int | float) or not row.value:
         return 0.0
     return (row.high - row.low) / abs(row.value)

@@ -128,7 +128,8 @@ def _answer(
 
         spread, more = futures_of(solved, question.scenario.uncertainty, built.ledger, stop)
         metrics |= spread
-    expectations = evaluate(question.scenario.expect, {k: m.value for k, m in metrics.items()})
+    values = {k: m.value for k, m in metrics.items()}
+    expectations = evaluate(question.scenario.expect, values, variant=question.variant)
     warnings = [{"code": "note", "message": text} for text in (*solved.menu.warnings, *_end_notes(solved))]
     warnings += [
         {"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given

@@ -147,7 +147,8 @@ def engine_of(name: EngineName, jobs: int | None, scheduler: str | None, points:
 
     if scheduler is not None and name is not EngineName.DASK:
         raise InputError([Problem("DC050", "--scheduler belongs to --engine dask", Place("--scheduler"))])
-    count = min(jobs or len(os.sched_getaffinity(0)), max(points, 1))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = min(jobs or cores, max(points, 1))
     if name is EngineName.DASK:
         if importlib.util.find_spec("distributed") is None:
             help_text = "pip install 'dcplan[dask]'"

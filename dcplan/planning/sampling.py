@@ -89,21 +89,24 @@ def samples(
     >>> drawn["price"].shape, round(float(drawn["price"].mean()), 2)
     ((1000,), 3.0)
     """
-    from scipy.stats import qmc  # takes over a second to import
-
     if count < 1:
         msg = f"at least one sample is needed, got {count}"
         raise ValueError(msg)
     if not inputs:
         return {}
-    dimensions = len(inputs)
-    if method == "sobol":
-        points = qmc.Sobol(dimensions, seed=seed).random_base2(int(np.ceil(np.log2(count))))[:count]
-    else:
-        points = qmc.LatinHypercube(dimensions, seed=seed).random(count)
+    points = unit_points(len(inputs), count, seed, method)
     if correlation is not None:
         points = _correlated(np.asarray(points), np.asarray(correlation, dtype=np.float64))
     return {name: marginal.quantile(points[:, k]) for k, (name, marginal) in enumerate(inputs.items())}
+
+
+def unit_points(dimensions: int, count: int, seed: int, method: Method) -> Array:
+    """Points that fill the unit cube evenly, shape (count, dimensions); the same seed gives the same points."""
+    from scipy.stats import qmc  # takes over a second to import
+
+    if method == "sobol":
+        return np.asarray(qmc.Sobol(dimensions, seed=seed).random_base2(int(np.ceil(np.log2(count))))[:count])
+    return np.asarray(qmc.LatinHypercube(dimensions, seed=seed).random(count))
 
 
 def _correlated(points: Array, correlation: Array) -> Array:

@@ -95,7 +95,7 @@ def _conflicts(result: Result) -> list[str]:
     for table, (place, cause, remedy) in names.items():
         for row in result.tables[table].records() if table in result.tables else ():
             if row.get("code"):
-                text = " ".join(str(x) for x in (row[cause], row[remedy]) if x)
+                text = "; ".join(str(x) for x in (row[cause], row[remedy]) if x)
                 found.append(_note("error", str(row["code"]), str(row[place] or ""), text))
     return found[:MOST]
 

@@ -43,34 +43,6 @@ class Axis:
         """Whether values are drawn rather than listed."""
         return self.kind in SPREADS
 
-    def quantile(self, share: float) -> Any:
-        """The value below which a share of a distribution lies; of a list, the one that this share falls on.
-
-        Examples
-        --------
-        >>> Axis("x", (1, 2, 3)).quantile(0.5), Axis("x", kind="uniform", numbers=(2.0, 4.0)).quantile(0.25)
-        (2, 2.5)
-        """
-        if not self.drawn:
-            return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
-        from statistics import NormalDist
-
-        a, b = self.numbers[0], self.numbers[1]
-        if self.kind == "uniform":
-            return a + share * (b - a)
-        if self.kind == "normal":
-            return NormalDist(a, b).inv_cdf(share)
-        if self.kind == "lognormal":
-            return a * math.exp(b * NormalDist().inv_cdf(share))
-        return _triangular(share, *self.numbers)
-
-
-def _triangular(share: float, low: float, mode: float, high: float) -> float:
-    below = (mode - low) / (high - low)
-    if share <= below:
-        return low + math.sqrt(share * (high - low) * (mode - low))
-    return high - math.sqrt((1.0 - share) * (high - low) * (high - mode))
-
 
 def axes_of(scenario: Scenario, tree: Tree) -> list[Axis]:
     """Axes of a file's ``sweep:``.

@@ -114,7 +114,9 @@ def _one(e: Expectation, values: Values, bases: Mapping[str, Values | str], vari
         else:
             row["reason"] = before or "the base has no such number"
     row["limit"] = ", ".join(text for _, text in tests) or None
-    row["passed"] = all(ok for ok, _ in tests) if tests else None
+    holds = all(ok for ok, _ in tests)
+    uncompared = _changes(e) and row["base"] is None  # what was not compared has not passed
+    row["passed"] = None if holds and (uncompared or not tests) else holds
     return row
 
 

@@ -31,8 +31,8 @@ class Ask:
     time_limit_s: float = 120.0
 
 
-def axes_asked(ask: Ask, question: Question, given: list[Axis], plain: Sequence[str]) -> list[Axis]:
-    """Axes of the command line, or else of the file, or of the inputs with bounds.
+def axes_asked(ask: Ask, question: Question, given: list[Axis], plain: Sequence[str]) -> tuple[list[Axis], list[str]]:
+    """Axes of the command line, or else of the file, or of the inputs with bounds; and what was left out.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def axes_asked(ask: Ask, question: Question, given: list[Axis], plain: Sequence[
     twice = [a.key for a, key in zip(axes, keys, strict=True) if keys.count(key) > 1 or key in fixed]
     if twice:
         raise _wrong(f"{twice[0]}: set more than once, as axes or as an axis and a value", "--set")
-    return axes
+    return axes, []
 
 
 def values_asked(ask: Ask, axes: Sequence[Axis]) -> list[Values]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dcplan.answers.explain_flips import set_key
+from dcplan.answers.explain_flips import PRICED, set_key, width
 from dcplan.errors import InputError, Place, Problem
 from dcplan.planning.menu.build import build
 from dcplan.planning.menu.ledger import Input
@@ -16,7 +15,7 @@ from dcplan.scenario.load import Question
 
 MOST = 8
 """Inputs taken where the scenario's ``sensitivity`` names none: the widest prices, tariffs and rates."""
-USUAL = re.compile(r"systems\..+\.price_usd|sites\..+\.energy\.usd_per_kwh|finance\.discount[-_]rate")
+RATES = ("finance.discount_rate", "finance.discount-rate")
 KIND = "triangular"
 
 
@@ -27,42 +26,35 @@ class AsIs:
     value: Any
 
 
-def bounded_axes(question: Question) -> list[Axis]:
-    """An axis from low over the value to high for each input that has bounds.
+def bounded_axes(question: Question) -> tuple[list[Axis], list[str]]:
+    """An axis from low over the value to high for each input that has bounds; and what was named and has none.
 
     Raises
     ------
     InputError
-        DC051 when there is no input with bounds, or one that is named has none.
+        DC051 when there is no input with bounds.
     """
     rows = build(question).ledger.rows
     asked = question.scenario.sensitivity
-    names = [key for key in (asked.inputs if asked else ()) if key in rows]
-    bare = [key for key in names if not _has_bounds(rows[key])]
-    chosen = names or sorted((k for k, r in rows.items() if USUAL.fullmatch(k) and _has_bounds(r)),
-                             key=lambda k: (-_width(rows[k]), k))[:MOST]  # fmt: skip
-    chosen = [key for key in chosen if key not in bare]
+    named = list(asked.inputs) if asked else []
+    usual = [key for key in rows if PRICED.fullmatch(key) or key in RATES]
+    chosen = [key for key in named or usual if key in rows and _bounded(rows[key])]
+    if not named:
+        chosen = sorted(chosen, key=lambda key: (-width(rows[key]), key))[:MOST]
+    bare = [key for key in named if key not in chosen]
     if not chosen:
         cause = "no input with low and high" + (f": {', '.join(bare)} have none" if bare else "")
         raise InputError([Problem("DC051", cause, Place("--bounds"), help="key: {value: 7, low: 6, high: 9}")])
-    return [Axis(set_key(key, question), (), KIND, _three(rows[key])) for key in chosen]
+    notes = [f"{key}: no input of this plan with low and high, left out" for key in bare]
+    return [Axis(set_key(key, question), (), KIND, _three(rows[key])) for key in chosen], notes
 
 
-def _has_bounds(row: Input) -> bool:
-    given = (row.low, row.value, row.high)
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) for x in given):
-        return False
-    low, value, high = _three(row)
-    return low <= value <= high and low < high
+def _bounded(row: Input) -> bool:
+    return width(row) > 0.0 and not isinstance(row.value, bool) and _three(row) == tuple(sorted(_three(row)))
 
 
 def _three(row: Input) -> tuple[float, float, float]:
     return float(row.low or 0.0), float(str(row.value)), float(row.high or 0.0)
-
-
-def _width(row: Input) -> float:
-    low, value, high = _three(row)
-    return (high - low) / abs(value) if value else 0.0
 
 
 def one_at_a_time(axes: Sequence[Axis]) -> list[tuple[Any, ...]]:

@@ -96,7 +96,14 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     if problems:
         return replace(impossible(question, built, problems), verb="frontier")
     content = content_key(question, CONTENT)
-    asked = (str(question.file.absolute()), variant, tuple(sets), tuple(str(Path(c).resolve()) for c in catalogs), x, y)
+    asked = (
+        str(question.file.absolute()),
+        variant,
+        tuple(sets),
+        tuple(str(Path(c).absolute()) for c in catalogs),
+        x,
+        y,
+    )
     known: dict[int, Document] = {}
     halt = stop or (lambda: False)
 

@@ -148,6 +148,8 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def complete(document: Mapping[str, Any]) -> bool:
     """Whether a kept document is one that :func:`solve_step` may have written of a point that was reached."""
+    if not document.get("reproducible"):
+        return False  # time ended it: another call may find more
     if document.get("status") == MET:
         return isinstance(document.get("reached"), float)
     there = isinstance(document.get("x"), float) and isinstance(document.get("y"), float)

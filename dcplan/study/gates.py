@@ -115,7 +115,7 @@ def _gone(files: Sequence[str], home: Path, base: str, cases: Sequence[Case], ke
         lone = next(iter(own.files.values())) if len(own.files) == 1 else None
         for name, path in other.files.items():
             try:
-                before = {e.id for e in load(str(path)).scenario.expect}
+                before = {e.id for e in load(str(path), catalogs=cases[0].wanted.catalogs).scenario.expect}
             except InputError:
                 continue  # a base that does not load is refused where it is needed
             here = own.files.get(name) or (lone if len(other.files) == 1 else None)

@@ -6,11 +6,13 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path as File
 from typing import Any
 
 from dcplan.answers.describe import describe
+from dcplan.answers.diff import leaves
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
+from dcplan.provenance import Path
 from dcplan.result import Result, from_dict
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
@@ -128,13 +130,14 @@ def _readable(document: Mapping[str, Any]) -> bool:
 def _again(document: Mapping[str, Any], question: Question) -> Result:
     """A kept plan as the answer to a question: its places and expectations are those of now."""
     result = from_dict(document)
-    expectations = evaluate(question.scenario.expect, {k: m.value for k, m in result.metrics.items()})
+    values = {k: m.value for k, m in result.metrics.items()}
+    expectations = evaluate(question.scenario.expect, values, variant=question.variant)
     status, code = result.status, result.exit_code
     if status in ("ok", "expectation_failed"):
         failed = any(e["passed"] is False and e["severity"] == "error" for e in expectations)
         status, code = ("expectation_failed", EXIT_NO) if failed else ("ok", EXIT_OK)
     old, new = result.status.replace("_", " "), status.replace("_", " ")
-    file = str(result.scenario.get("path"))
+    file, places = str(result.scenario.get("path")), leaves(question.tree)
     return replace(
         result,
         headline=result.headline.replace(f", {old} (gap", f", {new} (gap"),
@@ -142,23 +145,23 @@ def _again(document: Mapping[str, Any], question: Question) -> Result:
         exit_code=code,
         expectations=expectations if result.metrics else [],
         scenario=describe(question),
-        inputs=[_placed(row, question, file) for row in result.inputs],
+        inputs=[_placed(row, question, file, places) for row in result.inputs],
     )
 
 
-def _placed(row: Mapping[str, Any], question: Question, old: str) -> Mapping[str, Any]:
+def _placed(
+    row: Mapping[str, Any], question: Question, old: str, places: Mapping[str, tuple[Any, Path]]
+) -> Mapping[str, Any]:
     """An input with the place where its file stands now; its line may have moved, so it is looked up."""
     at = str(row.get("at") or "")
     if not at.startswith(old + ":"):
         return row
-    from dcplan.answers.diff import leaves
-
-    found = leaves(question.tree).get(str(row["key"]))
+    found = places.get(str(row["key"]))
     place = str(question.tree.place(found[1])) if found else str(question.file)
     return {**row, "at": place}
 
 
-def scenario_files(folder: Path) -> list[Path]:
+def scenario_files(folder: File) -> list[File]:
     """Scenario files under a folder, by their first key; catalogs and other YAML are left out."""
     found = []
     for path in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))):

@@ -6,13 +6,18 @@ import itertools
 import json
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Any, Literal
 
+from dcplan.economics.risk import triangular_quantile
 from dcplan.errors import InputError, Place, Problem
+from dcplan.planning import sampling
+from dcplan.planning.sampling import unit_points
 from dcplan.scenario.axes import Axis
 from dcplan.study.bounds import AsIs
 
 Method = Literal["lhs", "sobol"]
+METHODS: dict[Method, sampling.Method] = {"lhs": "latin-hypercube", "sobol": "sobol"}
 MOST_POINTS = 100_000
 CHAIN = 8
 """Most points that follow one another, each starting from the plan of the one before."""
@@ -68,17 +73,31 @@ def sampled(axes: Sequence[Axis], count: int, seed: int, method: Method) -> list
     InputError
         DC051 when the count is out of range.
     """
-    from scipy.stats import qmc
-
     if not 1 <= count <= MOST_POINTS:
         raise _wrong(f"--sample {count}: from 1 to {MOST_POINTS:,}", "")
-    if method == "lhs":
-        unit = qmc.LatinHypercube(len(axes), rng=seed).random(count)
-    else:
-        power = math.ceil(math.log2(count))
-        unit = qmc.Sobol(len(axes), scramble=True, rng=seed).random_base2(power)[:count]
+    unit = unit_points(len(axes), count, seed, METHODS[method])
     inside = unit.clip(1e-9, 1.0 - 1e-9)  # no quantile of a normal distribution is infinite
-    return [tuple(a.quantile(float(u)) for a, u in zip(axes, row, strict=True)) for row in inside]
+    return [tuple(quantile(a, float(u)) for a, u in zip(axes, row, strict=True)) for row in inside]
+
+
+def quantile(axis: Axis, share: float) -> Any:
+    """The value below which a share of a distribution lies; of a list, the one that this share falls on.
+
+    Examples
+    --------
+    >>> quantile(Axis("x", (1, 2, 3)), 0.5), quantile(Axis("x", kind="uniform", numbers=(2.0, 4.0)), 0.25)
+    (2, 2.5)
+    """
+    if not axis.drawn:
+        return axis.values[min(int(share * len(axis.values)), len(axis.values) - 1)]
+    a, b = axis.numbers[0], axis.numbers[1]
+    if axis.kind == "triangular":
+        return float(triangular_quantile(share, a, b, axis.numbers[2]))
+    if axis.kind == "uniform":
+        return a + share * (b - a)
+    if axis.kind == "normal":
+        return NormalDist(a, b).inv_cdf(share)
+    return a * math.exp(b * NormalDist().inv_cdf(share))  # log-normal
 
 
 def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> list[list[int]]:

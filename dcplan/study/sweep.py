@@ -49,6 +49,8 @@ class Plan:
     base: Point
     bounds: bool
     lines: list[list[Point]]
+    notes: list[str] = field(default_factory=list)
+    """What was asked for and left out."""
     known: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
 
@@ -71,7 +73,7 @@ def laid_out(ask: Ask) -> Plan:
     problems = check_metrics(question.scenario, question.catalog, question.tree)
     if problems:
         raise InputError(problems)
-    axes = axes_asked(ask, question, given, plain)
+    axes, notes = axes_asked(ask, question, given, plain)
     values = values_asked(ask, axes)
     options = options_of(ask.gap, ask.time_limit_s)
     where = str(question.file.absolute()), ask.variant
@@ -82,7 +84,7 @@ def laid_out(ask: Ask) -> Plan:
 
     content = content_key(question, options)
     plan = Plan(question, axes, values, point(BASE, plain, key_of({"content": content}), content),
-                ask.bounds and ask.sample is None, [])  # fmt: skip
+                ask.bounds and ask.sample is None, [], notes)  # fmt: skip
     first: InputError | None = None
     for order in orders_asked(ask, axes, values):
         before, line = plan.base.key, []

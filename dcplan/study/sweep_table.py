@@ -49,7 +49,7 @@ def sweep_result(plan: Plan, seconds: float, shards: int, *, stopped: bool) -> R
         f"{plan.question.scenario.name}: {len(documents):,} points over {_over(plan)}: {words}{_spread(documents)}",
         scenario=describe(plan.question),
         tables={"points": whole, "sweep": _short(plan, whole), **_more(plan, documents)},
-        warnings=(warnings if unsure else []) + _wide(plan, documents),
+        warnings=(warnings if unsure else []) + _wide(plan, documents) + _left(plan),
         run={"seconds": round(seconds, 3), "points": {str(i): round(s, 3) for i, s in sorted(plan.seconds.items())}},
     )
 
@@ -65,6 +65,10 @@ def _rows(plan: Plan, documents: list[Mapping[str, Any]], metrics: list[str]) ->
     for i, (values, d) in enumerate(zip(plan.values, documents, strict=True)):
         state = (d["status"], d["message"], d["gap_frac"], d["reproducible"] if d["metrics"] else None)
         yield (i + 1, *map(_cell, values), *state, *(d["metrics"].get(key) for key in metrics))
+
+
+def _left(plan: Plan) -> list[dict[str, str]]:
+    return [{"code": "note", "message": text} for text in plan.notes]
 
 
 def _wide(plan: Plan, documents: list[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -158,5 +162,6 @@ def asked(plan: Plan) -> Result:
         EXIT_OK,
         f"{plan.question.scenario.name}: {len(rows):,} points over {_over(plan)}, {done:,} known; nothing solved",
         scenario=describe(plan.question),
+        warnings=_left(plan),
         tables={"sweep": Table(("point", *(a.key for a in plan.axes), "status"), rows)},
     )

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import NormalDist
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dcplan.errors import InputError
-from dcplan.scenario.axes import Axis, axes_of, split_sets
+from dcplan.scenario.axes import axes_of, split_sets
 from dcplan.scenario.load import load
 
 EXPANDED = {
@@ -72,13 +69,3 @@ def test_axes_of_a_file_and_their_places(tmp_path: Path) -> None:
     line = 1 + text[: text.index("{rnage")].count("\n")
     assert f"wrong.yaml:{line}:" in str(error.value)
     assert 'did you mean "range"?' in str(error.value)
-
-
-@given(st.floats(0.001, 0.999))
-def test_quantiles_of_distributions(share: float) -> None:
-    assert Axis("x", kind="uniform", numbers=(2.0, 6.0)).quantile(share) == pytest.approx(2.0 + 4.0 * share)
-    drawn = Axis("x", kind="normal", numbers=(5.0, 2.0)).quantile(share)
-    assert NormalDist(5.0, 2.0).cdf(drawn) == pytest.approx(share, abs=1e-6)
-    # triangular(0, 1, 4): F(x) = x^2 / 4 up to the mode, 1 - (4 - x)^2 / 12 above it
-    x = Axis("x", kind="triangular", numbers=(0.0, 1.0, 4.0)).quantile(share)
-    assert (x * x / 4 if x <= 1 else 1 - (4 - x) ** 2 / 12) == pytest.approx(share, abs=1e-9)

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from dcplan.answers.plan import plan
 from dcplan.errors import InputError
 from dcplan.report.ci import github, junit, problem_notes
 from dcplan.report.markdown import markdown
@@ -302,3 +303,22 @@ def test_known_plans_are_judged_without_the_solver(project: Path) -> None:
     gates(["scenarios"], project / ".dcplan")
     done = subprocess.run([sys.executable, "-c", KNOWN], cwd=project, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_when_is_judged_by_plan_as_by_test(project: Path) -> None:
+    """`plan --scenario costly` is of that variant: what holds for it is asked, what holds for the file is not."""
+    file = project / "scenarios" / "tiny.yaml"
+    limits = "".join(f"  - {{id: {i}, metric: cost.npv_usd, max: 1, when: {w}}}\n"
+                     for i, w in (("here", "costly"), ("there", "file")))  # fmt: skip
+    file.write_text(TINY + EXPECT.split("expect:", maxsplit=1)[0] + "expect:\n" + limits, encoding="utf-8")
+    rows = {e["id"]: e["passed"] for e in plan(str(file), variant="costly").expectations}
+    assert rows == {"here": False, "there": None}
+    assert {e["id"]: e["passed"] for e in plan(str(file)).expectations} == {"here": None, "there": False}
+
+
+@pytest.mark.parametrize(("limit", "passed"), [(20.0, None), (5.0, False)])
+def test_what_was_not_compared_has_not_passed(limit: float, passed: bool | None) -> None:
+    e = Expectation.model_validate({"id": "e", "metric": "m", "max": limit, "change_max": 1})
+    [row] = evaluate([e], {"m": 10.0})
+    assert row["passed"] is passed
+    assert row["reason"].startswith("needs a base")

@@ -12,8 +12,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dcplan.answers.plan import plan
 from dcplan.errors import InputError
@@ -22,7 +25,7 @@ from dcplan.result import Result
 from dcplan.scenario.axes import Axis, split_sets
 from dcplan.study.ask import Ask
 from dcplan.study.engines import Processes, Serial
-from dcplan.study.points import CHAIN, chains, grid, sampled
+from dcplan.study.points import CHAIN, chains, grid, quantile, sampled
 from dcplan.study.store import Store
 from dcplan.study.sweep import Shard, laid_out, sweep
 from tests.cli.conftest import TINY
@@ -354,3 +357,23 @@ def test_a_scenario_behind_a_link_is_the_one_that_plan_reads(tmp_path: Path) -> 
     (tmp_path / "one" / "link.yaml").symlink_to(tmp_path / "two" / "real.yaml")
     asked = laid_out(Ask(str(tmp_path / "one" / "link.yaml"), sets=(RATE,)))
     assert asked.base.file == str(tmp_path / "one" / "link.yaml")
+
+
+@given(st.floats(0.001, 0.999))
+def test_quantiles_of_distributions(share: float) -> None:
+    assert quantile(Axis("x", kind="uniform", numbers=(2.0, 6.0)), share) == pytest.approx(2.0 + 4.0 * share)
+    drawn = quantile(Axis("x", kind="normal", numbers=(5.0, 2.0)), share)
+    assert NormalDist(5.0, 2.0).cdf(drawn) == pytest.approx(share, abs=1e-6)
+    # triangular(0, 1, 4): F(x) = x^2 / 4 up to the mode, 1 - (4 - x)^2 / 12 above it
+    x = quantile(Axis("x", kind="triangular", numbers=(0.0, 1.0, 4.0)), share)
+    assert (x * x / 4 if x <= 1 else 1 - (4 - x) ** 2 / 12) == pytest.approx(share, abs=1e-9)
+
+
+def test_named_inputs_without_bounds_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "bounded.yaml"
+    file.write_text(
+        BOUNDED + "sensitivity: {inputs: [sites.s.energy.usd_per_kwh, sites.s.utility_mw]}\n", encoding="utf-8"
+    )
+    asked = laid_out(Ask(str(file), bounds=True))
+    assert [a.key for a in asked.axes] == ["sites.s.energy.usd_per_kwh"]
+    assert asked.notes == ["sites.s.utility_mw: no input of this plan with low and high, left out"]
