@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dcplan.answers.diff import DECISIONS, INPUTS, METRICS, Side, differences
@@ -58,38 +58,17 @@ def diff(  # noqa: PLR0913 - the flags of the verb
     if any(r.result is not None for r in (first, second)) and any(len(r.files) > 1 for r in (first, second)):
         cause = "one saved result against a folder: name the scenario that it belongs to"
         raise InputError([Problem("DC006", cause, Place(f"{before} {after}"))])
-    options = (tuple(catalogs), gap, time_limit_s)
-    wanted = {
-        (side, name): Wanted(str(path), variant, tuple(sets) if side else (), *options)
-        for side, ref in enumerate((first, second))
-        for name, path in _paired(ref, first, second).items()
-        if variant is None or _has(path, variant)
-    }
+    wanted = _wanted(first, second, variant, sets, (tuple(catalogs), gap, time_limit_s))
+    if not wanted and not (first.result and second.result):
+        cause = f"no scenario {variant!r} on either side"
+        raise InputError([Problem("DC013", cause, Place("--scenario"))])
     try:
         kept = plans(list(wanted.values()), Store(home / "plans"), engine, fresh=fresh) if wanted else {}
     except InputError as error:
         raise second.told(first.told(error)) from error
-    if not wanted and not (first.result and second.result):
-        cause = f"no scenario {variant!r} on either side"
-        raise InputError([Problem("DC013", cause, Place("--scenario"))])
     answers = {key: kept[w] for key, w in wanted.items()}
-    tables: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in TABLES}
-    states: list[tuple[Cell, ...]] = []
-    parts: list[str] = []
-    for name in sorted({n for _, n in _names(first, second)}):
-        sides = [_side(ref, answers.get((i, name))) for i, ref in enumerate((first, second))]
-        if sides[0] is None or sides[1] is None:
-            state = "added" if sides[0] is None else "removed"
-            states.append((name, state, *("" if s is None else s.result.headline for s in sides)))
-            parts.append(f"{name} {state}")
-            continue
-        found = differences(name, sides[0], sides[1])
-        for key, table in found.items():
-            tables[key] += [_shown(key, row, first, second) for row in table.rows]
-        if sides[0].result.status != sides[1].result.status:
-            states.append((name, "status", *(_state(s.result) for s in sides if s)))
-        parts.append(_headline(name, sides[0].result, sides[1].result, found))
-    differs = any(tables.values()) or bool(states)
+    tables, parts = _compared(first, second, answers)
+    differs = any(table.rows for table in tables.values())
     many = "" if len(parts) <= 1 else f"{len(parts)} scenarios; "
     return Result(
         "diff",
@@ -97,10 +76,42 @@ def diff(  # noqa: PLR0913 - the flags of the verb
         EXIT_NO if exit_code and differs else EXIT_OK,
         f"{before} against {after}: " + (many + "; ".join(_told(parts)) if differs else "no difference"),
         scenario={"name": f"{before}..{after}"},
-        tables={name: Table(TABLES[name], tuple(rows)) for name, rows in tables.items()}
-        | {"states": Table(STATES, tuple(states))},
-        warnings=_warnings([s.result for i, n in answers if (s := _side((first, second)[i], answers[i, n]))]),
+        tables=tables,
+        warnings=_warnings([one.result for one in answers.values()]),
     )
+
+
+def _wanted(
+    first: Ref, second: Ref, variant: str | None, sets: Sequence[str], options: tuple[tuple[str, ...], float, float]
+) -> dict[tuple[int, str], Wanted]:
+    """Plans of both sides by side and name; changes are of the second alone."""
+    return {
+        (side, name): Wanted(str(path), variant, tuple(sets) if side else (), *options)
+        for side, ref in enumerate((first, second))
+        for name, path in _renamed(ref, first, second)
+        if variant is None or _has(path, variant)
+    }
+
+
+def _compared(first: Ref, second: Ref, answers: Mapping[tuple[int, str], Kept]) -> tuple[dict[str, Table], list[str]]:
+    """What differs, scenario by scenario, and a sentence on each."""
+    rows: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in (*TABLES, "states")}
+    parts: list[str] = []
+    for name in sorted({n for _, n in _names(first, second)}):
+        old, new = (_side(ref, answers.get((i, name))) for i, ref in enumerate((first, second)))
+        if old is None or new is None:
+            state = "added" if old is None else "removed"
+            rows["states"].append((name, state, *("" if s is None else s.result.headline for s in (old, new))))
+            parts.append(f"{name} {state}")
+            continue
+        found = differences(name, old, new)
+        for key, table in found.items():
+            rows[key] += [_shown(key, row, first, second) for row in table.rows]
+        if old.result.status != new.result.status:
+            rows["states"].append((name, "status", _state(old.result), _state(new.result)))
+        parts.append(_headline(name, old.result, new.result, found))
+    columns = TABLES | {"states": STATES}
+    return {name: Table(columns[name], tuple(found)) for name, found in rows.items()}, parts
 
 
 def _has(path: Path, variant: str) -> bool:
@@ -111,12 +122,8 @@ def _has(path: Path, variant: str) -> bool:
         return True
 
 
-def _paired(ref: Ref, first: Ref, second: Ref) -> dict[str, Path]:
-    """Files by the name under which both sides know them: one file beside one file is a pair, whatever its name."""
-    return dict(_renamed(ref, first, second))
-
-
 def _renamed(ref: Ref, first: Ref, second: Ref) -> list[tuple[str, Path]]:
+    """Files by the name under which both sides know them: one file beside one file is a pair, whatever its name."""
     single = all(len(r.files) <= 1 for r in (first, second))
     return [(_pair(first, second) if single else name, path) for name, path in ref.files.items()]
 

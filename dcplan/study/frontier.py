@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,89 +95,86 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     problems = presolve(question, built)
     if problems:
         return replace(impossible(question, built, problems), verb="frontier")
-    content = content_key(question, CONTENT)
-    asked = (
-        str(question.file.absolute()),
-        variant,
-        tuple(sets),
-        tuple(str(Path(c).absolute()) for c in catalogs),
-        x,
-        y,
-    )
-    known: dict[int, Document] = {}
     halt = stop or (lambda: False)
-
-    runner = engine or Serial()
-
-    def run(lines: Sequence[Sequence[Step]], start: Document | None) -> None:
-        for step in itertools.chain.from_iterable(lines):
-            found = keep.get(step.key)
-            if found is not None and complete(found):
-                known[step.index] = found
-        run_lines(lines, start, solve_step, keep, runner, known, stop=halt, told=ended)
-
-    def ended(index: int, document: Document, seconds: float) -> None:
-        if progress and index >= 0:
-            progress(sum(i >= 0 for i in known) + 1, points)
-
-    def step(index: int, goal: str, before: str, share: float, **more: Any) -> Step:
-        key = key_of(
-            {
-                "content": content,
-                "x": x,
-                "y": y,
-                "gap": gap,
-                "limit": time_limit_s,
-                "goal": goal,
-                "before": before,
-                "more": more,
-                "share": share,
-            }
-        )
-        return Step(index, key, content, *asked, goal, gap=gap, time_limit_s=max(share * time_limit_s, 1.0), **more)
-
-    keep = store if store is not None else Memory()
-    first = step(FIRST, "x", "", ENDS_SHARE / 3)
-    among = step(AMONG, "among", first.key, ENDS_SHARE / 3)
-    run([[first]], None)
-    found = known.get(FIRST)
+    told = (lambda done: progress(done + 1, points)) if progress else None
+    overlays = tuple(str(Path(c).absolute()) for c in catalogs)
+    asked = Step(0, "", content_key(question, CONTENT), str(question.file.absolute()), variant, tuple(sets), overlays,
+                 x, y, "", gap=gap, time_limit_s=time_limit_s)  # fmt: skip
+    way = Way(asked, store if store is not None else Memory(), engine or Serial(), halt, told)
+    first, among, last = way.ends()
+    way.run([[first]], None)
+    found = way.known.get(FIRST)
     if found is None or found.get("x") is None:
         return _none(question, built, found)
-    run([[among]], found)
-    cheap = _best(found, known.get(AMONG))
-    last = step(LAST, "y", among.key, ENDS_SHARE / 3)
-    run([[last]], cheap)
-    best = known.get(LAST)
+    way.run([[among]], found)
+    cheap = _best(found, way.known.get(AMONG))
+    way.run([[last]], cheap)
+    best = way.known.get(LAST, {})
     rows = [cheap]
-    if (
-        best is not None
-        and best.get("y") is not None
-        and abs(cheap["y"] - best["y"]) > SLACK * max(abs(cheap["y"]), 1.0)
-    ):
-        run(_lines(step, last.key, cheap["y"], best["y"], points), cheap)
-        rows += [known[i] for i in sorted(known) if i >= 0 and known[i]["status"] != MET]
+    if best.get("y") is not None and abs(cheap["y"] - best["y"]) > SLACK * max(abs(cheap["y"]), 1.0):
+        way.run(way.lines(last.key, cheap["y"], best["y"], points), cheap)
+        rows += [way.known[i] for i in sorted(way.known) if i >= 0 and way.known[i]["status"] != MET]
     answer = _answer(question, built, rows, axes, time.monotonic() - began, stopped=halt())
-    if (best is None or best.get("y") is None) and answer.exit_code == EXIT_OK:
+    if best.get("y") is None and answer.exit_code == EXIT_OK:
         return replace(answer, status="incomplete", exit_code=EXIT_INCOMPLETE)
-    if len(rows) == 1 and best is not None and best.get("y") is not None:
+    if len(rows) == 1 and best.get("y") is not None:
         note = f"the plan with the least {x} has the best {y}, too: there is nothing to trade"
         return replace(answer, warnings=[*answer.warnings, {"code": "note", "message": note}])
     return answer
 
 
-def _lines(step: Callable[..., Step], before: str, far: float, near: float, points: int) -> list[list[Step]]:
-    """Points between the ends in lines, each over its part of the way; a line's first starts from the cheap end."""
-    count, lines = points - 1, []
-    for first in range(0, count, LINE):
-        size = min(LINE, count - first)
-        ends = [far + (near - far) * n / count for n in (first, first + size)]
-        line, key = [], before
-        for i in range(size):
-            line.append(step(first + i, "limited", key, (1.0 - ENDS_SHARE) / count, from_y=ends[0], to_y=ends[1],
-                             left=size - i))  # fmt: skip
-            key = line[-1].key
-        lines.append(line)
-    return lines
+@dataclass
+class Way:
+    """The points of a frontier between its ends: their keys, where they are kept, and what is known of them."""
+
+    asked: Step
+    """What all steps share; its time limit is that of all together."""
+    store: Store
+    engine: Engine
+    stop: Callable[[], bool]
+    told: Callable[[int], None] | None = None
+    """Told how many points between the ends are known."""
+    known: dict[int, Document] = field(default_factory=dict)
+
+    def step(self, index: int, goal: str, before: str, share: float, **more: Any) -> Step:
+        """A step; its key holds the inputs, what it asks, and the steps before it."""
+        step = replace(
+            self.asked, index=index, goal=goal, time_limit_s=max(share * self.asked.time_limit_s, 1.0), **more
+        )
+        words = {k: v for k, v in vars(step).items() if k not in ("key", "file", "variant", "sets", "catalogs")}
+        return replace(step, key=key_of({"frontier": words, "before": before}))
+
+    def ends(self) -> tuple[Step, Step, Step]:
+        """Least x, the best y among such plans, least y."""
+        first = self.step(FIRST, "x", "", ENDS_SHARE / 3)
+        among = self.step(AMONG, "among", first.key, ENDS_SHARE / 3)
+        return first, among, self.step(LAST, "y", among.key, ENDS_SHARE / 3)
+
+    def lines(self, before: str, far: float, near: float, points: int) -> list[list[Step]]:
+        """Points between the ends, each line over its part of the way; a line's first starts from the cheap end."""
+        count, lines = points - 1, []
+        for first in range(0, count, LINE):
+            size = min(LINE, count - first)
+            ends = [far + (near - far) * n / count for n in (first, first + size)]
+            line, key = list[Step](), before
+            for i in range(size):
+                line.append(self.step(first + i, "limited", key, (1.0 - ENDS_SHARE) / count, from_y=ends[0],
+                                      to_y=ends[1], left=size - i))  # fmt: skip
+                key = line[-1].key
+            lines.append(line)
+        return lines
+
+    def run(self, lines: Sequence[Sequence[Step]], start: Document | None) -> None:
+        """Take what is kept, and solve what is not."""
+        for step in itertools.chain.from_iterable(lines):
+            found = self.store.get(step.key)
+            if found is not None and complete(found):
+                self.known[step.index] = found
+        run_lines(lines, start, solve_step, self.store, self.engine, self.known, stop=self.stop, told=self._ended)
+
+    def _ended(self, index: int, document: Document, seconds: float) -> None:
+        if self.told and index >= 0:
+            self.told(sum(i >= 0 for i in self.known))
 
 
 def _best(found: Document, among: Document | None) -> Document:
