@@ -41,7 +41,8 @@ def run() -> int:
     except InputError as error:
         sys.stderr.write(f"{_harmless(str(error))}\n")
         count = len(error.problems)
-        sys.stderr.write(f"{count} error{'s' if count > 1 else ''}\n")
+        codes = " or ".join(sorted({problem.code for problem in error.problems})[:3])
+        sys.stderr.write(f"{count} error{'s' if count > 1 else ''}; more: dcplan explain {codes}\n")
         return error.exit_code
     except Exception as error:  # the last door: never a bare traceback
         return _other(error)

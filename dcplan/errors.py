@@ -49,6 +49,45 @@ CODES: dict[str, str] = {
     "DC061": "a cooling option that cannot hold what it is asked to",
 }
 
+MEANINGS: dict[str, str] = {
+    "DC001": "YAML 1.2 could not read the text at this place: often an indent, a tab, or a colon in unquoted text.",
+    "DC002": "The name is not in the format. A misspelt field is refused: a dropped one would change the answer. "
+    "`dcplan explain FIELD` and `dcplan schema scenario` name what there is.",
+    "DC003": "A field without a default is not there, or a flag that another one needs.",
+    "DC004": "The value is of another type, or outside its range. `dcplan explain FIELD` tells both.",
+    "DC005": "A mapping has the same key twice; YAML readers differ in which one they keep, so neither is taken.",
+    "DC006": "The file or folder does not exist, or may not be read or written. Packaged examples are found by name.",
+    "DC007": "Scenario files come in pull requests: size, depth and aliases are bounded so that reading one is safe.",
+    "DC008": "Paths in a scenario are relative to it and stay inside the project (the nearest folder with `.git` or "
+    "`dcplan.toml`).",
+    "DC010": "The id is in no catalog or list that is read here. `dcplan catalog list KIND` shows the rows; an overlay "
+    "adds your own.",
+    "DC011": "Two entries have one id, so a key that names it would mean both.",
+    "DC012": "A value by quarter has one number, or one for each quarter of `horizon.quarters`.",
+    "DC013": "The name is not in `scenarios:` or `overrides:` of the file.",
+    "DC014": "Nothing in the scenario has this dotted key. Lists are addressed by id "
+    "(`sites.ashburn.halls.liquid.it_mw`), catalog rows by kind and id (`systems.gb200-nvl72.price_usd`); ids with "
+    "dots are quoted.",
+    "DC015": "Each value is right alone, together they cannot be; or a field needs or excludes another.",
+    "DC016": "A file extends one that extends it again.",
+    "DC020": "A catalog row without a source does not load: `source:` is a text or {title, url, as_of}.",
+    "DC021": "The value is far from all known ones of its unit: a slip of the decimal point, or of the unit.",
+    "DC022": "Values of a row do not fit each other (rated and peak power, FP8 and BF16 peak, shares that do not "
+    "add up), or an estimate has no bounds.",
+    "DC030": "More is asked than all sites, systems and offers together could give in a quarter; found before solving.",
+    "DC031": "No size of any system on any allowed fabric ends in time; found before solving.",
+    "DC032": "The model does not fit the memory of any allowed system, in any layout.",
+    "DC033": "What is given (fleet, assets, orders) needs more power, racks or heat than there are.",
+    "DC040": "The metric is not one of this answer; the page of metrics lists them, `dcplan explain KEY` tells one.",
+    "DC050": "The command line is wrong, or flags that do not go together.",
+    "DC051": "A flag that takes key=value pairs has a key or value that it does not know.",
+    "DC052": "The layout does not divide: heads, layers, experts or accelerators by the named degrees.",
+    "DC053": "The table of runs lacks a column or holds no number, or no cable or transceiver reaches so far.",
+    "DC060": "A weather file or zone cannot be used, or a flag of `dcplan facility` is missing or out of range.",
+    "DC061": "The cooling option does not take this system, rack power or supply temperature; the message says why.",
+}
+"""What a code means and what to do; ``dcplan explain CODE`` prints it."""
+
 
 @dataclass(frozen=True, order=True)
 class Place:

@@ -14,6 +14,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     GetJsonSchemaHandler,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
@@ -70,6 +71,7 @@ AsOf = Annotated[
     str,
     BeforeValidator(lambda x: str(x) if isinstance(x, int) and not isinstance(x, bool) else x),
     AfterValidator(check_date),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
 ]
 """A date as text; a bare year may be written unquoted."""
 

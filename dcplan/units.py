@@ -76,13 +76,16 @@ SUFFIXES: dict[str, str] = {
 
 @functools.cache
 def unit_of(name: str) -> str:
-    """Unit of a numeric name by its longest known suffix; empty when dimensionless.
+    """Unit of a numeric name, or of the last name of a dotted key, by its longest known suffix; empty if dimensionless.
 
     Examples
     --------
     >>> unit_of("energy_usd_per_kwh"), unit_of("rated_kw"), unit_of("racks")
     ('USD/kWh', 'kW', '')
+    >>> unit_of("sites.ashburn.energy.usd_per_kwh[2]"), unit_of("power.block-mw")
+    ('USD/kWh', 'MW')
     """
+    name = name.rpartition(".")[2].partition("[")[0].replace("-", "_")
     for suffix in sorted(SUFFIXES, key=len, reverse=True):
         if name == suffix:
             return SUFFIXES[suffix]

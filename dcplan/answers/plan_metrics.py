@@ -160,13 +160,6 @@ def _job(menu: Menu, d: Decisions, solved: Solved, run: JobConfig) -> dict[str, 
     else:
         usd = run.accelerators * run.days * owned_usd_per_accelerator_day(solved)
     facts = run.outlook
-    good = Metric(
-        facts["goodput_frac"],
-        "",
-        "Lasting progress over wall-clock time",
-        facts["goodput_low_frac"],
-        facts["goodput_high_frac"],
-    )
     return {
         f"{key}.days": Metric(run.days, "days", "Length at the asked confidence"),
         f"{key}.days_p50": Metric(run.days_p50, "days", "Median length"),
@@ -180,5 +173,8 @@ def _job(menu: Menu, d: Decisions, solved: Solved, run: JobConfig) -> dict[str, 
         ),
         f"{key}.accelerators": Metric(run.accelerators, "", "Accelerators held, spares among them"),
         f"{key}.spares": Metric(run.spares, "", "Accelerators that stand by"),
-        f"{key}.goodput_frac": good,
-    }
+        f"{key}.goodput_frac": Metric(
+            facts["goodput_frac"], "", "Lasting progress over wall-clock time",
+            facts["goodput_low_frac"], facts["goodput_high_frac"],
+        ),
+    }  # fmt: skip

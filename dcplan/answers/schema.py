@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcplan.catalog.schema import KINDS
+from dcplan.catalog.field_docs import described, parts_of
+from dcplan.catalog.loader import PUBLISHED
+from dcplan.catalog.schema import KINDS, Row
+from dcplan.catalog.schema.published import Published
 from dcplan.result import SCHEMA
 from dcplan.scenario.expect import JOB_METRICS, PLAN_METRICS
 from dcplan.scenario.schema import Scenario
@@ -21,7 +24,9 @@ def schema(what: str) -> dict[str, Any]:
         When ``what`` is none of them.
     """
     if what == "scenario":
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Scenario.model_json_schema()}
+        document = described(Scenario.model_json_schema(), parts_of(Scenario))
+        top = described({"$defs": {"Scenario": document}}, {"Scenario": Scenario})["$defs"]["Scenario"]
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top}
     if what == "catalog":
         return _catalog()
     if what == "result":
@@ -33,11 +38,14 @@ def schema(what: str) -> dict[str, Any]:
 def _catalog() -> dict[str, Any]:
     properties: dict[str, Any] = {}
     definitions: dict[str, Any] = {}
-    for kind, model in KINDS.items():
+    kinds: dict[str, type[Row]] = {**KINDS, PUBLISHED: Published}
+    for kind, model in kinds.items():
         part = model.model_json_schema(ref_template="#/$defs/{model}")
         definitions.update(part.pop("$defs", {}))
         definitions[model.__name__] = part
         properties[kind] = {"type": "array", "items": {"$ref": f"#/$defs/{model.__name__}"}}
+    parts = {name: part for model in kinds.values() for name, part in parts_of(model).items()}
+    described({"$defs": definitions}, parts)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "dcplan catalog file",

@@ -23,6 +23,8 @@ from dcplan.provenance import Path, Status, sealed
 R = TypeVar("R", bound=Row)
 TABLE_FILES = frozenset({"climate_bins.csv", "training_runs.csv"})
 """CSV files that are read on demand as arrays, not as rows."""
+PUBLISHED = "published"
+"""Folder of figures to compare with, read on demand (``catalog/published.py``)."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ def _cell(text: str, is_text: bool) -> Any:
 
 def _documents(folder: File, problems: list[Problem], *, ours: bool) -> Iterable[tuple[Document, str]]:
     for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))) + sorted(folder.rglob("*.csv")):
-        if file.name in TABLE_FILES:
+        if file.name in TABLE_FILES or file.parent.name == PUBLISHED:
             continue
         try:
             text = read_text(file)

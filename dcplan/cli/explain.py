@@ -10,7 +10,6 @@ import typer
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
-    FileArgument,
     Format,
     FormatOption,
     NoColorOption,
@@ -23,7 +22,15 @@ from dcplan.cli.options import (
 
 
 def explain(
-    file: FileArgument,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|NAME", help="scenario file or packaged example; or a field, a metric or an error code"
+        ),
+    ],
+    key: Annotated[
+        str | None, typer.Argument(metavar="[KEY]", help="a value of that scenario: where it comes from")
+    ] = None,
     why_not: Annotated[
         list[str] | None, typer.Option("--why-not", metavar="SYSTEM", help="what buying one rack of it would cost")
     ] = None,
@@ -51,18 +58,38 @@ def explain(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Why this plan: binding limits and their prices, what is stranded, why not X, what if; or why there is none."""
-    from dcplan.answers.explain import explain as answer
+    """Why this plan: binding limits and their prices, why not X, what if, or why there is none; what a name means."""
     from dcplan.cli.output import check_writable, emit
 
     if out is not None:
         check_writable(out)
+    if key is not None or _is_name(what):
+        from dcplan.answers.documented import documented, value_of
+
+        if key is None:
+            found = documented(what)
+        else:
+            found = value_of(what, key, variant=variant, sets=sets or (), catalogs=catalogs or ())
+        emit(found, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
+        raise typer.Exit(found.exit_code)
+    from dcplan.answers.explain import explain as answer
+
     stopped: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
     result = answer(
-        file, why_not=why_not or (), what_if=what_if or (), flip=flip or (() if flips else None), exact=exact,
+        what, why_not=why_not or (), what_if=what_if or (), flip=flip or (() if flips else None), exact=exact,
         variant=variant, sets=sets or (), catalogs=catalogs or (), gap=gap, time_limit_s=time_limit,
         stop=lambda: bool(stopped),
     )  # fmt: skip
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
     raise typer.Exit(result.exit_code)
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word can be no scenario: no file, no packaged example, no path of one."""
+    from pathlib import Path
+
+    from dcplan.catalog.locate import data_dir
+
+    packaged = data_dir("scenarios") / f"{word}.yaml"
+    return not (Path(word).exists() or packaged.exists() or word.endswith((".yaml", ".yml")) or "/" in word)

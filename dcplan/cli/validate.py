@@ -20,6 +20,9 @@ from dcplan.cli.options import (
 
 
 def validate(
+    subject: Annotated[
+        str, typer.Argument(metavar="[SUBJECT]", help="training, fabric, pue, goodput, tco, claims or cases")
+    ] = "training",
     runs: Annotated[
         Path | None, typer.Option("--runs", help="CSV of measured runs; the packaged table if left out")
     ] = None,
@@ -32,15 +35,25 @@ def validate(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Predict measured training runs and print the errors."""
-    from dcplan.answers.validate import validate as answer
+    """Predict what others measured or published and print the errors; training runs if no subject is named."""
     from dcplan.cli.output import emit
 
-    result = answer(runs, by=by, catalogs=catalogs or ())
+    if subject == "training":
+        from dcplan.answers.validate import validate as answer
+
+        result = answer(runs, by=by, catalogs=catalogs or ())
+    elif runs is not None or by != "stack":
+        cause = "--runs and --by are of training runs"
+        raise typer.BadParameter(cause)
+    else:
+        from dcplan.answers.published import published
+
+        result = published(subject, catalogs=catalogs or ())
     if fmt is Format.CSV:
         from dataclasses import replace
 
-        # a CSV is one table: the runs
-        result = replace(result, metrics={}, tables={"runs": result.tables["runs"]})
+        # a CSV is one table: the runs, or the figures
+        first = next(name for name in ("runs", "figures") if name in result.tables)
+        result = replace(result, metrics={}, tables={first: result.tables[first]})
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
     raise typer.Exit(result.exit_code)

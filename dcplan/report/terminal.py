@@ -74,6 +74,8 @@ SECTIONS = {
     "bands": "Beside public ranges",
     "runs": "Runs",
     "summary": "Summary",
+    "sources": "What was asked",
+    "figures": "Published and computed",
     "phases": "Phases",
     "layout": "Layout",
     "sizes": "Cluster sizes",
@@ -98,6 +100,8 @@ SECTIONS = {
     "remedies": "Smallest changes that would allow a plan",
     "alternatives": "Ways out, each tried",
     "values": "Values",
+    "fields": "What the field is",
+    "metrics": "What the metric is",
     "rows": "Catalog",
     "prices": "Prices taken",
     "spend": "Own use and rates",
@@ -112,6 +116,8 @@ HIDDEN_COLUMNS = {
     "racks": ("cooling",),
     "limits": ("place",),
     "bands": ("source",),
+    "figures": ("published_low", "published_high", "low", "high", "note"),
+    "sources": ("source", "url", "note"),
 }
 SHORT = 15
 """Rows of long lists shown without ``--verbose``."""

@@ -83,7 +83,7 @@ def find_file(name: str) -> File:
         return file
     examples = data_dir("scenarios")
     packaged = examples / (name if name.endswith(".yaml") else f"{name}.yaml")
-    if file.parent == File() and packaged.is_file():
+    if packaged.is_file() and packaged.resolve().is_relative_to(examples.resolve()):
         return packaged
     near = [str(p) for p in file.parent.glob("*.yaml")] if file.parent.is_dir() else []
     known = [*near, *(p.stem for p in examples.glob("*.yaml"))]

@@ -24,8 +24,11 @@ class SourceText(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str = Field(min_length=3)
+    """Publication, page or table."""
     url: str | None = None
+    """Address."""
     as_of: AsOf | None = None
+    """Date of the facts: a year, quarter, month or day."""
 
     def __str__(self) -> str:
         """Title and address in one line."""
@@ -41,15 +44,23 @@ class Row(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: Id
+    """Kebab-case name, unique in its kind."""
     name: str
+    """Name for people."""
     source: Source
+    """Where the facts of the row were read: a text, or {title, url, as_of}."""
     aliases: tuple[str, ...] = ()
+    """Other names that find the row."""
     vendor: str | None = None
+    """Maker."""
     note: str | None = None
+    """What a reader should know, such as sources that disagree."""
 
 
 class Parameter(Row):
     """One sourced number that belongs to no product: a class value, a rate, a share."""
 
     value: Quantity
+    """The number, with bounds where they are known."""
     unit: str
+    """Its unit."""

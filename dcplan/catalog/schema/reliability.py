@@ -19,6 +19,7 @@ class Component(Row):
     """How often one kind of part stops a job that uses it."""
 
     role: Role
+    """What it is."""
     per: Counted
     """What the rate is multiplied by."""
     stops_per_year: NonNegative
@@ -35,13 +36,22 @@ class StorageTier(Row):
     """A storage product or class by its building block: appliance, enclosure, server or drive set of a node."""
 
     kind: Literal["local", "file", "nvme-of", "object"]
+    """How clients reach it."""
     software: str
+    """File or object system."""
     unit: str
     """What one building block is."""
     usable_tb: Positive
+    """Of one building block, after protection."""
     read_gb_per_s: Positive
+    """Of one block."""
     write_gb_per_s: Positive
+    """Of one block."""
     kw: NonNegative | None = None
+    """Of one block; left out, a class value by capacity."""
     rack_units: Positive | None = None
+    """Of one block; left out, a class value by capacity."""
     price_usd: NonNegative | None = None
+    """Of one block; left out, a class value by capacity."""
     min_units: int = Field(default=1, ge=1)
+    """Fewest blocks that make a system."""

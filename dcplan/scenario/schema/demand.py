@@ -18,15 +18,20 @@ class Reference(Part):
     """The job on which delivered FLOP/s are counted."""
 
     model: str
+    """Catalog id of the model that the reference job trains."""
     seq_len: Count
+    """Tokens of a sequence."""
     precision: Precision = "bf16"
+    """Of the matrix products."""
 
 
 class Demand(Part):
     """What any fitting accelerator may serve: where it may be served, by what, and what leaving it unserved costs."""
 
     id: Key
+    """Name of this demand, used in keys and tables."""
     sites: tuple[str, ...] | None = None
+    """Sites that may serve it; left out, every site and, unless countries forbid, the cloud."""
     countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Residency: only sites and cloud regions of these countries (two letters)."""
     systems: tuple[str, ...] | None = None
@@ -43,10 +48,15 @@ class Capacity(Demand):
     """
 
     pflops_delivered: Series | None = None
+    """Model PFLOP/s on the reference job, mean of the quarter."""
     accelerator_hours: Series | None = None
+    """Busy accelerator-hours of the quarter."""
     h100_equivalents: Series | None = None
+    """Accelerators, each counted by its rate on the reference job over that of an H100 server."""
     utilization_frac: Fraction
+    """Share of the time in which the accelerators work."""
     reference: Reference | None = None
+    """Job on which it is counted; needed but for accelerator_hours."""
 
     @model_validator(mode="after")
     def _one_unit(self) -> Capacity:

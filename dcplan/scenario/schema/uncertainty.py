@@ -26,8 +26,11 @@ class Uncertainty(Part):
     """Factors on the plan's own values (1 is as planned), as triangular distributions; and sampled futures."""
 
     hardware_price: Positive | None = None
+    """Of systems not yet ordered."""
     energy_price: Positive | None = None
+    """Of all sites."""
     cloud_price: Positive | None = None
+    """Of rent on demand."""
     step_time: Positive | None = None
     """Of training runs over the median that the plan knows."""
     tokens: Positive | None = None
@@ -37,10 +40,13 @@ class Uncertainty(Part):
     delivery_days: NonNegative | None = None
     """Days by which hardware on order and ordered comes late."""
     samples: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 1000
+    """Sampled futures of the plan."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 1
+    """Of the samples."""
     tail_frac: Annotated[float, Field(gt=0, lt=1)] = 0.1
     """Share of the worst futures whose mean is shown (CVaR)."""
     hedge: Hedge | None = None
+    """One plan for several variants, with `plan --hedge`."""
 
     @model_validator(mode="after")
     def _spread(self) -> Uncertainty:

@@ -1,0 +1,143 @@
+"""What the fields of scenarios and catalogs are: type, unit, default and meaning, from the schema itself."""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from dcplan import provenance
+from dcplan.catalog.field_docs import docs_of
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import KINDS, Parameter
+from dcplan.catalog.schema.base import SourceText
+from dcplan.provenance import Quantity
+from dcplan.scenario.schema import Scenario
+from dcplan.units import unit_of
+
+WORDS = {
+    "Positive": "number > 0", "NonNegative": "number >= 0", "Fraction": "fraction, 0 to 1", "AtLeastOne": "number >= 1",
+    "Years": "number, above 0 to 100", "Megawatts": "number, above 0 to 100,000", "YearHours": "hours of a year",
+    "Seconds": "number of seconds", "Hours": "number of hours", "NodeStops": "number, 0.000001 to 10,000",
+    "Slowdown": "number, 0.2 to 5", "Ratio": "number, 0.1 to 1000",
+}  # fmt: skip
+"""Names of :mod:`dcplan.provenance` in words; each may be {value, low, high, source, as_of, note} too."""
+_BY_CHECK = {
+    id(getattr(provenance, name).__metadata__[0]): words for name, words in WORDS.items() if hasattr(provenance, name)
+}
+STANDS_IN = re.compile(r"`([a-z_]+)/([a-z0-9.-]+)`")
+"""A catalog row named in a field's text: what stands in where the field is left out."""
+
+
+@dataclass(frozen=True)
+class FieldDoc:
+    """One field as a user writes it."""
+
+    key: str
+    """Dotted, lists without their ids: ``sites.halls.it_mw``; of a catalog row, its kind first."""
+    type: str
+    unit: str
+    default: str
+    meaning: str
+    model: str
+    """Name of the part it belongs to."""
+    of: str
+    """scenario or catalog."""
+
+
+def scenario_fields(catalog: Catalog | None = None) -> list[FieldDoc]:
+    """Every field of a scenario, parts before the next field.
+
+    With a catalog, a default that a catalog parameter stands in for is shown with its value and source.
+    """
+    return list(_walk(Scenario, "", "scenario", catalog))
+
+
+def catalog_fields(kind: str) -> list[FieldDoc]:
+    """Every field of a catalog kind."""
+    return list(_walk(KINDS[kind], kind, "catalog", None))
+
+
+def _walk(model: type[BaseModel], prefix: str, of: str, catalog: Catalog | None) -> Iterator[FieldDoc]:
+    texts = docs_of(model)
+    for name, info in model.model_fields.items():
+        shown = info.alias or name
+        key = f"{prefix}.{shown}" if prefix else shown
+        meaning = texts.get(name, "")
+        default = _default(info, meaning, catalog)
+        yield FieldDoc(key, _type(info.annotation, info.metadata), unit_of(name), default, meaning, model.__name__, of)
+        for part in _parts(info.annotation):
+            yield from _walk(part, key, of, catalog)
+
+
+def _parts(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Mappings that a field is made of, quantities and sources left out: they are numbers and texts to a reader."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if annotation not in (Quantity, SourceText):
+            yield annotation
+        return
+    for part in typing.get_args(annotation):
+        yield from _parts(part)
+
+
+def _default(info: FieldInfo, meaning: str, catalog: Catalog | None) -> str:
+    if info.is_required():
+        return "required"
+    found = STANDS_IN.search(meaning)
+    if found and catalog is not None and found[1] in KINDS:
+        row = catalog.find(found[1], found[2], Parameter)
+        if row is not None and isinstance(row, Parameter):
+            return f"{row.value.value:g} {row.unit}".strip() + f" ({row.source.title})"
+    value = info.default
+    if value is PydanticUndefined or value in (None, (), ""):
+        return ""
+    if isinstance(value, Quantity):
+        return f"{value.value:g}"
+    if isinstance(value, BaseModel):
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def _type(annotation: Any, metadata: list[Any] | None = None) -> str:
+    """A type in words.
+
+    Examples
+    --------
+    >>> _type(int | None), _type(typing.Literal["a", "b"]), _type(tuple[str, ...])
+    ('whole number', 'a or b', 'list of texts')
+    """
+    checked = next((_BY_CHECK[id(m)] for m in metadata or () if id(m) in _BY_CHECK), "")
+    if checked:
+        return checked
+    origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        return _type(args[0], list(args[1:]))
+    is_enum = isinstance(annotation, type) and issubclass(annotation, Enum)
+    if origin is typing.Literal or is_enum:
+        words = [str(x.value) for x in annotation] if is_enum else list(map(str, args))
+        return " or ".join(words) if len(words) < 3 else "one of " + ", ".join(words)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_type(a) for a in args if a is not type(None)))
+    if origin is list and "Quantity" in str(args[0]):
+        return "number, or one a quarter"
+    if origin in (list, tuple, dict):
+        return f"{'mapping' if origin is dict else 'list'} of {_many(args[1 if origin is dict else 0])}"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation is not Quantity:
+        return "text or {title, url, as_of}" if annotation is SourceText else "mapping"
+    plain = {str: "text", int: "whole number", float: "number", bool: "true or false", Quantity: "number"}
+    return plain.get(annotation, "any")
+
+
+def _many(annotation: Any) -> str:
+    word = _type(annotation)
+    return {"text": "texts", "number": "numbers", "mapping": "mappings", "any": "anything"}.get(word, word)

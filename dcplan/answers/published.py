@@ -1,0 +1,243 @@
+"""``dcplan validate SUBJECT``: figures that others published against what dcplan answers to the same question."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from dcplan.answers.catalog import catalog_show
+from dcplan.catalog.published import read
+from dcplan.catalog.schema.published import SUBJECTS, Published
+from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.provenance import Quantity
+from dcplan.result import Cell, Metric, Result, Table
+from dcplan.units import unit_of
+
+ROOMS = ("economics", "facility", "fabric", "reliability", "training")
+"""Rooms whose public functions a row may name: numbers in, numbers out."""
+COLUMNS = (
+    "id", "figure", "unit", "published", "published_low", "published_high", "computed", "low", "high", "error_frac",
+    "verdict", "fitted", "note",
+)  # fmt: skip
+EXACT_FRAC = 0.005
+"""Published figures are rounded: within half a percent they are the same number."""
+CLOSE_FRAC = 0.05
+NEAR_FRAC = 0.25
+VERDICTS = ("exact", "close", "near", "far")
+_CELL = re.compile(r"(\w+)\[(.+)\]\.(\w+)")
+
+
+def published(subject: str, *, catalogs: Iterable[str] = (), progress: Callable[[str], None] | None = None) -> Result:
+    """Ask every question of a subject and compare.
+
+    Parameters
+    ----------
+    subject : str
+        fabric, pue, goodput, tco, claims or cases.
+    catalogs : sequence of str
+        Overlay folders; their ``published/*.yaml`` are compared too.
+    progress : callable, optional
+        Called with the id of each row before it is answered.
+
+    Raises
+    ------
+    InputError
+        When the subject is unknown, or a row asks for a figure that the answer does not have.
+    """
+    if subject not in SUBJECTS:
+        known = ("training", *SUBJECTS)
+        cause = f"nothing published about {subject!r}: one of {', '.join(known)}"
+        raise InputError([Problem("DC050", cause, Place("SUBJECT"), did_you_mean(subject, known))])
+    began = time.perf_counter()
+    folders = tuple(catalogs)
+    rows: list[tuple[Cell, ...]] = []
+    sources: list[tuple[Cell, ...]] = []
+    problems: list[Problem] = []
+    questions = read(subject, tuple(Path(f) for f in folders))
+    for row in questions:
+        if progress is not None:
+            progress(row.id)
+        try:
+            rows += _compared(row, folders)
+        except InputError as error:
+            problems += error.problems
+        sources.append((row.id, row.name, question(row), row.source.title, row.source.url, row.note))
+    if problems:
+        raise InputError(problems)
+    metrics = _metrics(rows)
+    return Result(
+        verb="validate",
+        status="ok",
+        exit_code=EXIT_OK,
+        headline=_headline(subject, questions, metrics),
+        metrics=metrics,
+        tables={
+            "figures": Table(COLUMNS, tuple(rows)),
+            "sources": Table(("id", "name", "asked", "source", "url", "note"), tuple(sources)),
+        },
+        run={"seconds": round(time.perf_counter() - began, 4)},
+    )
+
+
+def question(row: Published) -> str:
+    """What is asked, as it may be typed.
+
+    Examples
+    --------
+    >>> question(Published(id="a", name="a", source="some paper", subject="fabric", verb="fabric",
+    ...                    ask={"nodes": 4, "fabric": "ib-ndr-400"}, figures={"leaf": 8}))
+    'dcplan fabric --nodes 4 --fabric ib-ndr-400'
+    """
+    ask = dict(row.ask)
+    if row.verb == "function":
+        return f"{ask.pop('of', '')}({', '.join(f'{k}={v}' for k, v in ask.items())})"
+    first = [str(ask.pop(k)) for k in ("scenario", "model", "kind", "id") if k in ask]
+    flags = []
+    for key, value in ask.items():
+        name = {"sets": "set", "time_limit_s": "time-limit"}.get(key, key).replace("_", "-")
+        several = value if isinstance(value, list) else [value]
+        flags += [f"--{name}" if one is True else f"--{name} {one}" for one in several]
+    verb = "catalog show" if row.verb == "catalog" else row.verb
+    return " ".join(("dcplan", verb, *first, *flags))
+
+
+def _compared(row: Published, folders: tuple[str, ...]) -> list[tuple[Cell, ...]]:
+    """The row's figures beside the answer's; all that the answer does not have is refused at once."""
+    found = _of_function(row) if row.verb == "function" else _of_verb(row, folders)
+    rows: list[tuple[Cell, ...]] = []
+    missing = []
+    for key, said in row.figures.items():
+        metric = found(key)
+        if metric is None or not isinstance(metric.value, int | float):
+            missing.append(Problem("DC040", f"{row.id}: the answer has no number {key!r}", Place(row.id)))
+            continue
+        by = row.times.get(key, 1.0)
+        value = metric.value * by
+        error = value / said.value - 1.0 if said.value else None
+        bounds = [b * by if b is not None else None for b in (metric.low, metric.high)]
+        rows.append(
+            (row.id, key, metric.unit, said.value, said.low, said.high, value, *bounds, error,
+             verdict(said, value), row.fitted, said.note)
+        )  # fmt: skip
+    if missing:
+        raise InputError(missing)
+    return rows
+
+
+def verdict(said: Quantity, value: float) -> str:
+    """``exact`` within half a percent or the published range, ``close`` within 5 %, ``near`` within 25 %, else ``far``.
+
+    Examples
+    --------
+    >>> [verdict(Quantity(value=100), v) for v in (100.4, 104, 80, 50)]
+    ['exact', 'close', 'near', 'far']
+    >>> verdict(Quantity(value=100, low=90, high=120), 119)
+    'exact'
+    """
+    low, high = said.bounds
+    if low < high and low <= value <= high:
+        return "exact"
+    off = abs(value - said.value) / abs(said.value) if said.value else float(value != 0.0)
+    bands = ((EXACT_FRAC, "exact"), (CLOSE_FRAC, "close"), (NEAR_FRAC, "near"))
+    return next((word for limit, word in bands if off <= limit), "far")
+
+
+Lookup = Callable[[str], Metric | None]
+
+
+def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
+    result = _answers()[row.verb](**row.ask, catalogs=folders)
+    if row.verb == "catalog":
+        fields = {r["field"]: r for r in result.tables["values"].records()}
+        return lambda key: _field(fields.get(key))
+
+    def lookup(key: str) -> Metric | None:
+        cell = _CELL.fullmatch(key)
+        if cell is None:
+            return result.metrics.get(key)
+        table = result.tables.get(cell[1])
+        if table is None or cell[3] not in table.columns:
+            return None
+        value = next((r[cell[3]] for r in table.records() if str(next(iter(r.values()))) == cell[2]), None)
+        return Metric(value, unit_of(cell[3])) if isinstance(value, int | float) else None
+
+    return lookup
+
+
+def _field(row: Mapping[str, Cell] | None) -> Metric | None:
+    value = row["value"] if row else None
+    if row is None or not isinstance(value, int | float):
+        return None
+    low, high = (x if isinstance(x, int | float) else None for x in (row["low"], row["high"]))
+    return Metric(value, str(row["unit"] or ""), "", low, high)
+
+
+def _of_function(row: Published) -> Lookup:
+    """A public function of a physics room with the row's numbers."""
+    ask = dict(row.ask)
+    name = str(ask.pop("of", ""))
+    room, _, rest = name.partition(".")
+    module, _, function = rest.rpartition(".")
+    cause = f"{row.id}: {name!r} is no public function of {', '.join(ROOMS)}"
+    problem = Problem("DC010", cause, Place(row.id), help="of: economics.annuity.level_payment_usd")
+    if room not in ROOMS or not module.replace("_", "").isalnum() or function.startswith("_"):
+        raise InputError([problem])
+    try:
+        found = getattr(importlib.import_module(f"dcplan.{room}.{module}"), function)
+    except (ImportError, AttributeError) as error:
+        raise InputError([problem]) from error
+    if not inspect.isfunction(found) or not found.__module__.startswith(f"dcplan.{room}."):
+        raise InputError([problem])
+    try:
+        inspect.signature(found).bind(**ask)
+    except TypeError as error:
+        raise InputError([Problem("DC003", f"{row.id}: {name}: {error}", Place(row.id))]) from error
+    given = {k: np.asarray(v, dtype=float) if isinstance(v, list) else v for k, v in ask.items()}
+    value = found(**given)
+
+    def lookup(key: str) -> Metric | None:
+        one = value if key == "result" else getattr(value, key, None)
+        number = one.item() if isinstance(one, np.ndarray | np.generic) and one.size == 1 else one
+        return Metric(float(number), "") if isinstance(number, int | float) else None
+
+    return lookup
+
+
+def _answers() -> dict[str, Callable[..., Result]]:
+    from dcplan.answers.fabric import fabric
+    from dcplan.answers.facility import facility
+    from dcplan.answers.plan import plan
+    from dcplan.answers.tco import tco
+    from dcplan.answers.train import train
+
+    def show(kind: str, id: str, catalogs: tuple[str, ...] = ()) -> Result:
+        return catalog_show(kind, id, catalogs)
+
+    return {"plan": plan, "train": train, "fabric": fabric, "facility": facility, "tco": tco, "catalog": show}
+
+
+def _metrics(rows: list[tuple[Cell, ...]]) -> dict[str, Metric]:
+    errors = np.array([r[9] for r in rows if r[9] is not None], dtype=float)
+    verdicts = [r[10] for r in rows]
+    labels = (
+        "Within half a percent, or inside the published range", "Within 5 %", "Within 25 %", "Further off",
+    )  # fmt: skip
+    metrics = {"figures.total": Metric(len(rows), "", "Figures compared")}
+    metrics |= {f"figures.{w}": Metric(verdicts.count(w), "", label) for w, label in zip(VERDICTS, labels, strict=True)}
+    if errors.size:
+        metrics["error.mean_abs_frac"] = Metric(float(np.abs(errors).mean()), "", "Mean absolute error")
+        metrics["error.median_abs_frac"] = Metric(float(np.median(np.abs(errors))), "", "Median absolute error")
+        metrics["error.bias_frac"] = Metric(float(errors.mean()), "", "Mean signed error")
+    return metrics
+
+
+def _headline(subject: str, questions: list[Published], metrics: Mapping[str, Metric]) -> str:
+    counts = [(metrics[f"figures.{w}"].value, w) for w in VERDICTS]
+    words = ", ".join(f"{n} {w}" for n, w in counts if n)
+    return f"{subject}: {metrics['figures.total'].value} figures of {len(questions)} rows: {words}"

@@ -1,0 +1,99 @@
+"""`dcplan explain NAME`: every field, metric and code has a meaning; a value of a scenario tells where it is from."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dcplan.answers.documented import documented, value_of
+from dcplan.answers.fabric import fabric
+from dcplan.answers.facility import facility
+from dcplan.answers.field_reference import STANDS_IN, catalog_fields, scenario_fields
+from dcplan.answers.metric_reference import metrics
+from dcplan.answers.plan import plan
+from dcplan.answers.train import train
+from dcplan.catalog.loader import load
+from dcplan.catalog.schema import KINDS
+from dcplan.errors import CODES, MEANINGS, InputError
+from dcplan.result import Result
+
+
+def test_every_field_of_scenarios_and_catalogs_has_a_meaning() -> None:
+    fields = [*scenario_fields(), *(f for kind in KINDS for f in catalog_fields(kind))]
+    assert len(fields) > 400
+    assert [f.key for f in fields if len(f.meaning) < 5] == []
+    assert [f.key for f in fields if f.type == "any" and f.key.split(".")[-1] not in {"prices", "config"}] == []
+
+
+def test_defaults_that_stand_in_are_rows_of_the_catalog() -> None:
+    catalog = load()
+    named = {pair for f in scenario_fields() for pair in STANDS_IN.findall(f.meaning)}
+    assert len(named) > 8
+    assert [pair for pair in named if pair[1] not in catalog.rows[pair[0]]] == []
+
+
+def test_a_default_shows_the_value_that_stands_in_and_its_source() -> None:
+    found = next(f for f in scenario_fields(load()) if f.key == "sites.power.block_mw")
+    row = load().rows["power"]["block-mw-default"]
+    assert found.default.startswith(f"{row.value.value:g} ")  # type: ignore[attr-defined]
+    assert row.source.title in found.default
+
+
+def test_every_code_has_a_meaning_and_answers() -> None:
+    assert set(MEANINGS) == set(CODES)
+    for code in CODES:
+        assert documented(code.lower()).headline.startswith(f"{code}: {CODES[code]}")
+
+
+def _undocumented(result: Result) -> list[str]:
+    patterns = [
+        "".join(r"[\w.+-]+" if part.startswith("<") else re.escape(part) for part in re.split(r"(<[^>]*>)", key))
+        for m in metrics() for key in m.key.split(", ")
+    ]  # fmt: skip
+    return [key for key in result.metrics if not any(re.fullmatch(p, key) for p in patterns)]
+
+
+def test_every_metric_of_an_answer_is_documented() -> None:
+    asked = [
+        fabric(nodes=64, system="dgx-h100", fabric="ib-ndr-400"),
+        fabric(nodes=4096, nics_per_node=1, nic_gbps=200, topology="dragonfly", switch="slingshot-rosetta"),
+        facility(site="us-ashburn", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=20),
+        train("llama-3.1-70b", system="dgx-h100", accelerators=512, tokens=1e12, deadline_days=90),
+        plan("train-405b-in-90-days"),
+    ]
+    assert {r.verb: _undocumented(r) for r in asked if _undocumented(r)} == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("it_mw", "sites.halls.it_mw"),
+        ("sites.ashburn.halls.liquid.it_mw", "sites.halls.it_mw"),
+        ('models."llama-3.1-405b".params_b', "models.params_b"),
+        ("systems.dgx-h200.price_usd", "systems.price_usd"),
+        ("systems", "systems"),
+    ],
+)
+def test_a_field_is_found_with_and_without_ids(typed: str, key: str) -> None:
+    rows = documented(typed).tables["fields"].records()
+    assert rows[0]["field"] == key
+
+
+def test_what_is_no_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InputError, match='did you mean "it_mw"'):
+        documented("it_mv")
+    with pytest.raises(InputError, match="DC002"):
+        documented("sites.halls.it_mv.racks_max")
+
+
+def test_a_value_tells_its_status_and_place() -> None:
+    given = value_of("retrofit-air-hall", "finance.discount_rate")
+    assert given.headline == "finance.discount_rate = 0.09 (input)"
+    assert "retrofit-air-hall.yaml:8:" in str(given.tables["values"].records()[0]["at"])
+    left_out = value_of("train-405b-in-90-days", "finance.discount_rate")
+    assert left_out.headline == "finance.discount-rate = 0.1 (estimate)"
+    changed = value_of("retrofit-air-hall", "finance.discount_rate", sets=["finance.discount_rate=0.2"])
+    assert changed.headline == "finance.discount_rate = 0.2 (input)"
+    with pytest.raises(InputError, match="DC014"):
+        value_of("train-405b-in-90-days", "finance.discount")
