@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from dcplan.planning.explain.binding import Binding, bindings, with_one_more
-from dcplan.planning.explain.limits import STEPS, parts_of, place_of, words_of
+from dcplan.planning.explain.limits import STEPS, in_its_unit, months_of, parts_of, place_of, words_of
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.run import Solved, audited_cost_usd
 from dcplan.result import Cell, Table
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import demand_path
-from dcplan.units import USD_PER_MUSD
+from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD
 
 MOST_EXACT = 4
 """Limits whose next unit is re-solved, the dearest first."""
@@ -56,12 +55,14 @@ def _point(solved: Solved, gap: float, time_limit_s: float, stop: Callable[[], b
 
 def _named(binding: Binding, solved: Solved, question: Question) -> tuple[Cell, Cell, Cell, Cell]:
     """A limit in words, its place, the quarters in which it binds, and one more unit of it."""
-    name, index = parts_of(binding.rows[0])
-    what, unit = words_of(binding.rows[0], solved.menu.start)
-    if name == "demand_met":
-        unit = f"{demand_path(index[0], question.scenario)[-1]} less"
-    more = f" and {len(binding.rows) - 1} quarters more" if len(binding.rows) > 1 else ""
-    return what + more, place_of(binding.rows[0], question), len(binding.rows), f"{abs(STEPS[name]):g} {unit}"
+    row = binding.rows[0]
+    what = words_of(row, solved.menu.start)[0]
+    step, unit = in_its_unit(row, solved.menu, abs(STEPS[parts_of(row)[0]]))
+    each = "months" if months_of(row) else "quarters"
+    count = len(binding.rows)
+    more = f" and {count - 1} {each} more" if count > 1 else ""
+    quarters = len({int(parts_of(r)[1][-1]) // MONTHS_PER_QUARTER for r in binding.rows}) if months_of(row) else count
+    return what + more, place_of(row, question), quarters, f"{step:,.6g} {unit}"
 
 
 def _rows(

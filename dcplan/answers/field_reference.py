@@ -18,7 +18,7 @@ from dcplan import provenance
 from dcplan.catalog.field_docs import docs_of
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import KINDS, Parameter
-from dcplan.catalog.schema.base import SourceText
+from dcplan.catalog.schema.base import QuarterName, SourceText
 from dcplan.provenance import Quantity
 from dcplan.scenario.schema import Scenario
 from dcplan.units import unit_of
@@ -33,6 +33,7 @@ WORDS = {
 _BY_CHECK = {
     id(getattr(provenance, name).__metadata__[0]): words for name, words in WORDS.items() if hasattr(provenance, name)
 }
+QUARTER = typing.get_args(QuarterName)[1].pattern
 STANDS_IN = re.compile(r"`([a-z_]+)/([a-z0-9.-]+)`")
 """A catalog row named in a field's text: what stands in where the field is left out."""
 
@@ -122,22 +123,40 @@ def _type(annotation: Any, metadata: list[Any] | None = None) -> str:
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
         return _type(args[0], list(args[1:]))
+    if annotation in (int, float, str):
+        return _plain(annotation, metadata or [])
     is_enum = isinstance(annotation, type) and issubclass(annotation, Enum)
     if origin is typing.Literal or is_enum:
         words = [str(x.value) for x in annotation] if is_enum else list(map(str, args))
         return " or ".join(words) if len(words) < 3 else "one of " + ", ".join(words)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_type(a) for a in args if a is not type(None)))
-    if origin is list and "Quantity" in str(args[0]):
-        return "number, or one a quarter"
     if origin in (list, tuple, dict):
-        return f"{'mapping' if origin is dict else 'list'} of {_many(args[1 if origin is dict else 0])}"
+        by_quarter = origin is list and "Quantity" in str(args[0])
+        several = f"{'mapping' if origin is dict else 'list'} of {_many(args[1 if origin is dict else 0])}"
+        return "number, or one a quarter" if by_quarter else several
     if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation is not Quantity:
         return "text or {title, url, as_of}" if annotation is SourceText else "mapping"
-    plain = {str: "text", int: "whole number", float: "number", bool: "true or false", Quantity: "number"}
-    return plain.get(annotation, "any")
+    return {bool: "true or false", Quantity: "number"}.get(annotation, "any")
+
+
+def _plain(kind: type, metadata: list[Any]) -> str:
+    if kind is str:
+        return "quarter" if any(getattr(m, "pattern", None) == QUARTER for m in metadata) else "text"
+    return ("whole number" if kind is int else "number") + _range(metadata)
+
+
+def _range(metadata: list[Any]) -> str:
+    """Bounds that a plain number is held to, in words."""
+    all_of = [m for x in metadata for m in (x.metadata if isinstance(x, FieldInfo) else [x])]
+    found = {n: getattr(m, n) for m in all_of for n in ("ge", "gt", "le", "lt") if getattr(m, n, None) is not None}
+    low = f">= {found['ge']:,}" if "ge" in found else f"> {found['gt']:,}" if "gt" in found else ""
+    high = f"<= {found['le']:,}" if "le" in found else f"< {found['lt']:,}" if "lt" in found else ""
+    return f" {' and '.join(x for x in (low, high) if x)}".rstrip()
 
 
 def _many(annotation: Any) -> str:
     word = _type(annotation)
-    return {"text": "texts", "number": "numbers", "mapping": "mappings", "any": "anything"}.get(word, word)
+    return {"text": "texts", "number": "numbers", "quarter": "quarters", "mapping": "mappings", "any": "anything"}.get(
+        word, word
+    )

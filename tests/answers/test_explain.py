@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,41 @@ def test_a_plan_prices_its_limits_as_explain_does() -> None:
     assert first == [(r["limit"], r["step"], r["price_usd"]) for r in told.tables["binding"].records()]
     assert any(price < 0 and "pflops_delivered less" in step for _, step, price in first)
     assert plan("train-405b-in-90-days", sets=["objective=min_time"], gap=0.05).tables["limits"].rows == ()
+
+
+HOURS = """\
+dcplan: 1
+name: hours
+horizon: {start: 2027-Q1, quarters: 2}
+sites:
+  - id: s
+    location: us-ashburn
+    utility_mw: 1
+    halls:
+      - {id: h, existing: true, racks: 20, rack_kw_max: 42, it_mw: 0.5, cooling: [airside-economizer-air-chiller]}
+systems: [dgx-h200]
+fabrics: [ib-ndr-400]
+workloads:
+  capacity:
+    - {id: r, accelerator_hours: [0, 100000], utilization_frac: 1}
+"""
+
+
+def test_a_demand_is_priced_in_the_scenarios_own_unit(tmp_path: Path) -> None:
+    """One busy accelerator is 2,191.5 hours of a quarter (24 x 91.3125); the limit says so and not `1 hour`."""
+    file = tmp_path / "hours.yaml"
+    file.write_text(HOURS, encoding="utf-8")
+    rows = explain(file, exact=0).tables["binding"].records()
+    demand = next(r for r in rows if str(r["limit"]).startswith("demand r"))
+    assert demand["step"] == "2,191.5 accelerator_hours less"
+
+
+def test_a_remedy_of_a_demand_is_in_the_scenarios_own_unit(tmp_path: Path) -> None:
+    file = tmp_path / "hours.yaml"
+    file.write_text(HOURS.replace("100000", "800000"), encoding="utf-8")
+    result = explain(file)
+    assert result.exit_code == 3
+    text = " ".join(str(c) for t in result.tables.values() for row in t.rows for c in row)
+    amounts = [float(x.replace(",", "")) for x in re.findall(r"([\d,.e+]+) accelerator_hours less", text)]
+    assert amounts, text
+    assert min(amounts) > 10_000

@@ -63,13 +63,15 @@ def _cost(
         if held and (held.standing or gone is None):
             ordered[t][held.key[2]] += held.racks
     value += worth
+    free = 0
     for t in range(T):
         open_ = opened is not None and t >= opened
         ports = sum(n * place[s].ports for s, n in racks[t].items())
         bought = sum(n * place[s].ports for s, n in ordered[t].items())
         before = sum(n * place[s].ports for s, n in ordered[t - 1].items()) if t else _connected(menu)
         net_up, net = (ports * share.upper_kw, ports * share.kw) if share else (0.0, 0.0)
-        if bought and fabric and bought > min(fabric.max_ports, _ports_cap(menu)):
+        over = _connected(menu) if held and held.standing and held.last <= t else 0
+        if bought and fabric and bought - over > min(fabric.max_ports, _ports_cap(menu) + _connected(menu)):
             return math.inf
         rated = sum(n * place[s].rated_kw for s, n in racks[t].items())
         if not _fits(menu, racks[t], ports, net_up, share.upper_racks if share else 0.0, open_=open_):
@@ -87,6 +89,12 @@ def _cost(
         blocks += added
         capex = sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t) + added * site.block_usd
         capex += (bought - before) * (share.usd if share else 0.0)
+        free += _connected(menu) if held and held.standing and 0 < held.last == t else 0
+        reused = min(free, bought - before) if t else 0
+        free -= reused
+        freed = _freed_usd(fabric) * reused
+        capex -= freed
+        value -= freed * fin.hardware_residual_frac[t]
         capex += fees[t]
         if opened == t and not (held and held.standing):
             capex += cool.fit_out_usd + cool.building_usd
@@ -106,6 +114,7 @@ def _cost(
         run_cost += site.staff_usd_per_quarter if open_ else 0.0
         spend[t] = capex + run_cost + cloud
         paid[t] = spend[t] + (bought - before) * ((share.upper_usd - share.usd) if share else 0.0)
+        paid[t] += freed if menu.margin_factor else 0.0
         if fin.budget_usd and sum(paid[: t + 1]) > sum(fin.budget_usd[: t + 1]) + 1e-3:
             return math.inf
     if site.max_t_per_year is not None and carbon > site.max_t_per_year * T / 4 + 1e-9:
@@ -132,6 +141,16 @@ def _connected(menu: Menu) -> int:
     """NIC ports of assets, whose network is paid."""
     ports = {p.system: p.ports for p in menu.placements}
     return sum(x.racks * ports[x.key[2]] for x in menu.held if x.standing)
+
+
+def _freed_usd(fabric: FabricOption | None) -> float:
+    """What the port of an ended asset spares a new one at most: all of its share but two optics and a cable."""
+    if fabric is None:
+        return 0.0
+    ports, share = next(iter(fabric.shares.items()))
+    p = fabric.parts[ports]
+    own = p.leaf_optic_usd / p.leaf_optic_ports + p.node_optic_usd / p.node_optic_ports + p.cable_usd
+    return max(share.usd - fabric.designs[ports].planes * own, 0.0)
 
 
 def _ports_cap(menu: Menu) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dcplan.answers.plan import plan
 from dcplan.economics.cashflow import cash_out_usd, totals_usd
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
@@ -248,3 +249,39 @@ def test_an_order_that_slips_beyond_the_horizon_brings_nothing(tmp_path: Path) -
     menu = build(load(file)).menu
     assert [x.id for x in menu.held] == ["old-h100"]
     assert any("order po" in w and "after the horizon" in w for w in menu.warnings)
+
+
+RENEW = """\
+dcplan: 1
+name: renew
+horizon: {start: 2027-Q1, quarters: 6}
+finance: {hardware_life_years: 4}
+sites:
+  - id: s
+    location: us-ashburn
+    utility_mw: 6
+    halls:
+      - {id: h, existing: true, racks: 48, rack_kw_max: 42, it_mw: 2.4, cooling: [airside-economizer-air-chiller]}
+systems: [dgx-h200]
+fabrics: [ib-ndr-400]
+assets:
+  - {id: old, system: dgx-h100, accelerators: COUNT, in_service: 2023-Q3, fabric: ib-ndr-400, may_sell: SELL}
+workloads:
+  capacity:
+    - {id: r, accelerator_hours: 1100000, utilization_frac: 1, usd_per_unmet_quarter: 50}
+"""
+
+
+@pytest.mark.parametrize(("count", "sell"), [(704, "true"), (704, "false"), (512, "false"), (208, "false")])
+def test_a_full_hall_is_renewed_and_the_bound_holds(tmp_path: Path, count: int, sell: str) -> None:
+    """Assets end in 2027-Q3: 503 accelerators (1.1 M hours of 2,191.5) must follow them in the same positions.
+
+    Unserved, a quarter of the demand costs 55 M USD; 63 servers are some 22 M. No bound may pass the cost.
+    """
+    file = tmp_path / "renew.yaml"
+    file.write_text(RENEW.replace("COUNT", str(count)).replace("SELL", sell), encoding="utf-8")
+    result = plan(file)
+
+    assert result.value("accelerators.dgx-h200") >= 503
+    assert result.value("solver.bound_usd") <= result.value("cost.npv_usd") + 1.0
+    assert result.value("cost.npv_usd") < 60e6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from dcplan.planning.menu.types import Menu
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Site, demand_path
@@ -36,7 +37,7 @@ WORDS = {
     "dropped_once": ("racks of {0} that may go", "more"),
     "budget": ("budget up to {t}", "M USD more"),
     "budget_total": ("budget over the horizon", "M USD more"),
-    "demand_met": ("demand {0} in {t}", "less, in its unit,"),
+    "demand_met": ("demand {0} in {t}", "less"),
     "job_runs_once": ("job {0}", "dropped"),
     "carbon_cap": ("carbon cap of {0}", "t more"),
     "water_cap": ("water cap of {0}", "m3 more"),
@@ -78,7 +79,7 @@ def family_of(row: str) -> str:
     ('utility_mw[ashburn]', 'job_runs_once[base]', 'budget')
     """
     name, index = parts_of(row)
-    if (index and "{t}" in WORDS.get(name, ("", ""))[0]) or name in ("offer_limit", "cloud_limit"):
+    if (index and "{t}" in WORDS.get(name, ("", ""))[0]) or months_of(row):
         index = index[:-1]
     return f"{name}[{','.join(index)}]" if index else name
 
@@ -91,6 +92,21 @@ def words_of(row: str, start: str) -> tuple[str, str]:
     if "{t}" in text and index and re.fullmatch(r"\d+", index[-1]):
         quarter = quarter_name(quarter_index(start) + int(index[-1]))
     return text.format(*index, *[""] * 4, t=quarter), unit
+
+
+def in_its_unit(row: str, menu: Menu, amount: float) -> tuple[float, str]:
+    """Amount of a row in the unit that the scenario gives the limit in, and what more of it is called."""
+    name, index = parts_of(row)
+    unit = words_of(row, menu.start)[1]
+    if name != "demand_met":
+        return amount, unit
+    field, size = next(d.said for d in menu.demands if d.id == index[0])
+    return amount * size, f"{field} {unit}"
+
+
+def months_of(row: str) -> bool:
+    """Whether the rows of a limit are months, not quarters."""
+    return parts_of(row)[0] in ("offer_limit", "cloud_limit")
 
 
 def place_of(row: str, question: Question) -> str:

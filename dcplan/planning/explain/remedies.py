@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.planning.explain.limits import PRICES, parts_of, words_of
+from dcplan.planning.explain.limits import PRICES, in_its_unit, parts_of, words_of
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Matrix
@@ -27,10 +27,12 @@ class Remedy:
     at_least: bool = False
     rows: tuple[str, ...] = ()
     """Rows of the model that it moves."""
+    slack: float = 0.0
+    """By how much it moves them, in their own unit."""
 
     def sentence(self) -> str:
         """``utility_mw of ashburn in 2027-Q2: 3.2 MW more``."""
-        return f"{self.what}: {'at least ' if self.at_least else ''}{self.amount:.4g} {self.unit}"
+        return f"{self.what}: {'at least ' if self.at_least else ''}{self.amount:,.4g} {self.unit}"
 
 
 def remedies(
@@ -61,8 +63,8 @@ def _slacks(menu: Menu, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np
 
 
 def _remedy(menu: Menu, row: str, amount: float) -> Remedy:
-    what, unit = words_of(row, menu.start)
-    return Remedy(what, amount, unit, rows=(row,))
+    said, unit = in_its_unit(row, menu, amount)
+    return Remedy(words_of(row, menu.start)[0], said, unit, rows=(row,), slack=amount)
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def alternatives(
         plan = highs.solve(moved, gap=0.05, time_limit_s=time_limit_s, stop=stop)
         cost = audited_cost_usd(menu, moved, plan)
         found.append(Alternative(tuple(slacks), None if cost is None else cost / USD_PER_MUSD))
-        worst = max(slacks, key=lambda r: PRICES[parts_of(r.rows[0])[0]] * r.amount)
+        worst = max(slacks, key=lambda r: PRICES[parts_of(r.rows[0])[0]] * r.slack)
         prices.pop(parts_of(worst.rows[0])[0], None)
     return found
 

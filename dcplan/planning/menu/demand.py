@@ -80,7 +80,8 @@ def _capacity(
     reference = demand.reference
     if demand.unit == "accelerator_hours" or reference is None:
         each = {(t.place, t.system): busy for t in where}
-        return _terms(demand, ledger, key, [x / HOURS_PER_QUARTER for x in series], each, HOURS, HOURS_PER_QUARTER)
+        wanted, said = [x / HOURS_PER_QUARTER for x in series], ("accelerator_hours", HOURS_PER_QUARTER)
+        return _terms(demand, ledger, key, wanted, each, HOURS, HOURS_PER_QUARTER, said=said)
     in_h100 = demand.unit == "h100_equivalents"
     whole = _h100_tflops(demand, reference, question, menu, ledger) if in_h100 else TFLOPS_PER_PFLOPS
     for target in where:
@@ -89,7 +90,7 @@ def _capacity(
             left_out.append(LeftOut("capacity", demand.id, f"{target.place} {target.system}", rate))
         else:
             each[target.place, target.system] = busy * rate / whole
-    return _terms(demand, ledger, key, series, each, H100 if in_h100 else PFLOPS)
+    return _terms(demand, ledger, key, series, each, H100 if in_h100 else PFLOPS, said=(demand.unit, 1.0))
 
 
 def _h100_tflops(demand: Capacity, reference: Reference, question: Question, menu: JobMenu, ledger: Ledger) -> float:
@@ -127,13 +128,14 @@ def _inference(
         else:
             each[target.place, target.system] = room * rate / TOKENS_PER_UNIT
     wanted = [peak * x / TOKENS_PER_UNIT for x in average]
-    return _terms(demand, ledger, key, wanted, each, TOKENS, TOKENS_PER_UNIT, load_frac=room / peak)
+    said = ("tokens_per_s", TOKENS_PER_UNIT / peak)
+    return _terms(demand, ledger, key, wanted, each, TOKENS, TOKENS_PER_UNIT, said=said, load_frac=room / peak)
 
 
 def _terms(
     demand: Demand, ledger: Ledger, key: str, wanted: Sequence[float], each: dict[tuple[str, str], float], unit: str,
-    size: float = 1.0, *, load_frac: float = 1.0,
+    size: float = 1.0, *, said: tuple[str, float], load_frac: float = 1.0,
 ) -> DemandTerms:  # fmt: skip
     unmet = demand.usd_per_unmet_quarter
     usd = ledger.take(f"{key}.usd_per_unmet_quarter", unmet) * size if unmet else None
-    return DemandTerms(demand.id, tuple(wanted), each, unit, load_frac, usd)
+    return DemandTerms(demand.id, tuple(wanted), each, unit, load_frac, usd, said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from dcplan.fabric.bom import Fills, Parts, bill
@@ -27,18 +27,26 @@ class _Step:
 def with_steps(menu: Menu, most: int) -> Menu:
     """The menu with steps of whole switches, where a model can carry them: at most so many over all quarters."""
     placed = {h.id: [p for p in menu.placements if p.hall == h.id] for h in menu.halls}
-    options = [replace(o, stairs=staircases(o, menu.hall(o.hall), placed[o.hall])) for o in menu.fabrics]
+    there = {key: sum(x.racks for x in menu.held if x.standing and x.key == key) for key in {x.key for x in menu.held}}
+    options = [replace(o, stairs=staircases(o, menu.hall(o.hall), placed[o.hall], there)) for o in menu.fabrics]
     count = menu.quarters * sum(len(stairs.widths) for o in options for stairs in o.stairs.values())
     return replace(menu, fabrics=tuple(options), whole_switches=True) if count <= most else menu
 
 
-def staircases(option: FabricOption, hall: HallTerms, placed: Iterable[Placement]) -> dict[PortClass, Staircase]:
-    """Steps of each NIC class whose systems have rails alike; others keep the per-port share alone."""
+def staircases(
+    option: FabricOption, hall: HallTerms, placed: Iterable[Placement], there: Mapping[tuple[str, str, str], int]
+) -> dict[PortClass, Staircase]:
+    """Steps of each NIC class whose systems have rails alike; others keep the per-port share alone.
+
+    ``there`` are racks of assets by placement: their ports stay connected when they are sold, beside all that the hall
+    can hold.
+    """
     found = {}
     for ports in option.shares:
         own = [p for p in placed if p.port_class == ports]
         rails = {p.rails for p in own}
         most = max((p.max_racks_unit * hall.count * p.ports for p in own), default=0)
+        most += sum(there.get(p.key, 0) * p.ports for p in own)
         if len(rails) == 1 and most:
             stairs = staircase(option.designs[ports], option.parts[ports], ports, rails.pop(), most)
             if stairs is not None:
@@ -67,8 +75,13 @@ def staircase(plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most
     widths = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
     heights = [usd[i] for i in kept]
     jumps = [high - low for low, high in zip([0.0, *heights], heights, strict=False)]
+    return Staircase(link_usd(plan, parts), tuple(widths), tuple(jumps))
+
+
+def link_usd(plan: ClosDesign, parts: Parts) -> float:
+    """Optics and cable of one NIC port, over all planes: what each one needs of its own. [USD]"""
     each = parts.leaf_optic_usd / parts.leaf_optic_ports + parts.node_optic_usd / parts.node_optic_ports
-    return Staircase(plan.planes * (each + parts.cable_usd), tuple(widths), tuple(jumps))
+    return plan.planes * (each + parts.cable_usd)
 
 
 def _steps(plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int) -> list[_Step]:

@@ -99,6 +99,8 @@ class DemandTerms:
     """Average load over the load that accelerators are held for; energy follows the average."""
     unmet_usd: float | None = None
     """What a unit not served for a quarter costs; None where all of it must be served."""
+    said: tuple[str, float] = ("pflops_delivered", 1.0)
+    """Field of the scenario that it is given in, and how many of its units one of ``unit`` is."""
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,12 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     .. math::
        \sum_f y_{hf} \le 1, \qquad \sum_f q_{hfgt} = \sum_{k \in g, c} r_k b_{hkct}, \qquad
        \sum_f p_{hfgt} = \sum_{k \in g, c} r_k n_{hkct}, \\
-       \sum_{t\ in\ a\ life} q_{hfgt} \le \min(P_{hf}, \text{what the hall can hold})\, y_{hf}, \qquad
+       \sum_{t\ in\ a\ life} q_{hfgt} \le
+         \big(\min(P_{hf}, \text{what the hall can hold} + s_{hg}) + e_{hgt}\big)\, y_{hf}, \qquad
        \sum_t p_{hfgt} \le T \cdot \text{what the hall can hold} \cdot y_{hf}
 
-    Ports are bought with the racks (q) and draw power while the racks serve (p).
+    Ports are bought with the racks (q) and draw power while the racks serve (p). Those of assets (s) count as bought in
+    the first quarter, also when the asset is sold, until it ends (e: ended by then).
     """
     t = list(sets.quarters)
     halls = [h for h, fs in sets.options.items() if fs]
@@ -44,19 +46,47 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     keys = [(h, f, c) for h in halls for f, c in sets.served[h]]
 
     def reach(m: pyo.ConcreteModel, h: str, f: str, c: str, end: int) -> Any:
-        there = sum(sets.places[x.key].ports * x.racks for x in sets.menu.held if x.standing and x.key[0] == h)
-        most = min(sets.option[h, f].max_ports, max(sets.ports_cap(h, sets.class_of[c]), there))
-        return sum(m.ports_bought[h, f, c, q] for q in t if end - life < q <= end) <= most * m.fabric[h, f]
+        connected = sum(m.ports_bought[h, f, c, q] for q in t if end - life < q <= end)
+        ended = sum(sets.standing_ports(h, c, last) for last in sets.ended(h, c) if last <= end < life)
+        most = min(sets.option[h, f].max_ports, sets.ports_cap(h, sets.class_of[c]) + sets.standing_ports(h, c))
+        return connected <= (most + ended) * m.fabric[h, f]
 
     def service(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
         most = len(t) * sets.ports_cap(h, sets.class_of[c])
         return sum(m.ports_served[h, f, c, q] for q in t) <= most * m.fabric[h, f]
 
     life = sets.menu.finance.life_quarters
-    ends = [q for q in t if q >= min(life, len(t)) - 1]  # one window unless hardware retires inside the horizon
-    model.fabric_reach = pyo.Constraint(keys, ends, rule=reach)
+    ends = {q for q in t if q >= min(life, len(t)) - 1}  # one window unless hardware retires inside the horizon
+    windows = [(*key, end) for key in keys for end in sorted(ends | {q - 1 for q in sets.ended(key[0], key[2])})]
+    model.fabric_reach = pyo.Constraint(windows, rule=reach)
     model.fabric_service = pyo.Constraint(keys, rule=service)
+    _add_reuse(model, sets)
     _add_steps(model, sets, t)
+
+
+def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""State which ports may take the place of ended ones on their switches: no more than ended, none twice.
+
+    .. math::
+       u_{hfgt} \le q_{hfgt}, \qquad
+       \sum_{\tau \le t} u_{hfg\tau} \le e_{hgt}\, y_{hf} + \sum_{\tau \le t - E} q_{hfg\tau}
+
+    Exact networks round: one node less may leave all switches, so that the next one comes without any.
+    """
+    life = sets.menu.finance.life_quarters
+
+    def new(m: pyo.ConcreteModel, h: str, f: str, c: str, t: int) -> Any:
+        return m.reused[h, f, c, t] <= m.ports_bought[h, f, c, t]
+
+    def free(m: pyo.ConcreteModel, h: str, f: str, c: str, t: int) -> Any:
+        taken = sum(m.reused[h, f, c, q] for q in sets.quarters if (h, f, c, q) in m.reused and q <= t)
+        assets = sum(sets.standing_ports(h, c, last) for last in sets.ended(h, c) if last <= t)
+        return taken <= assets * m.fabric[h, f] + sum(
+            m.ports_bought[h, f, c, q] for q in sets.quarters if q <= t - life
+        )
+
+    model.reused_new = pyo.Constraint(sets.renewed, rule=new)
+    model.reused_free = pyo.Constraint(sets.renewed, rule=free)
 
 
 def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:

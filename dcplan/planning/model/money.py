@@ -102,7 +102,10 @@ def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
 
 
 def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
-    """Network bought in a quarter: in whole switches where the model knows them, else by per-port shares. [M$]"""
+    """Network bought in a quarter: in whole switches where the model knows them, else by per-port shares. [M$]
+
+    Ports that take the place of ended ones on their switches cost their own optics and cable at least.
+    """
     total: Any = 0.0
     for h, pairs in sets.served.items():
         for f, c in pairs:
@@ -110,6 +113,8 @@ def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
                 total += _added(model.network_musd, (h, f, c), t)
             else:
                 total += sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
+                if (h, f, c, t) in model.reused and (what == "usd" or sets.relaxed):
+                    total -= sets.freed_usd(h, f, c) / M * model.reused[h, f, c, t]
     if t == 0:
         paid = {(h.id, f): usd for h in sets.menu.halls for f, usd in h.standing_usd.items()}
         total -= sum(usd / M * model.fabric[key] for key, usd in paid.items())

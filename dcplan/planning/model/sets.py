@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
+from dcplan.planning.menu.staircase import link_usd
 from dcplan.planning.menu.types import FabricOption, HeldTerms, Menu, Placement, PortClass, Staircase
 from dcplan.planning.menu.work import JobConfig
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
@@ -71,13 +72,41 @@ class Sets:
             what = what.removeprefix("upper_")
         return float(getattr(self.option[hall, fabric].shares[self.class_of[ports]], what))
 
+    def standing_ports(self, hall: str, ports: str, last: int | None = None) -> int:
+        """Ports of a hall's assets of a NIC class, all of them or those that end in a quarter."""
+        return sum(
+            self.places[x.key].ports * x.racks
+            for x in self.menu.held
+            if x.standing and x.key[0] == hall and self.places[x.key].port_class.id == ports and last in (None, x.last)
+        )
+
+    def ended(self, hall: str, ports: str) -> list[int]:
+        """Quarters inside the horizon in which assets of a hall and NIC class end."""
+        found = {x.last for x in self.menu.held if x.standing and x.key[0] == hall and 0 < x.last < len(self.quarters)}
+        return sorted(q for q in found if self.standing_ports(hall, ports, q))
+
     @functools.cached_property
     def stairs(self) -> dict[tuple[str, str, str], Staircase]:
         """Hall, fabric and NIC class -> steps of its cost; none where hardware retires inside the horizon."""
         menu = self.menu
         if not menu.whole_switches or menu.finance.life_quarters < menu.quarters:
             return {}
-        return {(o.hall, o.id, c.id): steps for o in menu.fabrics for c, steps in o.stairs.items()}
+        found = {(o.hall, o.id, c.id): steps for o in menu.fabrics for c, steps in o.stairs.items()}
+        return {key: steps for key, steps in found.items() if not self.ended(key[0], key[2])}
+
+    @functools.cached_property
+    def renewed(self) -> list[tuple[str, str, str, int]]:
+        """Hall, fabric, NIC class and quarter of purchases that may take the place of what ended before."""
+        life = self.menu.finance.life_quarters
+        keys = [(h, f, c) for h, pairs in self.served.items() for f, c in pairs if (h, f, c) not in self.stairs]
+        first = {(h, c): min([life, *self.ended(h, c)]) for h, _, c in keys}
+        return [(h, f, c, t) for h, f, c in keys for t in self.quarters if t >= first[h, c]]
+
+    def freed_usd(self, hall: str, fabric: str, ports: str) -> float:
+        """Most that a retired port may spare a new one: what its share holds beyond its own optics and cable."""
+        option, kind = self.option[hall, fabric], self.class_of[ports]
+        own = link_usd(option.designs[kind], option.parts[kind])
+        return max(float(option.shares[kind].usd) - own, 0.0)
 
     @property
     def relaxed(self) -> bool:

@@ -14,7 +14,8 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling;
     ``dropped`` racks of assets and orders, sold or cancelled; ``fitted`` hall units
-    with a cooling; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it, ``step`` of whole
+    with a cooling; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it,
+    ``reused`` places of ended ones, ``step`` of whole
     leaves begun and ``network_musd`` spent so far; ``training`` and
     ``serving`` accelerators of demands (quarter average), ``unmet`` demand;
     ``run`` a job configuration; ``rented`` accelerators;
@@ -45,6 +46,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.fabric = pyo.Var([(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary)
     model.ports_bought = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
+    model.reused = pyo.Var(sets.renewed, domain=pyo.NonNegativeReals)
     steps = [(*key, i) for key, stairs in sets.stairs.items() for i in range(len(stairs.widths))]
     model.step = pyo.Var(steps, t, domain=pyo.Binary)
     model.network_musd = pyo.Var(list(sets.stairs), t, domain=pyo.NonNegativeReals)

@@ -1,0 +1,99 @@
+"""Pages of docs/validation: their text is written by hand, what stands below the mark by the tool itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dcplan.answers.published import VERDICTS, published
+from dcplan.answers.validate import validate
+from dcplan.report.numbers import shown
+from dcplan.result import Cell, Result
+from tests.docs.reference import table
+
+MARK = (
+    "<!-- below: written by the tool; pytest tests/docs/test_validation.py -m slow --update-golden writes it anew -->"
+)
+WORST = 12
+"""Runs with the largest errors that the page of training shows."""
+
+
+def below(subject: str) -> str:
+    """What the tool writes under the mark of a subject's page."""
+    return _training() if subject == "training" else _of(published(subject))
+
+
+def _training() -> str:
+    first = validate()
+    out = [f"## All runs\n\n{first.headline}.\n", _figures(first)]
+    for by in ("stack", "accelerator", "arch", "source"):
+        found = validate(by=by).tables["summary"]
+        out += [f"## By {by}\n", table(found.columns, [_row(found.columns, r) for r in found.rows])]
+    runs = [r for r in first.tables["runs"].records() if r["error_frac"] is not None]
+    worst = sorted(runs, key=lambda r: -abs(_number(r["error_frac"])))[:WORST]
+    columns = ("id", "measured_step_time_s", "predicted_step_time_s", "low_s", "high_s", "error_frac")
+    out += [f"## The {WORST} worst\n", table(columns, [_row(columns, [r[c] for c in columns]) for r in worst])]
+    return "\n".join(out)
+
+
+def _of(result: Result) -> str:
+    figures, sources = (result.tables[name].records() for name in ("figures", "sources"))
+    counts = ", ".join(f"{result.metrics[f'figures.{w}'].value} {w}" for w in VERDICTS)
+    out = [
+        "## Figure by figure\n",
+        f"{len(figures)} figures of {len(sources)} publications and designs: {counts}. Exact is within half a percent\n"
+        "or inside the published range, close within 5 %, near within 25 %. *Fitted*: dcplan's numbers rest on it,\n"
+        "so agreement proves the arithmetic alone.\n",
+        _errors(figures),
+    ]
+    for source in sources:
+        mine = [f for f in figures if f["id"] == source["id"]]
+        where = f"[{source['source']}]({source['url']})" if source["url"] else str(source["source"])
+        out.append(f"### {source['name']}\n")
+        out.append(f"`{source['asked']}`\n\n{where}{'. ' + str(source['note']) if source['note'] else ''}\n")
+        out.append(table(("figure", "published", "dcplan", "error", "verdict", "why"), [_figure(f) for f in mine]))
+    return "\n".join(out)
+
+
+def _errors(figures: Sequence[Mapping[str, Cell]]) -> str:
+    """Mean and median error, those that the numbers were fitted to apart."""
+    rows = []
+    known = [(f["fitted"], abs(_number(f["error_frac"]))) for f in figures if f["error_frac"] is not None]
+    for name, taken in (("not fitted to", False), ("fitted to", True)):
+        errors = sorted(error for fitted, error in known if fitted is taken)
+        if errors:
+            middle = errors[len(errors) // 2]
+            rows.append((name, len(errors), f"{sum(errors) / len(errors):.1%}", f"{middle:.1%}", f"{errors[-1]:.1%}"))
+    return table(("figures", "count", "mean error", "median error", "largest"), rows)
+
+
+def _figure(f: Mapping[str, Cell]) -> tuple[str, ...]:
+    low, high = f["published_low"], f["published_high"]
+    said = _text(f, "published") + (
+        f" ({_plain(low)} to {_plain(high)})" if low is not None or high is not None else ""
+    )
+    error = "" if f["error_frac"] is None else f"{_number(f['error_frac']):+.1%}"
+    mark = f"{f['verdict']}{', fitted' if f['fitted'] else ''}"
+    unit = f" {f['unit']}" if f["unit"] and f["unit"] != "fraction" else ""
+    return (f"`{f['figure']}`", said + unit, _text(f, "computed") + unit, error, mark, str(f["note"] or ""))
+
+
+def _text(f: Mapping[str, Cell], column: str) -> str:
+    return _plain(f[column])
+
+
+def _plain(value: Cell) -> str:
+    return f"{value:,.5g}" if isinstance(value, float) and abs(value) < 1e5 else f"{_number(value):,.0f}"
+
+
+def _number(value: Cell) -> float:
+    assert isinstance(value, int | float)
+    return float(value)
+
+
+def _figures(result: Result) -> str:
+    rows = [(f"`{k}`", shown(k, m.value), m.label) for k, m in result.metrics.items()]
+    return table(("figure", "value", "meaning"), rows)
+
+
+def _row(columns: Sequence[str], row: Sequence[Cell]) -> list[str]:
+    return [shown(c, v) for c, v in zip(columns, row, strict=True)]
