@@ -31,6 +31,16 @@ def test_the_shipped_scenarios_load_by_file_and_by_name(name: str, repo: Path) -
         assert load(name, variant=variant).variant == variant
 
 
+def test_the_case_studies_load_by_file_and_by_name(repo: Path) -> None:
+    """``docs/validation/cases.md`` plans them; a name may have a folder, but never lead out of the examples."""
+    cases = sorted((repo / "scenarios" / "cases").glob("*.yaml"))
+    assert len(cases) > 15
+    for file in cases:
+        assert load(f"cases/{file.stem}").digest == load(str(file)).digest
+    with pytest.raises(InputError, match="DC006"):
+        find_file("../catalogs/sites/us")
+
+
 def test_no_shipped_scenario_is_forgotten(repo: Path) -> None:
     assert {file.stem for file in (repo / "scenarios").glob("*.yaml")} == set(EXAMPLES)
 
