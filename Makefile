@@ -6,7 +6,7 @@ VENV   ?= .venv
 BIN     = $(VENV)/bin
 READY   = $(VENV)/.ready
 
-.PHONY: plan test lint lock clean
+.PHONY: plan test lint docs lock clean
 
 plan: $(READY)
 	$(BIN)/dcplan plan scenarios/train-405b-in-90-days.yaml
@@ -19,6 +19,14 @@ lint: $(READY)
 	$(BIN)/ruff format --check dcplan tests
 	$(BIN)/mypy
 
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --strict --quiet
+
+$(VENV)/.docs: requirements-docs.lock
+	$(PYTHON) -m venv $(VENV)/docs
+	$(VENV)/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	touch $(VENV)/.docs
+
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
@@ -28,7 +36,8 @@ $(READY): requirements.lock pyproject.toml
 
 lock:
 	uv lock
-	uv export --frozen --no-emit-project --all-groups --no-header --format requirements-txt -o requirements.lock
+	uv export --frozen --no-emit-project --group dev --no-header --format requirements-txt -o requirements.lock
+	uv export --frozen --only-group docs --no-header --format requirements-txt -o requirements-docs.lock
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -84,7 +84,7 @@ def value_of(
     if fields:
         tables["fields"] = _field_table(fields)
     text = (
-        f"{first['key']} = {first['value']:g}"
+        f"{first['key']} = {first['value']:,.6g}"
         if isinstance(first["value"], float)
         else f"{first['key']}: {first['value']}"
     )

@@ -90,7 +90,7 @@ def _console(block: Block, folder: Path, wrong: list[str], update: bool) -> list
         got = [line.rstrip() for line in got]
         kept = command.expected
         if done.returncode != 0:
-            wrong.append(f"$ {command.text}\nexit {done.returncode}\n{done.stderr[-2000:]}")
+            wrong.append(f"by hand: $ {command.text}\nexit {done.returncode}\n{done.stderr[-2000:]}")
         elif not same(command.expected, got if got != [""] else []):
             by_hand = "by hand (it skips lines): " if SKIP in command.expected else ""
             wrong.append(f"{by_hand}$ {command.text}\n--- page\n" + "\n".join(kept) + "\n--- now\n" + "\n".join(got))
@@ -107,7 +107,7 @@ def _python(block: Block, after: Block | None, folder: Path, wrong: list[str]) -
     )  # fmt: skip
     got = done.stdout.rstrip("\n").split("\n")
     if done.returncode != 0:
-        wrong.append(f"{code}\n{done.stderr[-2000:]}")
+        wrong.append(f"by hand: {code}\n{done.stderr[-2000:]}")
         return None
     if after is None:
         return None

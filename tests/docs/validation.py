@@ -10,9 +10,7 @@ from dcplan.report.numbers import shown
 from dcplan.result import Cell, Result
 from tests.docs.reference import table
 
-MARK = (
-    "<!-- below: written by the tool; pytest tests/docs/test_validation.py -m slow --update-golden writes it anew -->"
-)
+MARK = "<!-- below: written by the tool (pytest tests/docs/test_validation.py -m slow --update-golden) -->"
 WORST = 12
 """Runs with the largest errors that the page of training shows."""
 
