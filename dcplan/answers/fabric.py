@@ -251,9 +251,11 @@ def _idle(built: Built) -> Iterator[str]:
     idle = ports - wiring.nodes * wiring.rails - wiring.management_links
     if idle > ports * IDLE_FRAC:
         copies, down, unit = built.hall.copies, wiring.plan.leaf_down, wiring.nodes_per_su
+        whole = max(unit // down, 1) * down
+        fills = f"--nodes-per-su {whole} or --topology fat-tree fills" if whole != unit else "--topology fat-tree fills"
         yield (
             f"{idle * copies:,} of {ports * copies:,} leaf ports to nodes stay empty: units of {unit} nodes on leaves "
-            f"of {down} ports; --nodes-per-su {max(unit // down, 1) * down} or --topology fat-tree fills them"
+            f"of {down} ports; {fills} them"
         )
 
 

@@ -7,6 +7,7 @@ import inspect
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ def published(subject: str, *, catalogs: Iterable[str] = (), progress: Callable[
         try:
             rows += _compared(row, folders)
         except InputError as error:
-            problems += error.problems
+            problems += [_of_row(row.id, problem) for problem in error.problems]
         sources.append((row.id, row.name, question(row), row.source.title, row.source.url, row.note))
     if problems:
         raise InputError(problems)
@@ -83,6 +84,11 @@ def published(subject: str, *, catalogs: Iterable[str] = (), progress: Callable[
         },
         run={"seconds": round(time.perf_counter() - began, 4)},
     )
+
+
+def _of_row(name: str, problem: Problem) -> Problem:
+    """A problem that names the row it came from."""
+    return problem if problem.cause.startswith(name) else replace(problem, cause=f"{name}: {problem.cause}")
 
 
 def question(row: Published) -> str:

@@ -13,7 +13,6 @@ from dcplan.errors import InputError, Place, Problem
 
 HOURS = 8760
 HEADER_LINES = 8
-COLUMNS = 35
 MONTHS_PER_QUARTER, MONTHS_PER_YEAR = 3, 12
 LEAP_DAY = (["2", "29"], ["02", "29"])
 """Month and day that a year of 8,760 hours leaves out."""
@@ -62,8 +61,9 @@ def read_epw(file: Path) -> Weather:
     InputError
         When the file is none, a line is short, a value is no number or out of range; with its line.
     """
-    lines = [line for line in read_text(file).removeprefix("\ufeff").splitlines() if line.strip()]
-    head = lines[0].split(",") if lines else []
+    text = read_text(file).removeprefix("\ufeff").splitlines()
+    lines = [(number, line) for number, line in enumerate(text, 1) if line.strip()]
+    head = lines[0][1].split(",") if lines else []
     if len(head) < 2 or head[0] != "LOCATION":
         cause = "not an EPW file: its first line is LOCATION with the place"
         raise InputError([Problem("DC060", cause, Place(str(file), 1))])
@@ -71,10 +71,10 @@ def read_epw(file: Path) -> Weather:
         cause = f"not an EPW file of a year: {len(lines)} lines, {HEADER_LINES} + {HOURS} are needed"
         raise InputError([Problem("DC060", cause, Place(str(file)))])
     place = "".join(c for c in head[1] if c.isprintable()).strip() or file.name
-    lines = [*lines[:HEADER_LINES], *(x for x in lines[HEADER_LINES:] if x.split(",")[1:3] not in LEAP_DAY)]
+    hours = [pair for pair in lines[HEADER_LINES:] if pair[1].split(",")[1:3] not in LEAP_DAY]
     found: list[tuple[int, float, float, float]] = []
     problems: list[Problem] = []
-    for i, line in enumerate(lines[HEADER_LINES : HEADER_LINES + HOURS], HEADER_LINES + 1):
+    for i, line in hours[:HOURS]:
         cells = line.split(",")
         try:
             month = int(cells[1])

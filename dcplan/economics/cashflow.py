@@ -59,7 +59,7 @@ def totals_usd(flows: Iterable[Flow]) -> dict[str, float]:
 
 
 def cash_out_usd(flows: Iterable[Flow], quarters: int) -> list[float]:
-    """Cash out by quarter, what a budget limits: neither residual values nor unserved demand. [USD]"""
+    """Cash out by quarter, what a budget limits: no residuals, unserved demand or later payments. [USD]"""
     result = [0.0] * quarters
     for flow in flows:
         if flow.group not in NO_CASH:

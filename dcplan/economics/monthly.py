@@ -134,9 +134,14 @@ def book_by_year(cash_usd: Array, life_years: float) -> Array:
 
 
 def with_property_tax(side: Side, taxed: Sequence[str], rate_frac: float, life_years: float) -> Side:
-    """Add property tax at the end of each year on the book value at its start of the taxed capital lines."""
+    """Add property tax at the end of each year on the book value at its start of the taxed capital lines.
+
+    The months of a last, shorter year are taxed in proportion.
+    """
     value = book_by_year(np.asarray(sum(side.lines[name] for name in taxed)), life_years)
-    cash = _at_year_ends(property_tax_usd(value, rate_frac), side.months)
+    begun = side.months - np.arange(0, side.months, MONTHS_PER_YEAR)
+    share = np.minimum(begun / MONTHS_PER_YEAR, 1.0)
+    cash = _at_year_ends(property_tax_usd(value, rate_frac) * share, side.months)
     return replace(side, lines={**side.lines, "property tax": cash})
 
 

@@ -68,7 +68,7 @@ class Dragonfly:
 
 
 def dragonfly(groups: int, per_group: int, endpoints_per_switch: int, links_per_pair: float) -> Dragonfly:
-    r"""Dragonfly with a links between each pair of groups: :math:`G a (a-1)/2` local, :math:`q\,G(G-1)/2` global.
+    r"""Dragonfly with q links between each pair of groups: :math:`G a (a-1)/2` local, :math:`q\,G(G-1)/2` global.
 
     Raises
     ------
@@ -102,7 +102,9 @@ def dragonfly(groups: int, per_group: int, endpoints_per_switch: int, links_per_
 
 
 def slingshot(endpoints: int, radix: int, links_per_pair: int | None) -> Network:
-    """A dragonfly of HPE's shape: 32 switches a group, a quarter of the ports to nodes, as many global links as fit.
+    """A dragonfly of HPE's shape: 32 switches a group, a quarter of the ports to nodes, global links to a taper of 1.
+
+    Left out, pairs of groups get as many links as there are ports for, and no more than carry all of a group's traffic.
 
     Raises
     ------
@@ -140,6 +142,28 @@ class Torus:
     circuits: int
     links: int
     """All links between chips, copper and optical."""
+
+
+def flat_torus(chips: int) -> tuple[int, int]:
+    """Sides of the most even rectangle of so many chips; each chip has two links, all of them copper.
+
+    Raises
+    ------
+    ValueError
+        When the chips fill no rectangle with sides of at least two.
+
+    Examples
+    --------
+    A TPU v5e pod.
+
+    >>> flat_torus(256), flat_torus(128)
+    ((16, 16), (8, 16))
+    """
+    short = next(n for n in range(math.isqrt(max(chips, 1)), 0, -1) if chips % n == 0)
+    if short < 2:
+        msg = f"{chips} chips fill no rectangle"
+        raise ValueError(msg)
+    return short, chips // short
 
 
 def torus(chips: int) -> Torus:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 class Medium:
     """A cable with both its ends, or a pair of transceivers with the fibre between them.
 
-    ``usd`` and ``kw`` are for one link and both its ends; ``usd_per_m`` for the fibre. A ``rank`` breaks ties: lower
-    comes first.
+    ``usd`` and ``kw`` are for one link and both its ends; ``usd_per_m`` for the fibre.
     """
 
     id: str

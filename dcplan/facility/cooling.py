@@ -131,7 +131,7 @@ def over_dry_coolers(dry_c: Array, wet_c: Array, supply_c: Array, p: Drawn, load
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
     none = np.zeros_like(water)
     pue = 1.0 + electrical + heat * moved
-    return Hours(np.broadcast_to(pue, water.shape), water, none, none, none + heat)
+    return Hours(np.broadcast_to(pue, water.shape), water * heat, none, none, none + heat)
 
 
 def _electrical(p: Drawn, load: float) -> Array:

@@ -1,7 +1,7 @@
 """PUE and WUE: size class, and the choice of a tabulated row by climate zone.
 
-First form: medians of Lei et al. 2025 by climate zone and size class. The hourly model replaces the table;
-planning keeps asking for (mean PUE, peak PUE, WUE) of a cooling option at a place.
+Medians of Lei et al. 2025 by climate zone and size class, for options without a component model (airside economizers,
+plain chillers, DX); the others are computed from the weather (``cooling.py``).
 """
 
 from __future__ import annotations

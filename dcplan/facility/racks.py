@@ -53,7 +53,7 @@ def nodes_per_rack(
 ) -> Fit:
     r"""Largest whole number of nodes inside every limit of a rack.
 
-    .. math:: n = \\lfloor \\min_i (limit_i / need_i) \\rfloor
+    .. math:: n = \lfloor \min_i (limit_i / need_i) \rfloor
 
     Parameters
     ----------

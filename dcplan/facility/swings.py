@@ -58,7 +58,7 @@ def swing(step: Step) -> Swing:
 def remedy(step: Step, ramp_limit_mw_per_s: float) -> Remedy:
     r"""Storage that flattens the step, and the floor of power that alone keeps the limit.
 
-    Storage gives :math:`\Delta P\,(1-s)` in the low phase's stead or takes :math:`\Delta P\,s`, and holds
+    Storage takes :math:`\Delta P\,(1-s)` in the low phase and gives :math:`\Delta P\,s` in the rest, and holds
     :math:`\Delta P\,s\,(1-s)\,T`. A floor leaves :math:`\Delta P' = r_{max}\,t_{edge}`; what it burns in low phases is
     :math:`(\Delta P - \Delta P')\,s` on average.
 

@@ -90,16 +90,28 @@ def _fleet(question: Question, menu: Menu) -> list[Problem]:
     hall = menu.hall(fleet.hall)
     placed = [p for p in menu.placements if (p.hall, p.system) == (fleet.hall, fleet.system)]
     if not placed:
-        cause = f"no fabric connects the fleet of {fleet.system}: give `fabric:` (or `fabrics:`)"
-        return [question.tree.problem("DC033", cause, ("fleet",))]
+        why = next((f": {x.reason}" for x in menu.left_out if x.id == fleet.system), "")
+        cause = f"no fabric connects the fleet of {fleet.system}{why}"
+        return [
+            question.tree.problem("DC033", cause, ("fleet",), help="give `fabric:`, or `fabrics:`, that fits its ports")
+        ]
     n = fleet.accelerators
     slots = math.ceil(min(p.slots * n / p.accelerators for p in placed))
     power = min(p.rated_kw * hall.cooling(p.cooling).peak_pue * n / p.accelerators for p in placed) / KW_PER_MW
-    utility = menu.site(hall.site).utility_mw[0]
+    site = menu.site(hall.site)
+    plants = sum(o.unit_mw * o.most_units for o in site.onsite if o.lead == 0)
+    first = sum(x.mw[0] for x in site.tranches) + plants
+    utility = site.utility_mw[0] + first
     problems = []
     if slots > hall.racks * hall.count:
         cause = f"the fleet needs {slots} rack positions, {hall.id} has {hall.racks * hall.count}"
         problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
+    ports = min(math.ceil(n / p.accelerators) * p.ports for p in placed)
+    reach = max((o.max_ports for o in menu.fabrics if o.hall == hall.id), default=0)
+    if ports > reach:
+        cause = f"the fleet has {ports:,} NIC ports, the widest network allowed in {hall.id} reaches {reach:,}"
+        help_text = "more tiers or planes, larger switches, or oversubscription"
+        problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators"), help=help_text))
     if power > utility:
         cause = f"the fleet draws {power:.4g} MW on the design day, {hall.site} has {utility:g} MW"
         problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))

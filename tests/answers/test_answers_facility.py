@@ -22,6 +22,18 @@ def _epw(path: Path, hours: int = 8760, dry: str = "20.0") -> Path:
     return path
 
 
+def test_a_bad_hour_of_a_leap_year_is_named_by_its_own_line(tmp_path: Path) -> None:
+    """8 lines of head, then 31 + 28 days and the 24 hours that are left out: the 2nd of March starts at line 1473."""
+    file = _epw(tmp_path / "leap.epw", hours=8784)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    for hour in range(24):
+        lines[8 + 59 * 24 + hour] = lines[8].replace("2020,1,1,", "2020,2,29,", 1)
+    lines[1472] = lines[1472].replace(",20.0,", ",warm,", 1)
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"leap\.epw:1473: "):
+        facility(epw=str(file), cooling="direct-liquid-tower")
+
+
 def test_keys_of_the_design() -> None:
     found = facility(**NVL)
     keys = ("power.annual_pue", "power.peak_pue", "water.annual_wue_l_per_kwh", "power.peak_it_mw",

@@ -150,6 +150,15 @@ def test_torus_of_chips() -> None:
         fabric(nodes=2, system="tpu-v4-pod")
 
 
+def test_flat_torus_of_chips() -> None:
+    """TPU v5e: 16 x 16 chips of four links of 50 GB/s, 1.6 TB/s across the middle (Google Cloud, TPU v5e)."""
+    pod = fabric(nodes=1, system="tpu-v5e-pod")
+    assert (pod.value("switches"), pod.value("links")) == (0, 512)
+    assert pod.value("bisection_tbps") == pytest.approx(1.6 * 8)
+    with pytest.raises(InputError, match="not in the catalog"):
+        fabric(nodes=1, system="tpu8i-pod")
+
+
 def test_a_million_accelerators_with_their_floor_and_bill() -> None:
     """Three tiers, and eight planes: sized, measured and billed in less than 0.2 s of work (best of three)."""
     catalog = load()

@@ -50,6 +50,14 @@ def test_present_value_by_hand() -> None:
     assert side().npv_usd(0.10) == pytest.approx(sum(values.values()))
 
 
+def test_property_tax_of_a_short_last_year_is_of_its_months() -> None:
+    """100 USD over 5 years at 2 %, 15 months: 2.00 for the first year, 80 x 0.02 x 3 / 12 = 0.40 for three months."""
+    bought = np.zeros(15)
+    bought[0] = 100.0
+    taxed = with_property_tax(Side({"racks": bought}, {}), ["racks"], 0.02, 5.0)
+    assert taxed.lines["property tax"][[11, 14]].tolist() == pytest.approx([2.0, 0.4])
+
+
 def test_sales_and_property_tax_by_hand() -> None:
     """8 % of 1000 at once; 2 % of the book value at the start of each year, 1000 then 800 of a life of five years."""
     taxed = with_property_tax(with_sales_tax(side(), ["racks"], 0.08), ["racks"], 0.02, 5.0)

@@ -54,6 +54,8 @@ class Accelerator(Row):
     """Bandwidth of one accelerator into its scale-up domain (NVLink, xGMI, ICI), one way."""
     scaleup_domain: int | None = Field(default=None, ge=1)
     """Accelerators that share it."""
+    torus: Literal["2d", "3d-cubes"] | None = None
+    """Of chips joined to each other: one flat torus, or cubes of 64 behind optical circuit switches."""
     tdp_kw: Positive | None = None
     """Thermal design power of one package."""
     price_usd: Positive | None = None

@@ -237,11 +237,14 @@ def _not_counted(left_out: list[LeftOut]) -> list[str]:
 
 def _unused(question: Question, ledger: Ledger) -> list[str]:
     """Catalog values of the scenario's own that nothing in this plan asks for."""
-    text = [f".{key}." for key in ledger.rows]
+    scenario, text = question.scenario, [f".{key}." for key in ledger.rows]
+    families = {scenario.fabric.id} if scenario.fabric else set(ledger.catalog.rows["fabrics"])
+    if not scenario.fabric and scenario.fabrics != "all":
+        families = set(scenario.fabrics)  # a family shapes the network without leaving a number in the ledger
     return [
         f"prices.{key} is not used by this plan"
-        for key in question.scenario.prices
-        if not any(f".{key}." in row for row in text)
+        for key in scenario.prices
+        if key not in families and not any(f".{key}." in row for row in text)
     ]
 
 

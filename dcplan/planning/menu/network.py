@@ -41,7 +41,9 @@ def fabric_options(
         if family.topology not in ("fat-tree", "rail-optimized") or (
             given and given.topology not in (None, "fat-tree", "rail-optimized")
         ):
-            left_out.append(LeftOut("fabric", family.id, hall.id, f"topology {family.topology} is not supported yet"))
+            asked = given.topology if given and given.topology else family.topology
+            reason = f"plans take trees, not topology {asked}: dcplan fabric sizes it"
+            left_out.append(LeftOut("fabric", family.id, hall.id, reason))
             continue
         for tiers in [given.tiers] if given and given.tiers else family.tiers:
             try:
