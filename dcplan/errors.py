@@ -98,9 +98,9 @@ class Place:
     column: int = 0
 
     def __str__(self) -> str:
-        """Return ``file:line:col``, or only the file when no line is known."""
+        """Return ``file:line:col``, without what is not known."""
         path = "".join(c if c.isprintable() else "?" for c in self.path)  # a name may hold a line end
-        return f"{path}:{self.line}:{self.column}" if self.line else path
+        return ":".join((path, *(str(n) for n in (self.line, self.column) if self.line and n)))
 
 
 @dataclass(frozen=True)
