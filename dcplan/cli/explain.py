@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli import complete
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
@@ -25,7 +26,9 @@ def explain(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="FILE|NAME", help="scenario file or packaged example; or a field, a metric or an error code"
+            metavar="FILE|NAME",
+            help="scenario file or packaged example; or a field, a metric or an error code",
+            autocompletion=complete.scenarios,
         ),
     ],
     key: Annotated[

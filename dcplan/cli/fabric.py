@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dcplan.cli import complete
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
@@ -29,8 +30,18 @@ def fabric(
     ],
     nics_per_node: Annotated[int | None, Opt(min=1, help="NICs of a node", rich_help_panel=SIZE)] = None,
     nic_gbps: Annotated[float | None, Opt(min=1, help="rate of a NIC", rich_help_panel=SIZE)] = None,
-    system: Annotated[str | None, Opt(help="catalog system, such as dgx-b300", rich_help_panel=SIZE)] = None,
-    fabric: Annotated[str | None, Opt(help="catalog fabric family, such as ib-xdr-800", rich_help_panel=SIZE)] = None,
+    system: Annotated[
+        str | None,
+        Opt(help="catalog system, such as dgx-b300", rich_help_panel=SIZE, autocompletion=complete.ids("systems")),
+    ] = None,
+    fabric: Annotated[
+        str | None,
+        Opt(
+            help="catalog fabric family, such as ib-xdr-800",
+            rich_help_panel=SIZE,
+            autocompletion=complete.ids("fabrics"),
+        ),
+    ] = None,
     management_links: Annotated[
         int, Opt(min=0, help="further links on leaves, such as a fabric manager's", rich_help_panel=SIZE)
     ] = 0,

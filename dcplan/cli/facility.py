@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli import complete
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
@@ -22,14 +23,21 @@ Opt = typer.Option
 
 
 def facility(
-    site: Annotated[str | None, Opt(help="catalog site, such as us-ashburn")] = None,
+    site: Annotated[
+        str | None, Opt(help="catalog site, such as us-ashburn", autocompletion=complete.ids("sites"))
+    ] = None,
     climate_zone: Annotated[str | None, Opt(help="ASHRAE zone, such as 4A")] = None,
     epw: Annotated[str | None, Opt(metavar="FILE", help="EPW weather file")] = None,
-    cooling: Annotated[str | None, Opt(help="catalog cooling option, such as direct-liquid-tower")] = None,
+    cooling: Annotated[
+        str | None,
+        Opt(help="catalog cooling option, such as direct-liquid-tower", autocompletion=complete.ids("cooling")),
+    ] = None,
     compare: Annotated[bool, Opt("--compare", help="all cooling options, best first by TUE")] = False,
     it_mw: Annotated[float, Opt(help="IT power that the hall is built for")] = 10.0,
     load: Annotated[float, Opt(help="IT power over that, up to 1")] = 1.0,
-    system: Annotated[str | None, Opt(help="catalog system, such as gb300-nvl72")] = None,
+    system: Annotated[
+        str | None, Opt(help="catalog system, such as gb300-nvl72", autocompletion=complete.ids("systems"))
+    ] = None,
     supply_c: Annotated[float | None, Opt(help="facility water supplied; the option's range if left out")] = None,
     liquid_frac: Annotated[float | None, Opt(help="share of heat into cold plates")] = None,
     redundancy: Annotated[str, Opt(help="of the compute load: n, n+1, 2n, 4n/3 or 3n/2")] = "n+1",

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli import complete
+
 
 class Format(StrEnum):
     """Output formats."""
@@ -36,4 +38,9 @@ VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="every inpu
 NoColorOption = Annotated[bool, typer.Option("--no-color", help="plain text (also NO_COLOR)")]
 NoProgressOption = Annotated[bool, typer.Option("--no-progress", help="no progress on stderr")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="show the traceback of a bug")]
-FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="scenario file, or the name of a packaged example")]
+FileArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="scenario file, or the name of a packaged example", autocompletion=complete.scenarios
+    ),
+]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli import complete
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
@@ -19,8 +20,16 @@ from dcplan.cli.options import (
 
 
 def train(
-    model: Annotated[str, typer.Argument(metavar="MODEL|FILE", help="catalog model, config.json, or a scenario")],
-    system: Annotated[str | None, typer.Option("--system", help="catalog system, such as dgx-h100")] = None,
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL|FILE", help="catalog model, config.json, or a scenario", autocompletion=complete.models
+        ),
+    ],
+    system: Annotated[
+        str | None,
+        typer.Option("--system", help="catalog system, such as dgx-h100", autocompletion=complete.ids("systems")),
+    ] = None,
     accelerators: Annotated[int | None, typer.Option("--accelerators", "-n", min=1, help="how many")] = None,
     tokens: Annotated[float | None, typer.Option("--tokens", min=1, help="training tokens, such as 15.6e12")] = None,
     seq_len: Annotated[int, typer.Option("--seq-len", min=1, help="tokens of a sequence")] = 8192,

@@ -15,6 +15,33 @@ WORST = 12
 """Runs with the largest errors that the page of training shows."""
 
 
+OPEN, END = "<!-- accuracy: written by the tool -->", "<!-- /accuracy -->"
+COMPARED = {
+    "fabric": "reference designs, built networks, measured collectives",
+    "pue": "Lei's medians by climate zone, reported sites",
+    "goodput": "failures and run times of fleets and long runs",
+    "tco": "worked examples, Epoch AI's cost of known runs",
+    "cases": "eighteen clusters that exist",
+}
+
+
+def accuracy() -> str:
+    """README's table: what dcplan was held against, and how far off it is."""
+    runs = validate()
+    stack = {r["stack"]: r for r in validate(by="stack").tables["summary"].records()}["megatron-core"]
+    out = [
+        ("604 measured training runs", f"mean step-time error {runs.value('error.mean_abs_frac'):.1%}, "
+         f"median {runs.value('error.median_abs_frac'):.1%} (fitted to them; 10.1 % and 6.8 % with the source unseen)"),
+        ("of them Megatron-Core", f"{stack['runs']} runs, mean {_number(stack['mean_abs_error_frac']):.1%}"),
+    ]  # fmt: skip
+    for subject, what in COMPARED.items():
+        result = published(subject)
+        rows = [f for f in result.tables["figures"].records() if not f["fitted"]]
+        counts = ", ".join(f"{sum(f['verdict'] == w for f in rows)} {w}" for w in VERDICTS)
+        out.append((what, f"{len(rows)} figures that nothing was fitted to: {counts}"))
+    return table(("held against", "result"), out)
+
+
 def below(subject: str) -> str:
     """What the tool writes under the mark of a subject's page."""
     return _training() if subject == "training" else _of(published(subject))

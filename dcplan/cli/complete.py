@@ -1,0 +1,53 @@
+"""What a shell offers on Tab: scenario files and examples, catalog ids; read without loading the catalog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ID = re.compile(r"^  - (?:\{ ?)?id: ([\w.-]+)", re.MULTILINE)
+
+
+def scenarios(incomplete: str) -> list[str]:
+    """Packaged examples, and YAML files and folders beside what is typed."""
+    from dcplan.catalog.locate import data_dir
+
+    root = data_dir("scenarios")
+    named = [str(f.relative_to(root).with_suffix("")) for f in (*root.glob("*.yaml"), *root.glob("cases/*.yaml"))]
+    return [*_files(incomplete, (".yaml", ".yml")), *sorted(n for n in named if n.startswith(incomplete))]
+
+
+def models(incomplete: str) -> list[str]:
+    """Catalog models, and JSON and YAML files beside what is typed."""
+    return [*_files(incomplete, (".json", ".yaml", ".yml")), *ids("models")(incomplete)]
+
+
+def ids(kind: str) -> Callable[[str], list[str]]:
+    """Ids of a catalog kind that begin as typed."""
+
+    def find(incomplete: str) -> list[str]:
+        return sorted(x for x in _ids(kind) if x.startswith(incomplete))
+
+    return find
+
+
+def _ids(kind: str) -> Iterator[str]:
+    """A file declares its kind in its first key; a few hold several kinds, each from its own key on."""
+    from dcplan.catalog.locate import data_dir
+
+    for file in (data_dir("catalogs") / kind).glob("*.yaml"):
+        parts = re.split(r"^(\w+):", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for key, text in zip(parts[1::2], parts[2::2], strict=True):
+            if key == kind:
+                yield from ID.findall(text)
+
+
+def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
+    folder, _, name = incomplete.rpartition("/")
+    where = Path(folder or ("/" if incomplete.startswith("/") else "."))
+    if not where.is_dir():
+        return []
+    begin = f"{folder}/" if "/" in incomplete else ""
+    found = [f for f in where.iterdir() if f.name.startswith(name) and not f.name.startswith(".")]
+    return sorted(f"{begin}{f.name}{'/' if f.is_dir() else ''}" for f in found if f.is_dir() or f.suffix in suffixes)

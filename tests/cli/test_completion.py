@@ -1,0 +1,51 @@
+"""Tab in a shell: the completion script, verbs, flags, files and examples, catalog ids; as real processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(sys.executable).parent / "dcplan"
+
+
+def offered(typed: str, cwd: Path) -> list[str]:
+    words = typed.split(" ")
+    env = {**os.environ, "_DCPLAN_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
+    done = subprocess.run([PROGRAM], cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("typed", "word"),
+    [
+        ("dcplan pl", "plan"),
+        ("dcplan train --sys", "--system"),
+        ("dcplan plan train-4", "train-405b-in-90-days"),
+        ("dcplan plan cases/fron", "cases/frontier"),
+        ("dcplan plan my", "my-plan.yaml"),
+        ("dcplan explain my", "my-plan.yaml"),
+        ("dcplan train llama-3.1-4", "llama-3.1-405b"),
+        ("dcplan train llama-3.1-405b --system gb300", "gb300-nvl72"),
+        ("dcplan fabric --fabric ib-x", "ib-xdr-800"),
+        ("dcplan facility --site us-ash", "us-ashburn"),
+        ("dcplan facility --cooling direct-liquid-t", "direct-liquid-tower"),
+    ],
+)
+def test_tab_offers(typed: str, word: str, tmp_path: Path) -> None:
+    (tmp_path / "my-plan.yaml").write_text("dcplan: 1\n", encoding="utf-8")
+    found = offered(typed, tmp_path)
+    assert word in found
+    assert all(x.startswith(typed.rsplit(" ", maxsplit=1)[-1]) for x in found)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_is_printed(shell: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [PROGRAM, "--show-completion", shell], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
+        env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+    )  # fmt: skip
+    assert "_DCPLAN_COMPLETE" in done.stdout

@@ -1,0 +1,58 @@
+"""docs/method against the code: places exist, no formula and no constraint is left out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "method").glob("*.md"))
+PLACE = re.compile(r"`((?:[a-z_]+/)+[a-z_0-9]+\.py): ([A-Za-z_0-9]+(?:, [A-Za-z_0-9]+)*)`")
+PLUMBING = {
+    "economics/ranges.py": "checks of arguments",
+    "economics/samples.py": "reads distributions",
+}
+"""Files whose functions compute no figure of the subject."""
+NOT_FORMULAS = {"as_array", "months", "total"}
+
+
+def defined(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_every_place_in_the_code_exists(page: Path) -> None:
+    missing = []
+    for file, names in PLACE.findall(page.read_text(encoding="utf-8")):
+        path = ROOT / "dcplan" / file
+        known = defined(path) if path.is_file() else set()
+        missing += [f"{file}: {name}" for name in names.split(", ") if name not in known]
+    assert missing == []
+
+
+@pytest.mark.parametrize("room", ["facility", "economics", "fabric", "reliability", "training"])
+def test_every_public_function_of_a_room_is_explained(room: str) -> None:
+    text = (ROOT / "docs" / "method" / f"{room}.md").read_text(encoding="utf-8")
+    named = {(file, name) for file, names in PLACE.findall(text) for name in names.split(", ")}
+    missing = []
+    for file in sorted((ROOT / "dcplan" / room).glob("*.py")):
+        place = f"{room}/{file.name}"
+        if place in PLUMBING:
+            continue
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        public = [n.name for n in tree.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")]
+        missing += [f"{place}: {n}" for n in public if (place, n) not in named and n not in NOT_FORMULAS]
+    assert missing == []
+
+
+def test_every_constraint_and_objective_is_in_the_table() -> None:
+    text = (ROOT / "docs" / "method" / "planning.md").read_text(encoding="utf-8")
+    made: set[str] = set()
+    for file in (ROOT / "dcplan" / "planning" / "model").glob("*.py"):
+        made |= set(re.findall(r"model\.(\w+) = pyo\.(?:Constraint|Objective)\(", file.read_text(encoding="utf-8")))
+    assert len(made) > 40
+    assert {name for name in made if f"`{name}`" not in text} == set()
