@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from dcplan.answers.fabric_ask import Asked
@@ -142,11 +140,6 @@ def metrics(found: Levels) -> dict[str, Metric]:
         "all_reduce_s": Metric(float(seconds), "s", "All-reduce of 1 GiB over all accelerators"),
         "all_reduce_bus_gb_per_s": Metric(float(bus), "GB/s", "Its bus bandwidth"),
     }
-
-
-def one_domain(found: Levels) -> Levels:
-    """The same accelerators' own scale-up domain alone."""
-    return replace(found, ranks=found.inside)
 
 
 def _accelerator(asked: Asked, ledger: Ledger) -> Accelerator | None:

@@ -134,7 +134,7 @@ def _spines_first(steps: list[tuple[int, Network]]) -> Iterator[Phase]:
         leaf, links = c.leaf - have_leaf, c.node_leaf_links - have_links
         spine, core = (final.spine, final.core) if i == 0 else (0, 0)
         between = leaf * last.plan.leaf_up + (final.spine_core_links if i == 0 else 0)
-        idle = final.leaf_spine_links - c.leaf * last.plan.leaf_up
+        idle = _idle(last) + final.leaf_spine_links - c.leaf * last.plan.leaf_up
         yield Phase("spines first", nodes, leaf, spine, core, links, between, 0, 0, idle)
         have_leaf, have_links = c.leaf, c.node_leaf_links
 

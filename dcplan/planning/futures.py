@@ -212,7 +212,7 @@ class Evaluator:
 
 
 def _racks(flows: Sequence[Flow]) -> list[Flow]:
-    """What is ordered at prices that may still change, and its value at the end."""
+    """What is ordered or given at prices that may still change, and its value at the end."""
     return [f for f in flows if f.line.startswith("racks ")]
 
 

@@ -44,11 +44,6 @@ class Hardware:
     """Weights live outside the accelerator (Cerebras): data parallel only, no memory limit on the model."""
 
     @property
-    def speed_low_over_high(self) -> float:
-        """Slowest over fastest speed of the interval, which reaches from 1/(1+s) to 1+s of the step time."""
-        return (1.0 + self.spread_frac) ** -2
-
-    @property
     def peak_tflops(self) -> float:
         """Dense peak at the recipe's precision."""
         return peak_tflops(self.device, self.recipe.gemm)

@@ -61,7 +61,7 @@ def small_menu() -> Menu:
     )  # fmt: skip
     keep = (0.7, 0.9)
     config = JobConfig("job", HALL, "a", "chip", 16, 400.0, "bf16", 60.0, 55.0, 3, {"tp": 8}, 0.4, 1.0)
-    rented = replace(config, place="cloud:o", system="chip", link_gbps=0.0, start_month=0, unit_usd=3.0)
+    rented = replace(config, place="cloud:o", system="chip", link_gbps=0.0, start_month=0)
     return Menu(
         start="2027-Q1",
         quarters=2,

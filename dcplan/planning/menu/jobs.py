@@ -257,7 +257,6 @@ class JobMenu:
                 layout=layout_of(swept, i),
                 mfu_frac=_mfu(swept, i, spec),
                 step_time_s=float(swept.step_time_s[i]),
-                unit_usd=target.usd_per_accelerator_hour,
                 spares=int(expected.spares[i]),
                 end_days=float(ends[i]),
                 ahead_days=float(ahead[i]),

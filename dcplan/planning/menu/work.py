@@ -46,8 +46,6 @@ class JobConfig:
     layout: Mapping[str, int | str]
     mfu_frac: float
     step_time_s: float
-    unit_usd: float = 0.0
-    """Cloud: price of one accelerator-hour."""
     spares: int = 0
     """Of ``accelerators``, those that stand by for failed ones."""
     end_days: float = 0.0
