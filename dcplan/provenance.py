@@ -235,6 +235,9 @@ def sealed(
             }
         )
     if isinstance(node, BaseModel):
+        told = getattr(node, "source", None) if path else None
+        if told is not None:  # a part with a source of its own, such as one dated price of an offer
+            source, as_of = str(told), getattr(node, "as_of", None) or getattr(told, "as_of", None)
         changed = {
             name: sealed(value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, name))
             for name, value in node

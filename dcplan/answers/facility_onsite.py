@@ -67,7 +67,7 @@ def onsite(
             sources.append(Source(name, mw, running_usd_per_mwh(row, ledger), _taken(row, "g_co2_per_kwh", ledger)))
     both = _together(batteries)
     result = dispatch(load, sources, both)
-    table = _table(sources, rows, chosen, result.mwh, ledger)
+    table = _table(sources, rows, chosen, result.mwh, ledger, grid_known=grid_known)
     late = max((row.lead_quarters for row in rows.values()), default=0)
     return table, {
         "onsite.energy_usd_per_year": Metric(result.usd, "USD", "Fuel, variable cost and grid energy of a year"),
@@ -118,8 +118,9 @@ def _together(batteries: list[Battery]) -> Battery | None:
 
 def _table(
     sources: list[Source], rows: Mapping[str, OnsitePower], chosen: Mapping[str, float], mwh: Mapping[str, float],
-    ledger: Ledger,
+    ledger: Ledger, *, grid_known: bool,
 ) -> Table:  # fmt: skip
+    """``grid_known``: the carbon of the grid has a figure."""
     cells: list[tuple[Cell, ...]] = []
     prices = {s.name: s for s in sources}
     names = (["grid"] if "grid" in prices else []) + list(chosen)
@@ -131,6 +132,7 @@ def _table(
         capex, fixed = (x * mw * KW_PER_MW for x in each) if each else (None, None)
         used = energy / (mw * HOURS) if energy is not None and mw else None
         carbon = source.kg_co2_per_mwh * energy / KG_PER_T if source and energy is not None else None
+        carbon = carbon if grid_known or name != "grid" else None
         lead = row.lead_quarters if row else None
         cells.append((name, mw, energy, used, source.usd_per_mwh if source else None, capex, fixed, carbon, lead))
     return Table(COLUMNS, tuple(cells))

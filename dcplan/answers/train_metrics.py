@@ -101,10 +101,11 @@ def calendar_metrics(
             metrics["carbon_t"] = Metric(mwh * grams / 1e3, "t", "CO2 of the energy")
     price = rent_usd_per_hour(catalog, ledger, asked)
     if price is not None:
+        listed = "" if asked.usd_per_accelerator_hour is not None else ", the median list price on demand"
         metrics["cost_usd"] = Metric(
             hours * price,
             "USD",
-            f"Rent at {price:.2f} USD an accelerator-hour",
+            f"Rent at {price:.2f} USD an accelerator-hour{listed}",
             hours * price * p10 / p50,
             hours * price * p90 / p50,
         )

@@ -51,7 +51,10 @@ def _jobs(question: Question, menu: Menu) -> list[Problem]:
 
 
 def best_supply(menu: Menu, demand: DemandTerms, t: int) -> float:
-    """Upper bound of what a capacity demand can get in a quarter: full halls of the best system, all offers."""
+    """Upper bound of what a capacity demand can get in a quarter.
+
+    Full halls of the best system that can be there by then, what stands there or is on order, and all offers.
+    """
     best: dict[str, float] = defaultdict(float)
     for p in menu.placements:
         rate = demand.each.get((p.hall, p.system), 0.0)
@@ -60,11 +63,15 @@ def best_supply(menu: Menu, demand: DemandTerms, t: int) -> float:
         hall = menu.hall(p.hall)
         if reachable and t >= hall.available_from:
             best[p.hall] = max(best[p.hall], rate * p.accelerators * p.max_racks_unit * hall.count)
+    size = {p.key: p.accelerators for p in menu.placements}
+    held = sum(
+        demand.each.get((x.key[0], x.key[2]), 0.0) * size.get(x.key, 0) * x.racks for x in menu.held if x.serves(t)
+    )
     cloud = sum(o.max_accelerators * demand.each.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers)
     if menu.cloud_max_accelerators is not None:
         rates = [demand.each.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers]
         cloud = min(cloud, menu.cloud_max_accelerators * max(rates, default=0.0))
-    return sum(best.values()) + cloud
+    return sum(best.values()) + held + cloud
 
 
 def _capacity(question: Question, menu: Menu) -> list[Problem]:

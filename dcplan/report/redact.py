@@ -12,7 +12,8 @@ from dcplan.result import Metric, Result, Table
 HIDDEN = "redacted"
 BY_ITEM = frozenset(
     {"flows", "cost", "cashflow", "racks", "network", "storage", "onsite", "cloud", "commitments", "drivers", "bands",
-     "tornado", "term_structure", "lines", "sides", "rented", "units", "bill", "run_cost", "prices", "spend", "changes"}
+     "tornado", "term_structure", "lines", "sides", "rented", "units", "bill", "run_cost", "prices", "spend", "changes",
+     "bridge", "years"}
 )  # fmt: skip
 """Tables in which money stands beside the thing that it buys."""
 BOOK = "book_"
@@ -52,7 +53,7 @@ def _without_money(table: Table) -> Table:
 def _metric(key: str, metric: Metric) -> Metric:
     if key in ("cost.energy_usd", "cost.cloud_usd"):  # over the hours of the same answer they are the tariff
         return replace(metric, value=None, low=None, high=None)
-    if key.startswith(("cost.", "owned.npv", "rented.")) and "per_" not in key:
+    if key.startswith(("cost.", "owned.npv", "hybrid.npv")) and "per_" not in key:  # rent over known hours is its price
         return replace(metric, low=None, high=None)
     return replace(metric, value=None, low=None, high=None) if _is_money(key) else metric
 

@@ -192,3 +192,12 @@ def test_merge_keeps_what_is_not_named_and_takes_what_is(old: dict, new: dict) -
     assert set(result) == set(old) | set(new)
     assert all(result[k] == old[k] for k in old if k not in new)
     assert repr(old) == before
+
+
+def test_a_dated_price_keeps_its_own_source() -> None:
+    """Prices of one offer come from several lists; each names its own, not the row's."""
+    offer = load().rows["cloud"]["aws-p5en-48xlarge"]
+    told = {str(price.source) for price in offer.prices}  # type: ignore[attr-defined]
+    assert len(told) > 1
+    assert {price.usd_per_h.source for price in offer.prices} == told  # type: ignore[attr-defined]
+    assert all(price.usd_per_h.as_of == price.as_of for price in offer.prices)  # type: ignore[attr-defined]

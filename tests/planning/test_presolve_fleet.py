@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dcplan.answers.explain import explain
 from dcplan.answers.plan import plan
 
 FLEET = """\
@@ -48,3 +49,38 @@ def test_a_network_that_ends_too_soon_is_named(write) -> None:
     found = plan(write(3, 1))
     assert found.exit_code == 3
     assert "the fleet has 1,024 NIC ports" in found.headline
+
+
+HELD = """\
+dcplan: 1
+name: held
+horizon: {start: 2027-Q1, quarters: 2}
+sites:
+  - id: s
+    location: us-ashburn
+    utility_mw: 2
+    halls:
+      - {id: h, existing: true, racks: 40, rack_kw_max: 42, it_mw: 1, cooling: [airside-economizer-air-chiller]}
+fabrics: [ib-ndr-400]
+systems: [dgx-h200]
+assets:
+  - {id: old, system: dgx-h100, accelerators: 256, in_service: 2025-Q1, fabric: ib-ndr-400, may_sell: false}
+workloads:
+  capacity: [{id: r, accelerator_hours: 400000, utilization_frac: 1}]
+"""
+
+
+def test_what_stands_there_serves_before_anything_can_be_ordered(tmp_path: Path) -> None:
+    """400,000 hours of a quarter of 2,191.5 are 182.5 accelerators; 256 are there, and nothing can be bought for Q1."""
+    file = tmp_path / "held.yaml"
+    file.write_text(HELD, encoding="utf-8")
+    assert plan(file).exit_code == 0
+
+
+def test_why_not_of_a_system_beside_assets(tmp_path: Path) -> None:
+    """A forced system stays orderable where plainer plans close a hall to all others; where it cannot be, no plan."""
+    file = tmp_path / "held.yaml"
+    file.write_text(HELD.replace("400000", "[400000, 900000]"), encoding="utf-8")
+    row = explain(file, why_not=["dgx-h200"], exact=0).tables["why_not"].records()[0]
+    assert row["system"] == "dgx-h200"
+    assert explain(file, why_not=["dgx-b200"], exact=0).tables["why_not"].records()[0]["npv_usd"] is None

@@ -37,9 +37,13 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
         wanted = menu.fleet.accelerators
         model.fleet_given = pyo.Constraint(expr=(wanted, placed, wanted + most - 1))
     if menu.forced:
-        model.forced = pyo.Constraint(
-            list(menu.forced), rule=lambda m, k: sum(m.buy[o] for o in sets.orders if o[2] == k) >= 1
-        )
+        model.forced = pyo.Constraint(list(menu.forced), rule=lambda m, k: _some(m, sets, k))
+
+
+def _some(model: pyo.ConcreteModel, sets: Sets, system: str) -> Any:
+    """At least one rack of a system; impossible where it cannot be ordered at all."""
+    orders = [model.buy[o] for o in sets.orders if o[2] == system]
+    return sum(orders) >= 1 if orders else pyo.Constraint.Infeasible
 
 
 def _racks_of(menu: Menu, held: str) -> int:

@@ -37,7 +37,7 @@ def plainer(menu: Menu, d: Decisions) -> list[Menu]:
     keeps = [{h: {k} for h in mixed} for k in wanted]
     if any(there[h] for h in mixed):
         keeps.insert(0, {h: there[h] or kinds[h].keys() for h in mixed})  # type: ignore[misc]
-    systems = {(p.hall, p.system) for p in menu.placements}
+    systems = {(p.hall, p.system) for p in menu.placements if p.system not in menu.forced}
     return [
         replace(menu, closed=menu.closed | {(h, k) for h, k in systems if h in mixed and k not in keep[h]})
         for keep in keeps[:MOST]
