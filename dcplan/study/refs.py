@@ -61,6 +61,7 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
             return Ref(text, {}, read_result(path))
         return Ref(text, _files(path if path.exists() else find_file(text), text))
     revision, inside = split_revision(text)
+    named = bool(inside)
     root = checked_out(revision, _folder_of(beside), store)
     if not inside:
         other = split_revision(beside)[1] if beside.startswith(PREFIX) else ""
@@ -77,7 +78,11 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
         raise InputError([Problem("DC008", f"{inside} leaves the revision", Place(text))])
     if target.suffix == ".json" and target.is_file():
         return Ref(text, {}, read_result(target), root)
-    if not target.exists():
+    if not target.exists() and named:
+        raise InputError(
+            [Problem("DC006", f"{revision} has no {inside}", Place(text), help=f"git ls-tree -r {revision}")]
+        )
+    if not target.exists():  # the path of what is compared with it, which is then new
         return Ref(text, {}, None, root)
     return Ref(text, _files(target, text), None, root)
 

@@ -15,6 +15,7 @@ from dcplan.errors import InputError
 from dcplan.result import Metric, Result
 from dcplan.scenario.revisions import checked_out
 from dcplan.study.diff import diff
+from dcplan.study.refs import resolved
 from tests.cli.conftest import TINY
 
 EXPECT = """\
@@ -207,3 +208,15 @@ def test_a_default_that_is_replaced_has_its_value_before(repository: Path) -> No
     )
     [row] = found.tables["inputs_changed"].records()
     assert (row["change"], row["before"], row["after"]) == ("changed", 0.1, 0.2)  # catalogs/finance: 10 % a year
+
+
+def test_a_path_that_a_revision_lacks_is_wrong_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A base that was mistyped must not make every gate `new` and so pass; a file that is new has no base, and may."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text("dcplan: 1\n", encoding="utf-8")
+    for call in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *call], check=True)
+    (tmp_path / "b.yaml").write_text("dcplan: 1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="HEAD has no nonexist"):
+        resolved("git:HEAD:nonexist", "a.yaml", tmp_path / "store")
+    assert resolved("git:HEAD", "b.yaml", tmp_path / "store").files == {}
