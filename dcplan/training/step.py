@@ -191,7 +191,7 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
     r"""Time of one optimizer step from the times of one micro-batch.
 
     .. math::
-       T = \left[(m-1)\,t_{max} + \sum_i t_i / v + \dots\right](1 + \sigma\sqrt{2\ln n}) + T_{dp} + T_{opt}
+       T = \left[m\,t_{max} + \Big(\sum_i t_i - t_{max}\Big) / v + T_{dp} + T_{opt}\right](1 + \sigma\sqrt{2\ln n})
 
     with the stage times of the pipeline t_i (blocks, collectives that stay exposed, vision tower on the first stage,
     output layer on the last), m micro-batches and v chunks a stage.
@@ -307,4 +307,5 @@ def _data_parallel(setup: Setup, one: MicroBatch, host: Array) -> dict[str, Arra
     full = count * (every + drag) + first + exposed(r.replicate, backward, s.dp_overlap)
     scatter = np.where(x.zero == 2, count, 1.0) * exposed(r.scatter, backward, s.dp_overlap)
     plain = scatter + exposed(r.gather, forward, s.dp_overlap) + first * (s.dp_overlap > 0)
+    plain = plain + exposed(r.replicate, backward, s.dp_overlap)
     return {"data_parallel": np.where(sharded, full, plain), "optimizer": r.optimizer}

@@ -145,7 +145,7 @@ class StackTable:
     """Habits of a training software."""
 
     host_s: Array
-    """Host time to launch one block forward and backward. [s]"""
+    """Host time to launch one layer (two blocks) forward and backward. [s]"""
     moe_host_s: Array
     """The same, for what a mixture-of-experts block adds. [s]"""
     elementwise: Array

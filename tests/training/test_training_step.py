@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dcplan.training.blocks import Setup
 from dcplan.training.config import from_config
+from dcplan.training.sharding import reduction
 from dcplan.training.step import step
 from dcplan.training.tables import SCHEDULES, rows
 from tests.training.tiny import BF16, DENSE, DEVICE, FP8, LAYER, MOE, STACK, setup
@@ -166,6 +167,16 @@ def test_optimizer_reads_and_writes_its_states_once() -> None:
     real = replace(DEVICE, hbm_tb_per_s=3.0)
     assert _part("optimizer", setup(device=real, dp=4)) == pytest.approx(DENSE.params / 4 * 30 / 3e12, rel=1e-9)
     assert _part("optimizer", setup(device=real, dp=4, zero=0)) == pytest.approx(DENSE.params * 30 / 3e12, rel=1e-9)
+
+
+def test_replicas_of_shards_are_reduced_behind_a_pipeline_too() -> None:
+    """Hybrid sharding, nothing hidden: eight ranks in shards of two gather, scatter and reduce between four replicas."""
+    exposed = replace(BUSY, dp_overlap_frac=0.0, contention_frac=0.0, straggler_frac=0.0)
+    piped = setup(exposed, dp=8, pp=2, zero=3, shard=2)
+    sent = reduction(piped)
+    gather, scatter, replicate = (float(np.ravel(x)[0]) for x in (sent.gather, sent.scatter, sent.replicate))
+    assert replicate > 0.0
+    assert _part("data_parallel", piped) == pytest.approx(gather + scatter + replicate, rel=1e-9)
 
 
 def test_norms_residuals_and_activations_by_hand() -> None:
