@@ -170,9 +170,9 @@ def test_optimizer_reads_and_writes_its_states_once() -> None:
 
 
 def test_replicas_of_shards_are_reduced_behind_a_pipeline_too() -> None:
-    """Hybrid sharding, nothing hidden: eight ranks in shards of two gather, scatter and reduce between four replicas."""
+    """Nothing hidden: eight ranks in shards of two gather, scatter and reduce between four replicas."""
     exposed = replace(BUSY, dp_overlap_frac=0.0, contention_frac=0.0, straggler_frac=0.0)
-    piped = setup(exposed, dp=8, pp=2, zero=3, shard=2)
+    piped = setup(stack=exposed, dp=8, pp=2, zero=3, shard=2)
     sent = reduction(piped)
     gather, scatter, replicate = (float(np.ravel(x)[0]) for x in (sent.gather, sent.scatter, sent.replicate))
     assert replicate > 0.0
