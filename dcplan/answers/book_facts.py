@@ -20,7 +20,7 @@ from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.types import HallTerms, Menu, Placement, SiteTerms
 from dcplan.planning.plan import Decisions
-from dcplan.planning.solve.run import Solved
+from dcplan.planning.solve.solved import Solved
 from dcplan.provenance import Status
 from dcplan.result import Cell, Table
 from dcplan.scenario.load import Question

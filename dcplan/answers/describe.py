@@ -9,7 +9,7 @@ from dcplan.scenario.load import Question
 
 if TYPE_CHECKING:
     from dcplan.planning.menu.build import Built
-    from dcplan.planning.solve.run import Solved
+    from dcplan.planning.solve.solved import Solved
 
 
 def describe(question: Question) -> dict[str, Any]:

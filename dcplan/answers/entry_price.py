@@ -6,7 +6,7 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.planning.menu.devices import training_terms
 from dcplan.planning.menu.types import LeftOut
-from dcplan.planning.solve.run import Solved
+from dcplan.planning.solve.solved import Solved
 from dcplan.units import si
 
 NO_PRICE = "no price"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dcplan.answers.describe import describe, inputs_of, solver_block
 from dcplan.answers.explain_binding import MOST_EXACT, binding_table
-from dcplan.answers.explain_flips import flips
+from dcplan.answers.explain_flips import Ask, flips
 from dcplan.answers.explain_later import later_ends
 from dcplan.answers.explain_none import no_plan, with_later
 from dcplan.answers.plan_metrics import metrics_of
@@ -19,12 +19,15 @@ from dcplan.answers.plan_tables import left_out
 from dcplan.catalog.schema import System
 from dcplan.economics.cashflow import GROUPS, Flow, npv_usd
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.explain.binding import stranded
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.menu.types import Menu
+from dcplan.planning.plan import Decisions
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.planning.solve.run import solve_menu
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.units import money
@@ -93,35 +96,20 @@ def explain(  # noqa: PLR0913 - the flags of the verb
         return with_later(none, later_ends(scenario, asked, question, left_s, stop), question)
     if solved.audit is None or solved.decisions is None:
         return replace(nothing_yet(question, built, solved), verb="explain")
-    tables: dict[str, Table] = {}
-    warnings = []
-    if wanted:
-        tables["why_not"] = _why_not(wanted, question, built, solved, gap, left_s, stop)
-    if flip is not None:
-        tables["flips"] = flips(flip, scenario, asked, question, built, solved, gap, left_s, stop)
-    if what_if:
-        tables["what_if"] = _what_if(what_if, scenario, asked, solved, gap, left_s, stop)
-    many = _count(exact, asked=bool(wanted or what_if or flip is not None))
-    tables["binding"] = binding_table(question, solved, many, gap, left_s, stop)
-    idle = stranded(solved.menu, solved.decisions, solved.audit.books)
-    tables["stranded"] = Table(
-        ("where", "what", "idle", "of", "stranded_by"), tuple((s.where, s.what, s.idle, s.there, s.by) for s in idle)
-    )
+    ask = Ask(scenario, asked, gap, left_s, solved, question, stop)
+    tables = _tables(ask, built, wanted, what_if, flip, exact)
+    tables["stranded"] = _stranded(solved.menu, solved.decisions, solved.audit.books)
     tables["left_out"] = left_out(built.menu)
+    warnings = []
     if solved.gap_frac > gap:
         text = f"the plan's own gap is {solved.gap_frac:.2%}: differences below that are not proved"
         warnings.append({"code": "gap", "message": text})
     cost = solved.audit.npv_usd
     full = tables["binding"].rows
     words = f"{len(full)} limits bind, first {full[0][0]}" if full else "no limit of yours binds"
-    done = solved.status == highs.OPTIMAL or solved.gap_frac <= gap
-    status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
-    if stop is not None and stop():
-        status, code = "interrupted", EXIT_INTERRUPTED
     return Result(
         "explain",
-        status,
-        code,
+        *_ending(solved, gap, stop),
         f"{question.scenario.name}: USD {money(cost)} net present cost, gap {solved.gap_frac:.2%}; {words}",
         scenario=describe(question),
         solver=solver_block(solved),
@@ -131,6 +119,38 @@ def explain(  # noqa: PLR0913 - the flags of the verb
         warnings=warnings,
         run={"seconds": round(time.monotonic() - began, 3)},
     )
+
+
+def _tables(
+    ask: Ask, built: Built, wanted: Sequence[str], what_if: Sequence[str], flip: Sequence[str] | None, exact: int | None
+) -> dict[str, Table]:
+    """What was asked for, each by re-solving, and the limits that bind."""
+    question, solved, gap, left_s, stop = ask.question, ask.near, ask.gap, ask.left_s, ask.stop
+    tables: dict[str, Table] = {}
+    if wanted:
+        tables["why_not"] = _why_not(wanted, question, built, solved, gap, left_s, stop)
+    if flip is not None:
+        tables["flips"] = flips(flip, ask.scenario, ask.asked, question, built, solved, gap, left_s, stop)
+    if what_if:
+        tables["what_if"] = _what_if(what_if, ask.scenario, ask.asked, solved, gap, left_s, stop)
+    many = _count(exact, asked=bool(wanted or what_if or flip is not None))
+    tables["binding"] = binding_table(question, solved, many, gap, left_s, stop)
+    return tables
+
+
+def _stranded(menu: Menu, decisions: Decisions, books: Accounts) -> Table:
+    """What stands idle, and the limit that keeps it so."""
+    rows = tuple((s.where, s.what, s.idle, s.there, s.by) for s in stranded(menu, decisions, books))
+    return Table(("where", "what", "idle", "of", "stranded_by"), rows)
+
+
+def _ending(solved: Solved, gap: float, stop: Callable[[], bool] | None) -> tuple[str, int]:
+    """Status and exit code of an answer with a plan."""
+    done = solved.status == highs.OPTIMAL or solved.gap_frac <= gap
+    status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
+    if stop is not None and stop():
+        status, code = "interrupted", EXIT_INTERRUPTED
+    return status, code
 
 
 def _stated(menu: Menu) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 from dcplan.planning.explain.binding import Binding, bindings, with_one_more
 from dcplan.planning.explain.limits import STEPS, in_its_unit, months_of, parts_of, place_of, words_of
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, audited_cost_usd
+from dcplan.planning.solve.audited import audited_cost_usd
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Table
 from dcplan.scenario.load import Question
 from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD

@@ -13,7 +13,8 @@ from dcplan.planning.menu.ledger import Input
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.plan import Decisions, to_table
 from dcplan.planning.presolve import presolve
-from dcplan.planning.solve.run import Solved, UnknownDecisionError, solve_menu
+from dcplan.planning.solve.run import UnknownDecisionError, solve_menu
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Table
 from dcplan.scenario.load import Question, load
 

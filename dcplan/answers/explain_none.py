@@ -14,8 +14,8 @@ from dcplan.errors import EXIT_INFEASIBLE
 from dcplan.planning.explain.limits import WORDS, family_of, parts_of, place_of, words_of
 from dcplan.planning.explain.remedies import Alternative, Remedy, alternatives
 from dcplan.planning.menu.build import Built
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved
+from dcplan.planning.solve.elastic import conflict
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.units import USD_PER_MUSD, money
@@ -68,7 +68,7 @@ def with_later(result: Result, found: Sequence[Later], question: Question) -> Re
 def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[tuple[Cell, ...]]:
     """Limits of the user's own among the rows that cannot hold together, one line each."""
     families: dict[str, list[str]] = defaultdict(list)
-    for row in highs.conflict(solved.matrix, time_limit_s):
+    for row in conflict(solved.matrix, time_limit_s):
         if parts_of(row)[0] in WORDS:
             families[family_of(row)].append(row)
     return [

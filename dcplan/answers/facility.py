@@ -9,6 +9,7 @@ from pathlib import Path
 from dcplan.answers.facility_ask import FacilityAsk, where
 from dcplan.answers.facility_checks import dry_supply_c, holds
 from dcplan.answers.facility_compare import compared
+from dcplan.answers.facility_flags import Flags, amounts_of, refuse_idle, refuse_wrong
 from dcplan.answers.facility_floor import floor_tables
 from dcplan.answers.facility_onsite import onsite as onsite_power
 from dcplan.answers.facility_plant import lead_table, permit, plant_table
@@ -22,10 +23,10 @@ from dcplan.answers.facility_tables import (
     warm_water_table,
 )
 from dcplan.answers.rows import named
+from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import CoolingOption, System
-from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
-from dcplan.facility.power import RULES
+from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.performance import Performance, performance
 from dcplan.provenance import Quantity, Status
@@ -112,36 +113,28 @@ def facility(  # noqa: PLR0913 - the flags of the verb
     """
     catalog = load_catalog(tuple(Path(c) for c in catalogs))
     ledger = Ledger(catalog)
-    limits = (
-        ("--it-mw", it_mw, 0.01, 10_000.0), ("--load", load, 0.05, 1.0), ("--supply-c", supply_c, 2.0, 60.0),
-        ("--liquid-frac", liquid_frac, 0.0, 1.0), ("--ramp-limit-mw-per-s", ramp_limit_mw_per_s, 0.0, 1e6),
-        ("--utility-mw", utility_mw, 0.0, 1e5), ("--interruptible-h", interruptible_h, 0.0, 360.0),
-        ("--oversubscription", oversubscription, 1.0, 5.0), ("--busy-frac", busy_frac, 0.01, 1.0),
-        ("--rack-kw", rack_kw, 0.1, 5000.0), ("--water-permit-m3-per-day", water_permit_m3_per_day, 0.0, 1e7),
+    flags = Flags(
+        site=site, climate_zone=climate_zone, epw=epw, cooling=cooling, compare=compare, it_mw=it_mw, load=load,
+        system=system, supply_c=supply_c, liquid_frac=liquid_frac, redundancy=str(redundancy).lower(),
+        other_redundancy=str(other_redundancy).lower(), onsite=onsite, utility_mw=utility_mw,
+        interruptible_h=interruptible_h, job=job, ramp_limit_mw_per_s=ramp_limit_mw_per_s,
+        water_permit_m3_per_day=water_permit_m3_per_day, energised=energised, rack_kw=rack_kw,
+        oversubscription=oversubscription, busy_frac=busy_frac, catalogs=catalogs,
     )  # fmt: skip
-    redundancy, other_redundancy = str(redundancy).lower(), str(other_redundancy).lower()
-    _amounts(limits, {"--redundancy": redundancy, "--other-redundancy": other_redundancy})
-    _given({"--system": system, "--site": site, "--climate-zone": climate_zone, "--epw": epw, "--cooling": cooling})
+    refuse_wrong(flags)
     machine = named(catalog, "systems", system, System, "--system") if system else None
     other = ledger.parameter("facility", "network-storage-share")
     ask = FacilityAsk(where(site, climate_zone, epw, catalog), it_mw, load, machine, supply_c, liquid_frac, other)
-    extra = {
-        "--cooling": cooling, "--utility-mw": utility_mw, "--job": job, "--energised": energised,
-        "--onsite": tuple(onsite) or None, "--water-permit-m3-per-day": water_permit_m3_per_day,
-    }  # fmt: skip
-    hours = {"--interruptible-h": interruptible_h or None}
-    racks = {"--rack-kw": rack_kw, "--oversubscription": oversubscription}
-    rules = {"--redundancy": redundancy, "--other-redundancy": other_redundancy}
-    chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"}
-    idle = (
-        (compare, "with --compare", extra | hours | racks | chain | {"--ramp-limit-mw-per-s": ramp_limit_mw_per_s}),
-        (job is None, "without --job", {"--ramp-limit-mw-per-s": ramp_limit_mw_per_s}),
-        (system is None, "without --system", racks),
-        (not onsite and utility_mw is None, "without --onsite or --utility-mw", hours),
-    )
-    _unused(idle)
+    refuse_idle(flags)
     if compare:
         return compared(ask, ledger)
+    option = _option(cooling, ask, catalog, ledger)
+    _record(option, ask, ledger)
+    return _answer(option, ask, _performance(option, ask, ledger), flags, ledger)
+
+
+def _option(cooling: str | None, ask: FacilityAsk, catalog: Catalog, ledger: Ledger) -> CoolingOption:
+    """The cooling that is named, where it can hold the hall."""
     if cooling is None:
         cause = "--cooling or --compare is needed"
         raise InputError([Problem("DC060", cause, Place("facility"), help="dcplan catalog list cooling")])
@@ -149,29 +142,38 @@ def facility(  # noqa: PLR0913 - the flags of the verb
     problems = holds(option, ask, ledger)
     if problems:
         raise InputError([Problem("DC061", cause, Place("--cooling"), help=mend) for cause, mend in problems])
-    _record(option, ask, ledger)
+    return option
+
+
+def _performance(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> Performance:
+    """The option at the place."""
     try:
-        found = performance(option, ask.setting(option, ledger), ledger)
+        return performance(option, ask.setting(option, ledger), ledger)
     except LookupError as error:
         raise InputError([Problem("DC060", str(error), Place("facility"), help="--climate-zone or --epw")]) from error
-    tables = _plain_tables(option, found, ask, (redundancy, other_redundancy), energised, ledger)
-    if oversubscription is not None:
-        tables["oversubscription"] = oversubscribed(ask, oversubscription, busy_frac, ledger)
+
+
+def _answer(option: CoolingOption, ask: FacilityAsk, found: Performance, flags: Flags, ledger: Ledger) -> Result:
+    """Tables, metrics and warnings, of what is always told and of what the flags ask for."""
+    tables = _plain_tables(option, found, ask, (flags.redundancy, flags.other_redundancy), flags.energised, ledger)
+    if flags.oversubscription is not None:
+        tables["oversubscription"] = oversubscribed(ask, flags.oversubscription, flags.busy_frac, ledger)
     metrics = metrics_of(option, ask, found, ledger)
     cdus = metrics.get("cooling.cdu_count")
-    placed, more = floor_tables(option, ask, rack_kw, int(cdus.value or 0) if cdus else 0, ledger)
+    placed, more = floor_tables(option, ask, flags.rack_kw, int(cdus.value or 0) if cdus else 0, ledger)
     tables, metrics = tables | placed, metrics | more
     warnings = _warnings(option, ask, found, ledger)
     held = int(metrics["floor.accelerators"].value or 0) if placed else 0
     warnings += _empty(ask, placed, held)
-    if water_permit_m3_per_day is not None:
-        metrics["water.permit_it_mw"], words = permit(ask, water_permit_m3_per_day, metrics.get("water.peak_day_m3"))
+    most_m3 = flags.water_permit_m3_per_day
+    if most_m3 is not None:
+        metrics["water.permit_it_mw"], words = permit(ask, most_m3, metrics.get("water.peak_day_m3"))
         warnings.append({"code": "water", "message": words})
-    if onsite or utility_mw is not None:
-        tables["onsite"], more, notes = _onsite(ask, found, onsite, utility_mw, interruptible_h, ledger)
+    if flags.onsite or flags.utility_mw is not None:
+        tables["onsite"], more, notes = _onsite(ask, found, flags, ledger)
         metrics, warnings = metrics | more, warnings + notes
-    if job is not None:
-        tables["swings"], more = swings(ask, found, job, held, ramp_limit_mw_per_s, catalogs, ledger)
+    if flags.job is not None:
+        tables["swings"], more = swings(ask, found, flags.job, held, flags.ramp_limit_mw_per_s, flags.catalogs, ledger)
         metrics |= more
     return Result(
         "facility",
@@ -210,9 +212,10 @@ def _empty(ask: FacilityAsk, placed: Mapping[str, Table], held: int) -> list[dic
 
 
 def _onsite(
-    ask: FacilityAsk, found: Performance, pairs: Sequence[str], utility_mw: float | None, hours: float, ledger: Ledger
+    ask: FacilityAsk, found: Performance, flags: Flags, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric], list[dict[str, str]]]:
-    table, metrics = onsite_power(ask, found, _amounts_of(pairs), utility_mw, hours, ledger)
+    pairs = amounts_of(flags.onsite)
+    table, metrics = onsite_power(ask, found, pairs, flags.utility_mw, flags.interruptible_h, ledger)
     carbon = metrics["onsite.carbon_t"].value
     if carbon is not None:
         label = "Of the year's energy, from the grid and from stacks"
@@ -292,62 +295,3 @@ def _warnings(option: CoolingOption, ask: FacilityAsk, found: Performance, ledge
     if reached is not None and supply is not None and reached > supply + 1e-9:
         notes.append(f"{supply:g} C is not held on the design day: sprayed dry coolers reach {reached:.1f} C")
     return [{"code": "pue", "message": note} for note in notes]
-
-
-def _given(flags: Mapping[str, str | None]) -> None:
-    """An empty name is a slip, such as a shell variable that is not set."""
-    problems = [Problem("DC060", f"{flag} is empty", Place(flag)) for flag, value in flags.items() if value == ""]
-    if problems:
-        raise InputError(problems)
-
-
-def _unused(idle: Sequence[tuple[bool, str, Mapping[str, object]]]) -> None:
-    """Flags that would change nothing are refused, so that nobody trusts them."""
-    problems = {
-        flag: Problem("DC060", f"{flag} is not used {why}", Place(flag), help=f"leave {flag} out")
-        for applies, why, flags in idle
-        for flag, value in flags.items()
-        if applies and value is not None
-    }
-    if problems:
-        raise InputError(list(problems.values()))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _amounts_of(pairs: Sequence[str]) -> dict[str, float]:
-    """``id=MW`` pairs."""
-    found: dict[str, float] = {}
-    for pair in pairs:
-        name, _, amount = pair.partition("=")
-        try:
-            value = float(amount)
-        except ValueError:
-            cause = f"{pair!r}: id=MW is needed"
-            raise InputError(
-                [Problem("DC060", cause, Place("--onsite"), help="--onsite aeroderivative-turbine=30")]
-            ) from None
-        if not 0.0 < value <= 1e5:
-            raise InputError([Problem("DC060", f"{name}: {value!r} MW", Place("--onsite"))])
-        found[name] = found.get(name, 0.0) + value
-    return found
-
-
-Limit = tuple[str, float | None, float, float]
-"""Flag, value, least, most."""
-
-
-def _amounts(limits: Sequence[Limit], rules: Mapping[str, str]) -> None:
-    problems = [
-        Problem("DC060", f"{value!r}: a number from {low:g} to {high:g} is needed", Place(flag))
-        for flag, value, low, high in limits
-        if value is not None and not (_is_number(value) and low <= value <= high)
-    ]
-    for flag, rule in rules.items():
-        if rule not in RULES:
-            hint = did_you_mean(str(rule), RULES)
-            problems.append(Problem("DC060", f"{rule!r}: one of {', '.join(RULES)}", Place(flag), hint))
-    if problems:
-        raise InputError(problems)

@@ -29,7 +29,8 @@ from dcplan.planning.menu.build import Built, build
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.objective import solve_objective
-from dcplan.planning.solve.run import Solved, UnknownDecisionError
+from dcplan.planning.solve.run import UnknownDecisionError
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dcplan.planning.futures import Evaluator, Future, Outturn, sampled
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.sampling import Marginal
-from dcplan.planning.solve.run import Solved
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Metric, Table
 from dcplan.scenario.schema import Uncertainty
 

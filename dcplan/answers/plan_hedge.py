@@ -18,9 +18,12 @@ from dcplan.planning.menu.staircase import with_steps
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.audited import audited_solution
 from dcplan.planning.solve.hedge import Stack, first_of, stacked, tail_mean
 from dcplan.planning.solve.highs import Matrix, Outcome, Progress, compile_model
-from dcplan.planning.solve.run import MARGIN_FACTORS, MOST_STEPS, Solved, audited_solution
+from dcplan.planning.solve.repair import MARGIN_FACTORS
+from dcplan.planning.solve.run import MOST_STEPS
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.scenario.schema import Hedge

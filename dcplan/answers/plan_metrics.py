@@ -15,7 +15,7 @@ from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.menu.work import PFLOPS, JobConfig
 from dcplan.planning.plan import Decisions
-from dcplan.planning.solve.run import Solved
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric
 from dcplan.units import (
     DAYS_PER_MONTH,

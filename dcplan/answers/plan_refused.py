@@ -11,7 +11,8 @@ from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, Pr
 from dcplan.planning.explain.remedies import remedies
 from dcplan.planning.menu.build import Built
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import ROUNDING, Solved
+from dcplan.planning.solve.run import ROUNDING
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Result, Table
 from dcplan.scenario.load import Question
 

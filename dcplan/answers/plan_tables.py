@@ -14,7 +14,7 @@ from dcplan.planning.audit.onsite import drawn, plants_mw
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.menu.types import HeldTerms, LeftOut, Menu, Placement
 from dcplan.planning.plan import Decisions, to_table
-from dcplan.planning.solve.run import Solved
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Metric, Table
 from dcplan.units import (
     DAYS_PER_MONTH,

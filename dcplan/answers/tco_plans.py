@@ -18,7 +18,8 @@ from dcplan.planning.menu.build import Built, build
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.planning.solve.run import solve_menu
+from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.units import HOURS_PER_QUARTER, money

@@ -32,7 +32,8 @@ from dcplan.planning.menu.finance import residual_of
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.work import OfferTerms
 from dcplan.planning.presolve import presolve
-from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.planning.solve.run import solve_menu
+from dcplan.planning.solve.solved import Solved
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.top import Payment

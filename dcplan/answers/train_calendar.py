@@ -8,7 +8,7 @@ import numpy as np
 
 from dcplan.answers.train_ask import Asked
 from dcplan.errors import InputError, Place, Problem
-from dcplan.planning.menu.jobs import POOR
+from dcplan.planning.menu.job_choice import POOR
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.risk import class_network, machine, policy, stored_bytes
 from dcplan.planning.menu.storage import block_of, tier_of, wanted

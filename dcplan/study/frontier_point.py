@@ -15,7 +15,8 @@ from dcplan.planning.goal import CARBON, DAYS, Goal, Limit, measure_of
 from dcplan.planning.menu.build import Built, build
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import Solved, solve_menu
+from dcplan.planning.solve.run import solve_menu
+from dcplan.planning.solve.solved import Solved
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key
 from dcplan.study.engines import Stopped, asked_to_stop

@@ -16,7 +16,7 @@ from dcplan.planning.menu.build import build
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.objective import solve_objective
-from dcplan.planning.solve.run import Solved
+from dcplan.planning.solve.solved import Solved
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key
 from dcplan.study.engines import Stopped, asked_to_stop

@@ -17,6 +17,7 @@ from dcplan.planning.solve import branching, highs, large, run
 from dcplan.planning.solve.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.branching import Count, Node, Search
 from dcplan.planning.solve.counts import counts
+from dcplan.planning.solve.elastic import positions
 from dcplan.planning.solve.highs import Matrix
 from dcplan.planning.solve.rounding import shortfalls, tightened
 from dcplan.result import Table
@@ -93,7 +94,7 @@ def test_branching_on_every_integer_finds_the_optimum(seed: int) -> None:
     menu = tiny_menu(seed)
     matrix = highs.compile_model(build_model(menu)[0])
     whole = [Count(matrix.columns[i], (int(i),)) for i in np.flatnonzero(matrix.integer)]
-    sums = [Count("buys", tuple(highs.positions(matrix, ("buy",))))]
+    sums = [Count("buys", tuple(positions(matrix, ("buy",))))]
     search = Search(matrix, [*sums, *whole], lambda: False)
     best = math.inf
     while (node := search.next(best - 1e-9, 100_000, deep=not math.isfinite(best))) is not None:
@@ -188,7 +189,7 @@ def test_a_search_that_is_stopped_keeps_its_bound() -> None:
 
 def test_columns_left_out_are_columns_at_zero(retrofit: tuple[Menu, Matrix]) -> None:
     _menu, base = retrofit
-    gone = highs.positions(base, ("run",))[20:]
+    gone = positions(base, ("run",))[20:]
     fewer = highs.relaxation(without(base, gone))
     upper = base.upper.copy()
     upper[gone] = 0.0

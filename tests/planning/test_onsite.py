@@ -15,7 +15,7 @@ from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
 from dcplan.planning.plan import Decisions, from_solution
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import MARGIN_FACTORS
+from dcplan.planning.solve.repair import MARGIN_FACTORS
 from tests.planning.small import HALL, powered_menu
 
 LAST = 1

@@ -13,7 +13,7 @@ from dcplan.planning.menu.types import Menu
 from dcplan.planning.plan import Decisions
 from dcplan.planning.solve import run
 from dcplan.planning.solve.plainer import plainer
-from dcplan.planning.solve.run import Solved
+from dcplan.planning.solve.solved import Solved
 from tests.planning.small import HALL, small_menu
 
 TEXT = """

@@ -10,8 +10,9 @@ import numpy as np
 from dcplan.planning.explain.limits import PRICES, in_its_unit, parts_of, words_of
 from dcplan.planning.menu.types import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.audited import audited_cost_usd
+from dcplan.planning.solve.elastic import elastic
 from dcplan.planning.solve.highs import Matrix
-from dcplan.planning.solve.run import audited_cost_usd
 from dcplan.units import USD_PER_MUSD
 
 TINY = 1e-6
@@ -43,7 +44,7 @@ def remedies(
     With integers, so that applying it is enough up to whole switches; where that takes too long, from the relaxation,
     which says only what is needed at least.
     """
-    soft = highs.elastic(matrix, PRICES)
+    soft = elastic(matrix, PRICES)
     whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
     if whole.values is not None:
         return _slacks(menu, soft, whole.values)
@@ -86,7 +87,7 @@ def alternatives(
     found: list[Alternative] = []
     prices = dict(PRICES)
     for _ in range(count):
-        soft = highs.elastic(matrix, prices)
+        soft = elastic(matrix, prices)
         whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, stop=stop)
         if whole.values is None:
             break

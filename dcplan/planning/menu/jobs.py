@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 
 from dcplan.catalog.schema import Accelerator, System
+from dcplan.planning.menu import job_choice
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.risk import class_network, machine, policy, stored_bytes
 from dcplan.planning.menu.searched import searched
@@ -18,7 +17,7 @@ from dcplan.planning.menu.storage import BYTES_PER_GB, bytes_per_token, level_of
 from dcplan.planning.menu.targets import Target
 from dcplan.planning.menu.types import LeftOut
 from dcplan.planning.menu.work import JobConfig, JobTerms
-from dcplan.reliability.calendar import P90, RunTime, with_slips
+from dcplan.reliability.calendar import with_slips
 from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, Reference
@@ -26,22 +25,15 @@ from dcplan.training.architecture import Architecture
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of
 from dcplan.training.tables import Array
 from dcplan.training.vision import refusal
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
-MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
 REFERENCE_ACCELERATORS = 512
 REFERENCE_SEQUENCES_EACH = 8
 """Capacity is counted on the reference job at this size: large enough for real traffic, small enough for any hall."""
 DEFAULT_CONFIDENCE = 0.8
 """Of the scenario format: the share of runs that must end by the deadline."""
-DENSE_STEPS = 96
-GROWTH = 1.03
-USUAL_GOODPUT, LEAST_GOODPUT = 0.93, 0.75
-"""Only to choose the counts worth a search."""
 LARGE = 1e6
 """Accelerators at which a service level is in proportion to their number."""
-POOR = 0.7
-"""Goodput below which a refusal names it."""
 FAR_DAYS = 1e5
 """Stands in for the length of runs that no layout makes."""
 
@@ -120,9 +112,9 @@ class JobMenu:
         if key not in self._cache:
             fixed = job.accelerators
             limit = max(self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0), target.limit)
-            counts = tuple(float(n) for n in ([fixed] if fixed else _counts(target.unit, limit)))
+            counts = tuple(float(n) for n in ([fixed] if fixed else job_choice.counts(target.unit, limit)))
             batch = job.global_batch_tokens.value
-            wanted = tuple(_wanted_s(job, terms, spec))
+            wanted = tuple(job_choice.wanted_s(job, terms, spec))
             shape, images = self.shape(job.model), self._images(job)
             self._cache[key] = searched(shape, job.seq_len, batch, spec, counts, wanted, images)
         return self._cache[key], spec
@@ -207,15 +199,17 @@ class JobMenu:
                     continue
                 found = self._by_length(job, terms, target, precision, *swept)
                 if not found:
-                    reasons.append(_why_none(swept[0], target, precision, self._last_goodput(job, target, *swept)))
+                    reasons.append(
+                        job_choice.why_none(swept[0], target, precision, self._last_goodput(job, target, *swept))
+                    )
                 for config in found:
-                    length = _length(config, terms)
+                    length = job_choice.length(config, terms)
                     old = best.get(length)
                     if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
                         best[length] = config
             if not best:
                 self.left_out.append(LeftOut("job", job.id, f"{target.place} {target.system}", "; ".join(reasons)))
-            result += _starts(_undominated(list(best.values()), terms), terms)
+            result += job_choice.starts(job_choice.undominated(list(best.values()), terms), terms)
         return result
 
     def _by_length(
@@ -232,13 +226,13 @@ class JobMenu:
         run = expected.run(clean, spec.spread_frac)
         days = np.asarray(run.quantile_days(terms.confidence))
         slips = self.slips.get((target.place, target.system), {})
-        late, soon = with_slips(run, slips), with_slips(run, _after(slips, DAYS_PER_QUARTER))
+        late, soon = with_slips(run, slips), with_slips(run, job_choice.after(slips, DAYS_PER_QUARTER))
         ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
         held = swept.accelerators + expected.spares
         size = stored_bytes(self.shape(job.model), spec)
         stored = wanted(self.question.scenario.storage, 1.0, job.tokens.value, 0.0, size, self.ledger).usable_tb
         found: dict[int, JobConfig] = {}
-        for length in _lengths(terms):
+        for length in job_choice.lengths(terms):
             able = np.flatnonzero((days <= length) & (held <= target.limit))
             if not able.size or int(able[0]) in found:
                 continue
@@ -255,12 +249,12 @@ class JobMenu:
                 days_p50=float(np.asarray(run.p50_days)[i]),
                 start_month=terms.first_month,
                 layout=layout_of(swept, i),
-                mfu_frac=_mfu(swept, i, spec),
+                mfu_frac=job_choice.mfu(swept, i, spec),
                 step_time_s=float(swept.step_time_s[i]),
                 spares=int(expected.spares[i]),
                 end_days=float(ends[i]),
                 ahead_days=float(ahead[i]),
-                outlook=_facts(expected, late, i) | {"stored_tb": stored},
+                outlook=job_choice.facts(expected, late, i) | {"stored_tb": stored},
             )
         return list(found.values())
 
@@ -282,104 +276,3 @@ class JobMenu:
         if not np.isfinite(result.step_time_s[0]):
             return f"{ref.model} does not fit the memory of {count} {target.accelerator}"
         return float(result.flops_per_step / result.step_time_s[0] / count / 1e12)
-
-
-def _wanted_s(job: Job, terms: JobTerms, spec: Hardware) -> list[float]:
-    """Step times of the runs that the menu asks for, at a usual goodput; and a shorter one, should it be worse."""
-    steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
-    slower = (1.0 + spec.spread_frac) ** (NormalDist().inv_cdf(terms.confidence) / P90)
-    each = USUAL_GOODPUT * SECONDS_PER_DAY / steps / slower
-    lengths = _lengths(terms)
-    return [lengths[0] * each * LEAST_GOODPUT, *(length * each for length in lengths)]
-
-
-def _facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
-    """What the plan says about a run's stops and its end."""
-
-    def at(value: object) -> float:
-        return float(np.broadcast_to(np.asarray(value, dtype=np.float64), expected.stops_per_day.shape)[i])
-
-    tier, good = expected.recovery.durable, expected.goodput
-    facts = {
-        "goodput_frac": at(good.value),
-        "goodput_low_frac": at(good.low),
-        "goodput_high_frac": at(good.high),
-        "stops_per_day": at(expected.stops_per_day),
-        "checkpoint_interval_s": at(tier.interval_s),
-        "end_p50_days": at(late.p50_days),
-    }
-    return facts | {f"variance_{name}": at(share) for name, share in late.shares.items()}
-
-
-def _mfu(swept: Sweep, i: int, spec: Hardware) -> float:
-    return float(swept.flops_per_step / swept.step_time_s[i] / (swept.accelerators[i] * spec.peak_tflops * 1e12))
-
-
-def _lengths(terms: JobTerms) -> list[float]:
-    """Days of the runs on the menu, ascending: months, and the longest there is time for."""
-    longest = min(terms.end_day - terms.first_month * DAYS_PER_MONTH, terms.deadline_days or math.inf)
-    usual = {m * DAYS_PER_MONTH for m in MONTH_TARGETS}
-    return sorted({*(x for x in usual | set(terms.extra_days) if x <= longest), longest})
-
-
-def _counts(unit: int, limit: int) -> list[int]:
-    """Accelerator counts to try: every unit at first, then in steps of 3 %."""
-    counts, units = [], 1
-    while units * unit <= limit:
-        counts.append(units * unit)
-        units = units + 1 if units < DENSE_STEPS else math.ceil(units * GROWTH)
-    return counts or [unit]
-
-
-def _why_none(swept: Sweep, target: Target, precision: str, goodput: float | None = None) -> str:
-    if not swept.accelerators.size:
-        return f"{precision}: too slow with the {target.limit} {target.accelerator} that it holds"
-    if not np.isfinite(swept.step_time_s).any():
-        return f"{precision}: no layout fits the memory of up to {int(swept.accelerators[-1])} {target.accelerator}"
-    most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
-    if goodput is not None and goodput < POOR:
-        most += f", where stops leave {goodput:.0%} goodput"
-    return f"{most} (cloud.max_accelerators_per_offer)" if target.place.startswith("cloud:") else most
-
-
-def _length(config: JobConfig, terms: JobTerms) -> float:
-    """What sets configurations of a size apart: whole months, or days where lengths between are asked for."""
-    return config.days if terms.extra_days else float(config.months)
-
-
-def _undominated(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
-    """Drop configurations that need no fewer accelerators and no less time than another one."""
-    sizes = [(c.accelerators, _length(c, terms)) for c in configs]
-    return [
-        c
-        for c, (n, length) in zip(configs, sizes, strict=True)
-        if not any(m <= n and other <= length and (m, other) != (n, length) for m, other in sizes)
-    ]
-
-
-def _after(slips: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
-    """What is left of delays when so many days are kept free for them."""
-    left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in slips.items()}
-    return {name: (low, mid, high) for name, (low, mid, high) in left.items() if high > 0}
-
-
-def _starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
-    """Every start month that still ends in time: monthly for short runs, quarterly for long ones.
-
-    Where a delay of the hardware would make a dated run late, it must serve a quarter ahead.
-    """
-    result = []
-    for config in configs:
-        usual = config.finish_days if terms.dated else config.days
-        least = min(usual, max(config.days, config.ahead_days))
-        step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
-        starts = set(range(terms.first_month, math.ceil(terms.end_day / DAYS_PER_MONTH), step))
-        starts |= {math.floor((terms.end_day - x) / DAYS_PER_MONTH + 1e-9) for x in (usual, least)}
-        for month in sorted(m for m in starts if m >= terms.first_month):
-            begin = month * DAYS_PER_MONTH
-            if begin + usual <= terms.end_day + 1e-9:
-                result.append(replace(config, start_month=month))
-            elif month >= MONTHS_PER_QUARTER and begin + least <= terms.end_day + 1e-9:
-                ahead = replace(config, start_month=month, end_days=config.ahead_days)
-                result.append(replace(ahead, lead_months=MONTHS_PER_QUARTER))
-    return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -254,19 +254,6 @@ def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[str, float] |
     return dict(zip(matrix.rows, map(float, solver.getSolution().row_dual), strict=True))
 
 
-ELASTIC_AND_IRREDUCIBLE = 2 | 4 | 16
-"""HiGHS ``iis_strategy``: an elastic LP of the relaxation, reduced; the default, 0, finds no conflict of rows."""
-
-
-def conflict(matrix: Matrix, time_limit_s: float) -> list[str]:
-    """Rows that cannot hold together, as few as HiGHS finds in time; empty where only whole numbers conflict."""
-    solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
-    solver.setOptionValue("iis_strategy", ELASTIC_AND_IRREDUCIBLE)
-    solver.setOptionValue("iis_time_limit", time_limit_s)
-    _, found = solver.getIis()
-    return [matrix.rows[i] for i in found.row_index_]
-
-
 def _watch(solver: highspy.Highs, progress: Progress | None, stop: Callable[[], bool] | None) -> list[bool]:
     interrupted: list[bool] = []
     if progress is not None:
@@ -288,13 +275,7 @@ def _watch(solver: highspy.Highs, progress: Progress | None, stop: Callable[[], 
     return interrupted
 
 
-def _outcome(
-    solver: highspy.Highs,
-    matrix: Matrix,
-    began: float,
-    is_mip: bool,
-    interrupted: list[bool],
-) -> Outcome:
+def _outcome(solver: highspy.Highs, matrix: Matrix, began: float, is_mip: bool, interrupted: list[bool]) -> Outcome:
     status = solver.getModelStatus()
     info = solver.getInfo()
     seconds = time.monotonic() - began
@@ -312,48 +293,3 @@ def _outcome(
     bound = float(info.mip_dual_bound) if is_mip else (objective if done else -math.inf)
     name = OPTIMAL if done else INTERRUPTED if interrupted or status == kinds.kInterrupt else LIMIT
     return Outcome(name, objective, bound, values, seconds, nodes)
-
-
-def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
-    """Copy in which the rows of some constraints may be broken at a price per unit, and nothing else costs.
-
-    ``prices`` is constraint name (before its index) -> price; equality rows get a slack each way.
-    """
-    cost, lower, upper = [np.zeros_like(matrix.cost)], [matrix.lower], [matrix.upper]
-    columns = list(matrix.columns)
-    start, index, value = list(matrix.start), list(matrix.index), list(matrix.value)
-    for i, name in enumerate(matrix.rows):
-        price = prices.get(name.partition("[")[0])
-        if price is None:
-            continue
-        signs = [1.0] if np.isfinite(matrix.row_lower[i]) else []
-        signs += [-1.0] if np.isfinite(matrix.row_upper[i]) else []
-        for sign in signs:
-            columns.append(f"slack:{i}:{name}")
-            index.append(i)
-            value.append(sign)
-            start.append(len(index))
-            cost.append(np.array([price]))
-            lower.append(np.array([0.0]))
-            upper.append(np.array([np.inf]))
-    extra = len(columns) - len(matrix.columns)
-    return Matrix(
-        cost=np.concatenate(cost),
-        offset=0.0,
-        lower=np.concatenate(lower),
-        upper=np.concatenate(upper),
-        integer=np.concatenate([matrix.integer, np.zeros(extra, dtype=bool)]),
-        columns=columns,
-        row_lower=matrix.row_lower,
-        row_upper=matrix.row_upper,
-        rows=matrix.rows,
-        start=np.array(start, dtype=np.int32),
-        index=np.array(index, dtype=np.int32),
-        value=np.array(value, dtype=np.float64),
-    )
-
-
-def positions(matrix: Matrix, names: Iterable[str]) -> list[int]:
-    """Columns whose variable (name before the index) is one of ``names``."""
-    wanted = set(names)
-    return [i for i, column in enumerate(matrix.columns) if column.partition("[")[0] in wanted]

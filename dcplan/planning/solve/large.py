@@ -21,7 +21,8 @@ from dcplan.planning.plan import Decisions
 from dcplan.planning.solve.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.branching import Search
 from dcplan.planning.solve.counts import counts
-from dcplan.planning.solve.highs import Matrix, Outcome, Point, Progress, Vector, positions, relaxation, solve
+from dcplan.planning.solve.elastic import positions
+from dcplan.planning.solve.highs import Matrix, Outcome, Point, Progress, Vector, relaxation, solve
 from dcplan.planning.solve.rounding import shortfalls, tightened
 
 REFINEMENTS = 3

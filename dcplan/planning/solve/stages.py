@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from dcplan.planning.solve.highs import INTERRUPTED, LIMIT, Matrix, Outcome, Progress, Vector, positions, solve
+from dcplan.planning.solve.elastic import positions
+from dcplan.planning.solve.highs import INTERRUPTED, LIMIT, Matrix, Outcome, Progress, Vector, solve
 
 DIRECT_COLUMNS = 5_000
 """Smaller models are not branched on by counts (``large``)."""

@@ -1,0 +1,106 @@
+"""How a solve ends: the audited plan or the proof that there is none, and the clock that it ran by."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dcplan.planning.audit.measures import measured
+from dcplan.planning.audit.run import Audit
+from dcplan.planning.goal import COST
+from dcplan.planning.menu.types import Menu
+from dcplan.planning.plan import Decisions
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.highs import Matrix
+from dcplan.units import USD_PER_MUSD
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An audited plan, or the proof that there is none."""
+
+    status: str
+    decisions: Decisions | None
+    audit: Audit | None
+    bound: float
+    """No plan has less of the goal's measure."""
+    seconds: float
+    nodes: int
+    matrix: Matrix
+    menu: Menu
+    fixed: dict[int, float] | None = None
+    solver_gap_frac: float = math.inf
+    """Gap at which the search ended, before switches were counted whole."""
+    searched: float = math.inf
+    """The goal's measure as the model counts it."""
+    whole: Mapping[str, float] = field(default_factory=dict)
+    """Integers of the plan by column: a start for one like it."""
+    ended: str = ""
+    """Why the search ended though time was left and the gap is open."""
+    timed: bool = False
+    """Whether time ended a part of the search."""
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether any machine finds the same: nothing was ended by time."""
+        return (self.status in (highs.OPTIMAL, highs.INFEASIBLE) or bool(self.ended)) and not self.timed
+
+    @property
+    def value(self) -> float:
+        """The goal's measure of the audited plan; infinite without one."""
+        if self.audit is None or self.decisions is None:
+            return math.inf
+        return measured(self.menu.goal.measure, self.menu, self.decisions, self.audit.books)
+
+    @property
+    def bound_usd(self) -> float:
+        """Proven bound of the cost; not a number where something else is minimised."""
+        return self.bound * USD_PER_MUSD if self.menu.goal.measure == COST else math.nan
+
+    @property
+    def gap_frac(self) -> float:
+        """Proven gap against the audited plan; infinite without one."""
+        if self.audit is None:
+            return math.inf
+        return max(0.0, self.value - self.bound) / max(abs(self.value), 1e-6)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What every way to end a solve reports."""
+
+    bound: float
+    seconds: float
+    nodes: int
+    matrix: Matrix
+    menu: Menu
+    fixed: dict[int, float] | None
+    search_gap: float
+    searched: float = math.inf
+
+    def of(
+        self, status: str, decisions: Decisions | None = None, audited: Audit | None = None,
+        whole: Mapping[str, float] | None = None,
+    ) -> Solved:  # fmt: skip
+        """The end with this status, and the plan where there is one."""
+        return Solved(
+            status, decisions, audited, self.bound, self.seconds, self.nodes, self.matrix, self.menu, self.fixed,
+            self.search_gap, self.searched, whole or {},
+        )  # fmt: skip
+
+
+class Clock:
+    """Time of one call, against its limit."""
+
+    def __init__(self, limit_s: float) -> None:
+        self.began, self.limit_s = time.monotonic(), limit_s
+
+    def spent(self) -> float:
+        """Since the start. [s]"""
+        return time.monotonic() - self.began
+
+    def left(self) -> float:
+        """Until the limit; below 0 after it. [s]"""
+        return self.limit_s - self.spent()
