@@ -31,7 +31,7 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib dcplan
+	$(BIN)/python -W ignore -m compileall -q -j 0 $(VENV)/lib dcplan
 	touch $(READY)
 
 lock:

@@ -26,7 +26,7 @@ _DATE = re.compile(r"\d{4}(-((0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?|Q[1-4]))?"
 
 
 class Status(StrEnum):
-    """Where a value comes from (DESIGN section 2, Provenance)."""
+    """Where a value comes from."""
 
     INPUT = "input"
     CATALOG = "catalog"

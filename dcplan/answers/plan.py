@@ -180,7 +180,7 @@ def _rounding(solved: Solved) -> str:
 def _flags(solved: Solved, bands: Table, gap: float) -> list[dict[str, str]]:
     """Bands left, and what the printed gap is made of where it is above the asked one."""
     found = [
-        {"code": "band", "message": f"{row[0]}: {row[1]:.4g} is outside {row[2]:.4g} to {row[3]:.4g}"}
+        {"code": "band", "message": f"{row[0]}: {row[1]:,.6g} is outside {row[2]:,.6g} to {row[3]:,.6g}"}
         for row in bands.rows
         if row[4] == "OUTSIDE"
     ]

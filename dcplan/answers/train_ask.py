@@ -226,6 +226,10 @@ def _impossible(ask: Ask) -> list[Problem]:
     if ask.global_batch_tokens and not ask.phases and ask.global_batch_tokens < ask.seq_len:
         cause = f"{ask.global_batch_tokens:g} tokens a step is less than one sequence of {ask.seq_len}"
         found.append(Problem("DC050", cause, Place("--global-batch-tokens")))
+    step = ask.global_batch_tokens or max(DEFAULT_BATCH_TOKENS, float(ask.seq_len))
+    if ask.tokens is not None and 0 < ask.tokens < step and not ask.phases:
+        cause = f"{ask.tokens:g} tokens are less than one step of {step:,.0f}"
+        found.append(Problem("DC050", cause, Place("--tokens"), help="--tokens 15e12 is 15 trillion"))
     return found
 
 

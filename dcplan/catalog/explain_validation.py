@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -94,7 +95,10 @@ def problems_of(
             problems.append(document.problem(code, cause, where[:-1], help=help))
         else:
             cause = f"{dotted}: {_words(item)}"
-            problems.append(document.problem("DC004", cause, where, hint=_choices_hint(item), help=help))
+            named = ".".join(part for part in where if isinstance(part, str))
+            mend = f"dcplan explain {named}" if help else ""
+            hint = _choices_hint(item) or _number_hint(item)
+            problems.append(document.problem("DC004", cause, where, hint=hint, help=mend))
     return problems
 
 
@@ -105,9 +109,33 @@ def _words(item: Any) -> str:
     if item["type"] == "literal_error":
         return f"expected one of {item['ctx']['expected']}, got {shown}"
     if item["type"] == "string_pattern_mismatch":
-        return f"{shown} does not match {item['ctx']['pattern']}"
+        pattern = item["ctx"]["pattern"]
+        return (
+            f"expected a quarter such as 2027-Q1, got {shown}"
+            if "-Q" in pattern
+            else f"{shown} does not match {pattern}"
+        )
     message = known or str(item["msg"]).removeprefix("Value error, ")
     return f"{message}, got {shown}" if known else message
+
+
+SIZES = {"%": 0.01, "k": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "G": 1e9, "T": 1e12, "tn": 1e12}
+_NUMBER = re.compile(r"\s*[$€]?\s*(\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*([A-Za-z%]*)\S*\s*")
+
+
+def _number_hint(item: Any) -> str:
+    """What a number written for people is in YAML: a share for percent, powers of ten for M and T, no unit.
+
+    Examples
+    --------
+    >>> [_number_hint({"type": "quantity", "input": x}) for x in ("10%", "250M", "140 kW", "soon")]
+    ['did you mean 0.1?', 'did you mean 2.5e+08?', 'did you mean 140?', '']
+    """
+    found = _NUMBER.fullmatch(item["input"]) if isinstance(item.get("input"), str) else None
+    if found is None or item["type"] not in ("quantity", "number", *_WORDS):
+        return ""
+    value = float(found[1].replace(",", "").replace("_", "")) * SIZES.get(found[2], 1.0)
+    return f"did you mean {value:g}?"
 
 
 def _choices_hint(item: Any) -> str:

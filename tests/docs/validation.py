@@ -20,7 +20,7 @@ COMPARED = {
     "fabric": "reference designs, built networks, measured collectives",
     "pue": "Lei's medians by climate zone, reported sites",
     "goodput": "failures and run times of fleets and long runs",
-    "tco": "worked examples, Epoch AI's cost of known runs",
+    "tco": "worked examples of textbooks and public cost models",
     "cases": "eighteen clusters that exist",
 }
 
@@ -39,6 +39,15 @@ def accuracy() -> str:
         rows = [f for f in result.tables["figures"].records() if not f["fitted"]]
         counts = ", ".join(f"{sum(f['verdict'] == w for f in rows)} {w}" for w in VERDICTS)
         out.append((what, f"{len(rows)} figures that nothing was fitted to: {counts}"))
+        if subject == "tco":
+            taken = [abs(_number(f["error_frac"])) for f in result.tables["figures"].records() if f["fitted"]]
+            mean = sum(taken) / len(taken)
+            out.append(
+                (
+                    "Epoch AI's estimates of known runs",
+                    f"{len(taken)} figures, off by {mean:.0%} in the mean; some prices are Epoch's",
+                )
+            )
     return table(("held against", "result"), out)
 
 

@@ -196,3 +196,12 @@ def test_data_that_come_too_slowly_lengthen_a_plan_s_runs() -> None:
 def test_impossible_habits_are_refused_with_their_place(bad: str) -> None:
     with pytest.raises(InputError):
         load(NAME, sets=[bad])
+
+
+@pytest.mark.parametrize("deadline", ["2027-Q3", "2027-Q4"])
+def test_the_median_end_is_before_the_end_at_the_asked_confidence(deadline: str) -> None:
+    """Where hardware must serve a quarter ahead, what it takes up of a delay is taken up of the median, too."""
+    result = dcplan.plan("train-405b-in-90-days", sets=[f"workloads.training.flagship.deadline={deadline}"])
+    [row] = result.tables["ends"].records()
+    assert str(row["finish_p50"]) <= str(row["finish"])
+    assert str(row["planned_start"]) < str(row["finish_p50"])

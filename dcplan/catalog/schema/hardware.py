@@ -80,7 +80,7 @@ class AverageKw(BaseModel):
 
 
 class System(Row):
-    """What is ordered: a server, a rack or a pod, with its three kW (DESIGN section 2).
+    """What is ordered: a server, a rack or a pod, with its three kW.
 
     All figures are for one unit. ``racks`` is how many rack positions a rack or pod unit takes;
     a server has 0 and its nodes per rack are derived from the hall.

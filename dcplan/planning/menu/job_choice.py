@@ -124,6 +124,6 @@ def starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
             if begin + usual <= terms.end_day + 1e-9:
                 result.append(replace(config, start_month=month))
             elif month >= MONTHS_PER_QUARTER and begin + least <= terms.end_day + 1e-9:
-                ahead = replace(config, start_month=month, end_days=config.ahead_days)
+                ahead = replace(config, start_month=month, end_days=config.ahead_days, outlook=config.ahead_outlook)
                 result.append(replace(ahead, lead_months=MONTHS_PER_QUARTER))
     return result

@@ -255,6 +255,7 @@ class JobMenu:
                 end_days=float(ends[i]),
                 ahead_days=float(ahead[i]),
                 outlook=job_choice.facts(expected, late, i) | {"stored_tb": stored},
+                ahead_outlook=job_choice.facts(expected, soon, i) | {"stored_tb": stored},
             )
         return list(found.values())
 

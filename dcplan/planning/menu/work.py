@@ -55,7 +55,9 @@ class JobConfig:
     lead_months: int = 0
     """Months before the start from which its accelerators must be in service."""
     outlook: Mapping[str, float] = field(default_factory=dict)
-    """Goodput, stops, checkpoint interval, and shares of the end's variance."""
+    """Goodput, stops, checkpoint interval, median end, and shares of the end's variance."""
+    ahead_outlook: Mapping[str, float] = field(default_factory=dict)
+    """The same where the hardware serves a quarter before the start."""
 
     @property
     def finish_days(self) -> float:

@@ -99,7 +99,7 @@ class Staff(Part):
 
 
 class Hall(Part):
-    """A hall type; ``count`` alike halls are one type (DESIGN section 2, Halls)."""
+    """A hall type; ``count`` alike halls are one type."""
 
     id: Key
     """Name of the hall type, used in keys and tables."""

@@ -37,7 +37,7 @@ class Job(Part):
     seq_len: Annotated[int, Field(ge=1, le=100_000_000, strict=True)]
     """Tokens of a sequence."""
     global_batch_tokens: Positive
-    """Tokens of one optimizer step."""
+    """Tokens of one optimizer step; a layout may round it by up to a tenth, to whole micro-batches."""
     precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
     """Recipes that are of equal quality to you; the plan may choose any of them."""
     start: Quarter | None = None
@@ -64,6 +64,9 @@ class Job(Part):
         if self.global_batch_tokens.value < self.seq_len:
             code = "batch"
             raise PydanticCustomError(code, "global_batch_tokens is below seq_len: not one sequence a step")
+        if self.tokens.value < self.global_batch_tokens.value:
+            code = "tokens"
+            raise PydanticCustomError(code, "tokens is below global_batch_tokens: not one step")
         return self
 
 
