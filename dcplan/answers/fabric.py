@@ -12,7 +12,7 @@ import numpy as np
 from dcplan.answers import fabric_grow, fabric_join, fabric_sides, fabric_traffic
 from dcplan.answers.fabric_ask import Asked, resolve
 from dcplan.answers.fabric_bill import Line, Totals, extra_lines, link_lines, nic_lines, switch_lines
-from dcplan.answers.fabric_build import placed, sized
+from dcplan.answers.fabric_build import groups_placed, placed, sized
 from dcplan.answers.fabric_media import Chosen, fitted, tier_choices
 from dcplan.answers.fabric_metrics import counts_of, failures, prices
 from dcplan.answers.fabric_sides import Priced
@@ -203,11 +203,12 @@ def _lengths(asked: Asked, network: Network, hall: Hall | None, ledger: Ledger) 
     c = network.counts
     if hall is not None:
         found = lengths(hall)
+    elif network.taper is not None:
+        found = groups_placed(asked, network, ledger)
     else:
         metres = ledger.parameter("power", "cable-length-m")
-        second = "local" if network.taper is not None else "leaf-spine" if c.spine else "leaf-leaf"
-        third = "global" if network.taper is not None else "spine-core"
-        tiers = {"node-leaf": c.node_leaf_links, second: c.leaf_spine_links, third: c.spine_core_links}
+        second = "leaf-spine" if c.spine else "leaf-leaf"
+        tiers = {"node-leaf": c.node_leaf_links, second: c.leaf_spine_links, "spine-core": c.spine_core_links}
         found = {tier: _all_at(metres, n) for tier, n in tiers.items() if n}
     if asked.wish.length_m is not None:
         long = {t: _all_at(asked.wish.length_m, x.cables) for t, x in found.items() if t != "node-leaf"}
@@ -316,7 +317,7 @@ def _tables(built: Built) -> dict[str, Table]:
         for i in np.flatnonzero(found.counts).tolist():
             metres = float(STOCK_M[i]) if i < STOCK_M.size else found.longest_m
             rows.append((tier, metres, int(found.counts[i]), media.get(metres)))
-    tables["lengths"] = Table(("tier", "stock_m", "cables", "medium"), tuple(rows))
+    tables["lengths"] = Table(("tier", "stock_m", "links", "medium"), tuple(rows))
     return tables
 
 

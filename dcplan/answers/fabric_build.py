@@ -8,7 +8,9 @@ from dataclasses import replace
 from dcplan.answers.fabric_ask import Asked
 from dcplan.answers.fabric_wish import RACK_UNITS
 from dcplan.errors import InputError, Place, Problem
-from dcplan.fabric.direct import scheduled, slingshot
+from dcplan.fabric.direct import GROUP_SWITCHES, scheduled, slingshot
+from dcplan.fabric.groups import group_lengths
+from dcplan.fabric.lengths import Lengths
 from dcplan.fabric.networks import Network, nearest, tree
 from dcplan.fabric.placement import Floor, Hall, square_row
 from dcplan.planning.menu.ledger import Ledger
@@ -53,8 +55,29 @@ def placed(asked: Asked, network: Network, ledger: Ledger) -> Hall | None:
     """The network's racks on a floor; None for networks whose cables are not named one by one."""
     if network.wiring is None:
         return None
+    floor = _floor(asked, ledger)
+    hall = Hall(network.wiring, floor, network.plan.planes * network.parallel)
+    if asked.wish.racks_per_row:
+        return hall
+    racks = hall.units * hall.unit_racks + sum(hall.center_racks)
+    return replace(hall, floor=replace(floor, racks_per_row=square_row(racks, floor)))
+
+
+def groups_placed(asked: Asked, network: Network, ledger: Ledger) -> dict[str, Lengths]:
+    """Cables of a dragonfly by tier: groups fill as many racks as asked for, as the family's, or as their nodes do."""
+    floor = _floor(asked, ledger)
+    group_nodes = math.ceil(GROUP_SWITCHES * network.plan.leaf_down / asked.attached.nics_per_node)
+    usual = asked.family.group_racks if asked.family and not asked.wish.nodes_per_rack else None
+    racks = usual or math.ceil(group_nodes / floor.nodes_per_rack)
+    if not asked.wish.racks_per_row:
+        every = network.counts.leaf // GROUP_SWITCHES * racks
+        floor = replace(floor, racks_per_row=square_row(every, floor))
+    return group_lengths(network.counts, racks, floor)
+
+
+def _floor(asked: Asked, ledger: Ledger) -> Floor:
     leaf, spine, core = (_per_rack(m.rack_units.value if m and m.rack_units else 2.0, ledger) for m in asked.models)
-    floor = Floor(
+    return Floor(
         nodes_per_rack=nodes_per_rack(asked, ledger),
         racks_per_row=asked.wish.racks_per_row or round(ledger.parameter("network", "racks-per-row")),
         rack_pitch_m=ledger.parameter("network", "rack-pitch-m"),
@@ -67,11 +90,6 @@ def placed(asked: Asked, network: Network, ledger: Ledger) -> Hall | None:
         core_rack_switches=core,
         leaf_at=asked.wish.leaf_at,
     )
-    hall = Hall(network.wiring, floor, network.plan.planes * network.parallel)
-    if asked.wish.racks_per_row:
-        return hall
-    racks = hall.units * hall.unit_racks + sum(hall.center_racks)
-    return replace(hall, floor=replace(floor, racks_per_row=square_row(racks, floor)))
 
 
 def _per_rack(units: float, ledger: Ledger) -> int:

@@ -158,6 +158,8 @@ def _near(asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledg
     if asked.wish.media in SWAPPED:
         ends = [_swapped(asked, end, ledger, notes) for end in ends]
     usual = _both(ends[0], ends[1], parts.fibre)
+    if asked.wish.media == "family" and asked.family:
+        return [usual, *_named(asked, asked.family, tier, ledger)]
     if asked.wish.media not in ("reach", "aoc"):
         return [usual]
     own = _cables(asked, parts, tier, network, ledger)
@@ -165,6 +167,13 @@ def _near(asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledg
     if not near:
         notes.append(f"{tier}: no active optical cable fits both ends; transceivers are taken")
     return near or [usual]
+
+
+def _named(asked: Asked, family: Fabric, tier: str, ledger: Ledger) -> list[Offer]:
+    """Cables that the family names, each filling the cage of the upper end."""
+    upper = _cage(_models(asked).get(sides(tier)[1]), _link(asked, tier))
+    rows = [row for name in family.cables if (row := _row(ledger, name)).rate_gbps.value == upper]
+    return [_own(row, max(round(upper / _link(asked, tier)), 1)) for row in rows]
 
 
 def _end(asked: Asked, parts: Fitted, tier: str, side: str, ledger: Ledger) -> End:

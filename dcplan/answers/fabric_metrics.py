@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from dcplan.answers.fabric_ask import Asked
 from dcplan.answers.fabric_bill import Totals
+from dcplan.answers.fabric_media import Choice
 from dcplan.catalog.schema import Component
+from dcplan.fabric.lengths import Lengths
 from dcplan.fabric.networks import Network
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.risk import rates_for
@@ -131,9 +133,9 @@ def prices(built: Built) -> dict[str, Metric]:
         "rack_units": Metric(t.rack_units, "U", "Switches"),
         "weight_kg": Metric(t.kg, "kg", "Switches and cables whose weight is known"),
         "cable_km": Metric(
-            sum(x.total_m for x in built.lengths.values()) / 1000.0,
+            sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items()) / 1000.0,
             "km",
-            "Cable paths with slack, before rounding up to stock lengths",
+            "Cable paths with slack, before rounding up to stock lengths; a cable of several links counts once",
         ),
     }
     gbps = bisection_gbps(built.asked, built.network)
@@ -144,3 +146,9 @@ def prices(built: Built) -> dict[str, Metric]:
         metrics["usd_per_accelerator"] = Metric(t.price.value / each, "USD", "Network of one accelerator")
         metrics["w_per_accelerator"] = Metric(t.kw / each * 1000.0, "W", "Network of one accelerator")
     return metrics
+
+
+def _cable_m(tier: Lengths, choices: list[Choice]) -> float:
+    """Metres of cables where some carry several links; choices are known by stock length alone."""
+    metres = sum(c.links * c.stock_m for c in choices)
+    return tier.total_m * (sum(c.links / c.links_each * c.stock_m for c in choices) / metres if metres else 1.0)

@@ -38,7 +38,7 @@ SECTIONS = {
     "tiers": "Switches by tier",
     "bill": "Bill of materials",
     "beside": "Beside the network",
-    "lengths": "Cables by stock length",
+    "lengths": "Links by stock length of their cables",
     "networks": "Storage and management networks",
     "bandwidth": "What two accelerators have, all of them sending (one way)",
     "collectives": "Collectives of all accelerators",

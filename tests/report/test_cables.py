@@ -59,7 +59,7 @@ def test_as_many_rows_as_links_and_lengths_as_in_the_answer(flags: dict[str, Any
     assert [row["cable"] for row in rows] == [str(i + 1) for i in range(count)]
     bought = Counter((row["tier"], float(row["length_m"])) for row in rows)
     table: Any = result.frame("lengths")
-    assert bought == {(row.tier, float(row.stock_m)): row.cables for row in table.itertuples()}
+    assert bought == {(row.tier, float(row.stock_m)): row.links for row in table.itertuples()}
 
 
 @pytest.mark.parametrize("flags", CASES)

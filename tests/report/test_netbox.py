@@ -135,7 +135,7 @@ def test_cables_and_devices_are_those_of_the_answer(export: tuple[Result, dict[s
     lengths: Counter[float] = Counter()
     table: Any = result.frame("lengths")
     for row in table.itertuples():
-        lengths[float(row.stock_m)] += row.cables
+        lengths[float(row.stock_m)] += row.links
     assert Counter(float(row["length"]) for row in files["8-cables.csv"]) == lengths
 
 

@@ -142,6 +142,10 @@ class Fabric(Row):
     """Transceiver (or half of a twin one) on the switch side, for all switch ports."""
     fiber: str | None = None
     """Row of optics between transceivers."""
+    cables: tuple[str, ...] = ()
+    """Rows of optics: cables with ends of their own that it is built with, where they reach and cost less."""
+    group_racks: int | None = Field(default=None, ge=1)
+    """Racks (or cabinets) that a group of a dragonfly fills where nothing else is asked."""
     oversubscription: NonNegative | None = None
     """Down over up capacity of leaves where nothing else is asked; left out, 1."""
     in_network_reduction: bool = False

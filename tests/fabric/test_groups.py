@@ -1,0 +1,73 @@
+"""Cables of a dragonfly, against hand counts and brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcplan.answers.fabric import fabric
+from dcplan.fabric.clos import Counts
+from dcplan.fabric.direct import GROUP_SWITCHES, dragonfly
+from dcplan.fabric.groups import group_lengths
+from dcplan.fabric.lengths import STOCK_M
+from dcplan.fabric.placement import Floor
+
+FLOOR = Floor(4, 8, 0.6, 3.0, 2.2, 2.0, 0.1, 16, 16, 16)
+FRONTIER = {"nodes": 9408, "nics_per_node": 4, "nic_gbps": 200, "fabric": "slingshot-200", "links_per_pair": 4}
+
+
+def path_m(a: int, b: int) -> float:
+    """One cable between two racks of rows of eight."""
+    if a == b:
+        return FLOOR.in_rack_m
+    (row_a, col_a), (row_b, col_b) = divmod(a, 8), divmod(b, 8)
+    return (4.4 + 0.6 * abs(col_a - col_b) + 3.0 * abs(row_a - row_b)) * 1.1
+
+
+@settings(max_examples=30, deadline=None)
+@given(groups=st.integers(2, 9), per_pair=st.integers(1, 5), racks=st.integers(1, 5))
+def test_every_link_is_counted_once_and_is_as_long_as_one_by_one(groups: int, per_pair: int, racks: int) -> None:
+    shape = dragonfly(groups, GROUP_SWITCHES, 16, per_pair)
+    counts = Counts(shape.switches, 0, 0, shape.endpoints, shape.local_links, shape.global_links)
+    found = group_lengths(counts, racks, FLOOR)
+    assert [x.cables for x in found.values()] == [shape.endpoints, shape.local_links, shape.global_links]
+    middle = [g * racks + racks // 2 for g in range(groups)]
+    far = [path_m(a, b) for a, b in itertools.combinations(middle, 2) for _ in range(per_pair)]
+    near = [
+        path_m(g * racks + a * racks // 32, g * racks + b * racks // 32)
+        for g in range(groups)
+        for a, b in itertools.combinations(range(GROUP_SWITCHES), 2)
+    ]
+    for tier, metres in (("local", near), ("global", far)):
+        assert found[tier].total_m == pytest.approx(sum(metres))
+        assert found[tier].longest_m == pytest.approx(max(metres))
+        whole = np.bincount(np.searchsorted(STOCK_M, np.array(metres) - 1e-9), minlength=STOCK_M.size + 1)
+        assert found[tier].counts.tolist() == whole.tolist()
+
+
+def test_frontiers_groups_are_cabinets_of_copper_and_two_links_share_a_cable() -> None:
+    """5,402 optical cables between groups (public count); inside a cabinet 37,632 / 2 and 36,704 / 2 of copper."""
+    found = fabric(**FRONTIER)
+    bill = found.frame("bill")
+    pieces = {tier: bill[bill["item"].str.startswith(f"{tier} cables")] for tier in ("node-leaf", "local", "global")}
+    assert {tier: int(rows["count"].sum()) for tier, rows in pieces.items()} == {
+        "node-leaf": 18816,
+        "local": 18352,
+        "global": 5402,
+    }
+    assert set(pieces["node-leaf"]["part"]) == set(pieces["local"]["part"]) == {"generic-400g-dac"}
+    assert set(pieces["global"]["part"]) == {"generic-400g-aoc"}
+    # 2 m in the cabinet: the rest is between cabinets
+    between = found.value("cable_km") - 2.0e-3 * (18816 + 18352)
+    assert 5402 * 5.0e-3 < between < 5402 * 30.0e-3
+
+
+def test_racks_of_four_nodes_spread_a_group_over_the_floor() -> None:
+    whole, spread = fabric(**FRONTIER), fabric(**FRONTIER, nodes_per_rack=4)
+    assert spread.value("cable_km") > 2 * whole.value("cable_km")
+    assert spread.value("capex_usd") > whole.value("capex_usd")
+    assert spread.value("switches") == whole.value("switches")
