@@ -6,6 +6,7 @@ Only the standard library is used here, so that every other room may import it.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -174,19 +175,33 @@ class AuditError(Exception):
     exit_code = EXIT_BUG
 
 
+MOST_HINTS = 3
+PARTS = re.compile(r"[-_./]")
+"""Between the parts of a name."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``did you mean "x"?`` for the nearest known word, or an empty string.
+
+    A word that is a whole part of known ones, such as an accelerator's in the names of its systems, brings the
+    shortest of those.
 
     Examples
     --------
     >>> did_you_mean("powr_kw", ["rated_kw", "power_kw"])
     'did you mean "power_kw"?'
+    >>> did_you_mean("h100", ["hgx-h100-8", "dgx-h100", "dgx-h200"])
+    'did you mean "dgx-h100" or "hgx-h100-8"?'
     >>> did_you_mean("zzz", ["rated_kw"])
     ''
     """
     known = list(known)
-    same = [k for k in known if k.lower() == word.lower()]
-    near = same[:1] or difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    near = [k for k in known if k.lower() == word.lower()][:1]
+    if not near and len(word) >= 3:
+        parts = [k for k in known if word.lower() in PARTS.split(k.lower())]
+        near = sorted(parts, key=len)[:MOST_HINTS]
+    near = near or difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     if not near:
         near = [k for k in known if len(word) >= 3 and (word in k or k in word)][:1]
-    return f'did you mean "{near[0]}"?' if near else ""
+    words = [f'"{k}"' for k in near]
+    return f"did you mean {' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}?" if words else ""

@@ -91,6 +91,11 @@ def test_input_error_carries_and_prints_every_problem_in_order() -> None:
     [
         ("utilty_mw", ["utility_mw", "halls"], 'did you mean "utility_mw"?'),
         ("h200", ["dgx-h200", "dgx-b200"], 'did you mean "dgx-h200"?'),  # a part of the name is enough
+        (
+            "mi355x",  # an accelerator where its systems are meant, not the next accelerator's
+            ["mi325x-8", "mi355x-96-dlc", "mi355x-8-air", "mi355x-128-dlc"],
+            'did you mean "mi355x-8-air", "mi355x-96-dlc" or "mi355x-128-dlc"?',
+        ),
         ("xq", ["xqzzzzzzzzzz"], ""),  # two letters are too few for that
         ("anything", [], ""),
     ],

@@ -106,7 +106,11 @@ def explain(  # noqa: PLR0913 - the flags of the verb
         warnings.append({"code": "gap", "message": text})
     cost = solved.audit.npv_usd
     full = tables["binding"].rows
-    words = f"{len(full)} limits bind, first {full[0][0]}" if full else "no limit of yours binds"
+    words = (
+        (f"{len(full)} limits bind, first {full[0][0]}" if len(full) > 1 else f"1 limit binds: {full[0][0]}")
+        if full
+        else "no limit of yours binds"
+    )
     return Result(
         "explain",
         *_ending(solved, gap, stop),
