@@ -138,19 +138,7 @@ def _run(
     recipe: RecipeTerms,
     measured: float,
 ) -> Run:
-    tp, pp, cp = (max(number(row, c, 1.0), 1.0) for c in ("tp", "pp", "cp"))
-    ranks = number(row, "n_accelerators") * device.ranks
-    dp = ranks / (tp * pp * cp)
-    if dp < 1 or dp != int(dp):
-        raise Unsupported(f"tp x pp x cp = {tp * pp * cp:.0f} does not divide {ranks:.0f} ranks")
-    if number(row, "dp", dp) not in (dp, dp / device.ranks):
-        raise Unsupported(f"tp x pp x cp x dp does not make {ranks:.0f} ranks: dp {row['dp']} for {dp:.0f}")
-    if shape.heads % tp:
-        raise Unsupported(f"{shape.heads} heads do not divide by tp {tp:.0f}")
-    if pp > shape.layers:
-        raise Unsupported(f"pp {pp:.0f} is more than the {shape.layers} layers")
-    if number(row, "seq_len") % cp:
-        raise Unsupported(f"cp {cp:.0f} does not divide the sequence of {number(row, 'seq_len'):.0f} tokens")
+    tp, pp, cp, dp = _degrees(row, shape, device)
     batch = number(row, "global_batch_seqs")
     micro = number(row, "micro_batch", 1.0)
     if stack.device_batch:
@@ -191,6 +179,24 @@ def _run(
         peak_memory_gib=number(row, "peak_memory_gib"),
         source=row.get("config_group", "") or row.get("source_title", ""),
     )
+
+
+def _degrees(row: Row, shape: Architecture, device: DeviceTerms) -> tuple[float, float, float, float]:
+    """Tensor, pipeline, context and data parallel of a row whose product fills its ranks."""
+    tp, pp, cp = (max(number(row, c, 1.0), 1.0) for c in ("tp", "pp", "cp"))
+    ranks = number(row, "n_accelerators") * device.ranks
+    dp = ranks / (tp * pp * cp)
+    if dp < 1 or dp != int(dp):
+        raise Unsupported(f"tp x pp x cp = {tp * pp * cp:.0f} does not divide {ranks:.0f} ranks")
+    if number(row, "dp", dp) not in (dp, dp / device.ranks):
+        raise Unsupported(f"tp x pp x cp x dp does not make {ranks:.0f} ranks: dp {row['dp']} for {dp:.0f}")
+    if shape.heads % tp:
+        raise Unsupported(f"{shape.heads} heads do not divide by tp {tp:.0f}")
+    if pp > shape.layers:
+        raise Unsupported(f"pp {pp:.0f} is more than the {shape.layers} layers")
+    if number(row, "seq_len") % cp:
+        raise Unsupported(f"cp {cp:.0f} does not divide the sequence of {number(row, 'seq_len'):.0f} tokens")
+    return tp, pp, cp, dp
 
 
 def _usual_experts(shape: Architecture, stack: StackTerms, ranks: int) -> float:

@@ -125,17 +125,7 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
     row = catalog.get("accelerators", system.accelerator, Accelerator)
     stack = catalog.get("stacks", ask.stack or default_stack(row), Stack)
     gb_per_s = _gb_per_s(ask, system)
-    specs, refused = {}, []
-    for precision in ask.precisions:
-        spec = hardware(row.id, precision, gb_per_s, ledger, moe=shape.moe_layers > 0, stack=stack.id)
-        if isinstance(spec, str):
-            refused.append(Problem("DC010", spec, Place("train"), help=f"dcplan catalog show accelerators {row.id}"))
-        else:
-            device = replace(spec.device, in_network=float(ask.in_network))
-            spec = aged(replace(spec, device=device), row, ask.start, ledger)
-            specs[precision] = at_power(spec, ask.power_frac, ledger)
-    if refused:
-        raise InputError(refused)
+    specs = _specs(ask, row, gb_per_s, stack, ledger, moe=shape.moe_layers > 0)
     batch = ask.global_batch_tokens or max(DEFAULT_BATCH_TOKENS, float(ask.seq_len))
     own = ask.tokens or ask.phases
     ledger.take("tokens", Quantity(value=tokens, status=Status.INPUT if own else Status.CATALOG))
@@ -168,6 +158,24 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
         )
         for precision, spec in specs.items()
     ]
+
+
+def _specs(
+    ask: Ask, row: Accelerator, gb_per_s: float, stack: Stack, ledger: Ledger, *, moe: bool
+) -> dict[str, Hardware]:
+    """What the search knows of the accelerator at each precision; those it does not have are refused together."""
+    specs, refused = {}, []
+    for precision in ask.precisions:
+        spec = hardware(row.id, precision, gb_per_s, ledger, moe=moe, stack=stack.id)
+        if isinstance(spec, str):
+            refused.append(Problem("DC010", spec, Place("train"), help=f"dcplan catalog show accelerators {row.id}"))
+        else:
+            device = replace(spec.device, in_network=float(ask.in_network))
+            spec = aged(replace(spec, device=device), row, ask.start, ledger)
+            specs[precision] = at_power(spec, ask.power_frac, ledger)
+    if refused:
+        raise InputError(refused)
+    return specs
 
 
 def _notes(ask: Ask, shape: Architecture, config: Mapping[str, Any]) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from dcplan.planning.menu.finance import finance_terms
 from dcplan.planning.menu.hardware import (
     SystemTerms,
     parts_terms,
-    placements,
     requested_systems,
     supply_terms,
     system_terms,
@@ -23,6 +22,7 @@ from dcplan.planning.menu.jobs import JobMenu, job_terms
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.network import fabric_options
 from dcplan.planning.menu.places import hall_terms, site_terms
+from dcplan.planning.menu.placing import placements
 from dcplan.planning.menu.plausible import doubts
 from dcplan.planning.menu.residency import countries_of, resident
 from dcplan.planning.menu.risk import slips
@@ -51,13 +51,8 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     InputError
         When the objective is not supported, or a named model cannot be read.
     """
+    _refuse_objective(question)
     scenario = question.scenario
-    if scenario.objective == "max_compute" and not counted(scenario):
-        cause = "objective max_compute needs pflops_delivered in workloads.capacity: its reference job counts it"
-        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
-    if scenario.objective == "min_time" and not scenario.workloads.training:
-        cause = "objective min_time needs workloads.training: there is no run to end early"
-        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
     ledger = Ledger(question.catalog)
     for name, rate in scenario.fx.items():
         ledger.take(f"fx.{name}", rate)
@@ -111,6 +106,17 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         warnings=(*_warnings(question), *_unused(question, ledger), *_not_counted(left_out)),
     )
     return Built(with_standing(menu), ledger)
+
+
+def _refuse_objective(question: Question) -> None:
+    """An objective needs the work that it is about."""
+    scenario, cause = question.scenario, ""
+    if scenario.objective == "max_compute" and not counted(scenario):
+        cause = "objective max_compute needs pflops_delivered in workloads.capacity: its reference job counts it"
+    if scenario.objective == "min_time" and not scenario.workloads.training:
+        cause = "objective min_time needs workloads.training: there is no run to end early"
+    if cause:
+        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
 
 
 def counted(scenario: Scenario) -> bool:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from dcplan.catalog.schema import Fabric, Parameter, System
 from dcplan.errors import InputError, Problem
 from dcplan.planning.menu.finance import residual_of
-from dcplan.planning.menu.hardware import placements, system_terms
+from dcplan.planning.menu.hardware import system_terms
 from dcplan.planning.menu.ledger import Ledger
+from dcplan.planning.menu.placing import placements
 from dcplan.planning.menu.types import FabricOption, HallTerms, HeldTerms, LeftOut, Menu, Placement
 from dcplan.planning.network import EMPTY, Network, P, exact_network
 from dcplan.scenario.held import hall_of
