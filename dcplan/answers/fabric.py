@@ -16,6 +16,7 @@ from dcplan.answers.fabric_build import groups_placed, placed, sized
 from dcplan.answers.fabric_media import Chosen, fitted, tier_choices
 from dcplan.answers.fabric_metrics import counts_of, failures, prices
 from dcplan.answers.fabric_sides import Priced
+from dcplan.answers.fabric_tables import headline, tables_of
 from dcplan.answers.fabric_torus import torus_answer
 from dcplan.answers.fabric_wish import Wish
 from dcplan.catalog.loader import load as load_catalog
@@ -27,7 +28,7 @@ from dcplan.fabric.schedule import Cable, schedule
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.planning.menu.parts import MissingError
 from dcplan.provenance import Status
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Result
 
 NEEDS_KM = "--join-gbps needs --join-km"
 TORUS_ALONE = "growth and joining of a torus are not supported: its cubes are counted"
@@ -100,10 +101,10 @@ def fabric(
         verb="fabric",
         status="ok",
         exit_code=EXIT_OK,
-        headline=_headline(built),
+        headline=headline(built),
         scenario={"fabric": flags | {"catalogs": list(catalogs)}},
         metrics=counts_of(asked, built.network) | prices(built) | failures(built.network, ledger),
-        tables=_tables(built),
+        tables=tables_of(built),
     )
     _what_it_does(built, ledger, result)
     result.tables["networks"] = fabric_sides.table(built.beside)
@@ -288,58 +289,3 @@ def _record(asked: Asked, ledger: Ledger) -> None:
     system = asked.system
     if system and system.scaleout_port_gbps and wish.nic_gbps is None:
         ledger.take(f"systems.{system.id}.scaleout_port_gbps", system.scaleout_port_gbps)
-
-
-def _headline(built: Built) -> str:
-    asked, network = built.asked, built.network
-    c, plan = network.counts, network.plan
-    kind = asked.topology
-    if network.taper is None:
-        kind += f", {plan.tiers} tier{'s' if plan.tiers > 1 else ''}"
-    kind += f", {asked.ports.planes} planes" if asked.ports.planes > 1 else ""
-    t = built.totals
-    money = f"; USD {t.price.value / 1e6:,.2f} M, {t.kw:,.0f} kW" if t else ""
-    return (
-        f"{asked.attached.nodes:,} nodes x {asked.attached.nics_per_node} at {asked.link_gbps * asked.ports.planes:g} "
-        f"Gb/s ({kind}): {c.switches:,} switches ({c.leaf:,} leaf, {c.spine:,} spine, {c.core:,} core), "
-        f"{c.node_leaf_links + c.leaf_spine_links + c.spine_core_links:,} links{money}"
-    )
-
-
-def _tables(built: Built) -> dict[str, Table]:
-    tables = {"tiers": _tiers(built)}
-    if built.bill:
-        tables["bill"] = lines_table(built.bill)
-        tables["beside"] = lines_table(built.extras)
-    rows: list[tuple[Cell, ...]] = []
-    for tier, found in built.lengths.items():
-        media = {c.stock_m: c.medium.id for c in built.chosen.tiers.get(tier, [])}
-        for i in np.flatnonzero(found.counts).tolist():
-            metres = float(STOCK_M[i]) if i < STOCK_M.size else found.longest_m
-            rows.append((tier, metres, int(found.counts[i]), media.get(metres)))
-    tables["lengths"] = Table(("tier", "stock_m", "links", "medium"), tuple(rows))
-    return tables
-
-
-def lines_table(lines: Sequence[Line]) -> Table:
-    """A bill as a table."""
-    columns = ("item", "part", "count", "power_kw", "usd", "low_usd", "high_usd", "weight_kg", "price")
-    rows = [
-        (x.item, x.part, x.count, x.kw, x.price.value, x.price.low, x.price.high, x.kg, x.status)
-        for x in lines
-        if x.count
-    ]
-    return Table(columns, tuple(rows))
-
-
-def _tiers(built: Built) -> Table:
-    asked, c, plan = built.asked, built.network.counts, built.network.plan
-    names = [m.id if m else f"{asked.ports.radix} ports" for m in asked.models]
-    down = plan.radix if plan.tiers == 1 and not plan.leaf_up else plan.leaf_down
-    tiers: list[tuple[Cell, ...]] = [("leaf", names[0], c.leaf, down, plan.leaf_up, c.node_leaf_links)]
-    if c.spine:
-        up = plan.spine_up if plan.tiers == 3 else 0
-        tiers.append(("spine", names[1], c.spine, plan.spine_ports - up, up, c.leaf_spine_links))
-    if c.core:
-        tiers.append(("core", names[2], c.core, plan.core_ports, 0, c.spine_core_links))
-    return Table(("tier", "switch", "switches", "ports_down", "ports_up", "links_below"), tuple(tiers))

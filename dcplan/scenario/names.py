@@ -1,0 +1,90 @@
+"""Names of catalog rows and lists by quarter, checked on the raw data: other errors do not hide them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Row
+from dcplan.errors import Problem, did_you_mean
+from dcplan.provenance import Path
+from dcplan.scenario.tree import Tree
+
+NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("sites", "*", "location"), "sites"),
+    (("sites", "*", "halls", "*", "cooling", "*"), "cooling"),
+    (("systems", "*"), "systems"),
+    (("fabrics", "*"), "fabrics"),
+    (("fabric", "id"), "fabrics"),
+    (("fleet", "system"), "systems"),
+    (("assets", "*", "system"), "systems"),
+    (("assets", "*", "fabric"), "fabrics"),
+    (("orders", "*", "system"), "systems"),
+    (("supply", "*", "system"), "systems"),
+    (("cloud", "offers", "*"), "cloud"),
+    (("sites", "*", "onsite", "*", "id"), "onsite"),
+    (("workloads", "training", "*", "model"), "models"),
+    (("workloads", "training", "*", "stack"), "stacks"),
+    (("workloads", "capacity", "*", "reference", "model"), "models"),
+    (("fleet", "reference", "model"), "models"),
+    (("finance", "tax", "depreciation"), "depreciation"),
+)
+"""Where a scenario names catalog rows: path pattern -> kind."""
+
+
+def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
+    """Names of catalog rows that do not exist, read from the raw data so that other errors do not hide them."""
+    problems = []
+    for pattern, kind in NAMES:
+        for path, name in _matches(tree.data, pattern, ()):
+            if not isinstance(name, str) or (kind == "models" and name.endswith(".json")):
+                continue
+            if catalog.find(kind, name, Row) is None:
+                hint = did_you_mean(name, catalog.rows[kind])
+                help_text = f"dcplan catalog list {kind}"
+                problems.append(tree.problem("DC010", f"no {kind} row {name!r}", path, hint=hint, help=help_text))
+    return problems
+
+
+def _matches(node: Any, pattern: tuple[str, ...], at: Path) -> Iterator[tuple[Path, Any]]:
+    if not pattern:
+        yield at, node
+    elif pattern[0] == "*":
+        for i, item in enumerate(node if isinstance(node, list) else ()):
+            yield from _matches(item, pattern[1:], (*at, i))
+    elif isinstance(node, dict) and pattern[0] in node:
+        yield from _matches(node[pattern[0]], pattern[1:], (*at, pattern[0]))
+
+
+SERIES: tuple[tuple[str, ...], ...] = (
+    ("finance", "budget_usd"),
+    ("sites", "*", "utility_mw"),
+    ("sites", "*", "energy", "usd_per_kwh"),
+    ("sites", "*", "interruptible", "*", "mw"),
+    ("supply", "*", "racks_per_quarter"),
+    ("supply", "*", "price_usd"),
+    ("parts_per_quarter", "switches"),
+    ("parts_per_quarter", "transceivers"),
+    ("parts_per_quarter", "power_blocks"),
+    ("workloads", "capacity", "*", "pflops_delivered"),
+    ("workloads", "capacity", "*", "accelerator_hours"),
+    ("workloads", "capacity", "*", "h100_equivalents"),
+    ("workloads", "inference", "*", "tokens_per_s"),
+)
+"""Values that may be one number or one a quarter."""
+
+
+def wrong_lengths(tree: Tree) -> list[Problem]:
+    """Lists by quarter that do not have as many values as the horizon has quarters."""
+    horizon = tree.data.get("horizon")
+    quarters = horizon.get("quarters") if isinstance(horizon, dict) else None
+    if not isinstance(quarters, int):
+        return []
+    problems = []
+    for pattern in SERIES:
+        for path, value in _matches(tree.data, pattern, ()):
+            if isinstance(value, list) and len(value) not in (1, quarters):
+                cause = f"{path[-1]}: {len(value)} values for a horizon of {quarters} quarters; give one, or {quarters}"
+                problems.append(tree.problem("DC012", cause, path))
+    return problems
