@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from dcplan.answers.column_reference import ColumnDoc, columns
+from dcplan.answers.column_reference import named as columns_named
 from dcplan.answers.describe import describe, inputs_of
 from dcplan.answers.field_reference import STANDS_IN, FieldDoc, catalog_fields, scenario_fields
 from dcplan.answers.metric_reference import MetricDoc, metrics
@@ -24,7 +26,7 @@ ABOUT = ("what", "text")
 
 
 def documented(word: str) -> Result:
-    """What a code, a metric or a field is.
+    """What a code, a metric, a field or a column of a table is.
 
     Raises
     ------
@@ -33,12 +35,17 @@ def documented(word: str) -> Result:
     """
     if CODE.fullmatch(word):
         return _code(word.upper())
-    found, named = _fields(word), _metrics(word)
-    if not found and not named:
+    found, named, columned = _fields(word), _metrics(word), columns_named(word)
+    if not found and not named and not columned:
         examples = [p.stem for p in data_dir("scenarios").glob("*.yaml")]
-        names = [*examples, *(f.key for f in scenario_fields()), *(m.key for m in metrics())]
+        names = [
+            *examples,
+            *(f.key for f in scenario_fields()),
+            *(m.key for m in metrics()),
+            *(c.column for c in columns()),
+        ]
         hint = did_you_mean(word, [*names, *(n.split(".")[-1] for n in names)])
-        cause = f"{word!r} is no file, field, metric or code"
+        cause = f"{word!r} is no file, field, metric, column or code"
         raise InputError([Problem("DC002", cause, Place("explain"), hint, "docs/reference lists them")])
     tables = {}
     if found:
@@ -47,9 +54,14 @@ def documented(word: str) -> Result:
         tables["metrics"] = Table(
             ("metric", "of", "unit", "meaning"), tuple((m.key, m.verb, m.unit, m.meaning) for m in named)
         )
-    first = f"{found[0].key}: {found[0].meaning}" if found else f"{named[0].key}: {named[0].meaning}"
-    more = len(found) + len(named) - 1
-    headline = first + (f" (and {more} more of that name)" if more else "")
+    if columned:
+        tables["columns"] = Table(
+            ("column", "table", "meaning"), tuple((c.column, c.table or "any", c.meaning) for c in columned)
+        )
+    first = [f"{f.key}: {f.meaning}" for f in found] + [f"{m.key}: {m.meaning}" for m in named]
+    first += [_in_table(c) for c in columned]
+    more = len(first) - 1
+    headline = first[0] + (f" (and {more} more of that name)" if more else "")
     return Result("explain", "ok", EXIT_OK, headline, tables=tables)
 
 
@@ -90,6 +102,11 @@ def value_of(
     )
     headline = f"{text} {first['unit']}".rstrip() + f" ({first['status']})"
     return Result("explain", "ok", EXIT_OK, headline, scenario=describe(question), tables=tables)
+
+
+def _in_table(doc: ColumnDoc) -> str:
+    where = f"table {doc.table}" if doc.table else "any table"
+    return f"{doc.column} ({where}): {doc.meaning}"
 
 
 def _below(key: str, asked: str) -> bool:

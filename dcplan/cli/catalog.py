@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli import complete
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
@@ -21,7 +22,10 @@ app = typer.Typer(help="What can be bought and used, with sources: list, show, c
 
 @app.command("list")
 def list_(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="such as systems; left out: all kinds")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND]", help="such as systems; left out: all kinds", autocompletion=complete.kinds),
+    ] = None,
     catalogs: CatalogsOption = None,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
@@ -37,7 +41,12 @@ def list_(
 
 @app.command()
 def show(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="kind, or an id when it is the only argument")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="kind, or an id when it is the only argument", autocompletion=complete.rows
+        ),
+    ],
     key: Annotated[str | None, typer.Argument(metavar="[ID]", help="id or alias")] = None,
     catalogs: CatalogsOption = None,
     fmt: FormatOption = Format.TABLE,

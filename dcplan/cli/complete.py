@@ -1,4 +1,4 @@
-"""What a shell offers on Tab: scenario files and examples, catalog ids; read without loading the catalog."""
+"""What a shell offers on Tab: files and examples, catalog ids, names to explain; without loading the catalog."""
 
 from __future__ import annotations
 
@@ -30,6 +30,45 @@ def ids(kind: str) -> Callable[[str], list[str]]:
         return sorted(x for x in _ids(kind) if x.startswith(incomplete))
 
     return find
+
+
+def kinds(incomplete: str) -> list[str]:
+    """Catalog kinds."""
+    from dcplan.catalog.schema import KINDS
+
+    return [x for x in KINDS if x.startswith(incomplete)]
+
+
+def rows(incomplete: str) -> list[str]:
+    """Catalog kinds, and ids of all of them once a letter is typed: ``catalog show`` takes either."""
+    found = kinds(incomplete)
+    named = {x for kind in kinds("") for x in _ids(kind)} if incomplete else set()
+    return [*found, *sorted(x for x in named if x.startswith(incomplete))]
+
+
+def examples(incomplete: str) -> list[str]:
+    """Packaged examples alone."""
+    return [x for x in scenarios(incomplete) if not x.endswith((".yaml", ".yml", "/"))]
+
+
+def subjects(incomplete: str) -> list[str]:
+    """What ``validate`` holds computed figures against."""
+    from dcplan.catalog.schema.published import SUBJECTS
+
+    return [x for x in ("training", *SUBJECTS) if x.startswith(incomplete)]
+
+
+def explainable(incomplete: str) -> list[str]:
+    """Scenarios; once a letter is typed, metrics, columns and error codes besides."""
+    found = scenarios(incomplete)
+    if not incomplete or "/" in incomplete:
+        return found
+    from dcplan.answers.column_reference import columns
+    from dcplan.answers.metric_reference import metrics
+    from dcplan.errors import CODES
+
+    named = {*(m.key for m in metrics()), *(c.column for c in columns()), *CODES}
+    return [*found, *sorted(x for x in named if x.startswith(incomplete) and "<" not in x and "," not in x)]
 
 
 def _ids(kind: str) -> Iterator[str]:

@@ -27,8 +27,8 @@ def explain(
         str,
         typer.Argument(
             metavar="FILE|NAME",
-            help="scenario file or packaged example; or a field, a metric or an error code",
-            autocompletion=complete.scenarios,
+            help="scenario file or packaged example; or a field, a metric, a column or an error code",
+            autocompletion=complete.explainable,
         ),
     ],
     key: Annotated[

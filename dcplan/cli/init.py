@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli import complete
 from dcplan.cli.options import DebugOption
 
 STARTER = "starter"
@@ -29,7 +30,10 @@ MODELINE = "# yaml-language-server: $schema=../schemas/scenario.json\n"
 def init(
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="where to write; left out: here")] = Path(),
     example: Annotated[
-        str, typer.Option("--example", metavar="NAME", help="start from this packaged example")
+        str,
+        typer.Option(
+            "--example", metavar="NAME", help="start from this packaged example", autocompletion=complete.examples
+        ),
     ] = STARTER,
     ci: Annotated[Service | None, typer.Option("--ci", help="a workflow for github or gitlab besides")] = None,
     force: Annotated[bool, typer.Option("--force", help="write over files that are there")] = False,

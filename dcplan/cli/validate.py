@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dcplan.cli import complete
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
@@ -21,7 +22,12 @@ from dcplan.cli.options import (
 
 def validate(
     subject: Annotated[
-        str, typer.Argument(metavar="[SUBJECT]", help="training, fabric, pue, goodput, tco, claims or cases")
+        str,
+        typer.Argument(
+            metavar="[SUBJECT]",
+            help="training, fabric, pue, goodput, tco, claims or cases",
+            autocompletion=complete.subjects,
+        ),
     ] = "training",
     runs: Annotated[
         Path | None, typer.Option("--runs", help="CSV of measured runs; the packaged table if left out")

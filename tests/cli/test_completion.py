@@ -33,6 +33,12 @@ def offered(typed: str, cwd: Path) -> list[str]:
         ("dcplan fabric --fabric ib-x", "ib-xdr-800"),
         ("dcplan facility --site us-ash", "us-ashburn"),
         ("dcplan facility --cooling direct-liquid-t", "direct-liquid-tower"),
+        ("dcplan catalog list acc", "accelerators"),
+        ("dcplan catalog show gb300-n", "gb300-nvl72"),
+        ("dcplan validate goo", "goodput"),
+        ("dcplan explain power.annual", "power.annual_pue"),
+        ("dcplan explain DC01", "DC014"),
+        ("dcplan init --example three", "three-site-build-out"),
     ],
 )
 def test_tab_offers(typed: str, word: str, tmp_path: Path) -> None:

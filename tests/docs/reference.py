@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from dcplan.answers.catalog import KEY_FIELDS, catalog_list
+from dcplan.answers.column_reference import columns
 from dcplan.answers.field_reference import FieldDoc, catalog_fields, scenario_fields
 from dcplan.answers.metric_reference import metrics
 from dcplan.catalog.field_docs import parts_of
@@ -15,6 +16,7 @@ from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.schema import KINDS
 from dcplan.errors import CODES, MEANINGS
 from dcplan.report.numbers import shown
+from dcplan.report.terminal import SECTIONS
 from dcplan.result import Table
 from dcplan.scenario.schema import Scenario
 
@@ -39,7 +41,7 @@ def pages() -> dict[str, str]:
     catalog = load()
     return {
         "cli.md": cli(), "scenario.md": scenario(catalog), "catalogs.md": catalogs(catalog),
-        "metrics.md": metric_page(), "errors.md": errors(),
+        "metrics.md": metric_page(), "tables.md": table_page(), "errors.md": errors(),
     }  # fmt: skip
 
 
@@ -140,6 +142,22 @@ def metric_page() -> str:
     for verb, found in groupby(metrics(), key=lambda m: m.verb):
         out.append(f"## {verb}\n")
         out.append(table(("metric", "unit", "meaning"), [(f"`{m.key}`", m.unit, m.meaning) for m in found]))
+    return "\n".join(out)
+
+
+def table_page() -> str:
+    """Every column by table."""
+    out = [
+        MADE + "# Tables\n",
+        "Columns of `tables` in a result, of its CSV files and of workbook sheets. `<…>` stands for a name that is\n"
+        "data. Units are the ends of names: `_usd`, `_kw`, `_gb_per_s` (gigabytes), `_gbps` (gigabits), `_frac`\n"
+        "(0.1 is 10 %). `dcplan explain COLUMN` prints these lines.\n",
+    ]
+    for name, found in groupby(columns(), key=lambda c: c.table):
+        out.append(f"## {name or 'In any table'}\n")
+        if name in SECTIONS:
+            out.append(f"*{SECTIONS[name]}.*\n")
+        out.append(table(("column", "meaning"), [(f"`{c.column}`", c.meaning) for c in found]))
     return "\n".join(out)
 
 
