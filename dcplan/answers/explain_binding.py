@@ -18,7 +18,7 @@ from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD
 MOST_EXACT = 4
 """Limits whose next unit is re-solved, the dearest first."""
 PRICED = ("limit", "place", "quarters", "step", "price_usd")
-EXPLAINED = ("limit", "place", "rows", "step", "price_usd", "re_solved_usd")
+EXPLAINED = ("limit", "place", "quarters", "step", "price_usd", "re_solved_usd")
 LIMIT_S = 10.0
 """Of the one solve with whole choices fixed that prices a plan's limits."""
 

@@ -23,7 +23,8 @@ def cost(books: Accounts) -> Table:
 
 
 def cashflow(menu: Menu, books: Accounts) -> Table:
-    """Groups and debt by quarter."""
+    """Groups and debt by quarter of the horizon; what commitments cost after it falls in none of them."""
+    groups = [g for g in GROUPS if g != "after"]
     by: dict[tuple[int, str], float] = defaultdict(float)
     for f in books.flows:
         by[f.quarter, f.group] += f.usd
@@ -33,14 +34,14 @@ def cashflow(menu: Menu, books: Accounts) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             quarter_name(first + t),
-            *(by[t, g] for g in GROUPS),
+            *(by[t, g] for g in groups),
             drawn[t],
             served[t],
             paid[t] - drawn[t] + served[t],
         )
         for t in range(menu.quarters)
     ]
-    money = (*(f"{g}_usd" for g in GROUPS), "debt_drawn_usd", "debt_service_usd", "cash_out_usd")
+    money = (*(f"{g}_usd" for g in groups), "debt_drawn_usd", "debt_service_usd", "cash_out_usd")
     return Table(("quarter", *money), tuple(rows))
 
 

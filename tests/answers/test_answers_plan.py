@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import dcplan
@@ -136,3 +138,18 @@ def test_an_unreachable_deadline_is_shown_without_solving_by_check_and_plan() ->
     assert checked.tables["conflict"] == planned.tables["conflict"]
     assert checked.frame("conflict")["code"].tolist() == ["DC031"]
     assert planned.solver == {}
+
+
+def test_a_run_on_chips_of_several_ranks_counts_chips() -> None:
+    """Trainium 2 holds eight ranks a chip: replicas of tp x pp x cp x dp ranks fill an eighth as many chips."""
+    small = {"model": "llama-3.1-8b", "tokens": "2e12", "global_batch_tokens": "4e6", "precision": "[bf16]"}
+    rented = ["cloud.offers=[aws-trn2-48xlarge]", "cloud.max_accelerators=20000"]
+    sets = [*(f"workloads.training.flagship.{k}={v}" for k, v in small.items()), *rented]
+    (row,) = dcplan.plan("train-405b-in-90-days", sets=sets, gap=0.05).tables["jobs"].records()
+    assert row["system"] == "trainium2"
+    ranks = math.prod(
+        int(word.split("=")[1]) for word in str(row["layout"]).split() if word.split("=")[0] in {"tp", "pp", "dp", "cp"}
+    )
+    assert row["used"] == ranks / 8
+    assert row["used"] + row["spares"] + row["idle"] == row["accelerators"]
+    assert row["idle"] >= 0

@@ -252,6 +252,7 @@ class JobMenu:
                 mfu_frac=job_choice.mfu(swept, i, spec),
                 step_time_s=float(swept.step_time_s[i]),
                 spares=int(expected.spares[i]),
+                used=round(float(swept.used[i])),
                 end_days=float(ends[i]),
                 ahead_days=float(ahead[i]),
                 outlook=job_choice.facts(expected, late, i) | {"stored_tb": stored},

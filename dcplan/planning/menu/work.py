@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -48,6 +47,8 @@ class JobConfig:
     step_time_s: float
     spares: int = 0
     """Of ``accelerators``, those that stand by for failed ones."""
+    used: int = 0
+    """Of ``accelerators``, those that fill whole replicas of the layout; each may hold several ranks."""
     end_days: float = 0.0
     """From the planned start to the end, what may delay the start counted in; at the asked confidence."""
     ahead_days: float = 0.0
@@ -68,11 +69,6 @@ class JobConfig:
     def serving_quarter(self) -> int:
         """Quarter from which its accelerators must be in service."""
         return (self.start_month - self.lead_months) // 3
-
-    @property
-    def used(self) -> int:
-        """Accelerators that fill whole replicas of the layout; the rest stand by."""
-        return math.prod(int(self.layout.get(axis, 1)) for axis in ("tp", "pp", "cp", "dp"))
 
     @property
     def months(self) -> int:
