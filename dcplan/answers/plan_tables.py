@@ -10,6 +10,7 @@ from dcplan.answers.plan_risk import ends, storage
 from dcplan.catalog.loader import Catalog
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import covered, in_force, use_by_month
+from dcplan.planning.audit.measures import served
 from dcplan.planning.audit.onsite import drawn, plants_mw
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.menu.types import HeldTerms, LeftOut, Menu, Placement
@@ -40,6 +41,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "network": _network(menu, d, books),
         "jobs": _jobs(menu, d),
         "ends": ends(menu, d),
+        "demand": _demand(menu, d),
         "storage": storage(menu, d),
         "cost": plan_money.cost(books),
         "cashflow": plan_money.cashflow(menu, books),
@@ -222,6 +224,19 @@ def _checks(menu: Menu, audit: Audit) -> Table:
         (c.name, c.where, _q(menu, c.quarter), c.used, c.limit, "given" if not c.holds else "ok") for c in audit.checks
     ]
     return Table(("check", "where", "quarter", "used", "limit", "result"), tuple(rows))
+
+
+def _demand(menu: Menu, d: Decisions) -> Table:
+    """What was asked and what serves it, in the scenario's units."""
+    rows: list[tuple[Cell, ...]] = []
+    for t in range(menu.quarters):
+        for demand in menu.demands:
+            unit, each = demand.said
+            owned, rented = served(menu, d, demand, t)
+            missed = d.unmet.get((demand.id, t), 0.0)
+            amounts = (x * each for x in (demand.wanted[t], owned, rented, missed))
+            rows.append((_q(menu, t), demand.id, unit, *amounts))
+    return Table(("quarter", "demand", "unit", "asked", "owned", "rented", "not_served"), tuple(rows))
 
 
 def _cloud(menu: Menu, d: Decisions) -> Table:

@@ -65,6 +65,7 @@ SECTIONS = {
     "ends": "Runs on the calendar",
     "network": "Compute fabric in the last quarter",
     "storage": "Shared storage",
+    "demand": "Capacity asked, and what serves it",
     "cloud": "Rented accelerators",
     "futures": "The plan in sampled futures",
     "drivers": "What drives the cost in them",

@@ -39,6 +39,16 @@ def test_every_demand_is_served_and_residency_kept(result: Result) -> None:
     assert not [r for r in result.tables["cloud"].rows if r[5] == "chat"]  # the nearest region is not in Germany
 
 
+def test_what_is_asked_is_what_is_owned_rented_and_given_up(result: Result) -> None:
+    """In the scenario's own numbers: tokens a second on average, though accelerators are held for twice that."""
+    asked = {"research": [200, 200, 250, 250, 300, 300], "chat": [2e5, 3e5, 4e5, 5e5, 6e5, 7e5]}
+    for name, wanted in asked.items():
+        rows = [r for r in result.tables["demand"].records() if r["demand"] == name]
+        assert [r["asked"] for r in rows] == pytest.approx(wanted)
+        served = [float(str(r["owned"])) + float(str(r["rented"])) + float(str(r["not_served"])) for r in rows]
+        assert served == pytest.approx(wanted, rel=1e-6)
+
+
 def test_its_decisions_cost_the_same_again(result: Result) -> None:
     again = plan("fleet-renewal", sets=["uncertainty.samples=20"], fix_decisions=result)
     assert again.metrics["cost.npv_usd"].value == pytest.approx(result.metrics["cost.npv_usd"].value, rel=1e-6)

@@ -11,7 +11,7 @@ from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
 from dcplan.planning.audit.check import RELATIVE, Check
 from dcplan.planning.audit.cloud import cloud_checks
 from dcplan.planning.audit.held import held_checks
-from dcplan.planning.audit.measures import measured
+from dcplan.planning.audit.measures import measured, served
 from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.menu.types import HallTerms, Menu
@@ -234,13 +234,8 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
 def _demand_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     for demand in menu.demands:
         for t, wanted in enumerate(demand.wanted):
-            owned = sum(x * demand.each[h, k] for (c, h, _, k, q), x in d.serving.items() if (c, q) == (demand.id, t))
-            rented = 0.0
-            for o in menu.offers:
-                x = d.rented.get((demand.id, o.id, t), 0.0)
-                rented += x * demand.each.get(("cloud:" + o.id, o.accelerator), 0.0)
             given_up = d.unmet.get((demand.id, t), 0.0) if demand.unmet_usd is not None else 0.0
-            yield Check(f"{demand.unit} missing", demand.id, t, wanted - given_up, owned + rented)
+            yield Check(f"{demand.unit} missing", demand.id, t, wanted - given_up, sum(served(menu, d, demand, t)))
 
 
 def _budget_checks(menu: Menu, books: Accounts) -> Iterable[Check]:

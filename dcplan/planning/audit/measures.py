@@ -9,7 +9,7 @@ from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME
 from dcplan.planning.menu.types import Menu
-from dcplan.planning.menu.work import PFLOPS
+from dcplan.planning.menu.work import PFLOPS, DemandTerms
 from dcplan.planning.plan import Decisions
 from dcplan.units import (
     DAYS_PER_MONTH,
@@ -49,12 +49,17 @@ def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
     return (jobs + sum(x * HOURS_PER_QUARTER * each[o] for (_, o, _), x in d.rented.items())) / KG_PER_TONNE
 
 
+def served(menu: Menu, d: Decisions, demand: DemandTerms, t: int) -> tuple[float, float]:
+    """What owned and rented accelerators give a demand in a quarter, in the demand's unit."""
+    owned = sum(x * demand.each[h, k] for (c, h, _, k, q), x in d.serving.items() if (c, q) == (demand.id, t))
+    rented = sum(
+        d.rented.get((demand.id, o.id, t), 0.0) * demand.each.get((f"cloud:{o.id}", o.accelerator), 0.0)
+        for o in menu.offers
+    )
+    return owned, rented
+
+
 def delivered_pflop_days(menu: Menu, d: Decisions) -> float:
     """Research delivered on each demand's reference job over the horizon. [PFLOP-days]"""
-    chips = {o.id: o.accelerator for o in menu.offers}
-    total = 0.0
-    for demand in (x for x in menu.demands if x.unit == PFLOPS):
-        own = sum(x * demand.each[h, k] for (c, h, _, k, _), x in d.serving.items() if c == demand.id)
-        rent = sum(x * demand.each["cloud:" + o, chips[o]] for (c, o, _), x in d.rented.items() if c == demand.id)
-        total += DAYS_PER_QUARTER * (own + rent)
-    return total
+    counted = [x for x in menu.demands if x.unit == PFLOPS]
+    return DAYS_PER_QUARTER * sum(sum(served(menu, d, x, t)) for x in counted for t in range(menu.quarters))

@@ -24,7 +24,7 @@ KEY = (
     "power.peak_facility_mw", "power.annual_pue", "carbon.operational_t", "solver.gap_frac",
 )  # fmt: skip
 PARTS = (
-    ("What is bought and built", ("racks", "halls", "network", "storage", "onsite", "commitments", "cloud")),
+    ("What is bought and built", ("racks", "halls", "network", "storage", "onsite", "demand", "commitments", "cloud")),
     ("What it does", ("jobs", "ends", "configs")),
     ("What it costs", ("cost", "cashflow", "ways", "rented", "sides", "lines", "bridge", "years", "units", "bands")),
     ("What limits it, and what would change it",
