@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dcplan.answers.plan import plan
+from dcplan.answers.tco import tco
 from dcplan.report.book.write import workbook
 from dcplan.report.csvs import metrics_csv, table_csv
 from dcplan.report.html.page import page
@@ -118,3 +119,22 @@ def test_redaction_hides_overlays_and_what_divides_into_a_tariff(tmp_path: Path)
     assert hidden.metrics["cost.energy_usd"].value is None
     assert all(cell is None for row in hidden.tables["cashflow"].rows for cell in row[1:])
     assert hidden.metrics["cost.capex_usd"].value is not None
+
+
+def test_a_redacted_comparison_holds_nothing_that_divides_into_the_rent() -> None:
+    """Rent over the hours of the same answer is its price: sums of the rented side and its years go with the quote."""
+    quote = "cloud.prices.aws-p5en-48xlarge.reserved_3y_usd_per_h={value: 37.318, source: ACME-3}"
+    open_ = tco("own-or-rent-1024-h200", sets=[quote, "sensitivity.samples=50"])
+    hidden = redacted(open_)
+    for name in ("rented", "years", "bridge", "sides", "lines"):
+        for column in (c for c in open_.tables[name].columns if "usd" in c):
+            assert all(row[column] is None for row in hidden.tables[name].records()), (name, column)
+            assert any(row[column] is not None for row in open_.tables[name].records()), (name, column)
+    rented = [key for key in open_.metrics if key.startswith("rented.") and "usd" in key]
+    assert len(rented) > 5
+    assert all(hidden.metrics[key].value is None for key in rented)
+    text = hidden.to_json()
+    for secret in ("37.318", f"{37.318 / 8:.6g}", "ACME-3"):
+        assert secret not in text
+        assert secret in open_.to_json()
+    assert hidden.metrics["owned.npv_usd"].value == open_.metrics["owned.npv_usd"].value
