@@ -130,7 +130,9 @@ def _code(code: str) -> Result:
 
 def _metrics(word: str) -> list[MetricDoc]:
     """Metrics with this key; an id in the place of ``<…>`` is any."""
-    return [m for m in metrics() for key in m.key.split(", ") if re.fullmatch(_pattern(key), word)]
+    return [
+        m for m in metrics() for key in m.key.split(", ") if word in (key, m.key) or re.fullmatch(_pattern(key), word)
+    ]
 
 
 def _pattern(key: str) -> str:

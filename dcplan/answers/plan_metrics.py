@@ -52,7 +52,10 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     peak_it = max(sum(books.halls[h.id, t].rated_kw for h in menu.halls) for t in quarters) / KW_PER_MW
     peak_el = max(sum(books.halls[h.id, t].peak_kw for h in menu.halls) for t in quarters) / KW_PER_MW
     carbon = sum(carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t) for s in menu.sites for t in quarters)
-    embodied = sum(d.racks_ordered(p.key, menu.quarters - 1) * p.embodied_t for p in menu.placements)
+    bought = [(p, d.racks_ordered(p.key, menu.quarters - 1)) for p in menu.placements]
+    # a footprint that is not published is not zero, and a sum without it would not be the plan's
+    known = all(p.embodied_t is not None for p, n in bought if n)
+    embodied = sum(n * (p.embodied_t or 0.0) for p, n in bought) if known else None
     low, high = (totals["capex"] + change for change in _price_bounds(menu, d, catalog))
     m = {
         "cost.npv_usd": Metric(solved.audit.npv_usd, "USD", "Net present cost"),
@@ -74,7 +77,9 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         "carbon.with_cloud_t": Metric(
             _known(carbon + cloud_carbon_t(menu, d)), "t", "The same, and of rented accelerators (estimate)"
         ),
-        "carbon.embodied_t": Metric(embodied, "t", "Embodied carbon of systems with a published footprint"),
+        "carbon.embodied_t": Metric(
+            embodied, "t", "Embodied carbon of the systems bought; empty where one has no published footprint"
+        ),
         "solver.gap_frac": Metric(solved.gap_frac, "", "Proven gap against the audited cost"),
         "solver.bound_usd": Metric(_known(solved.bound_usd), "USD", "No plan costs less"),
     }

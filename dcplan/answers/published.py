@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +25,14 @@ ROOMS = ("economics", "facility", "fabric", "reliability", "training")
 """Rooms whose public functions a row may name: numbers in, numbers out."""
 COLUMNS = (
     "id", "figure", "unit", "published", "published_low", "published_high", "computed", "low", "high", "error_frac",
-    "verdict", "fitted", "note",
+    "verdict", "basis", "note",
 )  # fmt: skip
 EXACT_FRAC = 0.005
 """Published figures are rounded: within half a percent they are the same number."""
 CLOSE_FRAC = 0.05
 NEAR_FRAC = 0.25
 VERDICTS = ("exact", "close", "near", "far")
+PACKAGED = re.compile(r"(cases/)?\w[\w.-]*(?<!\.json)(?<!\.yaml)(?<!\.yml)")
 _CELL = re.compile(r"(\w+)\[(.+)\]\.(\w+)")
 
 
@@ -129,7 +131,7 @@ def _compared(row: Published, folders: tuple[str, ...]) -> list[tuple[Cell, ...]
         bounds = [b * by if b is not None else None for b in (metric.low, metric.high)]
         rows.append(
             (row.id, key, metric.unit, said.value, said.low, said.high, value, *bounds, error,
-             verdict(said, value), row.fitted, said.note)
+             verdict(said, value), row.basis(key), said.note)
         )  # fmt: skip
     if missing:
         raise InputError(missing)
@@ -158,7 +160,7 @@ Lookup = Callable[[str], Metric | None]
 
 
 def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
-    result = _answers()[row.verb](**row.ask, catalogs=folders)
+    result = _answered(row, folders)
     if row.verb == "catalog":
         fields = {r["field"]: r for r in result.tables["values"].records()}
         return lambda key: _field(fields.get(key))
@@ -174,6 +176,21 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
         return Metric(value, unit_of(cell[3])) if isinstance(value, int | float) else None
 
     return lookup
+
+
+def _answered(row: Published, folders: tuple[str, ...]) -> Result:
+    """What the verb answers; a row names packaged examples and catalog ids, never files."""
+    answer = _answers()[row.verb]
+    named = [str(row.ask[k]) for k in ("scenario", "model") if k in row.ask]
+    if any(not PACKAGED.fullmatch(name) for name in named) or {"epw", "catalogs"} & set(row.ask):
+        cause = f"{row.id}: a row asks of packaged examples and catalog rows: no paths, no `epw`, no `catalogs`"
+        raise InputError(
+            [Problem("DC010", cause, Place(row.id), help="scenario: cases/frontier; model: llama-3.1-405b")]
+        )
+    try:
+        return answer(**row.ask, catalogs=folders)
+    except WRONG as error:
+        raise InputError([Problem("DC003", f"{row.id}: {row.verb}: {error}", Place(row.id))]) from error
 
 
 def _field(row: Mapping[str, Cell] | None) -> Metric | None:
@@ -200,12 +217,7 @@ def _of_function(row: Published) -> Lookup:
         raise InputError([problem]) from error
     if not inspect.isfunction(found) or not found.__module__.startswith(f"dcplan.{room}."):
         raise InputError([problem])
-    try:
-        inspect.signature(found).bind(**ask)
-    except TypeError as error:
-        raise InputError([Problem("DC003", f"{row.id}: {name}: {error}", Place(row.id))]) from error
-    given = {k: np.asarray(v, dtype=float) if isinstance(v, list) else v for k, v in ask.items()}
-    value = found(**given)
+    value = _called(row, name, found, ask)
 
     def lookup(key: str) -> Metric | None:
         one = value if key == "result" else getattr(value, key, None)
@@ -213,6 +225,25 @@ def _of_function(row: Published) -> Lookup:
         return Metric(float(number), "") if isinstance(number, int | float) else None
 
     return lookup
+
+
+WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What numbers and names that do not fit a function end in; a row may come from anybody."""
+
+
+def _called(row: Published, name: str, function: Callable[..., Any], ask: Mapping[str, Any]) -> Any:
+    """The function's answer; arguments that it does not have or cannot work with are the row's problem."""
+    try:
+        inspect.signature(function).bind(**ask)
+    except TypeError as error:
+        raise InputError([Problem("DC003", f"{row.id}: {name}: {error}", Place(row.id))]) from error
+    try:
+        given = {k: np.asarray(v, dtype=float) if isinstance(v, list) else v for k, v in ask.items()}
+        with np.errstate(all="ignore"):
+            return function(**given)
+    except WRONG as error:
+        cause = f"{row.id}: {name} with these arguments: {error or type(error).__name__}"
+        raise InputError([Problem("DC040", cause, Place(row.id))]) from error
 
 
 def _answers() -> dict[str, Callable[..., Result]]:

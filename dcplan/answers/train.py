@@ -214,7 +214,9 @@ def _refuse_mixed(ask: Ask, limits: Limits) -> None:
         ("--budget-usd", limits.budget_usd),
     ):
         if value is not None and not 0 < value <= LARGEST_LIMIT:
-            problems.append(Problem("DC050", f"{value:g}: a number above 0 is needed", Place(flag)))
+            problems.append(
+                Problem("DC050", f"{value:g}: a number above 0, at most {LARGEST_LIMIT:g}, is needed", Place(flag))
+            )
     if problems:
         raise InputError(problems)
 

@@ -218,7 +218,7 @@ def _impossible(ask: Ask) -> list[Problem]:
     }
     for flag, value in amounts.items():
         if value is not None and not 0 < value <= LARGEST:
-            found.append(Problem("DC050", f"{value:g}: a number above 0 is needed", Place(flag)))
+            found.append(Problem("DC050", f"{value:g}: a number above 0, at most {LARGEST:g}, is needed", Place(flag)))
     if ask.accelerators is not None and ask.accelerators > MOST_ACCELERATORS:
         found.append(Problem("DC050", f"at most {MOST_ACCELERATORS:,} accelerators", Place("--accelerators")))
     if ask.usd_per_accelerator_hour is not None and not 0 <= ask.usd_per_accelerator_hour <= LARGEST:

@@ -44,13 +44,15 @@ class _Fabric:
 
 
 def run_cost(
-    catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, energy_mwh: float | None, hardware_age_years: float
-) -> Ways:
+    catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, energy_mwh: float | None, hardware_age_years: float,
+    spares: int,
+) -> Ways:  # fmt: skip
     r"""Cost of a run bought, amortised and rented, line by line.
 
-    Bought is the price of whole systems and their network. Amortised is the value they lose during the run,
-    :math:`P\,10^{-kt}(1 - 10^{-kT})`, and the energy; the network, by its own bill of materials, loses value as the
-    accelerators do. Staff, building, storage and failed runs are in none of them.
+    Bought is the price of whole systems and their network, with the accelerators that stand by; who rents leaves those
+    to the provider. Amortised is the value they lose during the run, :math:`P\,10^{-kt}(1 - 10^{-kT})`, and the energy;
+    the network, by its own bill of materials, loses value as the accelerators do. Staff, building, storage and failed
+    runs are in none of them.
 
     References
     ----------
@@ -60,7 +62,8 @@ def run_cost(
         why = f"{asked.system.id} has no price in the catalog: what the run costs on owned hardware is not known"
         return Ways(notes=(why,))
     price = ledger.take(f"systems.{asked.system.id}.price_usd", asked.system.price_usd) / asked.system.accelerators
-    network = _network(catalog, ledger, asked)
+    nodes = math.ceil((asked.accelerators + spares) / asked.system.accelerators)
+    network = _network(catalog, ledger, asked, nodes)
     loss = ledger.parameter("finance", "hardware-value-oom-per-year")
     ledger.take("hardware_age_years", Quantity(value=hardware_age_years, status=Status.INPUT))
     years = hours / asked.accelerators / HOURS_PER_YEAR
@@ -68,7 +71,7 @@ def run_cost(
     def lost(usd: float) -> float:
         return float(np.asarray(lost_value_usd(usd, hardware_age_years, years, oom_per_year=loss)))
 
-    systems = math.ceil(asked.accelerators / asked.system.accelerators) * asked.system.accelerators * price
+    systems = nodes * asked.system.accelerators * price
     hardware, fabric = lost(systems), lost(network.usd)
     energy = None if energy_mwh is None else _energy_usd(catalog, ledger, asked, hours, energy_mwh)
     amortized = amortized_run(hardware, energy or 0.0, network_usd=fabric)
@@ -86,7 +89,7 @@ def run_cost(
     words = f"network {network.name} by its bill of materials" if network.name else "network not counted"
     power = "and energy" if energy is not None else "energy not known"
     figures = {
-        "cost.bought_usd": Metric(bought, "USD", f"All accelerators with their systems; {words}"),
+        "cost.bought_usd": Metric(bought, "USD", f"All accelerators with their systems, spares among them; {words}"),
         "cost.amortized_usd": Metric(total, "USD", f"Value lost meanwhile, {power}; no staff, building, storage"),
         "cost.usd_per_million_tokens": Metric(total / asked.tokens * PER_MILLION, "USD", "Amortised"),
     }
@@ -106,12 +109,11 @@ def _energy_usd(catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, en
     return float(np.asarray(run_energy_usd(energy_mwh * KW_PER_MW / hours, pue, hours, price)))
 
 
-def _network(catalog: Catalog, ledger: Ledger, asked: Asked) -> _Fabric:
+def _network(catalog: Catalog, ledger: Ledger, asked: Asked, nodes: int) -> _Fabric:
     """The cheapest network of the system's own protocol and rate, with NICs as part of the systems."""
     machine = asked.system
     found: list[_Fabric] = []
     why = f"no fabric of the catalog that {machine.id} can be joined by has a price"
-    nodes = math.ceil(asked.accelerators / machine.accelerators)
     if nodes == 1:
         return _Fabric()
     for family in catalog.table("fabrics", Fabric).values():

@@ -100,7 +100,8 @@ def _run_cost(ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics:
     """The run's cost in its median time."""
     hours, energy = float(metrics["accelerator_hours"].value or 0.0), metrics.get("energy_mwh")
     mwh = float(energy.value) if energy is not None and energy.value is not None else None
-    return run_cost(catalog, ledger, whole, hours, mwh, ask.hardware_age_years)
+    spares = round(float(metrics["spares.accelerators"].value or 0.0))
+    return run_cost(catalog, ledger, whole, hours, mwh, ask.hardware_age_years, spares)
 
 
 def _smaller(ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]) -> dict[str, Table]:

@@ -151,7 +151,8 @@ def read_text(file: File) -> str:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        near = [p.name for p in file.parent.glob("*.yaml")] if file.parent.is_dir() else []
+        missing = file.parent.is_dir() and not file.exists()
+        near = [p.name for p in file.parent.glob("*.yaml")] if missing else []
         hint = did_you_mean(file.name, near)
         raise InputError([Problem("DC006", f"cannot read the file: {reason}", Place(str(file)), hint)]) from error
 

@@ -122,10 +122,8 @@ def leaf_ports(wiring: Wiring) -> Whole:
     left, spare = wiring.management_links, most * wiring.leaf_count - int(used.sum())
     if left > spare:
         fewer = wiring.nodes - math.ceil((left - spare) / wiring.rails)
-        msg = (
-            f"{left} management links, but {wiring.leaf_count} leaves have {spare} ports free: "
-            f"{fewer} nodes leave room for them"
-        )
+        rule = f"{fewer} nodes leave room for them" if fewer > 0 else "no number of nodes leaves room for so many"
+        msg = f"{left} management links, but {wiring.leaf_count} leaves have {spare} ports free: {rule}"
         raise ValueError(msg)
     while left:
         free = np.flatnonzero(used < most)[::-1][:left]

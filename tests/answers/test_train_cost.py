@@ -26,8 +26,11 @@ def _ways(result: Result) -> dict[str, dict[str, float]]:
 
 def test_bought_is_all_systems_and_the_network_by_its_own_bill(run: Result) -> None:
     ways, given = _ways(run), _inputs(run)
-    assert ways["bought"]["hardware_usd"] == pytest.approx(128 * given["systems.dgx-h100.price_usd"])
-    network = fabric(system="dgx-h100", nodes=128, fabric=given["fabric"])
+    # an owner holds spares besides the 128 that train
+    nodes = 128 + run.value("spares.accelerators") / 8
+    assert nodes > 128
+    assert ways["bought"]["hardware_usd"] == pytest.approx(nodes * given["systems.dgx-h100.price_usd"])
+    network = fabric(system="dgx-h100", nodes=round(nodes), fabric=given["fabric"])
     assert ways["bought"]["network_usd"] == pytest.approx(network.value("capex_usd"))
     assert run.value("cost.bought_usd") == ways["bought"]["hardware_usd"] + ways["bought"]["network_usd"]
 
@@ -36,13 +39,26 @@ def test_amortised_is_the_value_lost_in_the_hours_and_the_energy(run: Result) ->
     ways, given = _ways(run), _inputs(run)
     hours = run.value("accelerator_hours")
     # value falls by 0.14 orders of magnitude a year of 8,766 h
-    lost = 128 * given["systems.dgx-h100.price_usd"] * (1 - 10 ** (-0.14 * hours / 1024 / 8766))
+    nodes = 128 + run.value("spares.accelerators") / 8
+    lost = nodes * given["systems.dgx-h100.price_usd"] * (1 - 10 ** (-0.14 * hours / 1024 / 8766))
     assert ways["amortised"]["hardware_usd"] == pytest.approx(lost, rel=1e-12)
     price, pue = given["sites.us-dallas.usd_per_kwh"], given["facility.cloud-pue"]
     assert ways["amortised"]["energy_usd"] == pytest.approx(run.value("energy_mwh") * 1000 * pue * price, rel=1e-12)
     total = sum(ways["amortised"][k] for k in ("hardware_usd", "network_usd", "energy_usd"))
     assert run.value("cost.amortized_usd") == pytest.approx(total, rel=1e-12)
     assert run.value("cost.usd_per_million_tokens") == pytest.approx(total / 15e12 * 1e6, rel=1e-12)
+
+
+def test_spares_are_bought_not_rented() -> None:
+    few, many = (
+        train("llama-3.1-8b", system="dgx-h100", accelerators=64, global_batch_tokens=4e6, reliability=f"spares={n}")
+        for n in (0, 8)
+    )
+    price = _inputs(few)["systems.dgx-h100.price_usd"]
+    assert many.value("spares.accelerators") - few.value("spares.accelerators") == 64
+    more = _ways(many)["bought"]["hardware_usd"] - _ways(few)["bought"]["hardware_usd"]
+    assert more == pytest.approx(8 * price)
+    assert many.value("cost.amortized_usd") > few.value("cost.amortized_usd")
 
 
 def test_rented_is_hours_times_rate(run: Result) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dcplan.catalog.schema.base import Row
 from dcplan.provenance import Quantity
@@ -25,7 +25,23 @@ class Published(Row):
     figures: Annotated[dict[str, Quantity], Field(min_length=1)]
     """Metric, field of a catalog row, ``TABLE[first cell].column`` or, of a function, a field of what it returns (or
     ``result``) -> the published number; low and high where a range or a rounding is published."""
-    times: dict[str, float] = Field(default_factory=dict)
+    times: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
     """Figure -> what the answer is multiplied with before it is compared; the note says why."""
     fitted: bool = False
-    """dcplan's own numbers rest on this publication: agreement proves the arithmetic alone."""
+    """Numbers or rules of dcplan were taken from this publication, or chosen or mended with it in view."""
+    given: tuple[str, ...] = ()
+    """Figures that follow from what is asked, or from a catalog value of the same publication, by a product or two."""
+
+    @model_validator(mode="after")
+    def _figures_named(self) -> Published:
+        unknown = [key for key in (*self.times, *self.given) if key not in self.figures]
+        if unknown:
+            msg = f"`times` and `given` name figures of the row, which {', '.join(map(repr, unknown))} is not"
+            raise ValueError(msg)
+        return self
+
+    def basis(self, figure: str) -> str:
+        """``independent``, ``fitted`` or ``given``: what agreement in a figure proves."""
+        if figure in self.given:
+            return "given"
+        return "fitted" if self.fitted else "independent"

@@ -30,7 +30,7 @@ class SystemTerms:
     lead: int
     first_order: int
     maintenance_frac_per_year: float
-    embodied_t: float
+    embodied_t: float | None
     price_factor: tuple[float, ...] = ()
     makers: tuple[str, ...] = ()
 
@@ -83,7 +83,7 @@ def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms
     lead = int(ledger.assumed(f"{key}.lead_quarters", asked, DEFAULT_LEAD_QUARTERS))
     release = quarter_index(row.release) - start if row.release else 0
     since = quarter_index(supply.from_quarter) - start if supply and supply.from_quarter else 0
-    embodied = ledger.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE if row.embodied_kg else 0.0
+    embodied = ledger.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE if row.embodied_kg else None
 
     def state(name: str, given: Quantity | None) -> float:
         if given is not None:

@@ -110,7 +110,7 @@ def _placed(
         lead=system.lead,
         first_order=system.first_order,
         max_racks_unit=most,
-        embodied_t=system.embodied_t * nodes,
+        embodied_t=None if system.embodied_t is None else system.embodied_t * nodes,
         price_factor=system.price_factor,
         makers=system.makers,
         derived_nodes=fit.nodes if unit.form == "server" else 1,

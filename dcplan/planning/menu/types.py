@@ -139,7 +139,7 @@ class Placement:
     lead: int
     first_order: int
     max_racks_unit: int
-    embodied_t: float
+    embodied_t: float | None
     fit_reason: str
     storage_usd: float = 0.0
     storage_kw: float = 0.0
