@@ -97,3 +97,16 @@ def test_a_value_tells_its_status_and_place() -> None:
     assert changed.headline == "finance.discount_rate = 0.2 (input)"
     with pytest.raises(InputError, match="DC014"):
         value_of("train-405b-in-90-days", "finance.discount")
+
+
+def test_the_headline_is_of_the_first_and_has_the_unit() -> None:
+    found = documented("price_usd")
+    first = found.tables["fields"].records()[0]
+    assert found.headline.startswith(f"{first['field']}: {first['meaning']}")
+    assert len(found.tables["fields"].rows) > 1
+    energy = value_of("retrofit-air-hall", "sites.frankfurt.energy.usd_per_kwh")
+    assert energy.headline == "sites.frankfurt.energy.usd_per_kwh = 0.14 USD/kWh (input)"
+
+
+def test_a_key_is_found_as_the_reference_prints_it() -> None:
+    assert documented("train.<job>.days").tables["metrics"].records()[0]["metric"] == "train.<job>.days"

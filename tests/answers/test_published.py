@@ -6,24 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.published import published
+from dcplan.answers.published import published, verdict
+from dcplan.catalog.loader import load
+from dcplan.catalog.schema import System
 from dcplan.catalog.schema.published import SUBJECTS
 from dcplan.errors import InputError
+from dcplan.provenance import Quantity
 
 ROW = """published:
   - id: own-design
     name: a network of ours
     source: "a hand count: 4 nodes x 8 links = 32; two leaves of 32 down and 32 up"
-    subject: fabric
+    subject: {subject}
     verb: {verb}
     ask: {ask}
     figures: {figures}
 """
 
 
-def overlay(folder: Path, verb: str, ask: str, figures: str) -> list[str]:
+def overlay(folder: Path, verb: str, ask: str, figures: str, subject: str = "fabric") -> list[str]:
     (folder / "published").mkdir()
-    (folder / "published" / "own.yaml").write_text(ROW.format(verb=verb, ask=ask, figures=figures))
+    (folder / "published" / "own.yaml").write_text(ROW.format(verb=verb, ask=ask, figures=figures, subject=subject))
     return [str(folder)]
 
 
@@ -67,6 +70,87 @@ def test_a_figure_that_the_answer_lacks_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_subject_is_refused() -> None:
     with pytest.raises(InputError, match='did you mean "fabric"'):
         published("fabrics")
+
+
+@pytest.mark.parametrize(
+    ("off", "word"),
+    [(0.004, "exact"), (0.006, "close"), (0.049, "close"), (0.051, "near"), (0.249, "near"), (0.251, "far")],
+)
+def test_the_bands_of_verdicts(off: float, word: str) -> None:
+    """Half a percent, 5 % and 25 %, on either side; README says the same."""
+    assert [verdict(Quantity(value=200), 200 * (1 + sign * off)) for sign in (1, -1)] == [word, word]
+
+
+def test_errors_are_means_of_the_figures(tmp_path: Path) -> None:
+    result = published("claims")
+    errors = [float(str(r["error_frac"])) for r in result.tables["figures"].records() if r["error_frac"] is not None]
+    assert result.value("error.mean_abs_frac") == pytest.approx(sum(map(abs, errors)) / len(errors))
+    assert result.value("error.bias_frac") == pytest.approx(sum(errors) / len(errors))
+    assert result.value("error.mean_abs_frac") > abs(result.value("error.bias_frac")) > 0
+
+
+def test_an_answer_is_multiplied_with_its_bounds_before_it_is_compared(tmp_path: Path) -> None:
+    """A DGX H100 of 8: its price and the bounds of it, for one accelerator."""
+    catalogs = overlay(
+        tmp_path, "catalog", "{kind: systems, id: dgx-h100}", "{price_usd: 30000}\n    times: {price_usd: 0.125}"
+    )
+    row = of(published("fabric", catalogs=catalogs).tables["figures"].records(), "price_usd")
+    price = load().get("systems", "dgx-h100", System).price_usd
+    assert price is not None
+    assert (row["low"], row["computed"], row["high"]) == tuple(
+        x / 8 for x in (price.bounds[0], price.value, price.bounds[1])
+    )
+
+
+def test_what_agreement_proves_is_said_figure_by_figure(tmp_path: Path) -> None:
+    asked = "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400}"
+    catalogs = overlay(
+        tmp_path, "fabric", asked, "{leaf: 8, node_leaf_links: 32}\n    given: [node_leaf_links]\n    fitted: true"
+    )
+    rows = published("fabric", catalogs=catalogs).tables["figures"].records()
+    assert (of(rows, "leaf")["basis"], of(rows, "node_leaf_links")["basis"]) == ("fitted", "given")
+    assert {r["basis"] for r in rows} == {"independent", "fitted", "given"}
+
+
+@pytest.mark.parametrize(
+    "more", ["times: {spine: 2}", "given: [spine]", "times: {leaf: .nan}", "times: {leaf: 1e400}", "times: {leaf: x}"]
+)
+def test_factors_that_are_none_are_refused(tmp_path: Path, more: str) -> None:
+    asked = "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400}"
+    with pytest.raises(InputError, match=r"own\.yaml:"):
+        published("fabric", catalogs=overlay(tmp_path, "fabric", asked, f"{{leaf: 8}}\n    {more}"))
+
+
+HOSTILE = (
+    ("function", "{of: facility.liquid.flow_l_per_min, heat_kw: 1, rise_k: 0, heat_kj_per_l_k: 1}"),
+    ("function", "{of: economics.annuity.level_payment_usd, principal_usd: abc, rate_per_period: 0.1, periods: 3}"),
+    ("function", "{of: training.config.from_config, config: {}}"),
+    ("function", "{of: fabric.media.pick, media: [], metres: 1}"),
+    ("catalog", "{id: dgx-h100}"),
+    ("fabric", "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400, catalogs: [x]}"),
+    ("fabric", "{nodes: four, system: dgx-h100, fabric: ib-ndr-400}"),
+    ("plan", "{scenario: /etc/passwd}"),
+    ("plan", "{scenario: ../../../etc/passwd}"),
+    ("train", "{model: ../../../etc/passwd, system: dgx-h100, accelerators: 8}"),
+    ("train", "{model: config.json, system: dgx-h100, accelerators: 8}"),
+    ("facility", "{epw: /etc/passwd, cooling: air-chiller, it_mw: 1}"),
+)
+
+
+def test_rows_of_a_stranger_end_in_messages(tmp_path: Path) -> None:
+    """All of them at once; neither a traceback nor a line of a file that a row has no business with."""
+    (tmp_path / "published").mkdir()
+    rows = [
+        ROW.format(verb=verb, ask=ask, figures="{result: 1}", subject="claims").replace("own-design", f"row-{n}-end")
+        for n, (verb, ask) in enumerate(HOSTILE)
+    ]
+    text = rows[0] + "".join(row.partition("\n")[2] for row in rows[1:])
+    (tmp_path / "published" / "own.yaml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        published("claims", catalogs=[str(tmp_path)])
+    said = str(caught.value)
+    assert [n for n in range(len(HOSTILE)) if f"row-{n}-end" not in said] == []
+    assert "root:" not in said
 
 
 @pytest.mark.slow

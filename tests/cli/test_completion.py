@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dcplan.cli import complete
+
 PROGRAM = Path(sys.executable).parent / "dcplan"
 
 
@@ -55,3 +57,16 @@ def test_the_script_of_a_shell_is_printed(shell: str, tmp_path: Path) -> None:
         env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
     )  # fmt: skip
     assert "_DCPLAN_COMPLETE" in done.stdout
+
+
+def test_what_is_offered_begins_as_typed_and_is_of_the_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = complete.ids("systems")("")
+    assert "dgx-h100" in systems
+    assert not {"h100-sxm", "ib-ndr-400", "us-ashburn"} & set(systems)
+    assert complete.ids("systems")("h100") == []  # a part of names, the beginning of none
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.yaml", ".hidden.yaml", "a.txt"):
+        (tmp_path / name).write_text("", encoding="utf-8")
+    (tmp_path / "a-folder").mkdir()
+    assert [x for x in complete.scenarios("a") if x.startswith("a")] == ["a-folder/", "a.yaml"]
+    assert not [x for x in complete.scenarios("") if "hidden" in x]
