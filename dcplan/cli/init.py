@@ -44,11 +44,17 @@ def init(
 
     from dcplan.answers.schema import schema
     from dcplan.cli.output import check_writable
-    from dcplan.errors import InputError, Place, Problem
+    from dcplan.errors import InputError, Place, Problem, did_you_mean
     from dcplan.report.files import write_whole
-    from dcplan.scenario.load import find_file
+    from dcplan.scenario.load import packaged_file
 
-    source = find_file(example)
+    source = packaged_file(example)
+    if source is None:
+        hint, help_text = (
+            did_you_mean(example, complete.examples("")),
+            "dcplan init --example NAME; your own file needs no copy",
+        )
+        raise InputError([Problem("DC006", f"no packaged example {example!r}", Place("--example"), hint, help_text)])
     texts = {
         SCENARIO.format(name=source.stem): MODELINE + source.read_text(encoding="utf-8"),
         SCHEMA: json.dumps(schema("scenario"), indent=1, sort_keys=True) + "\n",

@@ -71,6 +71,13 @@ def inside_project(file: File, relative: str, problem: Problem) -> File:
     return target
 
 
+def packaged_file(name: str) -> File | None:
+    """A packaged example by its name; nothing outside their folder."""
+    examples = data_dir("scenarios")
+    file = examples / (name if name.endswith(".yaml") else f"{name}.yaml")
+    return file if file.is_file() and file.resolve().is_relative_to(examples.resolve()) else None
+
+
 def find_file(name: str) -> File:
     """A scenario by path, or by the name of a packaged example.
 
@@ -82,10 +89,10 @@ def find_file(name: str) -> File:
     file = File(name)
     if file.is_file():
         return file
-    examples = data_dir("scenarios")
-    packaged = examples / (name if name.endswith(".yaml") else f"{name}.yaml")
-    if packaged.is_file() and packaged.resolve().is_relative_to(examples.resolve()):
+    packaged = packaged_file(name)
+    if packaged is not None:
         return packaged
+    examples = data_dir("scenarios")
     near = [str(p) for p in file.parent.glob("*.yaml")] if file.parent.is_dir() else []
     known = [*near, *(p.stem for p in examples.glob("*.yaml"))]
     hint = did_you_mean(name, known)

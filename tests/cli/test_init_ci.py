@@ -116,3 +116,12 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     assert {p: p.read_bytes() for p in (tmp_path / "new").rglob("*") if p.is_file()} == written
     assert spawn("init", "new", "--example", "retrofit-air-hall", "--force", cwd=tmp_path).code == 0
     assert spawn("check", "new/scenarios", cwd=tmp_path).code == 0
+
+
+def test_init_starts_from_packaged_examples_alone(spawn: Callable[..., Ran], tmp_path: Path) -> None:
+    for name in ("../../../etc/passwd", "/etc/passwd", "startr"):
+        ran = spawn("init", "new", "--example", name, cwd=tmp_path)
+        assert ran.code == 2
+        assert "no packaged example" in ran.err
+    assert 'did you mean "starter"' in ran.err
+    assert not (tmp_path / "new").exists()
