@@ -118,7 +118,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     assert spawn("check", "new/scenarios", cwd=tmp_path).code == 0
 
 
-def test_init_starts_from_packaged_examples_alone(spawn: Callable[..., Ran], tmp_path: Path) -> None:
+def test_init_starts_from_packaged_examples_alone(tmp_path: Path) -> None:
     for name in ("../../../etc/passwd", "/etc/passwd", "startr"):
         ran = spawn("init", "new", "--example", name, cwd=tmp_path)
         assert ran.code == 2
