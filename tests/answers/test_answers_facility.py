@@ -115,6 +115,22 @@ def test_peak_is_of_the_hall_as_built() -> None:
     assert full.value("cooling.ride_through_pumps_s") < 60 < full.value("cooling.ride_through_plant_s")
 
 
+def test_a_year_of_water_is_of_the_energy_that_runs() -> None:
+    """50 MW at half load for 8,760 h are 219 GWh of IT; the printed L/kWh of them, 1,000 L a m3."""
+    found = facility(**NVL, load=0.5)
+    litres = found.value("water.annual_wue_l_per_kwh") * 219e6
+    assert found.value("water.annual_m3") == pytest.approx(litres / 1000, rel=1e-9)
+
+
+@pytest.mark.parametrize("load", [0.3, 1.0])
+def test_the_fit_out_is_bought_for_all_racks_whatever_runs(load: float) -> None:
+    """50,000 kW at the printed price of a kW (2,223 USD: 111 M USD)."""
+    found = facility(**NVL, load=load)
+    key = "cooling.direct-liquid-tower.fit_out_usd_per_kw"
+    price = next(row["value"] for row in found.inputs if row["key"] == key)
+    assert found.value("cooling.capex_usd") == pytest.approx(50_000 * price, rel=1e-12)
+
+
 def test_dry_coolers_spray_on_the_hottest_day() -> None:
     found = facility(site="us-phoenix", cooling="direct-liquid-dry-cooler", system="gb300-nvl72", supply_c=30.0)
     mean_day = found.value("water.annual_m3") / 365

@@ -99,6 +99,17 @@ def test_part_load_raises_pue(load: float) -> None:
     assert part > 1.0
 
 
+def test_lights_burn_whatever_runs() -> None:
+    """2 % of the full IT power and none, at half load: 0.02 / 0.5 = 0.04 of the IT energy between them."""
+    half = Loads(0.13, cdu=True, all_heat=False, load=0.5)
+
+    def pue(lighting: float) -> float:
+        lit = P | {"lighting": np.full((1, 1), lighting)}
+        return float(over_towers(np.array([15.0]), np.full((1, 1), 30.0), lit, half).pue[0, 0])
+
+    assert pue(0.02) - pue(0.0) == pytest.approx(0.04, rel=1e-9)
+
+
 def test_lei_and_masanet_s_chiller() -> None:
     """Energy 201, 117556: at 0.6 and 20 C, 16.798751 + 3.536 - 3.070415 + 5.931176 - 15.21242 + 1.01538."""
     found = float(plant.chiller_cop(np.array(0.6), np.array(20.0)))
@@ -152,3 +163,18 @@ def test_a_hotter_condenser_never_helps_a_chiller() -> None:
     """The published fit turns up past 38 to 43 C; it is held at its lowest point."""
     cop = plant.chiller_cop(np.array(0.8), np.linspace(15.0, 80.0, 100))
     assert (np.diff(cop) <= 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("load", "condenser_c", "cop"),
+    [
+        # no colder water than 12 C: 16.798751 + 0.00884 x 144 - 8.528931/4 + 9.885294/2 - 0.760621 x 12 + 0.084615 x 6
+        (0.5, 4.0, 12.262363),
+        (0.5, 12.0, 12.262363),
+        # an idle chiller at its warmest: 16.798751 - 0.760621^2 / (4 x 0.00884) = 0.437, held at 2
+        (0.0, 45.0, 2.0),
+    ],
+)
+def test_chillers_stay_within_the_fit(load: float, condenser_c: float, cop: float) -> None:
+    """docs/method/facility.md: t clipped to 12 C, never below 2; the fit of Lei and Masanet, Energy 201, 117556."""
+    assert float(plant.chiller_cop(np.array(load), np.array(condenser_c))) == pytest.approx(cop, abs=1e-6)

@@ -46,6 +46,16 @@ def test_swing_by_hand() -> None:
     assert (r.store_mw, r.store_kwh, r.floor_mw, r.extra_mw) == pytest.approx((30.0, 15 / 3.6, 70.0, 7.5))
 
 
+@pytest.mark.parametrize(("low_share", "store_mw"), [(0.25, 30.0), (0.5, 20.0), (0.75, 30.0)])
+def test_a_store_carries_the_larger_of_what_it_takes_and_gives(low_share: float, store_mw: float) -> None:
+    """80 MW that fall to 40 for a quarter, half and three quarters of the step: means of 70, 60 and 50 MW.
+
+    Flat, the store takes 30, 20 and 10 MW in the low phase and gives 10, 20 and 30 MW in the high one.
+    """
+    found = remedy(Step(2.0, low_share, 80.0, 40.0, 0.1), 100.0)
+    assert found.store_mw == pytest.approx(store_mw, rel=1e-12)
+
+
 @given(STEPS, st.floats(0, 5000))
 @QUICK
 def test_a_floor_keeps_the_limit_and_burns_no_more_than_a_flat_load(step: Step, limit: float) -> None:

@@ -46,6 +46,21 @@ def test_demand_by_hand() -> None:
     assert found.binds == "restart"
 
 
+def test_capacity_for_all_else_is_added_to_data_and_checkpoints() -> None:
+    # 60 TB of data, 20 x 5.7 TB = 114 TB of checkpoints and 26 TB of home folders: 200 TB
+    found = demand(
+        (15.0, 7.0),
+        dataset_bytes=60e12,
+        ingest_gb_per_s=0.05,
+        checkpoint_size_bytes=5.7e12,
+        kept_checkpoints=20,
+        flush_s=300,
+        load_s=120,
+        other_tb=26.0,
+    )
+    assert found.usable_tb == pytest.approx(200.0, rel=1e-12)
+
+
 @given(st.floats(0.1, 5e4), st.floats(0.1, 5e3), st.floats(0.1, 5e3))
 @QUICK
 def test_what_is_built_meets_the_demand_and_one_block_less_does_not(tb: float, read: float, write: float) -> None:
