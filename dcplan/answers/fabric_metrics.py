@@ -8,6 +8,7 @@ from dcplan.answers.fabric_ask import Asked
 from dcplan.answers.fabric_bill import Totals
 from dcplan.answers.fabric_media import Choice
 from dcplan.catalog.schema import Component
+from dcplan.fabric.direct import GROUP_SWITCHES
 from dcplan.fabric.lengths import Lengths
 from dcplan.fabric.networks import Network
 from dcplan.planning.menu.ledger import Ledger
@@ -24,13 +25,15 @@ GBPS_PER_TBPS = 1000.0
 def bisection_gbps(asked: Asked, network: Network) -> float:
     """One way between two halves of the nodes: half of the narrowest tier that the halves meet in.
 
-    Cores count where there is more than one pod; of a dragonfly half of its global links; of two joined switches all
-    links between them.
+    Cores count where there is more than one pod; of a dragonfly the global links of pairs of groups on different sides,
+    floor(G^2 / 4) of G (G - 1) / 2; of two joined switches all links between them.
     """
     c, planes = network.counts, asked.ports.planes
     nodes = asked.attached.nodes // 2 * asked.attached.nics_per_node * planes * asked.link_gbps
     if network.taper is not None:
-        return min(nodes, c.spine_core_links / 2 * asked.link_gbps)
+        groups = c.leaf // GROUP_SWITCHES
+        across = groups**2 // 4 / (groups * (groups - 1) / 2)
+        return min(nodes, c.spine_core_links * across * asked.link_gbps)
     if c.leaf_spine_links and not c.spine:
         return min(nodes, c.leaf_spine_links * asked.between_gbps)
     pods = sum(p.pods for p in network.wiring.pods) if network.wiring else 1

@@ -73,13 +73,14 @@ def test_racks_of_four_nodes_spread_a_group_over_the_floor() -> None:
     assert spread.value("switches") == whole.value("switches")
 
 
-def test_frontiers_bisection_is_half_of_its_global_links() -> None:
-    """Public: 270 TB/s one way over all global links, of which half cross: 135 TB/s, 1,080 Tb/s.
+def test_halves_of_a_dragonfly_share_the_links_of_their_groups() -> None:
+    """Two halves of 37 whole groups have 37 x 37 x 4 = 5,476 of the 10,804 links between them: 1,095.2 Tb/s.
 
-    By hand: 74 x 73 / 2 pairs x 4 links = 10,804 of 200 Gb/s, half of them 1,080.4 Tb/s. Two halves of 37 whole
-    groups have 37 x 37 x 4 = 5,476 between them, 1.4 % more: within the 2 % allowed here.
+    Of two groups all links cross: 256 nodes with 8 links for the pair have 8 x 200 Gb/s.
     """
-    assert fabric(**FRONTIER).value("bisection_tbps") == pytest.approx(270 / 2 * 8, rel=0.02)
+    assert fabric(**FRONTIER).value("bisection_tbps") == pytest.approx(5476 * 0.2)
+    pair = fabric(**FRONTIER | {"nodes": 256, "links_per_pair": 8})
+    assert pair.value("bisection_tbps") == pytest.approx(1.6)
 
 
 def test_a_cable_of_two_links_is_laid_once() -> None:
