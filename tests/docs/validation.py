@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 
 from dcplan.answers.published import VERDICTS, published
@@ -39,7 +40,7 @@ def accuracy() -> str:
         every = result.tables["figures"].records()
         rows = [f for f in every if f["basis"] == "independent"]
         counts = ", ".join(f"{sum(f['verdict'] == w for f in rows)} {w}" for w in VERDICTS)
-        out.append((what, f"{len(rows)} figures: {counts}{_pue(rows)}"))
+        out.append((what, f"{len(rows)} figures: {counts}{_pue(rows) if subject == 'pue' else ''}"))
         if subject == "tco":
             taken = [abs(_number(f["error_frac"])) for f in every if f["basis"] == "fitted"]
             mean = sum(taken) / len(taken)
@@ -55,11 +56,9 @@ def accuracy() -> str:
 def _pue(rows: Sequence[Mapping[str, Cell]]) -> str:
     """How far PUE is off, in points and of what is above 1: a twentieth of PUE is a third of a good one's overhead."""
     pairs = [(_number(f["published"]), _number(f["computed"])) for f in rows if str(f["figure"]).endswith("_pue")]
-    if not pairs:
-        return ""
-    points = sum(abs(b - a) for a, b in pairs) / len(pairs)
-    overhead = sum(abs(b - a) / (a - 1.0) for a, b in pairs) / len(pairs)
-    return f"; {len(pairs)} PUEs off by {points:.3f} in the mean, which is {overhead:.0%} of their overhead"
+    points = statistics.median(abs(b - a) for a, b in pairs)
+    overhead = statistics.median(abs(b - a) / (a - 1.0) for a, b in pairs)
+    return f"; {len(pairs)} PUEs off by {points:.3f} in the median, {overhead:.0%} of their overhead"
 
 
 def below(subject: str) -> str:
