@@ -18,7 +18,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.planning.menu.ledger import Ledger
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.result import Metric
-from dcplan.training.architecture import Architecture, model_flops_per_token
+from dcplan.training.architecture import Architecture, model_flops_per_token, recomputed_frac
 from dcplan.training.grid import Case
 from dcplan.training.lightest import GIB
 from dcplan.training.search import Found
@@ -56,7 +56,8 @@ def speed_metrics(asked: Asked, case: Case, found: Found, time: float, sites: in
     low, high = time / (1.0 + spread), time * (1.0 + spread)
     rate = tokens / time / count
     used = found.layouts["tp"][0] * found.layouts["pp"][0] * found.layouts["cp"][0] * found.layouts["dp"][0]
-    again = 4.0 / 3.0 if found.layouts["recompute"][0] >= RECOMPUTE.index("full") else 1.0
+    full = found.layouts["recompute"][0] >= RECOMPUTE.index("full")
+    again = 1.0 + (recomputed_frac(asked.shape, asked.seq_len, asked.images) if full else 0.0)
     return {
         "step_time_s": Metric(time, "s", "One optimizer step", low, high),
         "tokens_per_s_per_accelerator": Metric(

@@ -186,3 +186,34 @@ def tower_flops(shape: Architecture) -> float:
         return 0.0
     inside = shape.tower_patches * model_flops_per_token(shape.tower, shape.tower_patches)
     return inside + 6.0 * shape.projector_params * shape.tower_tokens
+
+
+def recomputed_frac(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
+    r"""Model FLOPs that full recompute does once more, over all of them: a third, but for the output layer.
+
+    .. math:: \frac{1}{3}\left(1 - \frac{6\,h\,V}{F}\right)
+
+    Parameters
+    ----------
+    shape : Architecture
+        The model.
+    seq_len : int
+        Tokens of one sequence, at least 1.
+    images : float, default 0
+        Images (or tiles) of one sequence that pass through the vision tower.
+
+    References
+    ----------
+    .. [1] D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using
+       Megatron-LM", SC21, section 5.1: the output layer is not run again.
+
+    Examples
+    --------
+    >>> from dcplan.training.config import from_config
+    >>> gpt = from_config({"model_type": "gpt2", "n_embd": 12288, "n_layer": 96, "n_head": 96,
+    ...                    "vocab_size": 51200, "n_positions": 2048})
+    >>> round(1 + recomputed_frac(gpt, 2048), 4)
+    1.3321
+    """
+    head = 6.0 * shape.hidden * shape.vocab
+    return (1.0 - head / model_flops_per_token(shape, seq_len, images)) / 3.0

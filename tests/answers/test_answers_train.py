@@ -81,12 +81,12 @@ def test_full_recompute_is_counted_as_hardware_flops() -> None:
 
     96 B s l h^2 (1 + s/6h + V/16lh) with recompute; without the fourth pass over the layers, and the output layer as
     it was, 72 B s l h^2 (1 + s/6h + V/12lh). 4/3 x (1 + 0.02778 + 0.00271) / (1 + 0.02778 + 0.00362) = 1.3322;
-    dcplan takes 4/3 of all, output layer too, within the 0.2 % allowed here.
+    dcplan's attention is causal, half of s/6h: within the 0.02 % allowed here.
     """
     paper: dict[str, Any] = {"accelerators": 1024, "tokens": 300e9, "seq_len": 2048, "global_batch_tokens": 1536 * 2048}
     way: dict[str, Any] = {"stack": "megatron-2021", "layout": "tp=8,pp=8,recompute=full"}
     found = dcplan.train("gpt3-175b", system="dgx-a100", **paper, **way)
-    assert found.value("hfu_frac") / found.value("mfu_frac") == pytest.approx(1.3322, rel=2e-3)
+    assert found.value("hfu_frac") / found.value("mfu_frac") == pytest.approx(1.3322, rel=2e-4)
 
 
 def test_layout_uses_the_accelerators_it_says_and_fits(run: Result) -> None:
