@@ -54,8 +54,12 @@ def meaning(table: str, column: str) -> str:
 
 
 def named(word: str) -> list[ColumnDoc]:
-    """Columns of this name in any table."""
-    return [c for c in columns() if c.column == word]
+    """Columns of this name in any table; with its table before a dot, as ``racks.decision``, that one."""
+    found = [c for c in columns() if word in (c.column, f"{c.table}.{c.column}")]
+    table, _, column = word.rpartition(".")
+    if not found and any(c.table == table for c in columns()):
+        found = [c for c in columns() if not c.table and c.column == column]
+    return found
 
 
 def fits(doc: ColumnDoc, column: str) -> bool:

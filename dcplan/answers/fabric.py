@@ -236,6 +236,11 @@ def _notes(built: Built) -> Iterator[str]:
     per_su, nodes = asked.ports.nodes_per_su, asked.attached.nodes
     if asked.topology == "rail-optimized" and plan.tiers > 1 and nodes < per_su:
         yield f"leaves are bought for a whole unit of {per_su} nodes; {per_su - nodes} of them stay empty"
+    if asked.topology == "rail-optimized" and plan.tiers > 1 and 1 < per_su < plan.leaf_down:
+        yield (
+            f"units of {per_su} nodes do not fill leaves of {plan.leaf_down} ports, so rails share leaves; "
+            f"--nodes-per-su {plan.leaf_down} gives each rail its own"
+        )
     yield from built.chosen.notes
     yield from _idle(built)
     yield from _mismatched(asked)

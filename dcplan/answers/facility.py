@@ -258,6 +258,10 @@ def _headline(option: CoolingOption, ask: FacilityAsk, found: Performance, suppl
     )
 
 
+NEARLY_LARGE_MW = 5.0
+"""From here to the large class the step between them is worth a word."""
+
+
 def _warnings(option: CoolingOption, ask: FacilityAsk, found: Performance, ledger: Ledger) -> list[dict[str, str]]:
     """What the answer rests on, and flags that it does not use."""
     notes = []
@@ -276,10 +280,12 @@ def _warnings(option: CoolingOption, ask: FacilityAsk, found: Performance, ledge
         notes.append("--epw changes nothing of a tabulated option: the row pooled over all zones is taken")
     if ask.system is not None and ask.system.rated_kw is None:
         notes.append(f"{ask.system.id} has no power figure in the catalog: its racks are not laid out")
-    if found.modelled and ask.size != "large" and ask.system and "liquid" in ask.system.cooling_modes:
+    liquid = found.modelled and ask.system and "liquid" in ask.system.cooling_modes
+    if ask.size != "large" and (liquid or ask.it_mw >= NEARLY_LARGE_MW):
         notes.append(
             f"a hall of {ask.it_mw:g} MW is of the {ask.size} class, whose UPS, distribution and lighting lose more "
-            "than those of halls from 10 MW: set facility.ups-efficiency-* in an overlay if yours are newer"
+            "than those of halls from 10 MW"
+            + (": set facility.ups-efficiency-* in an overlay if yours are newer" if found.modelled else "")
         )
     if option.model == "dry" and supply is None:
         notes.append(

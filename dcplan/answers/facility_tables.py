@@ -228,11 +228,9 @@ def _hidden(found: Performance, option: CoolingOption, ask: FacilityAsk, ledger:
 
 def _carbon(found: Performance, ask: FacilityAsk, ledger: Ledger) -> dict[str, Metric]:
     site = ask.where.site
-    if site is None or site.grid_g_per_kwh is None:
-        return {}
-    grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
     mwh = found.pue.value * ask.it_mw * ask.load * HOURS_PER_YEAR
-    return {
-        "energy.annual_mwh": Metric(mwh, "MWh", "Site energy of a year at this load"),
-        "carbon.operational_t": Metric(mwh * grid / KW_PER_MW, "t", "Of that energy on the site's grid"),
-    }
+    metrics = {"energy.annual_mwh": Metric(mwh, "MWh", "Site energy of a year at this load")}
+    if site is not None and site.grid_g_per_kwh is not None:
+        grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
+        metrics["carbon.operational_t"] = Metric(mwh * grid / KW_PER_MW, "t", "Of that energy on the site's grid")
+    return metrics

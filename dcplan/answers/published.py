@@ -266,6 +266,11 @@ def _metrics(rows: list[tuple[Cell, ...]]) -> dict[str, Metric]:
         "Within half a percent, or inside the published range", "Within 5 %", "Within 25 %", "Further off",
     )  # fmt: skip
     metrics = {"figures.total": Metric(len(rows), "", "Figures compared")}
+    alone = [r[10] for r in rows if r[11] == "independent"]
+    metrics["figures.independent"] = Metric(len(alone), "", "Of them neither fitted to nor given by what is asked")
+    metrics["figures.independent_close"] = Metric(
+        alone.count("exact") + alone.count("close"), "", "Of the independent ones exact or within 5 %"
+    )
     metrics |= {f"figures.{w}": Metric(verdicts.count(w), "", label) for w, label in zip(VERDICTS, labels, strict=True)}
     if errors.size:
         metrics["error.mean_abs_frac"] = Metric(float(np.abs(errors).mean()), "", "Mean absolute error")
@@ -277,4 +282,6 @@ def _metrics(rows: list[tuple[Cell, ...]]) -> dict[str, Metric]:
 def _headline(subject: str, questions: list[Published], metrics: Mapping[str, Metric]) -> str:
     counts = [(metrics[f"figures.{w}"].value, w) for w in VERDICTS]
     words = ", ".join(f"{n} {w}" for n, w in counts if n)
-    return f"{subject}: {metrics['figures.total'].value} figures of {len(questions)} rows: {words}"
+    alone, good = (metrics[f"figures.independent{x}"].value for x in ("", "_close"))
+    every = f"{subject}: {metrics['figures.total'].value} figures of {len(questions)} rows: {words}"
+    return f"{every}; of {alone} independent ones {good} exact or close"

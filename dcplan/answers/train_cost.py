@@ -23,6 +23,8 @@ from dcplan.result import Metric, Table
 from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
 PER_MILLION = 1e6
+WHOLE = 1.25
+"""Accelerators bought over those needed from which it is worth a word."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,10 @@ def run_cost(
         "cost.usd_per_million_tokens": Metric(total / asked.tokens * PER_MILLION, "USD", "Amortised"),
     }
     notes = [f"the network is in neither the bought nor the amortised cost: {network.why}"] if network.why else []
+    held, needed = nodes * asked.system.accelerators, asked.accelerators + spares
+    if held > WHOLE * needed:
+        text = f"bought and amortised are of whole systems: {held:,} accelerators of {asked.system.id} for {needed:,}"
+        notes.append(f"{text}; a smaller system of the same accelerator may do")
     notes += ["the power of the system is not known: the amortised cost has no energy"] if energy is None else []
     return Ways(figures, {"run_cost": Table(columns, table)}, tuple(notes))
 

@@ -103,6 +103,7 @@ SECTIONS = {
     "values": "Values",
     "fields": "What the field is",
     "metrics": "What the metric is",
+    "columns": "What the column is",
     "rows": "Catalog",
     "prices": "Prices taken",
     "spend": "Own use and rates",

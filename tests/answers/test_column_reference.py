@@ -96,3 +96,10 @@ def test_a_column_is_explained_by_name() -> None:
     found = documented("decision")
     assert found.headline.startswith("decision (table decisions): ")
     assert found.tables["columns"].records()[0]["column"] == "decision"
+
+
+def test_a_column_is_explained_with_its_table() -> None:
+    (found,) = documented("jobs.idle").tables["columns"].records()
+    assert (found["table"], found["column"]) == ("jobs", "idle")
+    (common,) = documented("jobs.system").tables["columns"].records()
+    assert common["table"] == "any"

@@ -102,6 +102,15 @@ def test_an_answer_is_multiplied_with_its_bounds_before_it_is_compared(tmp_path:
     )
 
 
+def test_independent_figures_are_counted_apart() -> None:
+    result = published("tco")
+    alone = [r for r in result.tables["figures"].records() if r["basis"] == "independent"]
+    assert result.value("figures.independent") == len(alone) < result.value("figures.total")
+    good = sum(r["verdict"] in ("exact", "close") for r in alone)
+    assert result.value("figures.independent_close") == good
+    assert result.headline.endswith(f"; of {len(alone)} independent ones {good} exact or close")
+
+
 def test_what_agreement_proves_is_said_figure_by_figure(tmp_path: Path) -> None:
     asked = "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400}"
     catalogs = overlay(

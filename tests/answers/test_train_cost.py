@@ -96,3 +96,12 @@ def test_the_default_rent_counts_every_offer_once(run: Result) -> None:
     other = train("llama-3.1-8b", system="dgx-h200", accelerators=64)
     row = next(r for r in other.inputs if r["key"] == "usd_per_accelerator_hour")
     assert row["value"] == pytest.approx(6.305)  # median of nine offers' latest prices, CoreWeave's
+
+
+def test_a_system_far_larger_than_the_run_says_so() -> None:
+    """A TPU v5p pod has 8,960 chips: bought for a thousand of them it says so; a cube of 64 does not."""
+    pod, cube = (train("llama-3.1-8b", system=f"tpu-v5p-{x}", accelerators=1024) for x in ("pod", "cube"))
+    said = [[w for w in r.warnings if "whole systems: " in str(w["message"])] for r in (pod, cube)]
+    assert len(said[0]) == 1
+    assert "8,960" in str(said[0][0]["message"])
+    assert said[1] == []
