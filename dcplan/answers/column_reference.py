@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
+from dcplan.answers.metric_reference import fits
 from dcplan.catalog.yaml12 import parse
 
 COMMON = "common"
@@ -48,7 +48,7 @@ def meaning(table: str, column: str) -> str:
     >>> bool(meaning("racks", "hall")), meaning("racks", "zzz")
     (True, '')
     """
-    found = [c for c in columns() if c.table in ("", table) and fits(c, column)]
+    found = [c for c in columns() if c.table in ("", table) and fits(c.column, column)]
     # a table's own words before common ones, a whole name before a pattern
     return max(found, key=lambda c: (bool(c.table), "<" not in c.column)).meaning if found else ""
 
@@ -60,9 +60,3 @@ def named(word: str) -> list[ColumnDoc]:
     if not found and any(c.table == table for c in columns()):
         found = [c for c in columns() if not c.table and c.column == column]
     return found
-
-
-def fits(doc: ColumnDoc, column: str) -> bool:
-    """Whether a column is the documented one; what stands in ``<…>`` is any text."""
-    parts = re.split(r"(<[^>]*>)", doc.column)
-    return re.fullmatch("".join(".+" if p.startswith("<") else re.escape(p) for p in parts), column) is not None

@@ -10,7 +10,7 @@ from dcplan.answers.column_reference import ColumnDoc, columns
 from dcplan.answers.column_reference import named as columns_named
 from dcplan.answers.describe import describe, inputs_of
 from dcplan.answers.field_reference import STANDS_IN, FieldDoc, catalog_fields, scenario_fields
-from dcplan.answers.metric_reference import MetricDoc, metrics
+from dcplan.answers.metric_reference import MetricDoc, fits, metrics
 from dcplan.catalog.loader import load as catalog
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import KINDS
@@ -47,6 +47,8 @@ def documented(word: str) -> Result:
         hint = did_you_mean(word, [*names, *(n.split(".")[-1] for n in names)])
         cause = f"{word!r} is no file, field, metric, column or code"
         raise InputError([Problem("DC002", cause, Place("explain"), hint, "docs/reference lists them")])
+    if columned and "." in word:  # a table's column, whatever ids of a metric it might also be
+        named = [m for m in named if word in m.key.split(", ")]
     tables = {}
     if found:
         tables["fields"] = _field_table(found)
@@ -130,13 +132,7 @@ def _code(code: str) -> Result:
 
 def _metrics(word: str) -> list[MetricDoc]:
     """Metrics with this key; an id in the place of ``<…>`` is any."""
-    return [
-        m for m in metrics() for key in m.key.split(", ") if word in (key, m.key) or re.fullmatch(_pattern(key), word)
-    ]
-
-
-def _pattern(key: str) -> str:
-    return "".join(r"[\w.+-]+" if part.startswith("<") else re.escape(part) for part in re.split(r"(<[^>]*>)", key))
+    return [m for m in metrics() if word == m.key or any(fits(key, word) for key in m.key.split(", "))]
 
 
 def _fields(word: str) -> list[FieldDoc]:

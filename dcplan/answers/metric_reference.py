@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,3 +107,15 @@ def _text(node: ast.expr, names: dict[str, str]) -> str:
         owner = node.value.id if isinstance(node.value, ast.Name) else node.attr
         return f"<{owner if node.attr in ('id', 'name') else node.attr}>"
     return "<?>"
+
+
+def fits(key: str, word: str) -> bool:
+    """Whether a word is a documented key; what stands in ``<…>`` is any text.
+
+    Examples
+    --------
+    >>> fits("train.<job>.days", "train.flagship.days"), fits("train.<job>.days", "train.days")
+    (True, False)
+    """
+    parts = re.split(r"(<[^>]*>)", key)
+    return re.fullmatch("".join(".+" if p.startswith("<") else re.escape(p) for p in parts), word) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -14,11 +15,14 @@ from typing import Any
 import numpy as np
 
 from dcplan.answers.catalog import catalog_show
+from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.published import read
+from dcplan.catalog.schema import Model
 from dcplan.catalog.schema.published import SUBJECTS, Published
 from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Quantity
 from dcplan.result import Cell, Metric, Result, Table
+from dcplan.scenario.load import packaged_file
 from dcplan.units import unit_of
 
 ROOMS = ("economics", "facility", "fabric", "reliability", "training")
@@ -32,7 +36,6 @@ EXACT_FRAC = 0.005
 CLOSE_FRAC = 0.05
 NEAR_FRAC = 0.25
 VERDICTS = ("exact", "close", "near", "far")
-PACKAGED = re.compile(r"(cases/)?\w[\w.-]*(?<!\.json)(?<!\.yaml)(?<!\.yml)")
 _CELL = re.compile(r"(\w+)\[(.+)\]\.(\w+)")
 
 
@@ -122,7 +125,7 @@ def _compared(row: Published, folders: tuple[str, ...]) -> list[tuple[Cell, ...]
     missing = []
     for key, said in row.figures.items():
         metric = found(key)
-        if metric is None or not isinstance(metric.value, int | float):
+        if metric is None or not isinstance(metric.value, int | float) or not math.isfinite(metric.value):
             missing.append(Problem("DC040", f"{row.id}: the answer has no number {key!r}", Place(row.id)))
             continue
         by = row.times.get(key, 1.0)
@@ -180,15 +183,18 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
 
 def _answered(row: Published, folders: tuple[str, ...]) -> Result:
     """What the verb answers; a row names packaged examples and catalog ids, never files."""
-    answer = _answers()[row.verb]
-    named = [str(row.ask[k]) for k in ("scenario", "model") if k in row.ask]
-    if any(not PACKAGED.fullmatch(name) for name in named) or {"epw", "catalogs"} & set(row.ask):
+    ask, known = dict(row.ask), not {"epw", "catalogs"} & set(row.ask)
+    if "scenario" in ask:
+        file = packaged_file(str(ask["scenario"]))
+        known, ask["scenario"] = known and file is not None, file
+    if "model" in ask:
+        known &= load_catalog(tuple(Path(f) for f in folders)).find("models", str(ask["model"]), Model) is not None
+    if not known:
         cause = f"{row.id}: a row asks of packaged examples and catalog rows: no paths, no `epw`, no `catalogs`"
-        raise InputError(
-            [Problem("DC010", cause, Place(row.id), help="scenario: cases/frontier; model: llama-3.1-405b")]
-        )
+        help_text = "scenario: cases/frontier; model: llama-3.1-405b"
+        raise InputError([Problem("DC010", cause, Place(row.id), help=help_text)])
     try:
-        return answer(**row.ask, catalogs=folders)
+        return _answers()[row.verb](**ask, catalogs=folders)
     except WRONG as error:
         raise InputError([Problem("DC003", f"{row.id}: {row.verb}: {error}", Place(row.id))]) from error
 

@@ -102,7 +102,8 @@ def _one(e: Expectation, values: Values, bases: Mapping[str, Values | str], vari
         return row | {"reason": "not a metric of this verb"}
     observed = values.get(e.metric, 0.0)  # a system that is not bought has 0 racks
     if not isinstance(observed, int | float):
-        return row | {"reason": "not a number"}
+        # what is not known is not within its limits: a gate on it is not green
+        return row | {"passed": False, "reason": "not known as a number"}
     row["observed"] = observed
     tests = _absolute(e, observed)
     if _changes(e):

@@ -135,6 +135,10 @@ HOSTILE = (
     ("function", "{of: economics.annuity.level_payment_usd, principal_usd: abc, rate_per_period: 0.1, periods: 3}"),
     ("function", "{of: training.config.from_config, config: {}}"),
     ("function", "{of: fabric.media.pick, media: [], metres: 1}"),
+    (
+        "function",
+        "{of: economics.run_cost.accelerator_hours, params: 9e307, tokens: 9, peak_tflops: 1, mfu_frac: 1}",
+    ),
     ("catalog", "{id: dgx-h100}"),
     ("fabric", "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400, catalogs: [x]}"),
     ("fabric", "{nodes: four, system: dgx-h100, fabric: ib-ndr-400}"),

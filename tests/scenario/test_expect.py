@@ -51,7 +51,6 @@ def test_what_was_not_bought_counts_as_nought() -> None:
         ("cost.npv_usd", {"change_pct_max": 5}, "needs a base"),
         ("cost.npv_usd", {"change_max": 5, "against": "last"}, "needs a base"),
         ("owned.npv_usd", {"max": 1}, "not a metric of this verb"),
-        ("train.a.finish", {"max": 1}, "not a number"),
     ],
 )
 def test_what_cannot_be_checked_is_skipped_with_its_reason(metric: str, limits: dict, reason: str) -> None:
@@ -60,9 +59,13 @@ def test_what_cannot_be_checked_is_skipped_with_its_reason(metric: str, limits: 
     assert row["reason"].startswith(reason)
 
 
-def test_a_metric_without_a_value_never_passes() -> None:
-    [row] = evaluate([Expectation(id="e", metric="m", max=1)], {"m": None})
-    assert row["passed"] is not True
+@pytest.mark.parametrize("value", [None, "2027-01-01"])
+@pytest.mark.parametrize("limits", [{"max": 1}, {"min": 1}, {"change_max": 5}])
+def test_what_is_not_known_fails_its_gate(value: str | None, limits: dict) -> None:
+    """Neither green nor skipped: a footprint that nobody published is not below its limit."""
+    [row] = evaluate([Expectation(id="e", metric="m", **limits)], {"m": value})
+    assert row["passed"] is False
+    assert row["reason"] == "not known as a number"
 
 
 def test_who_and_how_severe_are_kept() -> None:
