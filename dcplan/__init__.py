@@ -9,20 +9,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dcplan.answers.check import check as check
-    from dcplan.answers.plan import plan as plan
-    from dcplan.answers.tco import tco as tco
-    from dcplan.answers.train import train as train
-    from dcplan.answers.validate import validate as validate
+    from dcplan.answers.check.answer import check as check
+    from dcplan.answers.tco.answer import tco as tco
+    from dcplan.answers.train.answer import train as train
+    from dcplan.answers.validation.measured_runs import validate as validate
+    from dcplan.report.planned import plan as plan
 
 __version__ = "0.1.0"
-_ANSWERS = ("plan", "tco", "train", "check", "validate")
+_ANSWERS = {
+    "plan": "dcplan.report.planned",
+    "tco": "dcplan.answers.tco.answer",
+    "train": "dcplan.answers.train.answer",
+    "check": "dcplan.answers.check.answer",
+    "validate": "dcplan.answers.validation.measured_runs",
+}
 __all__ = ["__version__", "check", "plan", "tco", "train", "validate"]
 
 
 def __getattr__(name: str) -> Any:
     """Load an answer on first use (PEP 562)."""
     if name in _ANSWERS:
-        return getattr(import_module(f"dcplan.answers.{name}"), name)
+        return getattr(import_module(_ANSWERS[name]), name)
     msg = f"module 'dcplan' has no attribute {name!r}"
     raise AttributeError(msg)

@@ -29,9 +29,9 @@ def calibrate(
     debug: DebugOption = False,
 ) -> None:
     """Write a script that measures your accelerators; read what it measured as a catalog overlay."""
-    from dcplan.answers.calibrate import OVERLAY, script
-    from dcplan.answers.calibrate import calibrate as answer
-    from dcplan.answers.calibrate_read import SCRIPT
+    from dcplan.answers.calibrate.answer import OVERLAY, script
+    from dcplan.answers.calibrate.answer import calibrate as answer
+    from dcplan.answers.calibrate.read import SCRIPT
     from dcplan.cli.output import check_writable, emit
     from dcplan.report.files import write_whole
 

@@ -33,7 +33,7 @@ def list_(
     debug: DebugOption = False,
 ) -> None:
     """List the kinds, or the rows of one kind."""
-    from dcplan.answers.catalog import catalog_list
+    from dcplan.answers.reference.catalog import catalog_list
     from dcplan.cli.output import emit
 
     emit(catalog_list(kind, catalogs or ()), fmt=fmt, out=out, quiet=True, no_color=no_color)
@@ -56,7 +56,7 @@ def show(
     debug: DebugOption = False,
 ) -> None:
     """Show every value of a row with unit, status, bounds, source and date."""
-    from dcplan.answers.catalog import catalog_show
+    from dcplan.answers.reference.catalog import catalog_show
     from dcplan.cli.output import emit
 
     emit(
@@ -81,7 +81,7 @@ def check(
     debug: DebugOption = False,
 ) -> None:
     """Lint units, sources, ranges, ratios and references; exit 1 when something is found."""
-    from dcplan.answers.catalog import catalog_check
+    from dcplan.answers.reference.catalog import catalog_check
     from dcplan.cli.output import emit
 
     result = catalog_check(catalogs or (), stale_after)

@@ -30,7 +30,7 @@ def check(
     debug: DebugOption = False,
 ) -> None:
     """Check scenarios: syntax, units, references, physical sanity; nothing is solved."""
-    from dcplan.answers.check import check as answer
+    from dcplan.answers.check.answer import check as answer
     from dcplan.errors import InputError, Place, Problem
     from dcplan.study.checks import check_all, is_many
 

@@ -63,8 +63,8 @@ def explainable(incomplete: str) -> list[str]:
     found = scenarios(incomplete)
     if not incomplete or "/" in incomplete:
         return found
-    from dcplan.answers.column_reference import columns
-    from dcplan.answers.metric_reference import metrics
+    from dcplan.answers.reference.columns import columns
+    from dcplan.answers.reference.metrics import metrics
     from dcplan.errors import CODES
 
     named = {*(m.key for m in metrics()), *(c.column for c in columns()), *CODES}

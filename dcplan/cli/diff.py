@@ -46,7 +46,7 @@ def diff(
     """Compare two answers, B against A: inputs, decisions and figures that differ, and what is within the gap."""
     from dcplan.cli.output import check_writable, emit
     from dcplan.cli.sweep import engine_of
-    from dcplan.study.diff import diff as answer
+    from dcplan.study.regression.diff import diff as answer
     from dcplan.study.store import home
 
     if out is not None:

@@ -14,7 +14,7 @@ def doctor(
     debug: DebugOption = False,
 ) -> None:
     """Print versions, solver and paths; safe to paste in an issue."""
-    from dcplan.answers.doctor import doctor as answer
+    from dcplan.answers.reference.doctor import doctor as answer
     from dcplan.cli.output import emit
 
     result = answer()

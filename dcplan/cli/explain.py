@@ -67,7 +67,7 @@ def explain(
     if out is not None:
         check_writable(out)
     if key is not None or _is_name(what):
-        from dcplan.answers.documented import documented, value_of
+        from dcplan.answers.reference.names import documented, value_of
 
         if key is None:
             found = documented(what)
@@ -75,7 +75,7 @@ def explain(
             found = value_of(what, key, variant=variant, sets=sets or (), catalogs=catalogs or ())
         emit(found, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
         raise typer.Exit(found.exit_code)
-    from dcplan.answers.explain import explain as answer
+    from dcplan.answers.explain.answer import explain as answer
 
     stopped: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))

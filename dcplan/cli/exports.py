@@ -127,7 +127,7 @@ def _csv(result: Result, folder: Path) -> str:
 
 
 def _netbox(result: Result, folder: Path) -> str:
-    from dcplan.answers.fabric_devices import inventory
+    from dcplan.answers.fabric.inventory import inventory
     from dcplan.report.netbox import write_netbox
 
     cables, models = inventory(result)

@@ -152,13 +152,13 @@ def fabric(
         if growth_nodes or join_km is not None or join_gbps is not None:
             cause = "growth and joining are asked for one fabric, without --compare and --for-job"
             raise typer.BadParameter(cause)
-        from dcplan.answers.fabric_compare import compare as side_by_side
+        from dcplan.answers.fabric.compare import compare as side_by_side
 
         result = side_by_side(
             "all" if compare is None else compare, for_job=for_job, tokens=tokens, catalogs=folders, **flags
         )
     else:
-        from dcplan.answers.fabric import fabric as answer
+        from dcplan.answers.fabric.answer import fabric as answer
 
         result = answer(
             catalogs=folders, growth_nodes=growth_nodes or (), join_km=join_km, join_gbps=join_gbps,
@@ -166,7 +166,7 @@ def fabric(
         )  # fmt: skip
     if picture is not None:
         from dcplan.report.files import write_whole
-        from dcplan.report.tiers_svg import tiers_svg
+        from dcplan.report.svg.tiers import tiers_svg
 
         write_whole(picture, tiers_svg(result))
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
@@ -184,12 +184,12 @@ WISHES = frozenset(
         *("load_balancing", "nodes_per_rack", "racks_per_row", "leaf_at", "length_m"),
     }
 )
-"""Flags that describe the network itself (:class:`dcplan.answers.fabric_wish.Wish`)."""
+"""Flags that describe the network itself (:class:`dcplan.answers.fabric.request.Wish`)."""
 
 
 def _write_cables(file: Path | None, flags: dict[str, Any], catalogs: Sequence[str]) -> None:
     """Stream the cable schedule; a file appears whole or not at all."""
-    from dcplan.answers.fabric import cables
+    from dcplan.answers.fabric.answer import cables
     from dcplan.report.cables import write_cables
 
     rows = cables(catalogs=catalogs, **flags)

@@ -62,7 +62,7 @@ def facility(
     debug: DebugOption = False,
 ) -> None:
     """PUE, water, cooling plant and power chain of one hall at one place."""
-    from dcplan.answers.facility import facility as answer
+    from dcplan.answers.facility.answer import facility as answer
     from dcplan.cli.output import emit
 
     result = answer(
@@ -75,7 +75,7 @@ def facility(
     )  # fmt: skip
     if picture is not None:
         from dcplan.report.files import write_whole
-        from dcplan.report.floor_svg import floor_svg
+        from dcplan.report.svg.floor import floor_svg
 
         write_whole(picture, floor_svg(result))
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)

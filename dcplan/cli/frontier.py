@@ -50,8 +50,8 @@ def frontier(
     """Two objectives against each other: the best x for each y, every point with its proven gap."""
     from dcplan.cli.output import check_writable, emit
     from dcplan.cli.sweep import engine_of
-    from dcplan.study.frontier import LINE
-    from dcplan.study.frontier import frontier as answer
+    from dcplan.study.frontier.run import LINE
+    from dcplan.study.frontier.run import frontier as answer
     from dcplan.study.store import Store, home
 
     if out is not None:

@@ -35,9 +35,9 @@ def import_(
     debug: DebugOption = False,
 ) -> None:
     """Read a price list, a cost export or an edited workbook: every row is used, or refused with its reason."""
-    from dcplan.answers.import_book import import_book
-    from dcplan.answers.import_prices import fx_of, import_prices
-    from dcplan.answers.import_spend import import_spend
+    from dcplan.answers.imports.prices import fx_of, import_prices
+    from dcplan.answers.imports.spend import import_spend
+    from dcplan.answers.imports.workbook import import_book
     from dcplan.cli.output import check_writable, emit
     from dcplan.report.files import write_whole
 

@@ -42,7 +42,7 @@ def init(
     """Write a commented scenario to start from, its schema for editors, and a CI workflow."""
     import json
 
-    from dcplan.answers.schema import schema
+    from dcplan.answers.reference.schema import schema
     from dcplan.cli.output import check_writable
     from dcplan.errors import InputError, Place, Problem, did_you_mean
     from dcplan.report.files import write_whole

@@ -68,9 +68,9 @@ def plan(
     debug: DebugOption = False,
 ) -> None:
     """Find the optimal plan of a scenario: what to buy, where, when; audited, with its proven gap."""
-    from dcplan.answers.plan import plan as answer
     from dcplan.cli.exports import export_all, folder_of, targets_of
     from dcplan.cli.output import check_writable, emit, keep
+    from dcplan.report.planned import plan as answer
     from dcplan.report.progress import SolveProgress
     from dcplan.report.redact import redacted
     from dcplan.report.saved import read_result
@@ -130,7 +130,7 @@ def _hedged(
     file: str, sets: Sequence[str], catalogs: Sequence[str], gap: float, time_limit: float, progress: Progress | None,
     stopped: list[int],
 ) -> Result:  # fmt: skip
-    from dcplan.answers.plan_hedge import hedge
+    from dcplan.answers.plan.hedge import hedge
 
     return hedge(
         file, sets=sets, catalogs=catalogs, gap=gap, time_limit_s=time_limit,

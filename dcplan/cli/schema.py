@@ -27,7 +27,7 @@ def schema(
     """Print the JSON Schema of a document."""
     import json
 
-    from dcplan.answers.schema import schema as answer
+    from dcplan.answers.reference.schema import schema as answer
     from dcplan.report.files import write_whole
 
     text = json.dumps(answer(what.value), indent=1, sort_keys=True) + "\n"

@@ -29,8 +29,8 @@ from dcplan.cli.options import (
 
 if TYPE_CHECKING:
     from dcplan.result import Result
-    from dcplan.study.engines import Engine
-    from dcplan.study.sweep import Shard
+    from dcplan.study.engine.engines import Engine
+    from dcplan.study.sweep.run import Shard
 
 
 class EngineName(StrEnum):
@@ -99,11 +99,11 @@ def sweep(
     from dcplan.cli.output import check_writable, emit
     from dcplan.errors import InputError, Place, Problem
     from dcplan.report.progress import Counter
-    from dcplan.study.ask import Ask
     from dcplan.study.store import Store, home
-    from dcplan.study.sweep import laid_out, recall
-    from dcplan.study.sweep import sweep as answer
-    from dcplan.study.sweep_table import asked
+    from dcplan.study.sweep.request import Ask
+    from dcplan.study.sweep.run import laid_out, recall
+    from dcplan.study.sweep.run import sweep as answer
+    from dcplan.study.sweep.table import asked
 
     if out is not None:
         check_writable(out)
@@ -143,7 +143,7 @@ def engine_of(name: EngineName, jobs: int | None, scheduler: str | None, points:
     import os
 
     from dcplan.errors import InputError, Place, Problem
-    from dcplan.study.engines import Processes, Serial
+    from dcplan.study.engine.engines import Processes, Serial
 
     if scheduler is not None and name is not EngineName.DASK:
         raise InputError([Problem("DC050", "--scheduler belongs to --engine dask", Place("--scheduler"))])
@@ -153,7 +153,7 @@ def engine_of(name: EngineName, jobs: int | None, scheduler: str | None, points:
         if importlib.util.find_spec("distributed") is None:
             help_text = "pip install 'dcplan[dask]'"
             raise InputError([Problem("DC050", "Dask is not installed", Place("--engine"), help=help_text)])
-        from dcplan.study.engine_dask import Dask
+        from dcplan.study.engine.dask_cluster import Dask
 
         return Dask(scheduler, count)
     return Serial() if name is EngineName.SERIAL or count == 1 else Processes(count)
@@ -168,7 +168,7 @@ def shard_of(text: str | None) -> Shard:
         When it is something else.
     """
     from dcplan.errors import InputError, Place, Problem
-    from dcplan.study.sweep import Shard
+    from dcplan.study.sweep.run import Shard
 
     if text is None:
         return Shard()

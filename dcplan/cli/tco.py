@@ -36,7 +36,7 @@ def tco(
     debug: DebugOption = False,
 ) -> None:
     """Own or rent: a given fleet against every rent of it, or a scenario's work all owned, all rented, or both."""
-    from dcplan.answers.tco import tco as answer
+    from dcplan.answers.tco.answer import tco as answer
     from dcplan.cli.output import check_writable, emit
 
     if out is not None:

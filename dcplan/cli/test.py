@@ -69,7 +69,7 @@ def gate(
     from dcplan.cli.output import check_writable
     from dcplan.cli.sweep import engine_of
     from dcplan.errors import InputError
-    from dcplan.study.gates import gates
+    from dcplan.study.regression.gates import gates
     from dcplan.study.store import home
 
     if out is not None:

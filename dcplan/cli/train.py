@@ -115,7 +115,7 @@ def train(
     debug: DebugOption = False,
 ) -> None:
     """Time, memory and energy of training a model; of a scenario, all ways to run its jobs."""
-    from dcplan.answers.train import train as answer
+    from dcplan.answers.train.answer import train as answer
     from dcplan.cli.output import emit
 
     result = answer(

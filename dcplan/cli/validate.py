@@ -45,14 +45,14 @@ def validate(
     from dcplan.cli.output import emit
 
     if subject == "training":
-        from dcplan.answers.validate import validate as answer
+        from dcplan.answers.validation.measured_runs import validate as answer
 
         result = answer(runs, by=by, catalogs=catalogs or ())
     elif runs is not None or by != "stack":
         cause = "--runs and --by are of training runs"
         raise typer.BadParameter(cause)
     else:
-        from dcplan.answers.published import published
+        from dcplan.answers.validation.published import published
 
         result = published(subject, catalogs=catalogs or ())
     if fmt is Format.CSV:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dcplan.economics.annuity import amortization
-from dcplan.economics.cashflow import NO_CASH, Flow
+from dcplan.economics.cash_flow import NO_CASH, Flow
 from dcplan.economics.depreciation import tax_depreciation_usd
 from dcplan.economics.ranges import Array
-from dcplan.economics.tax import income_tax, property_tax_usd
+from dcplan.economics.taxes import income_tax, property_tax_usd
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dcplan.fabric.clos import Counts
-from dcplan.fabric.wiring import Fill
+from dcplan.fabric.topology.clos import Counts
+from dcplan.fabric.topology.wiring import Fill
 
 
 @dataclass(frozen=True)

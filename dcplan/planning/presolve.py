@@ -6,9 +6,9 @@ import math
 from collections import defaultdict
 
 from dcplan.errors import Problem
-from dcplan.planning.menu.build import Built
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.menu.work import DemandTerms
+from dcplan.planning.problem.build import Built
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import demand_path

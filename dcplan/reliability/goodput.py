@@ -11,6 +11,8 @@ from dcplan.reliability.checkpoint import daly_interval_s
 from dcplan.units import SECONDS_PER_DAY
 
 Value = float | npt.NDArray[np.float64]
+POOR_GOODPUT_FRAC = 0.7
+"""A refusal or a remark names goodput below this."""
 FAR_S = 3600.0
 """Between checkpoints of a run that never stops."""
 YEAR_S = 365.0 * SECONDS_PER_DAY

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dcplan.answers.fabric import Cabled
-from dcplan.answers.fabric_devices import Model
-from dcplan.fabric.lengths import STOCK_M
+from dcplan.answers.fabric.answer import Cabled
+from dcplan.answers.fabric.inventory import Model
+from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.report.csvs import csv_lines
 from dcplan.report.files import write_whole
 from dcplan.result import Result

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dcplan.answers.explain_flips import PRICED, set_key, width
+from dcplan.answers.explain.switching_values import PRICED
 from dcplan.errors import InputError, Place, Problem
-from dcplan.planning.menu.build import build
-from dcplan.planning.menu.ledger import Input
+from dcplan.inputs.log import Input, width
+from dcplan.planning.problem.build import build
 from dcplan.scenario.axes import Axis
 from dcplan.scenario.load import Question
+from dcplan.scenario.set_keys import set_key
 
 MOST = 8
 """Inputs taken where the scenario's ``sensitivity`` names none: the widest prices, tariffs and rates."""

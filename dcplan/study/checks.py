@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dcplan.answers.check import check
+from dcplan.answers.check.answer import check
 from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import load
-from dcplan.study.kept import scenario_files
+from dcplan.study.regression.kept import scenario_files
 
 COLUMNS = ("scenario", "variant", "status", "finding", "code", "at", "help")
 

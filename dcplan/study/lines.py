@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol
 
-from dcplan.study.engines import CRASHED as WORKER_DIED
-from dcplan.study.engines import DONE, Chain, Done, Engine, Work
+from dcplan.study.engine.engines import CRASHED as WORKER_DIED
+from dcplan.study.engine.engines import DONE, Chain, Done, Engine, Work
 from dcplan.study.point import CRASHED, FAILED
 from dcplan.study.store import Store
 

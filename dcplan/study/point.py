@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dcplan.answers.plan_metrics import metrics_of
+from dcplan.answers.plan.metrics import metrics_of
 from dcplan.errors import InputError, Place
-from dcplan.planning.menu.build import build
 from dcplan.planning.presolve import presolve
+from dcplan.planning.problem.build import build
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.objective import solve_objective
 from dcplan.planning.solve.solved import Solved
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key
-from dcplan.study.engines import Stopped, asked_to_stop
+from dcplan.study.engine.engines import Stopped, asked_to_stop
 
 OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, PENDING = "ok", "infeasible", "timeout", "error", "crashed", "pending"
 WRONG, NONE = "wrong", "none"

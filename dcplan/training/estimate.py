@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.training.architecture import Architecture, model_flops_per_token
+from dcplan.llm.architecture import Architecture, model_flops_per_token
+from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms, peak_tflops
+from dcplan.llm.tables import RECOMPUTE, Array
 from dcplan.training.grid import KEYS, Axes, Case, case_setup, default_axes, layout_table
 from dcplan.training.memory import memory
 from dcplan.training.search import Found, prepare, quick_search, schedule_name, usable_bytes
 from dcplan.training.step import step
-from dcplan.training.tables import RECOMPUTE, Array
-from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, peak_tflops
 
 RATIO = 2.0
 """Between counts at which layouts are searched; the best of these are tried at every count."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.training.architecture import Architecture
-from dcplan.training.blocks import Setup
-from dcplan.training.lightest import FAST_HOST
-from dcplan.training.tables import RECOMPUTE, Array, LayoutTable, model_table, tower_table
-from dcplan.training.terms import DeviceTerms, RecipeTerms, StackTerms, device_table, recipe_table, stack_table
+from dcplan.llm.architecture import Architecture
+from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms, device_table, recipe_table, stack_table
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import RECOMPUTE, Array, LayoutTable, model_table, tower_table
+from dcplan.training.infer_recompute import FAST_HOST
 
 ROUNDED = 0.1
 """How far a run's batch may be rounded to fill its micro-batches."""

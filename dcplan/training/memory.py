@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from dcplan.training.blocks import FLOAT, HALF, Setup, tokens, tower_setup
+from dcplan.llm.operations import FLOAT, HALF, Setup, tokens, tower_setup
+from dcplan.llm.tables import SCHEDULES, Array
 from dcplan.training.sharding import expert_ranks, local_params, shard_ranks
-from dcplan.training.tables import SCHEDULES, Array
 
 RESERVE_BYTES = 0.7e9
 """Context, communicators and workspaces of a process; class value between the residuals of measured peaks."""

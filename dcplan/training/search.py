@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.training.blocks import Setup
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import SCHEDULES, Array, column, each, rows
 from dcplan.training.grid import KEYS, Axes, Case, case_setup, default_axes, grid, inner_columns, layout_table
-from dcplan.training.lightest import GIB
+from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import Kept, kept_bytes, memory
 from dcplan.training.step import MicroBatch, assemble, least_step_s, micro_batch, work
-from dcplan.training.tables import SCHEDULES, Array, column, each, rows
 from dcplan.training.traffic import traffic
 
 USABLE_FRAC = 0.95

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.fabric.collectives import group_rate, tree_half_s
-from dcplan.training.blocks import Setup
-from dcplan.training.tables import Array
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import Array
 
 READ_WRITE = 2.0
 

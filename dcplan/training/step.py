@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.training import blocks
-from dcplan.training.blocks import Pass, Setup
+from dcplan.llm import operations as blocks
+from dcplan.llm.operations import Pass, Setup
+from dcplan.llm.tables import SCHEDULES, Array, LayoutTable
 from dcplan.training.memory import in_mode, kept_bytes
 from dcplan.training.sharding import exposed, reduction
-from dcplan.training.tables import SCHEDULES, Array, LayoutTable
 from dcplan.training.traffic import Traffic, boundary_s, traffic
 
 BACKWARD_PASSES = 1.6

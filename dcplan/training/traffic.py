@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.fabric.collectives import all_to_all_s, group_rate, tree_half_s
-from dcplan.training.blocks import HALF, Setup, tokens, tower_setup
-from dcplan.training.tables import Array
+from dcplan.llm.operations import HALF, Setup, tokens, tower_setup
+from dcplan.llm.tables import Array
 
 
 @dataclass(frozen=True)

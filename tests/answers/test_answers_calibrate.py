@@ -14,13 +14,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from dcplan.answers.calibrate import calibrate, script
+from dcplan.answers.calibrate.answer import calibrate, script
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator
 from dcplan.catalog.yaml12 import parse
 from dcplan.cli.calibrate import calibrate as verb
 from dcplan.errors import InputError
-from dcplan.training.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
+from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
 
 TRUE = {
     "half_gemm_frac": 0.82,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.answers.catalog import catalog_check, catalog_list, catalog_show
+from dcplan.answers.reference.catalog import catalog_check, catalog_list, catalog_show
 from dcplan.errors import InputError
 
 

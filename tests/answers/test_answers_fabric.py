@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.fabric import cables, fabric
+from dcplan.answers.fabric.answer import cables, fabric
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Fabric
 from dcplan.errors import InputError
 from dcplan.fabric.bom import bill
-from dcplan.fabric.lengths import STOCK_M
-from dcplan.fabric.networks import Attached, Ports, tree
-from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.parts import parts_of
+from dcplan.fabric.floor.lengths import STOCK_M
+from dcplan.fabric.topology.networks import Attached, Ports, tree
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.network_parts import parts_of
 from dcplan.result import Result
 
 POD: dict[str, Any] = {

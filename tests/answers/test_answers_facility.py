@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.facility import facility
+from dcplan.answers.facility.answer import facility
 from dcplan.errors import InputError
 
 NVL: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "system": "gb300-nvl72", "it_mw": 50.0}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.answers.plan import plan
+from dcplan.report.planned import plan
 from dcplan.result import Result
 
 

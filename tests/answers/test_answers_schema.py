@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 import dcplan
-from dcplan.answers.catalog import catalog_check, catalog_list, catalog_show
-from dcplan.answers.doctor import doctor
-from dcplan.answers.schema import schema
+from dcplan.answers.reference.catalog import catalog_check, catalog_list, catalog_show
+from dcplan.answers.reference.doctor import doctor
+from dcplan.answers.reference.schema import schema
 from dcplan.catalog.yaml12 import parse, read_text
 from dcplan.result import Metric, Result, Table
 

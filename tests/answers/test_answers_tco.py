@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dcplan.answers.plan import plan
-from dcplan.answers.tco import tco
-from dcplan.answers.tco_risk import Swing, sampled_npvs, vectors
-from dcplan.answers.tco_sides import compared
+from dcplan.answers.plan.answer import plan
+from dcplan.answers.tco.answer import tco
+from dcplan.answers.tco.owned import compared
+from dcplan.answers.tco.sensitivity import Swing, sampled_npvs, vectors
+from dcplan.economics.sampling import Marginal
 from dcplan.errors import InputError
-from dcplan.planning.sampling import Marginal
 from dcplan.result import Result
 from dcplan.scenario.load import load
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.tco import tco
-from dcplan.answers.tco_rented import with_adders
+from dcplan.answers.tco.answer import tco
+from dcplan.answers.tco.rented import with_adders
 from dcplan.errors import InputError
-from dcplan.planning.menu.build import build
+from dcplan.planning.problem.build import build
 from dcplan.result import Result
 from dcplan.scenario.load import load
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.train import train
+from dcplan.answers.train.answer import train
 from dcplan.errors import InputError
 from dcplan.result import Result
 

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.explain import explain
-from dcplan.answers.explain_flips import FIELDS, set_key, summary
-from dcplan.answers.plan import plan
-from dcplan.answers.plan_hedge import hedge
+from dcplan.answers.explain.answer import explain
+from dcplan.answers.explain.switching_values import summary
+from dcplan.answers.plan.answer import plan
+from dcplan.answers.plan.hedge import hedge
 from dcplan.errors import InputError
-from dcplan.planning.menu.build import build
-from dcplan.planning.plan import Decisions
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.build import build
 from dcplan.scenario.load import load
+from dcplan.scenario.set_keys import FIELDS, set_key
 from tests.planning.small import small_menu
 
 TEXT = """
@@ -133,6 +134,8 @@ def test_a_plan_in_the_decisions_that_one_signs() -> None:
 
 
 def test_a_plan_without_futures_does_not_pay_for_their_import() -> None:
-    code = "import sys, dcplan.answers.plan, dcplan.answers.explain; print('scipy.optimize' in sys.modules)"
+    code = (
+        "import sys, dcplan.answers.plan.answer, dcplan.answers.explain.answer; print('scipy.optimize' in sys.modules)"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

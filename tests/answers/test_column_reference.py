@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import dcplan
-from dcplan.answers.check import check
-from dcplan.answers.column_reference import columns, meaning
-from dcplan.answers.documented import documented, value_of
-from dcplan.answers.explain import explain
-from dcplan.answers.fabric import fabric
-from dcplan.answers.facility import facility
-from dcplan.answers.published import published
-from dcplan.answers.tco import tco
-from dcplan.answers.train import train
+from dcplan.answers.check.answer import check
+from dcplan.answers.explain.answer import explain
+from dcplan.answers.fabric.answer import fabric
+from dcplan.answers.facility.answer import facility
+from dcplan.answers.reference.columns import columns, meaning
+from dcplan.answers.reference.names import documented, value_of
+from dcplan.answers.tco.answer import tco
+from dcplan.answers.train.answer import train
+from dcplan.answers.validation.published import published
 from dcplan.result import Result
 
 ROOT = Path(dcplan.__file__).parent

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.answers.documented import documented, value_of
-from dcplan.answers.fabric import fabric
-from dcplan.answers.facility import facility
-from dcplan.answers.field_reference import STANDS_IN, catalog_fields, scenario_fields
-from dcplan.answers.metric_reference import fits, metrics
-from dcplan.answers.plan import plan
-from dcplan.answers.train import train
+from dcplan.answers.fabric.answer import fabric
+from dcplan.answers.facility.answer import facility
+from dcplan.answers.reference.fields import STANDS_IN, catalog_fields, scenario_fields
+from dcplan.answers.reference.metrics import fits, metrics
+from dcplan.answers.reference.names import documented, value_of
+from dcplan.answers.train.answer import train
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import KINDS
 from dcplan.errors import CODES, MEANINGS, InputError
+from dcplan.report.planned import plan
 from dcplan.result import Result
 
 

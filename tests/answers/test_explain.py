@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.explain import explain
-from dcplan.answers.plan import plan
+from dcplan.answers.explain.answer import explain
+from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.planning.explain.limits import family_of, parts_of, words_of
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.fabric import build, fabric
-from dcplan.answers.fabric_ask import resolve
-from dcplan.answers.fabric_compare import compare
-from dcplan.answers.fabric_wish import Wish
+from dcplan.answers.fabric.answer import build, fabric
+from dcplan.answers.fabric.compare import compare
+from dcplan.answers.fabric.request import Wish
+from dcplan.answers.fabric.resolve import resolve
 from dcplan.catalog.loader import load
 from dcplan.errors import InputError
-from dcplan.planning.menu.ledger import Ledger
+from dcplan.inputs.log import Ledger
 from dcplan.result import Result
 
 POD: dict[str, Any] = {

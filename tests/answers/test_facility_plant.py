@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dcplan.answers.facility import facility
+from dcplan.answers.facility.answer import facility
 from dcplan.errors import InputError
-from dcplan.report.floor_svg import floor_svg
+from dcplan.report.svg.floor import floor_svg
 
 NVL: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "system": "gb300-nvl72", "it_mw": 50.0}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.plan import plan
+from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.result import Result, Table
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dcplan.answers.import_prices import fx_of, import_prices
-from dcplan.answers.import_spend import import_spend
-from dcplan.answers.tco import tco
+from dcplan.answers.imports.prices import fx_of, import_prices
+from dcplan.answers.imports.spend import import_spend
+from dcplan.answers.tco.answer import tco
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Offer
 from dcplan.errors import InputError

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.layout_text import NEXT, Typed, read_layout
+from dcplan.answers.train.layout_parser import NEXT, Typed, read_layout
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError
-from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.speed import hardware
-from dcplan.training.config import from_config
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.speed import hardware
+from dcplan.llm.config import from_config
+from dcplan.llm.tables import RECOMPUTE, SCHEDULES
 from dcplan.training.estimate import case_of, layout_of
 from dcplan.training.grid import KEYS, Axes, Case
 from dcplan.training.search import Found, search
-from dcplan.training.tables import RECOMPUTE, SCHEDULES
 
 RANKS = 1024
 SEQUENCES = 1024

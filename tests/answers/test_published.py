@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.published import published, verdict
+from dcplan.answers.validation.published import published, verdict
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import System
 from dcplan.catalog.schema.published import SUBJECTS
@@ -54,7 +54,7 @@ def test_a_function_of_a_physics_room_is_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     ["economics.annuity._private", "os.path.exists", "economics.annuity.np.sum", "economics.nothing.here",
-     "planning.solve.run.solve_menu", "economics.annuity.annotations"],
+     "planning.solve.search.solve_menu", "economics.annuity.annotations"],
 )  # fmt: skip
 def test_no_other_function_can_be_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="no public function"):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.run_rows import Reader, Run, Unsupported, link_gb_per_s, moe_kernels, recipe_id
-from dcplan.answers.run_tables import predict
+from dcplan.answers.validation.run_rows import Reader, Run, Unsupported, link_gb_per_s, moe_kernels, recipe_id
+from dcplan.answers.validation.run_tables import predict
 from dcplan.catalog.loader import load
-from dcplan.training.tables import RECOMPUTE
-from dcplan.training.terms import FUSED_DISPATCH, STATIC_SHAPES
+from dcplan.llm.device_terms import FUSED_DISPATCH, STATIC_SHAPES
+from dcplan.llm.tables import RECOMPUTE
 
 # Llama 2 7B of Meta's report on 64 H100: width 4,096, 32 layers and heads, MLP 11,008, 32,000 words
 PLAIN = {

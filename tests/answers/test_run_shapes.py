@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.answers.run_shapes import number
+from dcplan.answers.validation.run_shapes import number
 
 
 @pytest.mark.parametrize(("column", "value"), [("step_time_s", "1e-308"), ("vpp", "1e308"), ("seq_len", "1e300")])

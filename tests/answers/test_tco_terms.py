@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dcplan.answers.tco import tco
+from dcplan.answers.tco.answer import tco
 from dcplan.economics.monthly import month_factors
 from dcplan.errors import InputError
 from dcplan.result import Result

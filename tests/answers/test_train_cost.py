@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.answers.fabric import fabric
-from dcplan.answers.train import train
+from dcplan.answers.fabric.answer import fabric
+from dcplan.answers.train.answer import train
 from dcplan.result import Result
 
 

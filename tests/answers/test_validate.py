@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dcplan
-from dcplan.answers.validate import COLUMNS, validate
+from dcplan.answers.validation.measured_runs import COLUMNS, validate
 from dcplan.errors import InputError
 from dcplan.result import Result
 

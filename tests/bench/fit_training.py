@@ -23,13 +23,13 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import least_squares
 
-from dcplan.answers.run_rows import Reader, Run, Unsupported
-from dcplan.answers.run_tables import setup_of
+from dcplan.answers.validation.run_rows import Reader, Run, Unsupported
+from dcplan.answers.validation.run_tables import setup_of
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Recipe, Stack
-from dcplan.planning.menu.devices import spread_frac
-from dcplan.training.blocks import Setup
-from dcplan.training.lightest import lightest
+from dcplan.inputs.devices import spread_frac
+from dcplan.llm.operations import Setup
+from dcplan.training.infer_recompute import lightest
 from dcplan.training.step import step
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,10 +20,10 @@ from typing import Any
 
 import yaml
 
-from dcplan.planning.menu.build import build
 from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.build import build
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.run import solve_menu
+from dcplan.planning.solve.search import solve_menu
 from dcplan.scenario.load import load
 from tests.bench.instances import instance
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.speed import hardware
-from dcplan.training.config import from_config
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.speed import hardware
+from dcplan.llm.config import from_config
 from dcplan.training.estimate import case_of
 from dcplan.training.grid import KEYS, Case, case_setup, default_axes, grid, inner_columns, layout_table
-from dcplan.training.lightest import GIB
+from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import memory
 from dcplan.training.search import USABLE_FRAC, search
 from dcplan.training.step import step

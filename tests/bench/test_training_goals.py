@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dcplan.answers.run_rows import recipe_id
-from dcplan.answers.validate import validate
+from dcplan.answers.validation.measured_runs import validate
+from dcplan.answers.validation.run_rows import recipe_id
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator
 from dcplan.result import Result

@@ -97,7 +97,7 @@ def test_fabric_to_netbox(here: Callable[..., Ran], golden: Callable[[str, str],
 def test_every_flag_of_the_network_is_passed_on() -> None:
     from dataclasses import fields
 
-    from dcplan.answers.fabric_wish import Wish
+    from dcplan.answers.fabric.request import Wish
     from dcplan.cli.fabric import WISHES
 
     assert {f.name for f in fields(Wish)} == WISHES

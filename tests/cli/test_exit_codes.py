@@ -17,7 +17,7 @@ from tests.cli.conftest import TINY, Ran, spawn
 
 BOOM = """\
 import sys
-import dcplan.answers.plan as answers
+import dcplan.answers.plan.answer as answers
 
 def boom(*arguments, **keywords):
     raise RuntimeError("the injected fault")
@@ -181,7 +181,7 @@ def test_bug_exits_70_without_a_traceback(tmp_path: Path, tiny: Path) -> None:
 def test_bug_exits_70_with_a_traceback_on_debug(
     here: Callable[..., Ran], tiny: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    import dcplan.answers.plan as answers
+    import dcplan.answers.plan.answer as answers
 
     def boom(*_: object, **__: object) -> None:
         raise error("the injected fault")
@@ -195,7 +195,7 @@ def test_bug_exits_70_with_a_traceback_on_debug(
 
 
 def test_ctrl_c_outside_a_solve_exits_130(here: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
-    import dcplan.answers.check as answers
+    import dcplan.answers.check.answer as answers
 
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -230,7 +230,7 @@ def test_time_limit_before_the_gap_exits_4_and_keeps_what_there_is(tmp_path: Pat
 def test_resume_command_repeats_the_question(
     here: Callable[..., Ran], tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import dcplan.answers.plan as answers
+    import dcplan.answers.plan.answer as answers
     from dcplan.result import Result
 
     cut = Result("plan", "incomplete", 4, "tiny: no plan yet", scenario={"name": "tiny"})

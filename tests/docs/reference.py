@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from dcplan.answers.catalog import KEY_FIELDS, catalog_list
-from dcplan.answers.column_reference import columns
-from dcplan.answers.field_reference import FieldDoc, catalog_fields, scenario_fields
-from dcplan.answers.metric_reference import metrics
+from dcplan.answers.reference.catalog import KEY_FIELDS, catalog_list
+from dcplan.answers.reference.columns import columns
+from dcplan.answers.reference.fields import FieldDoc, catalog_fields, scenario_fields
+from dcplan.answers.reference.metrics import metrics
 from dcplan.catalog.field_docs import parts_of
 from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.schema import KINDS

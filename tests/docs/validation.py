@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 
-from dcplan.answers.published import VERDICTS, published
-from dcplan.answers.validate import validate
+from dcplan.answers.validation.measured_runs import validate
+from dcplan.answers.validation.published import VERDICTS, published
 from dcplan.report.numbers import shown
 from dcplan.result import Cell, Result
 from tests.docs.reference import table

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.economics.cashflow import GROUPS, Flow, cash_out_usd, npv_usd, totals_usd, years_of
+from dcplan.economics.cash_flow import GROUPS, Flow, cash_out_usd, npv_usd, totals_usd, years_of
 
 QUARTERS = 12
 FLOWS = st.lists(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Curve
-from dcplan.economics.discount import discount_factor, residual_frac, straight_line_frac, straight_residual_frac
+from dcplan.economics.discounting import discount_factor, residual_frac, straight_line_frac, straight_residual_frac
 
 QUICK = settings(max_examples=80, deadline=None)
 RATE, YEARS = st.floats(0.0, 0.5), st.floats(0.0, 30.0)

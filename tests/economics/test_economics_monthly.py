@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.economics.cashflow import Flow
+from dcplan.economics.cash_flow import Flow
 from dcplan.economics.monthly import (
     Side,
     book_by_year,

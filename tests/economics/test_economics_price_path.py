@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dcplan.economics.price_path import (
+from dcplan.economics.price_trend import (
     forward_prices_usd,
     implied_yearly_factor,
     price_at_usd,

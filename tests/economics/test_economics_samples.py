@@ -12,7 +12,7 @@ from dcplan.economics.break_even import npv_break_even_months
 from dcplan.economics.depreciation import macrs_shares, tax_depreciation_usd
 from dcplan.economics.rates import periodic_rate
 from dcplan.economics.returns import payback_months, periodic_npv_usd
-from dcplan.economics.tax import US_LOSS_OFFSET_FRAC, income_tax
+from dcplan.economics.taxes import US_LOSS_OFFSET_FRAC, income_tax
 
 MONTHS, YEARS = 60, 5
 SHARES = macrs_shares(YEARS)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.economics.depreciation import book_value_usd, macrs_shares, tax_depreciation_usd
-from dcplan.economics.tax import (
+from dcplan.economics.taxes import (
     US_LOSS_OFFSET_FRAC,
     assessed_value_usd,
     income_tax,

@@ -27,7 +27,7 @@ from dcplan.economics.ownership import (
     simple_cluster,
     usd_per_effective_pflop_year,
 )
-from dcplan.economics.price_path import forward_prices_usd, implied_yearly_factor, price_at_usd
+from dcplan.economics.price_trend import forward_prices_usd, implied_yearly_factor, price_at_usd
 from dcplan.economics.rental import (
     RentedCluster,
     accelerators_usd_per_month,
@@ -46,7 +46,7 @@ from dcplan.economics.run_cost import (
     rented_parts_usd,
     run_energy_usd,
 )
-from dcplan.economics.tax import income_tax
+from dcplan.economics.taxes import income_tax
 from tests.economics import published as facts
 
 Check = tuple[str, float, float, float]

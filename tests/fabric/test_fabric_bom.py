@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.fabric.bom import Bill, Fills, Parts, bill, node_cages, switch_cages
-from dcplan.fabric.clos import Counts
-from dcplan.fabric.networks import Attached, Ports, tree
-from dcplan.fabric.wiring import Fill, even
+from dcplan.fabric.topology.clos import Counts
+from dcplan.fabric.topology.networks import Attached, Ports, tree
+from dcplan.fabric.topology.wiring import Fill, even
 
 PARTS = Parts(
     leaf_usd=30_000.0,

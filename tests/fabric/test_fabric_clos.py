@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.fabric.clos import Counts, leaves, size
-from dcplan.fabric.plan import ClosDesign, design
-from dcplan.fabric.pods import pods
+from dcplan.fabric.topology.clos import Counts, leaves, size
+from dcplan.fabric.topology.design import ClosDesign, design
+from dcplan.fabric.topology.pods import pods
 
 RADIX = st.sampled_from([32, 36, 64, 72, 128, 144, 256])
 OVERSUBSCRIPTION = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0])

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from dcplan.fabric.clos import Counts, leaves, size
-from dcplan.fabric.plan import ClosDesign, design
+from dcplan.fabric.topology.clos import Counts, leaves, size
+from dcplan.fabric.topology.design import ClosDesign, design
 
 H100 = "NVIDIA DGX SuperPOD H100, RA-11333-001 V11 (2023-09-22)"
 B200 = "NVIDIA DGX SuperPOD B200, RA-11334-001 V08 (2025-04-24)"

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.fabric import fabric
-from dcplan.fabric.clos import Counts
-from dcplan.fabric.direct import GROUP_SWITCHES, dragonfly
-from dcplan.fabric.groups import group_lengths
-from dcplan.fabric.lengths import STOCK_M
-from dcplan.fabric.placement import Floor
+from dcplan.answers.fabric.answer import fabric
+from dcplan.fabric.floor.groups import group_lengths
+from dcplan.fabric.floor.lengths import STOCK_M
+from dcplan.fabric.floor.placement import Floor
+from dcplan.fabric.topology.clos import Counts
+from dcplan.fabric.topology.direct import GROUP_SWITCHES, dragonfly
 
 FLOOR = Floor(4, 8, 0.6, 3.0, 2.2, 2.0, 0.1, 16, 16, 16)
 FRONTIER = {"nodes": 9408, "nics_per_node": 4, "nic_gbps": 200, "fabric": "slingshot-200", "links_per_pair": 4}

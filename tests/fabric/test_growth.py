@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dcplan.fabric.growth import Phase, kept_links, phases
-from dcplan.fabric.networks import Attached, Network, Ports, tree
-from dcplan.fabric.wiring import Wiring, links
+from dcplan.fabric.topology.growth import Phase, kept_links, phases
+from dcplan.fabric.topology.networks import Attached, Network, Ports, tree
+from dcplan.fabric.topology.wiring import Wiring, links
 
 QUICK = settings(max_examples=60, deadline=None)
 KINDS = st.sampled_from(["rail-optimized", "fat-tree", "rail-only"])

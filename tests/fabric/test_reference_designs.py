@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.fabric.clos import Counts
-from dcplan.fabric.direct import dragonfly, scheduled, torus
-from dcplan.fabric.networks import Attached, Network, Ports, nearest, tree
+from dcplan.fabric.topology.clos import Counts
+from dcplan.fabric.topology.direct import dragonfly, scheduled, torus
+from dcplan.fabric.topology.networks import Attached, Network, Ports, nearest, tree
 
 RAIL = "rail-optimized"
 H100 = {"radix": 64, "nodes_per_su": 32}  # QM9700 at 400 Gb/s, 32 nodes a unit

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dcplan.fabric.side import Side, in_band, out_of_band, storage
-from dcplan.fabric.wiring import Fill
+from dcplan.fabric.side_networks import Side, in_band, out_of_band, storage
+from dcplan.fabric.topology.wiring import Fill
 
 QUICK = settings(max_examples=60, deadline=None)
 RADIX = st.sampled_from([32, 48, 64, 128, 144])

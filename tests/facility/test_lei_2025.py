@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dcplan.answers.facility import facility
+from dcplan.answers.facility.answer import facility
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import CoolingOption
-from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.performance import Performance, Setting, performance, weather_of
+from dcplan.inputs.cooling import Performance, Setting, performance, weather_of
+from dcplan.inputs.log import Ledger
 
 ZONES = ("1A", "2A", "2B", "3A", "3B", "3C", "4A", "4B", "4C", "5A", "5B", "5C", "6A", "6B", "7")
 # cases 15_2, 2 and 16_2: median PUE and WUE by zone

@@ -6,8 +6,8 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from dcplan.planning.menu.types import FabricOption, HeldTerms, Menu
-from dcplan.planning.menu.work import JobConfig
+from dcplan.planning.problem.terms import FabricOption, HeldTerms, Menu
+from dcplan.planning.problem.work.terms import JobConfig
 
 HOURS = 91.3125 * 24
 RULES = {"n": (1.0, 0), "n+1": (1.0, 1), "2n": (2.0, 0), "4n/3": (4 / 3, 0)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.fabric.bom import Parts
-from dcplan.fabric.plan import design
-from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
-from dcplan.planning.menu.types import (
+from dcplan.fabric.topology.design import design
+from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
+from dcplan.planning.problem.terms import (
     CoolingTerms,
     FabricOption,
     FinanceTerms,
@@ -19,7 +20,7 @@ from dcplan.planning.menu.types import (
     SiteTerms,
     SupplyTerms,
 )
-from dcplan.planning.menu.work import DemandTerms, JobConfig, JobTerms, OfferTerms
+from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
 
 PORTS = PortClass(400.0, ("ethernet",), 4)
 HALL = "s/h"

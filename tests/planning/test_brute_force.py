@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from tests.planning.brute import best_cost
 from tests.planning.tiny import tiny_menu

@@ -9,7 +9,7 @@ import pytest
 
 import dcplan
 from dcplan.errors import InputError
-from dcplan.planning.menu.build import build
+from dcplan.planning.problem.build import build
 from dcplan.result import Result
 from dcplan.scenario.load import load
 

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.economics.cashflow import npv_usd, totals_usd
+from dcplan.economics.cash_flow import npv_usd, totals_usd
 from dcplan.errors import InputError
+from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.menu.build import build
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.menu.work import CommitTerms, JobConfig, JobTerms
+from dcplan.planning.decisions import Decisions, columns_of, from_solution, to_table
 from dcplan.planning.model.build import build_model
-from dcplan.planning.plan import Decisions, columns_of, from_solution, to_table
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.work.terms import JobConfig, JobTerms
 from dcplan.planning.solve import highs
 from dcplan.scenario.load import load
 from tests.planning.small import small_menu

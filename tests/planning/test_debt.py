@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 from dcplan.economics.annuity import level_payment_usd
-from dcplan.economics.cashflow import Flow, debt_usd
-from dcplan.planning.menu.types import Menu
+from dcplan.economics.cash_flow import Flow, debt_usd
 from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from tests.planning.small import small_menu
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.economics.cashflow import cash_out_usd, totals_usd
+from dcplan.economics.cash_flow import cash_out_usd, totals_usd
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.menu.build import build
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.plan import Decisions
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import Menu
 from dcplan.scenario.load import load
 from tests.planning.small import small_menu
 

@@ -7,15 +7,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dcplan.economics.cashflow import npv_usd
+from dcplan.economics.cash_flow import npv_usd
+from dcplan.economics.sampling import Marginal
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.futures import Evaluator, Future, sampled
-from dcplan.planning.menu.types import Menu
+from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
-from dcplan.planning.plan import Decisions, from_solution
-from dcplan.planning.sampling import Marginal
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.uncertainty.futures import Evaluator, Future, sampled
 from tests.planning.small import HALL, small_menu
 
 HOURS = 2191.5

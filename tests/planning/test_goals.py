@@ -9,10 +9,10 @@ import pytest
 
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.measures import cloud_carbon_t, measured
+from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.goal import Goal, Limit
-from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
-from dcplan.planning.plan import Decisions, from_solution
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from tests.planning.small import HALL, small_menu
 

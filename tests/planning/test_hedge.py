@@ -8,10 +8,10 @@ import itertools
 import numpy as np
 import pytest
 
-from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.hedge import first_of, is_first, stacked, tail_mean
+from dcplan.planning.uncertainty.hedge import first_of, is_first, stacked, tail_mean
 from tests.planning.small import HALL
 from tests.planning.test_supply import compute_menu
 

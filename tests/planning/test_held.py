@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dcplan.answers.plan import plan
-from dcplan.economics.cashflow import cash_out_usd, totals_usd
+from dcplan.answers.plan.answer import plan
+from dcplan.economics.cash_flow import cash_out_usd, totals_usd
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.menu.build import build
-from dcplan.planning.menu.types import HeldTerms, Menu
+from dcplan.planning.decisions import Decisions, columns_of, to_table
 from dcplan.planning.model.build import build_model
-from dcplan.planning.plan import Decisions, columns_of, to_table
 from dcplan.planning.presolve import presolve
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import HeldTerms, Menu
 from dcplan.planning.solve import highs
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost

@@ -8,18 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dcplan.answers.plan import _flags
+from dcplan.answers.plan.answer import _flags
 from dcplan.planning.audit.checks import Check
-from dcplan.planning.menu.build import build
-from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.build import build_model
-from dcplan.planning.solve import branching, highs, large, run
-from dcplan.planning.solve.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.branching import Count, Node, Search
-from dcplan.planning.solve.counts import counts
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve import highs
+from dcplan.planning.solve import search as run
 from dcplan.planning.solve.elastic import positions
 from dcplan.planning.solve.highs import Matrix
-from dcplan.planning.solve.rounding import shortfalls, tightened
+from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
+from dcplan.planning.solve.large.branching import Count, Node, Search
+from dcplan.planning.solve.large.branching_sums import counts
+from dcplan.planning.solve.large.rounding import shortfalls, tightened
+from dcplan.planning.solve.large.search import branching
+from dcplan.planning.solve.large.search import search as large
 from dcplan.result import Table
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost

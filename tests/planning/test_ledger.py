@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dcplan.planning.menu.build import build
-from dcplan.planning.menu.ledger import Input
+from dcplan.inputs.log import Input
+from dcplan.planning.problem.build import build
 from dcplan.scenario.load import load
 
 RESTART = "reliability.restart-h"

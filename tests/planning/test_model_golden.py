@@ -9,9 +9,8 @@ from pathlib import Path
 import pyomo.environ as pyo
 import pytest
 
+from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.goal import Goal, Keep, Limit
-from dcplan.planning.menu.types import HeldTerms, Menu, PartsTerms, Staircase
-from dcplan.planning.menu.work import CommitTerms
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.fabric import add_fabric
@@ -25,6 +24,7 @@ from dcplan.planning.model.sets import Sets, make_sets
 from dcplan.planning.model.supply import add_supply
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
+from dcplan.planning.problem.terms import HeldTerms, Menu, PartsTerms, Staircase
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {

@@ -6,14 +6,14 @@ import dataclasses
 
 import pytest
 
-from dcplan.economics.cashflow import totals_usd
+from dcplan.economics.cash_flow import totals_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.onsite import carbon_t, drawn, redispatched
 from dcplan.planning.audit.run import settled
-from dcplan.planning.menu.types import Menu
+from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
-from dcplan.planning.plan import Decisions, from_solution
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.repair import MARGIN_FACTORS
 from tests.planning.small import HALL, powered_menu

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dcplan.planning.audit.packing import Unit, unplaced
-from dcplan.planning.menu.types import CoolingTerms, HallTerms, Placement
+from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement
 from tests.planning.small import HALL, rack
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.plan import plan
+from dcplan.answers.plan.answer import plan
 from dcplan.errors import AuditError
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.plan import Decisions
-from dcplan.planning.solve import run
-from dcplan.planning.solve.plainer import plainer
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve import search as run
+from dcplan.planning.solve.single_system import plainer
 from dcplan.planning.solve.solved import Solved
 from tests.planning.small import HALL, small_menu
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.planning.menu.plausible import doubts
+from dcplan.planning.problem.sanity_checks import doubts
 from dcplan.scenario.load import load
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.explain import explain
-from dcplan.answers.plan import plan
+from dcplan.answers.explain.answer import explain
+from dcplan.answers.plan.answer import plan
 
 FLEET = """\
 dcplan: 1

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.plan import plan
-from dcplan.planning.menu.types import Menu
+from dcplan.answers.plan.answer import plan
 from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.result import Result
 from tests.planning.small import small_menu
@@ -116,7 +116,7 @@ def test_rated_kw_moves_limits_and_not_energy() -> None:
 
 def test_rated_kw_decides_the_rack_fit() -> None:
     """17 kW racks hold one 10.2 kW server; at 8.4 kW they hold two."""
-    from dcplan.planning.menu.build import build
+    from dcplan.planning.problem.build import build
     from dcplan.scenario.load import load
 
     def nodes(*sets: str) -> int:

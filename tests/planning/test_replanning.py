@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from dcplan.answers.plan import plan
+from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.result import Result
 

@@ -15,7 +15,7 @@ from dcplan.economics.risk import (
     triangular_mean,
     triangular_variance,
 )
-from dcplan.planning.sampling import Marginal, samples
+from dcplan.economics.sampling import Marginal, samples
 from tests.economics.published import GAO_LINES
 
 INPUTS = {
@@ -97,5 +97,5 @@ def test_nonsense_is_refused(call: object, words: str) -> None:
 
 
 def test_the_module_loads_without_scipy() -> None:
-    code = "import sys, dcplan.planning.sampling; print('scipy' in sys.modules)"
+    code = "import sys, dcplan.economics.sampling; print('scipy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.plan import plan
+from dcplan.answers.plan.answer import plan
 from dcplan.fabric.bom import Parts
-from dcplan.fabric.plan import design
+from dcplan.fabric.topology.design import design
 from dcplan.planning.audit.accounts import make_accounts
-from dcplan.planning.menu.staircase import staircase
-from dcplan.planning.menu.types import Menu, PortClass, Staircase
+from dcplan.planning.decisions import from_solution
+from dcplan.planning.exact_network import exact_network
 from dcplan.planning.model.build import build_model
-from dcplan.planning.network import exact_network
-from dcplan.planning.plan import from_solution
+from dcplan.planning.problem.switch_steps import staircase
+from dcplan.planning.problem.terms import Menu, PortClass, Staircase
 from dcplan.planning.solve import highs
 from tests.planning.small import HALL, PORTS, small_menu
 

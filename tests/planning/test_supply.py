@@ -10,10 +10,10 @@ import pytest
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.menu.build import build
-from dcplan.planning.menu.types import Menu, PartsTerms
+from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
-from dcplan.planning.plan import Decisions, from_solution
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import Menu, PartsTerms
 from dcplan.planning.solve import highs
 from dcplan.scenario.load import load
 from tests.planning.small import HALL, small_menu

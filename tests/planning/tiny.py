@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.fabric.bom import Parts
-from dcplan.fabric.plan import design
-from dcplan.planning.menu.types import (
+from dcplan.fabric.topology.design import design
+from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.planning.problem.terms import (
     CoolingTerms,
     FabricOption,
     FinanceTerms,
@@ -18,7 +19,7 @@ from dcplan.planning.menu.types import (
     SiteTerms,
     SupplyTerms,
 )
-from dcplan.planning.menu.work import DemandTerms, JobConfig, JobTerms, OfferTerms
+from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
 from dcplan.units import DAYS_PER_QUARTER
 
 PORTS = PortClass(400.0, ("ethernet",), 4)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import System
-from dcplan.planning.menu.ledger import Ledger
-from dcplan.planning.menu.risk import class_network, hosts_of, machine, rates_for
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.recovery import class_network, hosts_of, machine, rates_for
 from dcplan.reliability.rates import Rate, job_stops, typed_stops
 from dcplan.scenario.schema import Reliability
 

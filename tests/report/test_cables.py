@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.fabric import Cabled, cables, fabric
-from dcplan.fabric.lengths import STOCK_M
-from dcplan.fabric.schedule import Cable
+from dcplan.answers.fabric.answer import Cabled, cables, fabric
+from dcplan.fabric.floor.lengths import STOCK_M
+from dcplan.fabric.floor.schedule import Cable
 from dcplan.report.cables import COLUMNS, write_cables
 
 POD: dict[str, Any] = {"nodes": 31, "system": "dgx-h100", "fabric": "ib-ndr-400", "management_links": 4}

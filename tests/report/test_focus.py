@@ -7,8 +7,8 @@ import io
 
 import pytest
 
-from dcplan.answers.plan import plan
 from dcplan.report.focus import COLUMNS, focus_csv
+from dcplan.report.planned import plan
 from dcplan.result import Result, Table
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.fabric import Cabled, fabric
-from dcplan.answers.fabric_devices import ETHERNET, INFINIBAND, Model, inventory
+from dcplan.answers.fabric.answer import Cabled, fabric
+from dcplan.answers.fabric.inventory import ETHERNET, INFINIBAND, Model, inventory
 from dcplan.errors import InputError
-from dcplan.fabric.schedule import Cable
+from dcplan.fabric.floor.schedule import Cable
 from dcplan.report.netbox import slug, write_netbox
 from dcplan.report.saved import read_result
 from dcplan.result import Result

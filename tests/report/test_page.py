@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.plan import plan
-from dcplan.answers.tco import tco
+from dcplan.answers.tco.answer import tco
 from dcplan.report.book.influence import influences
 from dcplan.report.html.figures import figures_of
 from dcplan.report.html.page import page
+from dcplan.report.planned import plan
 from dcplan.result import Metric, Result, Table
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "rect", "line", "use", "text"}

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dcplan.answers.fabric import fabric
+from dcplan.answers.fabric.answer import fabric
 from dcplan.errors import InputError
-from dcplan.report.tiers_svg import SHOWN, WIDTH, tiers_svg
+from dcplan.report.svg.tiers import SHOWN, WIDTH, tiers_svg
 from dcplan.result import Cell, Result, Table
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dcplan.answers.import_book import import_book
-from dcplan.answers.plan import plan
+from dcplan.answers.imports.workbook import import_book
 from dcplan.errors import InputError
 from dcplan.report.book.write import workbook
+from dcplan.report.planned import plan
 from dcplan.result import Result, Table
 from tests.report.books import cells, editable, edited, recalculated, recalculated_with_errors, summary, zeroed
 

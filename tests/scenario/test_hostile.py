@@ -17,7 +17,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.check import check
+from dcplan.answers.check.answer import check
 from dcplan.catalog.locate import data_dir
 from dcplan.errors import CODES, InputError
 from dcplan.report.csvs import csv_files
@@ -252,7 +252,7 @@ def test_names_do_no_harm_in_any_document(tmp_path: Path, name: str) -> None:
     file = tmp_path / "s.yaml"
     text = TINY + "expect:\n  - {id: e, metric: cost.npv_usd, max: 1, note: NAME, owner: NAME}\n"
     file.write_text(text.replace("NAME", json.dumps(name)), encoding="utf-8")
-    from dcplan.answers.plan import plan
+    from dcplan.answers.plan.answer import plan
 
     result = plan(str(file))
     html, md, stream = page(result), markdown(result), io.StringIO()

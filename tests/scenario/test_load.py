@@ -165,7 +165,7 @@ def test_a_field_with_another_name_in_python_is_suggested_by_its_yaml_name(tmp_p
     ],
 )
 def test_every_named_thing_must_exist(tmp_path: Path, old: str, new: str, code: str) -> None:
-    from dcplan.answers.check import check
+    from dcplan.answers.check.answer import check
 
     file = written(tmp_path, GOOD.replace(old, new))
     with pytest.raises(InputError) as caught:
@@ -174,7 +174,7 @@ def test_every_named_thing_must_exist(tmp_path: Path, old: str, new: str, code: 
 
 
 def test_a_model_file_must_stay_inside_the_project(tmp_path: Path) -> None:
-    from dcplan.answers.check import check
+    from dcplan.answers.check.answer import check
 
     written(tmp_path, "{}", "outside.json")
     file = written(tmp_path / "p", GOOD.replace("llama-3.1-70b", "../outside.json"))

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.diff import Side, differences
-from dcplan.answers.plan import plan
+from dcplan.answers.diff.answer import Side, differences
+from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.result import Metric, Result
 from dcplan.scenario.revisions import checked_out
-from dcplan.study.diff import diff
-from dcplan.study.refs import resolved
+from dcplan.study.regression.diff import diff
+from dcplan.study.regression.refs import resolved
 from tests.cli.conftest import TINY
 
 EXPECT = """\

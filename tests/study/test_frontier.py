@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.plan import plan
+from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
-from dcplan.study.engines import Processes
-from dcplan.study.frontier import frontier
+from dcplan.study.engine.engines import Processes
+from dcplan.study.frontier.run import frontier
 from dcplan.study.store import Store
 
 FILE = "train-405b-in-90-days"

@@ -10,16 +10,16 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from dcplan.answers.plan import plan
 from dcplan.errors import InputError
 from dcplan.report.ci import github, junit, problem_notes
 from dcplan.report.markdown import markdown
+from dcplan.report.planned import plan
 from dcplan.result import Result
 from dcplan.scenario.expect import evaluate
 from dcplan.scenario.schema import Expectation
-from dcplan.study import kept
 from dcplan.study.checks import check_all
-from dcplan.study.gates import gates
+from dcplan.study.regression import kept
+from dcplan.study.regression.gates import gates
 from tests.cli.conftest import TINY, Ran, spawn
 from tests.study.test_diff import git
 
@@ -292,7 +292,7 @@ def test_a_folder_leaves_no_scenario_out(project: Path, name: str) -> None:
 KNOWN = """
 import sys
 from pathlib import Path
-from dcplan.study.gates import gates
+from dcplan.study.regression.gates import gates
 found = gates(["scenarios"], Path(".dcplan"))
 assert "2 known, 0 solved" in found.headline, found.headline
 print(sorted({"pyomo", "highspy", "scipy", "pandas", "matplotlib"} & set(sys.modules)))

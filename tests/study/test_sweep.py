@@ -18,16 +18,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcplan.answers.plan import plan
+from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.report.csvs import table_csv
 from dcplan.result import Result
 from dcplan.scenario.axes import Axis, split_sets
-from dcplan.study.ask import Ask
-from dcplan.study.engines import Processes, Serial
-from dcplan.study.points import CHAIN, chains, grid, quantile, sampled
+from dcplan.study.engine.engines import Processes, Serial
 from dcplan.study.store import Store
-from dcplan.study.sweep import Shard, laid_out, sweep
+from dcplan.study.sweep.points import CHAIN, chains, grid, quantile, sampled
+from dcplan.study.sweep.request import Ask
+from dcplan.study.sweep.run import Shard, laid_out, sweep
 from tests.cli.conftest import TINY
 
 POWER = "sites.s.utility_mw=0.1,1,2,3"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.training.architecture import Architecture, context_tokens, model_flops_per_token
-from dcplan.training.config import from_config
+from dcplan.llm.architecture import Architecture, context_tokens, model_flops_per_token
+from dcplan.llm.config import from_config
 
 MODELS = sorted(load().rows["models"])
 QUICK = settings(max_examples=60, deadline=None)

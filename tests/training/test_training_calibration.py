@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.training.calibration import Products, fit_attention, fit_gemm, fit_grouped, fit_rate
-from dcplan.training.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
-from dcplan.training.tables import Array
+from dcplan.llm.kernel_fit import Products, fit_attention, fit_gemm, fit_grouped, fit_rate
+from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
+from dcplan.llm.tables import Array
 
 QUICK = settings(max_examples=25, deadline=None)
 PEAK, UNITS, HBM = 989.4e12, 132.0, 2.9e12  # H100 SXM: data sheet bf16, multiprocessors, about what copies reach

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.training.config import from_config
+from dcplan.llm.config import from_config
 
 
 @pytest.mark.parametrize(

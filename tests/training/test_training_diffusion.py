@@ -9,8 +9,8 @@ import pytest
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.training.architecture import Architecture, context_tokens, model_flops_per_token
-from dcplan.training.config import from_config
+from dcplan.llm.architecture import Architecture, context_tokens, model_flops_per_token
+from dcplan.llm.config import from_config
 from dcplan.training.memory import memory
 from dcplan.training.step import step
 from tests.training.tiny import DENSE, DEVICE, setup

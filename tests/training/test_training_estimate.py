@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack
-from dcplan.planning.menu.devices import device_terms, recipe_terms, spread_frac, stack_terms
-from dcplan.training.architecture import Architecture, model_flops_per_token
-from dcplan.training.config import from_config
+from dcplan.inputs.devices import device_terms, recipe_terms, spread_frac, stack_terms
+from dcplan.llm.architecture import Architecture, model_flops_per_token
+from dcplan.llm.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, case_of, layout_of, sweep
-from dcplan.training.lightest import GIB
+from dcplan.training.infer_recompute import GIB
 from dcplan.training.search import USABLE_FRAC, search
 
 COUNTS = np.arange(8.0, 1025.0, 8.0)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.training.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
+from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
 
 QUICK = settings(max_examples=80, deadline=None)
 SIZES = st.integers(1, 20_000)

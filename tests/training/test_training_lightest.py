@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dcplan.training.blocks import Setup
-from dcplan.training.lightest import FIT_FRAC, GIB, ORDER, Chosen, lightest
+from dcplan.llm.device_terms import DeviceTerms, StackTerms
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import RECOMPUTE
+from dcplan.training.infer_recompute import FIT_FRAC, GIB, ORDER, Chosen, lightest
 from dcplan.training.memory import memory
-from dcplan.training.tables import RECOMPUTE
-from dcplan.training.terms import DeviceTerms, StackTerms
 from tests.training.tiny import BF16, DENSE, DEVICE, STACK, setup
 
 LEAN = replace(BF16, optimizer_bytes=10.0)

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.run_rows import Reader
-from dcplan.answers.run_tables import predict
+from dcplan.answers.validation.run_rows import Reader
+from dcplan.answers.validation.run_tables import predict
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.training.blocks import Setup
-from dcplan.training.config import from_config
+from dcplan.llm.config import from_config
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import SCHEDULES
 from dcplan.training.memory import RESERVE_BYTES, Memory, kept_bytes, logits_bytes, memory
-from dcplan.training.tables import SCHEDULES
 from tests.training.tiny import BF16, DENSE, FP8, MOE, STACK, setup
 
 QUICK = settings(max_examples=60, deadline=None)

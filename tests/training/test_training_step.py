@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.training.blocks import Setup
-from dcplan.training.config import from_config
+from dcplan.llm.config import from_config
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import SCHEDULES, rows
 from dcplan.training.sharding import reduction
 from dcplan.training.step import step
-from dcplan.training.tables import SCHEDULES, rows
 from tests.training.tiny import BF16, DENSE, DEVICE, FP8, LAYER, MOE, STACK, setup
 
 QUICK = settings(max_examples=25, deadline=None)

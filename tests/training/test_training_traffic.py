@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.training.blocks import Setup
+from dcplan.llm.operations import Setup
 from dcplan.training.step import step
 from tests.training.tiny import DENSE, DEVICE, FP8, LAYER, MOE, STACK, setup
 

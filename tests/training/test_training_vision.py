@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.training.architecture import Architecture, context_tokens, model_flops_per_token, tower_flops
-from dcplan.training.blocks import Setup
-from dcplan.training.config import from_config
+from dcplan.llm.architecture import Architecture, context_tokens, model_flops_per_token, tower_flops
+from dcplan.llm.config import from_config
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import tower_table
+from dcplan.llm.vision import assumed, left_out
 from dcplan.training.grid import Axes, Case, case_setup, grid, layout_table
 from dcplan.training.memory import memory
 from dcplan.training.search import prepare, quick_search, search
 from dcplan.training.step import Step, least_step_s, step
-from dcplan.training.tables import tower_table
-from dcplan.training.vision import assumed, left_out
 from tests.training.tiny import BF16, DENSE, DEVICE, LINEAR_FLOPS_PER_S, MOE, STACK, setup
 
 QUICK = settings(max_examples=60, deadline=None)

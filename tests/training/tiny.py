@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from dcplan.training.architecture import Architecture
-from dcplan.training.blocks import Setup
-from dcplan.training.config import from_config
-from dcplan.training.tables import LayoutTable, model_table
-from dcplan.training.terms import (
+from dcplan.llm.architecture import Architecture
+from dcplan.llm.config import from_config
+from dcplan.llm.device_terms import (
     DeviceTerms,
     RecipeTerms,
     StackTerms,
@@ -24,6 +22,8 @@ from dcplan.training.terms import (
     recipe_table,
     stack_table,
 )
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import LayoutTable, model_table
 
 DEVICE = DeviceTerms(
     half_tflops=100.0,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from dcplan.economics.cashflow import Flow
+from dcplan.economics.cash_flow import Flow
 from dcplan.planning.audit.cloud import cloud_flows
 from dcplan.planning.audit.held import held_flows
 from dcplan.planning.audit.onsite import flows_of, made_mw, made_mwh
-from dcplan.planning.menu.types import HallTerms, Menu, Placement, SiteTerms
-from dcplan.planning.menu.work import DemandTerms
-from dcplan.planning.network import EMPTY, Network, exact_network
-from dcplan.planning.plan import Decisions
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.exact_network import EMPTY, Network, exact_network
+from dcplan.planning.problem.terms import HallTerms, Menu, Placement, SiteTerms
+from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.units import (
     DAYS_PER_QUARTER,
     HOURS_PER_QUARTER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from dcplan.economics.cashflow import cash_out_usd, debt_usd
+from dcplan.economics.cash_flow import cash_out_usd, debt_usd
 from dcplan.facility.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
 from dcplan.planning.audit.check import RELATIVE, Check
@@ -14,9 +14,9 @@ from dcplan.planning.audit.held import held_checks
 from dcplan.planning.audit.measures import measured, served
 from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
-from dcplan.planning.menu.types import HallTerms, Menu
-from dcplan.planning.menu.work import JobConfig
-from dcplan.planning.plan import Decisions
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import HallTerms, Menu
+from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,

@@ -6,17 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from dcplan.economics.cashflow import Flow
+from dcplan.economics.cash_flow import Flow
+from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.planning.audit.check import Check
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.menu.work import OfferTerms
-from dcplan.planning.plan import Decisions
-from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu
+from dcplan.units import DAYS_PER_MONTH, HOURS_PER_MONTH, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 
 TINY_USD = 1e-3
 """Less is what rounding leaves of a month that commitments cover."""
-HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
-"""730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour."""
 
 
 def uses(menu: Menu, d: Decisions, offer: str) -> dict[tuple[str, int], float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import CoolingOption, Parameter, System
-from dcplan.planning.menu.types import Menu, Placement
+from dcplan.planning.problem.terms import Menu, Placement
 from dcplan.scenario.load import Question
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dcplan.economics.cashflow import Flow
+from dcplan.economics.cash_flow import Flow
 from dcplan.planning.audit.check import Check
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.plan import Decisions
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu
 
 
 def held_flows(menu: Menu, d: Decisions) -> list[Flow]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from dcplan.economics.cashflow import npv_usd, totals_usd
+from dcplan.economics.cash_flow import npv_usd, totals_usd
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.menu.work import PFLOPS, DemandTerms
-from dcplan.planning.plan import Decisions
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.work.terms import PFLOPS, DemandTerms
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,

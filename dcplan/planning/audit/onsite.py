@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from dcplan.economics.cashflow import Flow
-from dcplan.planning.menu.energy import OnsiteTerms
-from dcplan.planning.menu.types import Menu, SiteTerms
-from dcplan.planning.plan import Decisions
+from dcplan.economics.cash_flow import Flow
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.energy import OnsiteTerms
+from dcplan.planning.problem.terms import Menu, SiteTerms
 from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KG_PER_TONNE, KW_PER_MW
 
 

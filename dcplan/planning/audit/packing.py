@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.planning.menu.types import HallTerms, Placement
+from dcplan.planning.problem.terms import HallTerms, Placement
 from dcplan.units import KW_PER_MW
 
 

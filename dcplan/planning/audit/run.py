@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.economics.cashflow import npv_usd
+from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.onsite import redispatched
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.plan import Decisions
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu
 from dcplan.scenario.load import Question
 from dcplan.units import quarter_index, quarter_name
 

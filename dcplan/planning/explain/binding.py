@@ -10,9 +10,9 @@ import numpy as np
 
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import limit_mw
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.explain.limits import STEPS, WORDS, family_of, parts_of
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.plan import Decisions
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Matrix, Outcome
 from dcplan.units import KW_PER_MW

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from dcplan.planning.menu.types import Menu
+from dcplan.planning.problem.terms import Menu
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Site, demand_path

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.planning.explain.limits import PRICES, in_its_unit, parts_of, words_of
-from dcplan.planning.menu.types import Menu
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited_cost_usd
 from dcplan.planning.solve.elastic import elastic

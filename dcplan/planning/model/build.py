@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 
-from dcplan.planning.menu.types import Menu
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.fabric import add_fabric
@@ -18,6 +17,7 @@ from dcplan.planning.model.sets import Sets, make_sets
 from dcplan.planning.model.supply import add_supply
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
+from dcplan.planning.problem.terms import Menu
 
 
 def build_model(menu: Menu) -> tuple[pyo.ConcreteModel, Sets]:

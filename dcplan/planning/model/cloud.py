@@ -6,7 +6,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from dcplan.planning.menu.work import OfferTerms
+from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.planning.model.sets import Sets
 from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, USD_PER_MUSD
 

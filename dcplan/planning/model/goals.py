@@ -7,10 +7,10 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, OWN_CARBON, PEAK, TIME
-from dcplan.planning.menu.work import PFLOPS, JobConfig
 from dcplan.planning.model.money import capex, present_cost
 from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.work.terms import PFLOPS, JobConfig
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,

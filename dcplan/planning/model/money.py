@@ -6,12 +6,12 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from dcplan.economics.discount import discount_factor
-from dcplan.planning.menu.types import SiteTerms
+from dcplan.economics.discounting import discount_factor
 from dcplan.planning.model.cloud import after, cloud
 from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.terms import SiteTerms
 from dcplan.units import (
     KW_PER_MW,
     MONTHS_PER_QUARTER,

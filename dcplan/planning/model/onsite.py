@@ -6,8 +6,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from dcplan.planning.menu.energy import OnsiteTerms, TrancheTerms
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
 from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KW_PER_MW
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from dcplan.planning.menu.types import HeldTerms, Menu
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.terms import HeldTerms, Menu
 
 
 def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:

@@ -7,9 +7,9 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from dcplan.planning.menu.staircase import link_usd
-from dcplan.planning.menu.types import FabricOption, HeldTerms, Menu, Placement, PortClass, Staircase
-from dcplan.planning.menu.work import JobConfig
+from dcplan.planning.problem.switch_steps import link_usd
+from dcplan.planning.problem.terms import FabricOption, HeldTerms, Menu, Placement, PortClass, Staircase
+from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 P = tuple[str, str, str]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcplan.economics.cashflow import npv_usd
+from dcplan.economics.cash_flow import npv_usd
 from dcplan.errors import AuditError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.run import Audit, audit, settled
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.plan import Decisions, from_solution
+from dcplan.planning.decisions import Decisions, from_solution
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve.highs import Matrix, Outcome
 from dcplan.planning.solve.solved import Ending, Solved
 from dcplan.scenario.load import Question

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dcplan.planning.goal import COST, OBJECTIVES, Goal, Limit
-from dcplan.planning.menu.types import Menu
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Progress
-from dcplan.planning.solve.run import solve_menu
+from dcplan.planning.solve.search import solve_menu
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Table
 from dcplan.scenario.load import Question

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dcplan.planning.audit.run import Audit
-from dcplan.planning.menu.types import FinanceTerms, Menu
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.model.build import build_model
-from dcplan.planning.plan import Decisions
+from dcplan.planning.problem.terms import FinanceTerms, Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited, whole
 from dcplan.planning.solve.elastic import positions
 from dcplan.planning.solve.highs import Matrix, Outcome, compile_model
 from dcplan.planning.solve.solved import Clock
-from dcplan.planning.solve.stages import start_from
+from dcplan.planning.solve.staged import start_from
 from dcplan.scenario.load import Question
 
 MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)

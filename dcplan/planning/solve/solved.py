@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import COST
-from dcplan.planning.menu.types import Menu
-from dcplan.planning.plan import Decisions
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Matrix
 from dcplan.units import USD_PER_MUSD

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dcplan.answers.formula_text import OWN, REFERENCE
+from dcplan.report.book.data.formula_text import OWN, REFERENCE
 from dcplan.report.book.grid import Array, Key, Row, Sheet
 from dcplan.report.book.source import Fact, Source
 

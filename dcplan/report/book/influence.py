@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dcplan.answers.formula_text import evaluate
 from dcplan.report.book.cash import live_metrics
+from dcplan.report.book.data.formula_text import evaluate
 from dcplan.report.book.sheets import calculated
 from dcplan.report.book.source import Fact, Source, source_of
 from dcplan.result import Result

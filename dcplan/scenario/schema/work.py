@@ -24,6 +24,9 @@ from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part,
 from dcplan.scenario.schema.demand import Capacity, Inference, Precision, Reference
 from dcplan.scenario.schema.held import YearlyChange
 
+DEADLINE_CONFIDENCE = 0.8
+"""Share of the finish-time distribution that ends by the deadline, where a job gives none."""
+
 
 class Job(Part):
     """A training run: this model on this many tokens, by a date or within a time."""

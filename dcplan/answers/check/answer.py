@@ -1,0 +1,70 @@
+"""``dcplan check``: parse, references, physical sanity; nothing is solved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dcplan.answers.common.result_blocks import describe, inputs_of
+from dcplan.answers.plan.tables.overview import left_out
+from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError
+from dcplan.planning.presolve import presolve
+from dcplan.planning.problem.build import build
+from dcplan.result import Metric, Result, Table
+from dcplan.scenario.axes import axes_of
+from dcplan.scenario.expect import check_metrics
+from dcplan.scenario.load import load
+
+
+def check(
+    scenario: str | Path,
+    *,
+    variant: str | None = None,
+    sets: Sequence[str] = (),
+    catalogs: Sequence[str] = (),
+) -> Result:
+    """Check a scenario as far as it goes without a solver.
+
+    Raises
+    ------
+    InputError
+        When the scenario is wrong; carries every problem.
+    """
+    question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
+    problems = check_metrics(question.scenario, question.catalog, question.tree)
+    try:
+        axes_of(question.scenario, question.tree)
+    except InputError as error:
+        problems += error.problems
+    if problems:
+        raise InputError(problems)
+    built = build(question)
+    found = presolve(question, built)
+    menu = built.menu
+    tables = {"left_out": left_out(menu)}
+    if found:
+        tables["conflict"] = Table(
+            ("code", "place", "cause", "remedy"),
+            tuple((p.code, str(p.place), p.cause, p.help) for p in found),
+        )
+    parts = (
+        (len(menu.sites), "sites"),
+        (len(menu.halls), "hall types"),
+        (len(menu.placements), "system placements"),
+        (len(menu.fabrics), "fabric options"),
+        (len(menu.configs), "job configurations"),
+        (len(menu.offers), "offers"),
+    )
+    counts = ", ".join(f"{n} {what}" for n, what in parts)
+    verdict = f"no plan can exist: {found[0].cause}" if found else "no error found"
+    return Result(
+        verb="check",
+        status="infeasible" if found else "ok",
+        exit_code=EXIT_INFEASIBLE if found else EXIT_OK,
+        headline=f"{question.scenario.name}: {verdict} ({counts})",
+        scenario=describe(question),
+        metrics={"menu.left_out": Metric(len(menu.left_out), "", "Candidates left out, each with its reason")},
+        tables=tables,
+        inputs=inputs_of(built),
+        warnings=[{"code": "note", "message": text} for text in menu.warnings],
+    )

@@ -1,0 +1,1 @@
+"""Catalog rows by name and the blocks that every result has."""

@@ -1,0 +1,1 @@
+"""The ``explain`` verb on a scenario."""

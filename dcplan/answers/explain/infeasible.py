@@ -1,0 +1,99 @@
+"""An infeasible scenario explained: the limits that conflict, with their places, and changes that were tried out."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
+from dcplan.answers.explain.later_deadline import Later
+from dcplan.answers.plan.tables.overview import left_out
+from dcplan.errors import EXIT_INFEASIBLE
+from dcplan.planning.explain.limits import WORDS, family_of, parts_of, place_of, words_of
+from dcplan.planning.explain.remedies import Alternative, Remedy, alternatives
+from dcplan.planning.problem.build import Built
+from dcplan.planning.solve.elastic import conflict
+from dcplan.planning.solve.solved import Solved
+from dcplan.result import Cell, Result, Table
+from dcplan.scenario.load import Question
+from dcplan.units import USD_PER_MUSD, money
+
+WHOLE = "no conflict of limits in fractions: whole racks, halls or runs do not fit them; see the ways out"
+ALTERNATIVES = ("way", "change", "amount", "unit", "place", "plan_with_it")
+
+
+def no_plan(
+    question: Question, built: Built, solved: Solved, *, time_limit_s: float, stop: Callable[[], bool] | None
+) -> Result:
+    """The conflict and up to three ways out, each verified by solving with it."""
+    rows = _conflict(question, solved, time_limit_s / 4)
+    found = alternatives(solved.menu, solved.matrix, time_limit_s=time_limit_s / 8, stop=stop)
+    ways = [row for i, way in enumerate(found) for row in _rows(i + 1, way, question)]
+    first = _sentence(found[0]) if found else "no remedy found in time"
+    return Result(
+        "explain",
+        "infeasible",
+        EXIT_INFEASIBLE,
+        f"{question.scenario.name}: proved infeasible; {first}",
+        scenario=describe(question),
+        solver={**solver_block(solved), "gap_frac": math.nan},
+        tables={
+            "conflict": Table(("limit", "place", "quarters"), tuple(rows)),
+            "alternatives": Table(ALTERNATIVES, tuple(ways)),
+            "left_out": left_out(built.menu),
+        },
+        inputs=inputs_of(built),
+        warnings=[] if rows else [{"code": "note", "message": WHOLE}],
+    )
+
+
+def with_later(result: Result, found: Sequence[Later], question: Question) -> Result:
+    """The answer with later deadlines as further ways out."""
+    if not found:
+        return result
+    tables = dict(result.tables)
+    old = tables["alternatives"].rows if "alternatives" in tables else ()
+    jobs = [j.id for j in question.scenario.workloads.training]
+    rows = [
+        (len({r[0] for r in old}) + i + 1, f"{x.key} of {x.job}: {x.value}", x.more, x.unit,
+         str(question.tree.place(("workloads", "training", jobs.index(x.job), x.key))), f"USD {money(x.cost_usd)}")
+        for i, x in enumerate(found)
+    ]  # fmt: skip
+    tables["alternatives"] = Table(ALTERNATIVES, (*old, *rows))
+    return replace(result, tables=tables)
+
+
+def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[tuple[Cell, ...]]:
+    """Limits of the user's own among the rows that cannot hold together, one line each."""
+    families: dict[str, list[str]] = defaultdict(list)
+    for row in conflict(solved.matrix, time_limit_s):
+        if parts_of(row)[0] in WORDS:
+            families[family_of(row)].append(row)
+    return [
+        (words_of(rows[0], solved.menu.start)[0], place_of(rows[0], question), len(rows)) for rows in families.values()
+    ]
+
+
+def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
+    """One change a limit: the most that any quarter needs."""
+    best: dict[str, Remedy] = {}
+    for remedy in remedies:
+        family = family_of(remedy.rows[0])
+        if family not in best or remedy.amount > best[family].amount:
+            best[family] = remedy
+    return sorted(best.values(), key=lambda r: -r.amount)
+
+
+def _rows(number: int, way: Alternative, question: Question) -> list[tuple[Cell, ...]]:
+    cost = f"USD {money(way.cost_musd * USD_PER_MUSD)}" if way.cost_musd is not None else "not found in time"
+    return [(number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost) for r in _merged(way.remedies)]
+
+
+def _sentence(way: Alternative) -> str:
+    parts = " and ".join(r.sentence() for r in _merged(way.remedies)[:3])
+    checked = (
+        "with it the model has a plan, up to whole switches" if way.cost_musd is not None else "not verified in time"
+    )
+    return f"smallest change found: {parts} ({checked})"

@@ -1,0 +1,311 @@
+"""Which transceiver or cable joins two ports, from the catalog, by reach and by what was asked for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dcplan.answers.fabric.resolve import Asked
+from dcplan.catalog.schema import Fabric, Optic, Switch
+from dcplan.errors import InputError, Place, Problem
+from dcplan.fabric.floor.lengths import STOCK_M, Lengths
+from dcplan.fabric.media import Medium, pick
+from dcplan.fabric.topology.networks import Network
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.network_parts import MissingError
+from dcplan.provenance import Quantity
+
+LIGHT = ("transceiver",)
+SWAPPED = ("lpo", "lro", "cpo")
+CORD = "mpo12-os2-cord"
+"""Fibre of networks that no family of the catalog describes."""
+SIDES = {"local": ("leaf", "leaf"), "global": ("leaf", "leaf")}
+"""Ends of a dragonfly's links; of all others the tier's name says them."""
+
+
+@dataclass(frozen=True)
+class End:
+    """Transceiver of one end, and links that one carries."""
+
+    row: Optic
+    ports: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a stock length of a tier is cabled with."""
+
+    stock_m: float
+    links: int
+    medium: Medium
+    ends: tuple[End, End] | None
+    """None for a cable that brings its own ends."""
+    cable: Optic | None
+    """Fibre, or the cable itself."""
+    links_each: int = 1
+    """Links that one such cable carries."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Transceivers and fibre that fit the links: a family's, or class parts of the same speeds."""
+
+    node: Optic
+    leaf: Optic
+    fibre: Optic | None
+    family: str | None
+
+
+@dataclass
+class Chosen:
+    """Media of every tier, and what could not be had as asked."""
+
+    tiers: dict[str, list[Choice]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def sides(tier: str) -> tuple[str, str]:
+    """Lower and upper end of a tier's links."""
+    if tier in SIDES:
+        return SIDES[tier]
+    lower, upper = tier.split("-")
+    return lower, upper
+
+
+def fitted(asked: Asked, ledger: Ledger) -> Fitted | None:
+    """Optics of the family asked for, else of one built of the same switch, else class parts at these speeds."""
+    if asked.family:
+        own = _of_family(asked.family, ledger)
+        fits = own.node.rate_gbps.value == asked.link_gbps
+        node = own.node if fits else _class_part(asked.link_gbps, asked.protocol, ledger)
+        return Fitted(node, own.leaf, own.fibre, own.family) if node else None
+    if asked.leaf is None:
+        return None
+    cage = _cage(asked.leaf, asked.link_gbps)
+    rows = [f for f in ledger.catalog.table("fabrics", Fabric).values() if f.protocol == asked.protocol]
+    for family in sorted(rows, key=lambda f: f.leaf != asked.leaf.id if asked.leaf else True):
+        found = _of_family(family, ledger)
+        if (found.node.rate_gbps.value, found.leaf.rate_gbps.value) == (asked.link_gbps, cage):
+            return found
+    node, leaf = (_class_part(rate, asked.protocol, ledger) for rate in (asked.link_gbps, cage))
+    return Fitted(node, leaf, ledger.catalog.find("optics", CORD, Optic), None) if node and leaf else None
+
+
+def _class_part(gbps: float, protocol: str, ledger: Ledger) -> Optic | None:
+    """A transceiver of no maker at a speed."""
+    return next((r for r in _rows(ledger, LIGHT, gbps, protocol) if r.vendor == "industry"), None)
+
+
+def _of_family(family: Fabric, ledger: Ledger) -> Fitted:
+    fibre = _row(ledger, family.fiber) if family.fiber else None
+    return Fitted(_row(ledger, family.node_optic), _row(ledger, family.leaf_optic), fibre, family.id)
+
+
+def tier_choices(asked: Asked, parts: Fitted, found: dict[str, Lengths], network: Network, ledger: Ledger) -> Chosen:
+    """Media of every tier by stock length.
+
+    Raises
+    ------
+    InputError
+        When a length is out of reach of everything the catalog has at that speed.
+    MissingError
+        When a part has no price.
+    """
+    chosen = Chosen()
+    problems: list[Problem] = []
+    for tier, lengths in found.items():
+        near = _near(asked, parts, tier, network, ledger, chosen.notes)
+        most = max(m.reach_m for m, *_ in near)
+        chosen.tiers[tier] = []
+        for i in np.flatnonzero(lengths.counts).tolist():
+            metres = float(STOCK_M[i]) if i < STOCK_M.size else lengths.longest_m
+            # what the family or the wish names comes first; farther parts only for what it does not reach
+            media = near if metres <= most else (_far(asked, parts, tier, ledger) or near)
+            try:
+                best = pick([m for m, *_ in media], metres)
+            except ValueError as error:
+                problems.append(_too_far(asked, tier, metres, str(error), ledger))
+                break
+            medium, ends, cable, each = next(m for m in media if m[0] is best)
+            chosen.tiers[tier].append(Choice(metres, int(lengths.counts[i]), medium, ends, cable, each))
+    if problems:
+        raise InputError(problems)
+    chosen.notes = sorted(set(chosen.notes))
+    return chosen
+
+
+Offer = tuple[Medium, tuple[End, End] | None, Optic | None, int]
+
+
+def _link(asked: Asked, tier: str) -> float:
+    return asked.link_gbps if tier == "node-leaf" else asked.between_gbps
+
+
+def _cage(model: Switch | None, link: float) -> float:
+    return max(model.cage_gbps.value if model and model.cage_gbps else link, link)
+
+
+def _models(asked: Asked) -> dict[str, Switch | None]:
+    return {"leaf": asked.leaf, "spine": asked.spine, "core": asked.core}
+
+
+def _near(asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledger, notes: list[str]) -> list[Offer]:
+    """The family's transceivers, or what was asked for instead."""
+    ends = [_end(asked, parts, tier, side, ledger) for side in sides(tier)]
+    if asked.wish.media in SWAPPED:
+        ends = [_swapped(asked, end, ledger, notes) for end in ends]
+    usual = _both(ends[0], ends[1], parts.fibre)
+    if asked.wish.media == "family" and asked.family:
+        return [usual, *_named(asked, asked.family, tier, ledger)]
+    if asked.wish.media not in ("reach", "aoc"):
+        return [usual]
+    own = _cables(asked, parts, tier, network, ledger)
+    near = own if asked.wish.media == "aoc" else [usual, *own]
+    if not near:
+        notes.append(f"{tier}: no active optical cable fits both ends; transceivers are taken")
+    return near or [usual]
+
+
+def _named(asked: Asked, family: Fabric, tier: str, ledger: Ledger) -> list[Offer]:
+    """Cables that the family names, each filling the cage of the upper end."""
+    upper = _cage(_models(asked).get(sides(tier)[1]), _link(asked, tier))
+    rows = [row for name in family.cables if (row := _row(ledger, name)).rate_gbps.value == upper]
+    return [_own(row, max(round(upper / _link(asked, tier)), 1)) for row in rows]
+
+
+def _end(asked: Asked, parts: Fitted, tier: str, side: str, ledger: Ledger) -> End:
+    """Transceiver that fits the cage of one end."""
+    link = _link(asked, tier)
+    if side == "node":
+        twin = parts.leaf.rate_gbps.value == asked.ports_per_cage * link
+        return End(parts.leaf, asked.ports_per_cage) if asked.ports_per_cage > 1 and twin else End(parts.node, 1)
+    model = _models(asked)[side]
+    cage = _cage(model, link)
+    row = parts.leaf if parts.leaf.rate_gbps.value == cage else _class_part(cage, asked.protocol, ledger)
+    if row is None:
+        msg = f"no {cage:g} Gb/s transceiver for the cages of {model.id if model else side}"
+        raise MissingError(msg)
+    return End(row, max(round(cage / link), 1))
+
+
+def _swapped(asked: Asked, end: End, ledger: Ledger, notes: list[str]) -> End:
+    """The same end in another technology, or as it was where the catalog has none of that speed."""
+    gbps = end.row.rate_gbps.value
+    row = next(iter(_rows(ledger, (asked.wish.media,), gbps, asked.protocol)), None)
+    if row is None or row.price_usd is None:
+        notes.append(f"no {asked.wish.media} of {gbps:g} Gb/s in the catalog: {end.row.id} is kept there")
+        return end
+    return End(row, end.ports)
+
+
+def _far(asked: Asked, parts: Fitted, tier: str, ledger: Ledger) -> list[Offer]:
+    """Transceivers of the same speeds and lanes that reach farther."""
+    usual = [_end(asked, parts, tier, side, ledger) for side in sides(tier)]
+    options = [
+        [
+            End(row, end.ports)
+            for row in _rows(ledger, LIGHT, end.row.rate_gbps.value, asked.protocol)
+            if row.reach_m and row.price_usd and row.lane_gbps == end.row.lane_gbps
+        ]
+        for end in usual
+    ]
+    return [_both(a, b, parts.fibre) for a, b in itertools.product(*options)]
+
+
+def _cables(asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledger) -> list[Offer]:
+    """Cables that bring their ends: one fills the cage of a switch, and splits towards nodes.
+
+    Between switches one of several links needs as many between the same two switches. InfiniBand has no retimed copper.
+    """
+    link = _link(asked, tier)
+    lower, upper = (_cage(_models(asked).get(side), link) for side in sides(tier))
+    each = max(round(upper / link), 1)
+    if tier != "node-leaf" and (lower != upper or each > _parallel_links(network, tier)):
+        return []
+    kinds: tuple[str, ...] = ("aoc",) if asked.wish.media == "aoc" else ("dac", "acc", "aec", "aoc")
+    if asked.protocol == "infiniband":
+        kinds = tuple(k for k in kinds if k != "aec")
+    far_ends = each if tier == "node-leaf" and asked.ports_per_cage != each else 1
+    rows = [r for r in _rows(ledger, kinds, upper, asked.protocol) if r.lane_gbps == parts.leaf.lane_gbps]
+    rows = [r for r in rows if r.split in (None, far_ends)]
+    return [_own(row, each) for row in rows if row.price_usd and row.reach_m]
+
+
+def _parallel_links(network: Network, tier: str) -> int:
+    """Links between the same two switches of a tier, at least."""
+    if tier != "leaf-spine" or network.wiring is None:
+        return 1
+    return min(network.plan.leaf_up // pod.spines for pod in network.wiring.pods)
+
+
+def _rows(ledger: Ledger, kinds: Sequence[str], gbps: float, protocol: str) -> list[Optic]:
+    return [
+        row
+        for row in ledger.catalog.table("optics", Optic).values()
+        if row.kind in kinds and row.rate_gbps.value == gbps and (not row.protocols or protocol in row.protocols)
+    ]
+
+
+def _both(lower: End, upper: End, fibre: Optic | None) -> Offer:
+    """Transceivers at both ends, and the fibre."""
+    ends = (lower, upper)
+    prices = [[x / end.ports for x in _price(end.row)] for end in ends]
+    low, value, high = (sum(column) for column in zip(*prices, strict=True))
+    kw = sum(power(end.row) / end.ports for end in ends)
+    reach = min(end.row.reach_m.value if end.row.reach_m else 0.0 for end in ends)
+    per_m = fibre.usd_per_m.value if fibre and fibre.usd_per_m else 0.0
+    value += fibre.price_usd.value if fibre and fibre.price_usd else 0.0
+    name = upper.row.id if lower.row is upper.row else f"{lower.row.id} + {upper.row.id}"
+    return Medium(name, upper.row.kind, reach, value, low, high, kw, per_m), ends, fibre, 1
+
+
+def _own(row: Optic, each: int) -> Offer:
+    low, value, high = (u / each for u in _price(row))
+    reach = row.reach_m.value if row.reach_m else 0.0
+    return Medium(row.id, row.kind, reach, value, low, high, power(row) / each), None, row, each
+
+
+def _price(row: Optic) -> tuple[float, float, float]:
+    if row.price_usd is None:
+        msg = f"no value for optics.{row.id}.price_usd"
+        raise MissingError(msg)
+    low, high = row.price_usd.bounds
+    return low, row.price_usd.value, high
+
+
+def power(row: Optic) -> float:
+    """Power of one transceiver, or of a cable with both ends. [kW]"""
+    figure: Quantity | None = row.max_kw or row.typical_kw
+    if figure is None:
+        msg = f"no value for optics.{row.id}.max_kw"
+        raise MissingError(msg)
+    return figure.value
+
+
+def _row(ledger: Ledger, name: str) -> Optic:
+    row = ledger.catalog.find("optics", name, Optic)
+    if row is None:
+        msg = f"optic {name} is not in the catalog"
+        raise MissingError(msg)
+    return row
+
+
+def _too_far(asked: Asked, tier: str, metres: float, cause: str, ledger: Ledger) -> Problem:
+    """No medium reaches: name a lower speed of the same switch that does, or the length that works."""
+    speed = _link(asked, tier)
+    ports = {float(p) for p in asked.leaf.ports} if asked.leaf else set()
+    slower = [
+        (row.rate_gbps.value, row.id)
+        for row in ledger.catalog.table("optics", Optic).values()
+        if row.kind in LIGHT and row.reach_m and row.reach_m.value >= metres and row.price_usd
+        and row.rate_gbps.value < speed and row.rate_gbps.value in ports
+    ]  # fmt: skip
+    if tier != "node-leaf" and slower:
+        works, part = max(slower)
+        mend = f"--uplink-gbps {works:g} works: {part} reaches {metres:g} m"
+    else:
+        mend = "bring the ends nearer: --leaf-at unit or rack, a larger --racks-per-row, a shorter --length-m"
+    return Problem("DC053", f"{tier} at {speed:g} Gb/s: {cause}", Place("fabric"), help=mend)

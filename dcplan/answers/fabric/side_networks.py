@@ -1,0 +1,170 @@
+"""Storage, in-band and out-of-band networks sized and priced beside a compute fabric."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dcplan.answers.fabric.bom import SWITCH_UNITS
+from dcplan.answers.fabric.design import nodes_per_rack
+from dcplan.answers.fabric.resolve import Asked
+from dcplan.catalog.schema import Fabric, Optic, Switch
+from dcplan.fabric.bom import cages
+from dcplan.fabric.side_networks import Side, in_band, out_of_band, storage
+from dcplan.fabric.topology.networks import Network
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.network_parts import MissingError, parts_of
+from dcplan.provenance import Quantity, Status
+from dcplan.result import Cell, Metric, Table
+
+IN_BAND, IN_BAND_GBPS = "sn4600c", 100
+OUT_OF_BAND, OUT_OF_BAND_GBPS = "sn2201", 1
+IN_BAND_CABLE = "mfs1s00-aoc"
+"""Switches and cable of the H100 SuperPOD's management networks (RA-11333-001 V11, table 8)."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A side network with its switch, price and power; None where a part has no price."""
+
+    name: str
+    model: str
+    side: Side
+    transceivers: int
+    usd: float | None
+    kw: float | None
+    rack_units: float = 0.0
+
+
+STORAGE = {"infiniband": "qm9700", "ethernet": "tomahawk5-box"}
+"""Switches of a storage network whose links the compute switches do not have."""
+
+
+def sides(asked: Asked, network: Network, notes: list[str], ledger: Ledger) -> list[Priced]:
+    """The three side networks of the nodes; what cannot be sized is noted."""
+    found = []
+    for size, name in ((_storage, "storage"), (_in_band, "in-band")):
+        try:
+            found.append(size(asked, ledger))
+        except ValueError:
+            notes.append(f"the {name} network would need more tiers than are sized: it is left out")
+    switches = network.counts.switches + sum(p.side.switches for p in found)
+    return [*found, _out_of_band(asked, switches, ledger)]
+
+
+def _p(ledger: Ledger, key: str) -> float:
+    return ledger.parameter("network", key)
+
+
+def _storage(asked: Asked, ledger: Ledger) -> Priced:
+    """Of the compute leaf where it has ports of the storage rate, else of a switch of the same protocol."""
+    nodes, gbps = asked.attached.nodes, _p(ledger, "storage-link-gbps")
+    row = asked.leaf
+    if row is None or f"{gbps:g}" not in row.ports:
+        name = STORAGE.get(asked.protocol, STORAGE["ethernet"])
+        row = ledger.catalog.get("switches", ledger.text("fabric.storage_switch", name, Status.DEFAULT), Switch)
+    radix = row.ports[f"{gbps:g}"]
+    side = storage(
+        nodes,
+        round(_p(ledger, "storage-links-per-node")),
+        max(min(asked.ports.nodes_per_su, nodes), radix // 2),
+        radix,
+        _p(ledger, "storage-node-oversubscription"),
+        math.ceil(_p(ledger, "storage-target-ports-per-node") * nodes - 1e-9),
+        round(_p(ledger, "storage-leaves-per-su")),
+    )
+    units = (row.rack_units.value if row.rack_units else SWITCH_UNITS) * side.switches
+    family = next(
+        (
+            f
+            for f in ledger.catalog.table("fabrics", Fabric).values()
+            if f.protocol == row.protocol and f.rate_gbps.value == gbps and f.planes == 1
+        ),
+        None,
+    )
+    if family is None:
+        return Priced("storage", row.id, side, 0, None, None, units)
+    try:
+        parts = parts_of(ledger, family, (row.id, row.id, row.id), gbps)
+    except MissingError:
+        return Priced("storage", row.id, side, 0, None, None, units)
+    ports = parts.leaf_optic_ports
+    # cables to storage bring their own ends
+    switch_ends = cages(side.fills.leaf, ports, ports) + cages(side.fills.spine, ports, ports)
+    switch_ends -= math.ceil(side.other_links / ports)
+    usd = side.switches * parts.leaf_usd + switch_ends * parts.leaf_optic_usd + side.node_links * parts.node_optic_usd
+    usd += (side.node_links + side.between_links) * parts.cable_usd
+    kw = side.switches * parts.leaf_kw + switch_ends * parts.leaf_optic_kw + side.node_links * parts.node_optic_kw
+    return Priced("storage", row.id, side, switch_ends + side.node_links, usd, kw, units)
+
+
+def _in_band(asked: Asked, ledger: Ledger) -> Priced:
+    row = ledger.catalog.get("switches", IN_BAND, Switch)
+    ledger.text("fabric.in_band_switch", row.id, Status.DEFAULT)
+    side = in_band(
+        asked.attached.nodes,
+        round(_p(ledger, "in-band-links-per-node")),
+        round(_p(ledger, "in-band-other-links")),
+        row.ports[str(IN_BAND_GBPS)],
+        round(_p(ledger, "in-band-uplinks-per-leaf")),
+        round(_p(ledger, "in-band-peer-links")),
+        round(_p(ledger, "in-band-cores")),
+    )
+    cable = ledger.catalog.get("optics", IN_BAND_CABLE, Optic)
+    links = side.node_links + side.other_links + side.between_links
+    return _plain("in-band", row, side, links, cable.price_usd, f"optics.{cable.id}.price_usd", ledger)
+
+
+def _out_of_band(asked: Asked, switches: int, ledger: Ledger) -> Priced:
+    row = ledger.catalog.get("switches", OUT_OF_BAND, Switch)
+    ledger.text("fabric.out_of_band_switch", row.id, Status.DEFAULT)
+    each = nodes_per_rack(asked, ledger)
+    racks = math.ceil(asked.attached.nodes / each)
+    managed = round(_p(ledger, "oob-ports-per-node"))
+    strips = round(_p(ledger, "pdus-per-node-rack"))
+    others = switches + round(_p(ledger, "management-servers"))
+    network_racks = math.ceil(switches / _p(ledger, "network-rack-units"))
+    ports = asked.attached.nodes * managed + racks * strips + others
+    ports += network_racks * round(_p(ledger, "pdus-per-network-rack"))
+    side = out_of_band(
+        ports,
+        asked.attached.nodes * managed + racks * strips,
+        racks,
+        each * managed + strips,
+        row.ports[str(OUT_OF_BAND_GBPS)],
+        round(_p(ledger, "oob-node-racks-per-switch")),
+        round(_p(ledger, "oob-uplinks-per-switch")),
+    )
+    copper = Quantity(value=_p(ledger, "copper-patch-usd"))
+    return _plain("out-of-band", row, side, ports, copper, "", ledger)
+
+
+def _plain(name: str, row: Switch, side: Side, links: int, cable: Quantity | None, key: str, ledger: Ledger) -> Priced:
+    """Switches at their typical power and cables that bring their own ends."""
+    if row.price_usd is None or row.typical_kw is None or cable is None:
+        return Priced(name, row.id, side, 0, None, None)
+    price = ledger.take(f"switches.{row.id}.price_usd", row.price_usd)
+    kw = ledger.take(f"switches.{row.id}.typical_kw", row.typical_kw)
+    each = ledger.take(key, cable) if key else cable.value
+    units = (row.rack_units.value if row.rack_units else SWITCH_UNITS) * side.switches
+    return Priced(name, row.id, side, 0, side.switches * price + links * each, side.switches * kw, units)
+
+
+def table(found: list[Priced]) -> Table:
+    """One row a side network."""
+    counts = ("leaf", "spine", "core", "node_links", "other_links", "links_between", "transceivers")
+    columns = ("network", "switch", *counts, "power_kw", "usd")
+    rows: list[tuple[Cell, ...]] = []
+    for p in found:
+        s = p.side
+        links = (s.node_links, s.other_links, s.between_links)
+        rows.append((p.name, p.model, s.leaf, s.spine, s.core, *links, p.transceivers, p.kw, p.usd))
+    return Table(columns, tuple(rows))
+
+
+def metrics(found: list[Priced]) -> dict[str, Metric]:
+    """Switches of each side network."""
+    return {
+        f"{p.name.replace('-', '_')}.switches": Metric(p.side.switches, "", f"Switches of the {p.name} network")
+        for p in found
+    }

@@ -1,0 +1,110 @@
+"""Whether a cooling option can hold a system: heat of a rack by path, and the coolant's temperature."""
+
+from __future__ import annotations
+
+from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.catalog.schema import CoolingOption, Parameter, System
+from dcplan.facility.racks import RACK_UNITS, Fit, RackLimits, nodes_per_rack, split_heat_kw
+from dcplan.inputs.log import Ledger
+
+UNLIMITED = float("inf")
+
+
+def holds(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> list[tuple[str, str]]:
+    """What the option cannot hold, each with what would; nothing where no system is named.
+
+    A rack of the system must fit its heat by path; the coolant must reach the system no warmer than it allows on the
+    design day, as far as the option has no chillers.
+    """
+    found: list[tuple[str, str]] = []
+    found += _balance(option, ask)
+    most = warmest_c(option, ledger)
+    if most is not None and ask.supply_c is not None and ask.supply_c > most:
+        found.append(
+            (
+                f"{ask.supply_c:g} C of water for {option.id}, which cools air with {most:g} C at most",
+                "a lower --supply-c",
+            )
+        )
+    if ask.system is not None:
+        found += _rack(option, ask.system, ledger)
+        found += _temperature(option, ask, ask.system, ledger)
+    return found
+
+
+def _balance(option: CoolingOption, ask: FacilityAsk) -> list[tuple[str, str]]:
+    """Heat of the whole hall by path against what the option is built for."""
+    air = ask.air_frac(option) if option.model in ("tower", "dry") else 1.0
+    if "liquid" not in option.accepts or option.room_air_frac is None:
+        return []
+    paths = (("air", air, option.air_share_frac.value), ("liquid", 1.0 - air, option.liquid_share_frac.value))
+    return [
+        (f"{share:.0%} of the heat goes into {path}, {option.id} carries {most:.0%}", "another option, or --compare")
+        for path, share, most in paths
+        if share > most + 1e-9
+    ]
+
+
+def _rack(option: CoolingOption, system: System, ledger: Ledger) -> list[tuple[str, str]]:
+    if not set(system.cooling_modes) & set(option.accepts):
+        modes, accepts = ", ".join(system.cooling_modes), ", ".join(option.accepts)
+        return [(f"{system.id} is cooled by {modes}, {option.id} takes {accepts}", "dcplan facility --compare")]
+    if system.rated_kw is None:
+        return []
+    rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
+    fit = fit_of(option, system, None, rated, ledger)
+    return [] if fit.nodes else [(f"{system.id}: {fit.reason}", "an option with more heat a rack, or --compare")]
+
+
+def fit_of(option: CoolingOption, system: System, rack_kw: float | None, rated_kw: float, ledger: Ledger) -> Fit:
+    """Nodes of a system in a rack that the option cools, with the limit that counts."""
+    frac = system.liquid_frac.value if system.liquid_frac and "liquid" in system.cooling_modes else 0.0
+    air, liquid = split_heat_kw(rated_kw, frac, liquid_cooled_hall="liquid" in option.accepts)
+    limits = RackLimits(
+        UNLIMITED if rack_kw is None else rack_kw,
+        ledger.take(f"cooling.{option.id}.air_rack_kw_max", option.air_rack_kw_max),
+        ledger.take(f"cooling.{option.id}.liquid_rack_kw_max", option.liquid_rack_kw_max),
+        # a rack-scale system brings its own rack
+        rack_units=UNLIMITED if system.racks else RACK_UNITS,
+    )
+    units = None if system.racks or system.rack_units is None else system.rack_units.value
+    weight = system.weight_kg.value if system.weight_kg else None
+    return nodes_per_rack(limits, rated_kw, air, liquid, weight, units)
+
+
+def _temperature(option: CoolingOption, ask: FacilityAsk, system: System, ledger: Ledger) -> list[tuple[str, str]]:
+    """Coolant on the design day; towers have chillers behind them, dry coolers nothing."""
+    limit = system.coolant_supply_max_c
+    if limit is None or option.model is None or "liquid" not in option.accepts:
+        return []
+    most = ledger.take(f"systems.{system.id}.coolant_supply_max_c", limit)
+    approach = ledger.parameter("facility", "cdu-approach-k")
+    set_c = ask.setting(option, ledger).supply_c or 0.0
+    coolant = max(set_c, dry_supply_c(option, ask, ledger) or 0.0) + approach
+    if coolant <= most + 1e-9:
+        return []
+    cause = (
+        f"{coolant:.1f} C of coolant on the design day ({coolant - approach:.1f} C of facility water and {approach:g} "
+        f"K of the distribution unit), {system.id} takes {most:g} C at most"
+    )
+    return [
+        (
+            cause,
+            "direct-liquid-tower, whose chillers hold the supply" if option.model == "dry" else "a lower --supply-c",
+        )
+    ]
+
+
+def dry_supply_c(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> float | None:
+    """Facility water that sprayed dry coolers reach on the design day; None for other options."""
+    weather = ask.where.climate
+    if option.model != "dry" or weather is None:
+        return None
+    return weather.design_wet_c + ledger.parameter("facility", "spray-approach-k")
+
+
+def warmest_c(option: CoolingOption, ledger: Ledger) -> float | None:
+    """Warmest water that an option may be asked for: air handlers and doors need water below the air they cool."""
+    if option.model is None or "liquid" in option.accepts or option.supply is None:
+        return None
+    return ledger.catalog.get("facility", option.supply, Parameter).value.bounds[1]

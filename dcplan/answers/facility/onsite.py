@@ -1,0 +1,138 @@
+"""On-site and bridging power of a hall: what serves each hour, what it costs, when it can be there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dcplan.answers.common.catalog_rows import named
+from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.catalog.schema import OnsitePower
+from dcplan.errors import InputError, Place, Problem
+from dcplan.facility.dispatch import Array, Battery, Source, dispatch
+from dcplan.inputs.cooling import Performance
+from dcplan.inputs.energy import running_usd_per_mwh
+from dcplan.inputs.log import Ledger
+from dcplan.result import Cell, Metric, Table
+
+HOURS, DAY_HOURS, QUARTERS = 8760, 24, 4
+KG_PER_T, KW_PER_MW = 1000.0, 1000.0
+WINDOW_HOURS = 4
+"""Length of one interruption."""
+COLUMNS = ("source", "mw", "mwh", "load_frac", "usd_per_mwh", "capex_usd", "fixed_usd_per_year", "carbon_t",
+           "lead_quarters")  # fmt: skip
+
+
+def onsite(
+    ask: FacilityAsk,
+    found: Performance,
+    chosen: Mapping[str, float],
+    utility_mw: float | None,
+    interruptible_h: float,
+    ledger: Ledger,
+) -> tuple[Table, dict[str, Metric]]:
+    """Dispatch the hall's load over a year of grid and on-site sources.
+
+    The load is IT power times the quarter's PUE; least loads of engines are not held. Where the utility's power is left
+    out, it is the design day's peak. Interruptions of the grid come as windows of four hours on the first days of the
+    third quarter, the tightest season of most grids.
+
+    Raises
+    ------
+    InputError
+        When a source is unknown, an amount out of range, or no tariff is known for the grid.
+    """
+    rows = {name: _row(name, mw, ledger) for name, mw in chosen.items()}
+    peak = found.peak_pue * ask.it_mw
+    utility_mw = peak if utility_mw is None else utility_mw
+    load = _load(ask, found)
+    grid_price = ask.where.site.usd_per_kwh if ask.where.site else None
+    sources, batteries, grid_known = [], [], True
+    if utility_mw > 0:
+        if grid_price is None:
+            cause = "the grid's tariff is known of catalog sites alone"
+            raise InputError([Problem("DC060", cause, Place("--utility-mw"), help="--site")])
+        carbon = ask.where.site.grid_g_per_kwh if ask.where.site else None
+        grid_known = carbon is not None
+        price = ledger.take(f"sites.{ask.where.name}.usd_per_kwh", grid_price) * KW_PER_MW
+        grid = _grid(utility_mw, interruptible_h)
+        sources.append(Source("grid", grid, price, carbon.value if carbon else 0.0))
+    for name, mw in chosen.items():
+        row = rows[name]
+        if row.kind == "battery":
+            hours, trip = (_taken(row, key, ledger) for key in ("hours", "round_trip_frac"))
+            batteries.append(Battery(mw, mw * hours, trip))
+        else:
+            sources.append(Source(name, mw, running_usd_per_mwh(row, ledger), _taken(row, "g_co2_per_kwh", ledger)))
+    both = _together(batteries)
+    result = dispatch(load, sources, both)
+    table = _table(sources, rows, chosen, result.mwh, ledger, grid_known=grid_known)
+    late = max((row.lead_quarters for row in rows.values()), default=0)
+    return table, {
+        "onsite.energy_usd_per_year": Metric(result.usd, "USD", "Fuel, variable cost and grid energy of a year"),
+        "onsite.carbon_t": Metric(result.t_co2 if grid_known else None, "t", "Operational, of that energy"),
+        "onsite.short_mwh": Metric(result.short_mwh, "MWh", "Load that nothing serves"),
+        "onsite.peak_load_mw": Metric(float(load.max()), "MW", "Highest mean load of a quarter, the dispatch's own"),
+        "onsite.peak_margin_mw": Metric(
+            utility_mw + sum(mw for name, mw in chosen.items() if rows[name].kind != "battery") - peak,
+            "MW",
+            "Grid when it is there, and sources, less the design day's peak; batteries left out",
+        ),
+        "onsite.time_to_power_quarters": Metric(late, "quarters", "Until the last source can be there"),
+    }
+
+
+def _row(name: str, mw: float, ledger: Ledger) -> OnsitePower:
+    row = named(ledger.catalog, "onsite", name, OnsitePower, "--onsite")
+    return row
+
+
+def _taken(row: OnsitePower, key: str, ledger: Ledger) -> float:
+    return ledger.take(f"onsite.{row.id}.{key}", getattr(row, key))
+
+
+def _load(ask: FacilityAsk, found: Performance) -> Array:
+    """Load by hour: the quarter's PUE, the year's where quarters are not known. [MW]"""
+    it_mw = ask.it_mw * ask.load
+    pues = [pue for pue, _ in found.quarters] or [found.pue.value] * QUARTERS
+    return np.repeat(np.array(pues) * it_mw, HOURS // QUARTERS)
+
+
+def _grid(mw: float, interruptible_h: float) -> Array:
+    grid = np.full(HOURS, mw)
+    hours = int(np.ceil(interruptible_h))
+    for day, gone in enumerate(range(0, hours, WINDOW_HOURS)):
+        start = HOURS // QUARTERS * 2 + day * DAY_HOURS
+        grid[start : start + min(WINDOW_HOURS, hours - gone)] = 0.0
+    return grid
+
+
+def _together(batteries: list[Battery]) -> Battery | None:
+    if not batteries:
+        return None
+    mwh = sum(b.mwh for b in batteries)
+    trip = sum(b.mwh * b.round_trip_frac for b in batteries) / mwh
+    return Battery(sum(b.mw for b in batteries), mwh, trip)
+
+
+def _table(
+    sources: list[Source], rows: Mapping[str, OnsitePower], chosen: Mapping[str, float], mwh: Mapping[str, float],
+    ledger: Ledger, *, grid_known: bool,
+) -> Table:  # fmt: skip
+    """``grid_known``: the carbon of the grid has a figure."""
+    cells: list[tuple[Cell, ...]] = []
+    prices = {s.name: s for s in sources}
+    names = (["grid"] if "grid" in prices else []) + list(chosen)
+    for name in names:
+        row, source = rows.get(name), prices.get(name)
+        mw = chosen[name] if row else float(np.max(prices[name].mw))
+        energy = mwh.get(name)
+        each = [_taken(row, key, ledger) for key in ("capex_usd_per_kw", "fixed_usd_per_kw_year")] if row else None
+        capex, fixed = (x * mw * KW_PER_MW for x in each) if each else (None, None)
+        used = energy / (mw * HOURS) if energy is not None and mw else None
+        carbon = source.kg_co2_per_mwh * energy / KG_PER_T if source and energy is not None else None
+        carbon = carbon if grid_known or name != "grid" else None
+        lead = row.lead_quarters if row else None
+        cells.append((name, mw, energy, used, source.usd_per_mwh if source else None, capex, fixed, carbon, lead))
+    return Table(COLUMNS, tuple(cells))

@@ -1,0 +1,90 @@
+"""Racks of a hall: nodes in each, how many, and where they stand."""
+
+from __future__ import annotations
+
+import math
+
+from dcplan.answers.facility.feasibility import fit_of
+from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.catalog.schema import CoolingOption
+from dcplan.errors import InputError, Place, Problem
+from dcplan.facility.floor import area_m2, line_up, rows_of
+from dcplan.inputs.log import Ledger
+from dcplan.result import Cell, Metric, Table
+
+COMPUTE, NETWORK, CDU = "compute", "network and storage", "cdu"
+KW_PER_MW = 1000.0
+
+
+def floor_tables(
+    option: CoolingOption, ask: FacilityAsk, rack_kw: float | None, cdus: int, ledger: Ledger
+) -> tuple[dict[str, Table], dict[str, Metric]]:
+    """Kinds of racks, and the line-up of every row.
+
+    Compute racks take IT power less the share of network and storage; distribution units stand in rows, one position
+    each. Pods come whole.
+
+    Raises
+    ------
+    InputError
+        When no node fits a rack.
+    """
+    system = ask.system
+    if system is None or system.rated_kw is None:
+        return {}, {}
+    rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
+    fit = fit_of(option, system, rack_kw, rated, ledger)
+    if not fit.nodes:
+        raise InputError(
+            [Problem("DC061", f"{system.id}: {fit.reason}", Place("--rack-kw"), help="a larger --rack-kw")]
+        )
+    nodes = 1 if system.racks else min(fit.nodes, system.nodes_per_rack or fit.nodes)
+    share = ledger.parameter("facility", "network-storage-share")
+    other_kw = ledger.parameter("facility", "network-storage-rack-kw")
+    it_kw = ask.it_mw * KW_PER_MW
+    count = math.floor(it_kw * (1.0 - share) / (rated * nodes) + 1e-9)
+    count -= count % max(system.racks, 1)  # a pod comes whole
+    other = math.ceil(it_kw * share / other_kw - 1e-9)
+    per_row = int(ledger.parameter("network", "racks-per-row"))
+    racks = {COMPUTE: count, NETWORK: other, CDU: cdus}
+    rows = rows_of(racks, per_row)
+    high = None if system.racks or system.rack_units is None else system.rack_units.value
+    limit = fit.reason if nodes == fit.nodes else f"{nodes} in the vendor's reference design; {fit.reason}"
+    kinds: list[tuple[Cell, ...]] = [
+        (COMPUTE, count, system.id, nodes, rated * nodes, high, "a rack-scale system" if system.racks else limit),
+        (NETWORK, other, None, None, other_kw, None, None),
+        (CDU, cdus, None, None, None, None, None),
+    ]
+    pitches = [ledger.parameter("network", key) for key in ("rack-pitch-m", "row-pitch-m")]
+    margin = ledger.parameter("facility", "floor-margin-m")
+    area = area_m2(len(rows), per_row, pitches[0], pitches[1], margin)
+    tables = {
+        "racks_of": Table(
+            ("kind", "racks", "system", "nodes_per_rack", "rack_kw", "node_units", "limit"),
+            tuple(k for k in kinds if k[1]),
+        ),
+        "floor": Table(
+            ("row", "racks", "line_up"),
+            tuple((i + 1, sum(r.values()), _words(line_up(r, CDU, NETWORK))) for i, r in enumerate(rows)),
+        ),
+    }
+    return tables, {
+        "floor.racks": Metric(sum(racks.values()), "", "Rack positions of the hall"),
+        "floor.rows": Metric(len(rows), "", "Rows of racks"),
+        "floor.area_m2": Metric(area, "m2", "White space: rows, aisles and the way round them"),
+        "floor.kw_per_m2": Metric(it_kw / area, "kW/m2", "IT power built for over it"),
+        "floor.accelerators": Metric(
+            count // max(system.racks, 1) * nodes * system.accelerators, "", "Accelerators that the hall holds"
+        ),
+    }
+
+
+def _words(kinds: tuple[str, ...]) -> str:
+    """Runs of equal racks."""
+    runs: list[tuple[str, int]] = []
+    for kind in kinds:
+        if runs and runs[-1][0] == kind:
+            runs[-1] = (kind, runs[-1][1] + 1)
+        else:
+            runs.append((kind, 1))
+    return ", ".join(f"{n} {kind}" for kind, n in runs)

@@ -1,0 +1,132 @@
+"""What ``dcplan facility`` is asked: place and weather, cooling, load, system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dcplan.answers.common.catalog_rows import named
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import CoolingOption, PueRow, Site, System
+from dcplan.catalog.weather import bins, read_epw
+from dcplan.errors import InputError, Place, Problem
+from dcplan.facility.climate import Climate, climate
+from dcplan.facility.moist import wet_bulb_c
+from dcplan.facility.pue import size_class
+from dcplan.inputs.cooling import Setting, weather_at, weather_of
+from dcplan.inputs.log import Ledger
+
+BIN_C = 1.0
+POOLED = "all"
+"""Zone of the rows of all zones together."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place with its weather."""
+
+    name: str
+    zone: str | None
+    climate: Climate | None
+    """None in zones that are tabulated and have no weather."""
+    site: Site | None
+
+
+@dataclass(frozen=True)
+class FacilityAsk:
+    """One hall at one place."""
+
+    where: Where
+    it_mw: float
+    load: float
+    system: System | None
+    supply_c: float | None
+    liquid_frac: float | None
+    other_frac: float = 0.0
+    """Share of IT power in racks of network and storage, which air cools."""
+
+    @property
+    def size(self) -> str:
+        """Size class of the hall."""
+        return size_class(self.it_mw)
+
+    def setting(self, option: CoolingOption, ledger: Ledger, supply_c: float | None = None) -> Setting:
+        """The option at this place; ``supply_c`` overrides the facility water.
+
+        Where a liquid-cooled system is named and no temperature, the water is what the option's usual coolant needs:
+        the catalog's coolant supply less the distribution unit's approach.
+        """
+        given = self.supply_c if supply_c is None else supply_c
+        usual = option.coolant_supply_c
+        if given is None and usual and option.model and self.system and self.system.coolant_supply_max_c:
+            coolant = ledger.take(f"cooling.{option.id}.coolant_supply_c", usual)
+            given = coolant - ledger.parameter("facility", "cdu-approach-k")
+        w = self.where
+        return Setting(w.name, w.zone, w.climate, self.size, self.air_frac(option), self.load, given)
+
+    def air_frac(self, option: CoolingOption) -> float:
+        """Share of heat that room fans move: none through a door or tank, else network, storage and racks' air."""
+        usual = option.room_air_frac.value if option.room_air_frac else 1.0
+        if usual in (0.0, 1.0):
+            return usual
+        if self.system and "liquid" not in self.system.cooling_modes:
+            return 1.0
+        own = self.system.liquid_frac.value if self.system and self.system.liquid_frac else None
+        liquid = own if self.liquid_frac is None else self.liquid_frac
+        return usual if liquid is None else 1.0 - (1.0 - self.other_frac) * liquid
+
+
+def where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog) -> Where:
+    """Weather of a site, a climate zone's city, or a file.
+
+    Raises
+    ------
+    InputError
+        When none or several are named, a name is unknown, or a site has no weather.
+    """
+    given = [flag for flag, value in (("--site", site), ("--climate-zone", zone), ("--epw", epw)) if value]
+    if len(given) != 1:
+        cause = f"one of --site, --climate-zone and --epw is needed, {len(given)} are given"
+        raise InputError([Problem("DC060", cause, Place("facility"))])
+    if epw:
+        weather = _from_file(Path(epw))
+        return Where(weather.place, None, weather, None)
+    if zone:
+        key = f"zone-{zone.upper()}"
+        tabulated = {row.zone for row in catalog.table("pue", PueRow).values()}
+        if key not in bins() and zone.upper() in tabulated - {POOLED}:
+            return Where(key, zone.upper(), None, None)
+        return Where(key, zone.upper(), _from_bins(key), None)
+    row = named(catalog, "sites", site or "", Site, "--site")
+    found = weather_at(row)
+    if found is None:
+        cause = f"{row.id} has no weather in the catalog, nor has its zone {row.climate_zone or '(unknown)'}"
+        raise InputError(
+            [Problem("DC060", cause, Place("--site"), help="--climate-zone, or --epw with a weather file")]
+        )
+    return Where(row.id, row.climate_zone, found, row)
+
+
+def _from_bins(key: str) -> Climate:
+    found = weather_of(key, None, None)
+    if found is None:
+        zones = sorted(k.removeprefix("zone-") for k in bins() if k.startswith("zone-"))
+        cause = f"no weather of {key.removeprefix('zone-')}: zones with weather are {', '.join(zones)}"
+        raise InputError([Problem("DC060", cause, Place("--climate-zone"))])
+    return found
+
+
+def _from_file(file: Path) -> Climate:
+    """An hourly file, gathered into bins of 1 K."""
+    weather = read_epw(file)
+    dry = np.array(weather.dry_c)
+    try:
+        wet = wet_bulb_c(dry, np.minimum(np.array(weather.humidity_frac), 1.0), np.array(weather.pressure_pa))
+    except ValueError as error:
+        raise InputError([Problem("DC060", str(error), Place(str(file)))]) from error
+    triples = np.stack([np.array(weather.quarter, dtype=float), np.rint(dry / BIN_C), np.rint(wet / BIN_C)])
+    unique, hours = np.unique(triples, axis=1, return_counts=True)
+    quarter, dry_bin, wet_bin = unique
+    return climate(weather.place, quarter.astype(np.int64), dry_bin * BIN_C, wet_bin * BIN_C, hours.astype(float))

@@ -1,0 +1,1 @@
+"""The ``import`` verb, one file a kind."""

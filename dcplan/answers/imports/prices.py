@@ -1,0 +1,306 @@
+"""``dcplan import --kind prices``: a user's price list of rented instances as a catalog overlay."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dcplan.answers.imports.csv_rows import Line, Refused, accelerator_of, date_of, number, read_lines, refused_table
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.schema import Offer
+from dcplan.catalog.schema.market import TERMS
+from dcplan.catalog.yaml12 import dump
+from dcplan.errors import EXIT_INPUT, EXIT_OK, InputError, Place, Problem
+from dcplan.provenance import first_day
+from dcplan.result import Metric, Result, Table
+
+PRICES = {
+    "on_demand_usd_h": "on-demand",
+    "reserved_1yr_usd_h": "reserved-1y",
+    "reserved_3yr_usd_h": "reserved-3y",
+    "spot_usd_h": "spot",
+    "capacity_block_usd_h": "capacity-block",
+}
+"""Column -> term."""
+NEEDED = ("provider", "instance_sku", "accelerator", "accel_count", "price_basis", "date")
+COLUMNS = (
+    "provider", "instance_sku", "accelerator", "accel_count", "region", *PRICES, "price_basis", "network_gbps", "date",
+    "source_url", "via", "quote_or_note",
+)  # fmt: skip
+PROVIDERS = {
+    "amazon web services": "aws", "amazon": "aws", "microsoft azure": "azure", "microsoft": "azure",
+    "google cloud": "gcp", "google": "gcp", "oracle cloud": "oci", "oracle": "oci", "lambda labs": "lambda",
+}  # fmt: skip
+"""What price lists call a provider -> its key in the catalog."""
+EACH = ("per gpu", "per chip", "per accelerator")
+"""Bases of a price for one accelerator."""
+MOST_COUNT, MOST_GBPS = 100_000, 1e6
+MOST_OVERLAY = 8_000_000
+"""Bytes of a catalog file that the loader reads."""
+WHOLE_NODE = 4
+"""Accelerators from which a new instance with a network figure counts as a whole node."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A row that was taken: the offer it prices and its prices for the whole instance."""
+
+    line: int
+    offer: str
+    provider: str
+    sku: str
+    accelerator: str
+    count: int
+    region: str
+    network_gbps: float | None
+    usd_per_h: Mapping[str, float]
+    as_of: str
+    source: Mapping[str, str]
+
+
+def import_prices(
+    path: Path, *, catalogs: tuple[Path, ...] = (), fx: Mapping[str, float] | None = None
+) -> tuple[Result, str]:
+    """Read a price list; the answer says what became of every row, the text is the overlay's YAML.
+
+    Each row is used or refused with the reason. Prices of an instance that the catalog knows replace the catalog's of
+    the same term; terms that the list does not have stay.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, or lacks a column.
+    """
+    catalog = load_catalog(catalogs)
+    taken: list[Priced] = []
+    refused: list[Refused] = []
+    for line in read_lines(path, NEEDED, COLUMNS):
+        found = _row(line, catalog, path, fx or {})
+        if isinstance(found, Priced):
+            taken.append(found)
+        else:
+            what = " ".join(x for x in (line.text("provider"), line.text("instance_sku")) if x)
+            refused.append(Refused(line.number, what, found))
+    taken = _distinct(taken, catalog)
+    taken, double = _latest(taken)
+    refused = sorted((*refused, *double), key=lambda r: r.number)
+    text = dump({"cloud": _offers(taken, catalog)})
+    if len(text.encode()) > MOST_OVERLAY:
+        cause = f"an overlay of {len(text) / 1e6:.0f} MB: at most {MOST_OVERLAY / 1e6:.0f} MB are read; split the list"
+        raise InputError([Problem("DC006", cause, Place(str(path)))])
+    serves = {row["id"]: row.get("kind") for row in _offers(taken, catalog)}
+    rows = tuple(
+        (
+            p.line,
+            p.offer,
+            p.region,
+            p.accelerator,
+            p.count,
+            term,
+            usd,
+            usd / p.count,
+            p.as_of,
+            "no: not a whole node with a network figure" if serves.get(p.offer) == "partial" else "yes",
+        )
+        for p in taken
+        for term, usd in p.usd_per_h.items()
+    )
+    columns = ("line", "offer", "region", "accelerator", "accelerators", "term", "usd_per_h",
+               "usd_per_accelerator_hour", "as_of", "serves_plans")  # fmt: skip
+    out = len({r.number for r in refused} - {p.line for p in taken})
+    code = EXIT_OK if taken else EXIT_INPUT
+    result = Result(
+        "import", "ok" if taken else "refused", code,
+        f"{path.name}: prices of {len(taken)} rows used, {out} rows refused",
+        metrics={
+            "rows.used": Metric(len(taken), "", "Rows whose prices are in the overlay"),
+            "rows.refused": Metric(out, "", "Rows of which nothing is in the overlay, each with its reason"),
+        },
+        tables={"prices": Table(columns, rows), "refused": refused_table(refused)},
+    )  # fmt: skip
+    return result, text
+
+
+def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> Priced | str:
+    """The row as prices of an offer, or why not."""
+    basis = line.text("price_basis").casefold()
+    if "index" in basis or line.text("provider").casefold() == "index":
+        return "an index, not an offer"
+    if not basis.startswith(("per instance", "per ultraserver", *EACH)):
+        return f"price_basis {line.text('price_basis')!r}: per instance, per GPU or per chip is needed"
+    try:
+        prices = {term: number(line.text(column)) for column, term in PRICES.items()}
+        count, network = number(line.text("accel_count")), number(line.text("network_gbps"))
+    except ValueError as error:
+        return str(error)
+    rate = _rate(line, fx)
+    wrong = _wrong(line, count, [usd for usd in prices.values() if usd is not None])
+    if wrong or count is None or isinstance(rate, str):
+        return wrong or str(rate)
+    each = count if basis.startswith(EACH) else 1.0
+    usd = {term: price * each * rate for term, price in prices.items() if price is not None}
+    return _priced(line, catalog, path, int(count), network, usd, for_each=basis.startswith(EACH))
+
+
+def _wrong(line: Line, count: float | None, prices: list[float]) -> str:
+    """What is wrong with the amounts of a row; empty where nothing is."""
+    if count is None or not 1 <= count <= MOST_COUNT or count != int(count):
+        return f"accel_count: a whole number from 1 to {MOST_COUNT:,} is needed"
+    if not 0 < (number(line.text("network_gbps")) or 1.0) <= MOST_GBPS:
+        return "network_gbps is above 0"
+    if not prices:
+        return "no price in it"
+    if min(prices) <= 0:
+        return "a price is above 0"
+    if date_of(line.text("date")) is None:
+        return f"date {line.text('date')!r}: expected 2026-09-14, 2026-09, 2026-Q3 or 2026"
+    return ""
+
+
+def _rate(line: Line, fx: Mapping[str, float]) -> float | str:
+    """USD for one unit of the row's currency, or why it is not known."""
+    name = line.text("currency").upper() or "USD"
+    if name == "USD":
+        return 1.0
+    return fx.get(name, f"currency {name}: give --fx {name}=...")
+
+
+def _priced(
+    line: Line,
+    catalog: Catalog,
+    path: Path,
+    count: int,
+    network: float | None,
+    usd: Mapping[str, float],
+    *,
+    for_each: bool,
+) -> Priced | str:
+    named = line.text("provider")
+    provider = PROVIDERS.get(named.casefold(), _slug(named))
+    sku = line.text("instance_sku")
+    if not provider or not _slug(sku):
+        return "provider and instance_sku are needed, with letters or digits to make an id of"
+    chip, why = accelerator_of(line.text("accelerator"), catalog)
+    offer = _known(provider, sku, catalog)
+    if offer is not None:
+        if chip is not None and chip != offer.accelerator:
+            return f"{offer.id} has {offer.accelerator} in the catalog, not {chip}"
+        if for_each and count == 1:  # a rate card of one accelerator prices the whole node
+            count, usd = offer.accelerators, {term: price * offer.accelerators for term, price in usd.items()}
+        if count != offer.accelerators:
+            return f"{offer.id} has {offer.accelerators} accelerators in the catalog, not {count}"
+        chip = offer.accelerator
+    elif chip is None:
+        return why
+    as_of = date_of(line.text("date")) or ""
+    source = {"title": f"{path.name}, line {line.number}", "url": line.text("source_url"), "as_of": as_of}
+    return Priced(
+        line.number, offer.id if offer else _slug(f"{provider}-{sku}"), provider, sku, chip, count,
+        line.text("region") or "global", network, usd, as_of, {k: v for k, v in source.items() if v},
+    )  # fmt: skip
+
+
+def _known(provider: str, sku: str, catalog: Catalog) -> Offer | None:
+    """The catalog's offer of this provider with this name."""
+    names = {sku.casefold(), _slug(sku), _slug(f"{provider}-{sku}")}
+    for offer in catalog.table("cloud", Offer).values():
+        if offer.provider == provider and names & {offer.id, offer.name.casefold(), *map(str.casefold, offer.aliases)}:
+            return offer
+    return None
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
+
+
+def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
+    """New instances of one id but of several names or accelerators get ids of their own."""
+    kinds: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    names: dict[str, list[str]] = defaultdict(list)
+    for row in taken:
+        kinds[row.offer].add((row.accelerator, row.count))
+        if row.sku not in names[row.offer]:
+            names[row.offer].append(row.sku)
+
+    def named(row: Priced) -> Priced:
+        if catalog.find("cloud", row.offer, Offer) is not None:
+            return row
+        key = row.offer if len(kinds[row.offer]) == 1 else f"{row.offer}-{row.accelerator}-{row.count}"
+        which = names[row.offer].index(row.sku)  # names that differ in signs alone
+        return replace(row, offer=f"{key}-{which + 1}" if which else key)
+
+    return [named(row) for row in taken]
+
+
+def _latest(taken: list[Priced]) -> tuple[list[Priced], list[Refused]]:
+    """Of several prices of an offer, region and term the latest; the others are refused and name it."""
+    best: dict[tuple[str, str, str], Priced] = {}
+    for row in taken:
+        for term in row.usd_per_h:
+            key = (row.offer, row.region, term)
+            if key not in best or first_day(row.as_of) > first_day(best[key].as_of):
+                best[key] = row
+    kept, refused = [], []
+    for row in taken:
+        mine = {t: usd for t, usd in row.usd_per_h.items() if best[row.offer, row.region, t] is row}
+        if mine:
+            kept.append(replace(row, usd_per_h=mine))
+        for term in sorted(row.usd_per_h.keys() - mine.keys()):
+            other = best[row.offer, row.region, term]
+            same = "another price of the same day" if other.as_of == row.as_of else f"the price of {other.as_of}"
+            reason = f"{term} in {row.region}: line {other.line} has {same}"
+            refused.append(Refused(row.line, row.offer, reason))
+    return kept, refused
+
+
+def _offers(taken: list[Priced], catalog: Catalog) -> list[dict[str, Any]]:
+    """Rows of the overlay, one an offer."""
+    by: dict[str, list[Priced]] = defaultdict(list)
+    for row in taken:
+        by[row.offer].append(row)
+    found = []
+    for key, rows in sorted(by.items()):
+        old, first = catalog.find("cloud", key, Offer), rows[0]
+        prices = [
+            {"region": r.region, "term": term, "usd_per_h": usd, "as_of": r.as_of, "source": dict(r.source)}
+            for r in rows
+            for term, usd in sorted(r.usd_per_h.items(), key=lambda item: TERMS.index(item[0]))
+        ]
+        terms = {str(p["term"]) for p in prices}
+        kept = [p.model_dump(mode="json", exclude_none=True) for p in old.prices if p.term not in terms] if old else []
+        entry: dict[str, Any] = {"id": key}
+        if old is None:
+            whole = first.count >= WHOLE_NODE and first.network_gbps is not None
+            entry |= {
+                "name": f"{first.provider} {first.sku}", "provider": first.provider, "accelerator": first.accelerator,
+                "accelerators": first.count, "kind": "node" if whole else "partial", "source": dict(first.source),
+            }  # fmt: skip
+        if first.network_gbps is not None:
+            entry["scaleout_gbps"] = first.network_gbps
+        found.append(entry | {"prices": [*prices, *kept]})
+    return found
+
+
+MOST_RATE = 1e6
+
+
+def fx_of(texts: tuple[str, ...]) -> dict[str, float]:
+    """``EUR=1.08`` as USD for one EUR.
+
+    Raises
+    ------
+    InputError
+        When a text is not of that form.
+    """
+    found = {}
+    for text in texts:
+        match = re.fullmatch(r"([A-Z]{3})=(\d+(?:\.\d+)?)", text)
+        if match is None or not 0 < float(match[2]) < MOST_RATE:
+            raise InputError([Problem("DC050", f"{text!r}: expected a rate such as EUR=1.08", Place("--fx"))])
+        found[match[1]] = float(match[2])
+    return found

@@ -1,0 +1,215 @@
+"""``dcplan import --kind spend``: a FOCUS cost export as the user's own rate and use of rented accelerators."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dcplan.answers.imports.csv_rows import Line, Refused, number, read_lines, refused_table
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.schema import Offer
+from dcplan.catalog.yaml12 import dump
+from dcplan.errors import EXIT_INPUT, EXIT_OK
+from dcplan.result import Metric, Result, Table
+from dcplan.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+
+NEEDED = (
+    "BilledCost", "BillingCurrency", "ChargeCategory", "ChargePeriodEnd", "ChargePeriodStart", "EffectiveCost",
+)  # fmt: skip
+NAMES = ("ResourceType", "SkuPriceDetails", "SkuMeter", "x_InstanceType", "x_SkuMeterSubcategory", "ResourceName",
+         "ChargeDescription", "ServiceName", "SkuId")  # fmt: skip
+"""Columns that may name the instance, the most telling first."""
+HOURS = {
+    "hours": 1.0, "hour": 1.0, "hrs": 1.0, "h": 1.0, "instance-hours": 1.0, "instance hours": 1.0,
+    "seconds": 1.0 / SECONDS_PER_HOUR, "minutes": 1.0 / 60.0, "days": HOURS_PER_DAY,
+}  # fmt: skip
+"""Unit of an instance's time -> hours."""
+OF_ONE = ("gpu-hours", "gpu hours", "accelerator-hours", "chip-hours", "chip hours")
+"""Units that count accelerators, not instances."""
+UNUSED = "unused"
+COMPUTE = ("compute", "ai and machine learning")
+"""FOCUS service categories that hours of accelerators may be under."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """One charge for accelerators."""
+
+    offer: Offer
+    line: int
+    hours: float
+    """Accelerator-hours, paid for."""
+    unused: bool
+    term: str
+    """on_demand, spot or committed."""
+    effective_usd: float
+    list_usd: float
+    start: datetime
+    end: datetime
+
+
+def import_spend(
+    path: Path, *, catalogs: tuple[Path, ...] = (), fx: Mapping[str, float] | None = None
+) -> tuple[Result, str]:
+    """Read a FOCUS export; the answer says what became of every row, the text is an override with the user's own rates.
+
+    The rate is effective cost, unused commitment included, over used accelerator-hours; utilization is used over paid
+    hours. Purchases, credits and taxes carry no hours: they are named, and left to EffectiveCost.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, or lacks a column.
+
+    References
+    ----------
+    .. [1] FinOps Foundation, FOCUS specification 1.0 to 1.2: ChargeCategory, EffectiveCost, ConsumedQuantity,
+       CommitmentDiscountStatus.
+    """
+    catalog = load_catalog(catalogs)
+    offers = _names(catalog)
+    uses: list[Use] = []
+    refused: list[Refused] = []
+    for line in read_lines(path, NEEDED, (*NEEDED, "ConsumedQuantity", "ConsumedUnit", "CommitmentDiscountStatus")):
+        found = _use(line, offers, fx or {})
+        if isinstance(found, Use):
+            uses.append(found)
+        else:
+            what = next((line.text(c) for c in ("ChargeDescription", *NAMES) if line.text(c)), line.text("ServiceName"))
+            refused.append(Refused(line.number, what[:80], found))
+    by: dict[str, list[Use]] = defaultdict(list)
+    for use in uses:
+        by[use.offer.id].append(use)
+    table, overrides = _summed(by, path)
+    metrics = {
+        "rows.used": Metric(len(uses), "", "Rows of accelerators"),
+        "rows.refused": Metric(len(refused), "", "Rows not taken, each with its reason"),
+        "spend.effective_usd": Metric(sum(u.effective_usd for u in uses), "USD", "Effective cost of the rows used"),
+    } | _totals(uses)
+    result = Result(
+        "import", "ok" if uses else "refused", EXIT_OK if uses else EXIT_INPUT,
+        f"{path.name}: {len(uses)} rows of accelerators used, {len(refused)} others",
+        metrics=metrics,
+        tables={"spend": table, "refused": refused_table(refused)},
+    )  # fmt: skip
+    return result, dump({"overrides": {"own-spend": overrides}})
+
+
+def _names(catalog: Catalog) -> dict[str, Offer]:
+    """Lower-case name -> offer, long names first so that p5en is not taken for p5."""
+    found = {}
+    for offer in catalog.table("cloud", Offer).values():
+        if offer.kind in ("node", "partial"):
+            for name in (offer.id, offer.name, *offer.aliases):
+                found[name.casefold()] = offer
+    return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+
+
+def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Use | str:
+    """The row as use of accelerators, or why not."""
+    category = line.text("ChargeCategory").casefold()
+    if category != "usage":
+        return f"ChargeCategory {line.text('ChargeCategory')}: no use of hours"
+    service = line.text("ServiceCategory").casefold()
+    if service and service not in COMPUTE:
+        return f"ServiceCategory {line.text('ServiceCategory')}: no compute"
+    offer = next((o for column in NAMES if (o := _named(line.text(column), offers)) is not None), None)
+    if offer is None:
+        return "no instance of the catalog is named in it"
+    currency = line.text("BillingCurrency").upper()
+    rate = 1.0 if currency == "USD" else fx.get(currency)
+    if rate is None:
+        return f"currency {currency}: give --fx {currency}=..."
+    try:
+        cost, listed = number(line.text("EffectiveCost")), number(line.text("ListCost"))
+        hours = _hours(line, offer)
+        start, end = (_moment(line.text(c)) for c in ("ChargePeriodStart", "ChargePeriodEnd"))
+    except ValueError as error:
+        return str(error)
+    if cost is None or end <= start:
+        return "no EffectiveCost" if cost is None else "the charge period ends before it starts"
+    status = line.text("CommitmentDiscountStatus").casefold()
+    pricing = line.text("PricingCategory").casefold()
+    term = "committed" if status or pricing == "committed" else "spot" if pricing == "dynamic" else "on_demand"
+    return Use(offer, line.number, hours, status == UNUSED, term, cost * rate,
+               (cost if listed is None else listed) * rate, start, end)  # fmt: skip
+
+
+def _moment(text: str) -> datetime:
+    """A date and time; without a zone it is UTC, as FOCUS asks for."""
+    found = datetime.fromisoformat(text)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _named(text: str, offers: Mapping[str, Offer]) -> Offer | None:
+    """The offer whose name stands in a text."""
+    lower = text.casefold()
+    return next((offer for name, offer in offers.items() if name in lower), None) if lower else None
+
+
+def _hours(line: Line, offer: Offer) -> float:
+    """Accelerator-hours of a row: consumed, or of a commitment that nobody used, priced.
+
+    Raises
+    ------
+    ValueError
+        When the amount or its unit is not known.
+    """
+    for amount, unit in (("ConsumedQuantity", "ConsumedUnit"), ("CommitmentDiscountQuantity", "CommitmentDiscountUnit"),
+                         ("PricingQuantity", "PricingUnit")):  # fmt: skip
+        value, name = number(line.text(amount)), line.text(unit).casefold()
+        if value is None:
+            continue
+        if name in OF_ONE:
+            return value
+        if name in HOURS:
+            return value * HOURS[name] * offer.accelerators
+    msg = f"no hours in ConsumedQuantity: unit {line.text('ConsumedUnit') or line.text('PricingUnit')!r}"
+    raise ValueError(msg)
+
+
+def _totals(uses: list[Use]) -> dict[str, Metric]:
+    used = sum(u.hours for u in uses if not u.unused)
+    paid = sum(u.hours for u in uses)
+    if used <= 0 or paid <= 0:
+        return {}
+    return {
+        "spend.accelerator_hours": Metric(used, "h", "Used"),
+        "spend.usd_per_accelerator_hour": Metric(
+            sum(u.effective_usd for u in uses) / used, "USD/h", "Effective cost, unused commitment included, over use"
+        ),
+        "spend.utilization_frac": Metric(used / paid, "", "Used over paid hours"),
+    }
+
+
+def _summed(by: Mapping[str, list[Use]], path: Path) -> tuple[Table, dict[str, Any]]:
+    """A row an offer, and its rates as overrides of a scenario."""
+    rows, overrides = [], {}
+    for key, uses in sorted(by.items()):
+        paid, unused = sum(u.hours for u in uses), sum(u.hours for u in uses if u.unused)
+        used, cost = paid - unused, sum(u.effective_usd for u in uses)
+        first, last = min(u.start for u in uses), max(u.end for u in uses)
+        clock = (last - first).total_seconds() / SECONDS_PER_HOUR
+        each = cost / used if used > 0 else None
+        full = sum(u.list_usd for u in uses)
+        rows.append(
+            (key, uses[0].offer.accelerator, str(first.date()), str(last.date()), used, unused,
+             used / paid if paid > 0 else None, used / clock, cost, each, 1.0 - cost / full if full > 0 else None)
+        )  # fmt: skip
+        for term, words in (("on_demand", "uncommitted use"), ("spot", "spot use")):
+            own = [u for u in uses if u.term == term]
+            hours, usd = sum(u.hours for u in own), sum(u.effective_usd for u in own)
+            if hours > 0 and usd > 0:
+                overrides[f"cloud.prices.{key}.{term}_usd_per_h"] = {
+                    "value": usd / hours * uses[0].offer.accelerators,
+                    "source": f"{path.name}: effective cost of {words}", "as_of": str(last.date()),
+                }  # fmt: skip
+    columns = ("offer", "accelerator", "from", "to", "used_accelerator_hours", "unused_accelerator_hours",
+               "utilization_frac", "average_accelerators", "effective_usd", "usd_per_accelerator_hour",
+               "below_list_frac")  # fmt: skip
+    return Table(columns, tuple(rows)), overrides

@@ -1,0 +1,85 @@
+"""``dcplan import --kind workbook``: edited inputs of an exported workbook as overrides of its scenario."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from dcplan.answers.imports.csv_rows import Refused, refused_table
+from dcplan.catalog.yaml12 import dump
+from dcplan.errors import EXIT_OK, InputError, Place, Problem
+from dcplan.result import Metric, Result, Table
+
+SHEET = "Inputs"
+COLUMNS = {"Key": "key", "Value": "value", "Edit as (--set)": "edit", "As exported": "exported"}
+OVERRIDE = "workbook"
+
+
+def import_book(path: Path) -> tuple[Result, str]:
+    """Changed inputs of a workbook, and an ``overrides:`` block that makes them.
+
+    Raises
+    ------
+    InputError
+        When the file is no workbook of dcplan, or a changed cell holds no number or may not be changed there.
+    """
+    rows = list(_rows(path))
+    changed: list[tuple[int, str, str, float, float]] = []
+    refused: list[Refused] = []
+    problems: list[Problem] = []
+    for number, key, edit, value, exported in rows:
+        place = Place(f"{path}, sheet {SHEET}, row {number}")
+        if value == exported:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            problems.append(
+                Problem("DC004", f"{key}: {value!r} is no number", place, help="save the file in Excel first")
+            )
+        elif not edit:
+            refused.append(Refused(number, key, "not live in a workbook: change it in the scenario"))
+        elif not abs(value) < 1e18:
+            problems.append(Problem("DC004", f"{key}: {value!r} is no finite number", place))
+        else:
+            changed.append((number, key, edit, exported, float(value)))
+    if problems:
+        raise InputError(problems)
+    overrides = {edit: {"value": value, "source": f"{path.name}, row {n}"} for n, _, edit, _, value in changed}
+    result = Result(
+        "import", "ok", EXIT_OK, f"{path.name}: {len(changed)} of {len(rows)} inputs changed",
+        metrics={
+            "rows.used": Metric(len(changed), "", "Inputs that the workbook changes"),
+            "rows.refused": Metric(len(refused), "", "Changed cells that are no inputs of the same decisions"),
+        },
+        tables={
+            "changes": Table(("row", "key", "set_as", "exported", "now"), tuple(changed)),
+            "refused": refused_table(refused),
+        },
+    )  # fmt: skip
+    return result, dump({"overrides": {OVERRIDE: overrides}})
+
+
+def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
+    """Row, key, name in ``--set``, value and exported value of every number on the page."""
+    import openpyxl  # a quarter of a second
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, InvalidFileException) as error:
+        raise InputError([Problem("DC006", f"cannot be read as a workbook: {error}", Place(str(path)))]) from error
+    if SHEET not in book.sheetnames:
+        raise InputError([Problem("DC006", f"no sheet {SHEET}: not a workbook of dcplan", Place(str(path)))])
+    head: dict[str, int] = {}
+    for number, cells in enumerate(book[SHEET].iter_rows(values_only=True), start=1):
+        if not head:
+            names = [str(cell) for cell in cells]
+            head = {field: names.index(name) for name, field in COLUMNS.items() if name in names}
+            head = head if len(head) == len(COLUMNS) else {}
+            continue
+        exported = cells[head["exported"]] if len(cells) > head["exported"] else None
+        if isinstance(exported, int | float):
+            yield number, str(cells[head["key"]]), str(cells[head["edit"]] or ""), cells[head["value"]], float(exported)
+    if not head:
+        cause = f"sheet {SHEET} has no columns {', '.join(COLUMNS)}"
+        raise InputError([Problem("DC006", cause, Place(str(path)))])

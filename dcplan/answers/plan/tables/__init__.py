@@ -1,0 +1,1 @@
+"""Tables of a plan, one file a subject."""

@@ -1,0 +1,62 @@
+"""What the columns of tables mean, as CSV files and workbooks show them; the texts stand in ``columns.yaml``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from dcplan.answers.reference.metrics import fits
+from dcplan.catalog.yaml12 import parse
+
+COMMON = "common"
+
+
+@dataclass(frozen=True)
+class ColumnDoc:
+    """One column; ``table`` is empty where it means the same in every table, ``<…>`` in a name is data."""
+
+    table: str
+    column: str
+    meaning: str
+
+
+@functools.cache
+def columns() -> tuple[ColumnDoc, ...]:
+    """All columns by table, those of every table first.
+
+    Examples
+    --------
+    >>> next(c for c in columns() if c.column == "hall").table
+    ''
+    """
+    text = (files("dcplan.answers.reference") / "columns.yaml").read_text(encoding="utf-8")
+    tables: Mapping[str, Mapping[str, str]] = parse(text, "columns.yaml").data
+    return tuple(
+        ColumnDoc("" if table == COMMON else table, column, meaning)
+        for table in sorted(tables, key=lambda t: (t != COMMON, t))
+        for column, meaning in tables[table].items()
+    )
+
+
+def meaning(table: str, column: str) -> str:
+    """Of one column of one table; empty where it is not documented.
+
+    Examples
+    --------
+    >>> bool(meaning("racks", "hall")), meaning("racks", "zzz")
+    (True, '')
+    """
+    found = [c for c in columns() if c.table in ("", table) and fits(c.column, column)]
+    # a table's own words before common ones, a whole name before a pattern
+    return max(found, key=lambda c: (bool(c.table), "<" not in c.column)).meaning if found else ""
+
+
+def named(word: str) -> list[ColumnDoc]:
+    """Columns of this name in any table; with its table before a dot, as ``racks.decision``, that one."""
+    found = [c for c in columns() if word in (c.column, f"{c.table}.{c.column}")]
+    table, _, column = word.rpartition(".")
+    if not found and any(c.table == table for c in columns()):
+        found = [c for c in columns() if not c.table and c.column == column]
+    return found

@@ -1,0 +1,164 @@
+"""``dcplan explain FIELD | METRIC | CODE``: what a name of dcplan means, without a scenario."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from dcplan.answers.common.result_blocks import describe, inputs_of
+from dcplan.answers.reference.columns import ColumnDoc, columns
+from dcplan.answers.reference.columns import named as columns_named
+from dcplan.answers.reference.fields import STANDS_IN, FieldDoc, catalog_fields, scenario_fields
+from dcplan.answers.reference.metrics import MetricDoc, fits, metrics
+from dcplan.catalog.loader import load as catalog
+from dcplan.catalog.locate import data_dir
+from dcplan.catalog.schema import KINDS
+from dcplan.errors import CODES, EXIT_OK, MEANINGS, InputError, Place, Problem, did_you_mean
+from dcplan.planning.problem.build import build
+from dcplan.result import Cell, Result, Table
+from dcplan.scenario.load import load
+from dcplan.scenario.tree import split_key
+
+CODE = re.compile(r"[Dd][Cc]\d{3}")
+PAGE = "docs/reference/errors.md"
+ABOUT = ("what", "text")
+
+
+def documented(word: str) -> Result:
+    """What a code, a metric, a field or a column of a table is.
+
+    Raises
+    ------
+    InputError
+        When no such name exists.
+    """
+    if CODE.fullmatch(word):
+        return _code(word.upper())
+    found, named, columned = _fields(word), _metrics(word), columns_named(word)
+    if not found and not named and not columned:
+        examples = [p.stem for p in data_dir("scenarios").glob("*.yaml")]
+        names = [
+            *examples,
+            *(f.key for f in scenario_fields()),
+            *(m.key for m in metrics()),
+            *(c.column for c in columns()),
+        ]
+        hint = did_you_mean(word, [*names, *(n.split(".")[-1] for n in names)])
+        cause = f"{word!r} is no file, field, metric, column or code"
+        raise InputError([Problem("DC002", cause, Place("explain"), hint, "docs/reference lists them")])
+    if columned and "." in word:  # a table's column, whatever ids of a metric it might also be
+        named = [m for m in named if word in m.key.split(", ")]
+    tables = {}
+    if found:
+        tables["fields"] = _field_table(found)
+    if named:
+        tables["metrics"] = Table(
+            ("metric", "of", "unit", "meaning"), tuple((m.key, m.verb, m.unit, m.meaning) for m in named)
+        )
+    if columned:
+        tables["columns"] = Table(
+            ("column", "table", "meaning"), tuple((c.column, c.table or "any", c.meaning) for c in columned)
+        )
+    first = [f"{f.key}: {f.meaning}" for f in found] + [f"{m.key}: {m.meaning}" for m in named]
+    first += [_in_table(c) for c in columned]
+    more = len(first) - 1
+    headline = first[0] + (f" (and {more} more of that name)" if more else "")
+    return Result("explain", "ok", EXIT_OK, headline, tables=tables)
+
+
+def value_of(
+    scenario: str | Path,
+    key: str,
+    *,
+    variant: str | None = None,
+    sets: Sequence[str] = (),
+    catalogs: Sequence[str] = (),
+) -> Result:
+    """A value of a scenario: what it is here, whether it is yours, the catalog's or a default, and what it means.
+
+    Raises
+    ------
+    InputError
+        When the scenario is wrong, or the plan uses no such value.
+    """
+    question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
+    inputs = inputs_of(build(question))
+    fields = _fields(key)
+    stands_in = {f"{kind}.{name}" for f in fields for kind, name in STANDS_IN.findall(f.meaning)}
+    found = [r for r in inputs if _below(str(r["key"]), key)] or [r for r in inputs if r["key"] in stands_in]
+    if not found:
+        hint = did_you_mean(key, [str(r["key"]) for r in inputs])
+        cause = f"this plan uses no value {key!r}" + (f": {fields[0].meaning}" if fields else "")
+        raise InputError([Problem("DC014", cause, Place("explain"), hint, f"dcplan check {scenario} -v lists all")])
+    columns = ("key", "value", "low", "high", "unit", "status", "at", "source", "note")
+    rows = tuple(tuple(row.get(c) for c in columns) for row in found)
+    first = found[0]
+    tables = {"values": Table(columns, rows)}
+    if fields:
+        tables["fields"] = _field_table(fields)
+    text = (
+        f"{first['key']} = {first['value']:,.6g}"
+        if isinstance(first["value"], float)
+        else f"{first['key']}: {first['value']}"
+    )
+    headline = f"{text} {first['unit']}".rstrip() + f" ({first['status']})"
+    return Result("explain", "ok", EXIT_OK, headline, scenario=describe(question), tables=tables)
+
+
+def _in_table(doc: ColumnDoc) -> str:
+    where = f"table {doc.table}" if doc.table else "any table"
+    return f"{doc.column} ({where}): {doc.meaning}"
+
+
+def _below(key: str, asked: str) -> bool:
+    """Whether an input is what is asked, or a part of it."""
+    return key == asked or key.startswith((f"{asked}.", f"{asked}["))
+
+
+def _field_table(found: Sequence[FieldDoc]) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = tuple((f.key, f.of, f.type, f.unit, f.default, f.meaning) for f in found)
+    return Table(("field", "of", "type", "unit", "default", "meaning"), rows)
+
+
+def _code(code: str) -> Result:
+    if code not in CODES:
+        hint = did_you_mean(code, CODES)
+        raise InputError([Problem("DC002", f"no code {code}", Place("explain"), hint, f"all of them: {PAGE}")])
+    rows = (("code", code), ("title", CODES[code]), ("meaning", MEANINGS[code]), ("page", f"{PAGE}#{code.lower()}"))
+    headline = f"{code}: {CODES[code]}. {MEANINGS[code]} ({PAGE}#{code.lower()})"
+    return Result("explain", "ok", EXIT_OK, headline, tables={"about": Table(ABOUT, rows)})
+
+
+def _metrics(word: str) -> list[MetricDoc]:
+    """Metrics with this key; an id in the place of ``<…>`` is any."""
+    return [m for m in metrics() if word == m.key or any(fits(key, word) for key in m.key.split(", "))]
+
+
+def _fields(word: str) -> list[FieldDoc]:
+    """Fields by their whole key with or without ids, or by their last name alone."""
+    try:
+        parts = split_key(word)
+    except ValueError:
+        return []
+    scenario = scenario_fields(catalog())
+    whole = [f for f in scenario if _matches(f.key.split("."), parts)]
+    if not whole and parts and parts[0] in KINDS:
+        whole = [f for f in catalog_fields(parts[0]) if _matches(f.key.split("."), parts)]
+    if whole or len(parts) != 1:
+        return whole
+    rest = [f for kind in KINDS for f in catalog_fields(kind)]
+    named = [f for f in (*scenario, *rest) if f.key.split(".")[-1] == word]
+    return list({(f.model, f.of): f for f in reversed(named)}.values())[::-1]
+
+
+def _matches(key: list[str], parts: list[str]) -> bool:
+    """Whether a typed key is a field's, ids between its names left out."""
+    left = iter(parts)
+    return (
+        bool(parts)
+        and parts[-1] == key[-1]
+        and parts[0] == key[0]
+        and all(name in left for name in key)
+        and (len(parts) <= 2 * len(key))
+    )

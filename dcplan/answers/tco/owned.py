@@ -1,0 +1,314 @@
+"""Both sides of a comparison by month: the owned fleet after taxes and debt, and every offer and term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dcplan.answers.tco.rented import Work, rented_side, terms_of, work_of
+from dcplan.catalog.schema import DepreciationTable, System
+from dcplan.economics.cash_flow import Flow, npv_usd
+from dcplan.economics.monthly import (
+    Loan,
+    Milestones,
+    Side,
+    loan_of,
+    month_factors,
+    owned_side,
+    with_income_tax,
+    with_lost_goodput,
+    with_milestones,
+    with_property_tax,
+    with_sales_tax,
+)
+from dcplan.economics.ranges import Array
+from dcplan.errors import InputError
+from dcplan.inputs.cloud_prices import OfferTerms, offers
+from dcplan.inputs.log import Ledger
+from dcplan.planning.presolve import presolve
+from dcplan.planning.problem.build import Built, build
+from dcplan.planning.problem.finance import residual_of
+from dcplan.planning.solve.search import solve_menu
+from dcplan.planning.solve.solved import Solved
+from dcplan.provenance import Status
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema.top import Payment
+from dcplan.units import HOURS_PER_MONTH, MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TB_PER_PB
+
+TANGIBLE = ("racks", "network", "storage", "order")
+"""First words of the capital lines that are equipment: sales and property tax, and the scenario's tax life."""
+BUILDING_TABLE = "building-39"
+BOOK_TABLE = "straight-line-5"
+
+
+@dataclass(frozen=True)
+class Owned:
+    """The owned side, step by step."""
+
+    plan_npv_usd: float
+    before_tax: Side
+    after_tax: Side
+    loan: Loan | None
+    steps: dict[str, float]
+    """What each step from the plan's cost to the owned one adds. [USD]"""
+    npv_usd: float
+    shield: Array
+    """Income tax that interest saves, by month. [USD]"""
+
+    @property
+    def cash_usd(self) -> Array:
+        """Cash out by month after tax and debt."""
+        financed = self.loan.payments - self.loan.drawn if self.loan is not None else 0.0
+        return np.asarray(self.after_tax.cash_usd + financed - self.shield)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A fleet owned, and the same work rented on every offer and term."""
+
+    question: Question
+    built: Built
+    owned: Owned
+    work: Work
+    rented: dict[str, Side]
+    """After tax, by ``offer.term``."""
+    notes: dict[str, list[str]]
+    rate: float
+    offers: tuple[OfferTerms, ...] = ()
+    """Those compared."""
+    racks: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    """Of the fleet, by hall, cooling and system."""
+
+    def rented_npv_usd(self, key: str, used_frac: float) -> float:
+        """Present cost of a rent, were the accelerators used for another share of the time."""
+        offer = next(o for o in self.offers if key.startswith(f"{o.id}."))
+        work, ledger = replace(self.work, used_frac=used_frac), self.built.ledger
+        months = self.owned.after_tax.months
+        side, _ = rented_side(offer, key.removeprefix(f"{offer.id}."), work, months, ledger)
+        tax = tax_rate(self.question, self.built)
+        side = with_income_tax(side, {}, tax, np.zeros(months)) if tax else side
+        return side.npv_usd(self.rate)
+
+    @property
+    def hours(self) -> float:
+        """Discounted clock hours of all accelerators."""
+        months = self.owned.after_tax.months
+        return self.work.accelerators * HOURS_PER_MONTH * float(month_factors(self.rate, months).sum())
+
+    @property
+    def used_hours(self) -> float:
+        """The same, of the hours in which they are used."""
+        return self.hours * self.work.used_frac
+
+
+def compared(question: Question) -> Comparison:
+    """Both sides of a scenario's question.
+
+    Raises
+    ------
+    InputError
+        When there is no fleet, no cloud, or the fleet does not fit.
+    """
+    _asked(question)
+    built = build(question)
+    problems = presolve(question, built)
+    if problems:
+        raise InputError(problems)
+    life = built.menu.finance.life_quarters
+    if built.menu.quarters > life:
+        cause = f"the fleet serves {life} quarters, the horizon has {built.menu.quarters}: rent would do more work"
+        help_text = "shorten horizon.quarters, or give finance.hardware_life_years"
+        raise InputError([question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)])
+    solved = solve_menu(built.menu, question, gap=0.001, time_limit_s=60.0)
+    if solved.audit is None or solved.decisions is None:
+        cause = "the fleet does not fit its limits: dcplan plan shows which"
+        raise InputError([question.tree.problem("DC033", cause, ("fleet",))])
+    owned = owned_of(question, built, solved)
+    count = built.menu.fleet.accelerators if built.menu.fleet else 0
+    share = built.menu.storage.usable_tb if built.menu.storage else 0.0
+    work = work_of(question.scenario, built.ledger, count, count * share / TB_PER_PB)
+    tax = tax_rate(question, built)
+    rented: dict[str, Side] = {}
+    notes: dict[str, list[str]] = {}
+    compared_with = tuple(alike(question, built))
+    for offer in compared_with:
+        for term in terms_of(offer):
+            side, notes[f"{offer.id}.{term}"] = rented_side(offer, term, work, owned.before_tax.months, built.ledger)
+            rented[f"{offer.id}.{term}"] = with_income_tax(side, {}, tax, np.zeros(side.months)) if tax else side
+    rate, racks = built.menu.finance.discount_rate, solved.decisions.fleet
+    return Comparison(question, built, owned, work, rented, notes, rate, compared_with, racks)
+
+
+def _asked(question: Question) -> None:
+    problems = []
+    if question.scenario.fleet is None:
+        cause = "tco needs fleet: {system, accelerators}, or workloads to plan for"
+        problems.append(question.tree.problem("DC003", cause, ("fleet",)))
+    fleet = question.scenario.fleet
+    if fleet is not None and fleet.utilization_frac is not None and not fleet.utilization_frac.value:
+        cause = "fleet.utilization_frac is 0: there is no work to compare the cost of"
+        problems.append(question.tree.problem("DC015", cause, ("fleet", "utilization_frac")))
+    if question.scenario.cloud is None:
+        problems.append(question.tree.problem("DC003", "tco needs cloud: {offers, terms}", ("cloud",)))
+    if problems:
+        raise InputError(problems)
+
+
+def alike(question: Question, built: Built) -> list[OfferTerms]:
+    """Offers of the fleet's own accelerator under every term asked for; others do other work in the hour."""
+    fleet = question.scenario.fleet
+    chip = question.catalog.get("systems", fleet.system, System).accelerator if fleet else ""
+    return [o for o in offers(question.scenario, built.ledger, [], unplanned=True) if o.accelerator == chip]
+
+
+def tax_rate(question: Question, built: Built) -> float:
+    """Income tax rate of the scenario; 0 where none is given."""
+    given = question.scenario.finance.tax.income_rate
+    return built.ledger.take("finance.tax.income_rate", given) if given else 0.0
+
+
+def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str, Array] | None = None) -> Owned:
+    """The plan's owned flows by month, then rent, taxes and debt, each step priced."""
+    if solved.audit is None:
+        msg = "no audited plan"
+        raise ValueError(msg)
+    finance, ledger, terms = question.scenario.finance, built.ledger, built.menu.finance
+    flows = [f for f in solved.audit.books.flows if f.group not in ("cloud", "after", "unmet")]
+    rate = terms.discount_rate
+    start = npv_usd(flows, rate)
+    side = owned_side(flows, built.menu.quarters)
+    if not side.lines:  # all is rented
+        side = Side({"nothing owned": np.zeros(built.menu.quarters * MONTHS_PER_QUARTER)})
+    steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
+    gear = [name for name in side.lines if name.split()[0] in TANGIBLE]
+    if rent:
+        side = _stepped(steps, "rent with its adders", rate, side, replace(side, lines={**side.lines, **rent}))
+    if finance.tax.sales_tax_frac and gear:
+        side = _stepped(
+            steps, "sales tax", rate, side,
+            with_sales_tax(side, gear, ledger.take("finance.tax.sales_tax_frac", finance.tax.sales_tax_frac)),
+        )  # fmt: skip
+        gear.append("sales tax")
+    if finance.tax.property_tax_frac_per_year and gear:
+        each = ledger.take("finance.tax.property_tax_frac_per_year", finance.tax.property_tax_frac_per_year)
+        years = terms.life_quarters / QUARTERS_PER_YEAR
+        side = _stepped(steps, "property tax", rate, side, with_property_tax(side, gear, each, years))
+    before = side
+    loan = _loan(question, built, side)
+    tax = tax_rate(question, built)
+    if tax:
+        shares = _shares(question, built, side)
+        side = _stepped(steps, "income tax", rate, side, with_income_tax(side, shares, tax, np.zeros(side.months)))
+    unserved = _unserved(solved.audit.books.flows, side.months)
+    if unserved.any():  # no payment, so no tax; without it a side that does less work would look cheaper
+        side = _stepped(
+            steps, "value of unserved demand", rate, side,
+            replace(side, lines={**side.lines, "unserved demand": unserved}),
+        )  # fmt: skip
+    payment = finance.payment
+    if payment is not None and gear:
+        side = _stepped(
+            steps, "payment milestones", rate, side, with_milestones(side, gear, payment_of(payment, ledger))
+        )
+    if rent is None:  # a plan's runs are as long as their goodput makes them; a given fleet has none
+        loss = ledger.parameter("finance", "goodput-loss-frac-of-owned")
+        side = _stepped(steps, "lost goodput", rate, side, with_lost_goodput(side, loss))
+    total, shield = side.npv_usd(rate), np.zeros(side.months)
+    if loan is not None:
+        shield = tax * _year_end(loan.interest)
+        steps["debt at its own rate, discounted at the discount rate"] = _loan_npv(loan, rate)
+        steps["interest saves income tax"] = -float(shield @ month_factors(rate, side.months))
+        total = start + sum(steps.values())
+    return Owned(start, before, side, loan, steps, total, shield)
+
+
+def payment_of(payment: Payment, ledger: Ledger) -> Milestones:
+    """The scenario's payment schedule."""
+    deposit = ledger.take("finance.payment.deposit_frac", payment.deposit_frac)
+    accepted = ledger.take("finance.payment.acceptance_frac", payment.acceptance_frac)
+    return Milestones(deposit, payment.deposit_months_before, accepted, payment.acceptance_months_after)
+
+
+def _unserved(flows: Sequence[Flow], months: int) -> Array:
+    """Value of demand that a plan leaves unserved, by month. [USD]"""
+    value = np.zeros(months)
+    for flow in flows:
+        if flow.group == "unmet":
+            first = flow.quarter * MONTHS_PER_QUARTER
+            value[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
+    return value
+
+
+def _stepped(steps: dict[str, float], name: str, rate: float, before: Side, after: Side) -> Side:
+    steps[name] = after.npv_usd(rate) - before.npv_usd(rate)
+    return after
+
+
+def _year_end(values: Array) -> Array:
+    """Yearly sums in the last month of each year, as taxes are paid."""
+    cash = np.zeros(len(values))
+    for first in range(0, len(values), MONTHS_PER_YEAR):
+        last = min(first + MONTHS_PER_YEAR, len(values)) - 1
+        cash[last] = values[first : last + 1].sum()
+    return cash
+
+
+def _capital(side: Side) -> dict[str, Array]:
+    words = (*TANGIBLE, "building", "cooling", "power", "sales", "order")
+    return {name: cash for name, cash in side.lines.items() if name.split()[0] in words}
+
+
+def _loan(question: Question, built: Built, side: Side) -> Loan | None:
+    debt = question.scenario.finance.debt
+    if debt is None:
+        return None
+    ledger = built.ledger
+    months = max(round(ledger.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1)
+    share, rate = ledger.take("finance.debt.share", debt.share), ledger.take("finance.debt.rate", debt.rate)
+    capital = sum((cash for name, cash in _capital(side).items() if name != "sales tax"), np.zeros(side.months))
+    return loan_of(capital, share, rate, months)
+
+
+def _loan_npv(loan: Loan, rate: float) -> float:
+    months = len(loan.drawn)
+    end = float((1.0 + rate) ** (-months / MONTHS_PER_YEAR))
+    owed = loan.owed_at_end_usd * end
+    return float((loan.payments - loan.drawn) @ month_factors(rate, months)) + owed
+
+
+def _shares(question: Question, built: Built, side: Side) -> dict[str, Sequence[float]]:
+    """Tax write-off of each capital line: the scenario's table for equipment and fit-out, 39 years for buildings."""
+    given = question.scenario.finance.tax.depreciation
+    name = built.ledger.text("finance.tax.depreciation", given or BOOK_TABLE, Status.INPUT if given else Status.DEFAULT)
+    own = question.catalog.get("depreciation", name, DepreciationTable).share_frac
+    house = question.catalog.get("depreciation", BUILDING_TABLE, DepreciationTable).share_frac
+    return {line: house if line.startswith("building") else own for line in _capital(side)}
+
+
+def resale_usd(both: Comparison) -> Array:
+    """What all that was bought would bring at the end of each month, less what is owed on it; today first.
+
+    Equipment by its residual curve; buildings, cooling and power fall evenly to what they are worth at the end of the
+    horizon; the share for lost goodput with them all. The last month is the worth at the end.
+    """
+    life = both.built.menu.finance.life_quarters / QUARTERS_PER_YEAR
+    left = residual_of(both.question.scenario.finance, life, both.built.ledger)
+    owned, months = both.owned, both.owned.after_tax.months
+    end = owned.after_tax.end_usd
+    worth = np.zeros(months + 1)
+    for name, cash in _capital(owned.after_tax).items():
+        for first in np.flatnonzero(cash) if name != "sales tax" else ():
+            ages = (np.arange(months + 1) - first) / MONTHS_PER_YEAR
+            if name.split()[0] in TANGIBLE:
+                share = np.array([left(a) if 0 < a <= life else 0.0 for a in ages])
+            else:
+                last = end.get(name, 0.0) / float(cash.sum())
+                share = np.where(ages > 0, 1.0 - (1.0 - last) * ages / max(ages[-1], 1e-9), 0.0)
+            worth += float(cash[first]) * share
+    others = sum(end.values()) - end.get("goodput loss", 0.0)
+    worth *= 1.0 + (end.get("goodput loss", 0.0) / others if others else 0.0)
+    if owned.loan is not None:
+        worth[1:] -= np.cumsum(owned.loan.drawn - (owned.loan.payments - owned.loan.interest))
+    return worth

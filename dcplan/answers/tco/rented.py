@@ -1,0 +1,197 @@
+"""The rented side: the eight adders of each offer and term, by month."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.answers.tco.rented_hours import SPOT, hours_of
+from dcplan.catalog.schema import Offer, Parameter
+from dcplan.economics.cash_flow import Flow
+from dcplan.economics.monthly import Side
+from dcplan.economics.ranges import Array
+from dcplan.economics.rental import goodput_loss_usd
+from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
+from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.log import Ledger
+from dcplan.planning.audit.cloud import use_by_month
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu
+from dcplan.scenario.schema import Scenario
+from dcplan.units import HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
+
+STORAGE_OF = "cloud-storage-of-"
+GB_PER_TB = 1_000.0
+LEAST_USEFUL_FRAC = 0.01
+"""Of spot hours; below it a comparison has no meaning."""
+STAND_IN = "aws"
+"""Provider whose prices stand in for those that another's price list does not have."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What both sides deliver: so many accelerators, used so much, with storage and egress."""
+
+    accelerators: int
+    used_frac: float
+    storage_pb: float
+    egress_tb_per_month: float
+
+
+def terms_of(offer: OfferTerms) -> list[str]:
+    """Terms of an offer that have a price."""
+    return [*(["on-demand"] if offer.on_demand else []), *(c.term for c in offer.committed), *offer.beside]
+
+
+def rented_side(offer: OfferTerms, term: str, work: Work, months: int, ledger: Ledger) -> tuple[Side, list[str]]:
+    """Lines of an offer under a term, and what is to be known about them."""
+    notes: list[str] = []
+    provider = ledger.catalog.get("cloud", offer.id, Offer).provider
+    hours = hours_of(offer, term, work.used_frac, months)
+    rent = work.accelerators * HOURS_PER_MONTH * hours.paid_frac * hours.usd_per_h
+    lines: dict[str, Array] = {"accelerators": rent}
+    notes += [hours.note] if hours.note else []
+    if term == SPOT:
+        lines["interruptions of spot"] = rent * _interruptions(offer, work, ledger, notes)
+    lines["storage"] = np.full(months, work.storage_pb * TB_PER_PB * _storage_usd(provider, ledger, notes))
+    lines["network and egress"] = np.full(months, _network_usd(provider, work, ledger, notes))
+    lines["CPU nodes"] = np.full(
+        months, work.accelerators * ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
+    )
+    share = _support_frac(provider, ledger)
+    lines["support"] = share * np.asarray(sum(lines.values()))
+    loss = ledger.parameter("finance", "goodput-loss-frac-of-cloud")
+    lines["goodput loss"] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
+    lines["set-up"] = np.zeros(months)
+    lines["set-up"][0] = work.accelerators * ledger.parameter("finance", "cloud-setup-usd-per-accelerator")
+    lines["debugging"] = np.full(months, ledger.parameter("finance", "cloud-debugging-usd-per-month"))
+    after = [(months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)]
+    outside = {"accelerators": tuple(after), "support": tuple((m, share * usd) for m, usd in after)} if after else {}
+    return Side(lines, outside=outside), notes
+
+
+def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[str]) -> float:
+    """Hours paid beyond the useful ones, over the useful ones: checkpoints, lost work and restarts of one job on all.
+
+    Checkpoints at Young's interval. The clock must have room for the paid hours and for waits; else it is said.
+    """
+    each = ledger.parameter("finance", "spot-interruptions-per-instance-month") / HOURS_PER_MONTH
+    if not each:
+        return 0.0
+    rate = each * math.ceil(work.accelerators / offer.node_accelerators)
+    save = ledger.parameter("reliability", "checkpoint-write-s") / SECONDS_PER_HOUR
+    restart = ledger.parameter("reliability", "detection-h") + ledger.parameter("reliability", "restart-h")
+    useful = float(np.asarray(spot_useful_frac(rate, math.sqrt(2.0 * save / rate), save, restart)))
+    if useful < LEAST_USEFUL_FRAC:
+        notes.append("spot is taken back too often for a job on all accelerators to get anywhere")
+    useful = max(useful, LEAST_USEFUL_FRAC)
+    wait = ledger.parameter("finance", "spot-wait-h")
+    clock = float(np.asarray(spot_calendar_h(work.used_frac, useful, rate, wait)))
+    if clock > 1.0:
+        notes.append(f"the same work takes {clock:.0%} of the hours with interruptions: more accelerators are needed")
+    return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
+
+
+def _storage_usd(provider: str, ledger: Ledger, notes: list[str]) -> float:
+    """Price of a TB and month; one that is not known is stood in for by AWS's, and marked."""
+    known = has_storage_price(provider, ledger)
+    if not known:
+        notes.append(f"no storage price of {provider}: AWS S3 Standard stands in")
+    return ledger.parameter("finance", STORAGE_OF + (provider if known else STAND_IN))
+
+
+def has_storage_price(provider: str, ledger: Ledger) -> bool:
+    """Whether the catalog has a class of storage for a provider."""
+    return ledger.catalog.find("finance", STORAGE_OF + provider, Parameter) is not None
+
+
+def _support_frac(provider: str, ledger: Ledger) -> float:
+    """Support over the bill; nothing where the provider's price list has none, as of neoclouds."""
+    key = f"support-of-{provider}"
+    return ledger.parameter("finance", key) if ledger.catalog.find("finance", key, Parameter) is not None else 0.0
+
+
+def _network_usd(provider: str, work: Work, ledger: Ledger, notes: list[str]) -> float:
+    base = work.accelerators * ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
+    if not work.egress_tb_per_month:
+        return base
+    key = f"egress-usd-per-gb-{provider}"
+    if ledger.catalog.find("finance", key, Parameter) is None:
+        notes.append(f"no egress price of {provider}: AWS's stands in")
+        key = "egress-usd-per-gb-aws"
+    return base + work.egress_tb_per_month * GB_PER_TB * ledger.parameter("finance", key)
+
+
+def work_of(scenario: Scenario, ledger: Ledger, accelerators: int, owned_pb: float) -> Work:
+    """The scenario's fleet as work that a cloud could do, with as much storage as the owned side has."""
+    fleet, storage, cloud = scenario.fleet, scenario.storage, scenario.cloud
+    used = ledger.take("fleet.utilization_frac", fleet.utilization_frac) if fleet and fleet.utilization_frac else 1.0
+    pb = ledger.take("storage.usable_pb", storage.usable_pb) if storage and storage.usable_pb else owned_pb
+    egress = cloud.egress_tb_per_month if cloud else None
+    return Work(accelerators, used, pb, ledger.take("cloud.egress_tb_per_month", egress) if egress else 0.0)
+
+
+def with_adders(offer: OfferTerms, menu: Menu, ledger: Ledger) -> OfferTerms:
+    """An offer whose hourly prices hold what comes with an hour: storage, network, CPU nodes, support.
+
+    Goodput is in the work of a plan already: its runs take the days that stops and restarts make of them.
+    """
+    provider = ledger.catalog.get("cloud", offer.id, Offer).provider
+    share = _support_frac(provider, ledger)
+    month = (menu.storage.usable_tb if menu.storage else 0.0) * _storage_usd(provider, ledger, [])
+    month += ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
+    month += ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
+    more = month / HOURS_PER_MONTH * (1.0 + share)
+
+    def loaded(prices: tuple[float, ...], extra: float) -> tuple[float, ...]:
+        return tuple(p * (1.0 + share) + extra for p in prices)
+
+    terms = tuple(
+        replace(c, usd_per_accelerator_hour=loaded(c.usd_per_accelerator_hour, more)) for c in offer.committed
+    )
+    hourly = loaded(offer.usd_per_accelerator_hour, more if offer.on_demand else 0.0)
+    return replace(offer, usd_per_accelerator_hour=hourly, committed=terms)
+
+
+def rent_lines(menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger) -> dict[str, Array]:
+    """What a plan rents, by month, with the adders that come with it; commitments after the horizon in its last month.
+
+    Storage follows the accelerators as it does in a hall; set-up counts for the most that are rented at once.
+    """
+    months = menu.quarters * MONTHS_PER_QUARTER
+    rent, after = np.zeros(months), 0.0
+    for flow in flows:
+        if flow.group == "cloud":
+            first = flow.quarter * MONTHS_PER_QUARTER
+            rent[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
+        after += flow.usd if flow.group == "after" else 0.0
+    if not rent.any() and not after:
+        return {}
+    use = {o.id: _use(menu, d, o, months) for o in menu.offers}
+    held = np.asarray(sum(use.values()))
+    provider = {o.id: ledger.catalog.get("cloud", o.id, Offer).provider for o in menu.offers}
+    each_tb = menu.storage.usable_tb if menu.storage else 0.0
+    stored = sum(u * each_tb * _storage_usd(provider[o], ledger, []) for o, u in use.items())
+    rate = ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
+    cpu = ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
+    share = sum(u * _support_frac(provider[o], ledger) for o, u in use.items()) / np.maximum(held, 1e-9)
+    lines = {"rented accelerators": rent, "rented storage": np.asarray(stored), "network": rate * held,
+             "CPU nodes": cpu * held}  # fmt: skip
+    lines["support"] = np.asarray(share * sum(lines.values()))
+    lines["set-up"] = np.zeros(months)
+    if held.any():
+        lines["set-up"][int(np.flatnonzero(held)[0])] = held.max() * ledger.parameter(
+            "finance", "cloud-setup-usd-per-accelerator"
+        )
+    lines["debugging"] = (held > 0) * ledger.parameter("finance", "cloud-debugging-usd-per-month")
+    if after:
+        lines["commitments after the horizon"] = np.append(np.zeros(months - 1), after)
+    return {"rented " + k if k == "network" else k: v for k, v in lines.items()}
+
+
+def _use(menu: Menu, d: Decisions, offer: OfferTerms, months: int) -> Array:
+    found = use_by_month(menu, d, offer)
+    return np.array([found.get(m, 0.0) for m in range(months)])

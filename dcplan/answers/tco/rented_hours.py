@@ -1,0 +1,78 @@
+"""Hours that a rent is paid for, and their price, by month: on demand, spot, blocks of days, commitments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.economics.ranges import Array
+from dcplan.inputs.cloud_prices import CommitTerms, OfferTerms
+from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER
+
+SPOT, BLOCK, ON_DEMAND = "spot", "capacity-block", "on-demand"
+
+
+@dataclass(frozen=True)
+class Hours:
+    """What is paid for an accelerator and month: a share of the clock's hours at a price."""
+
+    usd_per_h: Array
+    paid_frac: Array
+    after: tuple[float, ...] = ()
+    """Price of the months that a commitment goes on after the horizon, all paid. [USD/h]"""
+    note: str = ""
+
+    @property
+    def worth(self) -> float:
+        """Undiscounted price of it all, to compare ways with."""
+        return float(self.usd_per_h @ self.paid_frac) + sum(self.after)
+
+
+def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hours:
+    """Months of a horizon on a term. Commitments are paid used or not, capacity blocks by the whole day.
+
+    Where the last commitment would go on after the horizon, the months left are taken in the cheapest way: on a
+    shorter commitment that ends in time, on demand, or paid to its end.
+    """
+    commit = next((c for c in offer.committed if c.term == term), None)
+    if commit is None:
+        paid = used_frac
+        if term == BLOCK:
+            paid = min(math.ceil(used_frac * DAYS_PER_MONTH - 1e-9) / DAYS_PER_MONTH, 1.0)
+        prices = np.array(offer.beside.get(term, offer.usd_per_accelerator_hour))
+        return Hours(prices[np.arange(months) // MONTHS_PER_QUARTER], np.full(months, paid))
+    length = commit.quarters * MONTHS_PER_QUARTER
+    rest = months % length
+    whole = months - rest
+    begun = np.arange(whole) // length * commit.quarters
+    prices = np.array(commit.usd_per_accelerator_hour)
+    if not rest:
+        return Hours(prices[begun], np.ones(whole))
+    last = min(_rests(offer, commit, used_frac, whole, rest), key=lambda way: way.worth)
+    return Hours(
+        np.concatenate([prices[begun], last.usd_per_h]),
+        np.concatenate([np.ones(whole), last.paid_frac]),
+        last.after,
+        last.note,
+    )
+
+
+def _rests(offer: OfferTerms, commit: CommitTerms, used_frac: float, first: int, rest: int) -> Iterator[Hours]:
+    """Ways to have the months from ``first`` on that no whole commitment fills."""
+    quarters = (first + np.arange(rest)) // MONTHS_PER_QUARTER
+    price = commit.usd_per_accelerator_hour[first // MONTHS_PER_QUARTER]
+    over = commit.quarters * MONTHS_PER_QUARTER - rest
+    note = f"the last commitment goes on {over} months after the horizon and is paid to its end"
+    yield Hours(np.full(rest, price), np.ones(rest), (price,) * over, note)
+    for other in offer.committed:
+        length = other.quarters * MONTHS_PER_QUARTER
+        if length <= rest and rest % length == 0:
+            begun = first // MONTHS_PER_QUARTER + np.arange(rest) // length * other.quarters
+            note = f"the last {rest} months on {other.term}"
+            yield Hours(np.array(other.usd_per_accelerator_hour)[begun], np.ones(rest), (), note)
+    if offer.on_demand:
+        prices = np.array(offer.usd_per_accelerator_hour)[quarters]
+        yield Hours(prices, np.full(rest, used_frac), (), f"the last {rest} months on demand")

@@ -1,0 +1,217 @@
+"""What decides between owning and renting: tornado, switching values, and sampled futures of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from dcplan.answers.tco.owned import Comparison, compared
+from dcplan.catalog.schema import Parameter
+from dcplan.economics.ranges import Array
+from dcplan.economics.sampling import Marginal, samples
+from dcplan.result import Cell, Table
+from dcplan.scenario.load import load
+from dcplan.scenario.set_keys import set_key
+from dcplan.units import MONTHS_PER_YEAR
+
+Asked = tuple[str | None, Sequence[str], Sequence[str]]
+STAND_IN = {
+    "finance.discount_rate": "discount-rate",
+    "fleet.utilization_frac": "fleet-utilization-frac",
+    "cloud.price_change_frac_per_year": "cloud-price-change-frac-per-year",
+}
+"""Catalog parameters whose bounds serve where the scenario gives none."""
+RATE = "finance.discount_rate"
+EARLY, LATE = 120, 120
+"""Months before and after the horizon in which something may be paid: the longest that a scenario can ask for."""
+DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
+TORNADO = ("input", "low", "now", "high", "owned_at_low_usd", "owned_at_high_usd", "over_rent_at_low_usd",
+           "over_rent_at_high_usd", "swing_usd", "switches_at")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Tables and bounds of a comparison; empty where the scenario asks for none."""
+
+    tables: dict[str, Table] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    owned_bounds: tuple[float | None, float | None] = (None, None)
+
+
+@dataclass(frozen=True)
+class Swing:
+    """One input at its bounds: every side's cash by month and its worth at the end, as changes from now."""
+
+    marginal: Marginal
+    low: dict[str, Array]
+    high: dict[str, Array]
+
+
+def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
+    """Re-evaluate every input of ``sensitivity`` at its bounds; sample them all together in between.
+
+    Between the bounds the cash of each month is taken as linear on either side of today's value, and inputs as
+    independent of each other; the discount rate is exact.
+    """
+    wanted = both.question.scenario.sensitivity
+    if wanted is None or not wanted.inputs:
+        return Risk()
+    now = vectors(both)
+    swings: dict[str, Swing] = {}
+    notes = []
+    for key in wanted.inputs:
+        marginal = _marginal(key, both)
+        if marginal is None:
+            known = key in both.built.ledger.rows or key in STAND_IN
+            why = "has no low and high, here or in the catalog" if known else "is no input of this answer"
+            notes.append(f"sensitivity: {key} {why}: left out")
+            continue
+        found = [_moved(key, bound, both, now, asked, scenario) for bound in (marginal.low, marginal.high)]
+        swings[key] = Swing(marginal, found[0], found[1])
+    count = wanted.samples or DEFAULT_SAMPLES
+    drawn = samples(
+        {k: s.marginal for k, s in swings.items()}, count, seed=DEFAULT_SEED if wanted.seed is None else wanted.seed
+    )
+    costs = sampled_npvs(now, swings, drawn, both.rate) if swings else {}
+    bounds: tuple[float | None, float | None] = (None, None)
+    tables = {"tornado": _tornado(both, now, swings)}
+    if costs:
+        tables["risk"] = _spread(costs)
+        bounds = tuple(float(np.quantile(costs["owned"], q)) for q in (0.1, 0.9))  # type: ignore[assignment]
+    return Risk(tables, tuple(notes), bounds)
+
+
+def vectors(both: Comparison) -> dict[str, Array]:
+    """Cash of each side by month from :data:`EARLY` on, and last what is left and owed, as money out. [USD]"""
+    owed = both.owned.loan.owed_at_end_usd if both.owned.loan else 0.0
+    own = both.owned.after_tax
+    found = {"owned": _vector(both.owned.cash_usd, own.outside_usd, owed - sum(own.end_usd.values()))}
+    return found | {k: _vector(s.cash_usd, s.outside_usd, -sum(s.end_usd.values())) for k, s in both.rented.items()}
+
+
+def _vector(cash: Array, outside: Mapping[int, float], end: float) -> Array:
+    months = len(cash)
+    found = np.zeros(EARLY + months + LATE + 1)
+    found[EARLY : EARLY + months] = cash
+    for month, usd in outside.items():
+        found[EARLY + month] += usd
+    found[-1] = end
+    return found
+
+
+def _marginal(key: str, both: Comparison) -> Marginal | None:
+    """Bounds of an input by the scenario, else by the catalog; its own value is always inside."""
+    row = both.built.ledger.rows.get(key)
+    stand_in = STAND_IN.get(key)
+    value = float(row.value) if row is not None and isinstance(row.value, int | float) else None
+    low, high = (row.low, row.high) if row is not None else (None, None)
+    if (low is None or high is None or low >= high) and stand_in is not None:
+        own = both.question.catalog.get("finance", stand_in, Parameter).value
+        low, high = own.bounds
+        value = own.value if value is None else value
+    if value is None or low is None or high is None or low >= high:
+        return None
+    return Marginal(min(low, value), value, max(high, value))
+
+
+def _moved(
+    key: str, bound: float, both: Comparison, now: Mapping[str, Array], asked: Asked, scenario: str | Path
+) -> dict[str, Array]:
+    """Changes of every side's cash with an input at a bound."""
+    if key == RATE:
+        return {name: np.zeros_like(cash) for name, cash in now.items()}
+    variant, sets, catalogs = asked
+    change = f"{set_key(key, both.question)}={bound!r}"
+    other = compared(load(str(scenario), variant=variant, sets=(*sets, change), catalogs=catalogs))
+    return {name: cash - now[name] for name, cash in vectors(other).items() if name in now}
+
+
+def sampled_npvs(
+    now: Mapping[str, Array], swings: Mapping[str, Swing], drawn: Mapping[str, Array], rate: float
+) -> dict[str, Array]:
+    """Present value of each side in every sample: factors of each rate times the cash, now and as it moves."""
+    factors = _factors(drawn.get(RATE, rate), len(next(iter(now.values()))))
+    moved = {key: _shares(drawn[key], swing.marginal) for key, swing in swings.items()}
+    found = {}
+    for name, cash in now.items():
+        total = factors @ cash + np.zeros(len(next(iter(drawn.values()))))
+        for key, swing in swings.items():
+            below, above = moved[key]
+            total = total + below * (factors @ swing.low[name]) + above * (factors @ swing.high[name])
+        found[name] = total
+    return found
+
+
+def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
+    """How far each value lies on the way from today's to the low bound, and to the high one."""
+    below = np.clip((m.value - values) / (m.value - m.low), 0.0, 1.0) if m.value > m.low else np.zeros_like(values)
+    above = np.clip((values - m.value) / (m.high - m.value), 0.0, 1.0) if m.high > m.value else np.zeros_like(values)
+    return below, above
+
+
+def _factors(rates: Array | float, slots: int) -> Array:
+    """Discount factors of a side's payments, a row for each rate."""
+    months = slots - 1 - EARLY - LATE
+    times = np.append((np.arange(-EARLY, months + LATE) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR)
+    return np.asarray(np.exp(-np.log1p(np.asarray(rates))[..., None] * times))
+
+
+def _over_rent(npvs: Mapping[str, float]) -> float:
+    """Owned cost over that of the cheapest rent."""
+    rents = [usd for name, usd in npvs.items() if name != "owned"]
+    return npvs["owned"] - min(rents) if rents else npvs["owned"]
+
+
+def _at(now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, value: float, rate: float) -> dict[str, float]:
+    drawn = {key: np.array([value])}
+    return {name: float(x[0]) for name, x in sampled_npvs(now, {key: swings[key]}, drawn, rate).items()}
+
+
+def _tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Swing]) -> Table:
+    """Each input by how much it swings the difference to the cheapest rent, widest first."""
+    rows: list[tuple[Cell, ...]] = []
+    for key, swing in swings.items():
+        m = swing.marginal
+        low, high = (_at(now, swings, key, x, both.rate) for x in (m.low, m.high))
+        width = abs(_over_rent(high) - _over_rent(low))
+        at = _switch(now, swings, key, both.rate)
+        rows.append((key, m.low, m.value, m.high, low["owned"], high["owned"], _over_rent(low), _over_rent(high), width,
+                     "none within its bounds" if at is None else at))  # fmt: skip
+    rows.sort(key=lambda r: -float(str(r[8])))
+    return Table(TORNADO, tuple(rows))
+
+
+def _switch(now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, rate: float) -> float | None:
+    """The value nearest to today's at which owning and the cheapest rent cost the same; None within the bounds."""
+    m = swings[key].marginal
+    here = _over_rent(_at(now, swings, key, m.value, rate))
+    nearest: float | None = None
+    for bound in (m.low, m.high):
+        near, far = m.value, bound
+        if here * _over_rent(_at(now, swings, key, bound, rate)) >= 0:
+            continue
+        for _ in range(40):
+            middle = (near + far) / 2
+            if here * _over_rent(_at(now, swings, key, middle, rate)) > 0:
+                near = middle
+            else:
+                far = middle
+        if nearest is None or abs(far - m.value) < abs(nearest - m.value):
+            nearest = far
+    return nearest
+
+
+def _spread(costs: Mapping[str, Array]) -> Table:
+    """Quantiles of each side's present cost, and how often it is the cheapest."""
+    names = list(costs)
+    table = np.stack([costs[n] for n in names])
+    first = table.argmin(axis=0)
+    rows: list[tuple[Cell, ...]] = []
+    for i, name in enumerate(names):
+        quantiles = (float(np.quantile(table[i], q)) for q in (0.05, 0.10, 0.50, 0.90, 0.95))
+        rows.append((name, float(table[i].mean()), *quantiles, float((first == i).mean())))
+    columns = ("side", "mean_usd", "p5_usd", "p10_usd", "p50_usd", "p90_usd", "p95_usd", "cheapest_frac")
+    return Table(columns, tuple(rows))

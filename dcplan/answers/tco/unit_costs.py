@@ -1,0 +1,145 @@
+"""What a unit of work costs on either side, the return of owning, and what quotes of several terms imply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dcplan.answers.tco.owned import Comparison
+from dcplan.catalog.schema import Accelerator, System
+from dcplan.economics.monthly import Side
+from dcplan.economics.price_trend import implied_yearly_factor
+from dcplan.economics.ranges import Array
+from dcplan.economics.returns import irr, payback_months
+from dcplan.economics.utilization import (
+    Utilization,
+    usd_per_accelerator_hour,
+    usd_per_delivered_pflop_day,
+    usd_per_million_trained_tokens,
+)
+from dcplan.inputs.cloud_prices import LENGTHS
+from dcplan.inputs.speed import hardware
+from dcplan.llm.architecture import model_flops_per_token
+from dcplan.planning.problem.work.jobs import JobMenu
+from dcplan.planning.problem.work.targets import Target
+from dcplan.provenance import Status
+from dcplan.result import Cell, Metric, Table
+from dcplan.scenario.schema.demand import Reference
+from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TFLOPS_PER_PFLOPS
+
+REFERENCE = Reference(model="llama-3.1-70b", seq_len=8192)
+"""The job on which work is counted where the scenario names none."""
+
+
+def unit_costs(both: Comparison, npvs: Mapping[str, float]) -> tuple[dict[str, Metric], Table, list[str]]:
+    """Cost of an hour at every level of use, of a delivered PFLOP-day and of a million trained tokens, by side.
+
+    The meanings of utilization are multiplied in :class:`dcplan.economics.utilization.Utilization` alone: hours in
+    use and MFU of the reference job. Lost goodput is a line of each side's cost, so it divides nothing.
+    """
+    use, peak_pflops, per_token, why = _use(both)
+    hours, count = both.hours / both.work.accelerators, both.work.accelerators
+    rows: list[tuple[Cell, ...]] = []
+    metrics: dict[str, Metric] = {}
+    for side, npv in npvs.items():
+        if npv <= 0.0:  # what is left and saved is worth more than was paid
+            rows.append((side, None, None, None, None))
+            continue
+        levels = [
+            float(np.asarray(usd_per_accelerator_hour(npv, count, hours, use, x))) for x in ("owned", "allocated")
+        ]
+        day = token = None
+        if peak_pflops is not None and per_token is not None:
+            day = float(np.asarray(usd_per_delivered_pflop_day(npv, count, peak_pflops, hours, use)))
+            token = float(np.asarray(usd_per_million_trained_tokens(day, per_token)))
+        rows.append((side, *levels, day, token))
+        if side == "owned" and day is not None:
+            metrics["reference.mfu_frac"] = Metric(
+                float(np.asarray(use.mfu_frac)), "", "Of the reference job, without the slowdown of production runs"
+            )
+            metrics["owned.usd_per_pflop_day"] = Metric(day, "USD", "Delivered on the reference job")
+            metrics["owned.usd_per_million_tokens"] = Metric(token, "USD", "Trained tokens of the reference job")
+    columns = ("side", "usd_per_owned_hour", "usd_per_used_hour", "usd_per_pflop_day", "usd_per_million_tokens")
+    return metrics, Table(columns, tuple(rows)), why
+
+
+def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, list[str]]:
+    """How much of the peak becomes work of the reference job; peak of one accelerator and FLOP of a token."""
+    question, ledger = both.question, both.built.ledger
+    fleet = question.scenario.fleet
+    given = fleet.reference if fleet else None
+    job = given or REFERENCE
+    words = f"{job.model}, sequences of {job.seq_len:,}, {job.precision}"
+    ledger.text("fleet.reference", words, Status.INPUT if given else Status.DEFAULT)
+    hours = Utilization(allocated_frac=both.work.used_frac)
+    system = question.catalog.get("systems", fleet.system if fleet else "", System)
+    chip = question.catalog.get("accelerators", system.accelerator, Accelerator)
+    port = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
+    each = (system.scaleout_ports or 0) * port / 8.0 / system.accelerators
+    where = Target("", system.id, chip.id, system.accelerators, both.work.accelerators, each, port)
+    menu = JobMenu(question, ledger, [], {})
+    rate = menu.reference_tflops(job, where)
+    if isinstance(rate, str):
+        return hours, None, None, [f"no cost of a PFLOP-day: {rate}"]
+    spec = hardware(chip.id, job.precision, each, ledger, moe=menu.shape(job.model).moe_layers > 0)
+    if isinstance(spec, str):
+        return hours, None, None, [f"no cost of a PFLOP-day: {spec}"]
+    peak = spec.peak_tflops  # of the job's own precision
+    use = Utilization(hours.allocated_frac, mfu_frac=rate / peak)
+    ledger.text("fleet.reference", f"{words}, at {use.mfu_frac:.1%} MFU", Status.INPUT if given else Status.DEFAULT)
+    tokens = model_flops_per_token(menu.shape(job.model), job.seq_len, 0.0)
+    return use, peak / TFLOPS_PER_PFLOPS, tokens, []
+
+
+def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:
+    """What owning earns over the cheapest rent: its cash saved by month, and the worth at the end."""
+    if rent is None:
+        return {}
+    owned = both.owned
+    owed = owned.loan.owed_at_end_usd if owned.loan else 0.0
+    saved: Array = rent.cash_usd - owned.cash_usd
+    ends = sum(owned.after_tax.end_usd.values()) - owed - sum(rent.end_usd.values())
+    apart = [(m, usd) for m, usd in rent.outside_usd.items()]
+    apart += [(m, -usd) for m, usd in owned.after_tax.outside_usd.items()]
+    flows = np.concatenate([saved, [ends], [usd for _, usd in apart]])
+    when = np.concatenate([np.arange(len(saved)) + 0.5, [len(saved)], [m + 0.5 for m, _ in apart]]) / MONTHS_PER_YEAR
+    early = sum(usd for m, usd in apart if m < 0)
+    back = payback_months(np.append(early, saved), for_good=True)
+    words = "owning instead of the cheapest rent, after tax and debt"
+    return {
+        "owned.irr_frac": Metric(irr(flows, when).rate, "", f"Yearly return of {words}; none: no single rate"),
+        "owned.payback_months": Metric(
+            None if back is None else float(np.asarray(back)),
+            "months",
+            f"Undiscounted, end worth left out, of {words}; none: never",
+        ),
+    }
+
+
+def term_structure(both: Comparison) -> Table:
+    """Yearly change of price that the quotes of two terms of an offer imply, where both have one.
+
+    A term costs what its years cost: p1 (1 + r + r^2) = 3 p3 of one and three years.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for offer in both.offers:
+        quotes = {LENGTHS[c.term] / QUARTERS_PER_YEAR: c.usd_per_accelerator_hour[0] for c in offer.committed}
+        years = sorted(quotes)
+        if len(years) < 2:
+            continue
+        short, long = years[0], years[-1]
+        try:
+            change = implied_yearly_factor(quotes[short], short, quotes[long], long) - 1.0
+        except ValueError:  # the long term costs less in all than the short one
+            change = None
+        rows.append((offer.id, short, quotes[short], long, quotes[long], change))
+    columns = (
+        "offer",
+        "short_years",
+        "short_usd_per_h",
+        "long_years",
+        "long_usd_per_h",
+        "implied_change_frac_per_year",
+    )
+    return Table(columns, tuple(rows))

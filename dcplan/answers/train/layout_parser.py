@@ -1,0 +1,153 @@
+"""A layout as typed (``tp=8,pp=16,recompute=selective``): read, checked against the model and the count."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.llm.tables import RECOMPUTE, SCHEDULES, Array
+from dcplan.training.grid import KEYS, Case
+
+WHERE = Place("--layout")
+COUNTS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "mbs")
+WORDS = {"recompute": RECOMPUTE, "schedule": SCHEDULES}
+OTHER = ("zero", "sp", "offload", "shard")
+OFFLOAD_WORDS = {"all": 1.0, "none": 0.0}
+NEXT = "leave --layout out to search every valid layout"
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Columns of one layout, the case with the stack's sequence parallel as typed, and whether it names recompute."""
+
+    case: Case
+    columns: dict[str, Array]
+    recompute_typed: bool
+
+
+def read_layout(text: str, case: Case, ranks: int) -> Typed:
+    """One layout from ``key=value`` pairs; what is left out is 1, or the stack's usual (recompute: the lightest).
+
+    Raises
+    ------
+    InputError
+        With every broken rule at once: unknown keys and words, sizes that do not divide, a product that is not the
+        count, a batch too small.
+    """
+    values, problems = _pairs(text)
+    if problems:
+        raise InputError(problems)
+    count = {k: int(values.get(k, 1)) for k in COUNTS}
+    replica = count["tp"] * count["pp"] * count["cp"]
+    if "dp" not in values:
+        count["dp"] = max(ranks // replica, 1)
+    fullest = min(ranks // replica, int(case.global_batch // count["mbs"]))
+    usual = RECOMPUTE.index(case.stack.recompute[0])
+    columns = {
+        **{k: count[k] for k in ("tp", "pp", "vpp", "dp", "cp", "ep", "etp")},
+        "micro_batch": count["mbs"],
+        "recompute": RECOMPUTE.index(str(values["recompute"])) if "recompute" in values else usual,
+        "zero": int(values.get("zero", case.stack.zero)),
+        "schedule": SCHEDULES.index(str(values.get("schedule", SCHEDULES[0]))),
+        "offload": float(values.get("offload", 0.0)),
+    }
+    # a searched layout may leave ranks idle; it says so by naming its dp
+    idle = "dp" in values and count["dp"] == fullest
+    causes = _broken(case, count, columns, ranks, idle=idle)
+    if "shard" in values and (count["dp"] * count["cp"]) % int(values["shard"]):
+        causes.append(f"shard {int(values['shard'])} does not divide dp x cp = {count['dp'] * count['cp']}")
+    problems = [Problem("DC052", cause, WHERE, help=NEXT) for cause in causes]
+    if problems:
+        raise InputError(problems)
+    stack = replace(case.stack, sequence_parallel=bool(int(values["sp"]))) if "sp" in values else case.stack
+    found = {k: np.array([float(columns[k])]) for k in KEYS}
+    if "shard" in values:
+        found["shard"] = np.array([float(values["shard"])])
+    return Typed(replace(case, stack=stack), found, "recompute" in values)
+
+
+def _pairs(text: str) -> tuple[dict[str, str | float], list[Problem]]:
+    known = (*COUNTS, *WORDS, *OTHER)
+    values: dict[str, str | float] = {}
+    problems = []
+    for pair in filter(None, (p.strip() for p in text.split(","))):
+        key, equals, value = (x.strip() for x in pair.partition("="))
+        if not equals or key not in known:
+            hint = did_you_mean(key, known)
+            problems.append(Problem("DC051", f"{pair!r}: expected key=value with {', '.join(known)}", WHERE, hint))
+        elif key in values:
+            problems.append(Problem("DC051", f"{pair!r}: {key} stands twice", WHERE))
+        elif key in WORDS:
+            if value not in WORDS[key]:
+                hint = did_you_mean(value, WORDS[key])
+                problems.append(Problem("DC051", f"{pair!r}: one of {', '.join(WORDS[key])}", WHERE, hint))
+            values[key] = value
+        else:
+            number = _number(key, value)
+            if number is None:
+                problems.append(Problem("DC051", f"{pair!r}: {_expected(key)}", WHERE))
+            values[key] = number or 0.0
+    return values, problems
+
+
+def _number(key: str, value: str) -> float | None:
+    if key == "offload" and value in OFFLOAD_WORDS:
+        return OFFLOAD_WORDS[value]
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    if not math.isfinite(number):
+        return None
+    if key == "offload":
+        return number if 0.0 <= number <= 1.0 else None
+    whole = number == int(number)
+    if key in COUNTS or key == "shard":
+        return number if whole and number >= 1 else None
+    return number if whole and 0 <= number <= (3 if key == "zero" else 1) else None
+
+
+def _expected(key: str) -> str:
+    if key == "offload":
+        return "a share of the activations, 0 to 1"
+    if key in COUNTS or key == "shard":
+        return "a whole number, at least 1"
+    return "0 to 3" if key == "zero" else "0 or 1"
+
+
+def _broken(case: Case, n: dict[str, int], columns: dict[str, float], ranks: int, *, idle: bool) -> list[str]:
+    """Every rule the layout breaks."""
+    shape, found = case.shape, []
+    product = n["tp"] * n["pp"] * n["cp"] * n["dp"]
+    if product != ranks and not idle:
+        found.append(f"tp x pp x cp x dp = {product:,} is not the {ranks:,} ranks")
+    if shape.heads % n["tp"]:
+        found.append(f"tp {n['tp']} does not divide the {shape.heads} attention heads")
+    elif shape.kv_heads % n["tp"] and n["tp"] % shape.kv_heads:
+        found.append(f"tp {n['tp']} and the {shape.kv_heads} key-value heads do not divide each other")
+    if n["pp"] > shape.layers:
+        found.append(f"pp {n['pp']} is more than the {shape.layers} layers")
+    if n["vpp"] > 1 and n["pp"] == 1:
+        found.append(f"vpp {n['vpp']} needs a pipeline: pp is 1")
+    # embedding and output layer may count as layers: 126 layers make 128 chunks
+    if n["pp"] * n["vpp"] > shape.layers + 2:
+        found.append(f"pp x vpp = {n['pp'] * n['vpp']} is more than the {shape.layers} layers")
+    if case.seq_len % n["cp"]:
+        found.append(f"cp {n['cp']} does not divide the sequence of {case.seq_len} tokens")
+    if not shape.moe_layers:
+        found += [f"{k} {n[k]}: the model has no experts" for k in ("ep", "etp") if n[k] > 1]
+    elif shape.experts % n["ep"]:
+        found.append(f"ep {n['ep']} does not divide the {shape.experts} experts")
+    if (n["dp"] * n["cp"] * n["tp"]) % (n["ep"] * n["etp"]):
+        found.append(
+            f"ep x etp = {n['ep'] * n['etp']} does not divide the {n['dp'] * n['cp'] * n['tp']} ranks of a stage"
+        )
+    if n["dp"] * n["mbs"] > case.global_batch:
+        least = f"{n['dp'] * n['mbs']} sequences"
+        found.append(f"the global batch of {case.global_batch:g} sequences is below dp x mbs = {least}")
+    if columns["schedule"] and (n["pp"] == 1 or n["vpp"] > 1):
+        found.append(f"schedule {SCHEDULES[int(columns['schedule'])]} needs pp above 1 and vpp 1")
+    return found

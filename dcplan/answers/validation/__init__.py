@@ -1,0 +1,1 @@
+"""The ``validate`` verb: measured runs and published figures."""

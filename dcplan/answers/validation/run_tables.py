@@ -1,0 +1,69 @@
+"""Measured runs as one set-up of arrays, and what the model says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.answers.validation.run_rows import Run
+from dcplan.llm.device_terms import device_table, recipe_table, stack_table
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import Array, LayoutTable, model_table
+from dcplan.training.infer_recompute import lightest
+from dcplan.training.memory import Memory, memory
+from dcplan.training.step import Step, step
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Of each run."""
+
+    setup: Setup
+    fits: npt.NDArray[np.bool_]
+    step: Step
+    memory: Memory
+
+
+def setup_of(runs: Sequence[Run]) -> Setup:
+    """One row for each run; recompute and offload are left to :func:`lightest`."""
+
+    def column(name: str) -> Array:
+        return np.array([getattr(r, name) for r in runs], dtype=np.float64)
+
+    devices, stacks = [r.device for r in runs], [r.stack for r in runs]
+    recipes = [r.recipe for r in runs]
+    stack = replace(stack_table(stacks, column("graphs")), sequence_parallel=column("sequence_parallel"))
+    zeros = np.zeros(len(runs))
+    same = (
+        "tp",
+        "pp",
+        "vpp",
+        "dp",
+        "cp",
+        "ep",
+        "micro_batch",
+        "micro_batches",
+        "zero",
+        "shard",
+        "seq_len",
+        "trainable",
+    )
+    layout = LayoutTable(
+        **{name: column(name) for name in same},
+        etp=np.ones(len(runs)),
+        recompute=zeros,
+        schedule=zeros,
+        offload=zeros,
+    )
+    device = device_table(devices, stacks, recipes)
+    return Setup(model_table([r.shape for r in runs]), device, recipe_table(recipes, stacks), stack, layout)
+
+
+def predict(runs: Sequence[Run]) -> Prediction:
+    """Step time and memory of each run."""
+    given = np.array([r.recompute for r in runs], dtype=np.float64)
+    chosen = lightest(setup_of(runs), [r.stack for r in runs], given)
+    return Prediction(chosen.setup, chosen.fits, step(chosen.setup), memory(chosen.setup))

@@ -1,0 +1,1 @@
+"""Networks on the floor: racks, cable lengths, cable schedule."""

@@ -1,0 +1,172 @@
+"""Storage, in-band and out-of-band networks beside the compute fabric."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dcplan.fabric.bom import Fills
+from dcplan.fabric.topology.clos import size
+from dcplan.fabric.topology.design import design
+from dcplan.fabric.topology.wiring import even, upper_fills
+
+ROUNDED = 1e-2
+"""Ports by which a ratio given to a few digits (1.333 for 4:3) may miss a whole number."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A side network: switches, links, ports in use."""
+
+    leaf: int
+    spine: int
+    node_links: int
+    other_links: int
+    between_links: int
+    fills: Fills
+    core: int = 0
+
+    @property
+    def switches(self) -> int:
+        """All switches."""
+        return self.leaf + self.spine + self.core
+
+
+def storage(
+    nodes: int,
+    links_per_node: int,
+    nodes_per_su: int,
+    radix: int,
+    oversubscription: float,
+    target_ports: int,
+    target_leaves_per_su: int,
+) -> Side:
+    r"""Storage network: leaves of nodes, oversubscribed, and leaves of storage, not, under the same spines.
+
+    Node leaves are bought for whole units, a leaf for ``radix / 2`` links; storage leaves as many a unit as given.
+    Spines are the fewest that hold all uplinks and divide those of node leaves; those of storage leaves are rounded up.
+
+    Parameters
+    ----------
+    nodes, links_per_node, nodes_per_su : int
+        Nodes, storage links of each, nodes of a scalable unit. [-]
+    radix : int
+        Ports of a switch. [-]
+    oversubscription : float
+        Down over up of node leaves, at least 1. [-]
+    target_ports : int
+        Switch ports to storage. [-]
+    target_leaves_per_su : int
+        Leaves for them, a unit. [-]
+
+    Raises
+    ------
+    ValueError
+        When three tiers do not hold the links.
+
+    References
+    ----------
+    .. [1] NVIDIA RA-11333-001 V11, table 8: 127 nodes, 16 switches; 254 node links, 240 between switches, 48 cables to
+       storage; the text says nearly 4:3 on the node side.
+
+    Examples
+    --------
+    >>> s = storage(127, 2, 32, 64, 4 / 3, 48, 1)
+    >>> s.leaf, s.spine, s.switches, s.node_links + s.between_links
+    (12, 4, 16, 494)
+    """
+    units = math.ceil(nodes / nodes_per_su)
+    down = radix // 2
+    node_leaves = max(math.ceil(units * nodes_per_su * links_per_node / down), 1)
+    up = max(math.ceil(down / oversubscription - ROUNDED), 1)
+    store_leaves = max(units * target_leaves_per_su, math.ceil(target_ports / down)) if target_ports else 0
+    each = math.ceil(target_ports / max(store_leaves, 1))
+    ends = nodes * links_per_node + target_ports
+    if ends <= radix:
+        return Side(1, 0, nodes * links_per_node, target_ports, 0, Fills(even(1, ends)))
+    if node_leaves + store_leaves > radix:
+        return _three_tiers(
+            (node_leaves, nodes * links_per_node), (store_leaves, target_ports), radix, oversubscription
+        )
+    spine = math.ceil((node_leaves * up + store_leaves * each) / radix)
+    # every leaf reaches every spine alike: uplinks are rounded up, until leaves and spines hold them
+    while True:
+        node_up, store_up = (math.ceil(n / spine) * spine for n in (up, each))
+        between = node_leaves * node_up + store_leaves * store_up
+        if between <= spine * radix and max(node_up, store_up) <= down:
+            break
+        spine += 1
+        if spine > down:
+            store_leaves, spine = store_leaves + 1, 1
+            each = math.ceil(target_ports / store_leaves)
+    fills = Fills(
+        (*even(node_leaves, nodes * links_per_node, node_up), *even(store_leaves, target_ports, store_up)),
+        even(spine, between),
+    )
+    return Side(node_leaves + store_leaves, spine, nodes * links_per_node, target_ports, between, fills)
+
+
+def _three_tiers(node: tuple[int, int], store: tuple[int, int], radix: int, oversubscription: float) -> Side:
+    """More leaves than a spine has ports: those of nodes and of storage in one tree, all oversubscribed alike."""
+    plan = design(radix, 3, leaf_spine=oversubscription)
+    count = node[0] + store[0]
+    found = size(plan, count, node[1] + store[1])
+    leaves = (*even(*node, plan.leaf_up), *even(*store, plan.leaf_up))
+    between = found.leaf_spine_links + found.spine_core_links
+    return Side(count, found.spine, node[1], store[1], between, Fills(leaves, *upper_fills(plan, count)), found.core)
+
+
+def in_band(
+    nodes: int, links_per_node: int, other_links: int, radix: int, uplinks: int, peer_links: int, cores: int
+) -> Side:
+    """In-band (management) network: leaves in pairs with links between peers, under two cores; one pair alone if small.
+
+    References
+    ----------
+    .. [1] NVIDIA RA-11333-001 V11, table 8: 127 nodes, 8 switches of 64 ports: 254 + 20 links, 24 to cores, 6 to peers.
+
+    Examples
+    --------
+    >>> s = in_band(127, 2, 20, 64, 4, 2, 2)
+    >>> s.leaf, s.spine, s.between_links
+    (6, 2, 30)
+    """
+    ends = nodes * links_per_node + other_links
+    if ends + 2 * peer_links <= 2 * radix:
+        fills = Fills(even(2, ends, peer_links))
+        return Side(2, 0, nodes * links_per_node, other_links, peer_links, fills)
+    leaf = core = 0
+    while core == 0 or core > uplinks:
+        # every leaf has a link to every core
+        uplinks = max(uplinks, core)
+        leaf = 2 * math.ceil(ends / (radix - uplinks - peer_links) / 2)
+        core = max(cores, math.ceil(leaf * uplinks / radix))
+        if uplinks + peer_links >= radix // 2:
+            msg = f"{ends} in-band links do not fit two tiers of {radix}-port switches"
+            raise ValueError(msg)
+    fills = Fills(even(leaf, ends, uplinks + peer_links), even(core, leaf * uplinks))
+    return Side(leaf, core, nodes * links_per_node, other_links, leaf * uplinks + leaf // 2 * peer_links, fills)
+
+
+def out_of_band(
+    ports: int, inside: int, node_racks: int, ports_per_node_rack: int, radix: int, racks_per_switch: int, uplinks: int
+) -> Side:
+    r"""Out-of-band network: 1 Gb/s switches among the node racks, enough for every managed port.
+
+    A switch serves as many racks as its ports hold, at most ``racks_per_switch``; a rack of more ports has several.
+    ``ports`` are all managed ones, ``inside`` those of the node racks among them.
+
+    References
+    ----------
+    .. [1] NVIDIA RA-11333-001 V11, table 8: 8 switches for 32 node racks and 317 ports; GB300 enterprise design: 54
+       ports a rack, 16 switches for 8 racks.
+
+    Examples
+    --------
+    >>> out_of_band(317, 223, 32, 7, 48, 4, 2).leaf, out_of_band(432, 432, 8, 54, 48, 4, 2).leaf
+    (8, 16)
+    """
+    each = min(max(radix // max(ports_per_node_rack, 1), 1), racks_per_switch)
+    leaf = math.ceil(node_racks / each) * math.ceil(each * ports_per_node_rack / radix)
+    leaf = max(leaf, math.ceil(ports / radix), 2)
+    return Side(leaf, 0, inside, ports - inside, leaf * uplinks, Fills(even(leaf, ports, uplinks)))

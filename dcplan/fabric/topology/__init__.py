@@ -1,0 +1,1 @@
+"""Networks by their switches and links."""

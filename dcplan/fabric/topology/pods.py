@@ -1,0 +1,85 @@
+"""Pods: leaves that share spines, and how many spines they take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dcplan.fabric.topology.design import ClosDesign
+
+
+@dataclass(frozen=True)
+class Pods:
+    """Pods alike of one plane: leaves that reach the same spines. Two tiers are one pod."""
+
+    pods: int
+    leaves: int
+    """Of one pod."""
+    spines: int
+    """Of one pod; they divide the leaf uplinks, so that every leaf has equal links to every spine."""
+    spine_down: int
+    """Ports of a spine in use towards leaves."""
+    spine_up: int
+    """Ports of a spine in use towards cores."""
+
+
+def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]:
+    r"""Pods above the leaves of one plane.
+
+    :math:`S = \min\{s : s \mid U,\ s \ge \lceil l\,U / k_{down} \rceil\}` spines for the l leaves of a pod, and as
+    many of their ports towards cores as the oversubscription leaves, :math:`\lceil d_{used}\,k_{up}/k_{down} \rceil`.
+
+    Parameters
+    ----------
+    plan : ClosDesign
+        Ports of each tier; two or three tiers.
+    leaf_count : int
+        Leaves of one plane. [-]
+    groups : int, default 1
+        Rails with spines of their own in three tiers; taken where the leaves divide and the cores reach all pods. [-]
+
+    Raises
+    ------
+    ValueError
+        When a leaf has fewer uplinks than there must be spines.
+
+    References
+    ----------
+    .. [1] NVIDIA DGX SuperPOD A100 reference architecture RA-09950-001: 140 nodes are 56 leaves, a group of 10 spines
+       for each of 8 rails, 28 cores.
+
+    Examples
+    --------
+    >>> from dcplan.fabric.topology.design import design
+    >>> pods(design(64, 2), 24)
+    (Pods(pods=1, leaves=24, spines=16, spine_down=48, spine_up=0),)
+    >>> pods(design(40, 3), 56, groups=8)
+    (Pods(pods=8, leaves=7, spines=10, spine_down=14, spine_up=14),)
+    """
+    if plan.tiers == 2:
+        return (_pod(plan, 1, leaf_count, cores=False),)
+    groups = rail_groups(plan, leaf_count, groups)
+    full, rest = divmod(leaf_count // groups, plan.pod_room)
+    found = [_pod(plan, groups * full, plan.pod_room, cores=True)] if full else []
+    return tuple(found + ([_pod(plan, groups, rest, cores=True)] if rest else []))
+
+
+def rail_groups(plan: ClosDesign, leaf_count: int, groups: int) -> int:
+    """Rails that have spines of their own: all, or 1 where leaves do not divide or cores do not reach all pods."""
+    if plan.tiers < 3 or leaf_count % groups:
+        return 1
+    made = groups * math.ceil(leaf_count / groups / plan.pod_room)
+    return groups if made <= plan.core_ports else 1
+
+
+def _pod(plan: ClosDesign, count: int, leaf_count: int, *, cores: bool) -> Pods:
+    if plan.least_spines > plan.leaf_up:
+        msg = f"{plan.least_spines} spines are asked for, a leaf has {plan.leaf_up} uplinks"
+        raise ValueError(msg)
+    spines = _next_divisor(plan.leaf_up, max(math.ceil(leaf_count * plan.leaf_up / plan.spine_down), plan.least_spines))
+    down = math.ceil(leaf_count * plan.leaf_up / spines)
+    return Pods(count, leaf_count, spines, down, math.ceil(down * plan.spine_up / plan.spine_down) if cores else 0)
+
+
+def _next_divisor(number: int, at_least: int) -> int:
+    return next((d for d in range(at_least, number + 1) if number % d == 0), at_least)

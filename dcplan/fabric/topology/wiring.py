@@ -1,0 +1,278 @@
+"""Who is cabled to whom: ports of every link of a tree, in closed form on arrays."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.fabric.topology.design import ClosDesign
+from dcplan.fabric.topology.pods import Pods, pods, rail_groups
+
+Whole = npt.NDArray[np.int64]
+CHUNK = 65_536
+"""Links worked out at a time."""
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """One plane of one tree; planes and separate rails are copies of it.
+
+    ``nodes_per_su`` is 0 where endpoints fill leaf after leaf (plain fat tree), else the nodes of a scalable unit,
+    whose rails have leaves of their own. ``groups`` is the rails with spines of their own.
+    """
+
+    plan: ClosDesign
+    nodes: int
+    rails: int
+    leaf_count: int
+    nodes_per_su: int = 0
+    management_links: int = 0
+    groups: int = 1
+
+    @functools.cached_property
+    def pods(self) -> tuple[Pods, ...]:
+        """Pods above the leaves; none for a single tier."""
+        return pods(self.plan, self.leaf_count, self.groups) if self.plan.tiers > 1 else ()
+
+    @functools.cached_property
+    def spine_count(self) -> int:
+        """Spines."""
+        return sum(p.pods * p.spines for p in self.pods)
+
+    @functools.cached_property
+    def core_count(self) -> int:
+        """Cores."""
+        return math.ceil(sum(p.pods * p.spines * p.spine_up for p in self.pods) / self.plan.core_ports)
+
+    @property
+    def block(self) -> int:
+        """Nodes whose rails have leaves of their own: the unit, or as many nodes as a leaf has ports."""
+        return max(self.nodes_per_su, self.plan.leaf_down)
+
+    @property
+    def leaves_per_rail(self) -> int:
+        """Leaves of one rail of a block."""
+        return math.ceil(self.block / self.plan.leaf_down)
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Switches alike: how many, and their ports in use."""
+
+    switches: int
+    down: int
+    up: int
+
+
+def leaf_of(wiring: Wiring, node: Whole, rail: Whole) -> tuple[Whole, Whole]:
+    """Leaf and port of nodes' NICs.
+
+    Parameters
+    ----------
+    wiring : Wiring
+        The tree.
+    node, rail : array of int
+        Node from 0, and NIC of the node from 0.
+
+    Examples
+    --------
+    Node 33 of a SuperPOD, rail 2: second unit, so leaf 8 + 2, port 1.
+
+    >>> from dcplan.fabric.topology.design import design
+    >>> w = Wiring(design(64, 2), 127, 8, 32, 32)
+    >>> leaf, port = leaf_of(w, np.array([33]), np.array([2]))
+    >>> int(leaf[0]), int(port[0])
+    (10, 1)
+    """
+    down = wiring.plan.leaf_down
+    if wiring.plan.tiers == 1 or not wiring.nodes_per_su:
+        end = node * wiring.rails + rail
+        return end // down, end % down
+    whole, inside = np.divmod(node, wiring.block)
+    each = wiring.leaves_per_rail
+    share = math.ceil(wiring.block / each)
+    leaf = whole * wiring.rails * each + rail * each + inside // share
+    port = inside % share
+    if wiring.nodes_per_su >= down:
+        return leaf, port
+    # the nodes of the last block may not fill a leaf a rail: rails follow one another on its leaves
+    full, rest = divmod(wiring.nodes, wiring.block)
+    end = rail * rest + inside
+    last = whole == full
+    return np.where(last, full * wiring.rails + end // down, leaf), np.where(last, end % down, port)
+
+
+def leaf_ports(wiring: Wiring) -> Whole:
+    """Ports in use towards nodes and managers, of every leaf.
+
+    Managers' links take free ports, one a leaf from the last leaf backwards, and again.
+
+    Raises
+    ------
+    ValueError
+        When the leaves have fewer free ports than there are management links.
+    """
+    most = wiring.plan.radix if wiring.plan.tiers == 1 else wiring.plan.leaf_down
+    used = _node_ports(wiring, most)
+    left, spare = wiring.management_links, most * wiring.leaf_count - int(used.sum())
+    if left > spare:
+        fewer = wiring.nodes - math.ceil((left - spare) / wiring.rails)
+        rule = f"{fewer} nodes leave room for them" if fewer > 0 else "no number of nodes leaves room for so many"
+        msg = f"{left} management links, but {wiring.leaf_count} leaves have {spare} ports free: {rule}"
+        raise ValueError(msg)
+    while left:
+        free = np.flatnonzero(used < most)[::-1][:left]
+        used[free] += 1
+        left -= free.size
+    return used
+
+
+def _node_ports(wiring: Wiring, most: int) -> Whole:
+    """Ports of every leaf that nodes take: whole blocks are alike, the last one is counted."""
+    ends = wiring.nodes * wiring.rails
+    if wiring.plan.tiers == 1 or not wiring.nodes_per_su:
+        return np.clip(ends - most * np.arange(wiring.leaf_count, dtype=np.int64), 0, most)
+    whole = wiring.nodes // wiring.block
+    each = wiring.rails * wiring.leaves_per_rail
+    share = math.ceil(wiring.block / wiring.leaves_per_rail)
+    pattern = np.clip(wiring.block - share * np.arange(wiring.leaves_per_rail, dtype=np.int64), 0, share)
+    used = np.zeros(wiring.leaf_count, dtype=np.int64)
+    used[: whole * each] = np.tile(pattern, whole * wiring.rails)
+    node = np.repeat(np.arange(whole * wiring.block, wiring.nodes), wiring.rails)
+    leaf, _ = leaf_of(wiring, node, np.tile(np.arange(wiring.rails), wiring.nodes - whole * wiring.block))
+    return used + np.bincount(leaf, minlength=wiring.leaf_count)
+
+
+def leaf_fills(wiring: Wiring) -> tuple[Fill, ...]:
+    """Leaves of one plane by their ports in use.
+
+    Examples
+    --------
+    The last unit of 127 nodes has 31; four links of fabric managers fill four of its eight leaves again.
+
+    >>> from dcplan.fabric.topology.design import design
+    >>> leaf_fills(Wiring(design(64, 2), 127, 8, 32, 32, 4))
+    (Fill(switches=4, down=31, up=32), Fill(switches=28, down=32, up=32))
+    """
+    up = wiring.plan.leaf_up if wiring.plan.tiers > 1 else 0
+    down, count = np.unique(leaf_ports(wiring), return_counts=True)
+    return tuple(Fill(int(n), int(d), up) for d, n in zip(down, count, strict=True))
+
+
+def upper_fills(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[tuple[Fill, ...], tuple[Fill, ...]]:
+    """Spines and cores of one plane by their ports in use.
+
+    Examples
+    --------
+    >>> from dcplan.fabric.topology.design import design
+    >>> upper_fills(design(64, 2), 32)
+    ((Fill(switches=16, down=64, up=0),), ())
+    """
+    if plan.tiers == 1:
+        return (), ()
+    spines = tuple(Fill(p.pods * p.spines, p.spine_down, p.spine_up) for p in pods(plan, leaf_count, groups))
+    up = sum(f.switches * f.up for f in spines)
+    return spines, even(math.ceil(up / plan.core_ports), up)
+
+
+def even(switches: int, down: int, up: int = 0) -> tuple[Fill, ...]:
+    """Links spread over switches as evenly as whole links can be.
+
+    Examples
+    --------
+    >>> even(3, 10)
+    (Fill(switches=2, down=3, up=0), Fill(switches=1, down=4, up=0))
+    """
+    if not switches:
+        return ()
+    low, more = divmod(down, switches)
+    return (Fill(switches - more, low, up),) + ((Fill(more, low + 1, up),) if more else ())
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links of one tier; switches are numbered from 0 in their tier. Ports count from 0 on each side of a switch."""
+
+    tier: str
+    lower: Whole
+    """Node, leaf or spine; -1 for a manager."""
+    lower_port: Whole
+    upper: Whole
+    upper_port: Whole
+
+
+def links(wiring: Wiring) -> Iterator[Links]:
+    """Every link of one plane, a chunk at a time: nodes to leaves, leaves to spines, spines to cores."""
+    yield from _node_links(wiring)
+    yield from (_leaf_spine(wiring, *at) for at in placed_pods(wiring))
+    first, before = 0, 0
+    for pod in wiring.pods:
+        for _ in range(pod.pods if pod.spine_up else 0):
+            yield _spine_core(wiring, pod, first, before)
+            first, before = first + pod.spines, before + pod.spines * pod.spine_up
+
+
+def placed_pods(wiring: Wiring) -> Iterator[tuple[Pods, int, int]]:
+    """Each pod with its first leaf, in the order of :func:`leaf_numbers`, and its first spine."""
+    groups = rail_groups(wiring.plan, wiring.leaf_count, wiring.groups)
+    first_spine, done = 0, 0
+    for kind in wiring.pods:
+        each = kind.pods // groups
+        for j in range(kind.pods):
+            start = j // each * (wiring.leaf_count // groups) + done + j % each * kind.leaves
+            yield kind, start, first_spine
+            first_spine += kind.spines
+        done += each * kind.leaves
+
+
+def _node_links(wiring: Wiring) -> Iterator[Links]:
+    step = max(CHUNK // wiring.rails, 1)
+    for first in range(0, wiring.nodes, step):
+        nodes = np.arange(first, min(first + step, wiring.nodes))
+        node, rail = np.repeat(nodes, wiring.rails), np.tile(np.arange(wiring.rails), nodes.size)
+        leaf, port = leaf_of(wiring, node, rail)
+        yield Links("node-leaf", node, rail, leaf, port)
+    if wiring.management_links:
+        yield _management(wiring)
+
+
+def _management(wiring: Wiring) -> Links:
+    plain = Wiring(wiring.plan, wiring.nodes, wiring.rails, wiring.leaf_count, wiring.nodes_per_su)
+    before, after = leaf_ports(plain), leaf_ports(wiring)
+    leaf = np.repeat(np.arange(wiring.leaf_count), after - before)
+    port = np.concatenate([np.arange(b, a) for b, a in zip(before, after, strict=True)])
+    number = np.arange(leaf.size)
+    return Links("node-leaf", np.full_like(leaf, -1), number, leaf, port)
+
+
+def leaf_numbers(wiring: Wiring, position: Whole) -> Whole:
+    """Leaf at a position of the order in which pods take leaves: rail by rail where rails have spines of their own."""
+    each = wiring.leaves_per_rail
+    blocks, rest = divmod(wiring.leaf_count, wiring.rails * each)
+    if rest or rail_groups(wiring.plan, wiring.leaf_count, wiring.groups) != wiring.rails:
+        return position
+    rail, index = np.divmod(position, blocks * each)
+    block, inside = np.divmod(index, each)
+    return (block * wiring.rails + rail) * each + inside
+
+
+def _leaf_spine(wiring: Wiring, pod: Pods, first_leaf: int, first_spine: int) -> Links:
+    up = wiring.plan.leaf_up
+    index, uplink = np.divmod(np.arange(pod.leaves * up), up)
+    each = up // pod.spines
+    leaf = leaf_numbers(wiring, first_leaf + index)
+    return Links("leaf-spine", leaf, uplink, first_spine + uplink % pod.spines, index * each + uplink // pod.spines)
+
+
+def _spine_core(wiring: Wiring, pod: Pods, first_spine: int, before: int) -> Links:
+    index, uplink = np.divmod(np.arange(pod.spines * pod.spine_up), pod.spine_up)
+    core, port = (
+        (before + np.arange(index.size)) % wiring.core_count,
+        (before + np.arange(index.size)) // wiring.core_count,
+    )
+    return Links("spine-core", first_spine + index, uplink, core, port)

@@ -1,0 +1,249 @@
+"""Rentable offers: latest dated on-demand price of the region nearest to a site of the scenario."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dcplan.catalog.schema import Accelerator, Offer, Region, System
+from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.catalog.schema.market import TERMS, CloudPrice
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.provenance import Quantity, Status, first_day
+from dcplan.scenario.schema import Cloud, Scenario
+from dcplan.units import QUARTERS_PER_YEAR
+
+MIN_NODE_GBPS = 400.0
+EARTH_RADIUS_KM = 6371.0
+LENGTHS = {"reserved-1y": 4, "reserved-3y": 12}
+"""Quarters of a commitment."""
+NOT_PLANNED = {
+    "spot": "not chosen by plan: the provider may take it back; tco compares it",
+    "capacity-block": "not chosen by plan: sold in blocks of days, paid ahead; tco compares it",
+}
+GRAMS_PER_KG = 1000.0
+
+
+@dataclass(frozen=True)
+class CommitTerms:
+    """A term to which rented nodes may be committed: paid, used or not."""
+
+    term: str
+    quarters: int
+    usd_per_accelerator_hour: tuple[float, ...]
+    """By the quarter in which it begins."""
+
+
+@dataclass(frozen=True)
+class OfferTerms:
+    """A rentable accelerator: latest dated on-demand price of the nearest region."""
+
+    id: str
+    accelerator: str
+    usd_per_accelerator_hour: tuple[float, ...]
+    max_accelerators: int
+    region: str
+    note: str
+    node_accelerators: int = 8
+    kg_per_accelerator_hour: float | None = None
+    """Operational carbon, with the cloud's PUE and the nearest known grid; None where its power is not known."""
+    committed: tuple[CommitTerms, ...] = ()
+    on_demand: bool = True
+    """Whether it may be used beyond its commitments."""
+    beside: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Hourly prices by quarter of terms that plans do not choose (spot, capacity block), for the TCO view. [USD]"""
+
+
+def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Distance of two points given as latitude and longitude in degrees, haversine formula.
+
+    Examples
+    --------
+    >>> round(great_circle_km((38.98, -77.47), (40.0, -83.0)))
+    488
+    """
+    (lat1, lon1), (lat2, lon2) = ((math.radians(x), math.radians(y)) for x, y in (a, b))
+    h = math.sin((lat2 - lat1) / 2) ** 2 + math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2
+    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(h))
+
+
+def offers(
+    scenario: Scenario, ledger: Ledger, left_out: list[LeftOut], *, unplanned: bool = False
+) -> tuple[OfferTerms, ...]:
+    """Offers that may serve jobs and capacity: whole listed nodes with at least 400 Gb/s and a price.
+
+    With ``unplanned``, also those that have a price only for terms that plans do not choose.
+    """
+    cloud = scenario.cloud
+    if cloud is None:
+        return ()
+    table = ledger.catalog.table("cloud", Offer)
+    named = table if cloud.offers == "all" else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
+    ids = list(dict.fromkeys(named))
+    left_out.extend(LeftOut("term", term, "cloud", NOT_PLANNED[term]) for term in cloud.terms if term in NOT_PLANNED)
+    limit = _per_offer_limit(cloud, ledger)
+    found = []
+    for key in ids:
+        offer = table[key]
+        reason, terms = _terms(offer, scenario, cloud, ledger, limit, left_out)
+        if terms is not None and not (unplanned or terms.on_demand or terms.committed):
+            reason, terms = (
+                f"no {' or '.join(t for t in cloud.terms if t not in NOT_PLANNED) or 'on-demand'} price",
+                None,
+            )
+        if terms is None:
+            left_out.append(LeftOut("offer", key, "cloud", reason))
+        else:
+            found.append(terms)
+    return tuple(found)
+
+
+def _per_offer_limit(cloud: Cloud, ledger: Ledger) -> int:
+    if cloud.max_accelerators_per_offer is not None:
+        return cloud.max_accelerators_per_offer
+    return int(ledger.parameter("finance", "cloud-capacity-per-offer-accelerators"))
+
+
+def _terms(
+    offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit: int, left_out: list[LeftOut]
+) -> tuple[str, OfferTerms | None]:
+    if offer.kind != "node":
+        return f"{offer.kind} row, not a whole listed node", None
+    if offer.scaleout_gbps is None or offer.scaleout_gbps.value < MIN_NODE_GBPS:
+        got = f"{offer.scaleout_gbps.value:g} Gb/s" if offer.scaleout_gbps else "no network figure"
+        return f"{got}; {MIN_NODE_GBPS:g} Gb/s a node are needed", None
+    if ledger.catalog.find("accelerators", offer.accelerator, Accelerator) is None:
+        return f"accelerator {offer.accelerator} is not in the catalog", None
+    change = cloud.price_change_frac_per_year
+    rate = ledger.take("cloud.price_change_frac_per_year", change) if change else 0.0
+    drift = tuple((1 + rate) ** (t / QUARTERS_PER_YEAR) for t in range(scenario.horizon.quarters))
+    prices = {term: _price(offer, term, scenario, cloud, ledger) for term in cloud.terms}
+    found = {term: p for term, p in prices.items() if p is not None}
+    if not found:
+        return f"no {' or '.join(prices)} price", None
+    left_out += [LeftOut("term", f"{offer.id} {x}", "cloud", f"no {x} price") for x in prices if x not in found]
+    flexible = "on-demand" in found
+    price, hourly = found["on-demand"] if flexible else next(iter(found.values()))
+    return "", OfferTerms(
+        id=offer.id,
+        accelerator=ledger.catalog.get("accelerators", offer.accelerator, Accelerator).id,
+        usd_per_accelerator_hour=_at(hourly if flexible else 0.0, drift),
+        max_accelerators=limit,
+        region=_region(offer, price, scenario, ledger),
+        note=_others(offer, price),
+        node_accelerators=offer.accelerators,
+        kg_per_accelerator_hour=_carbon(offer, price, scenario, ledger),
+        committed=tuple(CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS),
+        on_demand=flexible,
+        beside={x: _at(found[x][1], drift) for x in NOT_PLANNED if x in found},
+    )
+
+
+def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> str:
+    """Where it runs: the region of its price; of a price of the user's own, the nearest that the catalog knows."""
+    if price is not None:
+        return price.region
+    near = next((p for term in TERMS if (p := _nearest(offer, term, scenario, ledger)) is not None), None)
+    return near.region if near is not None else "scenario"
+
+
+def _own_prices(offer: Offer, cloud: Cloud, ledger: Ledger) -> Mapping[str, Quantity]:
+    """The scenario's prices of an offer, under its id or an alias."""
+    found: dict[str, Quantity] = {}
+    for name, prices in cloud.prices.items():
+        if ledger.catalog.get("cloud", name, Offer).id == offer.id:
+            found |= prices
+    return found
+
+
+def _at(hourly: float, drift: Sequence[float]) -> tuple[float, ...]:
+    return tuple(hourly * x for x in drift)
+
+
+def _price(
+    offer: Offer, term: str, scenario: Scenario, cloud: Cloud, ledger: Ledger
+) -> tuple[CloudPrice | None, float] | None:
+    """The scenario's own price of a term, else the nearest region's latest; per accelerator. [USD/h]"""
+    key = f"{term.replace('-', '_')}_usd_per_h"
+    own = _own_prices(offer, cloud, ledger).get(key)
+    price = None if own else _nearest(offer, term, scenario, ledger)
+    if own is None and price is None:
+        return None
+    quantity = own if own is not None else _quantity(price, offer)
+    return price, ledger.take(f"cloud.{offer.id}.{key}", quantity) / offer.accelerators
+
+
+def _carbon(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> float | None:
+    """Carbon of an accelerator-hour: a catalog system's training power, the cloud's PUE, the nearest grid. [kg/h]
+
+    None where no system with the accelerator has a power figure.
+    """
+    catalog = ledger.catalog
+    chip = catalog.get("accelerators", offer.accelerator, Accelerator).id
+    rows = [r for r in catalog.table("systems", System).values() if r.accelerator == chip and r.rated_kw]
+    if not rows:
+        return None
+    row = min(rows, key=lambda r: (abs(r.accelerators - offer.accelerators), r.id))
+    own = row.average_kw.training
+    share = ledger.parameter("power", "average-training-frac")
+    kw = (own.value if own else row.rated_kw.value * share if row.rated_kw else 0.0) / row.accelerators
+    where = next(
+        (
+            (r.lat, r.lon)
+            for r in catalog.table("regions", Region).values()
+            if price and (r.provider, r.region) == (offer.provider, price.region)
+        ),
+        None,
+    )
+    known = [s for s in catalog.table("sites", CatalogSite).values() if s.grid_g_per_kwh]
+    first = catalog.get("sites", scenario.sites[0].location, CatalogSite)
+    here = where or (first.lat, first.lon)
+    near = min(known, key=lambda s: (great_circle_km(here, (s.lat, s.lon)), s.id))
+    grid = near.grid_g_per_kwh.value if near.grid_g_per_kwh else 0.0
+    return kw * ledger.parameter("facility", "cloud-pue") * grid / GRAMS_PER_KG
+
+
+def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:
+    if price is None:
+        msg = f"{offer.id} has no price"
+        raise ValueError(msg)
+    return price.usd_per_h.model_copy(
+        update={
+            "source": str(price.source),
+            "as_of": price.as_of,
+            "status": price.status or Status.CATALOG,
+            "note": f"region {price.region}; {_others(offer, price)}",
+        }
+    )
+
+
+def _nearest(offer: Offer, term: str, scenario: Scenario, ledger: Ledger) -> CloudPrice | None:
+    """Latest price of the nearest region; regions without coordinates come last, "global" ones first."""
+    prices = [p for p in offer.prices if p.term == term]
+    if not prices:
+        return None
+    places = {
+        r.region: (r.lat, r.lon)
+        for r in ledger.catalog.table("regions", Region).values()
+        if r.provider == offer.provider
+    }
+    sites = [ledger.catalog.get("sites", s.location, CatalogSite) for s in scenario.sites]
+
+    def distance(price: CloudPrice) -> float:
+        if price.region == "global":
+            return 0.0
+        if price.region not in places:
+            return math.inf
+        return min(great_circle_km((s.lat, s.lon), places[price.region]) for s in sites)
+
+    nearest = min(distance(p) for p in prices)
+    return max((p for p in prices if distance(p) == nearest), key=lambda p: first_day(p.as_of))
+
+
+def _others(offer: Offer, chosen: CloudPrice | None) -> str:
+    rest: Sequence[CloudPrice] = [p for p in offer.prices if chosen and p is not chosen and p.term == chosen.term]
+    shown = ", ".join(f"{p.region} {p.usd_per_h.value:g} ({p.as_of})" for p in rest[:6])
+    more = f" and {len(rest) - 6} more" if len(rest) > 6 else ""
+    return f"others: {shown}{more}" if rest else "only price"

@@ -1,0 +1,225 @@
+"""PUE and WUE of one cooling option at one place: from its components, or tabulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.catalog.schema import CoolingOption, Parameter, PueRow, Site
+from dcplan.catalog.weather import bins
+from dcplan.facility.climate import Climate, climate
+from dcplan.facility.cooling import Hours, Loads, Spread, over_dry_coolers, over_towers
+from dcplan.facility.pue import PueEntry, lookup
+from dcplan.facility.sample import draw
+from dcplan.inputs.log import Ledger
+from dcplan.provenance import Quantity, Status
+
+BY_SIZE = {"ups": "ups-efficiency", "distribution": "distribution-loss", "lighting": "lighting"}
+COMMON = {
+    "fan_pa": "fan-pa",
+    "fan_efficiency": "fan-efficiency",
+    "air_rise_k": "air-rise-k",
+    "facility_rise_k": "facility-rise-k",
+    "pump_efficiency": "pump-efficiency",
+    "facility_head_kpa": "facility-head-kpa",
+    "tower_fan_efficiency": "tower-fan-efficiency",
+    "cdu_frac": "cdu-pump-frac",
+    "pump_fixed_frac": "pump-fixed-frac",
+    "ups_fixed_frac": "ups-fixed-frac",
+}
+TOWER = {
+    "chiller_load": "chiller-load",
+    "chiller_cop_factor": "chiller-cop-factor",
+    "cycles": "cycles-of-concentration",
+    "tower_approach_k": "tower-approach-k",
+    "exchanger_approach_k": "exchanger-approach-k",
+    "tower_range_k": "tower-range-k",
+    "windage_frac": "windage-frac",
+    "tower_head_kpa": "tower-head-kpa",
+    "tower_fan_pa": "tower-fan-pa",
+    "liquid_to_air": "liquid-to-air",
+}
+WATERSIDE = TOWER | {"fan_pa": "fan-waterside-pa", "tower_head_kpa": "tower-head-waterside-kpa"}
+DRY = {
+    "dry_approach_k": "dry-approach-k",
+    "spray_approach_k": "spray-approach-k",
+    "dry_air_rise_k": "dry-air-rise-k",
+    "dry_fan_pa": "dry-fan-pa",
+}
+SOURCE = "dcplan facility: components over the place's weather, or Lei et al. 2025 by climate zone"
+MODELS = {"tower": TOWER, "waterside": WATERSIDE, "dry": DRY}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where an option works, and how."""
+
+    name: str
+    zone: str | None
+    climate: Climate | None
+    size: str
+    air_frac: float
+    """Share of IT heat that room fans move."""
+    load: float = 1.0
+    supply_c: float | None = None
+    """Facility water supplied; the option's range where left out. [C]"""
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A year of one option; quarters, chillers and spread are known of modelled ones alone."""
+
+    pue: Spread
+    wue_l_per_kwh: Spread | None
+    peak_pue: float
+    peak_wue_l_per_kwh: float | None
+    quarters: tuple[tuple[float, float], ...]
+    """PUE and WUE of each."""
+    chiller_frac: float | None
+    peak_chilled: float | None
+    """Heat that chillers move on the design day, over IT power."""
+    peak_rejected: float | None
+    """Heat that towers or dry coolers reject on it, over IT power."""
+    modelled: bool
+
+    def mean(self, of: Spread) -> Quantity:
+        """PUE or WUE of the year as an input of a plan, with its spread."""
+        status = Status.DERIVED if self.modelled else Status.CATALOG
+        low, high = min(of.low, of.value), max(of.high, of.value)
+        return Quantity(value=of.value, low=low, high=high, status=status, source=SOURCE)
+
+    def peak(self) -> Quantity:
+        """Design-day PUE as an input of a plan."""
+        return Quantity(value=self.peak_pue, status=Status.DERIVED if self.modelled else Status.ESTIMATE, source=SOURCE)
+
+
+def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performance:
+    """PUE and WUE of an option in its setting.
+
+    Raises
+    ------
+    LookupError
+        When the option is neither modelled with the place's weather nor tabulated for its zone.
+    """
+    if option.model is None or at.climate is None:
+        return _tabulated(option, at, ledger)
+    weather = at.climate
+    year = _hours(option, at, weather, ledger)
+    dry, wet = weather.design_dry_c, weather.design_wet_c
+    hot = Climate(weather.place, np.array([2]), np.array([dry]), np.array([wet]), np.array([1.0]), dry, wet)
+    full = replace(at, load=1.0)
+    worst = _hours(option, full, hot, ledger, design_day=True)
+    built = year if at.load >= 1.0 else _hours(option, full, weather, ledger)
+    pue, wue = weather.mean(year.pue), weather.mean(year.wue_l_per_kwh)
+    by_quarter = [np.median(weather.by_quarter(x), axis=0) for x in (year.pue, year.wue_l_per_kwh)]
+    # medians do not add up: quarters are scaled so that they average to the year
+    means = [float(np.median(whole)) for whole in (pue, wue)]
+    rows = np.stack([x * (m / max(float(x.mean()), 1e-12)) for x, m in zip(by_quarter, means, strict=True)], axis=1)
+    quarters = tuple((float(p), float(w)) for p, w in rows)
+    worst_bin = float(np.median(built.wue_l_per_kwh, axis=0).max())
+    return Performance(
+        Spread.of(pue),
+        Spread.of(wue),
+        max(float(np.median(worst.pue)), float(np.median(weather.mean(built.pue)))),
+        max(float(np.median(worst.wue_l_per_kwh)), worst_bin),
+        quarters,
+        float(np.median(weather.mean(year.chiller_frac))) if option.model != "dry" else 0.0,
+        float(np.median(worst.chilled)),
+        float(np.median(worst.rejected)),
+        modelled=True,
+    )
+
+
+def _hours(option: CoolingOption, at: Setting, weather: Climate, ledger: Ledger, *, design_day: bool = False) -> Hours:
+    """All draws; on the design day a dry cooler's air warms by no more than its approach, so that more of it moves."""
+    drawn = _drawn(option, at, ledger)
+    supply = drawn["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
+    liquid = option.model != "waterside"
+    loads = Loads(at.air_frac, liquid, not liquid, at.load, at.supply_c is not None)
+    if option.model == "dry" and design_day:
+        drawn["dry_air_rise_k"] = np.minimum(drawn["dry_air_rise_k"], drawn["dry_approach_k"])
+    if option.model == "dry":
+        return over_dry_coolers(weather.dry_c, weather.wet_c, supply, drawn, loads)
+    return over_towers(weather.wet_c, supply, drawn, loads)
+
+
+def _drawn(option: CoolingOption, at: Setting, ledger: Ledger) -> dict[str, np.ndarray]:
+    """Draws of every parameter of the model between its catalog bounds; those without a range are constants."""
+    keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()}
+    keys |= COMMON | MODELS[option.model or "tower"] | {"supply": option.supply or "supply-tower-c"}
+    spread, fixed = {}, {}
+    for name, generic in keys.items():
+        sized = f"{generic}-{at.size}"
+        key = sized if sized in ledger.catalog.rows["facility"] else generic
+        if name == "supply" and at.supply_c is not None:
+            continue
+        quantity = ledger.catalog.get("facility", key, Parameter).value
+        ledger.parameter("facility", key)
+        low, high = quantity.bounds
+        if low < high:
+            spread[name] = (low, high)
+        else:
+            fixed[name] = np.full((1, 1), quantity.value)
+    return draw(spread) | fixed
+
+
+def _tabulated(option: CoolingOption, at: Setting, ledger: Ledger) -> Performance:
+    rows = ledger.catalog.table("pue", PueRow).values()
+    entries = [
+        PueEntry(r.cooling, r.size, r.zone, r.pue.value, r.peak_pue.value,
+                 r.wue_l_per_kwh.value if r.wue_l_per_kwh else None)
+        for r in rows
+    ]  # fmt: skip
+    entry = lookup(entries, option.id, at.size, at.zone or "all")
+    if entry is None:
+        msg = f"no PUE of {option.id} for a {at.size} hall in zone {at.zone or 'unknown'}"
+        raise LookupError(msg)
+    row = ledger.catalog.get("pue", f"{option.id}-{at.size}-{entry.zone.lower()}", PueRow)
+    mean = ledger.take(f"pue.{row.id}.pue", row.pue)
+    low, high = row.pue.bounds
+    water = row.wue_l_per_kwh
+    if water:
+        ledger.take(f"pue.{row.id}.wue_l_per_kwh", water)
+    spread = Spread(*_ordered(water.bounds, water.value)) if water else None
+    return Performance(
+        Spread(low, mean, high), spread, max(mean, ledger.take(f"pue.{row.id}.peak_pue", row.peak_pue)), None, (), None,
+        None, None, modelled=False,
+    )  # fmt: skip
+
+
+def _ordered(bounds: tuple[float, float], value: float) -> tuple[float, float, float]:
+    return bounds[0], value, bounds[1]
+
+
+def weather_of(place: str | None, dry: Quantity | None, wet: Quantity | None) -> Climate | None:
+    """Weather of a place of the packaged bin table, with its design day; None where it has none.
+
+    Raises
+    ------
+    ValueError
+        When the table is out of range.
+    """
+    rows = bins().get(place) if place else None
+    if rows is None or place is None:
+        return None
+    design = (dry.value if dry else None, wet.value if wet else None)
+    dry_c, wet_c, hours = (np.array(c) for c in (rows.dry_c, rows.wet_c, rows.hours))
+    return climate(place, np.array(rows.quarter), dry_c, wet_c, hours, design)
+
+
+def weather_at(site: Site) -> Climate | None:
+    """Weather of a catalog site: its own, or that of its zone's city; None where neither is known.
+
+    The city's hours come with the city's design day, or the site's own where that is hotter, so that no hour is worse
+    than the day that the plant is built for; south of the equator its seasons change places.
+    """
+    dry, wet = site.design_dry_bulb_c, site.design_wet_bulb_c
+    if site.climate is not None:
+        return weather_of(site.climate, dry, wet)
+    city = weather_of(f"zone-{site.climate_zone}", None, None)
+    if city is None:
+        return None
+    hotter = [max(x.value, own) if x else own for x, own in ((dry, city.design_dry_c), (wet, city.design_wet_c))]
+    quarter = (city.quarter + 2) % 4 if site.lat < 0 else city.quarter
+    return replace(city, quarter=quarter, design_dry_c=hotter[0], design_wet_c=hotter[1])

@@ -1,0 +1,158 @@
+"""Catalog rows of accelerators, stacks and recipes as the plain numbers the training room computes with."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Accelerator, Family, Recipe, Stack, TrainingTerms
+from dcplan.inputs.log import Ledger
+from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms
+from dcplan.provenance import Quantity
+
+GENERIC = "generic"
+DEFAULT_STACKS = {"tpu": "jax-xla", "asic": "megatron-core", "wafer": "jax-xla", "gpu": "megatron-core"}
+HOST_ACCELERATORS = 8
+"""Accelerators of a host where nothing says otherwise: the common server."""
+SMALL_DOMAIN = 16
+"""Scale-up domains up to this size are one host, and a host of fewer accelerators makes them smaller."""
+UNMEASURED, UNMEASURED_MOE = 0.25, 0.35
+"""Least half width of an interval that no residual backs: the worst leave-one-source-out quantiles, rounded up."""
+STACK_DEFAULTS = {
+    "graph_frac": 1.0,
+    "fused_moe_frac": 1.0,
+    "elementwise": 1.5,
+    "context_frac": 1.0,
+    "grad_bytes": 4.0,
+    "low_weight_bytes": 3.0,
+}
+
+
+def _number(value: object) -> float | None:
+    return value.value if isinstance(value, Quantity) else None
+
+
+def family_of(catalog: Catalog, row: Accelerator) -> Family:
+    """Family of an accelerator, or the generic one."""
+    return catalog.get("families", row.family or GENERIC, Family)
+
+
+def training_terms(catalog: Catalog, row: Accelerator) -> dict[str, float]:
+    """Achievable fractions: the accelerator's own, else its family's; 0 where neither has one."""
+    family = family_of(catalog, row).terms
+    found = {}
+    for name in TrainingTerms.model_fields:
+        own = _number(getattr(row.training, name))
+        found[name] = own if own is not None else _number(getattr(family, name)) or 0.0
+    return found
+
+
+def device_terms(
+    catalog: Catalog,
+    row: Accelerator,
+    *,
+    scaleout_gb_per_s: float | None = None,
+    node: float | None = None,
+    domain: float | None = None,
+) -> DeviceTerms | str:
+    """Numbers of an accelerator in its system, or why there are none.
+
+    A host of fewer accelerators than a server-sized scale-up domain makes the domain as small.
+    """
+    terms = training_terms(catalog, row)
+    half = _number(row.bf16_tflops) or _number(row.fp16_tflops)
+    if not half:
+        return f"{row.id} has no dense bf16 or fp16 peak"
+    memory, bandwidth = _number(row.hbm_gb), _number(row.hbm_tb_per_s)
+    if memory is None or bandwidth is None:
+        return f"{row.id} has no memory size or bandwidth"
+    size = float(domain or row.scaleup_domain or 1)
+    host = node or min(size, HOST_ACCELERATORS)
+    if size <= SMALL_DOMAIN and domain is None:
+        size = min(size, host)
+    up = _number(row.scaleup_gb_per_s)
+    given = {
+        "half_tflops": half,
+        "fp8_tflops": _number(row.fp8_tflops) or 0.0,
+        "fp4_tflops": _number(row.fp4_tflops) or 0.0,
+        "tf32_tflops": _number(row.tf32_tflops) or 0.0,
+        "hbm_tb_per_s": bandwidth,
+        "hbm_gb": memory,
+        "scaleup_gb_per_s": up if up is not None else terms["scaleout_gb_per_s"],
+        "domain": size,
+        "scaleout_gb_per_s": scaleout_gb_per_s or terms["scaleout_gb_per_s"],
+        "node": host,
+    }
+    names = {f.name for f in fields(DeviceTerms)} - given.keys() - {"in_network"}
+    return DeviceTerms(**given, **{name: terms[name] for name in names})
+
+
+def stack_terms(row: Stack) -> StackTerms:
+    """Habits of a stack with every gap filled: 0, or the value of ``STACK_DEFAULTS``."""
+    filled: dict[str, object] = {}
+    for f in fields(StackTerms):
+        value = getattr(row, f.name)
+        if isinstance(value, Quantity):
+            value = value.value
+        if value is None:
+            value = STACK_DEFAULTS.get(f.name, 0.0)
+        filled[f.name] = value
+    filled["lean_grad_bytes"] = filled["lean_grad_bytes"] or filled["grad_bytes"]
+    filled["lean_optimizer_bytes"] = filled["lean_optimizer_bytes"] or float("inf")
+    return StackTerms(**filled)  # type: ignore[arg-type]
+
+
+def recipe_terms(row: Recipe) -> RecipeTerms:
+    """Bytes of a precision recipe."""
+    return RecipeTerms(
+        gemm=row.gemm,
+        operand_bytes=row.operand_bytes.value,
+        cast_bytes=row.cast_bytes.value,
+        gather_bytes=row.gather_bytes.value,
+        weight_bytes=row.weight_bytes.value,
+        optimizer_bytes=row.optimizer_bytes.value,
+        stored_bytes=row.stored_bytes.value,
+    )
+
+
+def default_stack(row: Accelerator) -> str:
+    """Stack that is usual on an accelerator."""
+    usual = {"trainium": "neuronx", "cdna3": "primus-megatron", "cdna4": "primus-megatron"}
+    return usual.get(row.family or "", DEFAULT_STACKS[row.kind])
+
+
+def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | None:
+    """Half width of the 80 % interval where runs of this software on this generation were measured."""
+    found = stack.spreads.get(f"{row.family}-moe" if moe else str(row.family))
+    return found.value if found is not None else None
+
+
+def spread_frac(catalog: Catalog, row: Accelerator, stack: Stack, *, moe: bool) -> float:
+    """Half width of the 80 % interval: measured residuals, else the family's and no less than the class value."""
+    known = measured_spread(row, stack, moe=moe)
+    if known is not None:
+        return known
+    return max(family_of(catalog, row).spread_frac.value, UNMEASURED_MOE if moe else UNMEASURED)
+
+
+def record_training(ledger: Ledger, row: Accelerator, gemm: str, stack: str) -> None:
+    """Enter what the estimate rests on into the list of inputs: peaks, memory, fractions, the stack's habits."""
+    key = f"accelerators.{row.id}"
+    peaks = {"half": "bf16_tflops" if row.bf16_tflops else "fp16_tflops", "tf32": "tf32_tflops"}
+    for name in {peaks.get(gemm, f"{gemm}_tflops"), peaks["half"], "hbm_gb", "hbm_tb_per_s", "scaleup_gb_per_s"}:
+        value = getattr(row, name)
+        if value is not None:
+            ledger.take(f"{key}.{name}", value)
+    family = family_of(ledger.catalog, row)
+    gemms = {"fp8": "fp8_gemm_frac", "fp4": "fp4_gemm_frac"}
+    for name in sorted({"half_gemm_frac", gemms.get(gemm, "half_gemm_frac"), "attention_frac"}):
+        own, usual = getattr(row.training, name), getattr(family.terms, name)
+        if own is not None:
+            ledger.take(f"{key}.training.{name}", own)
+        elif usual is not None:
+            ledger.take(f"families.{family.id}.terms.{name}", usual)
+    habits = ledger.catalog.get("stacks", stack, Stack)
+    for name in ("elementwise", "tp_overlap_frac", "dp_overlap_frac", "host_ms", "moe_host_ms"):
+        value = getattr(habits, name)
+        if value is not None:
+            ledger.take(f"stacks.{stack}.{name}", value)

@@ -1,0 +1,86 @@
+"""Record of every input an answer used: key, value, bounds, unit, status, source and place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Parameter
+from dcplan.provenance import Quantity, Status
+from dcplan.units import unit_of
+
+
+@dataclass(frozen=True)
+class Input:
+    """One row of a result's ``inputs``."""
+
+    key: str
+    value: float | str
+    low: float | None
+    high: float | None
+    unit: str
+    status: str
+    source: str | None
+    as_of: str | None
+    at: str | None
+    note: str | None = None
+
+
+@dataclass
+class Ledger:
+    """Collects inputs while the menu is built; each key once."""
+
+    catalog: Catalog
+    rows: dict[str, Input] = field(default_factory=dict)
+
+    def take(self, key: str, quantity: Quantity, status: Status | None = None) -> float:
+        """Note a quantity under a key and return its value; ``status`` overrides what the quantity says."""
+        self.rows[key] = Input(
+            key,
+            quantity.value,
+            quantity.low,
+            quantity.high,
+            unit_of(key),
+            str(status or quantity.status or Status.INPUT),
+            quantity.source,
+            quantity.as_of,
+            quantity.at,
+            quantity.note,
+        )
+        return quantity.value
+
+    def text(self, key: str, value: str, status: Status, source: str | None = None, at: str | None = None) -> str:
+        """Note a choice that is not a number."""
+        self.rows[key] = Input(key, value, None, None, "", str(status), source, None, at)
+        return value
+
+    def series(self, key: str, series: Sequence[Quantity], quarters: int) -> tuple[float, ...]:
+        """Note a series and spread one number over all quarters."""
+        for i, quantity in enumerate(series):
+            self.take(key if len(series) == 1 else f"{key}[{i}]", quantity)
+        values = tuple(q.value for q in series)
+        return values * quarters if len(values) == 1 else values
+
+    def parameter(self, kind: str, key: str) -> float:
+        """Value of a catalog parameter, noted under ``kind.key``: a default, unless an estimate or the user's own."""
+        quantity = self.catalog.get(kind, key, Parameter).value
+        keep = Status.DEFAULT if quantity.status is Status.CATALOG else quantity.status
+        return self.take(f"{kind}.{key}", quantity, keep)
+
+    def assumed(self, key: str, given: float | None, default: float) -> float:
+        """The given value, or a default of the scenario format, noted as such."""
+        if given is not None:
+            return self.take(key, Quantity(value=given, status=Status.INPUT))
+        return self.take(key, Quantity(value=default, status=Status.DEFAULT, source="default of the scenario format"))
+
+    def chosen(self, key: str, given: Quantity | None, kind: str, default: str) -> float:
+        """The given value, or the catalog parameter that stands in for it."""
+        return self.take(key, given) if given is not None else self.parameter(kind, default)
+
+
+def width(row: Input) -> float:
+    """How wide the bounds of an input are over its value; 0 where it has none."""
+    if row.low is None or row.high is None or not isinstance(row.value, int | float) or not row.value:
+        return 0.0
+    return (row.high - row.low) / abs(row.value)

@@ -1,0 +1,96 @@
+"""Catalog rows of switches and optics as the numbers that a bill of materials adds up."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from dcplan.catalog.schema import Fabric, Optic, Switch
+from dcplan.fabric.bom import Parts
+from dcplan.inputs.log import Ledger
+from dcplan.provenance import Quantity
+
+
+class MissingError(Exception):
+    """A part, a radix or a figure that the catalog does not have."""
+
+
+def radix_of(ledger: Ledger, model: str, link_gbps: float) -> int:
+    """Ports of a switch at a link speed.
+
+    Raises
+    ------
+    MissingError
+        When the catalog has no such switch, or the switch no such speed.
+    """
+    row = ledger.catalog.find("switches", model, Switch)
+    if row is None:
+        msg = f"switch {model} is not in the catalog"
+        raise MissingError(msg)
+    radix = row.ports.get(f"{link_gbps:g}")
+    if radix is None:
+        msg = f"{row.id} has no radix at {link_gbps:g} Gb/s"
+        raise MissingError(msg)
+    return radix
+
+
+def parts_of(
+    ledger: Ledger, family: Fabric, models: tuple[str, str, str], link_gbps: float, node_ports: int = 1
+) -> Parts:
+    """Prices and powers of what a fabric family is built of.
+
+    A node whose cages carry ``node_ports`` links takes the switches' transceiver, where that carries as many.
+
+    Raises
+    ------
+    MissingError
+        When a figure is missing.
+    """
+    switches = [cast("Switch", ledger.catalog.find("switches", m, Switch)) for m in models]
+    usd = [_need(ledger, f"switches.{s.id}.price_usd", s.price_usd) for s in switches]
+    kw = [_need(ledger, f"switches.{s.id}.typical_kw", s.typical_kw or s.max_kw) for s in switches]
+    leaf_optic = _optic(ledger, family.leaf_optic)
+    cage = switches[0].cage_gbps.value if switches[0].cage_gbps else leaf_optic.rate_gbps.value
+    twin = node_ports > 1 and leaf_optic.rate_gbps.value >= node_ports * link_gbps
+    node_optic = leaf_optic if twin else _optic(ledger, family.node_optic)
+    return Parts(
+        leaf_usd=usd[0],
+        spine_usd=usd[1],
+        core_usd=usd[2],
+        leaf_kw=kw[0],
+        spine_kw=kw[1],
+        core_kw=kw[2],
+        switch_units=max(s.rack_units.value if s.rack_units else 2.0 for s in switches),
+        leaf_optic_usd=_need(ledger, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
+        leaf_optic_kw=_need(ledger, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw),
+        leaf_optic_ports=max(1, round(cage / link_gbps)),
+        node_optic_usd=_need(ledger, f"optics.{node_optic.id}.price_usd", node_optic.price_usd),
+        node_optic_kw=_need(ledger, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw),
+        cable_usd=_cable(ledger, family.fiber),
+        node_optic_ports=node_ports if twin else 1,
+    )
+
+
+def _optic(ledger: Ledger, name: str) -> Optic:
+    row = ledger.catalog.find("optics", name, Optic)
+    if row is None:
+        msg = f"optic {name} is not in the catalog"
+        raise MissingError(msg)
+    return row
+
+
+def _cable(ledger: Ledger, name: str | None) -> float:
+    if name is None:
+        return 0.0
+    row = _optic(ledger, name)
+    ends = ledger.take(f"optics.{row.id}.price_usd", row.price_usd) if row.price_usd else 0.0
+    if row.usd_per_m is None and row.price_usd is not None:
+        return ends
+    per_m = _need(ledger, f"optics.{row.id}.usd_per_m", row.usd_per_m)
+    return ends + per_m * ledger.parameter("power", "cable-length-m")
+
+
+def _need(ledger: Ledger, key: str, quantity: Quantity | None) -> float:
+    if quantity is None:
+        msg = f"no value for {key}"
+        raise MissingError(msg)
+    return ledger.take(key, quantity)

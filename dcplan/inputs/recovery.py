@@ -1,0 +1,179 @@
+"""Catalog rows and the scenario's wishes as the plain numbers the reliability room computes with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Accelerator, Component, Parameter, System
+from dcplan.fabric.topology.clos import parts_per_endpoint
+from dcplan.fabric.topology.design import design
+from dcplan.inputs.devices import HOST_ACCELERATORS, training_terms
+from dcplan.inputs.log import Ledger
+from dcplan.llm.architecture import Architecture
+from dcplan.provenance import Quantity
+from dcplan.reliability.checkpoint import checkpoint_bytes
+from dcplan.reliability.outlook import Bounds, Machine, Policy
+from dcplan.reliability.rates import Rate, Stops, job_stops
+from dcplan.scenario.schema.work import Reliability, Storage
+from dcplan.training.estimate import Hardware
+from dcplan.units import SECONDS_PER_HOUR
+
+OUTAGES = {"n": "outage-h-per-year-n", "n+1": "outage-h-per-year-n1"}
+HALF_BYTES = 2.0
+CUBE = 64
+"""Chips of a TPU cube, which optical switches put into or take out of a slice as a whole (Jouppi et al. 2023,
+arXiv 2304.01433, section 2.2)."""
+CONCURRENT = "outage-h-per-year-2n"
+
+
+@dataclass(frozen=True)
+class Network:
+    """Switches and links for each NIC port of a job's network."""
+
+    switches: float
+    links: float
+
+
+def class_network(ports: float, ledger: Ledger) -> Network:
+    """Fat tree of the class switch in as many tiers as the ports need."""
+    radix = round(ledger.parameter("reliability", "class-switch-ports"))
+    two = design(radix, 2)
+    return Network(*parts_per_endpoint(two if ports <= two.reach_endpoints else design(radix, 3)))
+
+
+def hosts_of(row: System) -> int:
+    """Hosts (compute trays) of one system: NIC ports over rails, else eight accelerators each."""
+    if row.scaleout_ports and row.scaleout_rails:
+        return max(row.scaleout_ports // row.scaleout_rails, 1)
+    return max(row.accelerators // HOST_ACCELERATORS, 1)
+
+
+def parts_of(row: System, accelerator: Accelerator, network: Network, ledger: Ledger) -> dict[str, float]:
+    """Parts behind one accelerator, by what failure rates count."""
+    each = 1.0 / row.accelerators
+    ports = (row.scaleout_ports or row.accelerators) * each
+    rated = row.rated_kw.value * each if row.rated_kw else 0.0
+    liquid = rated * row.liquid_frac.value if row.liquid_frac and "liquid" in row.cooling_modes else 0.0
+    return {
+        "accelerator": 1.0,
+        "memory_gb": accelerator.hbm_gb.value if accelerator.hbm_gb else 0.0,
+        "nic": ports,
+        "link": ports * network.links,
+        "switch": ports * network.switches,
+        "host": hosts_of(row) * each,
+        "psu": hosts_of(row) * each * ledger.parameter("reliability", "psu-per-host"),
+        "cdu": liquid / ledger.parameter("reliability", "cdu-kw"),
+    }
+
+
+def rates_for(catalog: Catalog, family: str | None) -> list[Rate]:
+    """Failure rates of an accelerator family: its own rows first, and what they do not cover."""
+    rows = catalog.table("components", Component).values()
+    own = [r for r in rows if family and family in r.families]
+    known = {r.role for r in own} | {role for r in own for role in r.covers}
+    chosen = own + [r for r in rows if not r.families and r.role not in known]
+    found = []
+    for row in chosen:
+        low, high = row.stops_per_year.bounds
+        replaced = row.replaced_frac.value if row.replaced_frac else 0.0
+        found.append(Rate(row.id, row.role, row.per, row.stops_per_year.value, low, high, replaced))
+    return found
+
+
+def machine(row: System, network: Network, ledger: Ledger, wish: Reliability) -> tuple[Machine, Stops]:
+    """One accelerator's share of a system and its network: how often it stops a job, and by which part."""
+    catalog = ledger.catalog
+    accelerator = catalog.get("accelerators", row.accelerator, Accelerator)
+    rates = rates_for(catalog, accelerator.family)
+    for rate in rates:
+        component = catalog.get("components", rate.id, Component)
+        ledger.take(f"components.{rate.id}.stops_per_year", component.stops_per_year)
+    parts = parts_of(row, accelerator, network, ledger)
+    stops = job_stops(rates, parts)
+    bounds: Bounds = (stops.low_per_day, stops.per_day, stops.high_per_day)
+    replaced = stops.replaced_per_day
+    hosts = hosts_of(row)
+    if wish.stops_per_1000_node_days is not None:
+        given = ledger.take("reliability.stops_per_1000_node_days", wish.stops_per_1000_node_days)
+        each = given / 1000.0 * hosts / row.accelerators
+        bounds, replaced = (each, each, each), replaced / max(stops.per_day, 1e-30) * each
+    shared = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) in {"switch", "cdu"})
+    corrupted = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) == "corruption")
+    domain, size = accelerator.scaleup_domain or 1, max(row.accelerators // hosts, 1)
+    host_gb_per_s = training_terms(catalog, accelerator)["host_gb_per_s"]
+    found = Machine(
+        stops_per_day=bounds,
+        replaced_per_day=replaced,
+        corrupted_per_day=corrupted,
+        peer_frac=1.0 - shared / max(stops.per_day, 1e-30),
+        node_accelerators=size,
+        domain_nodes=max(min(domain, row.accelerators) // size, 1),
+        host_gb_per_s=host_gb_per_s or ledger.parameter("reliability", "host-gb-per-s"),
+        swap_nodes=CUBE // size if accelerator.kind == "tpu" and domain > CUBE else 0,
+    )
+    return found, stops
+
+
+def _role(rates: list[Rate], key: str) -> str:
+    return next(r.role for r in rates if r.id == key)
+
+
+def stored_bytes(shape: Architecture, spec: Hardware) -> float:
+    """Bytes of a checkpoint: weights at 16 bit, whatever copies the run keeps, and the optimizer's state."""
+    weights = min(spec.recipe.weight_bytes, HALF_BYTES)
+    return float(checkpoint_bytes(shape.params, weights, spec.recipe.optimizer_bytes))
+
+
+def policy(wish: Reliability, storage: Storage | None, ledger: Ledger, redundancy: str = "n+1") -> Policy:
+    """How jobs recover: the scenario's wishes over the catalog's values."""
+    detect, restart = bounds_of(ledger, "detection-h"), bounds_of(ledger, "restart-h")
+    load = ledger.parameter("storage", "storage-load-s")
+    waits: Bounds = tuple(a + b for a, b in zip(detect, restart, strict=True))  # type: ignore[assignment]
+    if wish.restart_s is not None:
+        typed = ledger.take("reliability.restart_s", wish.restart_s) / SECONDS_PER_HOUR
+        waits, load = (typed, typed, typed), 0.0
+    blocking = wish.checkpoint == "blocking"
+    level = (storage or Storage()).level
+    plain = Policy(
+        restart_h=waits,
+        load_s=load,
+        pause_s=ledger.parameter("reliability", "checkpoint-pause-sync-s" if blocking else "checkpoint-pause-s"),
+        flush_s=ledger.parameter("storage", "storage-flush-s"),
+        level_write_gb_per_s=ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
+        slow_frac=bounds_of(ledger, "fail-slow-frac"),
+        rollback_h=ledger.parameter("reliability", "corruption-rollback-h"),
+        repair_h=ledger.chosen("reliability.repair_h", wish.repair_h, "reliability", "node-repair-h"),
+        spare_confidence=ledger.parameter("reliability", "spare-confidence"),
+        outage_h_per_year=ledger.parameter("reliability", OUTAGES.get(redundancy, CONCURRENT)),
+        blocking=blocking,
+        peer=wish.checkpoint == "peer",
+        slowdown=_slowdown(wish, ledger),
+        save_s=_given(ledger, "save_s", wish.save_s),
+        interval_s=_given(ledger, "interval_s", wish.interval_s),
+        spares=wish.spares,
+    )
+    if wish.lemon_nodes:
+        plain = replace(plain, factor=ledger.parameter("reliability", "lemon-factor"))
+    if wish.early_life:
+        factor, days = (ledger.parameter("reliability", key) for key in ("early-stops-factor", "early-days"))
+        plain = replace(plain, early_factor=factor, early_days=days)
+    return plain
+
+
+def _slowdown(wish: Reliability, ledger: Ledger) -> Bounds:
+    if wish.production_slowdown is None:
+        return bounds_of(ledger, "production-slowdown")
+    value = ledger.take("reliability.production_slowdown", wish.production_slowdown)
+    low, high = wish.production_slowdown.bounds
+    return low, value, high
+
+
+def _given(ledger: Ledger, name: str, quantity: Quantity | None) -> float | None:
+    return ledger.take(f"reliability.{name}", quantity) if quantity is not None else None
+
+
+def bounds_of(ledger: Ledger, key: str) -> Bounds:
+    """Low, value and high of a reliability parameter, noted in the log."""
+    low, high = ledger.catalog.get("reliability", key, Parameter).value.bounds
+    return low, ledger.parameter("reliability", key), high

@@ -1,0 +1,103 @@
+"""Models and accelerators as the training room wants them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack
+from dcplan.errors import InputError
+from dcplan.inputs.devices import (
+    default_stack,
+    device_terms,
+    recipe_terms,
+    record_training,
+    spread_frac,
+    stack_terms,
+)
+from dcplan.inputs.log import Ledger
+from dcplan.llm.architecture import Architecture
+from dcplan.llm.config import from_config
+from dcplan.llm.device_terms import FUSED_DISPATCH, peak_tflops
+from dcplan.scenario.load import Question, inside_project
+from dcplan.training.estimate import Hardware
+from dcplan.units import quarter_index
+
+
+def architecture(reference: str, question: Question) -> Architecture:
+    """Shape of a catalog model, or of a ``config.json`` beside the scenario.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or cannot be read as a model.
+    """
+    if not reference.endswith(".json"):
+        return from_config(question.catalog.get("models", reference, Model).config)
+    where: tuple[str | int, ...] = ("workloads",)
+    problem = question.tree.problem("DC008", f"model {reference} leaves the project", where)
+    file = inside_project(question.file, reference, problem)
+    try:
+        return from_config(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError) as error:
+        cause = f"model {reference}: {error}"
+        raise InputError([question.tree.problem("DC010", cause, where)]) from error
+
+
+def hardware(
+    accelerator: str, precision: str, gb_per_s: float, ledger: Ledger, *, moe: bool, stack: str | None = None
+) -> Hardware | str:
+    """Training view of an accelerator at a precision with a software stack, or why there is none."""
+    catalog = ledger.catalog
+    row = catalog.get("accelerators", accelerator, Accelerator)
+    device = device_terms(catalog, row, scaleout_gb_per_s=gb_per_s or None)
+    if isinstance(device, str):
+        return device
+    stack_row = catalog.find("stacks", stack or default_stack(row), Stack)
+    recipe_row = catalog.find("recipes", precision, Recipe)
+    if stack_row is None or recipe_row is None:
+        what = f"stack {stack!r}" if stack_row is None else f"precision {precision!r}"
+        return f"no {what} in the catalog"
+    if precision == "bf16" and row.bf16_tflops is None:
+        return f"{row.id} has no bf16"
+    if recipe_row.families and row.family not in recipe_row.families:
+        return f"{row.id} has no {recipe_row.id}: {', '.join(recipe_row.families)} have"
+    recipe = recipe_terms(recipe_row)
+    if not peak_tflops(device, recipe.gemm):
+        return f"{row.id} has no dense {recipe.gemm} peak"
+    terms = stack_terms(stack_row)
+    record_training(ledger, row, recipe.gemm, stack_row.id)
+    kernels = float(FUSED_DISPATCH) if row.family in stack_row.fused_families else 0.0
+    return Hardware(
+        device,
+        terms,
+        recipe,
+        spread_frac(catalog, row, stack_row, moe=moe),
+        kernels,
+        streams_weights=row.kind == "wafer",
+    )
+
+
+SPEEDS = ("half_gemm_frac", "fp8_gemm_frac", "fp4_gemm_frac", "attention_frac", "portable_attention_frac")
+
+
+def slowed(spec: Hardware, frac: float) -> Hardware:
+    """Hardware whose matrix products and attention run at a share of their speed."""
+    return replace(spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in SPEEDS}))
+
+
+def aged(spec: Hardware, row: Accelerator, start: str | None, ledger: Ledger) -> Hardware:
+    """A young generation's speed: its software needs some quarters until it reaches the settled fractions.
+
+    Speed rises in a straight line from ``maturity-first-frac`` in the quarter of availability to 1 after
+    ``maturity-quarters``.
+    """
+    if start is None or row.available_from is None:
+        return spec
+    age = quarter_index(start) - quarter_index(row.available_from)
+    settled = ledger.catalog.get("reliability", "maturity-quarters", Parameter).value.value
+    if age >= settled:
+        return spec
+    first = ledger.parameter("reliability", "maturity-first-frac")
+    ledger.parameter("reliability", "maturity-quarters")
+    return slowed(spec, first + (1.0 - first) * max(age, 0) / settled)

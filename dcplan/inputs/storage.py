@@ -1,0 +1,99 @@
+"""Shared storage that a run asks for: the tier, its building block, the rates of a service level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import StorageTier
+from dcplan.errors import InputError, Problem, did_you_mean
+from dcplan.inputs.log import Ledger
+from dcplan.provenance import Quantity
+from dcplan.reliability.storage import RACK_UNITS, Block, Demand, demand, level_gb_per_s
+from dcplan.scenario.schema import Storage
+from dcplan.units import TB_PER_PB
+
+DEFAULT_TIER = "flash-parallel-class"
+BYTES_PER_GB, BYTES_PER_TB = 1e9, 1e12
+
+
+def tier_of(wish: Storage | None, catalog: Catalog, problem: Callable[[str], Problem]) -> StorageTier:
+    """The tier that is wished for, or the class one.
+
+    Raises
+    ------
+    InputError
+        When the catalog has no such row.
+    """
+    name = (wish and wish.tier) or DEFAULT_TIER
+    row = catalog.find("storage_tiers", name, StorageTier)
+    if row is None:
+        hint = did_you_mean(name, catalog.rows["storage_tiers"])
+        found = problem(f"no storage tier {name!r}")
+        raise InputError([replace(found, hint=hint, help="dcplan catalog list storage_tiers")])
+    return row
+
+
+def level_of(wish: Storage | None, accelerators: float, ledger: Ledger) -> tuple[float, float]:
+    """Read and write rate of the service level for so many accelerators. [GB/s]"""
+    level = (wish or Storage()).level
+    return (
+        level_gb_per_s(
+            ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}"),
+            accelerators,
+            ledger.parameter("storage", f"storage-read-gb-per-s-one-node-{level}"),
+        ),
+        level_gb_per_s(
+            ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
+            accelerators,
+            ledger.parameter("storage", f"storage-write-gb-per-s-one-node-{level}"),
+        ),
+    )
+
+
+def bytes_per_token(wish: Storage | None, ledger: Ledger) -> float:
+    """Bytes that training reads for one token."""
+    given = (wish or Storage()).bytes_per_token
+    return ledger.chosen("storage.bytes_per_token", given, "storage", "storage-bytes-per-token")
+
+
+def wanted(
+    wish: Storage | None, accelerators: float, tokens: float, tokens_per_s: float, checkpoint: float, ledger: Ledger
+) -> Demand:
+    """What a run asks of storage: the level's rates, its data, its checkpoints, its restarts."""
+    given = wish or Storage()
+    each = bytes_per_token(wish, ledger)
+    data = given.dataset_tb
+    return demand(
+        level_of(wish, accelerators, ledger),
+        dataset_bytes=ledger.take("storage.dataset_tb", data) * BYTES_PER_TB if data else tokens * each,
+        ingest_gb_per_s=tokens_per_s * each / BYTES_PER_GB,
+        checkpoint_size_bytes=checkpoint,
+        kept_checkpoints=ledger.chosen(
+            "storage.kept_checkpoints", given.kept_checkpoints, "storage", "storage-kept-checkpoints"
+        ),
+        flush_s=ledger.parameter("storage", "storage-flush-s"),
+        load_s=ledger.parameter("storage", "storage-load-s"),
+    )
+
+
+def block_of(row: StorageTier, ledger: Ledger) -> Block:
+    """Building block of a tier; what its source lacks comes from the class values by usable capacity."""
+    tb = ledger.take(f"storage_tiers.{row.id}.usable_tb", row.usable_tb)
+
+    def own(name: str, quantity: Quantity | None, otherwise: float) -> float:
+        return ledger.take(f"storage_tiers.{row.id}.{name}", quantity) if quantity is not None else otherwise
+
+    per_tb = tb / TB_PER_PB
+    return Block(
+        usable_tb=tb,
+        read_gb_per_s=ledger.take(f"storage_tiers.{row.id}.read_gb_per_s", row.read_gb_per_s),
+        write_gb_per_s=ledger.take(f"storage_tiers.{row.id}.write_gb_per_s", row.write_gb_per_s),
+        kw=own("kw", row.kw, per_tb * ledger.parameter("storage", "storage-flash-kw-per-pb")),
+        rack_units=own(
+            "rack_units", row.rack_units, per_tb / ledger.parameter("storage", "storage-flash-pb-per-rack") * RACK_UNITS
+        ),
+        price_usd=own("price_usd", row.price_usd, tb * ledger.parameter("storage", "storage-flash-usd-per-usable-tb")),
+        min_units=row.min_units,
+    )

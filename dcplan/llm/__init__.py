@@ -1,0 +1,1 @@
+"""A language model: configuration, architecture, operations, kernel times. Shared by training and serving."""

@@ -1,0 +1,219 @@
+"""Shape of a model: what its parameters, FLOPs and operations are counted from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Sizes of a transformer, or of a hybrid of attention, MLP and Mamba-2 blocks.
+
+    ``attention_params`` and the MLP counts are per layer, norms and biases included where the model has them.
+    ``attention_layers`` and ``dense_layers`` count attention and dense MLP blocks; in a plain transformer a
+    layer holds one attention block and one dense or mixture-of-experts block.
+    """
+
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    value_dim: int
+    vocab: int
+    tied: bool
+    attention_params: int
+    dense_mlp_params: int
+    attention_layers: int
+    dense_layers: int
+    ffn: int
+    gated: bool
+    query_rank: int = 0
+    kv_rank: int = 0
+    rope_dim: int = 0
+    local_layers: int = 0
+    window: int = 0
+    moe_layers: int = 0
+    experts: int = 0
+    experts_per_token: int = 0
+    expert_groups: int = 0
+    """Groups of experts that one token may use (node-limited routing); 0 where free."""
+    expert_ffn: int = 0
+    shared_ffn: int = 0
+    expert_params: int = 0
+    moe_fixed_params: int = 0
+    mamba_layers: int = 0
+    mamba_inner: int = 0
+    mamba_state: int = 0
+    mamba_groups: int = 0
+    mamba_heads: int = 0
+    mamba_params: int = 0
+    mtp_layers: int = 0
+    position_params: int = 0
+    norm_params: int = 0
+    """Outside the blocks, met by every token: last norm; patch and output projections of a vision model."""
+    causal: bool = True
+    """False where every query meets all keys, and a local one all keys of its window."""
+    once_params: int = 0
+    """Held but not applied to every token: modulation, time and label embedders of a diffusion transformer (once a
+    sample), the second copy of two-stream blocks (a token passes through one copy)."""
+    tower: Architecture | None = None
+    """Vision encoder, with its own kind of block."""
+    tower_patches: int = 0
+    """Tokens of one image (or tile) inside the tower, class token included."""
+    tower_tokens: int = 0
+    """Tokens that one image becomes for the language model."""
+    projector_params: int = 0
+    """Between tower and language model, applied to each of ``tower_tokens``."""
+
+    @property
+    def params(self) -> int:
+        """All parameters, vision tower included, multi-token-prediction layers not counted."""
+        return self.trunk_params + self.tower_params
+
+    @property
+    def trunk_params(self) -> int:
+        """All parameters but those of the vision tower and its projector."""
+        moe = self.moe_layers * (self.experts * self.expert_params + self.moe_fixed_params)
+        return self._common + self.once_params + moe
+
+    @property
+    def tower_params(self) -> int:
+        """Parameters of the vision tower and its projector."""
+        return self.projector_params + (self.tower.trunk_params if self.tower else 0)
+
+    @property
+    def active_params(self) -> int:
+        """Parameters a token passes through; none of the vision tower's."""
+        moe = self.moe_layers * (self.experts_per_token * self.expert_params + self.moe_fixed_params)
+        return self._common + moe
+
+    @property
+    def routed_params(self) -> int:
+        """Parameters of the routed experts: what expert parallel shards."""
+        return self.moe_layers * self.experts * self.expert_params
+
+    @property
+    def embedding_params(self) -> int:
+        """Look-up table, output layer and learned positions."""
+        return self.vocab * self.hidden * (1 if self.tied else 2) + self.position_params
+
+    @property
+    def _common(self) -> int:
+        blocks = self.attention_layers * self.attention_params + self.dense_layers * self.dense_mlp_params
+        return self.embedding_params + blocks + self.mamba_layers * self.mamba_params + self.norm_params
+
+
+def context_tokens(shape: Architecture, seq_len: int) -> float:
+    r"""Keys a query meets, summed over the attention layers.
+
+    .. math::
+       C_{causal} = L_{full}\,s/2 + L_{local}\,(w - w^2/(2s)),\quad
+       C_{all} = L_{full}\,s + L_{local}\,w,\quad w \le s
+
+    Without a causal mask a local layer cuts the sequence into windows of w and each query meets its own.
+
+    Parameters
+    ----------
+    shape : Architecture
+        The model.
+    seq_len : int
+        Tokens of a sequence, at least 1.
+
+    Examples
+    --------
+    >>> from dcplan.llm.config import from_config
+    >>> tiny = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 10}
+    >>> context_tokens(from_config(tiny), 1000)
+    1000.0
+    """
+    window = min(shape.window, seq_len)
+    local = shape.local_layers if window else 0
+    full = shape.attention_layers - local
+    if not shape.causal:
+        return float(full * seq_len + local * window)
+    return full * seq_len / 2.0 + local * (window - window * window / (2.0 * seq_len))
+
+
+def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
+    r"""Forward and backward model FLOPs of one token, no recompute; attention causal where the model is.
+
+    .. math:: F = 6 (N_{act} - N_{lookup}) + 6\,C\,a\,(d_{qk} + d_v) + 18\,L_m\,d_{inner}\,d_{state} + F_{tower}/s
+
+    where the embedding look-up does no multiplication, C is :func:`context_tokens`, the third term is the
+    state-space scan of L_m Mamba-2 blocks and the last one :func:`tower_flops` of a sequence's images.
+
+    Parameters
+    ----------
+    shape : Architecture
+        The model.
+    seq_len : int
+        Tokens of one sequence, at least 1.
+    images : float, default 0
+        Images (or tiles) of one sequence that pass through the vision tower.
+
+    References
+    ----------
+    .. [1] D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using
+       Megatron-LM", SC21, equation 3 (there non-causal).
+    .. [2] A. Chowdhery et al., "PaLM", 2022, appendix B.
+    .. [3] T. Dao, A. Gu, "Transformers are SSMs", 2024, section 6 (state-space duality).
+
+    Examples
+    --------
+    >>> from dcplan.llm.config import from_config
+    >>> gpt = from_config({"model_type": "gpt2", "n_embd": 12288, "n_layer": 96, "n_head": 96,
+    ...                    "vocab_size": 51200, "n_positions": 2048})
+    >>> round(model_flops_per_token(gpt, 2048) / 1e12, 3)
+    1.062
+    """
+    lookup = 0 if shape.tied else shape.vocab * shape.hidden
+    matmul = 6.0 * (shape.active_params - lookup - shape.position_params)
+    pair = shape.heads * (shape.head_dim + shape.value_dim)
+    scan = 18.0 * shape.mamba_layers * shape.mamba_inner * shape.mamba_state
+    own = matmul + 6.0 * context_tokens(shape, seq_len) * pair + scan
+    return own + tower_flops(shape) * images / seq_len
+
+
+def tower_flops(shape: Architecture) -> float:
+    r"""Forward and backward model FLOPs of one image: vision tower and projector.
+
+    .. math:: F_{tower} = p\,F(p) + 6\,N_{proj}\,t
+
+    with p patches, F(p) the tower's own :func:`model_flops_per_token`, and t tokens for the language model.
+    """
+    if shape.tower is None:
+        return 0.0
+    inside = shape.tower_patches * model_flops_per_token(shape.tower, shape.tower_patches)
+    return inside + 6.0 * shape.projector_params * shape.tower_tokens
+
+
+def recomputed_frac(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
+    r"""Model FLOPs that full recompute does once more, over all of them: a third, but for the output layer.
+
+    .. math:: \frac{1}{3}\left(1 - \frac{6\,h\,V}{F}\right)
+
+    Parameters
+    ----------
+    shape : Architecture
+        The model.
+    seq_len : int
+        Tokens of one sequence, at least 1.
+    images : float, default 0
+        Images (or tiles) of one sequence that pass through the vision tower.
+
+    References
+    ----------
+    .. [1] D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using
+       Megatron-LM", SC21, section 5.1: the output layer is not run again.
+
+    Examples
+    --------
+    >>> from dcplan.llm.config import from_config
+    >>> gpt = from_config({"model_type": "gpt2", "n_embd": 12288, "n_layer": 96, "n_head": 96,
+    ...                    "vocab_size": 51200, "n_positions": 2048})
+    >>> round(1 + recomputed_frac(gpt, 2048), 4)
+    1.3321
+    """
+    head = 6.0 * shape.hidden * shape.vocab
+    return (1.0 - head / model_flops_per_token(shape, seq_len, images)) / 3.0

@@ -1,0 +1,197 @@
+"""Numbers of one accelerator, software stack and precision recipe, and the tables that many of them make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from dcplan.llm.tables import Array, DeviceTable, RecipeTable, StackTable
+
+GIGA, TERA, MICRO, MILLI = 1e9, 1e12, 1e-6, 1e-3
+STATIC_SHAPES, FUSED_DISPATCH = 1, 2
+
+
+@dataclass(frozen=True)
+class DeviceTerms:
+    """One accelerator in its system: data sheet and achievable fractions. Bandwidths are one-way, of one accelerator.
+
+    A peak of 0 means that the accelerator does not have the precision.
+    """
+
+    half_tflops: float
+    fp8_tflops: float
+    fp4_tflops: float
+    tf32_tflops: float
+    half_gemm_frac: float
+    fp8_gemm_frac: float
+    fp4_gemm_frac: float
+    attention_frac: float
+    portable_attention_frac: float
+    hbm_tb_per_s: float
+    hbm_gb: float
+    hbm_frac: float
+    multiprocessors: float
+    prologue_depth: float
+    grouped_rows: float
+    kernel_us: float
+    scaleup_gb_per_s: float
+    scaleup_frac: float
+    scaleup_us: float
+    domain: float
+    """Accelerators of one scale-up domain."""
+    scaleout_gb_per_s: float
+    scaleout_frac: float
+    scaleout_us: float
+    host_gb_per_s: float
+    node: float
+    """Accelerators of one host."""
+    ranks: float
+    """Ranks of a layout for one accelerator."""
+    in_network: float = 0.0
+    """1 where the scale-out switches add up gradients."""
+
+
+@dataclass(frozen=True)
+class StackTerms:
+    """Habits of a software stack; the fields of the catalog's ``stacks`` rows, with every default filled in."""
+
+    host_ms: float
+    moe_host_ms: float
+    graph_frac: float
+    fused_moe_frac: float
+    elementwise: float
+    attention: str
+    tp_overlap_frac: float
+    dp_overlap_frac: float
+    pp_overlap_frac: float
+    ep_overlap_frac: float
+    contention_frac: float
+    straggler_frac: float
+    collective_us: float
+    sequence_parallel: bool
+    zero: int
+    recompute: tuple[str, ...]
+    selective_gemm_frac: float
+    selective_attention_frac: float
+    context_frac: float
+    grad_bytes: float
+    low_weight_bytes: float
+    low_gather: bool
+    lean_grad_bytes: float
+    lean_optimizer_bytes: float
+    offloads: bool
+    local_batch: bool
+    device_batch: bool
+    expert_parallel: int
+
+
+@dataclass(frozen=True)
+class RecipeTerms:
+    """Bytes of the tensor classes of a precision recipe; ``gemm`` is half, tf32, fp8 or fp4."""
+
+    gemm: str
+    operand_bytes: float
+    cast_bytes: float
+    gather_bytes: float
+    weight_bytes: float
+    optimizer_bytes: float
+    stored_bytes: float
+
+
+def _column(rows: Sequence[object], name: str) -> Array:
+    return np.array([float(getattr(r, name)) for r in rows], dtype=np.float64)
+
+
+def peak_tflops(device: DeviceTerms, gemm: str) -> float:
+    """Dense peak of the linear layers' precision; 0 where the accelerator lacks it."""
+    return float(getattr(device, f"{gemm}_tflops"))
+
+
+def device_table(
+    devices: Sequence[DeviceTerms], stacks: Sequence[StackTerms], recipes: Sequence[RecipeTerms]
+) -> DeviceTable:
+    """Speeds of each row's accelerator at its recipe, in its stack's attention kernels, for one rank."""
+    ranks = _column(devices, "ranks")
+    half = _column(devices, "half_tflops") * TERA / ranks
+    half_speed = half * _column(devices, "half_gemm_frac")
+    linear = np.array([_linear_tflops(d, r) for d, r in zip(devices, recipes, strict=True)]) * TERA / ranks
+    native = np.array([s.attention == "native" for s in stacks])
+    attention = np.where(native, _column(devices, "attention_frac"), _column(devices, "portable_attention_frac"))
+    return DeviceTable(
+        linear_flops=linear,
+        half_flops=half_speed,
+        attention_flops=half * attention,
+        hbm_bytes_per_s=_column(devices, "hbm_tb_per_s") * TERA * _column(devices, "hbm_frac") / ranks,
+        hbm_gb=_column(devices, "hbm_gb") / ranks,
+        units=_column(devices, "multiprocessors"),
+        prologue=_column(devices, "prologue_depth"),
+        grouped_rows=_column(devices, "grouped_rows"),
+        kernel_s=_column(devices, "kernel_us") * MICRO,
+        scaleup_bytes_per_s=_column(devices, "scaleup_gb_per_s") * GIGA * _column(devices, "scaleup_frac") / ranks,
+        scaleup_latency_s=_column(devices, "scaleup_us") * MICRO,
+        domain=_column(devices, "domain") * ranks,
+        scaleout_bytes_per_s=_column(devices, "scaleout_gb_per_s") * GIGA * _column(devices, "scaleout_frac") / ranks,
+        scaleout_latency_s=_column(devices, "scaleout_us") * MICRO,
+        in_network=_column(devices, "in_network"),
+        host_bytes_per_s=_column(devices, "host_gb_per_s") * GIGA / ranks,
+        node=_column(devices, "node") * ranks,
+    )
+
+
+def _linear_tflops(device: DeviceTerms, recipe: RecipeTerms) -> float:
+    frac = {"fp8": device.fp8_gemm_frac, "fp4": device.fp4_gemm_frac}.get(recipe.gemm, device.half_gemm_frac)
+    return peak_tflops(device, recipe.gemm) * frac
+
+
+def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> StackTable:
+    """Habits as arrays.
+
+    ``graphs`` is 1 where expert shapes are static, so that the host launches whole graphs, and 2 where dispatch and
+    permutation are fused kernels too.
+    """
+    level = np.zeros(len(stacks)) if graphs is None else graphs
+    share = np.where(level >= STATIC_SHAPES, _column(stacks, "graph_frac"), 1.0)
+    return StackTable(
+        host_s=_column(stacks, "host_ms") * MILLI,
+        moe_host_s=_column(stacks, "moe_host_ms") * MILLI * share,
+        elementwise=_column(stacks, "elementwise"),
+        moe_elementwise=np.where(level >= FUSED_DISPATCH, _column(stacks, "fused_moe_frac"), 1.0),
+        flash=np.array([float(s.attention != "unfused") for s in stacks]),
+        tp_overlap=_column(stacks, "tp_overlap_frac"),
+        dp_overlap=_column(stacks, "dp_overlap_frac"),
+        pp_overlap=_column(stacks, "pp_overlap_frac"),
+        ep_overlap=_column(stacks, "ep_overlap_frac"),
+        contention=_column(stacks, "contention_frac"),
+        straggler=_column(stacks, "straggler_frac"),
+        sequence_parallel=_column(stacks, "sequence_parallel"),
+        context_frac=_column(stacks, "context_frac"),
+        collective_s=_column(stacks, "collective_us") * MICRO,
+        selective_frac=_column(stacks, "selective_gemm_frac"),
+        selective_attention=_column(stacks, "selective_attention_frac"),
+    )
+
+
+def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -> RecipeTable:
+    """Bytes of the tensor classes, as the stack keeps them."""
+    low = np.array([r.gemm in {"fp8", "fp4"} for r in recipes])
+    thin = low & np.array([s.low_gather for s in stacks])
+    gather = np.where(thin, _column(recipes, "gather_bytes"), np.maximum(_column(recipes, "gather_bytes"), 2.0))
+    return RecipeTable(
+        operand_bytes=_column(recipes, "operand_bytes"),
+        cast_bytes=_column(recipes, "cast_bytes"),
+        gather_bytes=gather,
+        weight_bytes=np.where(low, _column(stacks, "low_weight_bytes"), _column(recipes, "weight_bytes")),
+        grad_bytes=_column(stacks, "grad_bytes"),
+        optimizer_bytes=_column(recipes, "optimizer_bytes"),
+        stored_bytes=_column(recipes, "stored_bytes"),
+    )
+
+
+def lean(table: RecipeTable, stacks: Sequence[StackTerms]) -> RecipeTable:
+    """The recipe with the leanest gradients and optimizer the stack can keep."""
+    values = {f.name: getattr(table, f.name) for f in fields(RecipeTable)}
+    values["grad_bytes"] = np.minimum(table.grad_bytes, _column(stacks, "lean_grad_bytes"))
+    values["optimizer_bytes"] = np.minimum(table.optimizer_bytes, _column(stacks, "lean_optimizer_bytes"))
+    return RecipeTable(**values)

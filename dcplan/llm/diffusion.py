@@ -1,0 +1,171 @@
+"""Read a diffusion transformer's ``config.json`` (Diffusers) into an :class:`Architecture`.
+
+A token is a latent patch or a text token; all of them meet in every attention layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dcplan.llm.architecture import Architecture
+from dcplan.llm.config_keys import linear_params, mlp_params, need
+
+Config = Mapping[str, Any]
+FREQUENCIES = 256
+"""Sines of a time step that its embedder reads (Peebles and Xie 2022, arXiv 2212.09748, section 3.2)."""
+MLP_RATIO = 4
+"""Width of the MLP over that of the model in all three families."""
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    layers: int
+    heads: int
+    head_dim: int
+    patch: int
+    channels_in: int
+    channels_out: int
+
+    @property
+    def hidden(self) -> int:
+        return self.heads * self.head_dim
+
+
+def from_diffusers(config: Config) -> Architecture:
+    """Read a Diffusers ``config.json`` by its ``_class_name``: DiT, SD3 or FLUX.1.
+
+    Raises
+    ------
+    ValueError
+        When the class is another one, a key is missing, or blocks are of a kind that this reader does not count.
+
+    Examples
+    --------
+    >>> dit = from_diffusers({"_class_name": "DiTTransformer2DModel", "num_layers": 28, "num_attention_heads": 16,
+    ...     "attention_head_dim": 72, "patch_size": 2, "in_channels": 4, "out_channels": 8,
+    ...     "num_embeds_ada_norm": 1000, "attention_bias": True})
+    >>> round(dit.params / 1e6)
+    675
+    """
+    name = str(config["_class_name"])
+    if name == "Transformer2DModel" and config.get("norm_type") == "ada_norm_zero":
+        name = "DiTTransformer2DModel"  # its name until Diffusers 0.29
+    if name not in READERS:
+        msg = f"_class_name {name}: diffusion transformers are read as one of {', '.join(READERS)}"
+        raise ValueError(msg)
+    return READERS[name](config)
+
+
+def _sizes(config: Config) -> _Sizes:
+    channels = int(need(config, "in_channels"))
+    return _Sizes(
+        int(need(config, "num_layers")),
+        int(need(config, "num_attention_heads")),
+        int(need(config, "attention_head_dim")),
+        int(need(config, "patch_size")),
+        channels,
+        int(config.get("out_channels") or channels),
+    )
+
+
+def _embedder(inputs: int, hidden: int) -> int:
+    """An MLP of two layers that reads a time, a guidance or a pooled text."""
+    return linear_params(inputs, hidden) + linear_params(hidden, hidden)
+
+
+def _shape(size: _Sizes, layers: int, attention: int, once: int) -> Architecture:
+    """Blocks of one attention and one MLP each, without a causal mask; patches in and out at the ends."""
+    h, area = size.hidden, size.patch * size.patch
+    return Architecture(
+        layers=layers,
+        hidden=h,
+        heads=size.heads,
+        kv_heads=size.heads,
+        head_dim=size.head_dim,
+        value_dim=size.head_dim,
+        vocab=0,
+        tied=True,
+        attention_params=attention,
+        dense_mlp_params=mlp_params(h, MLP_RATIO * h, gated=False, bias=True),
+        attention_layers=layers,
+        dense_layers=layers,
+        ffn=MLP_RATIO * h,
+        gated=False,
+        norm_params=linear_params(area * size.channels_in, h) + linear_params(h, area * size.channels_out),
+        causal=False,
+        once_params=once,
+    )
+
+
+def _dit(config: Config) -> Architecture:
+    """Class-conditional DiT with adaLN-Zero: six modulations a block from time and label.
+
+    Embedders are counted once, as in the original; Diffusers stores a copy of them in each block.
+
+    References
+    ----------
+    .. [1] W. Peebles, S. Xie, "Scalable Diffusion Models with Transformers", 2022, arXiv 2212.09748, table 1.
+    """
+    size = _sizes(config)
+    h = size.hidden
+    attention = 3 * linear_params(h, h, bias=bool(config.get("attention_bias", True))) + linear_params(h, h)
+    once = _embedder(FREQUENCIES, h) + (int(need(config, "num_embeds_ada_norm")) + 1) * h
+    once += size.layers * linear_params(h, 6 * h) + linear_params(h, 2 * h)
+    return _shape(size, size.layers, attention, once)
+
+
+def _mmdit(config: Config) -> Architecture:
+    """SD3's blocks of two streams: text and image tokens have their own weights and meet in attention.
+
+    In the last block the text only gives keys and values (and queries): nothing reads it afterwards.
+
+    References
+    ----------
+    .. [1] P. Esser et al., "Scaling Rectified Flow Transformers", 2024, arXiv 2403.03206, section 4.
+    """
+    if config.get("dual_attention_layers"):
+        msg = "dual_attention_layers: blocks with a second attention of the image alone (SD3.5 medium) are not counted"
+        raise ValueError(msg)
+    if config.get("qk_norm") not in {None, "rms_norm"}:
+        msg = f"qk_norm {config['qk_norm']!r}: none or rms_norm"
+        raise ValueError(msg)
+    size = _sizes(config)
+    h = size.hidden
+    norm = 2 * size.head_dim if config.get("qk_norm") else 0
+    attention = 4 * linear_params(h, h) + norm
+    second = attention + mlp_params(h, MLP_RATIO * h, gated=False, bias=True)
+    last = 3 * linear_params(h, h) + norm
+    modulation = (2 * size.layers - 1) * linear_params(h, 6 * h) + 2 * linear_params(h, 2 * h)
+    text, pooled = int(need(config, "joint_attention_dim")), int(need(config, "pooled_projection_dim"))
+    once = _embedder(FREQUENCIES, h) + _embedder(pooled, h)
+    once += linear_params(text, int(need(config, "caption_projection_dim"))) + modulation
+    return _shape(size, size.layers, attention, once + (size.layers - 1) * second + last)
+
+
+def _flux(config: Config) -> Architecture:
+    """FLUX.1: blocks of two streams, then single ones whose attention and MLP share norm and output projection.
+
+    References
+    ----------
+    .. [1] Black Forest Labs, "FLUX.1", 2024, https://github.com/black-forest-labs/flux.
+    """
+    size = _sizes(config)
+    h, singles = size.hidden, int(need(config, "num_single_layers"))
+    attention = 4 * linear_params(h, h) + 2 * size.head_dim
+    second = attention + mlp_params(h, MLP_RATIO * h, gated=False, bias=True)
+    modulation = 2 * size.layers * linear_params(h, 6 * h) + singles * linear_params(h, 3 * h) + linear_params(h, 2 * h)
+    text, pooled = int(need(config, "joint_attention_dim")), int(need(config, "pooled_projection_dim"))
+    embedders = (2 if need(config, "guidance_embeds") else 1) * _embedder(FREQUENCIES, h) + _embedder(pooled, h)
+    # one output projection instead of two: one bias less in each single block
+    once = embedders + linear_params(text, h) + modulation + size.layers * second - singles * h
+    return _shape(size, size.layers + singles, attention, once)
+
+
+READERS: Mapping[str, Callable[[Config], Architecture]] = {
+    "DiTTransformer2DModel": _dit,
+    "SD3Transformer2DModel": _mmdit,
+    "FluxTransformer2DModel": _flux,
+}
+"""By ``_class_name``."""

@@ -1,0 +1,198 @@
+"""Measured kernel times back to the fractions that the laws of :mod:`dcplan.llm.kernels` start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
+from dcplan.llm.tables import Array
+
+OUTPUT_BYTES = 2.0
+"""Products are measured with a 16-bit output, from 8-bit inputs too."""
+LARGE = 0.25
+"""Transfers of at least this share of the largest one count as large."""
+DRAWS = 200
+"""Resamples of the shapes from which the bounds of a depth come."""
+FRACTIONS = np.geomspace(0.005, 1.0, 161)
+DEPTHS = np.concatenate([np.arange(0.0, 512.0, 16.0), np.geomspace(512.0, 4096.0, 61)])
+ROWS = np.concatenate([np.arange(1.0, 64.0), np.geomspace(64.0, 8192.0, 225)])
+UNBOUND = 1e30
+"""A rate that leaves no time to its term."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One quantity with its bounds, the number of measurements behind it and their mean absolute log error."""
+
+    value: float
+    low: float
+    high: float
+    points: int
+    error: float
+
+
+@dataclass(frozen=True)
+class Products:
+    """Measured matrix products m x k by k x n with inputs of one width; ``groups`` of them where they are grouped."""
+
+    m: Array
+    n: Array
+    k: Array
+    time_s: Array
+    in_bytes: float
+    groups: Array | float = 1.0
+
+
+def fit_gemm(
+    measured: Products, *, peak_flops_per_s: float, units: float, bytes_per_s: float, prologue: float | None = None
+) -> tuple[Fitted, Fitted]:
+    r"""Fraction of peak and prologue depth of matrix products, together.
+
+    .. math:: \min_{e, k_0} \frac{1}{N}\sum_i \left|\ln\frac{t_i}{t(m_i, n_i, k_i;\, eF, k_0)}\right|
+
+    on a grid of both, refined around the best pair. The absolute error lets a few odd kernels not move it.
+
+    Parameters
+    ----------
+    measured : Products
+        At least one product.
+    peak_flops_per_s : float
+        Data-sheet peak F. [FLOP/s]
+    units : float
+        Multiprocessors. [-]
+    bytes_per_s : float
+        Achieved memory bandwidth. [byte/s]
+    prologue : float, optional
+        Keep this depth and fit the fraction alone. [-]
+
+    Returns
+    -------
+    tuple of Fitted
+        The fraction, with the 10th and 90th percentile of what the compute-bound shapes say each alone; and the
+        depth, with the same percentiles of the depths that resamples of the shapes choose.
+    """
+    x, count = measured, measured.m.size
+
+    def time(fraction: Array, depth: Array) -> Array:
+        return gemm_s(
+            m=x.m,
+            n=x.n,
+            k=x.k,
+            flops_per_s=np.asarray(fraction * peak_flops_per_s),
+            units=np.asarray(units),
+            prologue=np.asarray(depth),
+            bytes_per_s=np.asarray(bytes_per_s),
+            in_bytes=np.asarray(x.in_bytes),
+            out_bytes=OUTPUT_BYTES,
+        )
+
+    def errors(fractions: Array, depths: Array) -> Array:
+        """Absolute log error of each shape, fractions by depths by shapes."""
+        return np.abs(np.log(time(fractions[:, None, None], depths[None, :, None]) / x.time_s))
+
+    depths = DEPTHS if prologue is None else np.array([prologue])
+    found = errors(FRACTIONS, depths)
+    draws = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), DRAWS)
+    chosen = depths[np.argmin(found.reshape(-1, count) @ draws.T, axis=0) % depths.size]
+    i, j = divmod(int(np.argmin(found.mean(axis=2))), depths.size)
+    e, depth = float(FRACTIONS[i]), float(depths[j])
+    for width in (0.06, 0.04, 0.02, 0.01, 0.005, 0.002):
+        # a product of depth k trades a share of speed for that share of k + k0
+        steps = np.linspace(-width, width, 25)
+        fractions = np.minimum(e * (1.0 + steps), 1.0)
+        if prologue is None:
+            depths = np.maximum(depth + steps * (float(np.median(x.k)) + depth), 0.0)
+        found = errors(fractions, depths).mean(axis=2)
+        i, j = divmod(int(np.argmin(found)), depths.size)
+        e, depth = float(fractions[i]), float(depths[j])
+    law = time(np.asarray(e), np.asarray(depth))
+    bound = law > time(np.asarray(UNBOUND), np.asarray(depth)) * 1.001
+    error = float(found.min())
+    return _bounded(e, (e * law / x.time_s)[bound], error, most=1.0), _bounded(depth, chosen, error, points=count)
+
+
+def fit_grouped(measured: Products, *, flops_per_s: float, bytes_per_s: float) -> Fitted:
+    """Rows of one expert at which a grouped product reaches half its speed.
+
+    The bounds are percentiles of the rows that each compute-bound shape says alone.
+
+    Parameters
+    ----------
+    flops_per_s, bytes_per_s : float
+        Speed on large products, achieved memory bandwidth. [FLOP/s, byte/s]
+    """
+    x = measured
+
+    def time(rows: Array, rate: float = bytes_per_s) -> Array:
+        return grouped_gemm_s(
+            groups=np.asarray(x.groups),
+            m=x.m,
+            n=x.n,
+            k=x.k,
+            flops_per_s=np.asarray(flops_per_s),
+            few_rows=rows,
+            bytes_per_s=np.asarray(rate),
+            in_bytes=np.asarray(x.in_bytes),
+            out_bytes=OUTPUT_BYTES,
+        )
+
+    rows, found = 0.0, np.zeros(1)
+    for near in (ROWS, np.linspace(-0.04, 0.04, 81)):
+        tried = near if near is ROWS else np.maximum(rows * (1.0 + near), 1.0)
+        found = np.abs(np.log(time(tried[:, None]) / x.time_s)).mean(axis=1)
+        rows = float(tried[np.argmin(found)])
+    none, one = time(np.asarray(0.0), UNBOUND), time(np.asarray(1.0), UNBOUND)
+    alone = np.maximum((x.time_s - none) / (one - none), 1.0)  # the law is linear in the rows
+    bound = time(np.asarray(rows)) > time(np.asarray(0.0)) * 1.001
+    return _bounded(rows, alone[bound], float(found.min()))
+
+
+def fit_attention(
+    *,
+    pairs: Array,
+    heads: Array,
+    dims: Array,
+    work: Array,
+    backward: npt.NDArray[np.bool_],
+    time_s: Array,
+    peak_flops_per_s: float,
+    units: float,
+) -> Fitted:
+    """Fraction of the 16-bit peak of fused attention; backward passes go through their own law to the same fraction.
+
+    Parameters
+    ----------
+    pairs, heads, dims, work : array
+        As :func:`dcplan.llm.kernels.attention_s` reads them. [-]
+    backward : array of bool
+        Which measurements are backward passes.
+    """
+    known = {"pairs": pairs, "heads": heads, "dims": dims, "work": work}
+    known |= {"flops_per_s": np.asarray(peak_flops_per_s), "units": np.asarray(units)}
+    return _middle(np.where(backward, attention_backward_s(**known), attention_s(**known)) / time_s)
+
+
+def fit_rate(moved_bytes: Array, time_s: Array, *, peak_bytes_per_s: float) -> Fitted:
+    """Fraction of a data-sheet bandwidth that large transfers reach.
+
+    >>> fit_rate(np.array([1.0, 80.0, 100.0]), np.array([1.0, 1.0, 1.0]), peak_bytes_per_s=100.0).value
+    0.9
+    """
+    large = moved_bytes >= LARGE * moved_bytes.max()
+    return _middle((moved_bytes / time_s / peak_bytes_per_s)[large])
+
+
+def _middle(fractions: Array) -> Fitted:
+    """Median of what each measurement says alone: the least mean absolute log error."""
+    value = float(np.median(fractions))
+    return _bounded(value, fractions, float(np.abs(np.log(fractions / value)).mean()), most=1.0)
+
+
+def _bounded(value: float, alone: Array, error: float, *, most: float = np.inf, points: int | None = None) -> Fitted:
+    value = min(value, most)
+    low, high = np.quantile(alone, (0.1, 0.9)) if alone.size else (value, value)
+    high = max(min(float(high), most), value)
+    return Fitted(value, min(float(low), value), high, alone.size if points is None else points, error)

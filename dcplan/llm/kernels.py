@@ -1,0 +1,129 @@
+"""Time of single kernels: matrix products, grouped matrix products, fused attention, memory-bound passes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dcplan.llm.tables import Array
+
+TILE = 128
+"""Rows and columns of a thread block's output tile: the common CUTLASS and cuBLAS choice since Volta."""
+WAVE = 0.5
+"""How much of the last wave's idle share is lost (stream-K and split-K regain the rest); fitted there too."""
+BACKWARD_ATTENTION = 0.8
+FORWARD_WORK, BACKWARD_WORK = 300.0, 100.0
+"""Query positions times heads for each unit at which fused attention reaches half its speed."""
+
+
+def gemm_s(
+    m: Array,
+    n: Array,
+    k: Array,
+    flops_per_s: Array,
+    units: Array,
+    prologue: Array,
+    bytes_per_s: Array,
+    in_bytes: Array,
+    out_bytes: float,
+) -> Array:
+    r"""Time of an m x k by k x n product.
+
+    .. math::
+       t = \max\left(\frac{2mnk}{F}\,q\,w\,\left(1 + \frac{k_0}{k}\right),\;
+                     \frac{b_i (mk + kn) + b_o mn}{B}\right)
+
+    with tile quantization :math:`q = \lceil m/128\rceil\lceil n/128\rceil 128^2/(mn)` and wave quantization
+    :math:`w = (\lceil t/u\rceil u/t)^{0.5}` of t tiles on u units.
+
+    Parameters
+    ----------
+    m, n, k : array
+        Sizes, at least 0; a product of no size takes no time. [-]
+    flops_per_s : array
+        Speed on large products. [FLOP/s]
+    units : array
+        Multiprocessors. [-]
+    prologue : array
+        Depth k_0 that filling and draining a tile's pipeline costs at 16 bit; twice that at 8. [-]
+    bytes_per_s : array
+        Memory bandwidth. [byte/s]
+    in_bytes, out_bytes : array, float
+        Bytes of a value of the inputs and the output.
+
+    References
+    ----------
+    .. [1] NVIDIA, "Matrix Multiplication Background User's Guide", sections 3 and 4 (tile and wave quantization).
+
+    Examples
+    --------
+    >>> one = np.array(1.0)
+    >>> t = gemm_s(8192 * one, 8192 * one, 8192 * one, 1e15 * one, 132 * one, 140 * one, 3e12 * one, 2 * one, 2.0)
+    >>> bool(1.0 < t / (2 * 8192**3 / 1e15) < 1.05)
+    True
+    """
+    nothing = m * n * k <= 0
+    m, n, k = np.maximum(m, 1e-9), np.maximum(n, 1e-9), np.maximum(k, 1e-9)
+    tiles = np.ceil(m / TILE) * np.ceil(n / TILE)
+    waves = tiles / units
+    wave = (np.ceil(waves) / waves) ** WAVE
+    compute = 2.0 * tiles * (TILE * TILE) * (k + prologue * 2.0 / in_bytes) / flops_per_s * wave
+    memory = (in_bytes * (m + n) * k + out_bytes * m * n) / bytes_per_s
+    return np.where(nothing, 0.0, np.maximum(compute, memory))
+
+
+def grouped_gemm_s(
+    groups: Array,
+    m: Array,
+    n: Array,
+    k: Array,
+    flops_per_s: Array,
+    few_rows: Array,
+    bytes_per_s: Array,
+    in_bytes: Array,
+    out_bytes: float,
+) -> Array:
+    r"""Time of ``groups`` products of m rows each, one for each expert.
+
+    .. math:: t = g\,\max\left(\frac{2mnk}{F}\left(1 + \frac{m_0}{\min(m, n, k)}\right),\;
+                                \frac{b_i(mk + kn) + b_o mn}{B}\right)
+
+    Few rows an expert (m_0 is ``few_rows``) leave tiles part empty and weights read for little work: at 128 rows
+    a B200 reaches a fifth of its peak, at 1,024 four tenths.
+
+    References
+    ----------
+    .. [1] Measured grouped products of A100 and B200 in ``kernel_efficiency.csv`` (SimuMax release v1.2).
+    """
+    small = np.maximum(np.minimum(np.minimum(m, n), k), 1e-9)
+    compute = 2.0 * m * n * k / flops_per_s * (1.0 + few_rows / small)
+    memory = (in_bytes * (m + n) * k + out_bytes * m * n) / bytes_per_s
+    return groups * np.maximum(compute, memory)
+
+
+def attention_s(pairs: Array, heads: Array, dims: Array, work: Array, flops_per_s: Array, units: Array) -> Array:
+    r"""Forward time of fused attention.
+
+    .. math:: t = \frac{2\,p\,a\,(d_{qk} + d_v)}{F}\left(1 + \frac{w_0 u}{w}\right)
+
+    Parameters
+    ----------
+    pairs : array
+        Query-key pairs of one head after the mask. [-]
+    heads, dims : array
+        Heads, and the sum of query and value dimensions. [-]
+    work : array
+        Query positions times heads: what fills the multiprocessors. [-]
+    flops_per_s : array
+        Speed with full multiprocessors. [FLOP/s]
+    units : array
+        Multiprocessors. [-]
+    """
+    return 2.0 * pairs * heads * dims / flops_per_s * (1.0 + FORWARD_WORK * units / np.maximum(work, 1.0))
+
+
+def attention_backward_s(
+    pairs: Array, heads: Array, dims: Array, work: Array, flops_per_s: Array, units: Array
+) -> Array:
+    """Backward time of fused attention: 2.5 times the operations (scores are computed again)."""
+    base = 5.0 * pairs * heads * dims / (flops_per_s * BACKWARD_ATTENTION)
+    return base * (1.0 + BACKWARD_WORK * units / np.maximum(work, 1.0))

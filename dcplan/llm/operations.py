@@ -1,0 +1,218 @@
+"""Compute time of the blocks of a model for one micro-batch on one rank: forward, input gradient, weight gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
+from dcplan.llm.tables import (
+    Array,
+    DeviceTable,
+    LayoutTable,
+    ModelTable,
+    RecipeTable,
+    StackTable,
+    TowerTable,
+)
+
+HALF = 2.0
+FLOAT = 4.0
+SCORE_BYTES = 13.0
+"""Traffic of one 16-bit score: written, scaled and masked (r, w), softmax (r, w), dropout (r, w, mask), read."""
+UNFUSED_FRAC = 0.6
+"""Batched products of short depth (one head) against large ones."""
+SCAN_FRAC = 0.043
+"""State-space scan against large matrix products; fitted to Nemotron-H 56B on H100."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """All that a time is computed from."""
+
+    model: ModelTable
+    device: DeviceTable
+    recipe: RecipeTable
+    stack: StackTable
+    layout: LayoutTable
+    tower: TowerTable | None = None
+    """Vision encoder on the first pipeline stage; None where the model has none."""
+
+
+def tower_setup(setup: Setup, tower: TowerTable) -> Setup:
+    """The vision tower as a model of its own, on the images of one micro-batch.
+
+    Its ranks are those of one tensor-parallel group; context-parallel ranks share the images out. Heads that tensor
+    parallel does not divide are padded to a multiple, as Megatron-LM does for InternViT's 25.
+    """
+    x = setup.layout
+    heads = np.ceil(tower.model.heads / x.tp) * x.tp
+    model = replace(tower.model, heads=heads, kv_heads=heads)
+    one = np.ones_like(x.tp)
+    layout = replace(x, micro_batch=x.micro_batch * tower.images / x.cp, cp=one, ep=one, etp=one, seq_len=tower.patches)
+    return replace(setup, model=model, layout=layout, tower=None)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Seconds of one kind of operation: forward, gradient of the input, gradient of the weights."""
+
+    forward: Array
+    dgrad: Array
+    wgrad: Array
+
+    def __add__(self, other: Pass) -> Pass:
+        """Sum, pass by pass."""
+        return Pass(self.forward + other.forward, self.dgrad + other.dgrad, self.wgrad + other.wgrad)
+
+    def scaled(self, factor: Array) -> Pass:
+        """All three times a factor."""
+        return Pass(self.forward * factor, self.dgrad * factor, self.wgrad * factor)
+
+
+def tokens(setup: Setup) -> Array:
+    """Tokens of a micro-batch on one context-parallel rank."""
+    x = setup.layout
+    return x.micro_batch * x.seq_len / x.cp
+
+
+def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) -> Pass:
+    """Linear layer on m tokens from k to n values: three products and the casts of its inputs."""
+    d, r = setup.device, setup.recipe
+    speed = d.half_flops if half else d.linear_flops
+    size = np.asarray(HALF) if half else r.operand_bytes
+    gap = np.where(n * k * m > 0, d.kernel_s, 0.0)
+    cast = np.zeros_like(m) if half else np.where(n * k * m > 0, r.cast_bytes * m / d.hbm_bytes_per_s, 0.0)
+    forward = gemm_s(m, n, k, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF)
+    dgrad = gemm_s(m, k, n, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF)
+    wgrad = gemm_s(k, n, m, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, 2.0 * FLOAT)
+    return Pass(forward + cast * k + gap, dgrad + cast * n + gap, wgrad + gap)
+
+
+def attention_linear(setup: Setup) -> Pass:
+    """Projections of one attention block: grouped-query, or latent (DeepSeek-V2, arXiv 2405.04434, section 2.1)."""
+    m, x = setup.model, setup.layout
+    t = tokens(setup)
+    latent = m.kv_rank > 0
+    nope = m.head_dim - m.rope_dim
+    kv = np.maximum(m.kv_heads / x.tp, 1.0)
+    plain = m.heads / x.tp * m.head_dim + kv * (m.head_dim + m.value_dim)
+    down = np.where(latent, m.query_rank + m.kv_rank + m.rope_dim, plain)
+    total = linear(setup, t, down, m.hidden)
+    # without a query rank the queries come straight from the hidden states
+    source = np.where(m.query_rank > 0, m.query_rank, m.hidden)
+    total += linear(setup, t, np.where(latent, m.heads * m.head_dim / x.tp, 0.0), source)
+    total += linear(setup, t, np.where(latent, m.heads * (nope + m.value_dim) / x.tp, 0.0), m.kv_rank)
+    return total + linear(setup, t, m.hidden, m.heads * m.value_dim / x.tp)
+
+
+def attention_core(setup: Setup) -> Pass:
+    """Scores, softmax and values of all attention layers; unfused ones move the score matrix through HBM.
+
+    Pairs are those of :func:`dcplan.llm.architecture.context_tokens`.
+    """
+    m, x, d = setup.model, setup.layout, setup.device
+    heads, dims = m.heads / x.tp, m.head_dim + m.value_dim
+    speed = d.attention_flops * np.where(x.cp > 1, setup.stack.context_frac, 1.0)
+    work = x.micro_batch * x.seq_len / x.cp * heads
+    window = np.minimum(np.where(m.window > 0, m.window, np.inf), x.seq_len)
+    local = np.where(m.window > 0, m.local_layers, 0.0)
+    full_pairs = np.where(m.causal > 0, x.seq_len / 2.0, x.seq_len)
+    local_pairs = np.where(m.causal > 0, window - window * window / (2.0 * x.seq_len), window)
+    context = (m.attention_layers + m.mtp_layers - local) * full_pairs + local * local_pairs
+    pairs = x.micro_batch * x.seq_len / x.cp * context
+    fused = attention_s(pairs, heads, dims, work, speed, d.units)
+    fused_back = attention_backward_s(pairs, heads, dims, work, speed, d.units)
+    square = x.micro_batch * x.seq_len**2 / x.cp * (m.attention_layers + m.mtp_layers) * heads
+    scores = square * SCORE_BYTES / d.hbm_bytes_per_s
+    product = 2.0 * square * dims / (d.half_flops * UNFUSED_FRAC)
+    flash = setup.stack.flash > 0
+    return Pass(
+        np.where(flash, fused, product + scores),
+        np.where(flash, fused_back, 2.0 * product + scores),
+        np.zeros_like(pairs),
+    )
+
+
+def scan(setup: Setup) -> Pass:
+    """One Mamba-2 block's convolution and state-space scan; chunked products of small matrices, memory-bound.
+
+    References
+    ----------
+    .. [1] T. Dao, A. Gu, "Transformers are SSMs", 2024, section 6.
+    """
+    m, x, d = setup.model, setup.layout, setup.device
+    t = tokens(setup) / x.tp
+    width = m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
+    traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * HALF
+    flops = 6.0 * t * m.mamba_inner * m.mamba_state
+    forward = traffic * setup.stack.elementwise / d.hbm_bytes_per_s + flops / (d.half_flops * SCAN_FRAC)
+    return Pass(forward, 2.0 * forward, np.zeros_like(forward))
+
+
+def dense_mlp(setup: Setup, width: Array) -> Pass:
+    """Up, gate and down projection to ``width`` values in all."""
+    m, x = setup.model, setup.layout
+    t = tokens(setup)
+    up = linear(setup, t, (1.0 + m.gated) * width / x.tp, m.hidden)
+    return up + linear(setup, t, m.hidden, width / x.tp)
+
+
+def experts(setup: Setup) -> Pass:
+    """Routed experts of one block: two grouped products on the rows the dispatch brings to this rank."""
+    m, x, d = setup.model, setup.layout, setup.device
+    local = np.maximum(m.experts / x.ep, 1.0)
+    each = tokens(setup) / x.tp * m.experts_per_token * x.etp / local
+    speed, few = d.linear_flops, d.grouped_rows
+    total = Pass(*(np.zeros_like(each),) * 3)
+    for n, k in (((1.0 + m.gated) * m.expert_ffn / x.etp, m.hidden), (m.hidden, m.expert_ffn / x.etp)):
+        cast = setup.recipe.cast_bytes * each * local / d.hbm_bytes_per_s
+        size, hbm = setup.recipe.operand_bytes, d.hbm_bytes_per_s
+        total += Pass(
+            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, HALF) + cast * k,
+            grouped_gemm_s(local, each, k, n, speed, few, hbm, size, HALF) + cast * n,
+            grouped_gemm_s(local, k, n, each, speed, few, hbm, size, 2.0 * FLOAT),
+        )
+    return total
+
+
+def elementwise(setup: Setup) -> tuple[Array, Array, Array, Array]:
+    """Forward HBM time of norms and residuals for one attention, dense, experts and Mamba block.
+
+    Counted in passes over a tensor: a norm reads and writes, a residual reads two and writes one, a gated
+    activation reads two and writes one, rotary positions read and write the queries and keys.
+    """
+    m, x, d = setup.model, setup.layout, setup.device
+    t = tokens(setup)
+    spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
+    hidden = t / spread * m.hidden * HALF
+    residual = 5.0 * hidden
+    rotary = 2.0 * t / x.tp * (m.heads + m.kv_heads) * m.head_dim * HALF
+    act = t / x.tp * (2.0 + m.gated) * HALF
+    rate = setup.stack.elementwise / d.hbm_bytes_per_s
+    routed = t / x.tp * m.experts_per_token
+    permute = 6.0 * routed * m.hidden * HALF + routed * (2.0 + m.gated) * m.expert_ffn * HALF
+    return (
+        (residual + rotary) * rate,
+        (residual + act * m.ffn) * rate,
+        (residual + permute * setup.stack.moe_elementwise + act * m.shared_ffn) * rate,
+        residual * rate,
+    )
+
+
+def projector(setup: Setup, tower: TowerTable) -> Pass:
+    """Between vision tower and language model: its weights as one product, cut by tensor parallel."""
+    m, x = setup.model, setup.layout
+    t = x.micro_batch * tower.images * tower.tokens / x.cp
+    # what does not fill a row of the model's width is biases and norms
+    return linear(setup, t, m.hidden, np.floor(tower.projector_params / m.hidden) / x.tp)
+
+
+def head(setup: Setup) -> Pass:
+    """Output layer and cross entropy on the last stage."""
+    m, x, d = setup.model, setup.layout, setup.device
+    t = tokens(setup)
+    logits = t * m.vocab / x.tp * FLOAT / d.hbm_bytes_per_s
+    product = linear(setup, t, m.vocab / x.tp, m.hidden, half=True)
+    return product + Pass(3.0 * logits, 2.0 * logits, np.zeros_like(logits))

@@ -1,0 +1,254 @@
+"""Read the vision encoder beside a language model: sizes of the tower, its patches and its projector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dcplan.llm.architecture import Architecture
+from dcplan.llm.config_keys import linear_params, mlp_params, need
+
+Config = Mapping[str, Any]
+IMAGE_SIZE = 448
+"""Side of an image where the encoder takes any size: the fixed one of the first Qwen-VL (arXiv 2308.12966, section
+2.1). [pixel]"""
+COLOURS = 3
+
+
+@dataclass(frozen=True)
+class Tower:
+    """A vision encoder and what joins it to the language model."""
+
+    encoder: Architecture
+    patches: int
+    """Tokens of one image inside the encoder, class token included."""
+    tokens: int
+    """Tokens that one image becomes for the language model."""
+    projector_params: int
+
+
+def with_tower(shape: Architecture, config: Config) -> Architecture:
+    """The language model with the vision encoder of its configuration, where this reader knows the encoder.
+
+    Raises
+    ------
+    ValueError
+        When the encoder's kind is known but a size is missing; the message names the key.
+    """
+    reader = _reader(config)
+    if reader is None:
+        return shape
+    try:
+        tower = reader(config["vision_config"], config, shape.hidden)
+    except ValueError as error:
+        msg = f"vision_config: {error}"
+        raise ValueError(msg) from error
+    return replace(
+        shape,
+        tower=tower.encoder,
+        tower_patches=tower.patches,
+        tower_tokens=tower.tokens,
+        projector_params=tower.projector_params,
+    )
+
+
+def refusal(shape: Architecture, images: float, seq_len: int) -> str | None:
+    """Why a model cannot take so many images in a sequence; None where it can.
+
+    Examples
+    --------
+    >>> from dcplan.llm.config import from_config
+    >>> tiny = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 10}
+    >>> refusal(from_config(tiny), 1.0, 2048)
+    'no vision encoder that could take images'
+    """
+    if not 0 <= images < float("inf"):
+        return f"{images:g}: a number of images, not negative, is needed"
+    if images and shape.tower is None:
+        return "no vision encoder that could take images"
+    if images * shape.tower_tokens > seq_len:
+        return f"{images:g} images of {shape.tower_tokens} tokens do not fit a sequence of {seq_len}"
+    return None
+
+
+def left_out(config: Config) -> tuple[str, ...]:
+    """Parts of a configuration that the architecture does not count.
+
+    Examples
+    --------
+    >>> left_out({"text_config": {}, "vision_config": {"hidden_size": 1408}})
+    ('vision_config',)
+    """
+    unread = ("vision_config", "audio_config", "mm_vision_tower")
+    return tuple(key for key in unread if config.get(key) and not (key == "vision_config" and _reader(config)))
+
+
+def assumed(config: Config) -> tuple[str, ...]:
+    """Sizes of the vision encoder that the configuration leaves open, in words.
+
+    Examples
+    --------
+    >>> assumed({"model_type": "qwen2_vl", "vision_config": {"patch_size": 14}})
+    ('vision_config has no image_size: images are taken as 448 x 448 pixels',)
+    """
+    if _reader(config) is not _qwen or config["vision_config"].get("image_size"):
+        return ()
+    return (f"vision_config has no image_size: images are taken as {IMAGE_SIZE} x {IMAGE_SIZE} pixels",)
+
+
+def _reader(config: Config) -> Callable[[Config, Config, int], Tower] | None:
+    """What reads the vision encoder of a configuration; None where no reader knows it."""
+    vision = config.get("vision_config")
+    if not isinstance(vision, Mapping):
+        return None
+    kinds, reader = READERS.get(str(config.get("model_type")), ((), None))
+    return reader if str(vision.get("model_type", config.get("model_type"))) in kinds else None
+
+
+def _encoder(
+    hidden: int,
+    layers: int,
+    heads: int,
+    inner: int,
+    attention: int,
+    outside: int,
+    positions: int,
+    *,
+    gated: bool = False,
+) -> Architecture:
+    """A vision transformer: ``attention`` parameters a block with its norms, ``outside`` for every patch."""
+    return Architecture(
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=heads,
+        head_dim=hidden // heads,
+        value_dim=hidden // heads,
+        vocab=0,
+        tied=True,
+        attention_params=attention,
+        dense_mlp_params=mlp_params(hidden, inner, gated=gated, bias=True),
+        attention_layers=layers,
+        dense_layers=layers,
+        ffn=inner,
+        gated=gated,
+        position_params=positions,
+        norm_params=outside,
+        causal=False,
+    )
+
+
+def _sizes(vision: Config) -> tuple[int, int, int, int]:
+    """Width, layers, heads and MLP width under their usual names."""
+    return (
+        int(need(vision, "hidden_size")),
+        int(need(vision, "num_hidden_layers")),
+        int(need(vision, "num_attention_heads")),
+        int(need(vision, "intermediate_size")),
+    )
+
+
+def _patches(vision: Config, image_size: int | None = None) -> tuple[int, int]:
+    """Patches of an image, and colour values of one patch."""
+    patch = int(need(vision, "patch_size"))
+    size = image_size or int(need(vision, "image_size"))
+    if not 1 <= patch <= size:
+        msg = f"patch_size {patch} of an image_size of {size}"
+        raise ValueError(msg)
+    return (size // patch) ** 2, COLOURS * patch * patch
+
+
+def _projections(hidden: int, *, bias: bool = True) -> int:
+    """Queries, keys, values and output of one attention block."""
+    return 4 * linear_params(hidden, hidden, bias=bias)
+
+
+def _clip(vision: Config, config: Config, width: int) -> Tower:
+    """CLIP ViT behind LLaVA (arXiv 2310.03744, section 3): norms before and after, an MLP of two layers on patches."""
+    hidden, layers, heads, inner = _sizes(vision)
+    patches, values = _patches(vision)
+    outside = linear_params(values, hidden, bias=False) + 4 * hidden
+    positions = (patches + 2) * hidden  # one position is the class token's, whose embedding is learned too
+    attention = _projections(hidden) + 4 * hidden
+    bias = bool(config.get("multimodal_projector_bias", True))
+    projector = linear_params(hidden, width, bias=bias) + linear_params(width, width, bias=bias)
+    if config["model_type"] == "llava_next":
+        projector += width  # the learned end of a row of tiles
+    return Tower(_encoder(hidden, layers, heads, inner, attention, outside, positions), patches + 1, patches, projector)
+
+
+def _siglip(vision: Config, config: Config, width: int) -> Tower:
+    """SigLIP behind Gemma 3 (arXiv 2503.19786, section 2.1): patches are averaged to a fixed number of tokens."""
+    hidden, layers, heads, inner = _sizes(vision)
+    patches, values = _patches(vision)
+    outside = linear_params(values, hidden) + 2 * hidden
+    attention = _projections(hidden) + 4 * hidden
+    encoder = _encoder(hidden, layers, heads, inner, attention, outside, patches * hidden)
+    return Tower(encoder, patches, int(need(config, "mm_tokens_per_image")), hidden * width + hidden)
+
+
+def _qwen(vision: Config, config: Config, width: int) -> Tower:
+    """Qwen2-VL (arXiv 2409.12191, section 2.1) and Qwen2.5-VL, with its windows (arXiv 2502.13923, section 2.1.1).
+
+    Patches of two frames, rotary positions; the merger joins ``spatial_merge_size`` squared patches to one token.
+    """
+    newer = config["model_type"] == "qwen2_5_vl"
+    hidden = int(need(vision, "hidden_size" if newer else "embed_dim"))
+    layers, heads = int(need(vision, "depth")), int(need(vision, "num_heads"))
+    inner = int(need(vision, "intermediate_size") if newer else need(vision, "mlp_ratio") * hidden)
+    norm = hidden if newer else 2 * hidden  # RMS norms have no shift
+    merge = int(need(vision, "spatial_merge_size")) ** 2
+    patches, values = _patches(vision, int(vision.get("image_size") or IMAGE_SIZE))
+    outside = int(need(vision, "temporal_patch_size")) * values * hidden
+    encoder = _encoder(hidden, layers, heads, inner, _projections(hidden) + 2 * norm, outside, 0, gated=newer)
+    if newer:
+        side = int(need(vision, "window_size")) // int(vision["patch_size"])
+        encoder = replace(encoder, local_layers=layers - len(need(vision, "fullatt_block_indexes")), window=side * side)
+    joined = merge * hidden
+    projector = norm + linear_params(joined, joined) + linear_params(joined, width)
+    return Tower(encoder, patches, patches // merge, projector)
+
+
+def _intern(vision: Config, config: Config, width: int) -> Tower:
+    """InternViT behind InternVL (arXiv 2404.16821, section 3.1): scaled layers, pixel shuffle, an MLP of two layers."""
+    hidden, layers, heads, inner = _sizes(vision)
+    patches, values = _patches(vision)
+    norms = need(vision, "norm_type")
+    if norms not in {"rms_norm", "layer_norm"}:
+        msg = f"norm_type {norms!r}: rms_norm or layer_norm"
+        raise ValueError(msg)
+    attention = 4 * hidden * hidden + hidden + (3 * hidden if need(vision, "qkv_bias") else 0)
+    attention += (2 if need(vision, "qk_normalization") else 0) * hidden
+    attention += (2 if norms == "rms_norm" else 4) * hidden + 2 * hidden
+    positions = (patches + 2) * hidden
+    encoder = _encoder(hidden, layers, heads, inner, attention, linear_params(values, hidden), positions)
+    ratio = float(need(config, "downsample_ratio"))
+    joined = round(hidden / ratio**2)
+    projector = 2 * joined + linear_params(joined, width) + linear_params(width, width)
+    return Tower(encoder, patches + 1, round(patches * ratio**2), projector)
+
+
+def _llama4(vision: Config, config: Config, width: int) -> Tower:
+    """Llama 4's own encoder: pixel shuffle, an adapter of two layers, one projection; none of the three has biases."""
+    hidden, layers, heads, inner = _sizes(vision)
+    patches, values = _patches(vision)
+    attention = _projections(hidden) + 4 * hidden
+    positions = (patches + 2) * hidden
+    encoder = _encoder(hidden, layers, heads, inner, attention, values * hidden + 4 * hidden, positions)
+    ratio = float(need(vision, "pixel_shuffle_ratio"))
+    first, second = int(need(vision, "projector_input_dim")), int(need(vision, "projector_output_dim"))
+    projector = round(hidden / ratio**2) * first + first * second + int(need(vision, "vision_output_dim")) * width
+    return Tower(encoder, patches + 1, round(patches * ratio**2), projector)
+
+
+READERS: Mapping[str, tuple[tuple[str, ...], Callable[[Config, Config, int], Tower]]] = {
+    "llava": (("clip_vision_model",), _clip),
+    "llava_next": (("clip_vision_model",), _clip),
+    "gemma3": (("siglip_vision_model",), _siglip),
+    "qwen2_vl": (("qwen2_vl",), _qwen),
+    "qwen2_5_vl": (("qwen2_5_vl",), _qwen),
+    "internvl_chat": (("intern_vit_6b",), _intern),
+    "llama4": (("llama4_vision_model",), _llama4),
+}
+"""By ``model_type``: the kinds of encoder it is known with, and what reads them."""

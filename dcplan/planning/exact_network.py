@@ -1,0 +1,116 @@
+"""Exact network of each hall domain: step counts from the racks ordered, by quarter."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dcplan.fabric.bom import Bill, Fills, bill
+from dcplan.fabric.topology.clos import Counts, leaves, size
+from dcplan.fabric.topology.wiring import Fill, Wiring, leaf_fills, upper_fills
+from dcplan.planning.problem.terms import FabricOption, Menu, Placement, PortClass
+
+P = tuple[str, str, str]
+"""Hall, cooling, system."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Switches, money, power and space of one hall domain at one time."""
+
+    counts: Counts
+    switches: dict[str, int]
+    usd: float
+    kw: float
+    racks: float
+    transceivers: int
+    ports: int
+    parts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Pieces by NIC class and role: leaf, spine, core, switch optic, node optic, cable."""
+
+
+EMPTY = Network(Counts(0, 0, 0, 0, 0, 0), {}, 0.0, 0.0, 0.0, 0, 0)
+
+
+def exact_network(menu: Menu, hall: str, option_id: str | None, racks: Mapping[P, int]) -> Network:
+    """Size the domain's fabric for the given racks of each placement.
+
+    Every NIC class has its own leaves; switches are whole, spines divide the leaf uplinks, scalable units
+    are bought whole.
+
+    Raises
+    ------
+    ValueError
+        When the racks exceed the reach of the chosen tiers.
+    """
+    option = next((o for o in menu.fabrics if o.hall == hall and o.id == option_id), None)
+    if option is None:
+        return EMPTY
+    groups: dict[PortClass, dict[str, list[Placement]]] = defaultdict(lambda: defaultdict(list))
+    for place in menu.placements:
+        if place.hall == hall and racks.get(place.key, 0) > 0 and place.port_class in option.shares:
+            groups[place.port_class][place.system].append(place)
+    total = EMPTY
+    for ports, systems in groups.items():
+        total = _plus(total, _class_network(option, ports, list(systems.values()), racks))
+    return total
+
+
+def _class_network(
+    option: FabricOption, ports: PortClass, systems: list[list[Placement]], racks: Mapping[P, int]
+) -> Network:
+    plan = option.designs[ports]
+    leaf_count, links = 0, 0
+    filled: list[Fill] = []
+    for places in systems:
+        first = places[0]
+        nics = sum(racks[p.key] * p.ports for p in places)
+        nodes = -(-nics // first.rails)
+        own = leaves(nodes, first.rails, ports.nodes_per_su, plan.leaf_down)
+        filled += leaf_fills(Wiring(plan, nodes, first.rails, own, ports.nodes_per_su))
+        leaf_count += own
+        links += nics
+    counts = size(plan, leaf_count, links)
+    fills = Fills(tuple(filled), *upper_fills(plan, leaf_count)).times(plan.planes)
+    found: Bill = bill(counts, option.parts[ports], fills)
+    switches: dict[str, int] = defaultdict(int)
+    for model, number in zip(option.switch_models, (counts.leaf, counts.spine, counts.core), strict=True):
+        if number:
+            switches[model] += number
+    return Network(
+        counts,
+        dict(switches),
+        found.capex_usd,
+        found.power_kw,
+        found.rack_units / option.switch_racks_units,
+        found.switch_transceivers + found.node_transceivers,
+        links,
+        {
+            (ports.id, "leaf"): counts.leaf,
+            (ports.id, "spine"): counts.spine,
+            (ports.id, "core"): counts.core,
+            (ports.id, "switch optic"): found.switch_transceivers,
+            (ports.id, "node optic"): found.node_transceivers,
+            (ports.id, "cable"): found.cables,
+        },
+    )
+
+
+def _plus(a: Network, b: Network) -> Network:
+    counts = Counts(*(x + y for x, y in zip(_tuple(a.counts), _tuple(b.counts), strict=True)))
+    switches = {m: a.switches.get(m, 0) + b.switches.get(m, 0) for m in {**a.switches, **b.switches}}
+    return Network(
+        counts,
+        switches,
+        a.usd + b.usd,
+        a.kw + b.kw,
+        a.racks + b.racks,
+        a.transceivers + b.transceivers,
+        a.ports + b.ports,
+        {key: a.parts.get(key, 0) + b.parts.get(key, 0) for key in {**a.parts, **b.parts}},
+    )
+
+
+def _tuple(c: Counts) -> tuple[int, ...]:
+    return c.leaf, c.spine, c.core, c.node_leaf_links, c.leaf_spine_links, c.spine_core_links

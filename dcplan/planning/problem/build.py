@@ -1,0 +1,277 @@
+"""Scenario and catalog -> menu: the one place where the physics rooms meet the planner's question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dcplan.catalog.schema import Offer, System
+from dcplan.errors import InputError
+from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.cloud_prices import offers as cloud_offers
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.planning.problem.delays import slips
+from dcplan.planning.problem.existing import connected, delays, held_placements, held_terms, with_standing
+from dcplan.planning.problem.finance import finance_terms
+from dcplan.planning.problem.network import fabric_options
+from dcplan.planning.problem.placement import placements
+from dcplan.planning.problem.places import hall_terms, site_terms
+from dcplan.planning.problem.sanity_checks import doubts
+from dcplan.planning.problem.storage import with_storage
+from dcplan.planning.problem.systems import (
+    SystemTerms,
+    parts_terms,
+    requested_systems,
+    supply_terms,
+    system_terms,
+)
+from dcplan.planning.problem.terms import FabricOption, FleetTerms, HallTerms, Menu, Placement
+from dcplan.planning.problem.work.demand import demand_terms
+from dcplan.planning.problem.work.jobs import JobMenu, job_terms
+from dcplan.planning.problem.work.residency import countries_of, resident
+from dcplan.planning.problem.work.targets import Target, targets
+from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
+from dcplan.reliability.outlook import Bounds
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Hall, Scenario
+
+
+@dataclass(frozen=True)
+class Built:
+    """A menu with the record of what it was built from."""
+
+    menu: Menu
+    ledger: Ledger
+
+
+def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None = None) -> Built:
+    """Build the menu of a scenario; ``extra_days`` are run lengths to offer besides, by job.
+
+    Raises
+    ------
+    InputError
+        When the objective is not supported, or a named model cannot be read.
+    """
+    _refuse_objective(question)
+    scenario = question.scenario
+    ledger = Ledger(question.catalog)
+    for name, rate in scenario.fx.items():
+        ledger.take(f"fx.{name}", rate)
+    left_out: list[LeftOut] = []
+    quarters = scenario.horizon.quarters
+    sites = tuple(site_terms(site, scenario, ledger) for site in scenario.sites)
+    halls: dict[str, HallTerms] = {}
+    given: dict[str, Hall] = {}
+    for site in scenario.sites:
+        for hall in site.halls:
+            terms = hall_terms(hall, site, question, ledger, left_out)
+            halls[terms.id], given[terms.id] = terms, hall
+    wanted = requested_systems(scenario, ledger, left_out)
+    placed, fleet = _placements(question, ledger, wanted, halls, given, left_out)
+    placed = held_placements(question, ledger, halls, given, placed, left_out)
+    fabrics = [o for hall in halls.values() for o in _fabrics(hall, placed, question, ledger, left_out)]
+    fabrics = connected(question, halls, fabrics, left_out)
+    placed, storage = with_storage(_connected(placed, fabrics, left_out), question, ledger)
+    held = held_terms(question, ledger, halls, placed, left_out)
+    rented = cloud_offers(scenario, ledger, left_out)
+    speeds = {o.id: _offer_gb_per_s(o, ledger) for o in rented}
+    where = targets(placed, fabrics, halls, rented, speeds, {s.id: s.redundancy for s in sites})
+    orderable = frozenset(s.row.id for s in wanted)
+    late = delays(slips(placed, halls, fleet, ledger), question, halls, orderable, ledger)
+    country = countries_of(scenario, rented, ledger)
+    jobs, configs, demands = _work(question, ledger, left_out, where, late, extra_days or {}, country)
+    cloud = scenario.cloud
+    menu = Menu(
+        start=scenario.horizon.start,
+        quarters=quarters,
+        sites=sites,
+        halls=tuple(halls.values()),
+        placements=tuple(placed),
+        fabrics=tuple(fabrics),
+        jobs=jobs,
+        configs=configs,
+        demands=demands,
+        offers=rented,
+        supply=supply_terms(scenario, ledger),
+        parts=parts_terms(scenario, ledger),
+        vendor_share={
+            maker: ledger.take(f"vendor_share_max.{maker}", most) for maker, most in scenario.vendor_share_max.items()
+        },
+        finance=finance_terms(scenario.finance, quarters, ledger),
+        orderable=orderable,
+        fleet=fleet,
+        held=held,
+        cloud_max_accelerators=cloud.max_accelerators if cloud else None,
+        storage=storage,
+        left_out=tuple(left_out),
+        warnings=(*_warnings(question), *_unused(question, ledger), *_not_counted(left_out)),
+    )
+    return Built(with_standing(menu), ledger)
+
+
+def _refuse_objective(question: Question) -> None:
+    """An objective needs the work that it is about."""
+    scenario, cause = question.scenario, ""
+    if scenario.objective == "max_compute" and not counted(scenario):
+        cause = "objective max_compute needs pflops_delivered in workloads.capacity: its reference job counts it"
+    if scenario.objective == "min_time" and not scenario.workloads.training:
+        cause = "objective min_time needs workloads.training: there is no run to end early"
+    if cause:
+        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
+
+
+def counted(scenario: Scenario) -> bool:
+    """Whether a demand counts compute, in FLOP/s of a reference job."""
+    return any(c.unit == "pflops_delivered" for c in scenario.workloads.capacity)
+
+
+def _placements(
+    question: Question,
+    ledger: Ledger,
+    wanted: list[SystemTerms],
+    halls: dict[str, HallTerms],
+    given: dict[str, Hall],
+    left_out: list[LeftOut],
+) -> tuple[list[Placement], FleetTerms | None]:
+    scenario = question.scenario
+    per_su = scenario.fabric.nodes_per_su if scenario.fabric else None
+    placed = [
+        p
+        for system in wanted
+        for key, hall in halls.items()
+        for p in placements(system, hall, given[key], ledger, left_out, nodes_per_su=per_su)
+    ]
+    fleet = scenario.fleet
+    if fleet is None:
+        return placed, None
+    row = ledger.catalog.get("systems", fleet.system, System)
+    site = fleet.site or scenario.sites[0].id
+    name = fleet.hall or next(s for s in scenario.sites if s.id == site).halls[0].id
+    hall = halls[f"{site}/{name}"]
+    for field, value in (("rated_kw", row.rated_kw), ("price_usd", row.price_usd)):
+        if value is None:
+            cause = f"fleet: {row.id} has no {field}; give it under prices"
+            raise InputError([question.tree.problem("DC003", cause, ("fleet", "system"))])
+    busy = ledger.take("fleet.utilization_frac", fleet.utilization_frac) if fleet.utilization_frac else 0.0
+    own = placements(
+        system_terms(row, scenario, ledger),
+        hall,
+        given[hall.id],
+        ledger,
+        left_out,
+        fleet.nodes_per_rack,
+        per_su,
+        busy,
+        fleet.accelerators // row.accelerators,
+    )
+    if not own:
+        reasons = "; ".join(f"{x.where}: {x.reason}" for x in left_out if x.id == row.id)
+        raise InputError(
+            [question.tree.problem("DC033", f"fleet: {row.id} does not fit {hall.id}: {reasons}", ("fleet",))]
+        )
+    others = [p for p in placed if (p.hall, p.system) != (hall.id, row.id)]
+    return others + own, FleetTerms(hall.id, row.id, fleet.accelerators)
+
+
+def _fabrics(
+    hall: HallTerms, placed: list[Placement], question: Question, ledger: Ledger, left_out: list[LeftOut]
+) -> list[FabricOption]:
+    own = [p for p in placed if p.hall == hall.id]
+    return fabric_options(hall, own, question.scenario, ledger, left_out) if own else []
+
+
+def _connected(placed: list[Placement], fabrics: list[FabricOption], left_out: list[LeftOut]) -> list[Placement]:
+    """Placements that some fabric of their hall can connect."""
+    served = {(o.hall, c) for o in fabrics for c in o.shares}
+    kept = []
+    for p in placed:
+        if (p.hall, p.port_class) in served:
+            kept.append(p)
+        else:
+            reason = (
+                f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {'/'.join(p.port_class.protocols)} ports"
+            )
+            left_out.append(LeftOut("system", p.system, f"{p.hall} {p.cooling}", reason))
+    return kept
+
+
+def _offer_gb_per_s(offer: OfferTerms, ledger: Ledger) -> float:
+    row = ledger.catalog.get("cloud", offer.id, Offer)
+    return row.scaleout_gbps.value / row.accelerators / 8.0 if row.scaleout_gbps else 0.0
+
+
+def _work(
+    question: Question,
+    ledger: Ledger,
+    left_out: list[LeftOut],
+    where: list[Target],
+    late: dict[tuple[str, str], dict[str, Bounds]],
+    extra_days: Mapping[str, tuple[float, ...]],
+    country: dict[str, str],
+) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...], tuple[DemandTerms, ...]]:
+    work = question.scenario.workloads
+    menu = JobMenu(question, ledger, left_out, late)
+    jobs, configs = [], []
+    for job in work.training:
+        for name in ("tokens", "global_batch_tokens"):
+            ledger.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
+        terms = replace(job_terms(job, question, ledger), extra_days=extra_days.get(job.id, ()))
+        jobs.append(terms)
+        configs += menu.configs(job, terms, resident(where, job.countries, country, "job", job.id, left_out))
+    return tuple(jobs), tuple(configs), demand_terms(question, ledger, left_out, where, menu, country)
+
+
+def _idle_prices(question: Question) -> list[str]:
+    """Prices of rent that nothing in the scenario asks for."""
+    cloud = question.scenario.cloud
+    if cloud is None:
+        return []
+    find = question.catalog.get
+    offers = None if cloud.offers == "all" else {find("cloud", x, Offer).id for x in cloud.offers}
+    terms = {f"{t.replace('-', '_')}_usd_per_h" for t in cloud.terms}
+    notes = []
+    for name, prices in cloud.prices.items():
+        if offers is not None and find("cloud", name, Offer).id not in offers:
+            notes.append(f"cloud.prices.{name} is not used: it is not among cloud.offers")
+        notes += [f"cloud.prices.{name}.{key} is not used: not among cloud.terms" for key in prices if key not in terms]
+    return notes
+
+
+def _not_counted(left_out: list[LeftOut]) -> list[str]:
+    """Hardware of the user's own that this plan does not count, or not all of it."""
+    return [f"{x.kind} {x.id} ({x.where}): {x.reason}" for x in left_out if x.kind in ("asset", "order")]
+
+
+def _unused(question: Question, ledger: Ledger) -> list[str]:
+    """Catalog values of the scenario's own that nothing in this plan asks for."""
+    scenario, text = question.scenario, [f".{key}." for key in ledger.rows]
+    families = {scenario.fabric.id} if scenario.fabric else set(ledger.catalog.rows["fabrics"])
+    if not scenario.fabric and scenario.fabrics != "all":
+        families = set(scenario.fabrics)  # a family shapes the network without leaving a number in the ledger
+    return [
+        f"prices.{key} is not used by this plan"
+        for key in scenario.prices
+        if key not in families and not any(f".{key}." in row for row in text)
+    ]
+
+
+def _warnings(question: Question) -> list[str]:
+    scenario = question.scenario
+    notes = [
+        f"{site.id}: energy.demand_usd_per_kw_month is given but usd_per_kwh is the catalog's all-in average, "
+        "which already holds demand charges: give usd_per_kwh without them"
+        for site in scenario.sites
+        if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None
+    ]
+    over = scenario.fabric.oversubscription if scenario.fabric else None
+    if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
+        notes.append("oversubscription changes switch counts and cost here, not yet the training time")
+    notes += _idle_prices(question)
+    if scenario.cloud and scenario.cloud.egress_tb_per_month:
+        notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
+    if scenario.finance.tax != type(scenario.finance.tax)():
+        notes.append("finance.tax is not counted by plan: its cost is before tax")
+    if scenario.finance.debt:
+        notes.append("finance.debt counts in the budget; the net present cost is of the project, before financing")
+    return [*notes, *doubts(question)]

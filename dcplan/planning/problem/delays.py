@@ -1,0 +1,29 @@
+"""Delays before a job can start: late delivery of what is bought, late energization of a new hall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.recovery import bounds_of
+from dcplan.planning.problem.terms import FleetTerms, HallTerms, Placement
+from dcplan.reliability.outlook import Bounds
+from dcplan.units import DAYS_PER_QUARTER
+
+
+def slips(
+    placed: Iterable[Placement], halls: Mapping[str, HallTerms], fleet: FleetTerms | None, ledger: Ledger
+) -> dict[tuple[str, str], dict[str, Bounds]]:
+    """Delays before a job can start, by hall and system: delivery of what is bought, energisation of a new hall."""
+    found: dict[tuple[str, str], dict[str, Bounds]] = {}
+    for p in placed:
+        if fleet and (fleet.hall, fleet.system) == (p.hall, p.system):
+            continue
+        own = {"delivery": bounds_of(ledger, "delivery-slip-days")}
+        hall = halls[p.hall]
+        if not hall.existing and hall.available_from:
+            building = hall.available_from * DAYS_PER_QUARTER
+            low, mid, high = bounds_of(ledger, "energisation-slip-frac")
+            own["energisation"] = low * building, mid * building, high * building
+        found[p.hall, p.system] = own
+    return found

@@ -1,0 +1,270 @@
+"""Hardware in service or on order when the plan begins: where it stands, how long it serves, how to part with it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dcplan.catalog.schema import Fabric, Parameter, System
+from dcplan.errors import InputError, Problem
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.planning.exact_network import EMPTY, Network, P, exact_network
+from dcplan.planning.problem.finance import residual_of
+from dcplan.planning.problem.placement import placements
+from dcplan.planning.problem.systems import system_terms
+from dcplan.planning.problem.terms import FabricOption, HallTerms, HeldTerms, Menu, Placement
+from dcplan.scenario.held import hall_of
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Asset, Hall, Order, Scenario
+from dcplan.units import DAYS_PER_QUARTER, QUARTERS_PER_YEAR, quarter_index
+
+Bounds = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Hardware and its place, resolved."""
+
+    entry: Asset | Order
+    hall: str
+    cooling: str
+    system: System
+
+
+def entries_of(question: Question, halls: dict[str, HallTerms]) -> list[_Where]:
+    """Assets and orders with the hall and cooling they stand in."""
+    found = []
+    entries: list[Asset | Order] = [*question.scenario.assets, *question.scenario.orders]
+    for entry in entries:
+        place = hall_of(entry, question.scenario)
+        if place is None:  # the scenario's checks name the place
+            msg = f"{entry.id} has no hall"
+            raise ValueError(msg)
+        hall = halls[f"{place[0]}/{place[1].id}"]
+        row = question.catalog.get("systems", entry.system, System)
+        found.append(_Where(entry, hall.id, entry.cooling or place[1].cooling[0], row))
+    return found
+
+
+def held_placements(
+    question: Question,
+    ledger: Ledger,
+    halls: dict[str, HallTerms],
+    given: dict[str, Hall],
+    placed: list[Placement],
+    left_out: list[LeftOut],
+) -> list[Placement]:
+    """All placements, with those of hardware that the plan may not order, or that fills racks its own way."""
+    per_su = question.scenario.fabric.nodes_per_su if question.scenario.fabric else None
+    groups: dict[tuple[str, str], list[_Where]] = defaultdict(list)
+    for item in entries_of(question, halls):
+        groups[item.hall, item.system.id].append(item)
+    for (hall, system), items in groups.items():
+        nodes = items[0].entry.nodes_per_rack
+        there = any((p.hall, p.system) == (hall, system) for p in placed)
+        if there and nodes is None:
+            continue
+        total = sum(x.entry.accelerators for x in items) // items[0].system.accelerators
+        own = placements(
+            system_terms(items[0].system, question.scenario, ledger), halls[hall], given[hall], ledger, left_out,
+            nodes, per_su, 0.0, None if there else total,
+        )  # fmt: skip
+        placed = [p for p in placed if (p.hall, p.system) != (hall, system)] + own
+    return placed
+
+
+def held_terms(
+    question: Question,
+    ledger: Ledger,
+    halls: dict[str, HallTerms],
+    placed: Iterable[Placement],
+    left_out: list[LeftOut],
+) -> tuple[HeldTerms, ...]:
+    """Racks, life, price and way out of everything held; what is at its end of life, or fits nowhere, is left out."""
+    scenario = question.scenario
+    life = ledger.chosen(
+        "finance.hardware_life_years", scenario.finance.hardware_life_years, "finance", "hardware-life-years"
+    )
+    by_key = {p.key: p for p in placed}
+    found = []
+    for item in entries_of(question, halls):
+        place = by_key.get((item.hall, item.cooling, item.system.id))
+        kind = "asset" if isinstance(item.entry, Asset) else "order"
+        if place is None:
+            raise InputError([_misfit(item, question, left_out)])
+        racks, rest = divmod(item.entry.accelerators, place.accelerators)
+        if not racks:
+            raise InputError([_no_rack(item, question, place)])
+        if rest:
+            reason = f"{rest} of {item.entry.accelerators} accelerators stand in a part-filled rack: not counted"
+            left_out.append(LeftOut(kind, item.entry.id, item.hall, reason))
+        price = _unit_usd(item, ledger) * place.nodes
+        left = residual_of(scenario.finance, life, ledger)
+        if isinstance(item.entry, Asset):
+            terms = _asset(item.entry, place, racks, price, life, left, scenario, ledger)
+        else:
+            terms = _order(item.entry, place, racks, price, life, left, scenario, ledger)
+        if terms.first >= scenario.horizon.quarters:
+            left_out.append(LeftOut(kind, item.entry.id, item.hall, "by its median slip it comes after the horizon"))
+        elif terms.last <= 0:
+            left_out.append(LeftOut(kind, item.entry.id, item.hall, "at its end of life when the plan begins"))
+        elif racks:
+            found.append(terms)
+    return tuple(found)
+
+
+def _misfit(item: _Where, question: Question, left_out: list[LeftOut]) -> Problem:
+    """Why hardware cannot stand where it is said to, with its place."""
+    kind = "assets" if isinstance(item.entry, Asset) else "orders"
+    entries: Sequence[Asset | Order] = getattr(question.scenario, kind)
+    mine = (x for x in left_out if x.id == item.system.id and x.where.startswith(item.hall))
+    reasons = "; ".join(dict.fromkeys(x.reason for x in mine)) or "no fabric of the scenario connects it"
+    cause = f"{item.entry.id}: {item.system.id} does not fit {item.hall} under {item.cooling}: {reasons}"
+    return question.tree.problem("DC033", cause, (kind, [x.id for x in entries].index(item.entry.id)))
+
+
+def _no_rack(item: _Where, question: Question, place: Placement) -> Problem:
+    kind = "assets" if isinstance(item.entry, Asset) else "orders"
+    entries: Sequence[Asset | Order] = getattr(question.scenario, kind)
+    cause = f"{item.entry.id}: {item.entry.accelerators} accelerators fill no rack of {place.nodes} nodes"
+    where = (kind, [x.id for x in entries].index(item.entry.id), "accelerators")
+    return question.tree.problem("DC033", cause, where, help="give nodes_per_rack as they stand")
+
+
+def _unit_usd(item: _Where, ledger: Ledger) -> float:
+    kind = "assets" if isinstance(item.entry, Asset) else "orders"
+    if item.entry.price_usd is not None:
+        return ledger.take(f"{kind}.{item.entry.id}.price_usd", item.entry.price_usd)
+    return ledger.take(f"systems.{item.system.id}.price_usd", item.system.price_usd) if item.system.price_usd else 0.0
+
+
+def _asset(
+    asset: Asset, place: Placement, racks: int, price: float, life: float, left: Callable[[float], float],
+    scenario: Scenario, ledger: Ledger,
+) -> HeldTerms:  # fmt: skip
+    quarters = scenario.horizon.quarters
+    age = quarter_index(scenario.horizon.start) - quarter_index(asset.in_service)
+    if asset.life_years is not None:
+        life = ledger.take(f"assets.{asset.id}.life_years", asset.life_years)
+    last = round(life * QUARTERS_PER_YEAR) - age
+
+    def worth(t: float) -> float:
+        return price * left((age + t) / QUARTERS_PER_YEAR) if t < last else 0.0
+
+    sold = tuple(worth(t + 0.5) for t in range(quarters)) if asset.may_sell else ()
+    return HeldTerms(
+        id=asset.id, key=place.key, racks=racks, first=0, last=last, end_usd=worth(quarters), resale_usd=sold,
+        standing=True,
+    )  # fmt: skip
+
+
+def _order(
+    order: Order, place: Placement, racks: int, price: float, life: float, left: Callable[[float], float],
+    scenario: Scenario, ledger: Ledger,
+) -> HeldTerms:  # fmt: skip
+    start, key = quarter_index(scenario.horizon.start), f"orders.{order.id}"
+    late = int(slip_of(order, ledger)[1] // DAYS_PER_QUARTER)
+    first = quarter_index(order.expected) - start + late
+    age = (scenario.horizon.quarters - first) / QUARTERS_PER_YEAR
+    paid = ledger.take(f"{key}.paid_frac", order.paid_frac)
+    fee = order.cancellation_fee_frac
+    return HeldTerms(
+        id=order.id,
+        key=place.key,
+        racks=racks,
+        first=first,
+        last=first + round(life * QUARTERS_PER_YEAR),
+        end_usd=(price + place.storage_usd) * left(max(age, 0.0)) if age < life else 0.0,
+        due_usd=(1.0 - paid) * price + place.storage_usd,
+        storage_usd=place.storage_usd,
+        cancel_usd=price * (ledger.take(f"{key}.cancellation_fee_frac", fee) - paid) if fee is not None else None,
+    )
+
+
+def slip_of(order: Order, ledger: Ledger) -> Bounds:
+    """Days that an order comes late: its own, or the catalog's."""
+    if order.slip_days is None:
+        low, high = ledger.catalog.get("reliability", "delivery-slip-days", Parameter).value.bounds
+        return low, ledger.parameter("reliability", "delivery-slip-days"), high
+    s = order.slip_days
+    names = ("p10", "p50", "p90")
+    low, mid, high = (ledger.take(f"orders.{order.id}.slip_days.{n}", getattr(s, n)) for n in names)
+    return low, mid, high
+
+
+def delays(
+    late: dict[tuple[str, str], dict[str, Bounds]], question: Question, halls: dict[str, HallTerms],
+    orderable: Iterable[str], ledger: Ledger,
+) -> dict[tuple[str, str], dict[str, Bounds]]:  # fmt: skip
+    """Delays before a job, by hall and system: where no new racks can be among its own, those of the orders alone."""
+    result, known = dict(late), set(orderable)
+    groups: dict[tuple[str, str], list[Asset | Order]] = defaultdict(list)
+    for item in entries_of(question, halls):
+        groups[item.hall, item.system.id].append(item.entry)
+    for place, entries in groups.items():
+        if place[1] in known:
+            continue
+        rests = [_rest(slip_of(x, ledger)) for x in entries if isinstance(x, Order)]
+        low, mid, high = (max(values) for values in zip(*rests, strict=True)) if rests else (0.0, 0.0, 0.0)
+        result[place] = {"delivery": (low, mid, high)} if high > 0 else {}
+    return result
+
+
+def _rest(slip: Bounds) -> Bounds:
+    """What a delivery slips beyond the whole quarters by which it is planned later."""
+    whole = DAYS_PER_QUARTER * (slip[1] // DAYS_PER_QUARTER)
+    low, mid, high = (max(x - whole, 0.0) for x in slip)
+    return low, mid, high
+
+
+def with_standing(menu: Menu) -> Menu:
+    """Halls with what assets already paid for: units fitted, and the network of their racks by fabric option."""
+    most = {p.key: p.max_racks_unit for p in menu.placements}
+    share: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    racks: dict[P, int] = defaultdict(int)
+    for h in menu.held:
+        if h.standing:
+            share[h.key[0]][h.key[1]] += h.racks / most[h.key]
+            racks[h.key] += h.racks
+    halls = []
+    for hall in menu.halls:
+        if hall.id not in share:
+            halls.append(hall)
+            continue
+        units = {c: min(math.ceil(x - 1e-9), hall.count) for c, x in share[hall.id].items()}
+        nets = {o.id: _network(menu, hall.id, o.id, racks) for o in menu.fabrics if o.hall == hall.id}
+        parts = {
+            "switches": {f: sum(n.switches.values()) for f, n in nets.items()},
+            "transceivers": {f: n.transceivers for f, n in nets.items()},
+        }
+        paid = {f: n.usd for f, n in nets.items()}
+        halls.append(replace(hall, standing=units, standing_usd=paid, standing_parts=parts))
+    return replace(menu, halls=tuple(halls))
+
+
+def _network(menu: Menu, hall: str, option: str, racks: Mapping[P, int]) -> Network:
+    try:
+        return exact_network(menu, hall, option, racks)
+    except ValueError:  # the option does not reach all of them: it cannot be chosen
+        return EMPTY
+
+
+def connected(
+    question: Question, halls: dict[str, HallTerms], fabrics: Sequence[FabricOption], left_out: list[LeftOut]
+) -> list[FabricOption]:
+    """Fabric options, those of halls with assets only of the family that connects them."""
+    own = {
+        x.hall: question.catalog.get("fabrics", x.entry.fabric, Fabric).id
+        for x in entries_of(question, halls)
+        if isinstance(x.entry, Asset) and x.entry.fabric
+    }
+    kept = []
+    for option in fabrics:
+        if own.get(option.hall, option.family) == option.family:
+            kept.append(option)
+        else:
+            left_out.append(LeftOut("fabric", option.id, option.hall, f"its assets are on {own[option.hall]}"))
+    return kept

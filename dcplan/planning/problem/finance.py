@@ -1,0 +1,80 @@
+"""Money terms of a scenario: discount rate, budget, residual shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dcplan.catalog.schema import Curve
+from dcplan.economics.annuity import level_payment_usd
+from dcplan.economics.discounting import residual_frac, straight_line_frac, straight_residual_frac
+from dcplan.inputs.log import Ledger
+from dcplan.planning.problem.terms import FinanceTerms
+from dcplan.provenance import Quantity, Status
+from dcplan.scenario.schema import Finance
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
+
+
+def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTerms:
+    """Resolve ``finance:`` with the catalog's defaults.
+
+    Hardware keeps the residual curve's share of its price at the end of the horizon; buildings, power and
+    cooling keep their straight-line book value. Without this the model would stop buying near the end.
+    """
+    rate = ledger.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
+    life = ledger.chosen("finance.hardware_life_years", finance.hardware_life_years, "finance", "hardware-life-years")
+    left = residual_of(finance, life, ledger)
+    ages = [(quarters - t) / QUARTERS_PER_YEAR for t in range(quarters)]
+    total, by_quarter = _budget(finance.budget_usd, ledger)
+
+    def book(key: str) -> tuple[float, ...]:
+        years = ledger.parameter("finance", key)
+        return tuple(straight_line_frac(age, years) for age in ages)
+
+    share, service = _debt(finance, quarters, ledger)
+    return FinanceTerms(
+        debt_share_frac=share,
+        debt_service_frac=service,
+        discount_rate=rate,
+        life_quarters=round(life * QUARTERS_PER_YEAR),
+        budget_total_usd=total,
+        budget_usd=by_quarter,
+        hardware_residual_frac=tuple(left(age) if age <= life else 0.0 for age in ages),
+        building_residual_frac=book("building-life-years"),
+        power_residual_frac=book("power-life-years"),
+        cooling_residual_frac=book("cooling-life-years"),
+    )
+
+
+def residual_of(finance: Finance, life_years: float, ledger: Ledger) -> Callable[[float], float]:
+    """Share of the price left at an age in years: a fraction at the end of life, or a named curve."""
+    if isinstance(finance.residual, Quantity):
+        end = ledger.take("finance.residual", finance.residual)
+        line = f"straight line from the price to {end:.0%} of it after {life_years:g} years"
+        ledger.text("finance.residual_curve", line, Status.DERIVED)
+        return lambda age: straight_residual_frac(age, life_years, end)
+    name = finance.residual or "mid"
+    row = ledger.catalog.get("residuals", f"residual-{name}", Curve)
+    status = Status.INPUT if finance.residual else Status.DEFAULT
+    ledger.text("finance.residual", name, status, str(row.source))
+    return lambda age: residual_frac(row.value_frac, age)
+
+
+def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple[float, ...]]:
+    """Borrowed share of capital, and its service: monthly level payments from the quarter after the draw."""
+    if finance.debt is None:
+        return 0.0, ()
+    rate = ledger.take("finance.debt.rate", finance.debt.rate)
+    months = max(round(ledger.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR), 1)
+    each = float(level_payment_usd(1.0, rate / MONTHS_PER_YEAR, months)) * MONTHS_PER_QUARTER
+    term = -(-months // MONTHS_PER_QUARTER)
+    last = each * (months - (term - 1) * MONTHS_PER_QUARTER) / MONTHS_PER_QUARTER
+    service = (0.0, *(each if k < term else last if k == term else 0.0 for k in range(1, quarters)))
+    return ledger.take("finance.debt.share", finance.debt.share), service
+
+
+def _budget(series: list[Quantity] | None, ledger: Ledger) -> tuple[float | None, tuple[float, ...] | None]:
+    if series is None:
+        return None, None
+    if len(series) == 1:
+        return ledger.take("finance.budget_usd", series[0]), None
+    return None, ledger.series("finance.budget_usd", series, len(series))

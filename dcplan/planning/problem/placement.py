@@ -1,0 +1,181 @@
+"""Under which cooling of a hall a system may stand, how many nodes a rack holds, and what one rack draws."""
+
+from __future__ import annotations
+
+import math
+
+from dcplan.catalog.schema import CoolingOption, System
+from dcplan.facility.racks import RACK_UNITS, Fit, RackLimits, nodes_per_rack, split_heat_kw
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.planning.problem.systems import SystemTerms
+from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement, PortClass
+from dcplan.scenario.schema import Hall
+from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
+
+
+def placements(
+    system: SystemTerms,
+    hall: HallTerms,
+    given: Hall,
+    ledger: Ledger,
+    left_out: list[LeftOut],
+    nodes_override: int | None = None,
+    nodes_per_su: int | None = None,
+    busy_frac: float = 0.0,
+    fleet_nodes: int | None = None,
+) -> list[Placement]:
+    """Every cooling option of a hall under which the system fits; the others are named with the reason."""
+    result = []
+    for cooling in hall.coolings:
+        row = ledger.catalog.get("cooling", cooling.id, CoolingOption)
+        reason = _incompatible(system.row, row)
+        if not reason:
+            placed = _placed(system, hall, given, cooling, row, nodes_override, nodes_per_su, busy_frac, fleet_nodes)
+            if isinstance(placed, Placement):
+                result.append(placed)
+                continue
+            reason = placed
+        left_out.append(LeftOut("system", system.row.id, f"{hall.id} {cooling.id}", reason))
+    return result
+
+
+def _incompatible(system: System, cooling: CoolingOption) -> str:
+    if not set(system.cooling_modes) & set(cooling.accepts):
+        return f"{'/'.join(system.cooling_modes)}-cooled, {cooling.id} accepts {'/'.join(cooling.accepts)}"
+    supply, limit = cooling.coolant_supply_c, system.coolant_supply_max_c
+    uses_liquid = "liquid" in system.cooling_modes and "liquid" in cooling.accepts
+    if uses_liquid and supply and limit and supply.value > limit.value:
+        return f"coolant {supply.value:g} °C on the design day > {limit.value:g} °C allowed"
+    return ""
+
+
+def _placed(
+    system: SystemTerms,
+    hall: HallTerms,
+    given: Hall,
+    cooling: CoolingTerms,
+    row: CoolingOption,
+    nodes_override: int | None,
+    nodes_per_su: int | None,
+    busy_frac: float,
+    fleet_nodes: int | None,
+) -> Placement | str:
+    unit = system.row
+    liquid_hall = "liquid" in row.accepts and "liquid" in unit.cooling_modes
+    share = unit.liquid_frac.value if unit.liquid_frac else 0.0
+    air, liquid = split_heat_kw(system.rated_kw, share, liquid_cooled_hall=liquid_hall)
+    fit = _fit(system, given, row, air, liquid)
+    nodes = fit.nodes if nodes_override is None else nodes_override
+    if nodes == 0:
+        return fit.reason
+    if fleet_nodes is not None:
+        nodes = evenly_filled(fleet_nodes, nodes) if nodes_override is None else min(nodes, fleet_nodes)
+    if unit.form != "server":
+        nodes = 1
+    slots = max(unit.racks, 1)
+    cdu_frac = row.cdu_frac.value if row.cdu_frac else 0.0
+    fan_frac = row.fan_frac.value if row.fan_frac else 0.0
+    overhead_node = cdu_frac * liquid + fan_frac * air
+    most, name = _most_racks(hall, cooling, slots, system.rated_kw + overhead_node, air, liquid, nodes)
+    if most < 1:
+        return f"not one rack fits the hall's {name}"
+    return Placement(
+        hall=hall.id,
+        cooling=cooling.id,
+        system=unit.id,
+        accelerator=unit.accelerator,
+        accelerators=unit.accelerators * nodes,
+        nodes=nodes,
+        slots=slots,
+        rated_kw=system.rated_kw * nodes,
+        peak_kw=system.peak_kw * nodes,
+        idle_kw=system.idle_kw * nodes,
+        standing_kw=standing_kw(system.idle_kw, system.training_kw, busy_frac) * nodes,
+        training_kw=system.training_kw * nodes,
+        research_kw=system.research_kw * nodes,
+        air_kw=air * nodes,
+        liquid_kw=liquid * nodes,
+        overhead_kw=overhead_node * nodes,
+        weight_kg=(unit.weight_kg.value if unit.weight_kg else 0.0) * nodes,
+        ports=(unit.scaleout_ports or 0) * nodes,
+        rails=unit.scaleout_rails or unit.scaleout_ports or 1,
+        port_class=PortClass(
+            unit.scaleout_port_gbps.value if unit.scaleout_port_gbps else 0.0,
+            tuple(unit.protocols),
+            nodes_per_su or unit.nodes_per_su or 1,
+            unit.scaleout_ports_per_cage,
+        ),
+        price_usd=system.price_usd * nodes,
+        maintenance_usd_per_quarter=system.price_usd * nodes * system.maintenance_frac_per_year / QUARTERS_PER_YEAR,
+        lead=system.lead,
+        first_order=system.first_order,
+        max_racks_unit=most,
+        embodied_t=None if system.embodied_t is None else system.embodied_t * nodes,
+        price_factor=system.price_factor,
+        makers=system.makers,
+        derived_nodes=fit.nodes if unit.form == "server" else 1,
+        fit_reason=fit.reason if nodes_override is None else f"given: {nodes} nodes per rack (derived: {fit.nodes})",
+    )
+
+
+def _most_racks(
+    hall: HallTerms, cooling: CoolingTerms, slots: int, node_kw: float, air_kw: float, liquid_kw: float, nodes: int
+) -> tuple[int, str]:
+    """Racks of so many nodes that the hall holds, and the limit that says so; ``node_kw`` has its cooling in it."""
+    bound, name = min(
+        (hall.racks / slots, "rack positions"),
+        (hall.it_mw * KW_PER_MW / (nodes * node_kw), "it_mw"),
+        (_ratio(cooling.air_mw * KW_PER_MW, nodes * air_kw), "air_mw"),
+        (_ratio(cooling.liquid_mw * KW_PER_MW, nodes * liquid_kw), "liquid_mw"),
+    )
+    return math.floor(bound + 1e-9), name
+
+
+def _ratio(limit_kw: float, used_kw: float) -> float:
+    """How many fit; without use, any number."""
+    return limit_kw / used_kw if used_kw > 0 else math.inf
+
+
+def standing_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
+    """Average power of a unit that works at training power for a share of the time. [kW]
+
+    Examples
+    --------
+    >>> round(standing_kw(2.0, 8.0, 0.7), 6), standing_kw(2.0, 8.0, 0.0)
+    (6.2, 2.0)
+    """
+    return idle_kw + busy_frac * (training_kw - idle_kw)
+
+
+def _fit(system: SystemTerms, given: Hall, row: CoolingOption, air_kw: float, liquid_kw: float) -> Fit:
+    unit = system.row
+    per_slot = max(unit.racks, 1)  # a pod spreads over several racks; the limits hold for each
+    limits = RackLimits(
+        electrical_kw=given.rack_kw_max.value,
+        air_kw=row.air_rack_kw_max.value,
+        liquid_kw=row.liquid_rack_kw_max.value,
+        weight_kg=given.rack_kg_max.value if given.rack_kg_max else math.inf,
+        rack_units=given.rack_units.value if given.rack_units else RACK_UNITS,
+    )
+    is_server = unit.form == "server"
+    return nodes_per_rack(
+        limits,
+        system.rated_kw / per_slot,
+        air_kw / per_slot,
+        liquid_kw / per_slot,
+        weight_kg=unit.weight_kg.value / per_slot if unit.weight_kg else None,
+        rack_units=unit.rack_units.value if is_server and unit.rack_units else None,
+    )
+
+
+def evenly_filled(nodes: int, most: int) -> int:
+    """Nodes per rack, at most ``most``, that fill every rack alike; ``most`` when that would take twice the racks.
+
+    Examples
+    --------
+    >>> evenly_filled(64, 5), evenly_filled(127, 4)
+    (4, 4)
+    """
+    even = max(n for n in range(1, most + 1) if nodes % n == 0)
+    return even if 2 * even >= most else most

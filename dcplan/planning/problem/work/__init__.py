@@ -1,0 +1,1 @@
+"""Jobs, demands and where they may run."""

@@ -1,0 +1,141 @@
+"""Demands that any fitting accelerator serves: what one accelerator of each place serves of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dcplan.catalog.schema import Row, System
+from dcplan.errors import InputError
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.planning.problem.work.jobs import JobMenu
+from dcplan.planning.problem.work.residency import resident
+from dcplan.planning.problem.work.targets import Target
+from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, TOKENS, DemandTerms
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Capacity, Demand, Inference, Reference
+from dcplan.units import HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
+
+YARDSTICK = "h100-sxm"
+"""The accelerator that H100-equivalents count."""
+TOKENS_PER_UNIT = 1_000.0
+
+
+def demand_terms(
+    question: Question, ledger: Ledger, left_out: list[LeftOut], where: Sequence[Target], menu: JobMenu,
+    country: dict[str, str],
+) -> tuple[DemandTerms, ...]:  # fmt: skip
+    """Every capacity and inference demand of a scenario."""
+    work = question.scenario.workloads
+    found = []
+    for x in work.capacity:
+        able = resident(where, x.countries, country, "capacity", x.id, left_out)
+        able = permitted(x, "capacity", able, ledger, left_out)
+        found.append(_capacity(x, question, ledger, left_out, able, menu))
+    for y in work.inference:
+        able = resident(where, y.countries, country, "inference", y.id, left_out)
+        able = permitted(y, "inference", able, ledger, left_out)
+        found.append(_inference(y, question, ledger, left_out, able))
+    return tuple(found)
+
+
+def permitted(
+    demand: Demand, kind: str, where: Iterable[Target], ledger: Ledger, left_out: list[LeftOut]
+) -> list[Target]:
+    """Places that may serve a demand: its sites (naming them excludes the cloud), its systems.
+
+    Sorted so that the slowest link of a hall comes last and decides, conservatively.
+    """
+    found = []
+    wanted = {_row(name, ledger) for name in demand.systems or ()}
+    for target in sorted(where, key=lambda t: -t.link_gbps):
+        if demand.sites and target.place.split("/")[0] not in demand.sites:
+            continue
+        names = {target.system, target.accelerator, target.place.removeprefix("cloud:")}
+        if wanted and not names & wanted:
+            left_out.append(LeftOut(kind, demand.id, f"{target.place} {target.system}", "not among its systems"))
+            continue
+        found.append(target)
+    return found
+
+
+def _row(name: str, ledger: Ledger) -> str:
+    """Id of the catalog row that a name or alias means."""
+    rows = (ledger.catalog.find(kind, name, Row) for kind in ("systems", "accelerators", "cloud"))
+    return next((row.id for row in rows if row is not None), name)
+
+
+def _capacity(
+    demand: Capacity,
+    question: Question,
+    ledger: Ledger,
+    left_out: list[LeftOut],
+    where: Sequence[Target],
+    menu: JobMenu,
+) -> DemandTerms:
+    key, quarters = f"workloads.capacity.{demand.id}", question.scenario.horizon.quarters
+    series = ledger.series(f"{key}.{demand.unit}", getattr(demand, demand.unit), quarters)
+    busy = ledger.take(f"{key}.utilization_frac", demand.utilization_frac)
+    each: dict[tuple[str, str], float] = {}
+    reference = demand.reference
+    if demand.unit == "accelerator_hours" or reference is None:
+        each = {(t.place, t.system): busy for t in where}
+        wanted, said = [x / HOURS_PER_QUARTER for x in series], ("accelerator_hours", HOURS_PER_QUARTER)
+        return _terms(demand, ledger, key, wanted, each, HOURS, HOURS_PER_QUARTER, said=said)
+    in_h100 = demand.unit == "h100_equivalents"
+    whole = _h100_tflops(demand, reference, question, menu, ledger) if in_h100 else TFLOPS_PER_PFLOPS
+    for target in where:
+        rate = menu.reference_tflops(reference, target)
+        if isinstance(rate, str):
+            left_out.append(LeftOut("capacity", demand.id, f"{target.place} {target.system}", rate))
+        else:
+            each[target.place, target.system] = busy * rate / whole
+    return _terms(demand, ledger, key, series, each, H100 if in_h100 else PFLOPS, said=(demand.unit, 1.0))
+
+
+def _h100_tflops(demand: Capacity, reference: Reference, question: Question, menu: JobMenu, ledger: Ledger) -> float:
+    """What an H100 in a server of eight with 400 Gb/s each achieves on the reference job."""
+    row = next(r for r in ledger.catalog.table("systems", System).values() if r.accelerator == YARDSTICK)
+    gbps = row.scaleout_port_gbps.value if row.scaleout_port_gbps else 0.0
+    each = (row.scaleout_ports or 0) / row.accelerators * gbps / 8.0
+    rate = menu.reference_tflops(reference, Target("", row.id, YARDSTICK, row.accelerators, 10**6, each, gbps))
+    if isinstance(rate, str):
+        cause = f"{YARDSTICK}, which H100-equivalents count, cannot run the reference job: {rate}"
+        key = [c.id for c in question.scenario.workloads.capacity].index(demand.id)
+        path = ("workloads", "capacity", key, "reference")
+        raise InputError([question.tree.problem("DC032", cause, path)])
+    return rate
+
+
+def _inference(
+    demand: Inference, question: Question, ledger: Ledger, left_out: list[LeftOut], where: Sequence[Target]
+) -> DemandTerms:
+    key, quarters = f"workloads.inference.{demand.id}", question.scenario.horizon.quarters
+    average = ledger.series(f"{key}.tokens_per_s", demand.tokens_per_s, quarters)
+    peak = ledger.take(f"{key}.peak_factor", demand.peak_factor)
+    room = ledger.take(f"{key}.utilization_frac", demand.utilization_frac)
+    known = {
+        _row(name, ledger): ledger.take(f"{key}.tokens_per_s_per_accelerator.{name}", value)
+        for name, value in demand.tokens_per_s_per_accelerator.items()
+    }
+    each: dict[tuple[str, str], float] = {}
+    for target in where:
+        names = (target.place.removeprefix("cloud:"), target.system, target.accelerator)
+        rate = next((known[name] for name in names if name in known), None)
+        if rate is None:
+            reason = f"no tokens_per_s_per_accelerator for {target.system}"
+            left_out.append(LeftOut("inference", demand.id, f"{target.place} {target.system}", reason))
+        else:
+            each[target.place, target.system] = room * rate / TOKENS_PER_UNIT
+    wanted = [peak * x / TOKENS_PER_UNIT for x in average]
+    said = ("tokens_per_s", TOKENS_PER_UNIT / peak)
+    return _terms(demand, ledger, key, wanted, each, TOKENS, TOKENS_PER_UNIT, said=said, load_frac=room / peak)
+
+
+def _terms(
+    demand: Demand, ledger: Ledger, key: str, wanted: Sequence[float], each: dict[tuple[str, str], float], unit: str,
+    size: float = 1.0, *, said: tuple[str, float], load_frac: float = 1.0,
+) -> DemandTerms:  # fmt: skip
+    unmet = demand.usd_per_unmet_quarter
+    usd = ledger.take(f"{key}.usd_per_unmet_quarter", unmet) * size if unmet else None
+    return DemandTerms(demand.id, tuple(wanted), each, unit, load_frac, usd, said)

@@ -1,0 +1,128 @@
+"""Choice among job configurations: the lengths and counts to try, those that nothing beats, and when each may start."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+
+from dcplan.planning.problem.work.targets import Target
+from dcplan.planning.problem.work.terms import JobConfig, JobTerms
+from dcplan.reliability.calendar import P90, RunTime
+from dcplan.reliability.goodput import POOR_GOODPUT_FRAC
+from dcplan.reliability.outlook import Bounds, Outlook
+from dcplan.scenario.schema import Job
+from dcplan.training.estimate import Hardware, Sweep
+from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_DAY
+
+MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
+DENSE_STEPS = 96
+GROWTH = 1.03
+USUAL_GOODPUT, LEAST_GOODPUT = 0.93, 0.75
+"""Only to choose the counts worth a search."""
+
+
+def wanted_s(job: Job, terms: JobTerms, spec: Hardware) -> list[float]:
+    """Step times of the runs that the menu asks for, at a usual goodput; and a shorter one, should it be worse."""
+    steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
+    slower = (1.0 + spec.spread_frac) ** (NormalDist().inv_cdf(terms.confidence) / P90)
+    each = USUAL_GOODPUT * SECONDS_PER_DAY / steps / slower
+    days = lengths(terms)
+    return [days[0] * each * LEAST_GOODPUT, *(length * each for length in days)]
+
+
+def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
+    """What the plan says about a run's stops and its end."""
+
+    def at(value: object) -> float:
+        return float(np.broadcast_to(np.asarray(value, dtype=np.float64), expected.stops_per_day.shape)[i])
+
+    tier, good = expected.recovery.durable, expected.goodput
+    told = {
+        "goodput_frac": at(good.value),
+        "goodput_low_frac": at(good.low),
+        "goodput_high_frac": at(good.high),
+        "stops_per_day": at(expected.stops_per_day),
+        "checkpoint_interval_s": at(tier.interval_s),
+        "end_p50_days": at(late.p50_days),
+    }
+    return told | {f"variance_{name}": at(share) for name, share in late.shares.items()}
+
+
+def mfu(swept: Sweep, i: int, spec: Hardware) -> float:
+    """Model FLOP/s of a swept count over its peak."""
+    return float(swept.flops_per_step / swept.step_time_s[i] / (swept.accelerators[i] * spec.peak_tflops * 1e12))
+
+
+def lengths(terms: JobTerms) -> list[float]:
+    """Days of the runs on the menu, ascending: months, and the longest there is time for."""
+    longest = min(terms.end_day - terms.first_month * DAYS_PER_MONTH, terms.deadline_days or math.inf)
+    usual = {m * DAYS_PER_MONTH for m in MONTH_TARGETS}
+    return sorted({*(x for x in usual | set(terms.extra_days) if x <= longest), longest})
+
+
+def counts(unit: int, limit: int) -> list[int]:
+    """Accelerator counts to try: every unit at first, then in steps of 3 %."""
+    tried, units = [], 1
+    while units * unit <= limit:
+        tried.append(units * unit)
+        units = units + 1 if units < DENSE_STEPS else math.ceil(units * GROWTH)
+    return tried or [unit]
+
+
+def why_none(swept: Sweep, target: Target, precision: str, goodput: float | None = None) -> str:
+    """Why a place has no configuration: its memory, its size or its stops."""
+    if not swept.accelerators.size:
+        return f"{precision}: too slow with the {target.limit} {target.accelerator} that it holds"
+    if not np.isfinite(swept.step_time_s).any():
+        return f"{precision}: no layout fits the memory of up to {int(swept.accelerators[-1])} {target.accelerator}"
+    most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
+    if goodput is not None and goodput < POOR_GOODPUT_FRAC:
+        most += f", where stops leave {goodput:.0%} goodput"
+    return f"{most} (cloud.max_accelerators_per_offer)" if target.place.startswith("cloud:") else most
+
+
+def length(config: JobConfig, terms: JobTerms) -> float:
+    """What sets configurations of a size apart: whole months, or days where lengths between are asked for."""
+    return config.days if terms.extra_days else float(config.months)
+
+
+def undominated(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
+    """Drop configurations that need no fewer accelerators and no less time than another one."""
+    sizes = [(c.accelerators, length(c, terms)) for c in configs]
+    return [
+        c
+        for c, (n, own) in zip(configs, sizes, strict=True)
+        if not any(m <= n and other <= own and (m, other) != (n, own) for m, other in sizes)
+    ]
+
+
+def after(slips: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
+    """What is left of delays when so many days are kept free for them."""
+    left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in slips.items()}
+    return {name: (low, mid, high) for name, (low, mid, high) in left.items() if high > 0}
+
+
+def starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
+    """Every start month that still ends in time: monthly for short runs, quarterly for long ones.
+
+    Where a delay of the hardware would make a dated run late, it must serve a quarter ahead.
+    """
+    result = []
+    for config in configs:
+        usual = config.finish_days if terms.dated else config.days
+        least = min(usual, max(config.days, config.ahead_days))
+        step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
+        months = set(range(terms.first_month, math.ceil(terms.end_day / DAYS_PER_MONTH), step))
+        months |= {math.floor((terms.end_day - x) / DAYS_PER_MONTH + 1e-9) for x in (usual, least)}
+        for month in sorted(m for m in months if m >= terms.first_month):
+            begin = month * DAYS_PER_MONTH
+            if begin + usual <= terms.end_day + 1e-9:
+                result.append(replace(config, start_month=month))
+            elif month >= MONTHS_PER_QUARTER and begin + least <= terms.end_day + 1e-9:
+                ahead = replace(config, start_month=month, end_days=config.ahead_days, outlook=config.ahead_outlook)
+                result.append(replace(ahead, lead_months=MONTHS_PER_QUARTER))
+    return result

@@ -1,0 +1,279 @@
+"""Job configurations: on every hall system and cloud offer, how many accelerators finish a job in how many days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from dcplan.catalog.schema import Accelerator, System
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
+from dcplan.inputs.speed import aged, architecture, hardware
+from dcplan.inputs.storage import BYTES_PER_GB, bytes_per_token, level_of, wanted
+from dcplan.llm.architecture import Architecture
+from dcplan.llm.tables import Array
+from dcplan.llm.vision import refusal
+from dcplan.planning.problem.work import job_options as job_choice
+from dcplan.planning.problem.work.layout_cache import searched
+from dcplan.planning.problem.work.targets import Target
+from dcplan.planning.problem.work.terms import JobConfig, JobTerms
+from dcplan.reliability.calendar import with_slips
+from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Job, Reference
+from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
+from dcplan.training.estimate import Hardware, Sweep, cut, layout_of
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
+
+REFERENCE_ACCELERATORS = 512
+REFERENCE_SEQUENCES_EACH = 8
+"""Capacity is counted on the reference job at this size: large enough for real traffic, small enough for any hall."""
+LARGE = 1e6
+"""Accelerators at which a service level is in proportion to their number."""
+FAR_DAYS = 1e5
+"""Stands in for the length of runs that no layout makes."""
+
+
+def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
+    """When a job may run, in months and days from the start of the horizon."""
+    scenario = question.scenario
+    start = quarter_index(scenario.horizon.start)
+    first = quarter_index(job.start) - start if job.start else 0
+    last = quarter_index(job.deadline) - start + 1 if job.deadline else scenario.horizon.quarters
+    return JobTerms(
+        id=job.id,
+        first_month=first * MONTHS_PER_QUARTER,
+        end_day=last * DAYS_PER_QUARTER,
+        deadline_days=job.deadline_days.value if job.deadline_days else None,
+        confidence=ledger.assumed(f"jobs.{job.id}.deadline_confidence", job.deadline_confidence, DEADLINE_CONFIDENCE),
+        sites=job.sites or tuple(s.id for s in scenario.sites),
+        cloud=job.sites is None,
+        dated=job.deadline is not None,
+    )
+
+
+class JobMenu:
+    """Builds configurations; sweeps are shared between halls that hold the same system."""
+
+    def __init__(
+        self,
+        question: Question,
+        ledger: Ledger,
+        left_out: list[LeftOut],
+        slips: Mapping[tuple[str, str], Mapping[str, Bounds]] | None = None,
+    ) -> None:
+        self.question, self.ledger, self.left_out = question, ledger, left_out
+        self.slips = slips or {}
+        """Delays that come before a job, by hall and system: P10, P50 and P90. [days]"""
+        self.largest: dict[tuple[str, int, float], int] = {}
+        """Largest count of an accelerator with the same unit and links, over all places."""
+        self._cache: dict[tuple[object, ...], Sweep] = {}
+        self._specs: dict[tuple[object, ...], Hardware | str] = {}
+        self._risks: dict[tuple[object, ...], tuple[Machine, Policy]] = {}
+        self._shapes: dict[str, Architecture] = {}
+        self._rates: dict[tuple[object, ...], float | str] = {}
+
+    def shape(self, reference: str) -> Architecture:
+        """Architecture of a model reference, read once."""
+        if reference not in self._shapes:
+            self._shapes[reference] = architecture(reference, self.question)
+        return self._shapes[reference]
+
+    def _images(self, job: Job) -> float:
+        """Images of a sequence; of a model without an encoder, none."""
+        if self.shape(job.model).tower is None:
+            return job.images or 0.0
+        return self.ledger.assumed(f"jobs.{job.id}.images", job.images, 0.0)
+
+    def _hardware(self, job: Job, target: Target, precision: str) -> Hardware | str:
+        """Training view of a target, its age counted in."""
+        key = (job.id, target.accelerator, target.gb_per_s, precision)
+        if key not in self._specs:
+            moe = self.shape(job.model).moe_layers > 0
+            spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=moe, stack=job.stack)
+            cause = refusal(self.shape(job.model), self._images(job), job.seq_len)
+            if cause is not None:
+                spec = f"{job.model}: {cause}"
+            if not isinstance(spec, str):
+                row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
+                spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.ledger)
+            self._specs[key] = spec
+        return self._specs[key]
+
+    def _sweep(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+        spec = self._hardware(job, target, precision)
+        if isinstance(spec, str):
+            return spec
+        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision)
+        if key not in self._cache:
+            fixed = job.accelerators
+            limit = max(self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0), target.limit)
+            counts = tuple(float(n) for n in ([fixed] if fixed else job_choice.counts(target.unit, limit)))
+            batch = job.global_batch_tokens.value
+            wanted = tuple(job_choice.wanted_s(job, terms, spec))
+            shape, images = self.shape(job.model), self._images(job)
+            self._cache[key] = searched(shape, job.seq_len, batch, spec, counts, wanted, images)
+        return self._cache[key], spec
+
+    def _within(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+        """The shared sweep up to this place's own limit."""
+        found = self._sweep(job, terms, target, precision)
+        if isinstance(found, str):
+            return found
+        fits = found[0].accelerators <= target.limit
+        return (found[0] if fits.all() else cut(found[0], int(fits.sum()))), found[1]
+
+    def _outlook(
+        self, job: Job, target: Target, swept: Sweep, spec: Hardware, clean: Array, left: int | None = None
+    ) -> Outlook:
+        """Stops, checkpoints and spares of the job at every count of a sweep."""
+        scenario, cloud = self.question.scenario, target.place.startswith("cloud:")
+        key = (target.system, target.network, target.redundancy, cloud)
+        if key not in self._risks:
+            row = self._system(target, cloud=cloud)
+            network = target.network or class_network(float(swept.accelerators[-1]), self.ledger)
+            part, _ = machine(row, network, self.ledger, scenario.reliability)
+            rules = policy(scenario.reliability, scenario.storage, self.ledger, target.redundancy)
+            self._risks[key] = part, replace(rules, provider_spares=cloud)
+        part, rules = self._risks[key]
+        if left is not None:
+            rules = replace(rules, spares=left // part.node_accelerators)
+        x = swept.layouts
+        group = np.maximum(x["tp"] * x["cp"], x["ep"] * x["etp"]) / spec.device.ranks
+        size = stored_bytes(self.shape(job.model), spec)
+        return outlook(part, rules, swept.accelerators, size, group, np.where(np.isfinite(clean), clean, FAR_DAYS))
+
+    def _fed(self, swept: Sweep) -> Array:
+        """Step times where data come no faster than the storage of the scenario's level gives them. [s]"""
+        read, _ = level_of(self.question.scenario.storage, LARGE, self.ledger)
+        each = bytes_per_token(self.question.scenario.storage, self.ledger)
+        rate = read / LARGE * BYTES_PER_GB * swept.accelerators
+        return np.maximum(swept.step_time_s, swept.tokens_per_step * each / rate)
+
+    def _last_goodput(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> float | None:
+        """Goodput at the largest count, to say why it is too slow."""
+        if not swept.accelerators.size or not np.isfinite(swept.step_time_s[-1]):
+            return None
+        clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
+        return float(np.asarray(self._outlook(job, target, swept, spec, clean).goodput.value)[-1])
+
+    def _system(self, target: Target, *, cloud: bool) -> System:
+        """The system of a hall, or any that carries a rented accelerator."""
+        catalog = self.question.catalog
+        if not cloud:
+            return catalog.get("systems", target.system, System)
+        rows = [r for r in catalog.table("systems", System).values() if r.accelerator == target.accelerator]
+        plain = System(
+            id=target.accelerator,
+            name=target.accelerator,
+            source=catalog.get("accelerators", target.accelerator, Accelerator).source,
+            accelerator=target.accelerator,
+            accelerators=target.unit,
+            form="server",
+            cooling_modes=("air",),
+        )
+        return min(rows, key=lambda r: abs(r.accelerators - target.unit)) if rows else plain
+
+    def configs(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[JobConfig]:
+        """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
+        result: list[JobConfig] = []
+        where = list(where)
+        for t in where:
+            key = (t.accelerator, t.unit, t.gb_per_s)
+            self.largest[key] = max(self.largest.get(key, 0), t.limit)
+        for target in where:
+            if target.place.split("/")[0] not in terms.sites and not (
+                terms.cloud and target.place.startswith("cloud:")
+            ):
+                continue
+            best: dict[float, JobConfig] = {}
+            reasons = []
+            for precision in job.precision:
+                swept = self._within(job, terms, target, precision)
+                if isinstance(swept, str):
+                    reasons.append(swept)
+                    continue
+                found = self._by_length(job, terms, target, precision, *swept)
+                if not found:
+                    reasons.append(
+                        job_choice.why_none(swept[0], target, precision, self._last_goodput(job, target, *swept))
+                    )
+                for config in found:
+                    length = job_choice.length(config, terms)
+                    old = best.get(length)
+                    if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
+                        best[length] = config
+            if not best:
+                self.left_out.append(LeftOut("job", job.id, f"{target.place} {target.system}", "; ".join(reasons)))
+            result += job_choice.starts(job_choice.undominated(list(best.values()), terms), terms)
+        return result
+
+    def _by_length(
+        self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep, spec: Hardware
+    ) -> list[JobConfig]:
+        if not swept.accelerators.size:
+            return []
+        swept = replace(swept, step_time_s=self._fed(swept))
+        clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
+        expected = self._outlook(job, target, swept, spec, clean)
+        if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
+            # all that is left stands by
+            expected = self._outlook(job, target, swept, spec, clean, max(target.limit - job.accelerators, 0))
+        run = expected.run(clean, spec.spread_frac)
+        days = np.asarray(run.quantile_days(terms.confidence))
+        slips = self.slips.get((target.place, target.system), {})
+        late, soon = with_slips(run, slips), with_slips(run, job_choice.after(slips, DAYS_PER_QUARTER))
+        ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
+        held = swept.accelerators + expected.spares
+        size = stored_bytes(self.shape(job.model), spec)
+        stored = wanted(self.question.scenario.storage, 1.0, job.tokens.value, 0.0, size, self.ledger).usable_tb
+        found: dict[int, JobConfig] = {}
+        for length in job_choice.lengths(terms):
+            able = np.flatnonzero((days <= length) & (held <= target.limit))
+            if not able.size or int(able[0]) in found:
+                continue
+            i = int(able[0])
+            found[i] = JobConfig(
+                job=job.id,
+                place=target.place,
+                system=target.system,
+                accelerator=target.accelerator,
+                accelerators=int(held[i]),
+                link_gbps=target.link_gbps,
+                precision=precision,
+                days=float(days[i]),
+                days_p50=float(np.asarray(run.p50_days)[i]),
+                start_month=terms.first_month,
+                layout=layout_of(swept, i),
+                mfu_frac=job_choice.mfu(swept, i, spec),
+                step_time_s=float(swept.step_time_s[i]),
+                spares=int(expected.spares[i]),
+                used=round(float(swept.used[i])),
+                end_days=float(ends[i]),
+                ahead_days=float(ahead[i]),
+                outlook=job_choice.facts(expected, late, i) | {"stored_tb": stored},
+                ahead_outlook=job_choice.facts(expected, soon, i) | {"stored_tb": stored},
+            )
+        return list(found.values())
+
+    def reference_tflops(self, ref: Reference, target: Target) -> float | str:
+        """Model TFLOP/s one accelerator delivers on a reference job."""
+        key = (ref.model, ref.seq_len, ref.precision, target.accelerator, target.unit, target.gb_per_s)
+        if key not in self._rates:
+            self._rates[key] = self._reference_tflops(ref, target)
+        return self._rates[key]
+
+    def _reference_tflops(self, ref: Reference, target: Target) -> float | str:
+        shape = self.shape(ref.model)
+        spec = hardware(target.accelerator, ref.precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
+        if isinstance(spec, str):
+            return spec
+        count = max(REFERENCE_ACCELERATORS // target.unit, 1) * target.unit
+        batch = float(ref.seq_len * REFERENCE_SEQUENCES_EACH * count)
+        result = searched(shape, ref.seq_len, batch, spec, (float(count),))
+        if not np.isfinite(result.step_time_s[0]):
+            return f"{ref.model} does not fit the memory of {count} {target.accelerator}"
+        return float(result.flops_per_step / result.step_time_s[0] / count / 1e12)

@@ -1,0 +1,44 @@
+"""Residency: work that may stand only in some countries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dcplan.catalog.schema import Offer, Region
+from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.planning.problem.work.targets import Target
+from dcplan.scenario.schema import Scenario
+
+
+def countries_of(scenario: Scenario, rented: Iterable[OfferTerms], ledger: Ledger) -> dict[str, str]:
+    """Country of each site and of each offer's region (``cloud:<offer>``); offers of unknown regions have none."""
+    catalog = ledger.catalog
+    found = {s.id: catalog.get("sites", s.location, CatalogSite).country for s in scenario.sites}
+    regions = {(r.provider, r.region): r.country for r in catalog.table("regions", Region).values()}
+    for offer in rented:
+        provider = catalog.get("cloud", offer.id, Offer).provider
+        found["cloud:" + offer.id] = regions.get((provider, offer.region), "")
+    return found
+
+
+def resident(
+    where: Sequence[Target], allowed: Sequence[str] | None, country: dict[str, str], kind: str, key: str,
+    left_out: list[LeftOut],
+) -> list[Target]:  # fmt: skip
+    """Places in the allowed countries; all of them where none is named. The others are left out with the reason."""
+    if allowed is None:
+        return list(where)
+    wanted = {x.upper() for x in allowed}
+    found = []
+    for target in where:
+        place = target.place if target.place.startswith("cloud:") else target.place.split("/")[0]
+        here = country.get(place, "")
+        if here in wanted:
+            found.append(target)
+            continue
+        reason = f"in {here or 'an unknown country'}; countries allows {', '.join(sorted(wanted))}"
+        left_out.append(LeftOut(kind, key, f"{target.place} {target.system}", reason))
+    return found

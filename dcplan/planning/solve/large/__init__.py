@@ -1,0 +1,1 @@
+"""Branching on counts for models too large for one solver call."""

@@ -1,0 +1,142 @@
+"""A smaller relaxation of large models: runs on own hardware as the work they take, not as start, size and length.
+
+Most columns of a large model are runs, and their integrality costs nothing (docs/decisions.md). Each job on one system
+of one hall becomes one share of its work a quarter. The least work of its configurations stands for all of them, their
+peaks are left out, and the row that books their hours may book more: every plan of the model is one of this relaxation,
+so its bound holds. Where a solution uses such shares, the runs themselves can take their place (``kept``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve.highs import Matrix, Vector
+
+BOOKED = "training_use"
+"""Row that books a run's hours, by hall, system and quarter."""
+PEAKS = ("accelerators_for_jobs", "serving_ahead", "fabric_speed")
+"""Rows of single runs."""
+TINY = 1e-6
+
+Group = tuple[str, str, str]
+"""Job, hall and system."""
+
+
+@dataclass
+class _Column:
+    cost: float
+    upper: float
+    name: str
+    entries: dict[int, float]
+
+
+@dataclass
+class _Work:
+    """What the runs of a group have in common, and what they take at least."""
+
+    least: float = np.inf
+    quarters: dict[int, None] = field(default_factory=dict)
+    sign: float = 0.0
+    other: dict[int, float] | None = None
+    cost: float = 0.0
+    alike: bool = True
+    members: list[int] = field(default_factory=list)
+
+    def take(self, column: int, cost: float, booked: dict[int, float], other: dict[int, float]) -> None:
+        """Count a run in; runs that differ elsewhere, in an objective or a limit, must stay what they are."""
+        if self.other is None:
+            self.other, self.cost = other, cost
+        signs = {float(np.sign(v)) for v in booked.values()} | ({self.sign} if self.sign else set())
+        self.alike &= bool(booked) and other == self.other and cost == self.cost and len(signs) == 1
+        self.sign = signs.pop() if signs else 0.0
+        self.least = min(self.least, sum(abs(v) for v in booked.values()))
+        self.quarters |= dict.fromkeys(booked)
+        self.members.append(column)
+
+
+def with_work(matrix: Matrix, menu: Menu, kept: Iterable[Group] = ()) -> Matrix:
+    """Relax runs into shares of work, but for groups ``kept``; columns are named ``work[job,hall,system,row]``."""
+    kinds = [name.partition("[")[0] for name in matrix.rows]
+    peaks = {i for i, kind in enumerate(kinds) if kind in PEAKS}
+    works = _works(matrix, menu, set(kept), kinds, peaks)
+    gone = {i for work in works.values() for i in work.members}
+    columns = [_own(matrix, i) for i in range(len(matrix.columns)) if i not in gone]
+    lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
+    for (job, hall, system), work in works.items():
+        for row in work.quarters:  # the row may book more than is used
+            (upper if work.sign < 0 else lower)[row] = np.inf if work.sign < 0 else -np.inf
+            entries = {row: work.sign * work.least, **(work.other or {})}
+            name = f"work[{job},{hall},{system},{matrix.rows[row]}]"
+            columns.append(_Column(work.cost, 1.0, name, entries))
+    own = [i for i in range(len(matrix.columns)) if i not in gone]
+    extra = len(columns) - len(own)
+    used = {row for column in columns if column.name.startswith("run[") for row in column.entries}
+    rows = [i for i in range(len(matrix.rows)) if i in used or i not in peaks]
+    return _matrix(replace(matrix, row_lower=lower, row_upper=upper), columns, rows, own, extra)
+
+
+def groups_used(matrix: Matrix, values: Vector) -> set[Group]:
+    """Groups whose work a solution of the relaxation takes."""
+    used = (name for name, v in zip(matrix.columns, values, strict=True) if v > TINY and name.startswith("work["))
+    return {tuple(name[5:].split(",")[:3]) for name in used}  # type: ignore[misc]
+
+
+def without(matrix: Matrix, closed: Iterable[int]) -> Matrix:
+    """The model less some columns, as if they were fixed at 0."""
+    gone = set(closed)
+    own = [i for i in range(len(matrix.columns)) if i not in gone]
+    return _matrix(matrix, [_own(matrix, i) for i in own], range(len(matrix.rows)), own, 0)
+
+
+def _works(
+    matrix: Matrix, menu: Menu, kept: set[Group], kinds: list[str], peaks: set[int]
+) -> dict[Group, _Work]:  # fmt: skip
+    works: dict[Group, _Work] = defaultdict(_Work)
+    for i, name in enumerate(matrix.columns):
+        if not name.startswith("run["):
+            continue
+        config = menu.configs[int(name[4:-1])]
+        group = (config.job, config.place, config.system)
+        decided = matrix.lower[i] > 0 or matrix.upper[i] < 1
+        if config.on_cloud or decided or group in kept:
+            continue
+        entries = _own(matrix, i).entries
+        booked = {row: v for row, v in entries.items() if kinds[row] == BOOKED}
+        other = {row: v for row, v in entries.items() if row not in booked and row not in peaks}
+        works[group].take(i, float(matrix.cost[i]), booked, other)
+    return {group: work for group, work in works.items() if work.alike}
+
+
+def _own(matrix: Matrix, i: int) -> _Column:
+    part = slice(matrix.start[i], matrix.start[i + 1])
+    entries = dict(zip(matrix.index[part].tolist(), matrix.value[part].tolist(), strict=True))
+    return _Column(float(matrix.cost[i]), float(matrix.upper[i]), matrix.columns[i], entries)
+
+
+def _matrix(matrix: Matrix, columns: list[_Column], rows: Iterable[int], own: list[int], extra: int) -> Matrix:
+    """Put columns together: ``own`` ones of the matrix with their bounds, ``extra`` new ones from 0."""
+    kept = list(rows)
+    place = {row: i for i, row in enumerate(kept)}
+    for c in columns:
+        c.entries = {place[row]: v for row, v in c.entries.items() if row in place}
+    entries = [entry for c in columns for entry in c.entries.items()]
+    zeros = np.zeros(extra)
+    return Matrix(
+        cost=np.array([c.cost for c in columns]),
+        offset=matrix.offset,
+        lower=np.concatenate([matrix.lower[own], zeros]),
+        upper=np.array([c.upper for c in columns]),
+        integer=np.concatenate([matrix.integer[own], zeros.astype(bool)]),
+        columns=[c.name for c in columns],
+        row_lower=matrix.row_lower[kept],
+        row_upper=matrix.row_upper[kept],
+        rows=[matrix.rows[i] for i in kept],
+        start=np.cumsum([0, *(len(c.entries) for c in columns)]).astype(np.int32),
+        index=np.array([row for row, _ in entries], dtype=np.int32),
+        value=np.array([v for _, v in entries], dtype=np.float64),
+    )

@@ -1,0 +1,219 @@
+"""Large models: branch on counts in a relaxation with few columns, round its whole nodes to audited plans.
+
+1. The relaxation takes runs as work (``aggregate``); where it uses such work, the runs themselves take its place.
+2. Branch and bound over halls, fabrics and sites (``branching``) proves the bound.
+3. A whole node gives halls and fabrics; with these fixed HiGHS finds racks and runs among those that the relaxation
+   likes. What whole switches break is taken from the rows' room (``rounding``), until the plan passes its audit.
+
+On scenarios/three-site-build-out.yaml the full model with margins for the rounding gave plans 2 % worse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from dcplan.planning.audit.run import Audit
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve.elastic import positions
+from dcplan.planning.solve.highs import Matrix, Outcome, Point, Progress, Vector, relaxation, solve
+from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
+from dcplan.planning.solve.large.branching import Search
+from dcplan.planning.solve.large.branching_sums import counts
+from dcplan.planning.solve.large.rounding import shortfalls, tightened
+
+REFINEMENTS = 3
+"""Times that runs take the place of work which the relaxation uses."""
+RUNS_PER_JOB = 15
+ROUNDS = 8
+"""Tries to make whole switches fit a node's halls."""
+RACK_GAP = 0.1
+"""Of the asked gap, for racks and runs of given halls."""
+WORTH = 0.25
+"""Of the asked gap, what a plan must promise to be looked for: one takes seconds."""
+FIRST_NODES = 100
+"""Nodes until a second dive; each later one waits for as many as there are by then, and so many more."""
+MOST_NODES = 20_000
+EXTRA = 0.15
+"""Of the time, besides, for a plan where the search found none."""
+TINY = 1e-6
+STRATEGY = ("fabric", "fitted")
+
+Auditor = Callable[[Matrix, Outcome], tuple[Decisions, Audit, float]]
+"""Decisions of a solution, their audit, and the goal's measure."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An audited plan of the full model."""
+
+    outcome: Outcome
+    decisions: Decisions
+    audit: Audit
+    value: float
+    whole: Mapping[str, float]
+    """Integers by column."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The best plan, if any, and what was proved."""
+
+    plan: Found | None
+    bound: float
+    nodes: int
+    infeasible: bool = False
+    ended: str = ""
+    """Why it ended though time was left and the gap is open; empty where neither is so."""
+    timed: bool = False
+    """Whether a node was ended by time."""
+
+
+class Large:
+    """One large model; ``base`` has all columns, no rounding margins and no steps."""
+
+    def __init__(
+        self,
+        menu: Menu,
+        base: Matrix,
+        auditor: Auditor,
+        *,
+        gap: float,
+        left_s: Callable[[], float],
+        progress: Progress | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        self.menu, self.base, self.auditor, self.gap = menu, base, auditor, gap
+        self.left_s, self.progress, self.stop = left_s, progress, stop
+        self.limit_s = left_s()
+        self.extra_s = 0.0
+        self.best: Found | None = None
+        self.slack = math.inf
+        """Least that a plan cost above the bound of its node."""
+
+    def solve(self, near: Mapping[str, float] | None = None) -> Answer:
+        """Search until the gap is proved, nothing is open, or time is out; ``near`` is a plan of a model like it."""
+        relaxed = self._relaxation()
+        if relaxed is None:
+            return Answer(None, -math.inf, 0, infeasible=True)
+        search = Search(relaxed, counts(relaxed, self.menu), self._stopped)
+        if near:
+            self._plan(near, search.bound)
+        dive_at, deep = FIRST_NODES, True
+        while search.nodes < MOST_NODES and not search.ended(self._cutoff()):
+            self._show(search)
+            node = search.next(self._cutoff(), MOST_NODES if deep else dive_at, deep=deep, worth=self._worth())
+            if node is not None and node.bound < self._worth():
+                self._plan(dict(zip(relaxed.columns, node.values, strict=True)), node.bound)
+            deep = search.nodes >= dive_at
+            dive_at = FIRST_NODES + 2 * search.nodes if deep else dive_at
+        if self.best is None and search.lowest is not None and not (self.stop and self.stop()):
+            self.extra_s = EXTRA * self.limit_s
+            self._keep(self._rounds(self._fixed(self._up(relaxed, search.lowest.values), STRATEGY)), search.bound)
+        ended = "" if self._stopped() or search.bound >= self._cutoff() else _ended(search.nodes)
+        return Answer(self.best, search.bound, search.nodes, search.bound == math.inf, ended, search.timed)
+
+    def _up(self, relaxed: Matrix, values: Vector) -> dict[str, float]:
+        """A node's halls rounded up, and of its fabrics the one that reaches furthest: poor, but a plan."""
+        chosen = {
+            n: math.ceil(v - TINY) if n.startswith("fitted[") else 0.0
+            for n, v in zip(relaxed.columns, values, strict=True)
+        }
+        taken = {f"fabric[{o.hall},{o.id}]": o for o in self.menu.fabrics}
+        widest: dict[str, tuple[int, float, str]] = {}
+        for name, v in zip(relaxed.columns, values, strict=True):
+            if name in taken and v > TINY:
+                option = taken[name]
+                widest[option.hall] = max(widest.get(option.hall, (0, 0.0, "")), (option.max_ports, float(v), name))
+        return chosen | {name: 1.0 for _, _, name in widest.values()}
+
+    def _relaxation(self) -> Matrix | None:
+        """Runs as work, but for those that the relaxation uses; None where it has no solution."""
+        kept: set[Group] = set()
+        relaxed = with_work(self.base, self.menu)
+        for _ in range(REFINEMENTS):
+            point = relaxation(relaxed)
+            if point is None:
+                return None
+            used = groups_used(relaxed, point.values)
+            if not used:
+                break
+            kept |= used
+            relaxed = with_work(self.base, self.menu, kept)
+        return relaxed
+
+    def _stopped(self) -> bool:
+        return self.left_s() <= 0 or bool(self.stop and self.stop())
+
+    def _cutoff(self) -> float:
+        """Bound at which a node need not be divided."""
+        return self.best.value - self.gap * abs(self.best.value) if self.best else math.inf
+
+    def _worth(self) -> float:
+        """Bound of a node beyond which its plan is unlikely to be clearly better than the best."""
+        return self.best.value - self.slack - WORTH * self.gap * abs(self.best.value) if self.best else math.inf
+
+    def _show(self, search: Search) -> None:
+        if self.progress:
+            value = self.best.value if self.best else math.inf
+            self.progress(self.limit_s - self.left_s(), value, search.bound, search.nodes)
+
+    def _plan(self, chosen: Mapping[str, float], bound: float) -> None:
+        """Racks and runs for the halls chosen, room taken away until whole switches fit; else for its fabrics alone."""
+        self._keep(
+            self._rounds(self._fixed(chosen, STRATEGY)) or self._rounds(self._fixed(chosen, STRATEGY[:1])), bound
+        )
+
+    def _keep(self, found: Found | None, bound: float) -> None:
+        if found is not None and (self.best is None or found.value < self.best.value):
+            self.best, self.slack = found, min(self.slack, found.value - bound)
+
+    def _rounds(self, model: Matrix | None) -> Found | None:
+        start: Mapping[int, float] | None = None
+        for _ in range(ROUNDS):
+            if model is None:
+                return None
+            outcome = solve(
+                model, gap=RACK_GAP * self.gap, time_limit_s=self.left_s() + self.extra_s, start=start, stop=self.stop
+            )
+            if outcome.values is None:
+                return None
+            decisions, audited, value = self.auditor(model, outcome)
+            if audited.passed:
+                return Found(outcome, decisions, audited, value, _whole(model, outcome.values))
+            less = shortfalls(self.menu, audited.checks)
+            if not less:
+                return None
+            model = tightened(model, outcome.values, less)
+            start = {i: float(round(x)) for i, x in enumerate(outcome.values) if model.integer[i]}
+        return None
+
+    def _fixed(self, chosen: Mapping[str, float], names: tuple[str, ...]) -> Matrix | None:
+        """The full model with these columns as chosen, and the runs that its relaxation likes."""
+        lower, upper = self.base.lower.copy(), self.base.upper.copy()
+        for i in positions(self.base, names):
+            lower[i] = upper[i] = min(max(round(chosen.get(self.base.columns[i], 0.0)), lower[i]), upper[i])
+        model = replace(self.base, lower=lower, upper=upper)
+        point = relaxation(model)
+        return None if point is None else without(model, self._unlikely(model, point))
+
+    def _unlikely(self, model: Matrix, point: Point) -> list[int]:
+        """Runs that the relaxation does not take, but for the nearest few of each job."""
+        runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
+        for i in positions(model, ("run",)):
+            job = self.menu.configs[int(model.columns[i][4:-1])].job
+            runs[job].append((point.values[i] < 1e-9, float(point.reduced_costs[i]), i))
+        return [i for found in runs.values() for *_, i in sorted(found)[RUNS_PER_JOB:] if model.lower[i] <= 0]
+
+
+def _ended(nodes: int) -> str:
+    if nodes >= MOST_NODES:
+        return f"the search ended after {nodes:,} nodes"
+    return "no count of halls, fabrics and sites is left to divide; the rest is racks and whole switches"
+
+
+def _whole(matrix: Matrix, values: Vector) -> dict[str, float]:
+    return {name: float(round(values[i])) for i, name in enumerate(matrix.columns) if matrix.integer[i]}

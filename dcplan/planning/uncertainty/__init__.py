@@ -1,0 +1,1 @@
+"""A plan in sampled futures, and one plan for several variants."""

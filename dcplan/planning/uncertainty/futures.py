@@ -1,0 +1,239 @@
+"""A plan in sampled futures: what is decided stays, what can follow does (an LP), and what that costs.
+
+Orders, halls, fabrics, blocks, commitments and runs (place, size, planned start) are fixed. Hardware may come late,
+runs take longer, demand and prices differ; demands are then served anew on what is left: on own accelerators, rented
+ones, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from dcplan.economics.cash_flow import Flow, npv_usd
+from dcplan.economics.discounting import discount_factor
+from dcplan.economics.sampling import Marginal, samples
+from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.cloud import in_force
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.work.terms import JobConfig
+from dcplan.planning.uncertainty.recourse import Recourse, recourse_of
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    HOURS_PER_DAY,
+    HOURS_PER_QUARTER,
+    QUARTERS_PER_YEAR,
+)
+
+INPUTS = ("hardware_price", "energy_price", "cloud_price", "step_time", "tokens", "demand", "delivery_days")
+"""Inputs that may vary; factors, and days."""
+
+
+@dataclass(frozen=True)
+class Future:
+    """One way things turn out: factors on the plan's values, and days by which hardware is late."""
+
+    hardware_price: float = 1.0
+    energy_price: float = 1.0
+    cloud_price: float = 1.0
+    step_time: float = 1.0
+    tokens: float = 1.0
+    demand: float = 1.0
+    delivery_days: float = 0.0
+
+
+@dataclass(frozen=True)
+class Outturn:
+    """What a future makes of a plan."""
+
+    npv_usd: float
+    unmet: Mapping[str, float]
+    """By demand, in its unit times quarters."""
+    late_days: Mapping[str, float]
+    """By job: end after its deadline; below 0 it is early."""
+    rented_hours: float
+
+
+def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[Future]:
+    """Futures by a Latin hypercube over the inputs' distributions.
+
+    Examples
+    --------
+    >>> found = sampled({"energy_price": Marginal(0.8, 1.0, 1.5)}, 100, 7)
+    >>> len(found), min(f.energy_price for f in found) >= 0.8, found[0].tokens
+    (100, True, 1.0)
+    """
+    drawn = samples(spread, count, seed=seed)
+    return [Future(**{name: float(values[i]) for name, values in drawn.items()}) for i in range(count)]
+
+
+class Evaluator:
+    """Evaluates one plan; what does not depend on the future is worked out once."""
+
+    def __init__(self, menu: Menu, d: Decisions, books: Accounts) -> None:
+        self.menu, self.d, self.books = menu, d, books
+        self.factor = [
+            discount_factor(menu.finance.discount_rate, (t + 0.5) / QUARTERS_PER_YEAR) for t in range(menu.quarters)
+        ]
+        self.base_usd = npv_usd(books.flows, menu.finance.discount_rate)
+        self.hardware_usd = npv_usd(_racks(books.flows), menu.finance.discount_rate)
+        self.energy_usd = npv_usd([f for f in books.flows if f.line == "energy"], menu.finance.discount_rate)
+        self.on_demand_usd = self._on_demand(books.flows)
+        self.priced_unmet_usd = npv_usd([f for f in books.flows if f.group == "unmet"], menu.finance.discount_rate)
+        self.arrivals = _arrivals(menu, d)
+        self.size = {p.key: p.accelerators for p in menu.placements}
+        self.racks = {(p.key, t): d.racks(menu, p.key, t) for p in menu.placements for t in range(menu.quarters)}
+        self.recourse: Recourse = recourse_of(menu, self.factor)
+
+    def _on_demand(self, flows: Sequence[Flow]) -> float:
+        """Present value of what is rented beyond commitments."""
+        fixed = {f"{o.id} {c.term}" for o in self.menu.offers for c in o.committed}
+        rate = self.menu.finance.discount_rate
+        return npv_usd([f for f in flows if f.group == "cloud" and f.line not in fixed], rate)
+
+    def outturn(self, future: Future) -> Outturn:
+        """Cost, service and lateness of the plan in one future."""
+        starts = self._starts(future)
+        training, held, hours = self._busy(starts, future)
+        there = {key: self._accelerators(*key, future) for key in self.racks}
+        used = {key: training.get(key, 0.0) + self.d.paused.get((*key[0], key[1]), 0.0) for key in there}
+        room = {key: max(n - used[key], 0.0) for key, n in there.items()}
+        found = self.recourse.solve(room, held, future.demand, future.energy_price, future.cloud_price, self._bound())
+        moved = self._energy_moved_usd(training, there, found.serving)
+        usd = self.base_usd
+        usd += (future.hardware_price - 1.0) * self.hardware_usd
+        usd += (future.energy_price - 1.0) * self.energy_usd + future.energy_price * moved
+        usd += found.rented_usd - self.on_demand_usd
+        usd += found.unmet_usd - self.priced_unmet_usd
+        return Outturn(usd, found.unmet, self._late(starts, future), hours + found.rented_hours)
+
+    def _bound(self) -> dict[tuple[str, int], float]:
+        """Accelerators committed to, by offer and quarter."""
+        return {(o.id, t): float(in_force(self.d, o, t)) for o in self.menu.offers for t in range(self.menu.quarters)}
+
+    def _length(self, run: JobConfig, future: Future) -> float:
+        return run.days_p50 * future.step_time * future.tokens
+
+    def _starts(self, future: Future) -> dict[str, float]:
+        """First day of every run: after its hardware came, and when enough of it is free."""
+        starts: dict[str, float] = {}
+        busy: dict[tuple[str, str], list[tuple[float, float, int]]] = {}
+        for run in sorted(self.d.runs, key=lambda r: (r.start_month, r.job)):
+            day = run.start_month * DAYS_PER_MONTH
+            if not run.on_cloud:
+                came = [a for (h, _, k), a, _ in self.arrivals if (h, k) == (run.place, run.system)]
+                last = max((a for a in came if a <= run.serving_quarter), default=None)
+                if last is not None:
+                    day = max(day, last * DAYS_PER_QUARTER + future.delivery_days)
+                others = busy.setdefault((run.place, run.system), [])
+                day = _first_free(day, run.accelerators, others, partial(self._capacity, run))
+                others.append((day, day + self._length(run, future), run.accelerators))
+            starts[run.job] = day
+        return starts
+
+    def _capacity(self, run: JobConfig, day: float) -> int:
+        t = min(int(day // DAYS_PER_QUARTER), self.menu.quarters - 1)
+        own = (p for p in self.menu.placements if (p.hall, p.system) == (run.place, run.system))
+        return sum(self.racks[p.key, t] * p.accelerators for p in own)
+
+    def _busy(
+        self, starts: Mapping[str, float], future: Future
+    ) -> tuple[dict[tuple[tuple[str, str, str], int], float], dict[tuple[str, int], float], float]:
+        """Accelerators in training by placement and quarter; rented ones by offer and quarter; rented hours."""
+        training: dict[tuple[tuple[str, str, str], int], float] = {}
+        held: dict[tuple[str, int], float] = {}
+        hours = 0.0
+        for run in self.d.runs:
+            length = self._length(run, future)
+            if run.on_cloud:
+                hours += run.accelerators * length * HOURS_PER_DAY
+            for t in range(self.menu.quarters):
+                share = _overlap(starts[run.job], length, t) / DAYS_PER_QUARTER
+                if share <= 0:
+                    continue
+                if run.on_cloud:
+                    key = (run.place.removeprefix("cloud:"), t)
+                    held[key] = held.get(key, 0.0) + run.accelerators * share
+                    continue
+                for place, part in self._parts(run, t):
+                    training[place, t] = training.get((place, t), 0.0) + run.accelerators * share * part
+        return training, held, hours
+
+    def _parts(self, run: JobConfig, t: int) -> list[tuple[tuple[str, str, str], float]]:
+        """Placements of a run's system in its hall, in proportion to their racks."""
+        own = [p.key for p in self.menu.placements if (p.hall, p.system) == (run.place, run.system)]
+        total = sum(self.racks[key, t] for key in own)
+        return [(key, self.racks[key, t] / total) for key in own] if total else []
+
+    def _accelerators(self, key: tuple[str, str, str], t: int, future: Future) -> float:
+        """Average of a quarter: what is late is missing until it comes."""
+        missing = sum(
+            n * _overlap(a * DAYS_PER_QUARTER, future.delivery_days, t) / DAYS_PER_QUARTER
+            for k, a, n in self.arrivals
+            if k == key
+        )
+        return self.size[key] * max(self.racks[key, t] - missing, 0.0)
+
+    def _energy_moved_usd(
+        self,
+        training: Mapping[tuple[tuple[str, str, str], int], float],
+        there: Mapping[tuple[tuple[str, str, str], int], float],
+        serving: Mapping[tuple[str, tuple[str, str, str], int], float],
+    ) -> float:
+        """Energy of the future less that of the plan, at planned prices, discounted."""
+        total = 0.0
+        for place in self.menu.placements:
+            hall = self.menu.hall(place.hall)
+            pue, site = hall.cooling(place.cooling).pue, self.menu.site(hall.site)
+            for t in range(self.menu.quarters):
+                rate = HOURS_PER_QUARTER * pue * site.usd_per_kwh[t] * self.factor[t] / place.accelerators
+                change = (place.training_kw - place.standing_kw) * (
+                    training.get((place.key, t), 0.0) - self.d.training.get((*place.key, t), 0.0)
+                )
+                for c in self.menu.demands:
+                    more = serving.get((c.id, place.key, t), 0.0) - self.d.serving.get((c.id, *place.key, t), 0.0)
+                    change += c.load_frac * (place.research_kw - place.standing_kw) * more
+                planned = self.racks[place.key, t] * place.accelerators
+                change += place.standing_kw * (there[place.key, t] - planned)
+                total += rate * change
+        return total
+
+    def _late(self, starts: Mapping[str, float], future: Future) -> dict[str, float]:
+        terms = {j.id: j for j in self.menu.jobs}
+        late = {}
+        for run in self.d.runs:
+            job, length = terms[run.job], self._length(run, future)
+            after = starts[run.job] + length - job.end_day
+            late[run.job] = after if job.deadline_days is None else max(after, length - job.deadline_days)
+        return late
+
+
+def _racks(flows: Sequence[Flow]) -> list[Flow]:
+    """What is ordered or given at prices that may still change, and its value at the end."""
+    return [f for f in flows if f.line.startswith("racks ")]
+
+
+def _arrivals(menu: Menu, d: Decisions) -> list[tuple[tuple[str, str, str], int, int]]:
+    """Placement, quarter and racks of everything that is still to come."""
+    lead = {p.key: p.lead for p in menu.placements}
+    found = [((h, c, k), t + lead[h, c, k], n) for (h, c, k, t), n in d.ordered.items()]
+    return found + [(x.key, x.first, d.held_racks(x, x.first)) for x in menu.held if not x.standing]
+
+
+def _overlap(first: float, days: float, t: int) -> float:
+    """Days of a stretch that fall in a quarter."""
+    return max(0.0, min(first + days, (t + 1) * DAYS_PER_QUARTER) - max(first, t * DAYS_PER_QUARTER))
+
+
+def _first_free(
+    day: float, wanted: int, others: Sequence[tuple[float, float, int]], capacity: Callable[[float], int]
+) -> float:
+    """First day from which enough accelerators are free of runs that began before."""
+    for moment in sorted({day, *(end for _, end, _ in others if end > day)}):
+        held = sum(n for begin, end, n in others if begin <= moment + 1e-9 < end)
+        if held + wanted <= capacity(moment):
+            return moment
+    return max((end for _, end, _ in others), default=day)

@@ -1,0 +1,200 @@
+"""What follows in a future: demands served anew by an LP on the accelerators that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from dcplan.planning.problem.terms import Menu
+from dcplan.units import HOURS_PER_QUARTER
+
+P = tuple[str, str, str]
+Row = tuple[str, P, int]
+"""Kind of a row, what it limits (a placement; an offer or demand in first place) and quarter."""
+LAST_RESORT = 2.0
+"""A demand without a price of its own is left unserved at twice the dearest rent: only where nothing else is left."""
+NO_RENT_USD = 1e6
+"""Where nothing can be rented: per unit and quarter, above any energy bill."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """Who serves what, and what renting and not serving cost, discounted."""
+
+    serving: dict[tuple[str, P, int], float]
+    rented_usd: float
+    unmet_usd: float
+    unmet: dict[str, float]
+    rented_hours: float
+
+
+@dataclass(frozen=True)
+class Recourse:
+    """The LP whose right-hand sides and costs a future changes.
+
+    Columns: own accelerators by demand, placement and quarter; rented ones by demand, offer and quarter; what a
+    commitment covers; unserved demand. Rows: room of each placement, of each offer and of all of them, coverage by
+    commitment and by use, and demand.
+    """
+
+    menu: Menu
+    own: list[tuple[str, P, int]]
+    rent: list[tuple[str, str, int]]
+    cover: list[tuple[str, int]]
+    left: list[tuple[str, int]]
+    energy_usd: npt.NDArray[np.float64]
+    rent_usd: npt.NDArray[np.float64]
+    cover_usd: npt.NDArray[np.float64]
+    left_usd: npt.NDArray[np.float64]
+    priced: npt.NDArray[np.bool_]
+    """Whether leaving a demand unserved has a price of its own."""
+    rows: list[Row]
+    matrix: csr_array
+    price: Mapping[tuple[str, int], float]
+    """Present cost of an accelerator rented on demand for a quarter."""
+    wanted: Mapping[tuple[str, int], float]
+    most: Mapping[str, int]
+    """Accelerators of an offer."""
+    flexible: Mapping[str, bool]
+    """Whether an offer may be used beyond its commitments."""
+
+    def solve(
+        self,
+        room: Mapping[tuple[P, int], float],
+        held: Mapping[tuple[str, int], float],
+        demand: float,
+        energy: float,
+        cloud: float,
+        bound: Mapping[tuple[str, int], float],
+    ) -> Served:
+        """Serve the demands at least cost; ``held`` are runs on rented accelerators, paid at the same prices."""
+        running = sum(self.price[key] * n for key, n in held.items()) * cloud
+        if not self.rows:
+            return Served({}, running, 0.0, {}, 0.0)
+        left_usd = np.where(self.priced, self.left_usd, max(cloud, 1.0) * self.left_usd)  # always the last resort
+        cost = np.concatenate([energy * self.energy_usd, cloud * self.rent_usd, -cloud * self.cover_usd, left_usd])
+        sides = np.array([self._side(row, room, held, demand, bound) for row in self.rows])
+        found = linprog(cost, A_ub=self.matrix, b_ub=sides, method="highs")  # type: ignore[call-overload]
+        if found.x is None:
+            msg = f"futures: {found.message}"
+            raise ValueError(msg)
+        n, m, k = len(self.own), len(self.rent), len(self.cover)
+        x = found.x
+        unmet: dict[str, float] = {}
+        for (d, _), value in zip(self.left, x[n + m + k :], strict=True):
+            unmet[d] = unmet.get(d, 0.0) + float(value)
+        usd = float((self.priced * self.left_usd) @ x[n + m + k :])
+        rented = cloud * float(self.rent_usd @ x[n : n + m] - self.cover_usd @ x[n + m : n + m + k])
+        serving = {key: float(v) for key, v in zip(self.own, x[:n], strict=True) if v > 0}
+        return Served(serving, running + rented, usd, unmet, float(x[n : n + m].sum()) * HOURS_PER_QUARTER)
+
+    def _side(
+        self, row: Row, room: Mapping[tuple[P, int], float], held: Mapping[tuple[str, int], float], demand: float,
+        bound: Mapping[tuple[str, int], float],
+    ) -> float:  # fmt: skip
+        kind, what, t = row
+        if kind == "room":
+            return room[what, t]
+        at = what[0], t
+        if kind == "demand":
+            return -demand * self.wanted[at]
+        if kind == "all":
+            return max((self.menu.cloud_max_accelerators or 0) - sum(n for (_, q), n in held.items() if q == t), 0.0)
+        if kind == "offer":
+            most = self.most[what[0]] if self.flexible[what[0]] else bound[at]
+            return max(most - held.get(at, 0.0), 0.0)
+        return bound[at] if kind == "bound" else held.get(at, 0.0)
+
+
+def recourse_of(menu: Menu, factor: Sequence[float]) -> Recourse:
+    """The LP of a menu; ``factor`` discounts each quarter."""
+    quarters = range(menu.quarters)
+    own = [
+        (d.id, p.key, t)
+        for d in menu.demands
+        for p in menu.placements
+        if (p.hall, p.system) in d.each
+        for t in quarters
+    ]
+    rent = [
+        (d.id, o.id, t) for d in menu.demands for o in menu.offers if ("cloud:" + o.id, o.accelerator) in d.each
+        for t in quarters
+    ]  # fmt: skip
+    cover = [(o.id, t) for o in menu.offers for t in quarters]
+    left = [(d.id, t) for d in menu.demands for t in quarters]
+    price = {o.id: o.usd_per_accelerator_hour for o in menu.offers}
+    cover_usd = np.array([HOURS_PER_QUARTER * price[o][t] * factor[t] for o, t in cover])
+    by_offer = dict(zip(cover, cover_usd, strict=True))
+    rows, matrix = _rows(menu, own, rent, cover, left)
+    return Recourse(
+        menu, own, rent, cover, left,
+        energy_usd=np.array([_energy_usd(menu, d, key, t) * factor[t] for d, key, t in own]),
+        rent_usd=np.array([by_offer[o, t] for _, o, t in rent]),
+        cover_usd=cover_usd,
+        left_usd=np.array([_unmet_usd(menu, d, t) * factor[t] for d, t in left]),
+        priced=np.array([d.unmet_usd is not None for d in menu.demands for _ in quarters], dtype=bool),
+        rows=rows, matrix=matrix, price=by_offer,
+        wanted={(d.id, t): d.wanted[t] for d in menu.demands for t in quarters},
+        most={o.id: o.max_accelerators for o in menu.offers},
+        flexible={o.id: o.on_demand for o in menu.offers},
+    )  # fmt: skip
+
+
+def _energy_usd(menu: Menu, demand: str, key: P, t: int) -> float:
+    """Energy that serving adds to a standing accelerator in a quarter."""
+    place = next(p for p in menu.placements if p.key == key)
+    load = next(d.load_frac for d in menu.demands if d.id == demand)
+    hall = menu.hall(place.hall)
+    kw = load * (place.research_kw - place.standing_kw) / place.accelerators
+    return kw * HOURS_PER_QUARTER * hall.cooling(place.cooling).pue * menu.site(hall.site).usd_per_kwh[t]
+
+
+def _unmet_usd(menu: Menu, demand: str, t: int) -> float:
+    """Price of a unit not served for a quarter."""
+    terms = next(d for d in menu.demands if d.id == demand)
+    if terms.unmet_usd is not None:
+        return terms.unmet_usd
+    rents = [
+        HOURS_PER_QUARTER * o.usd_per_accelerator_hour[t] / terms.each["cloud:" + o.id, o.accelerator]
+        for o in menu.offers
+        if ("cloud:" + o.id, o.accelerator) in terms.each
+    ]
+    return LAST_RESORT * max(rents) if rents and max(rents) > 0 else NO_RENT_USD
+
+
+def _rows(
+    menu: Menu, own: Sequence[tuple[str, P, int]], rent: Sequence[tuple[str, str, int]],
+    cover: Sequence[tuple[str, int]], left: Sequence[tuple[str, int]],
+) -> tuple[list[Row], csr_array]:  # fmt: skip
+    """Rows by kind and index, and their coefficients."""
+    position: dict[Row, int] = {}
+    entries: list[tuple[int, int, float]] = []
+
+    def put(kind: str, what: P | str, t: int, column: int, value: float) -> None:
+        key = what if isinstance(what, tuple) else (what, "", "")
+        entries.append((position.setdefault((kind, key, t), len(position)), column, value))
+
+    each = {d.id: d.each for d in menu.demands}
+    chips = {o.id: o.accelerator for o in menu.offers}
+    for i, (d, key, t) in enumerate(own):
+        put("room", key, t, i, 1.0)
+        put("demand", d, t, i, -each[d][key[0], key[2]])
+    for i, (d, o, t) in enumerate(rent, len(own)):
+        put("offer", o, t, i, 1.0)
+        put("use", o, t, i, -1.0)
+        put("demand", d, t, i, -each[d]["cloud:" + o, chips[o]])
+        if menu.cloud_max_accelerators is not None:
+            put("all", "", t, i, 1.0)
+    for i, (o, t) in enumerate(cover, len(own) + len(rent)):
+        put("bound", o, t, i, 1.0)
+        put("use", o, t, i, 1.0)
+    for i, (d, t) in enumerate(left, len(own) + len(rent) + len(cover)):
+        put("demand", d, t, i, -1.0)
+    shape = (len(position), len(own) + len(rent) + len(cover) + len(left))
+    rows, columns, values = zip(*entries, strict=True) if entries else ((), (), ())
+    return list(position), csr_array((values, (rows, columns)), shape=shape)

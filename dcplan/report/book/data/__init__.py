@@ -1,0 +1,1 @@
+"""Facts and formulas of a plan that its workbook is computed from."""

@@ -1,0 +1,1 @@
+"""Engines that run chains of tasks: serial, processes, Dask."""

@@ -1,0 +1,95 @@
+"""Dask distributed as the engine: workers of a cluster, or of a local one where no scheduler is named."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+from dcplan.errors import InputError, Place, Problem
+from dcplan.study.digest import code_digest
+from dcplan.study.engine.engines import CRASHED, DONE, ERROR, PATIENCE_S, Chain, Done, Line, Stop, Work, told
+
+CONNECT_S = 10
+POLL_S = 0.005
+
+
+class Dask:
+    """A Dask scheduler; what a lost worker did is done again elsewhere, and what it finished stays."""
+
+    def __init__(self, scheduler: str | None, jobs: int) -> None:
+        self.scheduler, self.jobs = scheduler, jobs
+
+    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
+        """Every task that ended, as it ends."""
+        dask: Any = importlib.import_module("distributed")  # an extra: loaded where it is asked for
+        cluster = None
+        if self.scheduler is None:
+            cluster = dask.LocalCluster(
+                n_workers=self.jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            )
+        client = _client(dask.Client, cluster or self.scheduler)
+        try:
+            _same_code(client)
+            lines: dict[str, Line] = {}
+            waiting = dask.as_completed(loop=client.loop)
+
+            def submit(line: Line) -> None:
+                future = client.submit(work, line.task, line.before, pure=False)
+                lines[future.key] = line
+                waiting.add(future)
+
+            for line in map(Line, chains):
+                if line.left:
+                    submit(line)
+            while lines and not stop():
+                ended = waiting.next_batch(block=False)
+                if not ended:
+                    time.sleep(POLL_S)
+                for future in ended:
+                    line = lines.pop(future.key)
+                    done = _outcome(future, line)
+                    if done is None:  # the scheduler is gone: what is left waits for the next run
+                        return
+                    if line.left and not stop():
+                        submit(line)
+                    yield done
+        finally:
+            client.close(timeout=PATIENCE_S)
+            if cluster is not None:
+                cluster.close(timeout=PATIENCE_S)
+
+
+def _client(make: Any, address: Any) -> Any:
+    try:
+        return make(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        cause = f"no Dask scheduler at {address}: {error}"
+        help_text = "start one with `dask scheduler`, or leave --scheduler out for a cluster of this machine"
+        raise InputError([Problem("DC050", cause, Place("--scheduler"), help=help_text)]) from error
+
+
+def _same_code(client: Any) -> None:
+    """Refuse workers that run another dcplan."""
+    other = sorted(worker for worker, digest in client.run(code_digest).items() if digest != code_digest())
+    if other:
+        cause = f"workers with another dcplan: {', '.join(other[:5])}"
+        raise InputError(
+            [Problem("DC050", cause, Place("--scheduler"), help="install the same version on all of them")]
+        )
+
+
+def _outcome(future: Any, line: Line) -> Done | None:
+    from distributed import KilledWorker
+
+    try:
+        value = future.result()
+    except CancelledError:
+        return None
+    except KilledWorker as error:
+        return line.ended(CRASHED, message=f"its workers died: {told(error)}")
+    except Exception as error:
+        return line.ended(ERROR, message=told(error))
+    return line.ended(DONE, value)

@@ -1,0 +1,1 @@
+"""The ``diff`` and ``test`` verbs: references, gates, stored plans."""

@@ -1,0 +1,104 @@
+"""References to answers: a scenario, a folder of them, a saved result, or any of these at a git revision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.report.saved import read_result
+from dcplan.result import Result
+from dcplan.scenario.load import find_file
+from dcplan.scenario.revisions import PREFIX, checked_out, split_revision, top_of
+from dcplan.study.regression.kept import scenario_files
+
+
+@dataclass(frozen=True)
+class Ref:
+    """What a reference names: scenario files by their name, or one saved result."""
+
+    text: str
+    files: dict[str, Path]
+    result: Result | None = None
+    root: Path | None = None
+    """Folder that stands for a revision."""
+
+    def shown(self, text: str) -> str:
+        """A place with the revision instead of the folder that stands for it."""
+        if self.root is None:
+            return text
+        revision = split_revision(self.text)[0]
+        return text.replace(f"{self.root}/", f"{PREFIX}{revision}:")
+
+    def told(self, error: InputError) -> InputError:
+        """The same problems with the revision in the place of its folder."""
+        return InputError([
+            replace(p, place=replace(p.place, path=self.shown(p.place.path)) if p.place else None)
+            for p in error.problems
+        ])  # fmt: skip
+
+
+def resolved(text: str, beside: str, store: Path) -> Ref:
+    """What a reference names.
+
+    Parameters
+    ----------
+    text : str
+        A file, a folder, a result, ``git:REV`` or ``git:REV:path``.
+    beside : str
+        The other reference: its path is looked for where a revision names none.
+    store : Path
+        Where folders of revisions are kept.
+
+    Raises
+    ------
+    InputError
+        DC006 when there is nothing of that name.
+    """
+    if not text.startswith(PREFIX):
+        path = Path(text)
+        if path.suffix == ".json" and path.is_file():
+            return Ref(text, {}, read_result(path))
+        return Ref(text, _files(path if path.exists() else find_file(text), text))
+    revision, inside = split_revision(text)
+    named = bool(inside)
+    root = checked_out(revision, _folder_of(beside), store)
+    if not inside:
+        other = split_revision(beside)[1] if beside.startswith(PREFIX) else ""
+        if not other and not beside.startswith(PREFIX):
+            full = Path(beside).resolve()
+            top = top_of(_folder_of(beside)).resolve()
+            other = str(full.relative_to(top)) if full.is_relative_to(top) else ""
+        if not other and not beside.startswith(PREFIX):
+            cause = f"{text} names no file, and {beside} is none of this repository"
+            raise InputError([Problem("DC006", cause, Place(text), help=f"{text}:scenarios/a.yaml")])
+        inside = other
+    target = (root / inside).resolve()
+    if not target.is_relative_to(root.resolve()):
+        raise InputError([Problem("DC008", f"{inside} leaves the revision", Place(text))])
+    if target.suffix == ".json" and target.is_file():
+        return Ref(text, {}, read_result(target), root)
+    if not target.exists() and named:
+        raise InputError(
+            [Problem("DC006", f"{revision} has no {inside}", Place(text), help=f"git ls-tree -r {revision}")]
+        )
+    if not target.exists():  # the path of what is compared with it, which is then new
+        return Ref(text, {}, None, root)
+    return Ref(text, _files(target, text), None, root)
+
+
+def _folder_of(beside: str) -> Path:
+    path = Path(beside)
+    if beside.startswith(PREFIX) or not path.exists():
+        return Path.cwd()
+    return path if path.is_dir() else path.parent
+
+
+def _files(path: Path, text: str) -> dict[str, Path]:
+    if path.is_file():
+        return {path.name: path}
+    found = {str(p.relative_to(path)): p for p in scenario_files(path)}
+    if not found:
+        cause = "no scenario in this folder: a file whose first key is `dcplan: 1`"
+        raise InputError([Problem("DC006", cause, Place(text), did_you_mean(path.name, ["scenarios"]))])
+    return found

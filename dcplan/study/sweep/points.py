@@ -1,0 +1,158 @@
+"""Points of a sweep: the product of its axes, its rows side by side, or samples; and the order in which they follow."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Any, Literal
+
+from dcplan.economics import sampling
+from dcplan.economics.risk import triangular_quantile
+from dcplan.economics.sampling import unit_points
+from dcplan.errors import InputError, Place, Problem
+from dcplan.scenario.axes import Axis
+from dcplan.study.bounds import AsIs
+
+Method = Literal["lhs", "sobol"]
+METHODS: dict[Method, sampling.Method] = {"lhs": "latin-hypercube", "sobol": "sobol"}
+MOST_POINTS = 100_000
+CHAIN = 8
+"""Most points that follow one another, each starting from the plan of the one before."""
+LINES = 16
+"""Lines that a small sweep is cut into, so that processes and shards have work."""
+Values = tuple[Any, ...]
+
+
+def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
+    """Every combination, the last axis fastest; or the axes side by side.
+
+    Raises
+    ------
+    InputError
+        DC051 when a distribution has no samples, lists to be paired differ in length, or there are too many points.
+
+    Examples
+    --------
+    >>> grid([Axis("a", (1, 2)), Axis("b", (3, 4))], paired=False)
+    [(1, 3), (1, 4), (2, 3), (2, 4)]
+    >>> grid([Axis("a", (1, 2)), Axis("b", (3, 4))], paired=True)
+    [(1, 3), (2, 4)]
+    """
+    drawn = [a.key for a in axes if a.drawn]
+    if drawn:
+        raise _wrong(f"{', '.join(drawn)}: a distribution needs --sample N", "--sample 64 --seed 1")
+    lengths = [len(a.values) for a in axes]
+    if paired and len(set(lengths)) > 1:
+        texts = ", ".join(f"{a.key} has {n}" for a, n in zip(axes, lengths, strict=True))
+        raise _wrong(f"--zip needs as many values on every axis: {texts}", "")
+    if not paired and math.prod(lengths) > MOST_POINTS:
+        raise _wrong(f"{math.prod(lengths):,} points: {MOST_POINTS:,} at most", "widen a step, or draw --sample N")
+    lists = [a.values for a in axes]
+    return list(zip(*lists, strict=True)) if paired else list(itertools.product(*lists))
+
+
+def sampled(axes: Sequence[Axis], count: int, seed: int, method: Method) -> list[Values]:
+    """Points that fill the space of the axes evenly; the same seed gives the same points.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        Distributions by their quantiles, lists with equal shares.
+    count : int
+        From 1 to 100,000; a power of two is best for "sobol".
+    seed : int
+        Of the scrambling.
+    method : {"lhs", "sobol"}
+        Latin hypercube: every axis is stratified in ``count`` parts; Sobol' sequence, scrambled.
+
+    Raises
+    ------
+    InputError
+        DC051 when the count is out of range.
+    """
+    if not 1 <= count <= MOST_POINTS:
+        raise _wrong(f"--sample {count}: from 1 to {MOST_POINTS:,}", "")
+    unit = unit_points(len(axes), count, seed, METHODS[method])
+    inside = unit.clip(1e-9, 1.0 - 1e-9)  # no quantile of a normal distribution is infinite
+    return [tuple(quantile(a, float(u)) for a, u in zip(axes, row, strict=True)) for row in inside]
+
+
+def quantile(axis: Axis, share: float) -> Any:
+    """The value below which a share of a distribution lies; of a list, the one that this share falls on.
+
+    Examples
+    --------
+    >>> quantile(Axis("x", (1, 2, 3)), 0.5), quantile(Axis("x", kind="uniform", numbers=(2.0, 4.0)), 0.25)
+    (2, 2.5)
+    """
+    if not axis.drawn:
+        return axis.values[min(int(share * len(axis.values)), len(axis.values) - 1)]
+    a, b = axis.numbers[0], axis.numbers[1]
+    if axis.kind == "triangular":
+        return float(triangular_quantile(share, a, b, axis.numbers[2]))
+    if axis.kind == "uniform":
+        return a + share * (b - a)
+    if axis.kind == "normal":
+        return NormalDist(a, b).inv_cdf(share)
+    return a * math.exp(b * NormalDist().inv_cdf(share))  # log-normal
+
+
+def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> list[list[int]]:
+    """Indices of points in runs of neighbours, whatever engine solves them.
+
+    A product is walked back and forth, so that one axis changes at a time; other points go by their values.
+
+    Examples
+    --------
+    >>> chains([Axis("a", (1, 2)), Axis("b", (3, 4))], [(1, 3), (1, 4), (2, 3), (2, 4)], product=True)
+    [[0], [1], [3], [2]]
+    """
+    if product:
+        order = _snake([len(a.values) for a in axes])
+    else:
+        order = sorted(range(len(points)), key=lambda i: ([_rank(v) for v in points[i]], i))
+    return _cut(order)
+
+
+def _cut(order: list[int]) -> list[list[int]]:
+    """Lines of as many points as the number of points asks for."""
+    size = min(max(math.ceil(len(order) / LINES), 1), CHAIN)
+    return [order[i : i + size] for i in range(0, len(order), size)]
+
+
+def in_turn(count: int) -> list[list[int]]:
+    """Chains of points in the order in which they stand."""
+    return _cut(list(range(count)))
+
+
+def _rank(value: Any) -> tuple[int, float, str]:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (0, float(value), "") if number else (1, 0.0, json.dumps(value, sort_keys=True, default=str))
+
+
+def _snake(lengths: Sequence[int]) -> list[int]:
+    """Indices of a product, its last axis running up and down in turn.
+
+    Examples
+    --------
+    >>> _snake([2, 3])
+    [0, 1, 2, 5, 4, 3]
+    """
+    if not lengths:
+        return [0]
+    inner = _snake(lengths[1:])
+    size = len(inner)
+    return [i * size + j for i in range(lengths[0]) for j in (inner if i % 2 == 0 else inner[::-1])]
+
+
+def set_texts(axes: Sequence[Axis], values: Values) -> tuple[str, ...]:
+    """The ``--set`` of each axis that a point moves."""
+    pairs = zip(axes, values, strict=True)
+    return tuple(f"{a.key}={json.dumps(v)}" for a, v in pairs if not isinstance(v, AsIs))
+
+
+def _wrong(cause: str, help_text: str) -> InputError:
+    return InputError([Problem("DC051", cause, Place("sweep"), help=help_text)])

@@ -1,0 +1,84 @@
+"""The lightest recompute mode that fits memory: what a table of runs means where it leaves the mode out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.llm.device_terms import StackTerms, lean
+from dcplan.llm.operations import Setup
+from dcplan.llm.tables import RECOMPUTE, Array, RecipeTable
+from dcplan.training.memory import memory
+
+GIB = 2.0**30
+FIT_FRAC = 1.05
+"""A run that ran did fit: the memory model's own error is allowed for."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Layout and recipe with recompute, offload and state widths filled in; ``fits`` is false where none did."""
+
+    setup: Setup
+    fits: npt.NDArray[np.bool_]
+
+
+def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen:
+    """Fill in the recompute mode where ``given`` is negative.
+
+    Tried in this order: the stack's modes short of full, then with lean gradients and optimizer states, then with
+    activations in host memory where stack and host link allow it, then full recompute.
+
+    Parameters
+    ----------
+    setup : Setup
+        The runs; the layout's own recompute and offload are not used.
+    stacks : sequence of StackTerms
+        Stack of each run.
+    given : array
+        Index in ``RECOMPUTE``, or negative where the run does not say.
+    """
+    limit = setup.device.hbm_gb * GIB * FIT_FRAC
+    thin = lean(setup.recipe, stacks)
+    blank = given < 0
+    size = len(stacks)
+    mode, off, slim = np.where(blank, -1.0, given), np.zeros(size), np.zeros(size)
+    allowed = {name: np.array([name in s.recompute for s in stacks]) for name in RECOMPUTE}
+    fast_host = np.array([s.offloads for s in stacks]) & (setup.device.host_bytes_per_s >= FAST_HOST)
+    for name, share, narrow in ORDER:
+        level = RECOMPUTE.index(name)
+        layout = replace(setup.layout, recompute=np.full(size, float(level)), offload=np.full(size, share))
+        recipe = thin if narrow else setup.recipe
+        fits = memory(replace(setup, recipe=recipe, layout=layout)).total <= limit
+        fits = fits & allowed[name] & (fast_host | (share <= 0.0))
+        new = blank & (mode < 0) & fits
+        mode = np.where(new, float(level), mode)
+        off = np.where(new, share, off)
+        slim = np.where(new & narrow, 1.0, slim)
+    layout = replace(setup.layout, recompute=np.where(mode < 0, 2.0, mode), offload=off)
+    recipe = _mixed(setup.recipe, thin, slim)
+    return Chosen(replace(setup, recipe=recipe, layout=layout), mode >= 0)
+
+
+ORDER = (
+    ("none", 0.0, False),
+    ("selective", 0.0, False),
+    ("none", 0.0, True),
+    ("selective", 0.0, True),
+    ("selective", 0.5, True),
+    ("selective", 1.0, True),
+    ("full", 0.0, True),
+)
+FAST_HOST = 200e9
+"""Offload of activations pays over NVLink-C2C, not over PCIe. [byte/s]"""
+
+
+def _mixed(plain: RecipeTable, thin: RecipeTable, slim: Array) -> RecipeTable:
+    return replace(
+        plain,
+        grad_bytes=np.where(slim > 0, thin.grad_bytes, plain.grad_bytes),
+        optimizer_bytes=np.where(slim > 0, thin.optimizer_bytes, plain.optimizer_bytes),
+    )
