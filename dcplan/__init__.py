@@ -1,6 +1,7 @@
 """dcplan: plan AI data centers: what to buy, where and when, how long training takes, own or rent.
 
-``import dcplan; dcplan.plan("x.yaml")`` answers like the command line; heavy imports wait for the first call.
+``import dcplan; dcplan.plan("x.yaml")`` answers like the command line; heavy imports wait for the
+first call.
 """
 
 from __future__ import annotations

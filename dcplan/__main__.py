@@ -12,9 +12,13 @@ from typing import TextIO
 
 def main() -> None:
     """Run the command line and map what happens to an exit code."""
-    gc.set_threshold(200_000, 20, 20)  # catalogs and models are many small objects that live to the end
+    gc.set_threshold(
+        200_000, 20, 20
+    )  # catalogs and models are many small objects that live to the end
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller (2>&-): write to nowhere rather than fail
+        if (
+            getattr(sys, name) is None
+        ):  # closed by the caller (2>&-): write to nowhere rather than fail
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal shows what it can
@@ -23,7 +27,9 @@ def main() -> None:
 
 
 def run() -> int:
-    """Exit code of one call: 2 for wrong input, 70 for a bug, 130 for Ctrl-C; a closed pipe is no error."""
+    """Exit code of one call: 2 for wrong input, 70 for a bug, 130 for Ctrl-C; a closed pipe is no
+    error.
+    """
     from dcplan.cli.app import app
     from dcplan.errors import EXIT_INTERRUPTED, InputError
 
@@ -52,14 +58,20 @@ def run() -> int:
 def _harmless(text: str) -> str:
     """Text whose lines are no commands of a CI runner, whatever a file calls itself."""
     lines = text.replace("##[", "# #[").split("\n")
-    return "\n".join(line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines)
+    return "\n".join(
+        line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines
+    )
 
 
 def _other(error: Exception) -> int:
     """Tell apart a file that cannot be written, the request's fault, and everything else, ours."""
     from dcplan.errors import EXIT_INPUT
 
-    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO):
+    if (
+        isinstance(error, OSError)
+        and error.filename is None
+        and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO)
+    ):
         _silence(sys.stdout)
         sys.stderr.write(f"error[DC006]: cannot write to stdout: {error.strerror}\n")
         return EXIT_INPUT
@@ -78,7 +90,9 @@ def _bug(error: Exception) -> int:
         traceback.print_exception(error)
     else:
         sys.stderr.write(f"this is a bug in dcplan: {type(error).__name__}: {error}\n")
-        sys.stderr.write("run again with --debug for the traceback, and report it with `dcplan doctor`\n")
+        sys.stderr.write(
+            "run again with --debug for the traceback, and report it with `dcplan doctor`\n"
+        )
     return EXIT_BUG
 
 

@@ -100,7 +100,9 @@ class Place:
 
     def __str__(self) -> str:
         """Return ``file:line:col``, without what is not known."""
-        path = "".join(c if c.isprintable() else "?" for c in self.path)  # a name may hold a line end
+        path = "".join(
+            c if c.isprintable() else "?" for c in self.path
+        )  # a name may hold a line end
         return ":".join((path, *(str(n) for n in (self.line, self.column) if self.line and n)))
 
 
@@ -183,8 +185,8 @@ PARTS = re.compile(r"[-_./]")
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``did you mean "x"?`` for the nearest known word, or an empty string.
 
-    A word that is a whole part of known ones, such as an accelerator's in the names of its systems, brings the
-    shortest of those.
+    A word that is a whole part of known ones, such as an accelerator's in the names of its systems,
+    brings the shortest of those.
 
     Examples
     --------
@@ -204,4 +206,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if not near:
         near = [k for k in known if len(word) >= 3 and (word in k or k in word)][:1]
     words = [f'"{k}"' for k in near]
-    return f"did you mean {' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}?" if words else ""
+    return (
+        f"did you mean {' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}?"
+        if words
+        else ""
+    )

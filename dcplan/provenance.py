@@ -39,7 +39,9 @@ def check_date(text: str) -> str:
     """Accept ``2026``, ``2026-09``, ``2026-Q3`` or ``2026-09-14``; refuse anything else."""
     if not _DATE.fullmatch(text) or not _exists(text):
         code = "as_of"
-        raise PydanticCustomError(code, "expected a date such as 2026-09-14, 2026-09, 2026-Q3 or 2026")
+        raise PydanticCustomError(
+            code, "expected a date such as 2026-09-14, 2026-09, 2026-Q3 or 2026"
+        )
     return text
 
 
@@ -64,7 +66,9 @@ def first_day(as_of: str) -> str:
     year, _, rest = as_of.partition("-")
     if rest.startswith("Q"):
         return f"{year}-{3 * int(rest[1:]) - 2:02d}-01"
-    return "-".join((year, *([rest] if rest else ["01"]), *(["01"] if rest.count("-") == 0 else [])))
+    return "-".join(
+        (year, *([rest] if rest else ["01"]), *(["01"] if rest.count("-") == 0 else []))
+    )
 
 
 AsOf = Annotated[
@@ -84,7 +88,8 @@ def _only_numbers(data: Any) -> Any:
 
 
 LARGEST = 1e18
-"""Training runs count 1e14 tokens; anything far beyond is a slip, and breaks the solver's arithmetic."""
+"""Training runs count 1e14 tokens; anything far beyond is a slip, and breaks the solver's
+arithmetic."""
 Number = Annotated[float, BeforeValidator(_only_numbers)]
 """A float that text and true/false are not taken for."""
 
@@ -92,7 +97,8 @@ Number = Annotated[float, BeforeValidator(_only_numbers)]
 class Quantity(BaseModel):
     """A number in a catalog or a scenario: bare, or with bounds and source.
 
-    ``7`` and ``{value: 7, low: 6, high: 9, source: "supplier offer", as_of: 2026-10-02}`` are both accepted.
+    ``7`` and ``{value: 7, low: 6, high: 9, source: "supplier offer", as_of: 2026-10-02}`` are both
+    accepted.
 
     Examples
     --------
@@ -117,7 +123,9 @@ class Quantity(BaseModel):
     def _from_number(cls, data: Any) -> Any:
         if isinstance(data, bool) or not isinstance(data, (int, float, dict, Quantity)):
             code = "quantity"
-            raise PydanticCustomError(code, "expected a number, or {value, low, high, source, as_of, note}")
+            raise PydanticCustomError(
+                code, "expected a number, or {value, low, high, source, as_of, note}"
+            )
         return {"value": data} if isinstance(data, (int, float)) else data
 
     @model_validator(mode="after")
@@ -133,13 +141,17 @@ class Quantity(BaseModel):
         return self
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
         """Allow the bare number in the published JSON Schema too."""
         resolved = handler.resolve_ref_schema(handler(schema))
         resolved.get("properties", {}).pop("at", None)
         resolved.get("properties", {})["currency"] = {
-            "type": "string", "pattern": "^[A-Z]{3}$", "description": "of money in a scenario, with its rate in fx",
-        }  # fmt: skip
+            "type": "string",
+            "pattern": "^[A-Z]{3}$",
+            "description": "of money in a scenario, with its rate in fx",
+        }
         return {"anyOf": [{"type": "number"}, resolved]}
 
     @property
@@ -171,7 +183,9 @@ def _check(test: Callable[[float], bool], words: str) -> AfterValidator:
         for number in (quantity.value, *quantity.bounds):
             if not test(number):
                 code = "quantity_range"
-                raise PydanticCustomError(code, "{words}, got {number}", {"words": words, "number": number})
+                raise PydanticCustomError(
+                    code, "{words}, got {number}", {"words": words, "number": number}
+                )
         return quantity
 
     return AfterValidator(check)
@@ -180,11 +194,21 @@ def _check(test: Callable[[float], bool], words: str) -> AfterValidator:
 Positive = Annotated[Quantity, _check(lambda x: x > 0, "must be above 0")]
 NonNegative = Annotated[Quantity, _check(lambda x: x >= 0, "must not be negative")]
 Years = Annotated[Quantity, _check(lambda x: 0 < x <= 100, "must be above 0 and at most 100 years")]
-Megawatts = Annotated[Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 MW")]
-Seconds = Annotated[Quantity, _check(lambda x: 0.001 <= x <= 1e7, "must be between 0.001 and 10,000,000 s")]
-YearHours = Annotated[Quantity, _check(lambda x: 0 < x <= 8_766, "must be above 0 and at most 8,766 h, a year")]
-Hours = Annotated[Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 h")]
-NodeStops = Annotated[Quantity, _check(lambda x: 1e-6 <= x <= 10_000, "must be between 0.000001 and 10,000")]
+Megawatts = Annotated[
+    Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 MW")
+]
+Seconds = Annotated[
+    Quantity, _check(lambda x: 0.001 <= x <= 1e7, "must be between 0.001 and 10,000,000 s")
+]
+YearHours = Annotated[
+    Quantity, _check(lambda x: 0 < x <= 8_766, "must be above 0 and at most 8,766 h, a year")
+]
+Hours = Annotated[
+    Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 h")
+]
+NodeStops = Annotated[
+    Quantity, _check(lambda x: 1e-6 <= x <= 10_000, "must be between 0.000001 and 10,000")
+]
 Slowdown = Annotated[Quantity, _check(lambda x: 0.2 <= x <= 5, "must be between 0.2 and 5")]
 Ratio = Annotated[Quantity, _check(lambda x: 0.1 <= x <= 1000, "must be between 0.1 and 1000")]
 AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
@@ -199,7 +223,9 @@ class _OneOrMany:
     """JSON Schema of a list that may also be written as its only element."""
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
         many = handler(schema)
         return {"anyOf": [many["items"], many]}
 
@@ -217,7 +243,8 @@ def sealed(
     locate: Callable[[Path], str | None] = lambda _: None,
     path: Path = (),
 ) -> Any:
-    """Return a copy of a validated model in which every quantity knows its status, source and place.
+    """Return a copy of a validated model in which every quantity knows its status, source and
+    place.
 
     What a quantity says of itself wins over the arguments; a source that begins with
     ``estimate`` makes the status ``estimate``.
@@ -239,13 +266,17 @@ def sealed(
         if told is not None:  # a part with a source of its own, such as one dated price of an offer
             source, as_of = str(told), getattr(node, "as_of", None) or getattr(told, "as_of", None)
         changed = {
-            name: sealed(value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, name))
+            name: sealed(
+                value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, name)
+            )
             for name, value in node
         }
         return node.model_copy(update=changed)
     if isinstance(node, dict):
         return {
-            key: sealed(value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, key))
+            key: sealed(
+                value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, key)
+            )
             for key, value in node.items()
         }
     if isinstance(node, list | tuple):

@@ -1,4 +1,6 @@
-"""The one shape of every answer (``dcplan.result/1``): metrics, tables, inputs, expectations, warnings."""
+"""The one shape of every answer (``dcplan.result/1``): metrics, tables, inputs, expectations,
+warnings.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ class Table:
         """Columns with unit and type, rows as lists."""
         return {
             "columns": [
-                {"name": name, "unit": unit_of(name), "type": self._type(i)} for i, name in enumerate(self.columns)
+                {"name": name, "unit": unit_of(name), "type": self._type(i)}
+                for i, name in enumerate(self.columns)
             ],
             "rows": [[_plain(cell) for cell in row] for row in self.rows],
         }
@@ -113,7 +116,9 @@ class Result:
             "headline": self.headline,
             "scenario": dict(self.scenario),
             "solver": {k: _plain(v) for k, v in self.solver.items()},
-            "metrics": {k: {n: _plain(v) for n, v in asdict(m).items()} for k, m in self.metrics.items()},
+            "metrics": {
+                k: {n: _plain(v) for n, v in asdict(m).items()} for k, m in self.metrics.items()
+            },
             "tables": {name: table.as_dict() for name, table in self.tables.items()},
             "inputs": [dict(row) for row in self.inputs],
             "expectations": self.expectations,
@@ -123,7 +128,12 @@ class Result:
 
     def to_json(self) -> str:
         """JSON text: sorted keys, no NaN, ends with a newline."""
-        return json.dumps(self.as_dict(), sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+        return (
+            json.dumps(
+                self.as_dict(), sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False
+            )
+            + "\n"
+        )
 
 
 def _plain(value: Any) -> Any:
@@ -151,9 +161,14 @@ def from_dict(data: Mapping[str, Any]) -> Result:
         headline=str(data.get("headline", "")),
         scenario=dict(data.get("scenario", {})),
         solver=dict(data.get("solver", {})),
-        metrics={k: Metric(**{n: v for n, v in m.items() if n in fields}) for k, m in data["metrics"].items()},
+        metrics={
+            k: Metric(**{n: v for n, v in m.items() if n in fields})
+            for k, m in data["metrics"].items()
+        },
         tables={
-            name: Table(tuple(c["name"] for c in t["columns"]), tuple(tuple(row) for row in t["rows"]))
+            name: Table(
+                tuple(c["name"] for c in t["columns"]), tuple(tuple(row) for row in t["rows"])
+            )
             for name, t in data["tables"].items()
         },
         inputs=list(data.get("inputs", [])),

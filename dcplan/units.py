@@ -21,7 +21,8 @@ KG_PER_TONNE = 1_000.0
 TB_PER_PB = 1_000.0
 TFLOPS_PER_PFLOPS = 1_000.0
 HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
-"""730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour."""
+"""730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour.
+"""
 HOURS_PER_YEAR = DAYS_PER_YEAR * HOURS_PER_DAY
 USD_PER_MUSD = 1_000_000.0
 
@@ -78,7 +79,8 @@ SUFFIXES: dict[str, str] = {
 
 @functools.cache
 def unit_of(name: str) -> str:
-    """Unit of a numeric name, or of the last name of a dotted key, by its longest known suffix; empty if dimensionless.
+    """Unit of a numeric name, or of the last name of a dotted key, by its longest known suffix;
+    empty if dimensionless.
 
     Examples
     --------

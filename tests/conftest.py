@@ -49,8 +49,14 @@ def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str, str
         expected = path.read_bytes().decode("utf-8")
         if text != expected:
             diff = difflib.unified_diff(
-                expected.splitlines(keepends=True), text.splitlines(keepends=True), f"golden/{name}", "now"
+                expected.splitlines(keepends=True),
+                text.splitlines(keepends=True),
+                f"golden/{name}",
+                "now",
             )
-            pytest.fail("the text differs from its golden one (--update-golden rewrites it):\n" + "".join(diff))
+            pytest.fail(
+                "the text differs from its golden one (--update-golden rewrites it):\n"
+                + "".join(diff)
+            )
 
     return check

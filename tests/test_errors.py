@@ -13,7 +13,8 @@ from dcplan.errors import AuditError, InputError, Place, Problem, did_you_mean
 
 
 def test_exit_codes_are_those_of_the_published_table() -> None:
-    # DESIGN section 2, CLI: 0 done, 1 "no", 2 input, 3 infeasible, 4 incomplete, 70 bug, 130 interrupted
+    # DESIGN section 2, CLI: 0 done, 1 "no", 2 input, 3 infeasible, 4 incomplete, 70 bug, 130
+    # interrupted
     codes = (
         errors.EXIT_OK,
         errors.EXIT_NO,
@@ -48,7 +49,12 @@ def test_place_without_line_shows_only_the_file() -> None:
 
 def test_places_sort_by_file_then_line_then_column() -> None:
     places = [Place("b", 1, 1), Place("a", 10, 1), Place("a", 2, 9), Place("a", 2, 3)]
-    assert sorted(places) == [Place("a", 2, 3), Place("a", 2, 9), Place("a", 10, 1), Place("b", 1, 1)]
+    assert sorted(places) == [
+        Place("a", 2, 3),
+        Place("a", 2, 9),
+        Place("a", 10, 1),
+        Place("b", 1, 1),
+    ]
 
 
 def test_problem_text_shows_line_caret_hint_and_help() -> None:
@@ -90,7 +96,11 @@ def test_input_error_carries_and_prints_every_problem_in_order() -> None:
     ("word", "known", "expected"),
     [
         ("utilty_mw", ["utility_mw", "halls"], 'did you mean "utility_mw"?'),
-        ("h200", ["dgx-h200", "dgx-b200"], 'did you mean "dgx-h200"?'),  # a part of the name is enough
+        (
+            "h200",
+            ["dgx-h200", "dgx-b200"],
+            'did you mean "dgx-h200"?',
+        ),  # a part of the name is enough
         (
             "mi355x",  # an accelerator where its systems are meant, not the next accelerator's
             ["mi325x-8", "mi355x-96-dlc", "mi355x-8-air", "mi355x-128-dlc"],

@@ -1,4 +1,5 @@
-"""The wheel carries its catalogs and scenarios: installed in an empty environment, it plans from any folder."""
+"""The wheel carries its catalogs and scenarios: installed in an empty environment, it plans from
+any folder."""
 
 from __future__ import annotations
 
@@ -16,9 +17,17 @@ pytestmark = pytest.mark.slow
 
 def call(*command: str | Path, cwd: Path) -> str:
     """Run a command outside this project's environment; its whole output is shown when it fails."""
-    clean = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}}
+    clean = {
+        k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}
+    }
     done = subprocess.run(
-        [str(c) for c in command], cwd=cwd, env=clean, capture_output=True, text=True, timeout=600, check=False
+        [str(c) for c in command],
+        cwd=cwd,
+        env=clean,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -28,7 +37,17 @@ def call(*command: str | Path, cwd: Path) -> str:
 def wheel(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout, built without network."""
     folder = tmp_path_factory.mktemp("wheel")
-    call(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, repo, cwd=folder)
+    call(
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        folder,
+        repo,
+        cwd=folder,
+    )
     (built,) = folder.glob("dcplan-*.whl")
     return built
 
@@ -36,7 +55,9 @@ def wheel(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_code_and_all_data(wheel: Path, repo: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     expected = {
-        f"dcplan/_data/{p.relative_to(repo)}" for k in ("catalogs", "scenarios") for p in (repo / k).rglob("*.*")
+        f"dcplan/_data/{p.relative_to(repo)}"
+        for k in ("catalogs", "scenarios")
+        for p in (repo / k).rglob("*.*")
     }
     expected |= {str(p.relative_to(repo)) for p in (repo / "dcplan").rglob("*.py")}
     assert len(expected) > 100

@@ -33,9 +33,22 @@ def test_a_bare_number_and_a_mapping_are_the_same_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [True, "7", None, [1], {"value": 5, "low": 6}, {"value": 5, "high": 4}, {"value": float("nan")},
-            float("inf"), {"value": 1, "lo": 0}, {"low": 1}, {"value": True}, {"value": "7"}],
-)  # fmt: skip
+    "bad",
+    [
+        True,
+        "7",
+        None,
+        [1],
+        {"value": 5, "low": 6},
+        {"value": 5, "high": 4},
+        {"value": float("nan")},
+        float("inf"),
+        {"value": 1, "lo": 0},
+        {"low": 1},
+        {"value": True},
+        {"value": "7"},
+    ],
+)
 def test_what_is_not_a_quantity_is_refused(bad: object) -> None:
     with pytest.raises(ValidationError):
         Quantity.model_validate(bad)
@@ -77,7 +90,19 @@ def test_dates_may_be_coarse(good: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["26", "2026-Q5", "2026-9", "14.09.2026", "", True, "2026-13", "2026-09-31", "2026-00-01", "2026\n"]
+    "bad",
+    [
+        "26",
+        "2026-Q5",
+        "2026-9",
+        "14.09.2026",
+        "",
+        True,
+        "2026-13",
+        "2026-09-31",
+        "2026-00-01",
+        "2026\n",
+    ],
 )
 def test_what_is_no_date_is_refused(bad: object) -> None:
     with pytest.raises(ValidationError):
@@ -85,7 +110,9 @@ def test_what_is_no_date_is_refused(bad: object) -> None:
 
 
 def test_times_scales_bounds_and_names_its_origin() -> None:
-    chip = Quantity(value=10, low=8, high=15, source="list", as_of="2026", status=Status.CATALOG, at="c:1:1")
+    chip = Quantity(
+        value=10, low=8, high=15, source="list", as_of="2026", status=Status.CATALOG, at="c:1:1"
+    )
     # x 2: 20 between 16 and 30
     system = chip.times(2, "two chips", derived_from=("accelerators.x",))
     assert (system.value, system.bounds) == (20, (16, 30))
@@ -108,7 +135,9 @@ def test_what_comes_from_an_estimate_stays_an_estimate() -> None:
     st.floats(0, 1e6),
     st.floats(-100, 100).filter(lambda x: abs(x) > 1e-6),
 )
-def test_scaling_and_scaling_back_is_the_same(value: float, down: float, up: float, factor: float) -> None:
+def test_scaling_and_scaling_back_is_the_same(
+    value: float, down: float, up: float, factor: float
+) -> None:
     before = Quantity(value=value, low=value - down, high=value + up)
     after = before.times(factor, "there").times(1 / factor, "and back")
     assert after.value == pytest.approx(before.value, rel=1e-9, abs=1e-6)
@@ -117,9 +146,18 @@ def test_scaling_and_scaling_back_is_the_same(value: float, down: float, up: flo
 
 def test_sealed_gives_status_source_date_and_place_everywhere() -> None:
     thing = Thing.model_validate({"price_usd": 5, "parts": [1, 2], "named": {"a": 3}, "label": "x"})
-    done = sealed(thing, status=Status.CATALOG, source="S", as_of="2026", locate=lambda p: ".".join(map(str, p)))
-    assert [(q.status, q.source, q.as_of, q.at) for q in (done.price_usd, *done.parts, done.named["a"])] == [
-        (Status.CATALOG, "S", "2026", place) for place in ("price_usd", "parts.0", "parts.1", "named.a")
+    done = sealed(
+        thing,
+        status=Status.CATALOG,
+        source="S",
+        as_of="2026",
+        locate=lambda p: ".".join(map(str, p)),
+    )
+    assert [
+        (q.status, q.source, q.as_of, q.at) for q in (done.price_usd, *done.parts, done.named["a"])
+    ] == [
+        (Status.CATALOG, "S", "2026", place)
+        for place in ("price_usd", "parts.0", "parts.1", "named.a")
     ]
     assert done.label == "x"
     assert thing.price_usd.source is None  # the original is untouched
@@ -128,9 +166,12 @@ def test_sealed_gives_status_source_date_and_place_everywhere() -> None:
 def test_what_a_quantity_says_of_itself_wins() -> None:
     own = {"value": 5, "source": "quote", "as_of": "2025", "status": "derived", "at": "mine:1:1"}
     done = sealed(
-        Thing.model_validate({"price_usd": own}), status=Status.CATALOG, source="S", as_of="2026",
+        Thing.model_validate({"price_usd": own}),
+        status=Status.CATALOG,
+        source="S",
+        as_of="2026",
         locate=lambda _: "elsewhere",
-    )  # fmt: skip
+    )
     q = done.price_usd
     assert (q.source, q.as_of, q.status, q.at) == ("quote", "2025", Status.DERIVED, "mine:1:1")
 

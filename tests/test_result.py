@@ -41,9 +41,18 @@ def test_the_document_has_the_published_fields() -> None:
     # DESIGN section 2, Result JSON
     data = json.loads(a_result().to_json())
     published = {
-        "schema", "dcplan_version", "status", "exit_code", "scenario", "solver", "metrics", "tables", "inputs",
-        "expectations", "warnings",
-    }  # fmt: skip
+        "schema",
+        "dcplan_version",
+        "status",
+        "exit_code",
+        "scenario",
+        "solver",
+        "metrics",
+        "tables",
+        "inputs",
+        "expectations",
+        "warnings",
+    }
     assert published <= set(data)
     assert data["schema"] == SCHEMA == "dcplan.result/1"
     assert set(data["metrics"]["cost.npv_usd"]) == {"value", "low", "high", "unit", "label"}
@@ -114,7 +123,9 @@ CELLS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_s
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=5), st.floats())
 def test_any_table_survives_writing_and_reading(rows: list, value: float) -> None:
-    before = Result("x", "ok", 0, "", metrics={"m": Metric(value)}, tables={"t": Table(("a", "b"), tuple(rows))})
+    before = Result(
+        "x", "ok", 0, "", metrics={"m": Metric(value)}, tables={"t": Table(("a", "b"), tuple(rows))}
+    )
     text = before.to_json()
     after = from_dict(json.loads(text))
     assert after.to_json() == text

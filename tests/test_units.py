@@ -17,7 +17,10 @@ def test_a_quarter_is_91_3125_days_and_2191_5_hours() -> None:
     assert pytest.approx(91.3125, abs=1e-12) == units.DAYS_PER_QUARTER
     assert pytest.approx(2191.5, abs=1e-9) == units.HOURS_PER_QUARTER
     # 365.25 / 12 = 30.4375; three of them are a quarter
-    assert pytest.approx(units.DAYS_PER_QUARTER, abs=1e-9) == units.DAYS_PER_MONTH * units.MONTHS_PER_QUARTER
+    assert (
+        pytest.approx(units.DAYS_PER_QUARTER, abs=1e-9)
+        == units.DAYS_PER_MONTH * units.MONTHS_PER_QUARTER
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,9 @@ def test_the_longest_suffix_wins() -> None:
     assert unit_of("hbm_tb_per_s") == "TB/s"
 
 
-@pytest.mark.parametrize("name", ["racks", "accelerators", "pue", "watts", "launch", "mkw", "scaleup_domain"])
+@pytest.mark.parametrize(
+    "name", ["racks", "accelerators", "pue", "watts", "launch", "mkw", "scaleup_domain"]
+)
 def test_a_name_without_suffix_has_no_unit(name: str) -> None:
     assert unit_of(name) == ""
 
@@ -97,9 +102,13 @@ def test_si_reads_back_within_half_a_percent_and_needs_no_exponent(value: float)
     assert float(number) * scale == pytest.approx(value, rel=0.0051)
 
 
-@pytest.mark.parametrize("bad", ["2027", "2027-Q0", "2027-Q5", "27-Q1", "2027-q1", "2027-Q", "", "abcd-Q1"])
+@pytest.mark.parametrize(
+    "bad", ["2027", "2027-Q0", "2027-Q5", "27-Q1", "2027-q1", "2027-Q", "", "abcd-Q1"]
+)
 def test_a_wrong_quarter_is_refused_with_an_example(bad: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"expected a quarter such as 2027-Q3, got {bad!r}")):
+    with pytest.raises(
+        ValueError, match=re.escape(f"expected a quarter such as 2027-Q3, got {bad!r}")
+    ):
         quarter_index(bad)
 
 

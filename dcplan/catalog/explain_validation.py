@@ -15,7 +15,14 @@ class Locatable(Protocol):
     """Something that can say where a value stands: one parsed file, or a merged tree."""
 
     def problem(
-        self, code: str, cause: str, path: Path, *, key: bool = False, hint: str = "", help: str = ""
+        self,
+        code: str,
+        cause: str,
+        path: Path,
+        *,
+        key: bool = False,
+        hint: str = "",
+        help: str = "",
     ) -> Problem:
         """Build a problem at the place of a value."""
         ...
@@ -69,9 +76,15 @@ def _models(field: Any) -> list[type[BaseModel]]:
 
 
 def problems_of(
-    error: ValidationError, document: Locatable, model: type[BaseModel], base: Path = (), help: str = ""
+    error: ValidationError,
+    document: Locatable,
+    model: type[BaseModel],
+    base: Path = (),
+    help: str = "",
 ) -> list[Problem]:
-    """Translate every entry of a validation error; ``base`` is where the model stands in the document."""
+    """Translate every entry of a validation error; ``base`` is where the model stands in the
+    document.
+    """
     problems = []
     items = error.errors(include_url=False)
     for item in items:
@@ -86,11 +99,17 @@ def problems_of(
             word = str(path[-1])
             hint = did_you_mean(word, fields_at(model, path[:-1]))
             problems.append(
-                document.problem("DC002", f"{dotted}: unknown field", where, key=True, hint=hint, help=help)
+                document.problem(
+                    "DC002", f"{dotted}: unknown field", where, key=True, hint=hint, help=help
+                )
             )
         elif item["type"] == "missing":
             is_source = path == ("source",)
-            cause = f"{dotted}: a row without a source does not load" if is_source else f"{dotted}: missing field"
+            cause = (
+                f"{dotted}: a row without a source does not load"
+                if is_source
+                else f"{dotted}: missing field"
+            )
             code = "DC020" if is_source else "DC003"
             problems.append(document.problem(code, cause, where[:-1], help=help))
         else:
@@ -124,7 +143,8 @@ _NUMBER = re.compile(r"\s*[$€]?\s*(\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*([A-Za
 
 
 def _number_hint(item: Any) -> str:
-    """What a number written for people is in YAML: a share for percent, powers of ten for M and T, no unit.
+    """What a number written for people is in YAML: a share for percent, powers of ten for M and T,
+    no unit.
 
     Examples
     --------
@@ -141,5 +161,7 @@ def _number_hint(item: Any) -> str:
 def _choices_hint(item: Any) -> str:
     if item["type"] != "literal_error":
         return ""
-    choices = [part.strip(" '") for part in item["ctx"]["expected"].replace(" or ", ", ").split(",")]
+    choices = [
+        part.strip(" '") for part in item["ctx"]["expected"].replace(" or ", ", ").split(",")
+    ]
     return did_you_mean(str(item.get("input")), choices)

@@ -1,4 +1,5 @@
-"""What the fields of a schema mean: the text under each field, read from the source when somebody asks.
+"""What the fields of a schema mean: the text under each field, read from the source when somebody
+asks.
 
 Reading it at import would cost every command a fifth of a second.
 """
@@ -46,7 +47,9 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 
 
 def described(schema: dict[str, Any], models: dict[str, type[BaseModel]]) -> dict[str, Any]:
-    """JSON Schema with the fields' texts as descriptions; ``models`` by the names of its definitions."""
+    """JSON Schema with the fields' texts as descriptions; ``models`` by the names of its
+    definitions.
+    """
     parts = [(models[k], v) for k, v in schema.get("$defs", {}).items() if k in models]
     for model, part in parts:
         for name, text in docs_of(model).items():
@@ -56,7 +59,8 @@ def described(schema: dict[str, Any], models: dict[str, type[BaseModel]]) -> dic
 
 
 def parts_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
-    """Every model that a model is made of, itself included, by class name in the order of its fields.
+    """Every model that a model is made of, itself included, by class name in the order of its
+    fields.
 
     Examples
     --------

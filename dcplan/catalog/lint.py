@@ -1,4 +1,6 @@
-"""Lint of the catalog: references, ratios, order of the three kW, plausible ranges, dates, class values."""
+"""Lint of the catalog: references, ratios, order of the three kW, plausible ranges, dates, class
+values.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,8 @@ def quantities(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Quanti
 def lint(catalog: Catalog, today: str, stale_days: int | None = None) -> list[Finding]:
     """All findings; an empty list is a clean catalog.
 
-    ``today`` (YYYY-MM-DD) bounds dates; with ``stale_days`` a value older than that is a finding too.
+    ``today`` (YYYY-MM-DD) bounds dates; with ``stale_days`` a value older than that is a finding
+    too.
     """
     findings: list[Finding] = []
     for kind, table in catalog.rows.items():
@@ -125,7 +128,14 @@ def _values(kind: str, row: Row, today: str) -> Iterator[Finding]:
         name = field.rpartition(".")[2]
         if field.startswith("average_kw."):
             name = "kw"
-        suffix = next((s for s in sorted(RANGES, key=len, reverse=True) if name == s or name.endswith("_" + s)), None)
+        suffix = next(
+            (
+                s
+                for s in sorted(RANGES, key=len, reverse=True)
+                if name == s or name.endswith("_" + s)
+            ),
+            None,
+        )
         if suffix is not None:
             low, high = RANGES[suffix]
             if not low <= q.value <= high:
@@ -151,14 +161,20 @@ def _stale(kind: str, row: Row, today: str, days: int) -> Iterator[Finding]:
     limit = (dt.date.fromisoformat(today) - dt.timedelta(days=days)).isoformat()
     for field, q in quantities(row):
         if q.as_of and last_day(q.as_of) < limit:
-            yield Finding("DC022", kind, row.id, field, f"older than {days} days: {q.as_of}", q.at or "")
+            yield Finding(
+                "DC022", kind, row.id, field, f"older than {days} days: {q.as_of}", q.at or ""
+            )
 
 
 def _references(catalog: Catalog) -> Iterator[Finding]:
-    def need(kind: str, row: Row, field: str, target: str, reference: str | None) -> Iterator[Finding]:
+    def need(
+        kind: str, row: Row, field: str, target: str, reference: str | None
+    ) -> Iterator[Finding]:
         if reference and catalog.find(target, reference, Row) is None:
             hint = did_you_mean(reference, catalog.rows[target])
-            yield Finding("DC010", kind, row.id, field, f"no {target} row {reference!r} {hint}".rstrip())
+            yield Finding(
+                "DC010", kind, row.id, field, f"no {target} row {reference!r} {hint}".rstrip()
+            )
 
     for system in catalog.table("systems", System).values():
         yield from need("systems", system, "accelerator", "accelerators", system.accelerator)
@@ -182,14 +198,22 @@ def _accelerators(rows: Iterable[Accelerator]) -> Iterator[Finding]:
             ratio = row.fp8_tflops.value / row.bf16_tflops.value
             if abs(ratio / FP8_OVER_BF16 - 1) > FP8_TOLERANCE:
                 message = f"dense FP8 : BF16 is {ratio:.3g}, not 2; sparse figure, or give fp8_ratio_reason"
-                yield Finding("DC022", "accelerators", row.id, "fp8_tflops", message, row.fp8_tflops.at or "")
+                yield Finding(
+                    "DC022", "accelerators", row.id, "fp8_tflops", message, row.fp8_tflops.at or ""
+                )
 
 
 def _systems(catalog: Catalog) -> Iterator[Finding]:
     for row in catalog.table("systems", System).values():
         rated, peak = row.rated_kw, row.peak_kw
         if rated and peak and peak.value < rated.value:
-            yield Finding("DC022", "systems", row.id, "peak_kw", f"{peak.value:g} kW is below rated {rated.value:g} kW")
+            yield Finding(
+                "DC022",
+                "systems",
+                row.id,
+                "peak_kw",
+                f"{peak.value:g} kW is below rated {rated.value:g} kW",
+            )
         for state, q in row.average_kw:
             if rated and q and q.value > rated.value:
                 yield Finding(
@@ -200,9 +224,20 @@ def _systems(catalog: Catalog) -> Iterator[Finding]:
                     f"{q.value:g} kW is above rated {rated.value:g} kW",
                 )
         if row.form != "server" and row.racks < 1:
-            yield Finding("DC022", "systems", row.id, "racks", "a rack or pod takes at least one rack position")
+            yield Finding(
+                "DC022",
+                "systems",
+                row.id,
+                "racks",
+                "a rack or pod takes at least one rack position",
+            )
         chip = catalog.find("accelerators", row.accelerator, Accelerator)
-        if rated and chip and chip.tdp_kw and rated.value < row.accelerators * chip.tdp_kw.value * 0.95:
+        if (
+            rated
+            and chip
+            and chip.tdp_kw
+            and rated.value < row.accelerators * chip.tdp_kw.value * 0.95
+        ):
             total = row.accelerators * chip.tdp_kw.value
             yield Finding(
                 "DC022",
@@ -212,7 +247,13 @@ def _systems(catalog: Catalog) -> Iterator[Finding]:
                 f"{rated.value:g} kW is below the accelerators alone ({total:g} kW)",
             )
         if "liquid" in row.cooling_modes and row.liquid_frac is None and row.sold and row.price_usd:
-            yield Finding("DC022", "systems", row.id, "liquid_frac", "liquid cooled without a heat capture fraction")
+            yield Finding(
+                "DC022",
+                "systems",
+                row.id,
+                "liquid_frac",
+                "liquid cooled without a heat capture fraction",
+            )
 
 
 def _places(catalog: Catalog) -> Iterator[Finding]:
@@ -221,7 +262,9 @@ def _places(catalog: Catalog) -> Iterator[Finding]:
     for cooling in catalog.table("cooling", CoolingOption):
         for size in ("large", "midsize", "small"):
             if (cooling, size) not in have:
-                yield Finding("DC022", "cooling", cooling, "pue", f"no pooled PUE row for a {size} hall")
+                yield Finding(
+                    "DC022", "cooling", cooling, "pue", f"no pooled PUE row for a {size} hall"
+                )
     for r in rows:
         if not 1.0 <= r.pue.value <= r.peak_pue.value:
             yield Finding("DC022", "pue", r.id, "peak_pue", "1 <= pue <= peak_pue does not hold")
@@ -229,14 +272,24 @@ def _places(catalog: Catalog) -> Iterator[Finding]:
         for part in catalog.table(kind, model).values():
             typical, most = getattr(part, "typical_kw", None), getattr(part, "max_kw", None)
             if typical and most and typical.value > most.value:
-                yield Finding("DC022", kind, part.id, "max_kw", "typical power is above the maximum")
+                yield Finding(
+                    "DC022", kind, part.id, "max_kw", "typical power is above the maximum"
+                )
 
 
 def _curves(catalog: Catalog) -> Iterator[Finding]:
     for curve in catalog.table("residuals", Curve).values():
         falling = all(a >= b for a, b in zip(curve.value_frac, curve.value_frac[1:], strict=False))
         if curve.value_frac[0] != 1.0 or not falling:
-            yield Finding("DC022", "residuals", curve.id, "value_frac", "starts at 1 and does not rise")
+            yield Finding(
+                "DC022", "residuals", curve.id, "value_frac", "starts at 1 and does not rise"
+            )
     for table in catalog.table("depreciation", DepreciationTable).values():
         if abs(sum(table.share_frac) - 1) > 1e-6:
-            yield Finding("DC022", "depreciation", table.id, "share_frac", f"sums to {sum(table.share_frac):g}, not 1")
+            yield Finding(
+                "DC022",
+                "depreciation",
+                table.id,
+                "share_frac",
+                f"sums to {sum(table.share_frac):g}, not 1",
+            )

@@ -1,4 +1,6 @@
-"""Read catalog folders into typed rows; overlays merge by id, field by field, the last folder wins."""
+"""Read catalog folders into typed rows; overlays merge by id, field by field, the last folder
+wins.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ class Catalog:
         """Kinds that hold a row with this id or alias."""
         return [kind for kind, table in self.rows.items() if _resolve(table, reference)]
 
-    def overlaid(self, changes: Mapping[str, Mapping[str, dict[str, Any]]], document: Document, base: Path) -> Catalog:
+    def overlaid(
+        self, changes: Mapping[str, Mapping[str, dict[str, Any]]], document: Document, base: Path
+    ) -> Catalog:
         """Copy with fields of some rows replaced by a scenario's own values.
 
         ``changes`` is kind -> id -> fields as read; ``base`` is where ids stand in the document.
@@ -75,7 +79,11 @@ class Catalog:
             for reference, fields in entries.items():
                 key = _resolve(rows[kind], reference) or reference
                 old = rows[kind].get(key)
-                merged = merge(old.model_dump(exclude_none=True), fields) if old else {"id": key, **fields}
+                merged = (
+                    merge(old.model_dump(exclude_none=True), fields)
+                    if old
+                    else {"id": key, **fields}
+                )
                 try:
                     row = model.model_validate(merged)
                 except ValidationError as error:
@@ -122,9 +130,17 @@ def merge(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 def _csv_document(text: str, path: str, kind: str) -> Document:
     rows = []
     fields = KINDS[kind].model_fields if kind in KINDS else {}
-    texts = {name for name, info in fields.items() if info.annotation is str or name in {"id", "name", "source"}}
+    texts = {
+        name
+        for name, info in fields.items()
+        if info.annotation is str or name in {"id", "name", "source"}
+    }
     for record in csv.DictReader(io.StringIO(text)):
-        cells = {key: _cell(value, key in texts) for key, value in record.items() if key and value not in ("", None)}
+        cells = {
+            key: _cell(value, key in texts)
+            for key, value in record.items()
+            if key and value not in ("", None)
+        }
         rows.append(cells)
     lines = tuple(text.splitlines())
     values: dict[Path, tuple[int, int]] = {(kind, i): (i + 2, 1) for i in range(len(rows))}
@@ -138,14 +154,22 @@ def _cell(text: str, is_text: bool) -> Any:
         return text
 
 
-def _documents(folder: File, problems: list[Problem], *, ours: bool) -> Iterable[tuple[Document, str]]:
-    for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))) + sorted(folder.rglob("*.csv")):
+def _documents(
+    folder: File, problems: list[Problem], *, ours: bool
+) -> Iterable[tuple[Document, str]]:
+    for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))) + sorted(
+        folder.rglob("*.csv")
+    ):
         if file.name in TABLE_FILES or file.parent.name == PUBLISHED:
             continue
         try:
             text = read_text(file)
             is_csv = file.suffix == ".csv"
-            document = _csv_document(text, str(file), file.stem) if is_csv else parse(text, str(file), ours=ours)
+            document = (
+                _csv_document(text, str(file), file.stem)
+                if is_csv
+                else parse(text, str(file), ours=ours)
+            )
         except InputError as error:
             problems += error.problems
             continue
@@ -158,7 +182,8 @@ def load(folders: tuple[File, ...] = ()) -> Catalog:
     Raises
     ------
     InputError
-        With every problem of every file: unknown kind, unknown field, missing source, wrong value, double id.
+        With every problem of every file: unknown kind, unknown field, missing source, wrong value,
+        double id.
     """
     return _load(tuple(str(folder.resolve()) for folder in folders))
 
@@ -172,7 +197,9 @@ def _load(folders: tuple[str, ...]) -> Catalog:
     packaged = data_dir("catalogs")
     for folder in (packaged, *map(File, folders)):
         if not folder.is_dir():
-            raise InputError([Problem("DC006", "no such folder for --catalogs", Place(str(folder)))])
+            raise InputError(
+                [Problem("DC006", "no such folder for --catalogs", Place(str(folder)))]
+            )
         entries: dict[tuple[str, str], tuple[dict[str, Any], Document, Path]] = {}
         for document, text in _documents(folder, problems, ours=folder == packaged):
             digest.update(text.encode())
@@ -180,7 +207,9 @@ def _load(folders: tuple[str, ...]) -> Catalog:
         for (kind, key), (fields, document, path) in entries.items():
             places[kind, key] = (document, path)
             try:
-                row = _row(kind, rows[kind].get(key), fields, document, path, overlay=folder != packaged)
+                row = _row(
+                    kind, rows[kind].get(key), fields, document, path, overlay=folder != packaged
+                )
             except ValidationError as error:
                 problems += problems_of(error, document, KINDS[kind], path)
                 continue
@@ -191,11 +220,23 @@ def _load(folders: tuple[str, ...]) -> Catalog:
     return Catalog(rows, digest.hexdigest())
 
 
-def _row(kind: str, old: Row | None, fields: dict[str, Any], document: Document, path: Path, *, overlay: bool) -> Row:
+def _row(
+    kind: str,
+    old: Row | None,
+    fields: dict[str, Any],
+    document: Document,
+    path: Path,
+    *,
+    overlay: bool,
+) -> Row:
     """Validate a row; what an overlay leaves alone keeps its own place and source."""
     merged = merge(old.model_dump(exclude_none=True), fields) if old else fields
     row = KINDS[kind].model_validate(merged)
-    source = f"overlay {document.path}" if overlay and old and "source" not in fields else str(row.source)
+    source = (
+        f"overlay {document.path}"
+        if overlay and old and "source" not in fields
+        else str(row.source)
+    )
     sealed_row: Row = sealed(
         row,
         status=Status.CATALOG,

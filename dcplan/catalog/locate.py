@@ -7,7 +7,8 @@ from pathlib import Path as File
 
 
 def data_dir(kind: str) -> File:
-    """Folder of ``catalogs`` or ``scenarios``: the wheel's ``_data`` first, then the repository root.
+    """Folder of ``catalogs`` or ``scenarios``: the wheel's ``_data`` first, then the repository
+    root.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Published figures are read on demand: ``published/*.yaml`` of the packaged catalogs and of each overlay."""
+"""Published figures are read on demand: ``published/*.yaml`` of the packaged catalogs and of each
+overlay.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from dcplan.errors import InputError, Problem
 
 
 def read(subject: str, folders: Sequence[File] = ()) -> list[Published]:
-    """Rows of one subject in the order of their files; a row of an overlay replaces the one of its id.
+    """Rows of one subject in the order of their files; a row of an overlay replaces the one of its
+    id.
 
     Raises
     ------
@@ -32,7 +35,9 @@ def read(subject: str, folders: Sequence[File] = ()) -> list[Published]:
             document = parse(read_text(file), str(file), ours=folder == packaged)
             found = document.data.get(PUBLISHED) if isinstance(document.data, dict) else None
             if not isinstance(found, list):
-                problems.append(document.problem("DC004", f"expected a list under `{PUBLISHED}:`", ()))
+                problems.append(
+                    document.problem("DC004", f"expected a list under `{PUBLISHED}:`", ())
+                )
                 continue
             for i, fields in enumerate(found):
                 try:
@@ -41,7 +46,11 @@ def read(subject: str, folders: Sequence[File] = ()) -> list[Published]:
                     problems += problems_of(error, document, Published, (PUBLISHED, i))
                     continue
                 if row.id in seen:
-                    problems.append(document.problem("DC011", f"the id {row.id!r} stands twice", (PUBLISHED, i, "id")))
+                    problems.append(
+                        document.problem(
+                            "DC011", f"the id {row.id!r} stands twice", (PUBLISHED, i, "id")
+                        )
+                    )
                 seen.add(row.id)
                 rows[row.id] = row
     if problems:

@@ -48,7 +48,12 @@ def bins() -> dict[str, Bins]:
     file = data_dir("catalogs") / "sites" / "climate_bins.csv"
     with file.open(encoding="utf-8", newline="") as stream:
         for r in csv.DictReader(stream):
-            row = (int(r["quarter"][1]) - 1, float(r["dry_bulb_c"]), float(r["wet_bulb_c"]), float(r["hours"]))
+            row = (
+                int(r["quarter"][1]) - 1,
+                float(r["dry_bulb_c"]),
+                float(r["wet_bulb_c"]),
+                float(r["hours"]),
+            )
             rows.setdefault(r["site_id"], []).append(row)
     return {place: Bins(*zip(*found, strict=True)) for place, found in rows.items()}
 
@@ -68,7 +73,9 @@ def read_epw(file: Path) -> Weather:
         cause = "not an EPW file: its first line is LOCATION with the place"
         raise InputError([Problem("DC060", cause, Place(str(file), 1))])
     if len(lines) < HEADER_LINES + HOURS:
-        cause = f"not an EPW file of a year: {len(lines)} lines, {HEADER_LINES} + {HOURS} are needed"
+        cause = (
+            f"not an EPW file of a year: {len(lines)} lines, {HEADER_LINES} + {HOURS} are needed"
+        )
         raise InputError([Problem("DC060", cause, Place(str(file)))])
     place = "".join(c for c in head[1] if c.isprintable()).strip() or file.name
     hours = [pair for pair in lines[HEADER_LINES:] if pair[1].split(",")[1:3] not in LEAP_DAY]
@@ -94,8 +101,12 @@ def read_epw(file: Path) -> Weather:
 
 
 def _check(month: int, dry: float, humid: float, pressure: float) -> None:
-    limits = (("month", month, 1, 12), ("dry bulb", dry, -60, 60), ("humidity", humid, 1, 110),
-              ("pressure", pressure, 50_000, 110_000))  # fmt: skip
+    limits = (
+        ("month", month, 1, 12),
+        ("dry bulb", dry, -60, 60),
+        ("humidity", humid, 1, 110),
+        ("pressure", pressure, 50_000, 110_000),
+    )
     for name, value, low, high in limits:
         if not low <= value <= high:
             msg = f"{name} {value:g} is outside {low} to {high}"

@@ -1,7 +1,8 @@
 """YAML 1.2 core with positions: plain data, and for each value and key the place where it stands.
 
 PyYAML's own types follow YAML 1.1 (``NO`` is False, ``12:30`` is 750, ``1e3`` is text); editors and
-planners mean YAML 1.2. No tags, no code, bounded size, depth and alias growth: files may come from strangers.
+planners mean YAML 1.2. No tags, no code, bounded size, depth and alias growth: files may come from
+strangers.
 """
 
 from __future__ import annotations
@@ -49,13 +50,22 @@ class Document:
         """Place of a value (or of its key), or of the nearest ancestor that is known."""
         for length in range(len(path), -1, -1):
             part = path[:length]
-            found = (self.keys.get(part) if key and length == len(path) else None) or self.values.get(part)
+            found = (
+                self.keys.get(part) if key and length == len(path) else None
+            ) or self.values.get(part)
             if found:
                 return Place(self.path, *found)
         return Place(self.path, 1, 1)
 
     def problem(
-        self, code: str, cause: str, path: Path, *, key: bool = False, hint: str = "", help: str = ""
+        self,
+        code: str,
+        cause: str,
+        path: Path,
+        *,
+        key: bool = False,
+        hint: str = "",
+        help: str = "",
     ) -> Problem:
         """Build a problem with the source line and a caret under the key or value."""
         place = self.place(path, key=key)
@@ -74,7 +84,13 @@ def _scalar(node: yaml.ScalarNode) -> Any:
     if _BOOL.match(text):
         return text.lower() == "true"
     if _INT.match(text):
-        return int(text, 8) if text.startswith("0o") else int(text, 16) if text.startswith("0x") else int(text)
+        return (
+            int(text, 8)
+            if text.startswith("0o")
+            else int(text, 16)
+            if text.startswith("0x")
+            else int(text)
+        )
     if _FLOAT.match(text):
         return float(text)
     if _SPECIAL.match(text):
@@ -93,7 +109,9 @@ class _Builder:
 
     def _stop(self, node: yaml.Node, cause: str) -> InputError:
         mark = node.start_mark
-        return InputError([Problem("DC007", cause, Place(self.doc.path, mark.line + 1, mark.column + 1))])
+        return InputError(
+            [Problem("DC007", cause, Place(self.doc.path, mark.line + 1, mark.column + 1))]
+        )
 
     def build(self, node: yaml.Node, path: Path) -> Any:
         mark = node.start_mark
@@ -101,9 +119,14 @@ class _Builder:
         self.count += 1
         self.repeats += id(node) in self.seen
         if len(path) > MAX_DEPTH or id(node) in self.open:
-            raise self._stop(node, f"nested deeper than {MAX_DEPTH} levels, or an alias inside itself")
+            raise self._stop(
+                node, f"nested deeper than {MAX_DEPTH} levels, or an alias inside itself"
+            )
         if self.count > MAX_NODES or self.repeats > MAX_ALIAS_NODES:
-            raise self._stop(node, f"more than {MAX_NODES} values, or aliases that multiply beyond {MAX_ALIAS_NODES}")
+            raise self._stop(
+                node,
+                f"more than {MAX_NODES} values, or aliases that multiply beyond {MAX_ALIAS_NODES}",
+            )
         if isinstance(node, yaml.ScalarNode):
             if len(node.value) > MAX_DIGITS and _INT.match(node.value):
                 raise self._stop(node, f"a number of more than {MAX_DIGITS} digits")
@@ -130,7 +153,11 @@ class _Builder:
             if key in result:
                 first = self.doc.keys[where]
                 cause = f'the key "{key}" stands twice; first at line {first[0]}, column {first[1]}'
-                self.problems.append(Problem("DC005", cause, place, excerpt=self.doc.lines[mark.line], width=len(key)))
+                self.problems.append(
+                    Problem(
+                        "DC005", cause, place, excerpt=self.doc.lines[mark.line], width=len(key)
+                    )
+                )
                 continue
             self.doc.keys[where] = (place.line, place.column)
             result[key] = self.build(value_node, where)
@@ -147,14 +174,18 @@ def read_text(file: File) -> str:
     """
     try:
         if file.stat().st_size > MAX_BYTES:
-            raise InputError([Problem("DC007", f"larger than {MAX_BYTES:,} bytes", Place(str(file)))])
+            raise InputError(
+                [Problem("DC007", f"larger than {MAX_BYTES:,} bytes", Place(str(file)))]
+            )
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         missing = file.parent.is_dir() and not file.exists()
         near = [p.name for p in file.parent.glob("*.yaml")] if missing else []
         hint = did_you_mean(file.name, near)
-        raise InputError([Problem("DC006", f"cannot read the file: {reason}", Place(str(file)), hint)]) from error
+        raise InputError(
+            [Problem("DC006", f"cannot read the file: {reason}", Place(str(file)), hint)]
+        ) from error
 
 
 def _walk_events(text: str, path: str, lines: tuple[str, ...]) -> list[Problem]:
@@ -174,7 +205,9 @@ def _walk_events(text: str, path: str, lines: tuple[str, ...]) -> list[Problem]:
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > MAX_DEPTH + 1:
-                    raise InputError([Problem("DC007", f"nested deeper than {MAX_DEPTH} levels", place)])
+                    raise InputError(
+                        [Problem("DC007", f"nested deeper than {MAX_DEPTH} levels", place)]
+                    )
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
             tag = getattr(event, "tag", None)
@@ -189,14 +222,16 @@ def _syntax(error: yaml.YAMLError, path: str, lines: tuple[str, ...]) -> Problem
     mark = getattr(error, "problem_mark", None)
     place = Place(path, mark.line + 1, mark.column + 1) if mark else Place(path)
     excerpt = lines[mark.line] if mark and mark.line < len(lines) else ""
-    return Problem("DC001", str(getattr(error, "problem", None) or error).strip(), place, excerpt=excerpt)
+    return Problem(
+        "DC001", str(getattr(error, "problem", None) or error).strip(), place, excerpt=excerpt
+    )
 
 
 def parse(text: str, path: str, *, ours: bool = False) -> Document:
     r"""Parse YAML 1.2 core text; all duplicate keys and tags are reported at once.
 
-    Packaged files (``ours``) are not walked for tags and depth first: that takes a third of the time, and the tests
-    walk them.
+    Packaged files (``ours``) are not walked for tags and depth first: that takes a third of the
+    time, and the tests walk them.
 
     Examples
     --------
@@ -227,7 +262,9 @@ class _Quoting(yaml.SafeDumper):
 
 
 def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if PLAIN.fullmatch(text) else '"')
+    return dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style=None if PLAIN.fullmatch(text) else '"'
+    )
 
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z_.-]*[A-Za-z_]|[A-Za-z_][A-Za-z0-9_.-]*-[A-Za-z0-9_.-]+")

@@ -8,18 +8,30 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from dcplan.cli.options import CatalogsOption, DebugOption, Format, FormatOption, NoColorOption, QuietOption
+from dcplan.cli.options import (
+    CatalogsOption,
+    DebugOption,
+    Format,
+    FormatOption,
+    NoColorOption,
+    QuietOption,
+)
 
 
 def calibrate(
     result_file: Annotated[
-        Path | None, typer.Argument(metavar="RESULT", help="the JSON that the script wrote; without it, the script")
+        Path | None,
+        typer.Argument(
+            metavar="RESULT", help="the JSON that the script wrote; without it, the script"
+        ),
     ] = None,
     accelerator: Annotated[
-        str | None, typer.Option("--accelerator", help="catalog row that was measured, such as h100-sxm")
+        str | None,
+        typer.Option("--accelerator", help="catalog row that was measured, such as h100-sxm"),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="file for the script; overlay folder for a RESULT")
+        Path | None,
+        typer.Option("--out", "-o", help="file for the script; overlay folder for a RESULT"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="overwrite the file")] = False,
     catalogs: CatalogsOption = None,
@@ -38,18 +50,35 @@ def calibrate(
     if result_file is None:
         if accelerator is not None:
             help_text = "dcplan calibrate calibration.json --accelerator ID -o overlay/"
-            _refuse("DC050", "--accelerator goes with the JSON that the script wrote", "calibrate", help_text)
+            _refuse(
+                "DC050",
+                "--accelerator goes with the JSON that the script wrote",
+                "calibrate",
+                help_text,
+            )
         if out is None:
-            _refuse("DC050", "--out is missing: a file for the script", "calibrate", f"dcplan calibrate --out {SCRIPT}")
+            _refuse(
+                "DC050",
+                "--out is missing: a file for the script",
+                "calibrate",
+                f"dcplan calibrate --out {SCRIPT}",
+            )
         _keep(out, force=force)
         check_writable(out)
         write_whole(out, script())
-        typer.echo(f"{out}: run it with the Python in which you train (with torchrun for the links too), then")
+        typer.echo(
+            f"{out}: run it with the Python in which you train (with torchrun for the links too), then"
+        )
         typer.echo("dcplan calibrate calibration.json --accelerator ID -o overlay/")
         return
     example = f"dcplan calibrate {result_file} --accelerator h100-sxm -o overlay/"
     if accelerator is None:
-        _refuse("DC050", "--accelerator is missing: the catalog row that was measured", "calibrate", example)
+        _refuse(
+            "DC050",
+            "--accelerator is missing: the catalog row that was measured",
+            "calibrate",
+            example,
+        )
     if out is None:
         _refuse("DC050", "--out is missing: a folder for the overlay", "calibrate", example)
     target = out / OVERLAY

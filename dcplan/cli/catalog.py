@@ -17,14 +17,20 @@ from dcplan.cli.options import (
     VerboseOption,
 )
 
-app = typer.Typer(help="What can be bought and used, with sources: list, show, check.", no_args_is_help=True)
+app = typer.Typer(
+    help="What can be bought and used, with sources: list, show, check.", no_args_is_help=True
+)
 
 
 @app.command("list")
 def list_(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND]", help="such as systems; left out: all kinds", autocompletion=complete.kinds),
+        typer.Argument(
+            metavar="[KIND]",
+            help="such as systems; left out: all kinds",
+            autocompletion=complete.kinds,
+        ),
     ] = None,
     catalogs: CatalogsOption = None,
     fmt: FormatOption = Format.TABLE,
@@ -44,7 +50,9 @@ def show(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="kind, or an id when it is the only argument", autocompletion=complete.rows
+            metavar="KIND",
+            help="kind, or an id when it is the only argument",
+            autocompletion=complete.rows,
         ),
     ],
     key: Annotated[str | None, typer.Argument(metavar="[ID]", help="id or alias")] = None,
@@ -73,7 +81,8 @@ def show(
 def check(
     catalogs: CatalogsOption = None,
     stale_after: Annotated[
-        int | None, typer.Option("--stale-after", metavar="DAYS", help="find values older than this")
+        int | None,
+        typer.Option("--stale-after", metavar="DAYS", help="find values older than this"),
     ] = None,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,

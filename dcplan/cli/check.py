@@ -35,7 +35,13 @@ def check(
     from dcplan.study.checks import check_all, is_many
 
     if fmt is CiFormat.JUNIT:
-        raise InputError([Problem("DC050", "junit is of expectations", Place("--format"), help="dcplan test FILE")])
+        raise InputError(
+            [
+                Problem(
+                    "DC050", "junit is of expectations", Place("--format"), help="dcplan test FILE"
+                )
+            ]
+        )
     try:
         if is_many(files):
             result = check_all(files, variant=variant, sets=sets or (), catalogs=catalogs or ())

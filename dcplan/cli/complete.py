@@ -1,4 +1,6 @@
-"""What a shell offers on Tab: files and examples, catalog ids, names to explain; without loading the catalog."""
+"""What a shell offers on Tab: files and examples, catalog ids, names to explain; without loading
+the catalog.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,14 @@ def scenarios(incomplete: str) -> list[str]:
     from dcplan.catalog.locate import data_dir
 
     root = data_dir("scenarios")
-    named = [str(f.relative_to(root).with_suffix("")) for f in (*root.glob("*.yaml"), *root.glob("cases/*.yaml"))]
-    return [*_files(incomplete, (".yaml", ".yml")), *sorted(n for n in named if n.startswith(incomplete))]
+    named = [
+        str(f.relative_to(root).with_suffix(""))
+        for f in (*root.glob("*.yaml"), *root.glob("cases/*.yaml"))
+    ]
+    return [
+        *_files(incomplete, (".yaml", ".yml")),
+        *sorted(n for n in named if n.startswith(incomplete)),
+    ]
 
 
 def models(incomplete: str) -> list[str]:
@@ -68,11 +76,16 @@ def explainable(incomplete: str) -> list[str]:
     from dcplan.errors import CODES
 
     named = {*(m.key for m in metrics()), *(c.column for c in columns()), *CODES}
-    return [*found, *sorted(x for x in named if x.startswith(incomplete) and "<" not in x and "," not in x)]
+    return [
+        *found,
+        *sorted(x for x in named if x.startswith(incomplete) and "<" not in x and "," not in x),
+    ]
 
 
 def _ids(kind: str) -> Iterator[str]:
-    """A file declares its kind in its first key; a few hold several kinds, each from its own key on."""
+    """A file declares its kind in its first key; a few hold several kinds, each from its own key
+    on.
+    """
     from dcplan.catalog.locate import data_dir
 
     for file in (data_dir("catalogs") / kind).glob("*.yaml"):
@@ -89,4 +102,8 @@ def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
         return []
     begin = f"{folder}/" if "/" in incomplete else ""
     found = [f for f in where.iterdir() if f.name.startswith(name) and not f.name.startswith(".")]
-    return sorted(f"{begin}{f.name}{'/' if f.is_dir() else ''}" for f in found if f.is_dir() or f.suffix in suffixes)
+    return sorted(
+        f"{begin}{f.name}{'/' if f.is_dir() else ''}"
+        for f in found
+        if f.is_dir() or f.suffix in suffixes
+    )

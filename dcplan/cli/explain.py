@@ -32,28 +32,40 @@ def explain(
         ),
     ],
     key: Annotated[
-        str | None, typer.Argument(metavar="[KEY]", help="a value of that scenario: where it comes from")
+        str | None,
+        typer.Argument(metavar="[KEY]", help="a value of that scenario: where it comes from"),
     ] = None,
     why_not: Annotated[
-        list[str] | None, typer.Option("--why-not", metavar="SYSTEM", help="what buying one rack of it would cost")
+        list[str] | None,
+        typer.Option("--why-not", metavar="SYSTEM", help="what buying one rack of it would cost"),
     ] = None,
     what_if: Annotated[
-        list[str] | None, typer.Option("--what-if", metavar="K=V", help="the plan with a changed input; repeatable")
+        list[str] | None,
+        typer.Option("--what-if", metavar="K=V", help="the plan with a changed input; repeatable"),
     ] = None,
     flips: Annotated[
-        bool, typer.Option("--flips", help="which value of each uncertain input would change a decision")
+        bool,
+        typer.Option("--flips", help="which value of each uncertain input would change a decision"),
     ] = False,
     flip: Annotated[
-        list[str] | None, typer.Option("--flip", metavar="KEY", help="the same for one input; repeatable")
+        list[str] | None,
+        typer.Option("--flip", metavar="KEY", help="the same for one input; repeatable"),
     ] = None,
     exact: Annotated[
-        int | None, typer.Option("--exact", help="binding limits whose next unit is re-solved (4, or none)", min=0)
+        int | None,
+        typer.Option(
+            "--exact", help="binding limits whose next unit is re-solved (4, or none)", min=0
+        ),
     ] = None,
     variant: VariantOption = None,
     sets: SetOption = None,
     catalogs: CatalogsOption = None,
-    gap: Annotated[float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)] = 0.005,
-    time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of all solves", min=1.0)] = 300.0,
+    gap: Annotated[
+        float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)
+    ] = 0.005,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="seconds of all solves", min=1.0)
+    ] = 300.0,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
     quiet: QuietOption = False,
@@ -61,7 +73,9 @@ def explain(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Why this plan: binding limits and their prices, why not X, what if, or why there is none; what a name means."""
+    """Why this plan: binding limits and their prices, why not X, what if, or why there is none;
+    what a name means.
+    """
     from dcplan.cli.output import check_writable, emit
 
     if out is not None:
@@ -80,10 +94,18 @@ def explain(
     stopped: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
     result = answer(
-        what, why_not=why_not or (), what_if=what_if or (), flip=flip or (() if flips else None), exact=exact,
-        variant=variant, sets=sets or (), catalogs=catalogs or (), gap=gap, time_limit_s=time_limit,
+        what,
+        why_not=why_not or (),
+        what_if=what_if or (),
+        flip=flip or (() if flips else None),
+        exact=exact,
+        variant=variant,
+        sets=sets or (),
+        catalogs=catalogs or (),
+        gap=gap,
+        time_limit_s=time_limit,
         stop=lambda: bool(stopped),
-    )  # fmt: skip
+    )
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
     raise typer.Exit(result.exit_code)
 
@@ -95,4 +117,6 @@ def _is_name(word: str) -> bool:
     from dcplan.catalog.locate import data_dir
 
     packaged = data_dir("scenarios") / f"{word}.yaml"
-    return not (Path(word).exists() or packaged.exists() or word.endswith((".yaml", ".yml")) or "/" in word)
+    return not (
+        Path(word).exists() or packaged.exists() or word.endswith((".yaml", ".yml")) or "/" in word
+    )

@@ -13,14 +13,19 @@ from dcplan.cli.options import DebugOption
 
 
 def export(
-    result_file: Annotated[Path, typer.Argument(metavar="RESULT", help="a result saved with -f json -o")],
+    result_file: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="a result saved with -f json -o")
+    ],
     to: Annotated[
         Target,
         typer.Option(
-            "--to", help="csv (a folder), xlsx, focus (of a plan), netbox (of a fabric answer), html, md, json"
+            "--to",
+            help="csv (a folder), xlsx, focus (of a plan), netbox (of a fabric answer), html, md, json",
         ),
     ],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="folder for csv and netbox, else a file")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="folder for csv and netbox, else a file")
+    ] = None,
     redact: Annotated[
         bool, typer.Option("--redact", help="prices and whatever they would follow from left out")
     ] = False,
@@ -36,5 +41,7 @@ def export(
     if to is Target.JSON and out is None:
         sys.stdout.write(result.to_json())
         return
-    default = result_file.with_suffix("" if to in (Target.CSV, Target.NETBOX) else f".{SUFFIX.get(to, to)}")
+    default = result_file.with_suffix(
+        "" if to in (Target.CSV, Target.NETBOX) else f".{SUFFIX.get(to, to)}"
+    )
     typer.echo(write_export(result, to, out or default))

@@ -1,4 +1,6 @@
-"""Files that a verb writes beside its answer: workbook, CSV tables, page, Markdown, all from the finished result."""
+"""Files that a verb writes beside its answer: workbook, CSV tables, page, Markdown, all from the
+finished result.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def targets_of(text: str | None) -> list[Target]:
         if name not in SEVERAL:
             known = ", ".join(SEVERAL)
             cause = f"{name!r}: one of {known}"
-            raise InputError([Problem("DC050", cause, Place("--export"), did_you_mean(name, list(SEVERAL)))])
+            raise InputError(
+                [Problem("DC050", cause, Place("--export"), did_you_mean(name, list(SEVERAL)))]
+            )
         found.append(Target(name))
     return found
 
@@ -61,12 +65,15 @@ def folder_of(targets: list[Target], out: Path | None) -> Path | None:
     if not targets:
         return None
     if out is not None and out.is_file():
-        raise InputError([Problem("DC050", f"{out} is a file: --export writes into a folder", Place("--out"))])
+        raise InputError(
+            [Problem("DC050", f"{out} is a file: --export writes into a folder", Place("--out"))]
+        )
     return out or Path("out")
 
 
 def write_export(result: Result, target: Target, path: Path) -> str:
-    """Write one format and say what was written; ``path`` is a folder for CSV and NetBox, else a file.
+    """Write one format and say what was written; ``path`` is a folder for CSV and NetBox, else a
+    file.
 
     Raises
     ------
@@ -95,7 +102,9 @@ def write_export(result: Result, target: Target, path: Path) -> str:
             return f"{path}: FOCUS {VERSION}, planned cost, not invoiced"
     except ValueError as error:
         help_text = "dcplan plan FILE -f json -o RESULT"
-        raise InputError([Problem("DC050", str(error), Place(f"--to {target}"), help=help_text)]) from error
+        raise InputError(
+            [Problem("DC050", str(error), Place(f"--to {target}"), help=help_text)]
+        ) from error
     return f"{path}"
 
 
@@ -137,11 +146,15 @@ def _netbox(result: Result, folder: Path) -> str:
 
 def path_of(folder: Path, name: str, target: Target) -> Path:
     """Where ``--export`` puts a format."""
-    return folder / "csv" if target is Target.CSV else folder / f"{name}.{SUFFIX.get(target, target)}"
+    return (
+        folder / "csv" if target is Target.CSV else folder / f"{name}.{SUFFIX.get(target, target)}"
+    )
 
 
 def export_all(result: Result, targets: list[Target], folder: Path) -> None:
-    """Write every format into a folder; each is said on stderr, and so is one that this answer cannot have."""
+    """Write every format into a folder; each is said on stderr, and so is one that this answer
+    cannot have.
+    """
     from dcplan.errors import InputError
 
     name = str(result.scenario.get("name") or result.verb)

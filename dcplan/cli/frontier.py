@@ -27,14 +27,22 @@ from dcplan.cli.sweep import EngineName, EngineOption, JobsOption, SchedulerOpti
 
 def frontier(
     file: FileArgument,
-    x: Annotated[str, typer.Option("--x", metavar="METRIC", help="what every point minimises")] = "cost.npv_usd",
-    y: Annotated[str, typer.Option("--y", metavar="METRIC", help="what is limited from point to point")] = "",
+    x: Annotated[
+        str, typer.Option("--x", metavar="METRIC", help="what every point minimises")
+    ] = "cost.npv_usd",
+    y: Annotated[
+        str, typer.Option("--y", metavar="METRIC", help="what is limited from point to point")
+    ] = "",
     points: Annotated[int, typer.Option("--points", help="points, both ends among them")] = 15,
     variant: VariantOption = None,
     sets: SetOption = None,
     catalogs: CatalogsOption = None,
-    gap: Annotated[float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)] = 0.01,
-    time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of all points together", min=1.0)] = 600.0,
+    gap: Annotated[
+        float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)
+    ] = 0.01,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="seconds of all points together", min=1.0)
+    ] = 600.0,
     engine: EngineOption = EngineName.PROCESSES,
     jobs: JobsOption = None,
     scheduler: SchedulerOption = None,
@@ -64,9 +72,19 @@ def frontier(
             sys.stderr.write(f"\r{done} of {total} points")
 
     result = answer(
-        file, x=x, y=y, points=points, variant=variant, sets=sets or (), catalogs=catalogs or (), gap=gap,
-        time_limit_s=time_limit, engine=engine_of(engine, jobs, scheduler, 1 + (points - 2) // LINE),
-        store=None if fresh else Store(home() / "points"), progress=told, stop=lambda: bool(stopped),
-    )  # fmt: skip
+        file,
+        x=x,
+        y=y,
+        points=points,
+        variant=variant,
+        sets=sets or (),
+        catalogs=catalogs or (),
+        gap=gap,
+        time_limit_s=time_limit,
+        engine=engine_of(engine, jobs, scheduler, 1 + (points - 2) // LINE),
+        store=None if fresh else Store(home() / "points"),
+        progress=told,
+        stop=lambda: bool(stopped),
+    )
     emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
     raise typer.Exit(result.exit_code)

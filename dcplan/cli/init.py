@@ -28,14 +28,21 @@ MODELINE = "# yaml-language-server: $schema=../schemas/scenario.json\n"
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="where to write; left out: here")] = Path(),
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="where to write; left out: here")
+    ] = Path(),
     example: Annotated[
         str,
         typer.Option(
-            "--example", metavar="NAME", help="start from this packaged example", autocompletion=complete.examples
+            "--example",
+            metavar="NAME",
+            help="start from this packaged example",
+            autocompletion=complete.examples,
         ),
     ] = STARTER,
-    ci: Annotated[Service | None, typer.Option("--ci", help="a workflow for github or gitlab besides")] = None,
+    ci: Annotated[
+        Service | None, typer.Option("--ci", help="a workflow for github or gitlab besides")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="write over files that are there")] = False,
     debug: DebugOption = False,
 ) -> None:
@@ -54,7 +61,13 @@ def init(
             did_you_mean(example, complete.examples("")),
             "dcplan init --example NAME; your own file needs no copy",
         )
-        raise InputError([Problem("DC006", f"no packaged example {example!r}", Place("--example"), hint, help_text)])
+        raise InputError(
+            [
+                Problem(
+                    "DC006", f"no packaged example {example!r}", Place("--example"), hint, help_text
+                )
+            ]
+        )
     texts = {
         SCENARIO.format(name=source.stem): MODELINE + source.read_text(encoding="utf-8"),
         SCHEMA: json.dumps(schema("scenario"), indent=1, sort_keys=True) + "\n",
@@ -65,7 +78,8 @@ def init(
     if there and not force:
         help_text = "--force writes over them, or name another folder"
         problems = [
-            Problem("DC006", "the file is there already", Place(str(folder / x)), help=help_text) for x in there
+            Problem("DC006", "the file is there already", Place(str(folder / x)), help=help_text)
+            for x in there
         ]
         raise InputError(problems)
     for name in texts:

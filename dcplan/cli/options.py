@@ -21,15 +21,25 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="table, json, csv or md")]
-OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="write to this file instead of stdout")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", "-o", help="write to this file instead of stdout")
+]
 ExportOption = Annotated[
-    str | None, typer.Option("--export", metavar="LIST", help="xlsx,csv,html,md,json,focus into the folder --out")
+    str | None,
+    typer.Option(
+        "--export", metavar="LIST", help="xlsx,csv,html,md,json,focus into the folder --out"
+    ),
 ]
-RedactOption = Annotated[bool, typer.Option("--redact", help="own prices and money by item are left out")]
+RedactOption = Annotated[
+    bool, typer.Option("--redact", help="own prices and money by item are left out")
+]
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", help="key=value, applied last; repeatable", metavar="K=V")
+    list[str] | None,
+    typer.Option("--set", help="key=value, applied last; repeatable", metavar="K=V"),
 ]
-VariantOption = Annotated[str | None, typer.Option("--scenario", help="a name in the file's `scenarios:`")]
+VariantOption = Annotated[
+    str | None, typer.Option("--scenario", help="a name in the file's `scenarios:`")
+]
 CatalogsOption = Annotated[
     list[str] | None, typer.Option("--catalogs", help="overlay folder; repeatable, the last wins")
 ]
@@ -41,6 +51,8 @@ DebugOption = Annotated[bool, typer.Option("--debug", help="show the traceback o
 FileArgument = Annotated[
     str,
     typer.Argument(
-        metavar="FILE", help="scenario file, or the name of a packaged example", autocompletion=complete.scenarios
+        metavar="FILE",
+        help="scenario file, or the name of a packaged example",
+        autocompletion=complete.scenarios,
     ),
 ]

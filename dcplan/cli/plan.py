@@ -41,18 +41,28 @@ def plan(
     variant: VariantOption = None,
     sets: SetOption = None,
     catalogs: CatalogsOption = None,
-    gap: Annotated[float, typer.Option("--gap", help="relative gap at which the solver may stop", min=0.0)] = 0.005,
-    time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of solving", min=0.1)] = 120.0,
+    gap: Annotated[
+        float, typer.Option("--gap", help="relative gap at which the solver may stop", min=0.0)
+    ] = 0.005,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="seconds of solving", min=0.1)
+    ] = 120.0,
     fix_decisions: Annotated[
         Path | None,
         typer.Option("--fix-decisions", help="keep the decisions of this result", metavar="RESULT"),
     ] = None,
-    earlier: Annotated[Path | None, typer.Option("--from", help="replan from this result", metavar="RESULT")] = None,
+    earlier: Annotated[
+        Path | None, typer.Option("--from", help="replan from this result", metavar="RESULT")
+    ] = None,
     freeze_through: Annotated[
-        str | None, typer.Option("--freeze-through", help="with --from: what it decided up to this quarter stays")
+        str | None,
+        typer.Option(
+            "--freeze-through", help="with --from: what it decided up to this quarter stays"
+        ),
     ] = None,
     max_changes: Annotated[
-        int | None, typer.Option("--max-changes", help="with --from: orders, runs and fabrics that may differ")
+        int | None,
+        typer.Option("--max-changes", help="with --from: orders, runs and fabrics that may differ"),
     ] = None,
     hedge: Annotated[
         bool, typer.Option("--hedge", help="one plan for the variants that uncertainty.hedge names")
@@ -109,7 +119,14 @@ def plan(
         result = redacted(result)
     if folder is not None and result.tables:
         export_all(result, targets, folder)
-    emit(result, fmt=fmt, out=None if targets else out, quiet=quiet, verbose=verbose, no_color=no_color)
+    emit(
+        result,
+        fmt=fmt,
+        out=None if targets else out,
+        quiet=quiet,
+        verbose=verbose,
+        no_color=no_color,
+    )
     if result.status in ("incomplete", "interrupted", "infeasible"):
         path = keep(result, str(result.scenario.get("name", "plan")))
         sys.stderr.write(f"kept: {path} (dcplan show {path})\n")
@@ -127,15 +144,25 @@ def _refuse_beside_hedge(variant: str | None, *others: Path | None) -> None:
 
 
 def _hedged(
-    file: str, sets: Sequence[str], catalogs: Sequence[str], gap: float, time_limit: float, progress: Progress | None,
+    file: str,
+    sets: Sequence[str],
+    catalogs: Sequence[str],
+    gap: float,
+    time_limit: float,
+    progress: Progress | None,
     stopped: list[int],
-) -> Result:  # fmt: skip
+) -> Result:
     from dcplan.answers.plan.hedge import hedge
 
     return hedge(
-        file, sets=sets, catalogs=catalogs, gap=gap, time_limit_s=time_limit,
-        progress=progress or (lambda *_: None), stop=lambda: bool(stopped),
-    )  # fmt: skip
+        file,
+        sets=sets,
+        catalogs=catalogs,
+        gap=gap,
+        time_limit_s=time_limit,
+        progress=progress or (lambda *_: None),
+        stop=lambda: bool(stopped),
+    )
 
 
 def _again(time_limit: float) -> str:

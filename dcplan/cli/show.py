@@ -8,12 +8,23 @@ from typing import Annotated
 
 import typer
 
-from dcplan.cli.options import DebugOption, Format, FormatOption, NoColorOption, OutOption, VerboseOption
+from dcplan.cli.options import (
+    DebugOption,
+    Format,
+    FormatOption,
+    NoColorOption,
+    OutOption,
+    VerboseOption,
+)
 
 
 def show(
-    result_file: Annotated[Path, typer.Argument(metavar="RESULT", help="a result saved with -f json -o")],
-    section: Annotated[str | None, typer.Argument(metavar="[SECTION]", help="a table, or metrics, inputs")] = None,
+    result_file: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="a result saved with -f json -o")
+    ],
+    section: Annotated[
+        str | None, typer.Argument(metavar="[SECTION]", help="a table, or metrics, inputs")
+    ] = None,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
     verbose: VerboseOption = False,
@@ -56,7 +67,9 @@ def _section(path: Path, section: str, fmt: Format) -> str:
     if fmt is Format.JSON:
         return (
             json.dumps(
-                result.as_dict()[section] if section in {"metrics", "inputs"} else result.as_dict()["tables"][section],
+                result.as_dict()[section]
+                if section in {"metrics", "inputs"}
+                else result.as_dict()["tables"][section],
                 sort_keys=True,
                 indent=1,
             )

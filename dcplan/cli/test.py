@@ -36,24 +36,38 @@ class CiFormat(StrEnum):
     GITHUB = "github"
 
 
-CiFormatOption = Annotated[CiFormat, typer.Option("--format", "-f", help="table, json, csv, md, junit or github")]
-FilesArgument = Annotated[list[str], typer.Argument(metavar="FILE...", help="scenarios, or folders of them")]
+CiFormatOption = Annotated[
+    CiFormat, typer.Option("--format", "-f", help="table, json, csv, md, junit or github")
+]
+FilesArgument = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="scenarios, or folders of them")
+]
 
 
 def gate(
     files: FilesArgument,
     base: Annotated[
         str | None,
-        typer.Option("--base", metavar="REF", help="what changes are against: git:REV, a folder, a file, a result"),
+        typer.Option(
+            "--base",
+            metavar="REF",
+            help="what changes are against: git:REV, a folder, a file, a result",
+        ),
     ] = None,
     variant: VariantOption = None,
     catalogs: CatalogsOption = None,
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="0 where an expectation failed; never for 2, 3, 4")
     ] = False,
-    error_on_warning: Annotated[bool, typer.Option("--error-on-warning", help="warnings fail as errors do")] = False,
-    gap: Annotated[float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)] = 0.005,
-    time_limit: Annotated[float, typer.Option("--time-limit", help="seconds of each solve", min=0.1)] = 120.0,
+    error_on_warning: Annotated[
+        bool, typer.Option("--error-on-warning", help="warnings fail as errors do")
+    ] = False,
+    gap: Annotated[
+        float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)
+    ] = 0.005,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="seconds of each solve", min=0.1)
+    ] = 120.0,
     engine: EngineOption = EngineName.PROCESSES,
     jobs: JobsOption = None,
     scheduler: SchedulerOption = None,
@@ -76,10 +90,18 @@ def gate(
         check_writable(out)
     try:
         result = gates(
-            files, home(), base=base, variant=variant, catalogs=catalogs or (), gap=gap, time_limit_s=time_limit,
-            engine=engine_of(engine, jobs, scheduler, MANY), error_on_warning=error_on_warning, exit_zero=exit_zero,
+            files,
+            home(),
+            base=base,
+            variant=variant,
+            catalogs=catalogs or (),
+            gap=gap,
+            time_limit_s=time_limit,
+            engine=engine_of(engine, jobs, scheduler, MANY),
+            error_on_warning=error_on_warning,
+            exit_zero=exit_zero,
             fresh=fresh,
-        )  # fmt: skip
+        )
     except InputError as error:
         annotate(error, fmt)
         raise
@@ -100,14 +122,18 @@ def annotate(error: Exception, fmt: CiFormat) -> None:
         sys.stdout.write(problem_notes(error.problems))
 
 
-def write(result: Result, fmt: CiFormat, out: Path | None, *, quiet: bool, verbose: bool, no_color: bool) -> None:
+def write(
+    result: Result, fmt: CiFormat, out: Path | None, *, quiet: bool, verbose: bool, no_color: bool
+) -> None:
     """Write gates in a format of CI, or as any other answer."""
     from dcplan.cli.output import emit
     from dcplan.report.ci import github, junit
     from dcplan.report.files import write_whole
 
     if fmt not in (CiFormat.JUNIT, CiFormat.GITHUB):
-        emit(result, fmt=Format(fmt.value), out=out, quiet=quiet, verbose=verbose, no_color=no_color)
+        emit(
+            result, fmt=Format(fmt.value), out=out, quiet=quiet, verbose=verbose, no_color=no_color
+        )
         return
     text = junit(result) if fmt is CiFormat.JUNIT else github(result)
     if out is None:

@@ -30,9 +30,12 @@ def validate(
         ),
     ] = "training",
     runs: Annotated[
-        Path | None, typer.Option("--runs", help="CSV of measured runs; the packaged table if left out")
+        Path | None,
+        typer.Option("--runs", help="CSV of measured runs; the packaged table if left out"),
     ] = None,
-    by: Annotated[str, typer.Option("--by", help="summary by source, accelerator, stack or arch")] = "stack",
+    by: Annotated[
+        str, typer.Option("--by", help="summary by source, accelerator, stack or arch")
+    ] = "stack",
     catalogs: CatalogsOption = None,
     fmt: FormatOption = Format.TABLE,
     out: OutOption = None,
@@ -41,7 +44,9 @@ def validate(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Predict what others measured or published and print the errors; training runs if no subject is named."""
+    """Predict what others measured or published and print the errors; training runs if no subject
+    is named.
+    """
     from dcplan.cli.output import emit
 
     if subject == "training":

@@ -16,7 +16,8 @@ DRAW_SHARE: dict[str, float] = {"begin": 1.0, "mid": 0.5, "end": 0.0}
 
 
 def annuity_factor(rate_per_period: Value, periods: Value, *, in_advance: bool = False) -> Value:
-    r"""Present value of 1 paid in each of n periods: :math:`a = (1-(1+i)^{-n})/i`, times :math:`1+i` in advance.
+    r"""Present value of 1 paid in each of n periods: :math:`a = (1-(1+i)^{-n})/i`, times
+    :math:`1+i` in advance.
 
     Parameters
     ----------
@@ -46,9 +47,15 @@ def annuity_factor(rate_per_period: Value, periods: Value, *, in_advance: bool =
 
 
 def level_payment_usd(
-    principal_usd: Value, rate_per_period: Value, periods: Value, *, in_advance: bool = False, balloon_usd: Value = 0.0
+    principal_usd: Value,
+    rate_per_period: Value,
+    periods: Value,
+    *,
+    in_advance: bool = False,
+    balloon_usd: Value = 0.0,
 ) -> Value:
-    r"""Level payment that repays a principal: :math:`A = (P - B(1+i)^{-n}) / a`, B left to pay at the very end.
+    r"""Level payment that repays a principal: :math:`A = (P - B(1+i)^{-n}) / a`, B left to pay at
+    the very end.
 
     Parameters
     ----------
@@ -79,9 +86,15 @@ def level_payment_usd(
 
 
 def level_payments_present_value_usd(
-    payment_usd: Value, rate_per_period: Value, periods: Value, *, in_advance: bool = False, balloon_usd: Value = 0.0
+    payment_usd: Value,
+    rate_per_period: Value,
+    periods: Value,
+    *,
+    in_advance: bool = False,
+    balloon_usd: Value = 0.0,
 ) -> Value:
-    r"""Present value of level payments and a balloon: :math:`P = A\,a + B(1+i)^{-n}`; arguments as above.
+    r"""Present value of level payments and a balloon: :math:`P = A\,a + B(1+i)^{-n}`; arguments as
+    above.
 
     Examples
     --------
@@ -92,14 +105,18 @@ def level_payments_present_value_usd(
     """
     factor = annuity_factor(rate_per_period, periods, in_advance=in_advance)
     ending = np.exp(-np.asarray(periods) * np.log1p(np.asarray(rate_per_period, dtype=np.float64)))
-    return as_value(within("payment_usd", payment_usd) * factor + within("balloon_usd", balloon_usd) * ending)
+    return as_value(
+        within("payment_usd", payment_usd) * factor + within("balloon_usd", balloon_usd) * ending
+    )
 
 
 @dataclass(frozen=True)
 class Amortization:
-    """A loan by time: column k of each array is k periods after it was paid out. Shape (..., n + 1). [USD]
+    """A loan by time: column k of each array is k periods after it was paid out. Shape (..., n +
+    1). [USD]
 
-    Payments of column k are interest and principal of column k; the balance is what is owed after them.
+    Payments of column k are interest and principal of column k; the balance is what is owed after
+    them.
     """
 
     payment_usd: Array
@@ -109,7 +126,12 @@ class Amortization:
 
 
 def amortization(
-    principal_usd: Value, rate_per_period: Value, periods: int, *, in_advance: bool = False, balloon_usd: Value = 0.0
+    principal_usd: Value,
+    rate_per_period: Value,
+    periods: int,
+    *,
+    in_advance: bool = False,
+    balloon_usd: Value = 0.0,
 ) -> Amortization:
     """Schedule of a level-payment loan; the balance of the last column is zero.
 
@@ -129,7 +151,9 @@ def amortization(
     >>> loan.balance_usd.round(2).tolist()
     [1000.0, 523.81, 0.0]
     """
-    level = level_payment_usd(principal_usd, rate_per_period, periods, in_advance=in_advance, balloon_usd=balloon_usd)
+    level = level_payment_usd(
+        principal_usd, rate_per_period, periods, in_advance=in_advance, balloon_usd=balloon_usd
+    )
     i, balance = np.broadcast_arrays(
         np.asarray(rate_per_period, dtype=np.float64), np.asarray(level) * 0.0 + principal_usd
     )
@@ -146,9 +170,14 @@ def amortization(
 
 
 def interest_during_construction_usd(
-    draws_usd: npt.ArrayLike, rate_per_period: Value, *, draw_at: DrawAt = "mid", opening_usd: Value = 0.0
+    draws_usd: npt.ArrayLike,
+    rate_per_period: Value,
+    *,
+    draw_at: DrawAt = "mid",
+    opening_usd: Value = 0.0,
 ) -> Array:
-    r"""Interest capitalised in each period of construction: :math:`I_k = i\,(D_{k-1} + s\,d_k)`, added to the debt D.
+    r"""Interest capitalised in each period of construction: :math:`I_k = i\,(D_{k-1} + s\,d_k)`,
+    added to the debt D.
 
     Parameters
     ----------
@@ -176,27 +205,36 @@ def interest_during_construction_usd(
     draws = within("draws_usd", draws_usd)
     i = within("rate_per_period", rate_per_period, 0.0)
     debt = draws[..., 0] * 0.0 + np.asarray(opening_usd)
-    interest = np.zeros(np.broadcast_shapes(draws.shape, (*np.broadcast_shapes(i.shape, debt.shape), 1)))
+    interest = np.zeros(
+        np.broadcast_shapes(draws.shape, (*np.broadcast_shapes(i.shape, debt.shape), 1))
+    )
     for k in range(draws.shape[-1]):
         interest[..., k] = i * (debt + DRAW_SHARE[draw_at] * draws[..., k])
         debt = debt + draws[..., k] + interest[..., k]
     return interest
 
 
-def debt_service_coverage(cash_available_usd: npt.ArrayLike, debt_service_usd: npt.ArrayLike) -> Array:
-    """DSCR by period: cash available for debt service over interest and principal; infinite where none is due.
+def debt_service_coverage(
+    cash_available_usd: npt.ArrayLike, debt_service_usd: npt.ArrayLike
+) -> Array:
+    """DSCR by period: cash available for debt service over interest and principal; infinite where
+    none is due.
 
     Examples
     --------
     >>> debt_service_coverage([130.0, 90.0, 50.0], [100.0, 100.0, 0.0]).tolist()
     [1.3, 0.9, inf]
     """
-    cash, due = np.broadcast_arrays(within("cash_available_usd", cash_available_usd), np.asarray(debt_service_usd))
+    cash, due = np.broadcast_arrays(
+        within("cash_available_usd", cash_available_usd), np.asarray(debt_service_usd)
+    )
     owed = within("debt_service_usd", due, 0.0)
     return np.asarray(np.divide(cash, owed, out=np.full(cash.shape, np.inf), where=owed > 0.0))
 
 
-def minimum_debt_service_coverage(cash_available_usd: npt.ArrayLike, debt_service_usd: npt.ArrayLike) -> Value:
+def minimum_debt_service_coverage(
+    cash_available_usd: npt.ArrayLike, debt_service_usd: npt.ArrayLike
+) -> Value:
     """Lowest DSCR of all periods, which covenants test; one number for each sample.
 
     Examples

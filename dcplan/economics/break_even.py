@@ -1,4 +1,6 @@
-"""When owning has paid for itself: in hours, in months, in utilization, in price. Never is a result, not infinity."""
+"""When owning has paid for itself: in hours, in months, in utilization, in price. Never is a
+result, not infinity.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def break_even_hours(
 ) -> Value | None:
     r"""Clock hours until the rent saved has paid the purchase: :math:`H = C / (u\,(1-d)\,p - o)`.
 
-    Undiscounted and without residual, as published calculators have it; :func:`npv_break_even_months` has both.
+    Undiscounted and without residual, as published calculators have it;
+    :func:`npv_break_even_months` has both.
 
     Parameters
     ----------
@@ -53,14 +56,17 @@ def break_even_hours(
     17267
     """
     used = within("utilization_frac", utilization_frac, 0.0, 1.0)
-    rent = within("rented_usd_per_h", rented_usd_per_h, 0.0) * (1.0 - within("discount_frac", discount_frac, high=1.0))
+    rent = within("rented_usd_per_h", rented_usd_per_h, 0.0) * (
+        1.0 - within("discount_frac", discount_frac, high=1.0)
+    )
     saved = rent * used - within("owned_usd_per_h", owned_usd_per_h, 0.0)
     capex = within("capex_usd", capex_usd, 0.0)
     return none_if_never(np.where(saved > 0.0, capex / np.where(saved > 0.0, saved, 1.0), np.nan))
 
 
 def break_even_utilization_frac(owned_usd_per_h: Value, rented_usd_per_h: Value) -> Value | None:
-    r"""Utilization above which owning is cheaper: all-in owned cost by clock hour over the rent by used hour.
+    r"""Utilization above which owning is cheaper: all-in owned cost by clock hour over the rent by
+    used hour.
 
     Parameters
     ----------
@@ -79,12 +85,15 @@ def break_even_utilization_frac(owned_usd_per_h: Value, rented_usd_per_h: Value)
     >>> break_even_utilization_frac(1.5, 2.0), break_even_utilization_frac(2.5, 2.0) is None
     (0.75, True)
     """
-    ratio = within("owned_usd_per_h", owned_usd_per_h, 0.0) / above("rented_usd_per_h", rented_usd_per_h)
+    ratio = within("owned_usd_per_h", owned_usd_per_h, 0.0) / above(
+        "rented_usd_per_h", rented_usd_per_h
+    )
     return none_if_never(np.where(ratio <= 1.0, ratio, np.nan))
 
 
 def crossing(lead_usd: Callable[[float], float], low: float, high: float) -> float | None:
-    """Value from which a rising lead stays at or above zero: by halving, to the last digit; None for never.
+    """Value from which a rising lead stays at or above zero: by halving, to the last digit; None
+    for never.
 
     Parameters
     ----------
@@ -118,7 +127,8 @@ def npv_break_even_months(
     residual_usd: npt.ArrayLike = 0.0,
     for_good: bool = False,
 ) -> Value | None:
-    """Months until owning has cost no more than renting, both discounted, for the same service in the same months.
+    """Months until owning has cost no more than renting, both discounted, for the same service in
+    the same months.
 
     Parameters
     ----------
@@ -127,9 +137,11 @@ def npv_break_even_months(
     rate_per_month : float or array of samples
         Effective, above -1; 0 compares undiscounted sums. [1/month]
     residual_usd : float or array, shape (..., months + 1)
-        What the owned hardware would bring if sold in that month; not a flow, it counts in its own month alone. [USD]
+        What the owned hardware would bring if sold in that month; not a flow, it counts in its own
+        month alone. [USD]
     for_good : bool
-        The month after which owning stays cheaper, instead of the first; they differ when hardware is renewed.
+        The month after which owning stays cheaper, instead of the first; they differ when hardware
+        is renewed.
 
     Returns
     -------
@@ -143,7 +155,9 @@ def npv_break_even_months(
     >>> npv_break_even_months([100.0, 10.0, 10.0], [0.0, 30.0, 30.0]) is None
     True
     """
-    lead = cumulative_advantage_usd(owned_usd, rented_usd, rate_per_month, residual_usd=residual_usd)
+    lead = cumulative_advantage_usd(
+        owned_usd, rented_usd, rate_per_month, residual_usd=residual_usd
+    )
     return none_if_never(first_crossing(lead, for_good=for_good))
 
 
@@ -166,11 +180,14 @@ def cumulative_advantage_usd(
     saved = within("rented_usd", rented_usd) - within("owned_usd", owned_usd)
     months = np.arange(saved.shape[-1])
     factors = np.exp(-np.log1p(above("rate_per_month", rate_per_month, -1.0))[..., None] * months)
-    return np.asarray(np.cumsum(saved * factors, axis=-1) + within("residual_usd", residual_usd) * factors)
+    return np.asarray(
+        np.cumsum(saved * factors, axis=-1) + within("residual_usd", residual_usd) * factors
+    )
 
 
 def break_even_price_usd_per_h(owned_npv_usd: Value, discounted_hours: Value) -> Value:
-    """Rent at which both sides have one present value: owned NPV over the discounted hours one would rent.
+    """Rent at which both sides have one present value: owned NPV over the discounted hours one
+    would rent.
 
     Parameters
     ----------
@@ -184,4 +201,6 @@ def break_even_price_usd_per_h(owned_npv_usd: Value, discounted_hours: Value) ->
     >>> break_even_price_usd_per_h(1_000.0, 500.0)
     2.0
     """
-    return as_value(within("owned_npv_usd", owned_npv_usd) / above("discounted_hours", discounted_hours))
+    return as_value(
+        within("owned_npv_usd", owned_npv_usd) / above("discounted_hours", discounted_hours)
+    )

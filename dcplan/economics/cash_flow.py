@@ -29,7 +29,8 @@ class Flow:
 
 
 def years_of(flow: Flow) -> float:
-    """Years from the start of the horizon at which a flow is discounted: mid-quarter, or the quarter's end.
+    """Years from the start of the horizon at which a flow is discounted: mid-quarter, or the
+    quarter's end.
 
     Examples
     --------
@@ -59,7 +60,9 @@ def totals_usd(flows: Iterable[Flow]) -> dict[str, float]:
 
 
 def cash_out_usd(flows: Iterable[Flow], quarters: int) -> list[float]:
-    """Cash out by quarter, what a budget limits: no residuals, unserved demand or later payments. [USD]"""
+    """Cash out by quarter, what a budget limits: no residuals, unserved demand or later payments.
+    [USD]
+    """
     result = [0.0] * quarters
     for flow in flows:
         if flow.group not in NO_CASH:
@@ -70,7 +73,8 @@ def cash_out_usd(flows: Iterable[Flow], quarters: int) -> list[float]:
 def debt_usd(
     flows: Iterable[Flow], quarters: int, share_frac: float, service_frac: Sequence[float]
 ) -> tuple[list[float], list[float]]:
-    """Borrowed and paid back by quarter: a share of each quarter's capital, and its service from then on. [USD]
+    """Borrowed and paid back by quarter: a share of each quarter's capital, and its service from
+    then on. [USD]
 
     Examples
     --------
@@ -81,5 +85,8 @@ def debt_usd(
     for flow in flows:
         if flow.group == "capex":
             drawn[flow.quarter] += share_frac * flow.usd
-    served = [sum(drawn[q] * service_frac[t - q] for q in range(t + 1)) if share_frac else 0.0 for t in range(quarters)]
+    served = [
+        sum(drawn[q] * service_frac[t - q] for q in range(t + 1)) if share_frac else 0.0
+        for t in range(quarters)
+    ]
     return drawn, served

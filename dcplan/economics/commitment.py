@@ -36,14 +36,17 @@ class Reservation:
 
 @dataclass(frozen=True)
 class SavingsPlan:
-    """A commitment to spend so many USD in each hour, at rates of its own for the usages it reaches."""
+    """A commitment to spend so many USD in each hour, at rates of its own for the usages it
+    reaches.
+    """
 
     name: str
     usd_per_h: float
     rates_usd: Mapping[str, float]
     """Usage name -> price of a unit and hour. What is not named is out of reach."""
     specific: bool = False
-    """Bound to a family (EC2 Instance Savings Plan), so applied before general ones (Compute Savings Plan)."""
+    """Bound to a family (EC2 Instance Savings Plan), so applied before general ones (Compute
+    Savings Plan)."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,16 @@ class Coverage:
 
 
 def cover(
-    usages: Sequence[Usage], reservations: Sequence[Reservation] = (), plans: Sequence[SavingsPlan] = ()
+    usages: Sequence[Usage],
+    reservations: Sequence[Reservation] = (),
+    plans: Sequence[SavingsPlan] = (),
 ) -> Coverage:
-    """Coverage of each hour by the rule of AWS: reservations, specific plans, general plans, the rest on demand.
+    """Coverage of each hour by the rule of AWS: reservations, specific plans, general plans, the
+    rest on demand.
 
-    Among plans of a kind the pair of plan and usage with the highest saving over the on-demand price comes first,
-    of equal ones that with the lowest rate. Nothing is carried from one hour to the next.
+    Among plans of a kind the pair of plan and usage with the highest saving over the on-demand
+    price comes first, of equal ones that with the lowest rate. Nothing is carried from one hour to
+    the next.
 
     Parameters
     ----------
@@ -107,9 +114,13 @@ def cover(
     ([('1y', 2.0, 1.4), ('on demand', 2.0, 2.0)], 3.4)
     """
     _check(usages, reservations, plans)
-    left: dict[str, Array] = {u.name: within(f"quantity of {u.name}", u.quantity, 0.0) for u in usages}
+    left: dict[str, Array] = {
+        u.name: within(f"quantity of {u.name}", u.quantity, 0.0) for u in usages
+    }
     price = {u.name: u.on_demand_usd for u in usages}
-    room: dict[str, Array] = {r.name: np.asarray(r.quantity * r.usd_per_unit_h) for r in reservations}
+    room: dict[str, Array] = {
+        r.name: np.asarray(r.quantity * r.usd_per_unit_h) for r in reservations
+    }
     room |= {p.name: np.asarray(p.usd_per_h) for p in plans}
     purchased = {name: float(usd) for name, usd in room.items()}
     rows: list[Covered] = []
@@ -127,7 +138,9 @@ def cover(
         left[usage] = left[usage] - quantity
         room[by] = np.maximum(room[by] - quantity * rate, 0.0)
         rows.append(Covered(usage, by, as_value(quantity), as_value(quantity * rate)))
-    rest = [Covered(name, ON_DEMAND, as_value(q), as_value(q * price[name])) for name, q in left.items()]
+    rest = [
+        Covered(name, ON_DEMAND, as_value(q), as_value(q * price[name])) for name, q in left.items()
+    ]
     unused = {name: as_value(usd) for name, usd in room.items()}
     return Coverage(
         tuple(row for row in (*rows, *rest) if np.any(np.asarray(row.quantity) > 0.0)),
@@ -138,7 +151,9 @@ def cover(
     )
 
 
-def _check(usages: Sequence[Usage], reservations: Sequence[Reservation], plans: Sequence[SavingsPlan]) -> None:
+def _check(
+    usages: Sequence[Usage], reservations: Sequence[Reservation], plans: Sequence[SavingsPlan]
+) -> None:
     commitments = [r.name for r in reservations] + [p.name for p in plans]
     for what, names in (("usage", [u.name for u in usages]), ("commitment", commitments)):
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -146,14 +161,20 @@ def _check(usages: Sequence[Usage], reservations: Sequence[Reservation], plans: 
             msg = f"the {what} {twice[0]} is given twice"
             raise ValueError(msg)
     known = {u.name for u in usages}
-    for name, reached in [(r.name, {r.usage}) for r in reservations] + [(p.name, set(p.rates_usd)) for p in plans]:
+    for name, reached in [(r.name, {r.usage}) for r in reservations] + [
+        (p.name, set(p.rates_usd)) for p in plans
+    ]:
         if reached - known:
             msg = f"{name} names a usage that is not given: {sorted(reached - known)[0]}"
             raise ValueError(msg)
     within("usd_per_h", [p.usd_per_h for p in plans], 0.0)
     within("quantity", [r.quantity for r in reservations], 0.0)
     rates = [rate for p in plans for rate in p.rates_usd.values()]
-    within("a price", [u.on_demand_usd for u in usages] + [r.usd_per_unit_h for r in reservations] + rates, 0.0)
+    within(
+        "a price",
+        [u.on_demand_usd for u in usages] + [r.usd_per_unit_h for r in reservations] + rates,
+        0.0,
+    )
 
 
 @dataclass(frozen=True)
@@ -168,19 +189,25 @@ class FocusCharge:
 
 
 def focus_charges(
-    purchases_usd: Sequence[Value], usd_per_h: Value, used_h: Value, unused_h: Value, standard_usd: Value = 0.0
+    purchases_usd: Sequence[Value],
+    usd_per_h: Value,
+    used_h: Value,
+    unused_h: Value,
+    standard_usd: Value = 0.0,
 ) -> tuple[FocusCharge, ...]:
     """Purchase, Used, Unused and Standard rows of a commitment over a charge period.
 
-    Purchases are billed and have no effective cost; used and unused hours are not billed and carry the amortised
-    cost, so that over a whole term both columns have one sum. A Standard row has the same cost in both.
+    Purchases are billed and have no effective cost; used and unused hours are not billed and carry
+    the amortised cost, so that over a whole term both columns have one sum. A Standard row has the
+    same cost in both.
 
     Parameters
     ----------
     purchases_usd : sequence of float or array
         Payments for the commitment in the period: upfront, recurring. [USD]
     usd_per_h : float or array
-        Amortised price of an hour, of :func:`amortized_usd_per_h`; the published examples round it to cents. [USD/h]
+        Amortised price of an hour, of :func:`amortized_usd_per_h`; the published examples round it
+        to cents. [USD/h]
     used_h, unused_h : float or array
         Hours of the period covered by use, and without. [h]
     standard_usd : float or array
@@ -198,35 +225,47 @@ def focus_charges(
     price = within("usd_per_h", usd_per_h, 0.0)
     used, unused = within("used_h", used_h, 0.0), within("unused_h", unused_h, 0.0)
     rows = [
-        FocusCharge("Purchase", None, "Standard", as_value(within("a purchase", usd)), 0.0) for usd in purchases_usd
+        FocusCharge("Purchase", None, "Standard", as_value(within("a purchase", usd)), 0.0)
+        for usd in purchases_usd
     ]
     rows.append(FocusCharge("Usage", "Used", "Committed", 0.0, as_value(used * price)))
     if np.any(unused > 0.0):
         rows.append(FocusCharge("Usage", "Unused", "Committed", 0.0, as_value(unused * price)))
     if np.any(np.asarray(standard_usd) != 0.0):
-        rows.append(FocusCharge("Usage", None, "Standard", as_value(standard_usd), as_value(standard_usd)))
+        rows.append(
+            FocusCharge("Usage", None, "Standard", as_value(standard_usd), as_value(standard_usd))
+        )
     return tuple(rows)
 
 
-def amortized_usd_per_h(upfront_usd: Value, recurring_usd: Value, payments: float, hours: float) -> Value:
-    """Price of an hour of a commitment with everything paid for it: (upfront + n x recurring) / hours.
+def amortized_usd_per_h(
+    upfront_usd: Value, recurring_usd: Value, payments: float, hours: float
+) -> Value:
+    """Price of an hour of a commitment with everything paid for it: (upfront + n x recurring) /
+    hours.
 
     Examples
     --------
     >>> round(amortized_usd_per_h(220_000, 18_333.33, 12, 8_760), 2)
     50.23
     """
-    paid = within("upfront_usd", upfront_usd, 0.0) + within("recurring_usd", recurring_usd, 0.0) * payments
+    paid = (
+        within("upfront_usd", upfront_usd, 0.0)
+        + within("recurring_usd", recurring_usd, 0.0) * payments
+    )
     return as_value(paid / above("hours", hours))
 
 
 def break_even_use_frac(committed_usd_per_h: Value, on_demand_usd_per_h: Value) -> Value | None:
-    """Share of its hours above which a commitment is cheaper than on demand; None (NaN in arrays) for never.
+    """Share of its hours above which a commitment is cheaper than on demand; None (NaN in arrays)
+    for never.
 
     Examples
     --------
     >>> break_even_use_frac(3.0, 4.0), break_even_use_frac(5.0, 4.0) is None
     (0.75, True)
     """
-    ratio = within("committed_usd_per_h", committed_usd_per_h, 0.0) / above("on_demand_usd_per_h", on_demand_usd_per_h)
+    ratio = within("committed_usd_per_h", committed_usd_per_h, 0.0) / above(
+        "on_demand_usd_per_h", on_demand_usd_per_h
+    )
     return none_if_never(np.where(ratio <= 1.0, ratio, np.nan))

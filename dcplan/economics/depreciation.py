@@ -20,7 +20,8 @@ def first_year_frac(convention: Convention, *, quarter: int = 1, month: int = 1)
     Parameters
     ----------
     convention : {"half-year", "mid-quarter", "mid-month", "full-year"}
-        Half of the year; from the middle of a quarter; from the middle of a month (real property); all of it.
+        Half of the year; from the middle of a quarter; from the middle of a month (real property);
+        all of it.
     quarter : int, 1 to 4
         Quarter placed in service, for "mid-quarter".
     month : int, 1 to 12
@@ -52,14 +53,17 @@ def macrs_shares(
 ) -> Array:
     r"""Share of the basis deducted in each tax year, unrounded; the sum is 1.
 
-    Declining balance on what is left, :math:`d/L`, until the straight line over the remaining life is more.
+    Declining balance on what is left, :math:`d/L`, until the straight line over the remaining life
+    is more.
 
     Parameters
     ----------
     life_years : float
-        Recovery period, above 0: 5 for computers, 15 for land improvements, 39 for buildings. [years]
+        Recovery period, above 0: 5 for computers, 15 for land improvements, 39 for buildings.
+        [years]
     declining_balance : float
-        2 for 3- to 10-year property, 1.5 for 15 and 20 years, 1 for the straight line of real property. [-]
+        2 for 3- to 10-year property, 1.5 for 15 and 20 years, 1 for the straight line of real
+        property. [-]
     convention, quarter, month
         As :func:`first_year_frac`.
 
@@ -87,7 +91,9 @@ def macrs_shares(
     return np.array(shares)
 
 
-def tax_depreciation_usd(basis_usd: Value, shares_frac: npt.ArrayLike, *, bonus_frac: Value = 0.0) -> Array:
+def tax_depreciation_usd(
+    basis_usd: Value, shares_frac: npt.ArrayLike, *, bonus_frac: Value = 0.0
+) -> Array:
     r"""Deduction by tax year: :math:`D_1 = B\,(b + (1-b)\,s_1),\ D_t = B\,(1-b)\,s_t`.
 
     Parameters
@@ -157,7 +163,9 @@ def straight_line_usd(
     """
     cost, life = within("cost_usd", cost_usd, 0.0), float(above("life_years", life_years))
     part = float(above("first_year_frac", within("first_year_frac", first_year_frac, 0.0, 1.0)))
-    depreciable = within("cost_usd less salvage_usd", cost - within("salvage_usd", salvage_usd, 0.0), 0.0)
+    depreciable = within(
+        "cost_usd less salvage_usd", cost - within("salvage_usd", salvage_usd, 0.0), 0.0
+    )
     years = 1 + max(0, int(np.ceil(life - part - 1e-9)))
     ends = np.minimum(np.arange(years) + part, life)
     return np.asarray(depreciable[..., None] * np.diff(ends, prepend=0.0) / life)
@@ -176,7 +184,9 @@ def book_value_usd(cost_usd: Value, depreciation_usd: npt.ArrayLike) -> Array:
     >>> book_value_usd(100.0, [20.0, 32.0]).tolist()
     [80.0, 48.0]
     """
-    return np.asarray(np.asarray(cost_usd, dtype=np.float64)[..., None] - accumulated_usd(depreciation_usd))
+    return np.asarray(
+        np.asarray(cost_usd, dtype=np.float64)[..., None] - accumulated_usd(depreciation_usd)
+    )
 
 
 def economic_value_usd(price_usd: Value, years: Value, oom_per_year: Value) -> Value:
@@ -200,11 +210,14 @@ def economic_value_usd(price_usd: Value, years: Value, oom_per_year: Value) -> V
     >>> round(economic_value_usd(1.0, 1.0, 0.14), 4)
     0.7244
     """
-    return as_value(np.asarray(price_usd) * 10.0 ** (-np.asarray(oom_per_year) * within("years", years, 0.0)))
+    return as_value(
+        np.asarray(price_usd) * 10.0 ** (-np.asarray(oom_per_year) * within("years", years, 0.0))
+    )
 
 
 def yearly_loss_frac(oom_per_year: Value) -> Value:
-    """Part of its value an asset has lost after one year: 1 - 10^-k. Not :func:`continuous_rate_per_year`.
+    """Part of its value an asset has lost after one year: 1 - 10^-k. Not
+    :func:`continuous_rate_per_year`.
 
     Examples
     --------

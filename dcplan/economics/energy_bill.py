@@ -1,4 +1,6 @@
-"""The electricity bill: energy by kWh, demand by kW, and what a contract makes one pay without using it."""
+"""The electricity bill: energy by kWh, demand by kW, and what a contract makes one pay without
+using it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def facility_kw(it_kw: Value, pue: Value) -> Value:
     return as_value(within("it_kw", it_kw, 0.0) * within("pue", pue, 1.0))
 
 
-def facility_energy_usd(it_kw: Value, pue: Value, hours: Value, usd_per_kwh: Value, *, load_frac: Value = 1.0) -> Value:
+def facility_energy_usd(
+    it_kw: Value, pue: Value, hours: Value, usd_per_kwh: Value, *, load_frac: Value = 1.0
+) -> Value:
     """Energy of a facility: kW x PUE x hours x USD/kWh. Without kW there is no energy to price.
 
     Parameters
@@ -42,7 +46,11 @@ def facility_energy_usd(it_kw: Value, pue: Value, hours: Value, usd_per_kwh: Val
     >>> round(facility_energy_usd(1000.0, 1.4, 8_760, 0.09))
     1103760
     """
-    kwh = np.asarray(facility_kw(it_kw, pue)) * within("load_frac", load_frac, 0.0, 1.0) * within("hours", hours, 0.0)
+    kwh = (
+        np.asarray(facility_kw(it_kw, pue))
+        * within("load_frac", load_frac, 0.0, 1.0)
+        * within("hours", hours, 0.0)
+    )
     return as_value(kwh * within("usd_per_kwh", usd_per_kwh))
 
 
@@ -54,7 +62,8 @@ def billed_demand_kw(
     ratchet_frac: Value = 0.0,
     ratchet_months: int = 11,
 ) -> Array:
-    r"""Demand that is billed: the metered peak, or the minimum take, or the ratchet, whichever is most.
+    r"""Demand that is billed: the metered peak, or the minimum take, or the ratchet, whichever is
+    most.
 
     .. math:: \max(P_t,\ f\,C_t,\ \rho \max_{s = t-m \ldots t-1} P_s)
 
@@ -83,9 +92,13 @@ def billed_demand_kw(
     [100.0, 80.0, 40.0]
     """
     peak = within("metered_peak_kw", metered_peak_kw, 0.0)
-    floor = within("floor_frac", floor_frac, 0.0, 1.0)[..., None] * within("contracted_kw", contracted_kw, 0.0)
+    floor = within("floor_frac", floor_frac, 0.0, 1.0)[..., None] * within(
+        "contracted_kw", contracted_kw, 0.0
+    )
     memory = within("ratchet_frac", ratchet_frac, 0.0, 1.0)
-    billed = np.maximum(peak, floor) + 0.0 * memory[..., None]  # one row for each sample of the ratchet
+    billed = (
+        np.maximum(peak, floor) + 0.0 * memory[..., None]
+    )  # one row for each sample of the ratchet
     for t in range(1, peak.shape[-1]):
         before = peak[..., max(0, t - ratchet_months) : t]
         if before.shape[-1]:
@@ -147,7 +160,9 @@ def energy_bill(
     return EnergyBill(np.asarray(energy), np.asarray(power), np.asarray(fixed))
 
 
-def demand_usd_per_kwh(usd_per_kw_month: Value, load_factor_frac: Value, hours_per_month: float) -> Value:
+def demand_usd_per_kwh(
+    usd_per_kw_month: Value, load_factor_frac: Value, hours_per_month: float
+) -> Value:
     """What a demand charge adds to each kWh at a load factor (mean over billed kW).
 
     Examples
@@ -157,5 +172,6 @@ def demand_usd_per_kwh(usd_per_kw_month: Value, load_factor_frac: Value, hours_p
     """
     used = above("load_factor_frac", within("load_factor_frac", load_factor_frac, high=1.0))
     return as_value(
-        within("usd_per_kw_month", usd_per_kw_month, 0.0) / (used * above("hours_per_month", hours_per_month))
+        within("usd_per_kw_month", usd_per_kw_month, 0.0)
+        / (used * above("hours_per_month", hours_per_month))
     )

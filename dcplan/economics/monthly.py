@@ -1,4 +1,6 @@
-"""The plan's flows by month, with sales and property tax, income tax and debt: one side of a comparison."""
+"""The plan's flows by month, with sales and property tax, income tax and debt: one side of a
+comparison.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,16 @@ from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
 @dataclass(frozen=True)
 class Side:
-    """Cash out by line and month, money in negative; what is left at the end of the last month. [USD]"""
+    """Cash out by line and month, money in negative; what is left at the end of the last month.
+    [USD]
+    """
 
     lines: Mapping[str, Array]
     end_usd: Mapping[str, float] = field(default_factory=dict)
     """Worth at the end, by line; not negative."""
     outside: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
-    """Payments of a line before the first month (negative months) or after the last, as month and USD."""
+    """Payments of a line before the first month (negative months) or after the last, as month and
+    USD."""
 
     @property
     def months(self) -> int:
@@ -50,7 +55,9 @@ class Side:
         return inside + sum(usd for _, usd in self.outside.get(line, ()))
 
     def npv_usd(self, rate_per_year: float) -> float:
-        """Present cost: payments in the middle of their months, the worth left at the end of the last."""
+        """Present cost: payments in the middle of their months, the worth left at the end of the
+        last.
+        """
         return sum(self.npvs_usd(rate_per_year).values())
 
     def npvs_usd(self, rate_per_year: float) -> dict[str, float]:
@@ -58,7 +65,10 @@ class Side:
         factors = month_factors(rate_per_year, self.months)
         found = {name: float(cash @ factors) for name, cash in self.lines.items()}
         for name, pairs in self.outside.items():
-            worth = sum(usd * (1.0 + rate_per_year) ** (-(month + 0.5) / MONTHS_PER_YEAR) for month, usd in pairs)
+            worth = sum(
+                usd * (1.0 + rate_per_year) ** (-(month + 0.5) / MONTHS_PER_YEAR)
+                for month, usd in pairs
+            )
             found[name] = found.get(name, 0.0) + worth
         end = (1.0 + rate_per_year) ** (-self.months / MONTHS_PER_YEAR)
         return found | {f"residual {name}": -usd * end for name, usd in self.end_usd.items() if usd}
@@ -133,8 +143,11 @@ def book_by_year(cash_usd: Array, life_years: float) -> Array:
     return np.asarray((there * np.maximum(1.0 - age / life_years, 0.0)) @ cash_usd)
 
 
-def with_property_tax(side: Side, taxed: Sequence[str], rate_frac: float, life_years: float) -> Side:
-    """Add property tax at the end of each year on the book value at its start of the taxed capital lines.
+def with_property_tax(
+    side: Side, taxed: Sequence[str], rate_frac: float, life_years: float
+) -> Side:
+    """Add property tax at the end of each year on the book value at its start of the taxed capital
+    lines.
 
     The months of a last, shorter year are taxed in proportion.
     """
@@ -153,7 +166,9 @@ def with_sales_tax(side: Side, taxed: Sequence[str], rate_frac: float) -> Side:
 
 @dataclass(frozen=True)
 class Milestones:
-    """When a purchase is paid: a deposit before, a part at acceptance after, the rest in the month of service."""
+    """When a purchase is paid: a deposit before, a part at acceptance after, the rest in the month
+    of service.
+    """
 
     deposit_frac: float
     deposit_months_before: int
@@ -162,7 +177,8 @@ class Milestones:
 
 
 def with_milestones(side: Side, bought: Sequence[str], due: Milestones) -> Side:
-    """Add the line by which payments differ from all on delivery, for the capital lines of what is bought.
+    """Add the line by which payments differ from all on delivery, for the capital lines of what is
+    bought.
 
     What falls before the horizon or after it stands outside, in its own month.
 
@@ -194,7 +210,8 @@ def with_milestones(side: Side, bought: Sequence[str], due: Milestones) -> Side:
 
 
 def with_lost_goodput(side: Side, loss_frac: float) -> Side:
-    """Add the cost of hours whose work is lost: so much more of the same fleet would make up for it.
+    """Add the cost of hours whose work is lost: so much more of the same fleet would make up for
+    it.
 
     Examples
     --------
@@ -204,7 +221,11 @@ def with_lost_goodput(side: Side, loss_frac: float) -> Side:
     """
     name = "goodput loss"
     end = {**side.end_usd, name: loss_frac * sum(side.end_usd.values())}
-    more = {name: tuple((m, loss_frac * usd) for m, usd in side.outside_usd.items())} if side.outside else {}
+    more = (
+        {name: tuple((m, loss_frac * usd) for m, usd in side.outside_usd.items())}
+        if side.outside
+        else {}
+    )
     return Side({**side.lines, name: loss_frac * side.cash_usd}, end, {**side.outside, **more})
 
 
@@ -226,7 +247,9 @@ class Loan:
 
 
 def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_months: int) -> Loan:
-    """A share of each month's capital borrowed, repaid in level payments from the month after; nominal rate / 12."""
+    """A share of each month's capital borrowed, repaid in level payments from the month after;
+    nominal rate / 12.
+    """
     months = len(capital_usd)
     drawn = share_frac * np.maximum(capital_usd, 0.0)
     payments, interest, balance = np.zeros(months), np.zeros(months), 0.0
@@ -239,16 +262,21 @@ def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_mo
     return Loan(drawn, payments, interest, balance, rate_per_year / MONTHS_PER_YEAR)
 
 
-def with_income_tax(side: Side, capital: Mapping[str, Sequence[float]], rate_frac: float, interest_usd: Array) -> Side:
-    """Add income tax saved: running cost, depreciation and interest shield other income at once; sales are taxed.
+def with_income_tax(
+    side: Side, capital: Mapping[str, Sequence[float]], rate_frac: float, interest_usd: Array
+) -> Side:
+    """Add income tax saved: running cost, depreciation and interest shield other income at once;
+    sales are taxed.
 
-    ``capital`` names the capital lines with their yearly shares; each is written off from the year it is paid. What is
-    left of the basis at the end is set against the worth there. Running cost outside the horizon saves its tax in its
-    own month.
+    ``capital`` names the capital lines with their yearly shares; each is written off from the year
+    it is paid. What is left of the basis at the end is set against the worth there. Running cost
+    outside the horizon saves its tax in its own month.
     """
     months = side.months
     years = -(-months // MONTHS_PER_YEAR)
-    running = sum((cash for name, cash in side.lines.items() if name not in capital), np.zeros(months))
+    running = sum(
+        (cash for name, cash in side.lines.items() if name not in capital), np.zeros(months)
+    )
     written, basis = np.zeros(years), 0.0
     for name, shares in capital.items():
         for year, usd in enumerate(by_year(side.lines[name])):
@@ -258,7 +286,9 @@ def with_income_tax(side: Side, capital: Mapping[str, Sequence[float]], rate_fra
                 basis += float(usd)
     income = -by_year(np.asarray(running))
     income[-1] += sum(side.end_usd.values()) - (basis - written.sum())
-    tax = income_tax(income, written, by_year(interest_usd), rate_frac=rate_frac, losses="used-at-once").tax_usd
+    tax = income_tax(
+        income, written, by_year(interest_usd), rate_frac=rate_frac, losses="used-at-once"
+    ).tax_usd
     later = {name: pairs for name, pairs in side.outside.items() if name not in capital}
     saved = tuple((m, -rate_frac * usd) for pairs in later.values() for m, usd in pairs)
     return replace(

@@ -1,4 +1,6 @@
-"""Owned cost in its simple published forms: server and facility by month, a cluster, an hour at cost, a building."""
+"""Owned cost in its simple published forms: server and facility by month, a cluster, an hour at
+cost, a building.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class LoanTerms:
     months: Value
 
     def split_usd(self, capital_usd: Value) -> tuple[Value, Value]:
-        """Month's mean amortisation and interest of a capital: straight line, and the rest of the annuity. [USD]"""
+        """Month's mean amortisation and interest of a capital: straight line, and the rest of the
+        annuity. [USD]
+        """
         monthly = periodic_rate(self.rate_per_year, MONTHS_PER_YEAR)
         payment = np.asarray(level_payment_usd(capital_usd, monthly, self.months))
         straight = np.asarray(capital_usd) / self.months
@@ -80,7 +84,9 @@ class Facility:
     pue: Value
 
 
-def server_month(server: Server, facility: Facility, *, usd_per_kwh: Value, hours_per_month: float) -> OwnedMonth:
+def server_month(
+    server: Server, facility: Facility, *, usd_per_kwh: Value, hours_per_month: float
+) -> OwnedMonth:
     """Month of one server and the facility around it, after Barroso and Hoelzle.
 
     Parameters
@@ -108,9 +114,15 @@ def server_month(server: Server, facility: Facility, *, usd_per_kwh: Value, hour
     (166.67, 10.08, 300.71)
     """
     watts = within("critical_kw", server.critical_kw, 0.0) * W_PER_KW
-    built, built_interest = facility.terms.split_usd(as_value(watts * within("usd_per_w", facility.usd_per_w, 0.0)))
+    built, built_interest = facility.terms.split_usd(
+        as_value(watts * within("usd_per_w", facility.usd_per_w, 0.0))
+    )
     bought, bought_interest = server.terms.split_usd(as_value(within("usd", server.usd, 0.0)))
-    base = np.asarray(bought) if server.opex_of == "amortization" else np.asarray(server.usd) / MONTHS_PER_YEAR
+    base = (
+        np.asarray(bought)
+        if server.opex_of == "amortization"
+        else np.asarray(server.usd) / MONTHS_PER_YEAR
+    )
     energy = np.asarray(facility_energy_usd(server.average_kw, 1.0, hours_per_month, usd_per_kwh))
     return OwnedMonth(
         built,
@@ -147,7 +159,8 @@ def simple_cluster(
     hours: Value,
     usd_per_kwh: Value,
 ) -> OwnedCluster:
-    """Price plus energy: what most public calculators show. Leaves out host, network, building, staff and capital.
+    """Price plus energy: what most public calculators show. Leaves out host, network, building,
+    staff and capital.
 
     Parameters
     ----------
@@ -170,13 +183,16 @@ def simple_cluster(
     count = within("accelerators", accelerators, 0.0)
     kw = as_value(count * within("kw_per_accelerator", kw_per_accelerator, 0.0))
     energy = facility_energy_usd(kw, pue, hours, usd_per_kwh, load_frac=load_frac)
-    return OwnedCluster(as_value(count * within("usd_per_accelerator", usd_per_accelerator, 0.0)), energy)
+    return OwnedCluster(
+        as_value(count * within("usd_per_accelerator", usd_per_accelerator, 0.0)), energy
+    )
 
 
 def usd_per_effective_pflop_year(
     cost_usd: Value, accelerators: Value, peak_pflops: Value, use_frac: Value, years: Value
 ) -> Value:
-    """Cost over accelerators x peak PFLOP/s x use x years; use is whatever part of peak the source counts.
+    """Cost over accelerators x peak PFLOP/s x use x years; use is whatever part of peak the source
+    counts.
 
     Examples
     --------
@@ -184,12 +200,18 @@ def usd_per_effective_pflop_year(
     9262
     """
     used = within("use_frac", use_frac, 0.0, 1.0)
-    work = within("accelerators", accelerators, 0.0) * np.asarray(peak_pflops) * used * within("years", years, 0.0)
+    work = (
+        within("accelerators", accelerators, 0.0)
+        * np.asarray(peak_pflops)
+        * used
+        * within("years", years, 0.0)
+    )
     return as_value(np.asarray(cost_usd) / above("effective PFLOP-years", work))
 
 
 def at_cost_usd_per_year(all_in_usd: Value, life_years: Value, opex_frac: Value = 0.0) -> Value:
-    """Straight-line yearly cost, with all running cost as a share of it; over 8,760 h or productive hours, USD/h.
+    """Straight-line yearly cost, with all running cost as a share of it; over 8,760 h or productive
+    hours, USD/h.
 
     Examples
     --------
@@ -200,8 +222,11 @@ def at_cost_usd_per_year(all_in_usd: Value, life_years: Value, opex_frac: Value 
     return as_value(yearly * (1.0 + within("opex_frac", opex_frac, 0.0)))
 
 
-def facility_build_usd(area: Value, usd_per_area: Value, shares_frac: Mapping[str, float]) -> dict[str, Value]:
-    """Cost of a building by trade: area x cost per area x share; the area's unit is that of the price.
+def facility_build_usd(
+    area: Value, usd_per_area: Value, shares_frac: Mapping[str, float]
+) -> dict[str, Value]:
+    """Cost of a building by trade: area x cost per area x share; the area's unit is that of the
+    price.
 
     Raises
     ------
@@ -229,4 +254,6 @@ def capacity_usd(capacity_kw: Value, usd_per_mw: Value) -> Value:
     >>> capacity_usd(200.0, 9.5e6)
     1900000.0
     """
-    return as_value(within("capacity_kw", capacity_kw, 0.0) / KW_PER_MW * within("usd_per_mw", usd_per_mw, 0.0))
+    return as_value(
+        within("capacity_kw", capacity_kw, 0.0) / KW_PER_MW * within("usd_per_mw", usd_per_mw, 0.0)
+    )

@@ -59,10 +59,14 @@ def price_at_usd(start_usd: Value, change_frac_per_year: Value, years: npt.Array
     [2.0, 1.8, 1.62]
     """
     factor = 1.0 + within("change_frac_per_year", change_frac_per_year, -1.0)[..., None]
-    return np.asarray(np.asarray(start_usd, dtype=np.float64)[..., None] * factor ** within("years", years, 0.0))
+    return np.asarray(
+        np.asarray(start_usd, dtype=np.float64)[..., None] * factor ** within("years", years, 0.0)
+    )
 
 
-def stepped_price_usd(start_usd: float, steps: Sequence[tuple[float, float]], years: npt.ArrayLike) -> Array:
+def stepped_price_usd(
+    start_usd: float, steps: Sequence[tuple[float, float]], years: npt.ArrayLike
+) -> Array:
     """Price at given times when it changes in steps, each valid from its own time on.
 
     Parameters
@@ -88,7 +92,8 @@ def stepped_price_usd(start_usd: float, steps: Sequence[tuple[float, float]], ye
 
 
 def term_weight(yearly_factor: Value, years: float) -> Value:
-    r"""Sum of the yearly prices of a term over the first: :math:`1 + r + r^2 + …`, a broken year in part.
+    r"""Sum of the yearly prices of a term over the first: :math:`1 + r + r^2 + …`, a broken year in
+    part.
 
     Examples
     --------
@@ -101,12 +106,16 @@ def term_weight(yearly_factor: Value, years: float) -> Value:
     return as_value(powers @ np.append(np.ones(whole), length - whole))
 
 
-def implied_yearly_factor(short_usd: float, short_years: float, long_usd: float, long_years: float) -> float:
-    r"""Price of a year over the one before that two commitments imply when a term costs what its years cost.
+def implied_yearly_factor(
+    short_usd: float, short_years: float, long_usd: float, long_years: float
+) -> float:
+    r"""Price of a year over the one before that two commitments imply when a term costs what its
+    years cost.
 
     .. math:: \frac{p_1 n_1}{\sum_{k<n_1} r^k} = \frac{p_3 n_3}{\sum_{k<n_3} r^k}
 
-    With one and three years this is :math:`p_1 (1 + r + r^2) = 3 p_3`. Above 1 prices are expected to rise.
+    With one and three years this is :math:`p_1 (1 + r + r^2) = 3 p_3`. Above 1 prices are expected
+    to rise.
 
     Parameters
     ----------
@@ -118,8 +127,8 @@ def implied_yearly_factor(short_usd: float, short_years: float, long_usd: float,
     Raises
     ------
     ValueError
-        When the terms are not in order or both within one year, or no factor fits: the long term costs less in total
-        than the short one.
+        When the terms are not in order or both within one year, or no factor fits: the long term
+        costs less in total than the short one.
 
     References
     ----------
@@ -133,7 +142,11 @@ def implied_yearly_factor(short_usd: float, short_years: float, long_usd: float,
     if not above("long_years", long_years) > above("short_years", short_years):
         msg = f"long_years must be above short_years, got {long_years:g} and {short_years:g}"
         raise ValueError(msg)
-    goal = float(above("long_usd", long_usd)) * long_years / (float(above("short_usd", short_usd)) * short_years)
+    goal = (
+        float(above("long_usd", long_usd))
+        * long_years
+        / (float(above("short_usd", short_usd)) * short_years)
+    )
 
     def total(factor: float) -> float:  # of the long term over the short one: rises with the factor
         return float(term_weight(factor, long_years)) / float(term_weight(factor, short_years))
@@ -151,8 +164,11 @@ def implied_yearly_factor(short_usd: float, short_years: float, long_usd: float,
     return 0.5 * (low + high)
 
 
-def forward_prices_usd(term_usd: float, term_years: float, yearly_factor: float, years: int) -> Array:
-    """Price of each single year behind the level price of a term, and on after its end. Shape (years,). [USD]
+def forward_prices_usd(
+    term_usd: float, term_years: float, yearly_factor: float, years: int
+) -> Array:
+    """Price of each single year behind the level price of a term, and on after its end. Shape
+    (years,). [USD]
 
     Examples
     --------

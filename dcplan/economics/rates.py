@@ -11,8 +11,11 @@ from dcplan.economics.ranges import Value, above, as_value
 Compounding = Literal["nominal", "effective"]
 
 
-def periodic_rate(rate_per_year: Value, periods_per_year: float, compounding: Compounding = "nominal") -> Value:
-    r"""Rate of one period: :math:`r/m` of a nominal yearly rate, :math:`(1+r)^{1/m}-1` of an effective one.
+def periodic_rate(
+    rate_per_year: Value, periods_per_year: float, compounding: Compounding = "nominal"
+) -> Value:
+    r"""Rate of one period: :math:`r/m` of a nominal yearly rate, :math:`(1+r)^{1/m}-1` of an
+    effective one.
 
     Loans, Excel's PMT and ASIC Clouds use the nominal one; discount rates and IRR are effective.
 
@@ -37,8 +40,11 @@ def periodic_rate(rate_per_year: Value, periods_per_year: float, compounding: Co
     return as_value(np.expm1(np.log1p(rate) / periods))
 
 
-def yearly_rate(rate_per_period: Value, periods_per_year: float, compounding: Compounding = "effective") -> Value:
-    r"""Inverse of :func:`periodic_rate`: :math:`(1+i)^m - 1` effective (an IRR of monthly flows), :math:`m\,i` nominal.
+def yearly_rate(
+    rate_per_period: Value, periods_per_year: float, compounding: Compounding = "effective"
+) -> Value:
+    r"""Inverse of :func:`periodic_rate`: :math:`(1+i)^m - 1` effective (an IRR of monthly flows),
+    :math:`m\,i` nominal.
 
     Examples
     --------
@@ -60,9 +66,16 @@ def real_rate(nominal_rate: Value, inflation: Value) -> Value:
     >>> round(real_rate(0.10, 0.02), 6), round(nominal_rate(real_rate(0.10, 0.02), 0.02), 6)
     (0.078431, 0.1)
     """
-    return as_value((1.0 + above("nominal_rate", nominal_rate, -1.0)) / (1.0 + above("inflation", inflation, -1.0)) - 1)
+    return as_value(
+        (1.0 + above("nominal_rate", nominal_rate, -1.0))
+        / (1.0 + above("inflation", inflation, -1.0))
+        - 1
+    )
 
 
 def nominal_rate(real_rate: Value, inflation: Value) -> Value:
     r"""Inverse of :func:`real_rate`: :math:`(1+r)(1+\pi) - 1`."""
-    return as_value((1.0 + above("real_rate", real_rate, -1.0)) * (1.0 + above("inflation", inflation, -1.0)) - 1.0)
+    return as_value(
+        (1.0 + above("real_rate", real_rate, -1.0)) * (1.0 + above("inflation", inflation, -1.0))
+        - 1.0
+    )

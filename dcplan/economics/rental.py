@@ -42,7 +42,13 @@ class RentedCluster:
     """Length of the contract, over which set-up is spread."""
 
     def __post_init__(self) -> None:
-        for name in ("accelerators_usd", "storage_usd", "network_usd", "cpu_nodes_usd", "support_frac"):
+        for name in (
+            "accelerators_usd",
+            "storage_usd",
+            "network_usd",
+            "cpu_nodes_usd",
+            "support_frac",
+        ):
             within(name, getattr(self, name), 0.0)
         for name in ("goodput_loss_usd", "debugging_usd", "setup_usd"):
             within(name, getattr(self, name), 0.0)
@@ -78,7 +84,9 @@ class RentedCluster:
         return as_value(np.asarray(self.month_usd) * self.contract_months)
 
 
-def accelerators_usd_per_month(accelerators: Value, usd_per_accelerator_hour: Value, hours_per_month: float) -> Value:
+def accelerators_usd_per_month(
+    accelerators: Value, usd_per_accelerator_hour: Value, hours_per_month: float
+) -> Value:
     """Rent of a month at full time; 720 or 730 hours a month is the price list's own convention.
 
     Examples
@@ -94,7 +102,10 @@ def accelerators_usd_per_month(accelerators: Value, usd_per_accelerator_hour: Va
 
 
 def goodput_loss_usd(
-    accelerators_usd: Value, goodput_frac: Value, *, basis: Literal["spend", "replacement"] = "spend"
+    accelerators_usd: Value,
+    goodput_frac: Value,
+    *,
+    basis: Literal["spend", "replacement"] = "spend",
 ) -> Value:
     r"""Money lost on hours without progress.
 
@@ -105,8 +116,8 @@ def goodput_loss_usd(
     goodput_frac : float or array
         Useful over paid time, above 0, at most 1. [-]
     basis : {"spend", "replacement"}
-        Part of the rent that bought nothing, :math:`S(1-g)` (ClusterMAX); or the rent of the further hours that
-        deliver the missing work, :math:`S(1/g-1)`.
+        Part of the rent that bought nothing, :math:`S(1-g)` (ClusterMAX); or the rent of the
+        further hours that deliver the missing work, :math:`S(1/g-1)`.
 
     Examples
     --------
@@ -115,12 +126,15 @@ def goodput_loss_usd(
     """
     good = above("goodput_frac", within("goodput_frac", goodput_frac, high=1.0))
     return as_value(
-        within("accelerators_usd", accelerators_usd, 0.0) * (1.0 - good) / (good if basis == "replacement" else 1.0)
+        within("accelerators_usd", accelerators_usd, 0.0)
+        * (1.0 - good)
+        / (good if basis == "replacement" else 1.0)
     )
 
 
 def discounted_usd(list_usd: Value, *discounts_frac: Value) -> Value:
-    """A list price after discounts, each on what the one before left: commitment first, then the negotiated one.
+    """A list price after discounts, each on what the one before left: commitment first, then the
+    negotiated one.
 
     Examples
     --------
@@ -175,4 +189,6 @@ def storage_usd_per_month(stored_tb: Value, usd_per_tb_month: Value) -> Value:
     >>> storage_usd_per_month(50.0, 23.0)
     1150.0
     """
-    return as_value(within("stored_tb", stored_tb, 0.0) * within("usd_per_tb_month", usd_per_tb_month, 0.0))
+    return as_value(
+        within("stored_tb", stored_tb, 0.0) * within("usd_per_tb_month", usd_per_tb_month, 0.0)
+    )

@@ -17,7 +17,9 @@ LOWEST_RATE, HIGHEST_RATE = -1.0 + 1e-12, 1e9
 """Rates of return are looked for between these. [1/period]"""
 
 
-def periodic_npv_usd(flows_usd: npt.ArrayLike, rate_per_period: Value, *, timing: Timing = "end") -> Value:
+def periodic_npv_usd(
+    flows_usd: npt.ArrayLike, rate_per_period: Value, *, timing: Timing = "end"
+) -> Value:
     r"""Present value of flows in equal periods: :math:`\sum_k F_k (1+i)^{-(k+s)}`, s = 0, 1/2 or 1.
 
     Parameters
@@ -27,7 +29,8 @@ def periodic_npv_usd(flows_usd: npt.ArrayLike, rate_per_period: Value, *, timing
     rate_per_period : float or array of samples
         Of one period, above -1; real with real flows, nominal with nominal ones. [1/period]
     timing : {"begin", "mid", "end"}
-        Where in its period each flow falls; "end" is Excel's NPV, "begin" puts the first flow at today.
+        Where in its period each flow falls; "end" is Excel's NPV, "begin" puts the first flow at
+        today.
 
     Examples
     --------
@@ -63,7 +66,10 @@ def dated_npv_usd(
     >>> round(dated_npv_usd([-100.0, 110.0], [0, 365], 0.10, days_per_year=365), 9)
     0.0
     """
-    flows, when = within("flows_usd", flows_usd), within("days", days) / above("days_per_year", days_per_year)
+    flows, when = (
+        within("flows_usd", flows_usd),
+        within("days", days) / above("days_per_year", days_per_year),
+    )
     factors = np.exp(-np.log1p(above("rate_per_year", rate_per_year, -1.0))[..., None] * when)
     return as_value(np.einsum("...k,...k->...", flows, factors))
 
@@ -76,22 +82,25 @@ class InternalRate:
 
     @property
     def rate(self) -> float | None:
-        """The internal rate, or None when there is none or when several leave it without a meaning."""
+        """The internal rate, or None when there is none or when several leave it without a
+        meaning.
+        """
         return self.rates[0] if len(self.rates) == 1 else None
 
 
 def irr(flows_usd: npt.ArrayLike, times: npt.ArrayLike | None = None) -> InternalRate:
     r"""All internal rates of return i of :math:`\sum_k F_k (1+i)^{-t_k} = 0`, none lost.
 
-    Roots lie between the turning points, found in the same way from the derivative; a single change of sign has
-    exactly one root.
+    Roots lie between the turning points, found in the same way from the derivative; a single change
+    of sign has exactly one root.
 
     Parameters
     ----------
     flows_usd : array, shape (flows,)
         Money in is positive. [USD]
     times : array, shape (flows,), optional
-        When each falls, in periods; 0, 1, 2 … when left out. Days / 365 give Excel's XIRR, per year. [periods]
+        When each falls, in periods; 0, 1, 2 … when left out. Days / 365 give Excel's XIRR, per
+        year. [periods]
 
     Examples
     --------
@@ -116,7 +125,9 @@ def _roots(flows: Array, times: Array, ends: tuple[float, float]) -> list[float]
     if changes == 0:
         return []
     turning: list[float] = []
-    if changes > 1:  # f e^(t0 x) has the roots of f, and its derivative one term and one change of sign less
+    if (
+        changes > 1
+    ):  # f e^(t0 x) has the roots of f, and its derivative one term and one change of sign less
         slopes = -flows[1:] * (times[1:] - times[0])
         lasting = slopes != 0.0
         turning = _roots(slopes[lasting] / np.abs(slopes).max(), times[1:][lasting], ends)
@@ -134,7 +145,9 @@ def _roots(flows: Array, times: Array, ends: tuple[float, float]) -> list[float]
 
 def _sign(flows: Array, times: Array, x: float) -> float:
     powers = -times * x
-    terms = flows * np.exp(powers - powers.max())  # a common factor leaves the sign and keeps exp in range
+    terms = flows * np.exp(
+        powers - powers.max()
+    )  # a common factor leaves the sign and keeps exp in range
     total = float(terms.sum())
     return 0.0 if abs(total) < 1e-14 * float(np.abs(terms).sum()) else float(np.sign(total))
 
@@ -149,9 +162,11 @@ def _bisect(flows: Array, times: Array, low: float, high: float, at_low: float) 
 
 
 def mirr(flows_usd: npt.ArrayLike, finance_rate: float, reinvest_rate: float) -> float | None:
-    r"""Modified IRR: :math:`(FV^+ / -PV^-)^{1/n} - 1`, outflows financed at one rate, inflows reinvested at another.
+    r"""Modified IRR: :math:`(FV^+ / -PV^-)^{1/n} - 1`, outflows financed at one rate, inflows
+    reinvested at another.
 
-    Flows at 0, 1, 2 … periods; None when all have one sign. Unlike IRR there is never more than one.
+    Flows at 0, 1, 2 … periods; None when all have one sign. Unlike IRR there is never more than
+    one.
 
     Examples
     --------
@@ -170,7 +185,8 @@ def mirr(flows_usd: npt.ArrayLike, finance_rate: float, reinvest_rate: float) ->
 
 
 def first_crossing(cumulative_usd: npt.ArrayLike, *, for_good: bool = False) -> Array:
-    """Period at which a running sum reaches zero from below, linear inside the period; NaN for never.
+    """Period at which a running sum reaches zero from below, linear inside the period; NaN for
+    never.
 
     Parameters
     ----------
@@ -196,8 +212,11 @@ def first_crossing(cumulative_usd: npt.ArrayLike, *, for_good: bool = False) -> 
     return np.where(reached.any(axis=-1), at, np.nan)
 
 
-def payback_months(flows_usd: npt.ArrayLike, rate_per_month: Value = 0.0, *, for_good: bool = False) -> Value | None:
-    """Months until the money is back, discounted when a rate is given; None (NaN in arrays) for never.
+def payback_months(
+    flows_usd: npt.ArrayLike, rate_per_month: Value = 0.0, *, for_good: bool = False
+) -> Value | None:
+    """Months until the money is back, discounted when a rate is given; None (NaN in arrays) for
+    never.
 
     Parameters
     ----------
@@ -214,5 +233,8 @@ def payback_months(flows_usd: npt.ArrayLike, rate_per_month: Value = 0.0, *, for
     (1.667, True)
     """
     flows = within("flows_usd", flows_usd)
-    factors = np.exp(-np.log1p(above("rate_per_month", rate_per_month, -1.0))[..., None] * np.arange(flows.shape[-1]))
+    factors = np.exp(
+        -np.log1p(above("rate_per_month", rate_per_month, -1.0))[..., None]
+        * np.arange(flows.shape[-1])
+    )
     return none_if_never(first_crossing(np.cumsum(flows * factors, axis=-1), for_good=for_good))

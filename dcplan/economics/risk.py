@@ -1,4 +1,6 @@
-"""Three-point estimates: mean, variance and quantile of a triangle, mean and variance of PERT, and of sums."""
+"""Three-point estimates: mean, variance and quantile of a triangle, mean and variance of PERT, and
+of sums.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ def _ordered(low: Value, likely: Value, high: Value) -> tuple[Array, Array, Arra
 
 
 def triangular_mean(low: Value, likely: Value, high: Value) -> Value:
-    """Mean of the triangular distribution: (a + b + c) / 3; the most likely value lies elsewhere unless symmetric.
+    """Mean of the triangular distribution: (a + b + c) / 3; the most likely value lies elsewhere
+    unless symmetric.
 
     Raises
     ------
@@ -55,7 +58,8 @@ def triangular_variance(low: Value, likely: Value, high: Value) -> Value:
 
 
 def triangular_quantile(share: npt.ArrayLike, low: Value, likely: Value, high: Value) -> Value:
-    """Value below which a share of the triangular distribution lies; the inverse of its cumulative function.
+    """Value below which a share of the triangular distribution lies; the inverse of its cumulative
+    function.
 
     Parameters
     ----------
@@ -90,7 +94,12 @@ def pert_mean(low: Value, likely: Value, high: Value, *, weight: Value = PERT_WE
 
 
 def pert_variance(
-    low: Value, likely: Value, high: Value, *, weight: Value = PERT_WEIGHT, rule: Literal["beta", "one-sixth"] = "beta"
+    low: Value,
+    likely: Value,
+    high: Value,
+    *,
+    weight: Value = PERT_WEIGHT,
+    rule: Literal["beta", "one-sixth"] = "beta",
 ) -> Value:
     r"""Variance of PERT: of the beta distribution itself, or the rule of 1959.
 
@@ -109,19 +118,24 @@ def pert_variance(
 
 
 def sum_variance(variances: npt.ArrayLike, correlation: float = 0.0) -> float:
-    r"""Variance of a sum of lines that all have one correlation: :math:`(1-\rho)\sum\sigma^2 + \rho(\sum\sigma)^2`.
+    r"""Variance of a sum of lines that all have one correlation: :math:`(1-\rho)\sum\sigma^2 +
+    \rho(\sum\sigma)^2`.
 
     Parameters
     ----------
     variances : array, shape (lines,)
         At least 0.
     correlation : float
-        Between any two lines, 0 to 1. GAO asks that it be stated: none makes the sum look too sure. [-]
+        Between any two lines, 0 to 1. GAO asks that it be stated: none makes the sum look too sure.
+        [-]
 
     Examples
     --------
     >>> sum_variance([9.0, 16.0]), sum_variance([9.0, 16.0], 1.0)
     (25.0, 49.0)
     """
-    parts, rho = within("variances", variances, 0.0), float(within("correlation", correlation, 0.0, 1.0))
+    parts, rho = (
+        within("variances", variances, 0.0),
+        float(within("correlation", correlation, 0.0, 1.0)),
+    )
     return float((1.0 - rho) * parts.sum() + rho * np.sqrt(parts).sum() ** 2)

@@ -1,4 +1,6 @@
-"""What one training run costs, three ways: its share of owned hardware, the hardware bought, or the hours rented."""
+"""What one training run costs, three ways: its share of owned hardware, the hardware bought, or
+the hours rented.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ FLOPS_PER_TFLOP = 1e12
 
 @dataclass(frozen=True)
 class RunCost:
-    """Cost of a run in its own lines, before and after the deflator. Staff, failed runs and building are not in it."""
+    """Cost of a run in its own lines, before and after the deflator. Staff, failed runs and
+    building are not in it.
+    """
 
     hardware_usd: Value
     network_usd: Value
@@ -36,9 +40,15 @@ class RunCost:
 
 
 def amortized_hardware_usd(
-    price_usd: Value, years_owned: Value, accelerator_hours: Value, *, oom_per_year: Value, hours_per_year: float
+    price_usd: Value,
+    years_owned: Value,
+    accelerator_hours: Value,
+    *,
+    oom_per_year: Value,
+    hours_per_year: float,
 ) -> Value:
-    r"""Value that accelerators lose during a run: :math:`P\,10^{-kt} \cdot k \ln 10 / H` for each of its hours.
+    r"""Value that accelerators lose during a run: :math:`P\,10^{-kt} \cdot k \ln 10 / H` for each
+    of its hours.
 
     The decline at the start of the run holds for all of it, as in Epoch AI's method.
 
@@ -66,15 +76,20 @@ def amortized_hardware_usd(
     21.79
     """
     value = np.asarray(economic_value_usd(price_usd, years_owned, oom_per_year))
-    per_hour = value * continuous_rate_per_year(oom_per_year) / above("hours_per_year", hours_per_year)
+    per_hour = (
+        value * continuous_rate_per_year(oom_per_year) / above("hours_per_year", hours_per_year)
+    )
     return as_value(per_hour * within("accelerator_hours", accelerator_hours, 0.0))
 
 
-def lost_value_usd(price_usd: Value, years_owned: Value, run_years: Value, *, oom_per_year: Value) -> Value:
-    r"""Value that owned hardware loses during a run of any length: :math:`P\,10^{-kt}(1 - 10^{-kT})`.
+def lost_value_usd(
+    price_usd: Value, years_owned: Value, run_years: Value, *, oom_per_year: Value
+) -> Value:
+    r"""Value that owned hardware loses during a run of any length: :math:`P\,10^{-kt}(1 -
+    10^{-kT})`.
 
-    For short runs it is :func:`amortized_hardware_usd`, which holds the decline at the start for all of the run and
-    for long ones exceeds what there is to lose.
+    For short runs it is :func:`amortized_hardware_usd`, which holds the decline at the start for
+    all of the run and for long ones exceeds what there is to lose.
 
     Parameters
     ----------
@@ -107,11 +122,16 @@ def network_from_share_usd(accelerators_usd: Value, network_share_frac: Value) -
     19.0
     """
     share = within("network_share_frac", network_share_frac, 0.0, 1.0)
-    return as_value(np.asarray(accelerators_usd) * share / above("1 - network_share_frac", 1.0 - share))
+    return as_value(
+        np.asarray(accelerators_usd) * share / above("1 - network_share_frac", 1.0 - share)
+    )
 
 
-def average_accelerator_kw(tdp_kw: Value, server_multiplier: Value = 1.0, use_of_peak_frac: Value = 1.0) -> Value:
-    """Mean power of an accelerator with its part of the server: TDP x server over chip x mean over peak. [kW]
+def average_accelerator_kw(
+    tdp_kw: Value, server_multiplier: Value = 1.0, use_of_peak_frac: Value = 1.0
+) -> Value:
+    """Mean power of an accelerator with its part of the server: TDP x server over chip x mean over
+    peak. [kW]
 
     Examples
     --------
@@ -120,10 +140,14 @@ def average_accelerator_kw(tdp_kw: Value, server_multiplier: Value = 1.0, use_of
     >>> round(average_accelerator_kw(0.7, (10.2 / 8) / 0.7, 0.75), 3)
     0.956
     """
-    return as_value(within("tdp_kw", tdp_kw, 0.0) * np.asarray(server_multiplier) * use_of_peak_frac)
+    return as_value(
+        within("tdp_kw", tdp_kw, 0.0) * np.asarray(server_multiplier) * use_of_peak_frac
+    )
 
 
-def run_energy_usd(average_kw: Value, pue: Value, accelerator_hours: Value, usd_per_kwh: Value) -> Value:
+def run_energy_usd(
+    average_kw: Value, pue: Value, accelerator_hours: Value, usd_per_kwh: Value
+) -> Value:
     """Energy of a run: mean kW of one accelerator x PUE x accelerator-hours x price.
 
     Examples
@@ -147,7 +171,8 @@ def amortized_run(
     network_usd: Value | None = None,
     deflator: Value = 1.0,
 ) -> RunCost:
-    """Cost of a run on owned hardware, its network by share of the cluster or as its own amortised USD.
+    """Cost of a run on owned hardware, its network by share of the cluster or as its own amortised
+    USD.
 
     Parameters
     ----------
@@ -171,7 +196,12 @@ def amortized_run(
     106.0
     """
     if network_share_frac is not None and network_usd is None:
-        return RunCost(hardware_usd, network_from_share_usd(hardware_usd, network_share_frac), energy_usd, deflator)
+        return RunCost(
+            hardware_usd,
+            network_from_share_usd(hardware_usd, network_share_frac),
+            energy_usd,
+            deflator,
+        )
     if network_usd is not None and network_share_frac is None:
         return RunCost(hardware_usd, network_usd, energy_usd, deflator)
     msg = "give the network either as network_share_frac or as network_usd"
@@ -189,13 +219,16 @@ def acquired_usd(
     296.3
     """
     chips = within("accelerators", accelerators, 0.0) * within("price_usd", price_usd, 0.0)
-    return as_value((chips + network_from_share_usd(as_value(chips), network_share_frac)) * np.asarray(deflator))
+    return as_value(
+        (chips + network_from_share_usd(as_value(chips), network_share_frac)) * np.asarray(deflator)
+    )
 
 
 def rented_parts_usd(
     hours: Mapping[str, Value], usd_per_accelerator_hour: Value, *, deflator: Value = 1.0
 ) -> dict[str, Value]:
-    """Price of each part of a run (pre-training, context extension, …) at one rate, discounts already taken.
+    """Price of each part of a run (pre-training, context extension, …) at one rate, discounts
+    already taken.
 
     Examples
     --------
@@ -208,7 +241,12 @@ def rented_parts_usd(
 
 
 def accelerator_hours(
-    params: Value, tokens: Value, peak_tflops: Value, mfu_frac: Value, *, flops_per_param_token: Value = 6.0
+    params: Value,
+    tokens: Value,
+    peak_tflops: Value,
+    mfu_frac: Value,
+    *,
+    flops_per_param_token: Value = 6.0,
 ) -> Value:
     """Hours for a number of tokens at a known use of peak: 6 N D / (peak x MFU).
 
@@ -230,8 +268,14 @@ def accelerator_hours(
     >>> round(accelerator_hours(175e9, 300e9, 1979, 0.295))
     149879
     """
-    work = np.asarray(flops_per_param_token) * within("params", params, 0.0) * within("tokens", tokens, 0.0)
-    speed = above("peak_tflops", peak_tflops) * above("mfu_frac", within("mfu_frac", mfu_frac, high=1.0))
+    work = (
+        np.asarray(flops_per_param_token)
+        * within("params", params, 0.0)
+        * within("tokens", tokens, 0.0)
+    )
+    speed = above("peak_tflops", peak_tflops) * above(
+        "mfu_frac", within("mfu_frac", mfu_frac, high=1.0)
+    )
     return as_value(work / (speed * FLOPS_PER_TFLOP * SECONDS_PER_HOUR))
 
 

@@ -1,4 +1,6 @@
-"""Samples of uncertain inputs: Latin hypercube or Sobol', from low, value and high to a distribution each."""
+"""Samples of uncertain inputs: Latin hypercube or Sobol', from low, value and high to a
+distribution each.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +69,8 @@ def samples(
     method : {"latin-hypercube", "sobol"}
         Each marginal is stratified in ``count`` parts, or the points fill the cube evenly.
     correlation : array, shape (inputs, inputs), optional
-        Of a Gaussian copula, positive definite; none for independent inputs. Prices of hardware and of rent move
-        together. Of correlated inputs only the first stays exactly stratified.
+        Of a Gaussian copula, positive definite; none for independent inputs. Prices of hardware and
+        of rent move together. Of correlated inputs only the first stays exactly stratified.
 
     Returns
     -------
@@ -97,15 +99,21 @@ def samples(
     points = unit_points(len(inputs), count, seed, method)
     if correlation is not None:
         points = _correlated(np.asarray(points), np.asarray(correlation, dtype=np.float64))
-    return {name: marginal.quantile(points[:, k]) for k, (name, marginal) in enumerate(inputs.items())}
+    return {
+        name: marginal.quantile(points[:, k]) for k, (name, marginal) in enumerate(inputs.items())
+    }
 
 
 def unit_points(dimensions: int, count: int, seed: int, method: Method) -> Array:
-    """Points that fill the unit cube evenly, shape (count, dimensions); the same seed gives the same points."""
+    """Points that fill the unit cube evenly, shape (count, dimensions); the same seed gives the
+    same points.
+    """
     from scipy.stats import qmc  # takes over a second to import
 
     if method == "sobol":
-        return np.asarray(qmc.Sobol(dimensions, seed=seed).random_base2(int(np.ceil(np.log2(count))))[:count])
+        return np.asarray(
+            qmc.Sobol(dimensions, seed=seed).random_base2(int(np.ceil(np.log2(count))))[:count]
+        )
     return np.asarray(qmc.LatinHypercube(dimensions, seed=seed).random(count))
 
 

@@ -1,4 +1,6 @@
-"""Spot capacity: cheap hours, some of which are lost to interruptions. Plain numbers from the goodput model."""
+"""Spot capacity: cheap hours, some of which are lost to interruptions. Plain numbers from the
+goodput model.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import numpy as np
 from dcplan.economics.ranges import Value, above, as_value, within
 
 
-def spot_useful_frac(interruptions_per_h: Value, interval_h: Value, save_h: Value, restart_h: Value) -> Value:
+def spot_useful_frac(
+    interruptions_per_h: Value, interval_h: Value, save_h: Value, restart_h: Value
+) -> Value:
     r"""Useful over paid time with checkpoints and Poisson interruptions.
 
     .. math:: \frac{\tau \lambda}{e^{\lambda R}\,(e^{\lambda(\tau + w)} - 1)}
@@ -55,8 +59,11 @@ def spot_usd_per_useful_h(spot_usd_per_h: Value, useful_frac: Value) -> Value:
     return as_value(within("spot_usd_per_h", spot_usd_per_h, 0.0) / useful)
 
 
-def spot_calendar_h(useful_h: Value, useful_frac: Value, interruptions_per_h: Value, wait_h: Value) -> Value:
-    """Calendar hours of a job: its paid hours, and an unpaid wait for capacity after each interruption in them.
+def spot_calendar_h(
+    useful_h: Value, useful_frac: Value, interruptions_per_h: Value, wait_h: Value
+) -> Value:
+    """Calendar hours of a job: its paid hours, and an unpaid wait for capacity after each
+    interruption in them.
 
     Parameters
     ----------
@@ -74,6 +81,8 @@ def spot_calendar_h(useful_h: Value, useful_frac: Value, interruptions_per_h: Va
     >>> round(spot_calendar_h(80.0, 0.8, 0.05, 2.0), 9)
     110.0
     """
-    paid = within("useful_h", useful_h, 0.0) / above("useful_frac", within("useful_frac", useful_frac, high=1.0))
+    paid = within("useful_h", useful_h, 0.0) / above(
+        "useful_frac", within("useful_frac", useful_frac, high=1.0)
+    )
     waits = within("interruptions_per_h", interruptions_per_h, 0.0) * within("wait_h", wait_h, 0.0)
     return as_value(paid * (1.0 + waits))

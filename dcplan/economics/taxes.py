@@ -13,7 +13,8 @@ from dcplan.economics.ranges import Array, Value, as_value, within
 
 Losses = Literal["carry-forward", "used-at-once"]
 US_LOSS_OFFSET_FRAC = 0.8
-"""Share of taxable income that losses of earlier years may offset, US Internal Revenue Code section 172(a)(2)."""
+"""Share of taxable income that losses of earlier years may offset, US Internal Revenue Code
+section 172(a)(2)."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +41,24 @@ def income_tax(
     offset_limit_frac: Value = 1.0,
     opening_loss_usd: Value = 0.0,
 ) -> IncomeTax:
-    r"""Income tax by year: :math:`T_t = \tau\,(E_t - D_t - I_t - L_t)`; each shield enters once, here.
+    r"""Income tax by year: :math:`T_t = \tau\,(E_t - D_t - I_t - L_t)`; each shield enters once,
+    here.
 
     Parameters
     ----------
     operating_income_usd : array, shape (..., years)
-        Income less running cost, before depreciation and interest; negative for a cost center. Gain or loss on a
-        sale (price less tax book value) belongs here in its year. [USD]
+        Income less running cost, before depreciation and interest; negative for a cost center. Gain
+        or loss on a sale (price less tax book value) belongs here in its year. [USD]
     depreciation_usd, interest_usd : array, shape (..., years) or one number
         Tax depreciation and deductible interest. [USD]
     rate_frac : float or array of samples
         Federal and state together, 0 to 1. [-]
     losses : {"carry-forward", "used-at-once"}
-        A loss waits for later income of this project, or saves tax at once on income elsewhere in the company.
+        A loss waits for later income of this project, or saves tax at once on income elsewhere in
+        the company.
     offset_limit_frac : float or array of samples
-        Part of a year's income that carried losses may offset; ``US_LOSS_OFFSET_FRAC`` since 2018. [-]
+        Part of a year's income that carried losses may offset; ``US_LOSS_OFFSET_FRAC`` since 2018.
+        [-]
     opening_loss_usd : float or array of samples
         Loss carried into the first year, at least 0. [USD]
 
@@ -97,8 +101,11 @@ def income_tax(
     return IncomeTax(taxable, used, left, np.asarray(rate * taxable))
 
 
-def sales_tax_usd(lines_usd: Mapping[str, Value], rate_frac: Value, taxed: Collection[str]) -> dict[str, Value]:
-    """Sales tax of the taxed capital lines; the others are left out, and states differ on which those are.
+def sales_tax_usd(
+    lines_usd: Mapping[str, Value], rate_frac: Value, taxed: Collection[str]
+) -> dict[str, Value]:
+    """Sales tax of the taxed capital lines; the others are left out, and states differ on which
+    those are.
 
     Parameters
     ----------
@@ -124,11 +131,16 @@ def sales_tax_usd(lines_usd: Mapping[str, Value], rate_frac: Value, taxed: Colle
         msg = f"taxed names no capital line: {', '.join(unknown)}"
         raise ValueError(msg)
     rate = within("rate_frac", rate_frac, 0.0, 1.0)
-    return {name: as_value(np.asarray(usd) * rate) for name, usd in lines_usd.items() if name in set(taxed)}
+    return {
+        name: as_value(np.asarray(usd) * rate)
+        for name, usd in lines_usd.items()
+        if name in set(taxed)
+    }
 
 
 def assessed_value_usd(cost_usd: Value, percent_good_frac: npt.ArrayLike, years: int) -> Array:
-    """Value the assessor takes by year: cost times a declining schedule, whose last entry stays as the floor.
+    """Value the assessor takes by year: cost times a declining schedule, whose last entry stays as
+    the floor.
 
     Parameters
     ----------
@@ -150,7 +162,11 @@ def assessed_value_usd(cost_usd: Value, percent_good_frac: npt.ArrayLike, years:
 
 
 def property_tax_usd(
-    value_usd: npt.ArrayLike, rate_frac: Value, *, assessment_frac: Value = 1.0, abated_frac: npt.ArrayLike = 0.0
+    value_usd: npt.ArrayLike,
+    rate_frac: Value,
+    *,
+    assessment_frac: Value = 1.0,
+    abated_frac: npt.ArrayLike = 0.0,
 ) -> Array:
     """Property tax by year: value x assessment ratio x (1 - abatement) x rate.
 
@@ -170,6 +186,8 @@ def property_tax_usd(
     >>> property_tax_usd([80.0, 50.0], 0.02, abated_frac=[0.5, 0.0]).tolist()
     [0.8, 1.0]
     """
-    rate = within("rate_frac", rate_frac, 0.0, 1.0) * within("assessment_frac", assessment_frac, 0.0)
+    rate = within("rate_frac", rate_frac, 0.0, 1.0) * within(
+        "assessment_frac", assessment_frac, 0.0
+    )
     kept = 1.0 - within("abated_frac", abated_frac, 0.0, 1.0)
     return np.asarray(within("value_usd", value_usd) * kept * rate[..., None])

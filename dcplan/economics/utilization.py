@@ -1,4 +1,6 @@
-"""The four meanings of utilization, multiplied once: here. And what a unit of delivered work costs."""
+"""The four meanings of utilization, multiplied once: here. And what a unit of delivered work
+costs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ MILLION = 1e6
 
 @dataclass(frozen=True)
 class Utilization:
-    """From owned hours to floating-point work; each is a part of the one before, 0 to 1, a number or samples.
+    """From owned hours to floating-point work; each is a part of the one before, 0 to 1, a number
+    or samples.
 
     Examples
     --------
@@ -54,7 +57,9 @@ class Utilization:
         return as_value(np.asarray(self.hours_frac("good")) * self.mfu_frac)
 
 
-def delivered_pflop_days(accelerators: Value, peak_pflops: Value, days: Value, use: Utilization) -> Value:
+def delivered_pflop_days(
+    accelerators: Value, peak_pflops: Value, days: Value, use: Utilization
+) -> Value:
     """Model PFLOP-days of owned accelerators over owned days.
 
     Parameters
@@ -74,7 +79,9 @@ def delivered_pflop_days(accelerators: Value, peak_pflops: Value, days: Value, u
     4000.0
     """
     peak = (
-        within("accelerators", accelerators, 0.0) * within("peak_pflops", peak_pflops, 0.0) * within("days", days, 0.0)
+        within("accelerators", accelerators, 0.0)
+        * within("peak_pflops", peak_pflops, 0.0)
+        * within("days", days, 0.0)
     )
     return as_value(peak * use.delivered_frac)
 
@@ -106,7 +113,9 @@ def usd_per_accelerator_hour(
     2.0
     """
     owned = within("accelerators", accelerators, 0.0) * within("hours", hours, 0.0)
-    return as_value(np.asarray(cost_usd) / above("accelerator-hours", owned * use.hours_frac(level)))
+    return as_value(
+        np.asarray(cost_usd) / above("accelerator-hours", owned * use.hours_frac(level))
+    )
 
 
 def usd_per_delivered_pflop_day(
@@ -119,7 +128,9 @@ def usd_per_delivered_pflop_day(
     >>> round(usd_per_delivered_pflop_day(100.0, 1, 1.0, 240, Utilization(mfu_frac=0.5)), 6)
     20.0
     """
-    work = delivered_pflop_days(accelerators, peak_pflops, as_value(np.asarray(hours) / HOURS_PER_DAY), use)
+    work = delivered_pflop_days(
+        accelerators, peak_pflops, as_value(np.asarray(hours) / HOURS_PER_DAY), use
+    )
     return as_value(np.asarray(cost_usd) / above("delivered PFLOP-days", work))
 
 
@@ -137,8 +148,11 @@ def usd_per_million_trained_tokens(usd_per_pflop_day: Value, flop_per_token: Val
     return as_value(within("usd_per_pflop_day", usd_per_pflop_day, 0.0) * MILLION / tokens)
 
 
-def usd_per_million_tokens(usd_per_h: Value, tokens_per_s: Value, utilization_frac: Value = 1.0) -> Value:
-    """Cost of a million tokens of a machine with a measured throughput, served for a part of its hours.
+def usd_per_million_tokens(
+    usd_per_h: Value, tokens_per_s: Value, utilization_frac: Value = 1.0
+) -> Value:
+    """Cost of a million tokens of a machine with a measured throughput, served for a part of its
+    hours.
 
     Examples
     --------
@@ -146,6 +160,10 @@ def usd_per_million_tokens(usd_per_h: Value, tokens_per_s: Value, utilization_fr
     20.0
     """
     served = (
-        above("tokens_per_s", tokens_per_s) * SECONDS_PER_HOUR * within("utilization_frac", utilization_frac, 0.0, 1.0)
+        above("tokens_per_s", tokens_per_s)
+        * SECONDS_PER_HOUR
+        * within("utilization_frac", utilization_frac, 0.0, 1.0)
     )
-    return as_value(within("usd_per_h", usd_per_h, 0.0) * MILLION / above("tokens per hour", served))
+    return as_value(
+        within("usd_per_h", usd_per_h, 0.0) * MILLION / above("tokens per hour", served)
+    )

@@ -1,4 +1,6 @@
-"""Collectives of all accelerators against message size: domains and rails side by side, two protocols."""
+"""Collectives of all accelerators against message size: domains and rails side by side, two
+protocols.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from dcplan.fabric.collectives import Array, ring_half_s, tree_half_s
 
 @dataclass(frozen=True)
 class Levels:
-    """Accelerators of a collective, what joins them, and its latencies. Rates are one-way, of one accelerator."""
+    """Accelerators of a collective, what joins them, and its latencies. Rates are one-way, of one
+    accelerator.
+    """
 
     ranks: int
     domain: int
@@ -41,14 +45,16 @@ class Levels:
 
 
 def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
-    r"""All-reduce: halves inside the domains while rails reduce between them; the faster of two protocols.
+    r"""All-reduce: halves inside the domains while rails reduce between them; the faster of two
+    protocols.
 
     .. math:: t = \max\left(\frac{2(g-1)}{g}\frac{M}{\gamma\,\beta_{up}},\;
               \frac{2(k-1)}{k}\frac{M/g}{\beta_{out}}\right) + 2\lceil\log_2 g\rceil\alpha_{up}
               + 2\lceil\log_2 k\rceil\alpha_{out}
 
-    for g ranks in a domain and k domains: network bytes of a NIC are :math:`2(k-1)/k \cdot M/g`. Large messages add the
-    start of the bulk protocol, small ones run at the low-latency protocol's rate.
+    for g ranks in a domain and k domains: network bytes of a NIC are :math:`2(k-1)/k \cdot M/g`.
+    Large messages add the start of the bulk protocol, small ones run at the low-latency protocol's
+    rate.
 
     Parameters
     ----------
@@ -75,7 +81,9 @@ def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
     g, k = np.array(float(x.inside)), np.array(x.domains)
     none = np.zeros_like(message_bytes)
     up = 2 * ring_half_s(message_bytes, g, x.scaleup_bytes_per_s * x.gain)
-    out = 2 * tree_half_s(message_bytes / x.inside, k, np.array(x.scaleout_bytes_per_s), np.array(0.0))
+    out = 2 * tree_half_s(
+        message_bytes / x.inside, k, np.array(x.scaleout_bytes_per_s), np.array(0.0)
+    )
     steps = 2 * tree_half_s(none, g, np.array(1.0), np.array(x.scaleup_s))
     steps = steps + 2 * tree_half_s(none, k, np.array(1.0), np.array(x.scaleout_s))
     bytes_s = np.maximum(up, out)
@@ -83,7 +91,9 @@ def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
 
 
 def all_gather_s(message_bytes: Array, levels: Levels) -> Array:
-    """All-gather (or reduce-scatter) of a message in all: half an all-reduce, which switches do not shorten."""
+    """All-gather (or reduce-scatter) of a message in all: half an all-reduce, which switches do
+    not shorten.
+    """
     plain = Levels(
         levels.ranks,
         levels.domain,

@@ -14,8 +14,8 @@ from dcplan.fabric.topology.wiring import Fill
 class Parts:
     """Prices and powers of what a fabric family is built of; all per piece. [USD, kW, U]
 
-    ``leaf_optic_ports`` is how many ports one switch-side transceiver carries (2 for a twin-port cage),
-    ``node_optic_ports`` how many one of a node.
+    ``leaf_optic_ports`` is how many ports one switch-side transceiver carries (2 for a twin-port
+    cage), ``node_optic_ports`` how many one of a node.
     """
 
     leaf_usd: float
@@ -44,7 +44,9 @@ class Fills:
 
     def times(self, copies: int) -> Fills:
         """As many such networks side by side."""
-        return Fills(*(tuple(Fill(f.switches * copies, f.down, f.up) for f in t) for t in self.tiers))
+        return Fills(
+            *(tuple(Fill(f.switches * copies, f.down, f.up) for f in t) for t in self.tiers)
+        )
 
     @property
     def tiers(self) -> tuple[tuple[Fill, ...], ...]:
@@ -66,9 +68,11 @@ class Bill:
 
 
 def cages(fills: Iterable[Fill], ports_down: int, ports_up: int) -> int:
-    r"""Cages in use: each switch fills its own, :math:`\sum_i \lceil d_i/p_d \rceil + \lceil u_i/p_u \rceil`.
+    r"""Cages in use: each switch fills its own, :math:`\sum_i \lceil d_i/p_d \rceil + \lceil
+    u_i/p_u \rceil`.
 
-    A cage carries links of one direction: those to nodes and those to spines differ in length and so in optic.
+    A cage carries links of one direction: those to nodes and those to spines differ in length and
+    so in optic.
 
     Parameters
     ----------
@@ -86,7 +90,9 @@ def cages(fills: Iterable[Fill], ports_down: int, ports_up: int) -> int:
     >>> cages([Fill(4, 31, 32), Fill(28, 32, 32), Fill(16, 64, 0)], 2, 2)
     1536
     """
-    return sum(f.switches * (math.ceil(f.down / ports_down) + math.ceil(f.up / ports_up)) for f in fills)
+    return sum(
+        f.switches * (math.ceil(f.down / ports_down) + math.ceil(f.up / ports_up)) for f in fills
+    )
 
 
 def switch_cages(fills: Fills, node_ports: int, between_ports: int) -> int:
@@ -96,17 +102,24 @@ def switch_cages(fills: Fills, node_ports: int, between_ports: int) -> int:
 
 
 def node_cages(node_links: int, management_links: int, ports: int) -> int:
-    """Transceivers at the far end of leaf links: ``ports`` links each at nodes, one each at managers."""
+    """Transceivers at the far end of leaf links: ``ports`` links each at nodes, one each at
+    managers.
+    """
     return math.ceil((node_links - management_links) / ports) + management_links
 
 
 def bill(
-    counts: Counts, parts: Parts, fills: Fills, between_ports: int | None = None, management_links: int = 0
+    counts: Counts,
+    parts: Parts,
+    fills: Fills,
+    between_ports: int | None = None,
+    management_links: int = 0,
 ) -> Bill:
     """Count, price and power every part of a network.
 
-    Every cage in use has a transceiver at its switch; nodes have one for ``node_optic_ports`` links. Switch power is
-    the figure without optics, transceivers are added: optics are never counted twice.
+    Every cage in use has a transceiver at its switch; nodes have one for ``node_optic_ports``
+    links. Switch power is the figure without optics, transceivers are added: optics are never
+    counted twice.
 
     Parameters
     ----------
@@ -117,7 +130,8 @@ def bill(
     fills : Fills
         The same switches by their ports in use.
     between_ports : int, optional
-        Links between switches that one transceiver carries, where they are faster than those to nodes. [-]
+        Links between switches that one transceiver carries, where they are faster than those to
+        nodes. [-]
     management_links : int, default 0
         Links of managers among those of nodes. [-]
 
@@ -128,7 +142,9 @@ def bill(
     >>> b.switch_transceivers, b.node_transceivers, b.cables, round(b.capex_usd), round(b.power_kw, 2)
     (96, 64, 128, 1708, 5.56)
     """
-    switch_optics = switch_cages(fills, parts.leaf_optic_ports, between_ports or parts.leaf_optic_ports)
+    switch_optics = switch_cages(
+        fills, parts.leaf_optic_ports, between_ports or parts.leaf_optic_ports
+    )
     node_optics = node_cages(counts.node_leaf_links, management_links, parts.node_optic_ports)
     cables = counts.node_leaf_links + counts.leaf_spine_links + counts.spine_core_links
     usd = (
@@ -146,4 +162,12 @@ def bill(
         + switch_optics * parts.leaf_optic_kw
         + node_optics * parts.node_optic_kw
     )
-    return Bill(counts.switches, switch_optics, node_optics, cables, usd, kw, counts.switches * parts.switch_units)
+    return Bill(
+        counts.switches,
+        switch_optics,
+        node_optics,
+        cables,
+        usd,
+        kw,
+        counts.switches * parts.switch_units,
+    )

@@ -1,4 +1,6 @@
-"""Time of collective operations over a scale-up domain and the scale-out rails behind it, alpha-beta model."""
+"""Time of collective operations over a scale-up domain and the scale-out rails behind it,
+alpha-beta model.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 
-def ring_half_s(message: Array, ranks: Array, per_s: Array | float, latency_s: Array | float = 0.0) -> Array:
+def ring_half_s(
+    message: Array, ranks: Array, per_s: Array | float, latency_s: Array | float = 0.0
+) -> Array:
     r"""Ring reduce-scatter, or all-gather, of a message over ``ranks``.
 
     .. math:: t = (n-1)\,\alpha + \frac{n-1}{n}\,\frac{M}{\beta}
@@ -50,23 +54,31 @@ def tree_half_s(message: Array, ranks: Array, per_s: Array, latency_s: Array) ->
     >>> float(tree_half_s(8 * one, 8 * one, 7 * one, 0 * one))
     1.0
     """
-    return np.ceil(np.log2(np.maximum(ranks, 1.0))) * latency_s + (ranks - 1) / ranks * message / per_s
+    return (
+        np.ceil(np.log2(np.maximum(ranks, 1.0))) * latency_s + (ranks - 1) / ranks * message / per_s
+    )
 
 
 def group_rate(
-    ranks: Array, stride: Array, domain: Array, scaleup_bytes_per_s: Array, scaleout_bytes_per_s: Array
+    ranks: Array,
+    stride: Array,
+    domain: Array,
+    scaleup_bytes_per_s: Array,
+    scaleout_bytes_per_s: Array,
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    r"""Bandwidth of one group's ring, with all other groups of the domain busy, and whether it leaves the domain.
+    r"""Bandwidth of one group's ring, with all other groups of the domain busy, and whether it
+    leaves the domain.
 
-    A group whose ranks stand ``stride`` apart has :math:`r = \min(n, \lfloor d/stride\rfloor)` of them in a
-    domain of d. Inside one domain the ring runs at the scale-up rate. Across domains it owns the r NICs of its
-    own ranks: :math:`\min(\beta_{up}, r\,\beta_{out})`; the other groups use the others, so no link is
-    counted twice.
+    A group whose ranks stand ``stride`` apart has :math:`r = \min(n, \lfloor d/stride\rfloor)` of
+    them in a domain of d. Inside one domain the ring runs at the scale-up rate. Across domains it
+    owns the r NICs of its own ranks: :math:`\min(\beta_{up}, r\,\beta_{out})`; the other groups use
+    the others, so no link is counted twice.
 
     Parameters
     ----------
     ranks, stride, domain : array
-        Ranks of the group, their distance in rank order, ranks of a scale-up domain; at least 1. [-]
+        Ranks of the group, their distance in rank order, ranks of a scale-up domain; at least 1.
+        [-]
     scaleup_bytes_per_s, scaleout_bytes_per_s : array
         One-way, of one rank. [byte/s]
 
@@ -91,7 +103,9 @@ def group_rate(
     """
     inside = np.clip(np.floor(domain / stride), 1.0, ranks)
     leaves = inside < ranks
-    return np.where(leaves, np.minimum(scaleup_bytes_per_s, inside * scaleout_bytes_per_s), scaleup_bytes_per_s), leaves
+    return np.where(
+        leaves, np.minimum(scaleup_bytes_per_s, inside * scaleout_bytes_per_s), scaleup_bytes_per_s
+    ), leaves
 
 
 def all_to_all_s(
@@ -105,10 +119,12 @@ def all_to_all_s(
     scaleout_bytes_per_s: Array,
     most_domains: Array | float = np.inf,
 ) -> Array:
-    r"""Send each of ``rows`` to ``copies`` random ranks of the group: what expert parallel does with tokens.
+    r"""Send each of ``rows`` to ``copies`` random ranks of the group: what expert parallel does
+    with tokens.
 
-    A row is sent once to each rank, and across domains once to each domain, that it needs; of n that is on
-    average :math:`D(n) = (n-1)(1 - (1 - 1/n)^c)` others, at most ``most_domains``. The two run side by side:
+    A row is sent once to each rank, and across domains once to each domain, that it needs; of n
+    that is on average :math:`D(n) = (n-1)(1 - (1 - 1/n)^c)` others, at most ``most_domains``. The
+    two run side by side:
 
     .. math:: t = R\,b\,\max\left(D(n)/\beta_{up},\; D(N)/\beta_{out}\right)
 
@@ -127,6 +143,7 @@ def all_to_all_s(
         rows
         * row_bytes
         * np.maximum(
-            others(ranks) / scaleup_bytes_per_s, np.minimum(others(domains), most_domains) / scaleout_bytes_per_s
+            others(ranks) / scaleup_bytes_per_s,
+            np.minimum(others(domains), most_domains) / scaleout_bytes_per_s,
         )
     )

@@ -46,9 +46,9 @@ MONTHS_PER_YEAR = 12
 def interconnect(gbps: float, route_km: float, line: Line) -> Interconnect:
     r"""Size links of a capacity over a route.
 
-    Ports are :math:`2\lceil C / c \rceil`. Beyond the plain reach of a port, wavelengths share pairs over multiplexers
-    and amplifiers stand at the ends and after every span; within it the cheaper of one pair a link and shared pairs is
-    taken over ten years.
+    Ports are :math:`2\lceil C / c \rceil`. Beyond the plain reach of a port, wavelengths share
+    pairs over multiplexers and amplifiers stand at the ends and after every span; within it the
+    cheaper of one pair a link and shared pairs is taken over ten years.
 
     Parameters
     ----------

@@ -41,10 +41,12 @@ def storage(
     target_ports: int,
     target_leaves_per_su: int,
 ) -> Side:
-    r"""Storage network: leaves of nodes, oversubscribed, and leaves of storage, not, under the same spines.
+    r"""Storage network: leaves of nodes, oversubscribed, and leaves of storage, not, under the same
+    spines.
 
-    Node leaves are bought for whole units, a leaf for ``radix / 2`` links; storage leaves as many a unit as given.
-    Spines are the fewest that hold all uplinks and divide those of node leaves; those of storage leaves are rounded up.
+    Node leaves are bought for whole units, a leaf for ``radix / 2`` links; storage leaves as many a
+    unit as given. Spines are the fewest that hold all uplinks and divide those of node leaves;
+    those of storage leaves are rounded up.
 
     Parameters
     ----------
@@ -79,17 +81,23 @@ def storage(
     down = radix // 2
     node_leaves = max(math.ceil(units * nodes_per_su * links_per_node / down), 1)
     up = max(math.ceil(down / oversubscription - ROUNDED), 1)
-    store_leaves = max(units * target_leaves_per_su, math.ceil(target_ports / down)) if target_ports else 0
+    store_leaves = (
+        max(units * target_leaves_per_su, math.ceil(target_ports / down)) if target_ports else 0
+    )
     each = math.ceil(target_ports / max(store_leaves, 1))
     ends = nodes * links_per_node + target_ports
     if ends <= radix:
         return Side(1, 0, nodes * links_per_node, target_ports, 0, Fills(even(1, ends)))
     if node_leaves + store_leaves > radix:
         return _three_tiers(
-            (node_leaves, nodes * links_per_node), (store_leaves, target_ports), radix, oversubscription
+            (node_leaves, nodes * links_per_node),
+            (store_leaves, target_ports),
+            radix,
+            oversubscription,
         )
     spine = math.ceil((node_leaves * up + store_leaves * each) / radix)
-    # every leaf reaches every spine alike: uplinks are rounded up, until leaves and spines hold them
+    # every leaf reaches every spine alike: uplinks are rounded up, until leaves and spines hold
+    # them
     while True:
         node_up, store_up = (math.ceil(n / spine) * spine for n in (up, each))
         between = node_leaves * node_up + store_leaves * store_up
@@ -100,26 +108,50 @@ def storage(
             store_leaves, spine = store_leaves + 1, 1
             each = math.ceil(target_ports / store_leaves)
     fills = Fills(
-        (*even(node_leaves, nodes * links_per_node, node_up), *even(store_leaves, target_ports, store_up)),
+        (
+            *even(node_leaves, nodes * links_per_node, node_up),
+            *even(store_leaves, target_ports, store_up),
+        ),
         even(spine, between),
     )
-    return Side(node_leaves + store_leaves, spine, nodes * links_per_node, target_ports, between, fills)
+    return Side(
+        node_leaves + store_leaves, spine, nodes * links_per_node, target_ports, between, fills
+    )
 
 
-def _three_tiers(node: tuple[int, int], store: tuple[int, int], radix: int, oversubscription: float) -> Side:
-    """More leaves than a spine has ports: those of nodes and of storage in one tree, all oversubscribed alike."""
+def _three_tiers(
+    node: tuple[int, int], store: tuple[int, int], radix: int, oversubscription: float
+) -> Side:
+    """More leaves than a spine has ports: those of nodes and of storage in one tree, all
+    oversubscribed alike.
+    """
     plan = design(radix, 3, leaf_spine=oversubscription)
     count = node[0] + store[0]
     found = size(plan, count, node[1] + store[1])
     leaves = (*even(*node, plan.leaf_up), *even(*store, plan.leaf_up))
     between = found.leaf_spine_links + found.spine_core_links
-    return Side(count, found.spine, node[1], store[1], between, Fills(leaves, *upper_fills(plan, count)), found.core)
+    return Side(
+        count,
+        found.spine,
+        node[1],
+        store[1],
+        between,
+        Fills(leaves, *upper_fills(plan, count)),
+        found.core,
+    )
 
 
 def in_band(
-    nodes: int, links_per_node: int, other_links: int, radix: int, uplinks: int, peer_links: int, cores: int
+    nodes: int,
+    links_per_node: int,
+    other_links: int,
+    radix: int,
+    uplinks: int,
+    peer_links: int,
+    cores: int,
 ) -> Side:
-    """In-band (management) network: leaves in pairs with links between peers, under two cores; one pair alone if small.
+    """In-band (management) network: leaves in pairs with links between peers, under two cores; one
+    pair alone if small.
 
     References
     ----------
@@ -145,16 +177,30 @@ def in_band(
             msg = f"{ends} in-band links do not fit two tiers of {radix}-port switches"
             raise ValueError(msg)
     fills = Fills(even(leaf, ends, uplinks + peer_links), even(core, leaf * uplinks))
-    return Side(leaf, core, nodes * links_per_node, other_links, leaf * uplinks + leaf // 2 * peer_links, fills)
+    return Side(
+        leaf,
+        core,
+        nodes * links_per_node,
+        other_links,
+        leaf * uplinks + leaf // 2 * peer_links,
+        fills,
+    )
 
 
 def out_of_band(
-    ports: int, inside: int, node_racks: int, ports_per_node_rack: int, radix: int, racks_per_switch: int, uplinks: int
+    ports: int,
+    inside: int,
+    node_racks: int,
+    ports_per_node_rack: int,
+    radix: int,
+    racks_per_switch: int,
+    uplinks: int,
 ) -> Side:
     r"""Out-of-band network: 1 Gb/s switches among the node racks, enough for every managed port.
 
-    A switch serves as many racks as its ports hold, at most ``racks_per_switch``; a rack of more ports has several.
-    ``ports`` are all managed ones, ``inside`` those of the node racks among them.
+    A switch serves as many racks as its ports hold, at most ``racks_per_switch``; a rack of more
+    ports has several. ``ports`` are all managed ones, ``inside`` those of the node racks among
+    them.
 
     References
     ----------

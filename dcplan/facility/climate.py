@@ -62,7 +62,8 @@ def climate(
     Raises
     ------
     ValueError
-        When a wet bulb is above its dry bulb by more than a bin, or a temperature is outside -60 to 60 C.
+        When a wet bulb is above its dry bulb by more than a bin, or a temperature is outside -60 to
+        60 C.
     """
     if dry_c.size == 0 or not (np.all(np.abs(dry_c) <= 60) and np.all(np.abs(wet_c) <= 60)):
         worst = float(dry_c[np.argmax(np.abs(dry_c))]) if dry_c.size else float("nan")

@@ -1,4 +1,6 @@
-"""PUE and WUE of water-cooled and dry-cooled halls from their components, over all weather bins and draws at once."""
+"""PUE and WUE of water-cooled and dry-cooled halls from their components, over all weather bins
+and draws at once.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from dcplan.facility import plant
 
 Array = npt.NDArray[np.float64]
 ROOM_WATER_C = 27.0
-"""Warmest water that cools room air to a supply below 30 C (ASHRAE class W27, recommended air up to 27 C)."""
+"""Warmest water that cools room air to a supply below 30 C (ASHRAE class W27, recommended air up
+to 27 C)."""
 Drawn = Mapping[str, Array]
 """Parameter -> column of draws."""
 
@@ -22,7 +25,8 @@ class Loads:
     """What the hall asks of its cooling."""
 
     air_frac: Array | float
-    """Share of the IT heat that room fans move; the rest goes into liquid, or a door without room fans."""
+    """Share of the IT heat that room fans move; the rest goes into liquid, or a door without room
+    fans."""
     cdu: bool
     """Liquid passes coolant distribution units."""
     all_heat: bool
@@ -30,8 +34,8 @@ class Loads:
     load: float = 1.0
     """IT power over what the plant is built for."""
     designed: bool = False
-    """The supply is a design's own: room air has water of its own where that is too warm for air, and dry coolers spray
-    as long as the supply is warmer than asked."""
+    """The supply is a design's own: room air has water of its own where that is too warm for air,
+    and dry coolers spray as long as the supply is warmer than asked."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,8 @@ class Hours:
     chilled: Array
     """Heat that chillers move."""
     rejected: Array
-    """Heat that leaves through towers or dry coolers: what stays in the hall, and the chillers' work."""
+    """Heat that leaves through towers or dry coolers: what stays in the hall, and the chillers'
+    work."""
 
 
 def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
@@ -54,9 +59,10 @@ def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
     .. math:: PUE = 1 + e_{el} + q\left(a\,e_{fan} + (1-a)\,e_{CDU} + e_{pump} + (1 + f/COP)(e_{cond} + e_{tower})
               + f/COP\right)
 
-    with the chiller share f of :func:`dcplan.facility.plant.mechanical_frac` for a source at the wet bulb plus the
-    approaches of tower and exchanger; q is IT heat, and losses before the racks where they stay in the hall. Water is
-    lost with the heat that reaches the tower: IT heat, chiller work, and those losses.
+    with the chiller share f of :func:`dcplan.facility.plant.mechanical_frac` for a source at the
+    wet bulb plus the approaches of tower and exchanger; q is IT heat, and losses before the racks
+    where they stay in the hall. Water is lost with the heat that reaches the tower: IT heat,
+    chiller work, and those losses.
 
     Parameters
     ----------
@@ -65,9 +71,10 @@ def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
     supply_c : array
         Facility water supplied, a column of draws. [C]
     p : mapping
-        Draws of ups, distribution, lighting, fan_pa, fan_efficiency, air_rise_k, chiller_load, chiller_cop_factor,
-        cycles, tower_approach_k, exchanger_approach_k, tower_range_k, facility_rise_k, windage_frac, pump_efficiency,
-        facility_head_kpa, tower_head_kpa, tower_fan_pa, tower_fan_efficiency, liquid_to_air, cdu_frac, pump_fixed_frac,
+        Draws of ups, distribution, lighting, fan_pa, fan_efficiency, air_rise_k, chiller_load,
+        chiller_cop_factor, cycles, tower_approach_k, exchanger_approach_k, tower_range_k,
+        facility_rise_k, windage_frac, pump_efficiency, facility_head_kpa, tower_head_kpa,
+        tower_fan_pa, tower_fan_efficiency, liquid_to_air, cdu_frac, pump_fixed_frac,
         ups_fixed_frac.
     loads : Loads
         Heat by path, and load.
@@ -81,27 +88,38 @@ def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
     source = wet_c[None, :] + p["tower_approach_k"] + p["exchanger_approach_k"]
     chilled = plant.mechanical_frac(source, supply_c, p["facility_rise_k"])
     if loads.designed:
-        for_air = plant.mechanical_frac(source, np.minimum(supply_c, ROOM_WATER_C), p["facility_rise_k"])
+        for_air = plant.mechanical_frac(
+            source, np.minimum(supply_c, ROOM_WATER_C), p["facility_rise_k"]
+        )
         chilled = loads.air_frac * for_air + (1.0 - loads.air_frac) * chilled
     cop = plant.chiller_cop(p["chiller_load"] * loads.load, wet_c[None, :] + p["tower_approach_k"])
     work = chilled / (cop * p["chiller_cop_factor"])
     facility = plant.pump_frac(p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"])
-    tower = plant.pump_frac(p["tower_head_kpa"], p["pump_efficiency"], p["tower_range_k"]) + plant.tower_fan_frac(
+    tower = plant.pump_frac(
+        p["tower_head_kpa"], p["pump_efficiency"], p["tower_range_k"]
+    ) + plant.tower_fan_frac(
         p["tower_fan_pa"], p["tower_fan_efficiency"], p["liquid_to_air"], p["tower_range_k"]
     )
     moved = _turned_down(_room(p, loads) + facility + tower * (1.0 + work), p, loads.load)
     water = plant.tower_water_l_per_kwh(p["cycles"], p["windage_frac"], p["tower_range_k"])
     rejected = heat * (1.0 + work)
-    return Hours(1.0 + electrical + heat * (moved + work), water * rejected, chilled, heat * chilled, rejected)
+    return Hours(
+        1.0 + electrical + heat * (moved + work),
+        water * rejected,
+        chilled,
+        heat * chilled,
+        rejected,
+    )
 
 
 def over_dry_coolers(dry_c: Array, wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
-    r"""Dry coolers that spray when the dry bulb is too warm and the wet bulb cold enough; no chillers.
+    r"""Dry coolers that spray when the dry bulb is too warm and the wet bulb cold enough; no
+    chillers.
 
     Water cools the air by what is missing,
     :math:`w = \frac{3600}{h_{fg}}\min\left((T_{dry} + A - T_s) / \Delta T_{air}, 1\right)`, while
-    :math:`T_{wet} + B \le T_s`; warmer than that the supply floats above its setting, sprayed still where it is a
-    design's own.
+    :math:`T_{wet} + B \le T_s`; warmer than that the supply floats above its setting, sprayed still
+    where it is a design's own.
 
     Parameters
     ----------

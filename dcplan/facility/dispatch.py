@@ -51,10 +51,11 @@ def dispatch(load_mw: Array, sources: Sequence[Source], battery: Battery | None 
     r"""Serve every hour at the least cost.
 
     .. math:: \min \sum_{h,s} c_s g_{hs} + C\,u_h \quad
-              \sum_s g_{hs} + d_h - q_h + u_h = L_h,\; e_{h+1} = e_h + \sqrt{\eta}\,q_h - d_h/\sqrt{\eta}
+              \sum_s g_{hs} + d_h - q_h + u_h = L_h,\; e_{h+1} = e_h + \sqrt{\eta}\,q_h -
+              d_h/\sqrt{\eta}
 
-    with :math:`0 \le g_{hs} \le G_{hs}`, charge and discharge within the battery's power, and the store as full at the
-    end as at the start.
+    with :math:`0 \le g_{hs} \le G_{hs}`, charge and discharge within the battery's power, and the
+    store as full at the end as at the start.
 
     Parameters
     ----------
@@ -81,8 +82,12 @@ def dispatch(load_mw: Array, sources: Sequence[Source], battery: Battery | None 
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     hours, count = load_mw.size, len(sources)
-    costs = np.concatenate([np.full(hours, s.usd_per_mwh) for s in sources] + [np.full(hours, SHORT_USD_PER_MWH)])
-    upper = np.concatenate([np.broadcast_to(np.asarray(s.mw, dtype=np.float64), hours) for s in sources] + [load_mw])
+    costs = np.concatenate(
+        [np.full(hours, s.usd_per_mwh) for s in sources] + [np.full(hours, SHORT_USD_PER_MWH)]
+    )
+    upper = np.concatenate(
+        [np.broadcast_to(np.asarray(s.mw, dtype=np.float64), hours) for s in sources] + [load_mw]
+    )
     serve: Any = hstack([eye_array(hours)] * (count + 1))
     equal: Any = serve
     right = load_mw

@@ -1,4 +1,6 @@
-"""Racks of a hall in rows: kinds mixed evenly, distribution units at the ends, network in the middle."""
+"""Racks of a hall in rows: kinds mixed evenly, distribution units at the ends, network in the
+middle.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from collections.abc import Mapping
 def rows_of(racks: Mapping[str, int], per_row: int) -> tuple[dict[str, int], ...]:
     r"""Racks of each kind in each row, so that every row has its share of every kind.
 
-    Rack j of a kind with c racks is placed at :math:`(j + 1/2) / c` of the way through the hall; the sequence is cut
-    into rows.
+    Rack j of a kind with c racks is placed at :math:`(j + 1/2) / c` of the way through the hall;
+    the sequence is cut into rows.
 
     Parameters
     ----------
@@ -26,11 +28,14 @@ def rows_of(racks: Mapping[str, int], per_row: int) -> tuple[dict[str, int], ...
     """
     order = sorted(((j + 0.5) / count, kind) for kind, count in racks.items() for j in range(count))
     cuts = [order[i : i + per_row] for i in range(0, len(order), per_row)]
-    return tuple({kind: n for kind in racks if (n := sum(k == kind for _, k in cut))} for cut in cuts)
+    return tuple(
+        {kind: n for kind in racks if (n := sum(k == kind for _, k in cut))} for cut in cuts
+    )
 
 
 def line_up(row: Mapping[str, int], ends: str, middle: str) -> tuple[str, ...]:
-    """Kinds along a row: those of ``ends`` at both ends, those of ``middle`` in the middle, the rest between.
+    """Kinds along a row: those of ``ends`` at both ends, those of ``middle`` in the middle, the
+    rest between.
 
     Examples
     --------
@@ -44,7 +49,9 @@ def line_up(row: Mapping[str, int], ends: str, middle: str) -> tuple[str, ...]:
     return (*[ends] * first, *inner, *[ends] * (row.get(ends, 0) - first))
 
 
-def area_m2(rows: int, per_row: int, rack_pitch_m: float, row_pitch_m: float, margin_m: float) -> float:
+def area_m2(
+    rows: int, per_row: int, rack_pitch_m: float, row_pitch_m: float, margin_m: float
+) -> float:
     r"""Floor of rows and the way round them: :math:`(n\,p_{rack} + 2m)(r\,p_{row} + 2m)`.
 
     Examples
@@ -52,4 +59,6 @@ def area_m2(rows: int, per_row: int, rack_pitch_m: float, row_pitch_m: float, ma
     >>> area_m2(10, 16, 0.6, 3.0, 2.0)
     462.4
     """
-    return round((per_row * rack_pitch_m + 2.0 * margin_m) * (rows * row_pitch_m + 2.0 * margin_m), 6)
+    return round(
+        (per_row * rack_pitch_m + 2.0 * margin_m) * (rows * row_pitch_m + 2.0 * margin_m), 6
+    )

@@ -19,13 +19,15 @@ class Risk:
     """Load over the feed when all jobs run."""
 
 
-def risk(jobs: int, busy_frac: float, high_frac: float, low_frac: float, oversubscription: float) -> Risk:
+def risk(
+    jobs: int, busy_frac: float, high_frac: float, low_frac: float, oversubscription: float
+) -> Risk:
     r"""Binomial risk: each of J jobs runs with probability u, else idles.
 
     .. math:: x_k = R\,\frac{k\,h + (J-k)\,l}{J}, \quad P = \sum_{x_k > 1} \binom{J}{k} u^k (1-u)^{J-k}
 
-    One job over all racks is in step with itself, so it is over the feed whenever it runs and R h > 1; many small ones
-    average out.
+    One job over all racks is in step with itself, so it is over the feed whenever it runs and R h >
+    1; many small ones average out.
 
     Parameters
     ----------
@@ -40,7 +42,8 @@ def risk(jobs: int, busy_frac: float, high_frac: float, low_frac: float, oversub
 
     Examples
     --------
-    Two jobs, busy half of the time, at 0.8 and 0.2 of rated power, on a feed for 1/1.4: only both together exceed it.
+    Two jobs, busy half of the time, at 0.8 and 0.2 of rated power, on a feed for 1/1.4: only both
+    together exceed it.
 
     >>> risk(2, 0.5, 0.8, 0.2, 1.4)
     Risk(jobs=2, over_frac=0.25, mean_over_frac=0.12, worst_frac=1.12)

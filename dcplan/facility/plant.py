@@ -12,7 +12,8 @@ AIR_KG_PER_M3 = 1.2
 WATER_J_PER_M3_K = 4.186e6
 WATER_KJ_PER_KG_K = 4.186
 VAPORISATION_KJ_PER_KG = 2450.0
-"""Of water at 20 to 25 C; -0.0013 T^2 - 2.3097 T + 2500.5 is 2,454 at 20 C (Lei and Masanet 2020)."""
+"""Of water at 20 to 25 C; -0.0013 T^2 - 2.3097 T + 2500.5 is 2,454 at 20 C (Lei and Masanet 2020).
+"""
 LEAST_COP = 2.0
 COLDEST_CONDENSER_C = 12.0
 """Chillers are not run on colder condenser water."""
@@ -28,7 +29,8 @@ def chiller_cop(load: Array, condenser_c: Array) -> Array:
     load : array
         Load over rating, 0 to 1. [-]
     condenser_c : array
-        Condenser-side temperature; not below 12 C is used, nor above the fit's lowest point (38 to 43 C). [C]
+        Condenser-side temperature; not below 12 C is used, nor above the fit's lowest point (38 to
+        43 C). [C]
 
     References
     ----------
@@ -41,7 +43,14 @@ def chiller_cop(load: Array, condenser_c: Array) -> Array:
     """
     lowest = (0.760621 - 0.084615 * load) / (2.0 * 0.008840)  # past it the fit would rise again
     t = np.clip(condenser_c, COLDEST_CONDENSER_C, lowest)
-    cop = 16.798751 + 0.008840 * t * t - 8.528931 * load * load + 9.885294 * load - 0.760621 * t + 0.084615 * load * t
+    cop = (
+        16.798751
+        + 0.008840 * t * t
+        - 8.528931 * load * load
+        + 9.885294 * load
+        - 0.760621 * t
+        + 0.084615 * load * t
+    )
     return np.maximum(cop, LEAST_COP)
 
 
@@ -67,7 +76,9 @@ def pump_frac(head_kpa: Array, efficiency: Array, rise_k: Array) -> Array:
     return head_kpa * 1000.0 / (efficiency * WATER_J_PER_M3_K * rise_k)
 
 
-def tower_fan_frac(pressure_pa: Array, efficiency: Array, liquid_to_air: Array, range_k: Array) -> Array:
+def tower_fan_frac(
+    pressure_pa: Array, efficiency: Array, liquid_to_air: Array, range_k: Array
+) -> Array:
     """Tower fan power over heat: air in proportion to water by mass.
 
     Examples
@@ -106,7 +117,8 @@ def tower_water_l_per_kwh(cycles: Array, windage_frac: Array, range_k: Array) ->
 
 
 def mechanical_frac(source_c: Array, supply_c: Array, rise_k: Array) -> Array:
-    r"""Share of heat that chillers take: none while the source is colder than the supply, all from the return on.
+    r"""Share of heat that chillers take: none while the source is colder than the supply, all from
+    the return on.
 
     .. math:: f = \mathrm{clip}\left(\frac{T_{source} - T_{supply}}{\Delta T}, 0, 1\right)
 
@@ -130,7 +142,8 @@ def electrical_frac(ups: Array, distribution: Array, lighting: Array) -> Array:
 
 
 def part_load(full_frac: Array, load: float, fixed_frac: Array) -> Array:
-    r"""A loss over IT power at part load: a fixed share, and one that falls with the cube of flow, never below zero.
+    r"""A loss over IT power at part load: a fixed share, and one that falls with the cube of flow,
+    never below zero.
 
     .. math:: l(x) = l(1)\,\left(f/x + (1-f)\,x^2\right)
 

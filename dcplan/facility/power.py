@@ -11,15 +11,18 @@ RULES: dict[str, tuple[float, int]] = {
     "4n/3": (4.0 / 3.0, 0),
     "3n/2": (1.5, 0),
 }
-"""Redundancy -> (installed over required, spare blocks): facility.md c.1, arithmetic of the topology."""
+"""Redundancy -> (installed over required, spare blocks): facility.md c.1, arithmetic of the
+topology."""
 TWO_SIDES = "2n"
 
 
 def blocks_needed(load_mw: float, block_mw: float, redundancy: str) -> int:
-    """Whole blocks that carry a load: ``b = max(ceil(factor x load / B) + spare, ceil(load / B) + 1)``.
+    """Whole blocks that carry a load: ``b = max(ceil(factor x load / B) + spare, ceil(load / B) +
+    1)``.
 
-    The second term keeps what redundancy means where blocks are few: with any rule but N, one block may fail. Under 2N
-    either of two equal sides carries all of the load, so that ``b = 2 ceil(load / B)``.
+    The second term keeps what redundancy means where blocks are few: with any rule but N, one block
+    may fail. Under 2N either of two equal sides carries all of the load, so that ``b = 2 ceil(load
+    / B)``.
 
     Parameters
     ----------

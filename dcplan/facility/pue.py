@@ -1,7 +1,8 @@
 """PUE and WUE: size class, and the choice of a tabulated row by climate zone.
 
-Medians of Lei et al. 2025 by climate zone and size class, for options without a component model (airside economizers,
-plain chillers, DX); the others are computed from the weather (``cooling.py``).
+Medians of Lei et al. 2025 by climate zone and size class, for options without a component model
+(airside economizers, plain chillers, DX); the others are computed from the weather
+(``cooling.py``).
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def size_class(it_mw: float) -> str:
 
 
 def lookup(entries: Iterable[PueEntry], cooling: str, size: str, zone: str) -> PueEntry | None:
-    """Row of a cooling option: its own zone first, then the row pooled over zones; None when neither exists."""
+    """Row of a cooling option: its own zone first, then the row pooled over zones; None when
+    neither exists.
+    """
     rows = [e for e in entries if e.cooling == cooling and e.size == size]
     by_zone = {e.zone: e for e in rows}
     return by_zone.get(zone) or by_zone.get("all")

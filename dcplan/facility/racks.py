@@ -29,7 +29,9 @@ class Fit:
     reason: str
 
 
-def split_heat_kw(rated_kw: float, liquid_frac: float, *, liquid_cooled_hall: bool) -> tuple[float, float]:
+def split_heat_kw(
+    rated_kw: float, liquid_frac: float, *, liquid_cooled_hall: bool
+) -> tuple[float, float]:
     """Air and liquid heat of one unit: an air-cooled server in a liquid hall is all air.
 
     Examples
@@ -64,8 +66,8 @@ def nodes_per_rack(
     air_kw, liquid_kw : float
         Heat of one node into air and into liquid. [kW]
     weight_kg, rack_units : float, optional
-        Weight and height of one node; unknown ones do not limit, and the reason says so where a weight limit goes
-        unchecked. [kg, U]
+        Weight and height of one node; unknown ones do not limit, and the reason says so where a
+        weight limit goes unchecked. [kg, U]
 
     Examples
     --------
@@ -83,7 +85,10 @@ def nodes_per_rack(
         ("rack_kg_max", weight_kg or 0.0, limits.weight_kg, "kg"),
         ("rack units", rack_units or 0.0, limits.rack_units, "U"),
     ]
-    ratios = [(limit / need if need > 0 else math.inf, name, need, limit, unit) for name, need, limit, unit in pairs]
+    ratios = [
+        (limit / need if need > 0 else math.inf, name, need, limit, unit)
+        for name, need, limit, unit in pairs
+    ]
     ratio, name, need, limit, unit = min(ratios, key=lambda r: r[0])
     nodes = math.floor(ratio + 1e-9) if ratio < math.inf else 0
     if nodes == 0:
@@ -91,4 +96,6 @@ def nodes_per_rack(
     plural = "s" if nodes > 1 else ""
     reason = f"{nodes} node{plural}: {need * nodes:g} {unit} of {limit:g} {unit} ({name})"
     unchecked = weight_kg is None and limits.weight_kg < math.inf
-    return Fit(nodes, name, reason + ("; weight unknown, rack_kg_max not checked" if unchecked else ""))
+    return Fit(
+        nodes, name, reason + ("; weight unknown, rack_kg_max not checked" if unchecked else "")
+    )

@@ -34,7 +34,8 @@ def even_draws(dimensions: int, count: int = DRAWS) -> Array:
 
 
 def draw(bounds: Mapping[str, tuple[float, float]], count: int = DRAWS) -> dict[str, Array]:
-    """Uniform draws of named parameters between their bounds, each as a column to be spread over bins.
+    """Uniform draws of named parameters between their bounds, each as a column to be spread over
+    bins.
 
     Examples
     --------
@@ -44,5 +45,6 @@ def draw(bounds: Mapping[str, tuple[float, float]], count: int = DRAWS) -> dict[
     """
     u = even_draws(max(len(bounds), 1), count)
     return {
-        name: (low + (high - low) * u[:, j])[:, None] for j, (name, (low, high)) in enumerate(sorted(bounds.items()))
+        name: (low + (high - low) * u[:, j])[:, None]
+        for j, (name, (low, high)) in enumerate(sorted(bounds.items()))
     }

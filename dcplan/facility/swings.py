@@ -40,7 +40,8 @@ class Remedy:
 
 
 def swing(step: Step) -> Swing:
-    r"""Amplitude :math:`\Delta P`, frequency :math:`1/T`, ramp :math:`\Delta P / t_{edge}` and mean power.
+    r"""Amplitude :math:`\Delta P`, frequency :math:`1/T`, ramp :math:`\Delta P / t_{edge}` and mean
+    power.
 
     Examples
     --------
@@ -58,9 +59,9 @@ def swing(step: Step) -> Swing:
 def remedy(step: Step, ramp_limit_mw_per_s: float) -> Remedy:
     r"""Storage that flattens the step, and the floor of power that alone keeps the limit.
 
-    Storage takes :math:`\Delta P\,(1-s)` in the low phase and gives :math:`\Delta P\,s` in the rest, and holds
-    :math:`\Delta P\,s\,(1-s)\,T`. A floor leaves :math:`\Delta P' = r_{max}\,t_{edge}`; what it burns in low phases is
-    :math:`(\Delta P - \Delta P')\,s` on average.
+    Storage takes :math:`\Delta P\,(1-s)` in the low phase and gives :math:`\Delta P\,s` in the
+    rest, and holds :math:`\Delta P\,s\,(1-s)\,T`. A floor leaves :math:`\Delta P' =
+    r_{max}\,t_{edge}`; what it burns in low phases is :math:`(\Delta P - \Delta P')\,s` on average.
 
     Parameters
     ----------

@@ -48,12 +48,14 @@ class OfferTerms:
     note: str
     node_accelerators: int = 8
     kg_per_accelerator_hour: float | None = None
-    """Operational carbon, with the cloud's PUE and the nearest known grid; None where its power is not known."""
+    """Operational carbon, with the cloud's PUE and the nearest known grid; None where its power is
+    not known."""
     committed: tuple[CommitTerms, ...] = ()
     on_demand: bool = True
     """Whether it may be used beyond its commitments."""
     beside: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Hourly prices by quarter of terms that plans do not choose (spot, capacity block), for the TCO view. [USD]"""
+    """Hourly prices by quarter of terms that plans do not choose (spot, capacity block), for the
+    TCO view. [USD]"""
 
 
 def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
@@ -65,14 +67,18 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
     488
     """
     (lat1, lon1), (lat2, lon2) = ((math.radians(x), math.radians(y)) for x, y in (a, b))
-    h = math.sin((lat2 - lat1) / 2) ** 2 + math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2
+    h = (
+        math.sin((lat2 - lat1) / 2) ** 2
+        + math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2
+    )
     return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(h))
 
 
 def offers(
     scenario: Scenario, ledger: Ledger, left_out: list[LeftOut], *, unplanned: bool = False
 ) -> tuple[OfferTerms, ...]:
-    """Offers that may serve jobs and capacity: whole listed nodes with at least 400 Gb/s and a price.
+    """Offers that may serve jobs and capacity: whole listed nodes with at least 400 Gb/s and a
+    price.
 
     With ``unplanned``, also those that have a price only for terms that plans do not choose.
     """
@@ -80,9 +86,17 @@ def offers(
     if cloud is None:
         return ()
     table = ledger.catalog.table("cloud", Offer)
-    named = table if cloud.offers == "all" else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
+    named = (
+        table
+        if cloud.offers == "all"
+        else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
+    )
     ids = list(dict.fromkeys(named))
-    left_out.extend(LeftOut("term", term, "cloud", NOT_PLANNED[term]) for term in cloud.terms if term in NOT_PLANNED)
+    left_out.extend(
+        LeftOut("term", term, "cloud", NOT_PLANNED[term])
+        for term in cloud.terms
+        if term in NOT_PLANNED
+    )
     limit = _per_offer_limit(cloud, ledger)
     found = []
     for key in ids:
@@ -107,7 +121,12 @@ def _per_offer_limit(cloud: Cloud, ledger: Ledger) -> int:
 
 
 def _terms(
-    offer: Offer, scenario: Scenario, cloud: Cloud, ledger: Ledger, limit: int, left_out: list[LeftOut]
+    offer: Offer,
+    scenario: Scenario,
+    cloud: Cloud,
+    ledger: Ledger,
+    limit: int,
+    left_out: list[LeftOut],
 ) -> tuple[str, OfferTerms | None]:
     if offer.kind != "node":
         return f"{offer.kind} row, not a whole listed node", None
@@ -123,7 +142,11 @@ def _terms(
     found = {term: p for term, p in prices.items() if p is not None}
     if not found:
         return f"no {' or '.join(prices)} price", None
-    left_out += [LeftOut("term", f"{offer.id} {x}", "cloud", f"no {x} price") for x in prices if x not in found]
+    left_out += [
+        LeftOut("term", f"{offer.id} {x}", "cloud", f"no {x} price")
+        for x in prices
+        if x not in found
+    ]
     flexible = "on-demand" in found
     price, hourly = found["on-demand"] if flexible else next(iter(found.values()))
     return "", OfferTerms(
@@ -135,17 +158,23 @@ def _terms(
         note=_others(offer, price),
         node_accelerators=offer.accelerators,
         kg_per_accelerator_hour=_carbon(offer, price, scenario, ledger),
-        committed=tuple(CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS),
+        committed=tuple(
+            CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS
+        ),
         on_demand=flexible,
         beside={x: _at(found[x][1], drift) for x in NOT_PLANNED if x in found},
     )
 
 
 def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> str:
-    """Where it runs: the region of its price; of a price of the user's own, the nearest that the catalog knows."""
+    """Where it runs: the region of its price; of a price of the user's own, the nearest that the
+    catalog knows.
+    """
     if price is not None:
         return price.region
-    near = next((p for term in TERMS if (p := _nearest(offer, term, scenario, ledger)) is not None), None)
+    near = next(
+        (p for term in TERMS if (p := _nearest(offer, term, scenario, ledger)) is not None), None
+    )
     return near.region if near is not None else "scenario"
 
 
@@ -165,7 +194,9 @@ def _at(hourly: float, drift: Sequence[float]) -> tuple[float, ...]:
 def _price(
     offer: Offer, term: str, scenario: Scenario, cloud: Cloud, ledger: Ledger
 ) -> tuple[CloudPrice | None, float] | None:
-    """The scenario's own price of a term, else the nearest region's latest; per accelerator. [USD/h]"""
+    """The scenario's own price of a term, else the nearest region's latest; per accelerator.
+    [USD/h]
+    """
     key = f"{term.replace('-', '_')}_usd_per_h"
     own = _own_prices(offer, cloud, ledger).get(key)
     price = None if own else _nearest(offer, term, scenario, ledger)
@@ -175,20 +206,27 @@ def _price(
     return price, ledger.take(f"cloud.{offer.id}.{key}", quantity) / offer.accelerators
 
 
-def _carbon(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> float | None:
-    """Carbon of an accelerator-hour: a catalog system's training power, the cloud's PUE, the nearest grid. [kg/h]
+def _carbon(
+    offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger
+) -> float | None:
+    """Carbon of an accelerator-hour: a catalog system's training power, the cloud's PUE, the
+    nearest grid. [kg/h]
 
     None where no system with the accelerator has a power figure.
     """
     catalog = ledger.catalog
     chip = catalog.get("accelerators", offer.accelerator, Accelerator).id
-    rows = [r for r in catalog.table("systems", System).values() if r.accelerator == chip and r.rated_kw]
+    rows = [
+        r for r in catalog.table("systems", System).values() if r.accelerator == chip and r.rated_kw
+    ]
     if not rows:
         return None
     row = min(rows, key=lambda r: (abs(r.accelerators - offer.accelerators), r.id))
     own = row.average_kw.training
     share = ledger.parameter("power", "average-training-frac")
-    kw = (own.value if own else row.rated_kw.value * share if row.rated_kw else 0.0) / row.accelerators
+    kw = (
+        own.value if own else row.rated_kw.value * share if row.rated_kw else 0.0
+    ) / row.accelerators
     where = next(
         (
             (r.lat, r.lon)
@@ -220,7 +258,9 @@ def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:
 
 
 def _nearest(offer: Offer, term: str, scenario: Scenario, ledger: Ledger) -> CloudPrice | None:
-    """Latest price of the nearest region; regions without coordinates come last, "global" ones first."""
+    """Latest price of the nearest region; regions without coordinates come last, "global" ones
+    first.
+    """
     prices = [p for p in offer.prices if p.term == term]
     if not prices:
         return None
@@ -243,7 +283,9 @@ def _nearest(offer: Offer, term: str, scenario: Scenario, ledger: Ledger) -> Clo
 
 
 def _others(offer: Offer, chosen: CloudPrice | None) -> str:
-    rest: Sequence[CloudPrice] = [p for p in offer.prices if chosen and p is not chosen and p.term == chosen.term]
+    rest: Sequence[CloudPrice] = [
+        p for p in offer.prices if chosen and p is not chosen and p.term == chosen.term
+    ]
     shown = ", ".join(f"{p.region} {p.usd_per_h.value:g} ({p.as_of})" for p in rest[:6])
     more = f" and {len(rest) - 6} more" if len(rest) > 6 else ""
     return f"others: {shown}{more}" if rest else "only price"

@@ -91,7 +91,11 @@ class Performance:
 
     def peak(self) -> Quantity:
         """Design-day PUE as an input of a plan."""
-        return Quantity(value=self.peak_pue, status=Status.DERIVED if self.modelled else Status.ESTIMATE, source=SOURCE)
+        return Quantity(
+            value=self.peak_pue,
+            status=Status.DERIVED if self.modelled else Status.ESTIMATE,
+            source=SOURCE,
+        )
 
 
 def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performance:
@@ -107,7 +111,9 @@ def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performan
     weather = at.climate
     year = _hours(option, at, weather, ledger)
     dry, wet = weather.design_dry_c, weather.design_wet_c
-    hot = Climate(weather.place, np.array([2]), np.array([dry]), np.array([wet]), np.array([1.0]), dry, wet)
+    hot = Climate(
+        weather.place, np.array([2]), np.array([dry]), np.array([wet]), np.array([1.0]), dry, wet
+    )
     full = replace(at, load=1.0)
     worst = _hours(option, full, hot, ledger, design_day=True)
     built = year if at.load >= 1.0 else _hours(option, full, weather, ledger)
@@ -115,7 +121,10 @@ def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performan
     by_quarter = [np.median(weather.by_quarter(x), axis=0) for x in (year.pue, year.wue_l_per_kwh)]
     # medians do not add up: quarters are scaled so that they average to the year
     means = [float(np.median(whole)) for whole in (pue, wue)]
-    rows = np.stack([x * (m / max(float(x.mean()), 1e-12)) for x, m in zip(by_quarter, means, strict=True)], axis=1)
+    rows = np.stack(
+        [x * (m / max(float(x.mean()), 1e-12)) for x, m in zip(by_quarter, means, strict=True)],
+        axis=1,
+    )
     quarters = tuple((float(p), float(w)) for p, w in rows)
     worst_bin = float(np.median(built.wue_l_per_kwh, axis=0).max())
     return Performance(
@@ -131,8 +140,17 @@ def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performan
     )
 
 
-def _hours(option: CoolingOption, at: Setting, weather: Climate, ledger: Ledger, *, design_day: bool = False) -> Hours:
-    """All draws; on the design day a dry cooler's air warms by no more than its approach, so that more of it moves."""
+def _hours(
+    option: CoolingOption,
+    at: Setting,
+    weather: Climate,
+    ledger: Ledger,
+    *,
+    design_day: bool = False,
+) -> Hours:
+    """All draws; on the design day a dry cooler's air warms by no more than its approach, so that
+    more of it moves.
+    """
     drawn = _drawn(option, at, ledger)
     supply = drawn["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
     liquid = option.model != "waterside"
@@ -145,7 +163,9 @@ def _hours(option: CoolingOption, at: Setting, weather: Climate, ledger: Ledger,
 
 
 def _drawn(option: CoolingOption, at: Setting, ledger: Ledger) -> dict[str, np.ndarray]:
-    """Draws of every parameter of the model between its catalog bounds; those without a range are constants."""
+    """Draws of every parameter of the model between its catalog bounds; those without a range are
+    constants.
+    """
     keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()}
     keys |= COMMON | MODELS[option.model or "tower"] | {"supply": option.supply or "supply-tower-c"}
     spread, fixed = {}, {}
@@ -167,10 +187,16 @@ def _drawn(option: CoolingOption, at: Setting, ledger: Ledger) -> dict[str, np.n
 def _tabulated(option: CoolingOption, at: Setting, ledger: Ledger) -> Performance:
     rows = ledger.catalog.table("pue", PueRow).values()
     entries = [
-        PueEntry(r.cooling, r.size, r.zone, r.pue.value, r.peak_pue.value,
-                 r.wue_l_per_kwh.value if r.wue_l_per_kwh else None)
+        PueEntry(
+            r.cooling,
+            r.size,
+            r.zone,
+            r.pue.value,
+            r.peak_pue.value,
+            r.wue_l_per_kwh.value if r.wue_l_per_kwh else None,
+        )
         for r in rows
-    ]  # fmt: skip
+    ]
     entry = lookup(entries, option.id, at.size, at.zone or "all")
     if entry is None:
         msg = f"no PUE of {option.id} for a {at.size} hall in zone {at.zone or 'unknown'}"
@@ -183,9 +209,16 @@ def _tabulated(option: CoolingOption, at: Setting, ledger: Ledger) -> Performanc
         ledger.take(f"pue.{row.id}.wue_l_per_kwh", water)
     spread = Spread(*_ordered(water.bounds, water.value)) if water else None
     return Performance(
-        Spread(low, mean, high), spread, max(mean, ledger.take(f"pue.{row.id}.peak_pue", row.peak_pue)), None, (), None,
-        None, None, modelled=False,
-    )  # fmt: skip
+        Spread(low, mean, high),
+        spread,
+        max(mean, ledger.take(f"pue.{row.id}.peak_pue", row.peak_pue)),
+        None,
+        (),
+        None,
+        None,
+        None,
+        modelled=False,
+    )
 
 
 def _ordered(bounds: tuple[float, float], value: float) -> tuple[float, float, float]:
@@ -211,8 +244,9 @@ def weather_of(place: str | None, dry: Quantity | None, wet: Quantity | None) ->
 def weather_at(site: Site) -> Climate | None:
     """Weather of a catalog site: its own, or that of its zone's city; None where neither is known.
 
-    The city's hours come with the city's design day, or the site's own where that is hotter, so that no hour is worse
-    than the day that the plant is built for; south of the equator its seasons change places.
+    The city's hours come with the city's design day, or the site's own where that is hotter, so
+    that no hour is worse than the day that the plant is built for; south of the equator its seasons
+    change places.
     """
     dry, wet = site.design_dry_bulb_c, site.design_wet_bulb_c
     if site.climate is not None:
@@ -220,6 +254,9 @@ def weather_at(site: Site) -> Climate | None:
     city = weather_of(f"zone-{site.climate_zone}", None, None)
     if city is None:
         return None
-    hotter = [max(x.value, own) if x else own for x, own in ((dry, city.design_dry_c), (wet, city.design_wet_c))]
+    hotter = [
+        max(x.value, own) if x else own
+        for x, own in ((dry, city.design_dry_c), (wet, city.design_wet_c))
+    ]
     quarter = (city.quarter + 2) % 4 if site.lat < 0 else city.quarter
     return replace(city, quarter=quarter, design_dry_c=hotter[0], design_wet_c=hotter[1])

@@ -1,4 +1,6 @@
-"""Catalog rows of accelerators, stacks and recipes as the plain numbers the training room computes with."""
+"""Catalog rows of accelerators, stacks and recipes as the plain numbers the training room computes
+with.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,20 @@ from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms
 from dcplan.provenance import Quantity
 
 GENERIC = "generic"
-DEFAULT_STACKS = {"tpu": "jax-xla", "asic": "megatron-core", "wafer": "jax-xla", "gpu": "megatron-core"}
+DEFAULT_STACKS = {
+    "tpu": "jax-xla",
+    "asic": "megatron-core",
+    "wafer": "jax-xla",
+    "gpu": "megatron-core",
+}
 HOST_ACCELERATORS = 8
 """Accelerators of a host where nothing says otherwise: the common server."""
 SMALL_DOMAIN = 16
-"""Scale-up domains up to this size are one host, and a host of fewer accelerators makes them smaller."""
+"""Scale-up domains up to this size are one host, and a host of fewer accelerators makes them
+smaller."""
 UNMEASURED, UNMEASURED_MOE = 0.25, 0.35
-"""Least half width of an interval that no residual backs: the worst leave-one-source-out quantiles, rounded up."""
+"""Least half width of an interval that no residual backs: the worst leave-one-source-out
+quantiles, rounded up."""
 STACK_DEFAULTS = {
     "graph_frac": 1.0,
     "fused_moe_frac": 1.0,
@@ -122,13 +131,17 @@ def default_stack(row: Accelerator) -> str:
 
 
 def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | None:
-    """Half width of the 80 % interval where runs of this software on this generation were measured."""
+    """Half width of the 80 % interval where runs of this software on this generation were
+    measured.
+    """
     found = stack.spreads.get(f"{row.family}-moe" if moe else str(row.family))
     return found.value if found is not None else None
 
 
 def spread_frac(catalog: Catalog, row: Accelerator, stack: Stack, *, moe: bool) -> float:
-    """Half width of the 80 % interval: measured residuals, else the family's and no less than the class value."""
+    """Half width of the 80 % interval: measured residuals, else the family's and no less than the
+    class value.
+    """
     known = measured_spread(row, stack, moe=moe)
     if known is not None:
         return known
@@ -136,10 +149,18 @@ def spread_frac(catalog: Catalog, row: Accelerator, stack: Stack, *, moe: bool) 
 
 
 def record_training(ledger: Ledger, row: Accelerator, gemm: str, stack: str) -> None:
-    """Enter what the estimate rests on into the list of inputs: peaks, memory, fractions, the stack's habits."""
+    """Enter what the estimate rests on into the list of inputs: peaks, memory, fractions, the
+    stack's habits.
+    """
     key = f"accelerators.{row.id}"
     peaks = {"half": "bf16_tflops" if row.bf16_tflops else "fp16_tflops", "tf32": "tf32_tflops"}
-    for name in {peaks.get(gemm, f"{gemm}_tflops"), peaks["half"], "hbm_gb", "hbm_tb_per_s", "scaleup_gb_per_s"}:
+    for name in {
+        peaks.get(gemm, f"{gemm}_tflops"),
+        peaks["half"],
+        "hbm_gb",
+        "hbm_tb_per_s",
+        "scaleup_gb_per_s",
+    }:
         value = getattr(row, name)
         if value is not None:
             ledger.take(f"{key}.{name}", value)

@@ -35,7 +35,9 @@ class Ledger:
     rows: dict[str, Input] = field(default_factory=dict)
 
     def take(self, key: str, quantity: Quantity, status: Status | None = None) -> float:
-        """Note a quantity under a key and return its value; ``status`` overrides what the quantity says."""
+        """Note a quantity under a key and return its value; ``status`` overrides what the quantity
+        says.
+        """
         self.rows[key] = Input(
             key,
             quantity.value,
@@ -50,7 +52,9 @@ class Ledger:
         )
         return quantity.value
 
-    def text(self, key: str, value: str, status: Status, source: str | None = None, at: str | None = None) -> str:
+    def text(
+        self, key: str, value: str, status: Status, source: str | None = None, at: str | None = None
+    ) -> str:
         """Note a choice that is not a number."""
         self.rows[key] = Input(key, value, None, None, "", str(status), source, None, at)
         return value
@@ -63,7 +67,9 @@ class Ledger:
         return values * quarters if len(values) == 1 else values
 
     def parameter(self, kind: str, key: str) -> float:
-        """Value of a catalog parameter, noted under ``kind.key``: a default, unless an estimate or the user's own."""
+        """Value of a catalog parameter, noted under ``kind.key``: a default, unless an estimate or
+        the user's own.
+        """
         quantity = self.catalog.get(kind, key, Parameter).value
         keep = Status.DEFAULT if quantity.status is Status.CATALOG else quantity.status
         return self.take(f"{kind}.{key}", quantity, keep)
@@ -72,7 +78,10 @@ class Ledger:
         """The given value, or a default of the scenario format, noted as such."""
         if given is not None:
             return self.take(key, Quantity(value=given, status=Status.INPUT))
-        return self.take(key, Quantity(value=default, status=Status.DEFAULT, source="default of the scenario format"))
+        return self.take(
+            key,
+            Quantity(value=default, status=Status.DEFAULT, source="default of the scenario format"),
+        )
 
     def chosen(self, key: str, given: Quantity | None, kind: str, default: str) -> float:
         """The given value, or the catalog parameter that stands in for it."""
@@ -81,6 +90,11 @@ class Ledger:
 
 def width(row: Input) -> float:
     """How wide the bounds of an input are over its value; 0 where it has none."""
-    if row.low is None or row.high is None or not isinstance(row.value, int | float) or not row.value:
+    if (
+        row.low is None
+        or row.high is None
+        or not isinstance(row.value, int | float)
+        or not row.value
+    ):
         return 0.0
     return (row.high - row.low) / abs(row.value)

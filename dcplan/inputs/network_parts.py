@@ -34,11 +34,16 @@ def radix_of(ledger: Ledger, model: str, link_gbps: float) -> int:
 
 
 def parts_of(
-    ledger: Ledger, family: Fabric, models: tuple[str, str, str], link_gbps: float, node_ports: int = 1
+    ledger: Ledger,
+    family: Fabric,
+    models: tuple[str, str, str],
+    link_gbps: float,
+    node_ports: int = 1,
 ) -> Parts:
     """Prices and powers of what a fabric family is built of.
 
-    A node whose cages carry ``node_ports`` links takes the switches' transceiver, where that carries as many.
+    A node whose cages carry ``node_ports`` links takes the switches' transceiver, where that
+    carries as many.
 
     Raises
     ------
@@ -61,10 +66,14 @@ def parts_of(
         core_kw=kw[2],
         switch_units=max(s.rack_units.value if s.rack_units else 2.0 for s in switches),
         leaf_optic_usd=_need(ledger, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
-        leaf_optic_kw=_need(ledger, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw),
+        leaf_optic_kw=_need(
+            ledger, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw
+        ),
         leaf_optic_ports=max(1, round(cage / link_gbps)),
         node_optic_usd=_need(ledger, f"optics.{node_optic.id}.price_usd", node_optic.price_usd),
-        node_optic_kw=_need(ledger, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw),
+        node_optic_kw=_need(
+            ledger, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw
+        ),
         cable_usd=_cable(ledger, family.fiber),
         node_optic_ports=node_ports if twin else 1,
     )

@@ -22,8 +22,8 @@ from dcplan.units import SECONDS_PER_HOUR
 OUTAGES = {"n": "outage-h-per-year-n", "n+1": "outage-h-per-year-n1"}
 HALF_BYTES = 2.0
 CUBE = 64
-"""Chips of a TPU cube, which optical switches put into or take out of a slice as a whole (Jouppi et al. 2023,
-arXiv 2304.01433, section 2.2)."""
+"""Chips of a TPU cube, which optical switches put into or take out of a slice as a whole (Jouppi et
+al. 2023, arXiv 2304.01433, section 2.2)."""
 CONCURRENT = "outage-h-per-year-2n"
 
 
@@ -49,12 +49,16 @@ def hosts_of(row: System) -> int:
     return max(row.accelerators // HOST_ACCELERATORS, 1)
 
 
-def parts_of(row: System, accelerator: Accelerator, network: Network, ledger: Ledger) -> dict[str, float]:
+def parts_of(
+    row: System, accelerator: Accelerator, network: Network, ledger: Ledger
+) -> dict[str, float]:
     """Parts behind one accelerator, by what failure rates count."""
     each = 1.0 / row.accelerators
     ports = (row.scaleout_ports or row.accelerators) * each
     rated = row.rated_kw.value * each if row.rated_kw else 0.0
-    liquid = rated * row.liquid_frac.value if row.liquid_frac and "liquid" in row.cooling_modes else 0.0
+    liquid = (
+        rated * row.liquid_frac.value if row.liquid_frac and "liquid" in row.cooling_modes else 0.0
+    )
     return {
         "accelerator": 1.0,
         "memory_gb": accelerator.hbm_gb.value if accelerator.hbm_gb else 0.0,
@@ -81,8 +85,12 @@ def rates_for(catalog: Catalog, family: str | None) -> list[Rate]:
     return found
 
 
-def machine(row: System, network: Network, ledger: Ledger, wish: Reliability) -> tuple[Machine, Stops]:
-    """One accelerator's share of a system and its network: how often it stops a job, and by which part."""
+def machine(
+    row: System, network: Network, ledger: Ledger, wish: Reliability
+) -> tuple[Machine, Stops]:
+    """One accelerator's share of a system and its network: how often it stops a job, and by which
+    part.
+    """
     catalog = ledger.catalog
     accelerator = catalog.get("accelerators", row.accelerator, Accelerator)
     rates = rates_for(catalog, accelerator.family)
@@ -98,8 +106,12 @@ def machine(row: System, network: Network, ledger: Ledger, wish: Reliability) ->
         given = ledger.take("reliability.stops_per_1000_node_days", wish.stops_per_1000_node_days)
         each = given / 1000.0 * hosts / row.accelerators
         bounds, replaced = (each, each, each), replaced / max(stops.per_day, 1e-30) * each
-    shared = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) in {"switch", "cdu"})
-    corrupted = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) == "corruption")
+    shared = sum(
+        per_day for key, _, per_day in stops.by_part if _role(rates, key) in {"switch", "cdu"}
+    )
+    corrupted = sum(
+        per_day for key, _, per_day in stops.by_part if _role(rates, key) == "corruption"
+    )
     domain, size = accelerator.scaleup_domain or 1, max(row.accelerators // hosts, 1)
     host_gb_per_s = training_terms(catalog, accelerator)["host_gb_per_s"]
     found = Machine(
@@ -120,12 +132,16 @@ def _role(rates: list[Rate], key: str) -> str:
 
 
 def stored_bytes(shape: Architecture, spec: Hardware) -> float:
-    """Bytes of a checkpoint: weights at 16 bit, whatever copies the run keeps, and the optimizer's state."""
+    """Bytes of a checkpoint: weights at 16 bit, whatever copies the run keeps, and the optimizer's
+    state.
+    """
     weights = min(spec.recipe.weight_bytes, HALF_BYTES)
     return float(checkpoint_bytes(shape.params, weights, spec.recipe.optimizer_bytes))
 
 
-def policy(wish: Reliability, storage: Storage | None, ledger: Ledger, redundancy: str = "n+1") -> Policy:
+def policy(
+    wish: Reliability, storage: Storage | None, ledger: Ledger, redundancy: str = "n+1"
+) -> Policy:
     """How jobs recover: the scenario's wishes over the catalog's values."""
     detect, restart = bounds_of(ledger, "detection-h"), bounds_of(ledger, "restart-h")
     load = ledger.parameter("storage", "storage-load-s")
@@ -138,12 +154,16 @@ def policy(wish: Reliability, storage: Storage | None, ledger: Ledger, redundanc
     plain = Policy(
         restart_h=waits,
         load_s=load,
-        pause_s=ledger.parameter("reliability", "checkpoint-pause-sync-s" if blocking else "checkpoint-pause-s"),
+        pause_s=ledger.parameter(
+            "reliability", "checkpoint-pause-sync-s" if blocking else "checkpoint-pause-s"
+        ),
         flush_s=ledger.parameter("storage", "storage-flush-s"),
         level_write_gb_per_s=ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
         slow_frac=bounds_of(ledger, "fail-slow-frac"),
         rollback_h=ledger.parameter("reliability", "corruption-rollback-h"),
-        repair_h=ledger.chosen("reliability.repair_h", wish.repair_h, "reliability", "node-repair-h"),
+        repair_h=ledger.chosen(
+            "reliability.repair_h", wish.repair_h, "reliability", "node-repair-h"
+        ),
         spare_confidence=ledger.parameter("reliability", "spare-confidence"),
         outage_h_per_year=ledger.parameter("reliability", OUTAGES.get(redundancy, CONCURRENT)),
         blocking=blocking,
@@ -156,7 +176,9 @@ def policy(wish: Reliability, storage: Storage | None, ledger: Ledger, redundanc
     if wish.lemon_nodes:
         plain = replace(plain, factor=ledger.parameter("reliability", "lemon-factor"))
     if wish.early_life:
-        factor, days = (ledger.parameter("reliability", key) for key in ("early-stops-factor", "early-days"))
+        factor, days = (
+            ledger.parameter("reliability", key) for key in ("early-stops-factor", "early-days")
+        )
         plain = replace(plain, early_factor=factor, early_days=days)
     return plain
 

@@ -45,7 +45,13 @@ def architecture(reference: str, question: Question) -> Architecture:
 
 
 def hardware(
-    accelerator: str, precision: str, gb_per_s: float, ledger: Ledger, *, moe: bool, stack: str | None = None
+    accelerator: str,
+    precision: str,
+    gb_per_s: float,
+    ledger: Ledger,
+    *,
+    moe: bool,
+    stack: str | None = None,
 ) -> Hardware | str:
     """Training view of an accelerator at a precision with a software stack, or why there is none."""
     catalog = ledger.catalog
@@ -78,19 +84,28 @@ def hardware(
     )
 
 
-SPEEDS = ("half_gemm_frac", "fp8_gemm_frac", "fp4_gemm_frac", "attention_frac", "portable_attention_frac")
+SPEEDS = (
+    "half_gemm_frac",
+    "fp8_gemm_frac",
+    "fp4_gemm_frac",
+    "attention_frac",
+    "portable_attention_frac",
+)
 
 
 def slowed(spec: Hardware, frac: float) -> Hardware:
     """Hardware whose matrix products and attention run at a share of their speed."""
-    return replace(spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in SPEEDS}))
+    return replace(
+        spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in SPEEDS})
+    )
 
 
 def aged(spec: Hardware, row: Accelerator, start: str | None, ledger: Ledger) -> Hardware:
-    """A young generation's speed: its software needs some quarters until it reaches the settled fractions.
+    """A young generation's speed: its software needs some quarters until it reaches the settled
+    fractions.
 
-    Speed rises in a straight line from ``maturity-first-frac`` in the quarter of availability to 1 after
-    ``maturity-quarters``.
+    Speed rises in a straight line from ``maturity-first-frac`` in the quarter of availability to 1
+    after ``maturity-quarters``.
     """
     if start is None or row.available_from is None:
         return spec

@@ -18,7 +18,9 @@ DEFAULT_TIER = "flash-parallel-class"
 BYTES_PER_GB, BYTES_PER_TB = 1e9, 1e12
 
 
-def tier_of(wish: Storage | None, catalog: Catalog, problem: Callable[[str], Problem]) -> StorageTier:
+def tier_of(
+    wish: Storage | None, catalog: Catalog, problem: Callable[[str], Problem]
+) -> StorageTier:
     """The tier that is wished for, or the class one.
 
     Raises
@@ -59,7 +61,12 @@ def bytes_per_token(wish: Storage | None, ledger: Ledger) -> float:
 
 
 def wanted(
-    wish: Storage | None, accelerators: float, tokens: float, tokens_per_s: float, checkpoint: float, ledger: Ledger
+    wish: Storage | None,
+    accelerators: float,
+    tokens: float,
+    tokens_per_s: float,
+    checkpoint: float,
+    ledger: Ledger,
 ) -> Demand:
     """What a run asks of storage: the level's rates, its data, its checkpoints, its restarts."""
     given = wish or Storage()
@@ -67,11 +74,16 @@ def wanted(
     data = given.dataset_tb
     return demand(
         level_of(wish, accelerators, ledger),
-        dataset_bytes=ledger.take("storage.dataset_tb", data) * BYTES_PER_TB if data else tokens * each,
+        dataset_bytes=ledger.take("storage.dataset_tb", data) * BYTES_PER_TB
+        if data
+        else tokens * each,
         ingest_gb_per_s=tokens_per_s * each / BYTES_PER_GB,
         checkpoint_size_bytes=checkpoint,
         kept_checkpoints=ledger.chosen(
-            "storage.kept_checkpoints", given.kept_checkpoints, "storage", "storage-kept-checkpoints"
+            "storage.kept_checkpoints",
+            given.kept_checkpoints,
+            "storage",
+            "storage-kept-checkpoints",
         ),
         flush_s=ledger.parameter("storage", "storage-flush-s"),
         load_s=ledger.parameter("storage", "storage-load-s"),
@@ -79,11 +91,17 @@ def wanted(
 
 
 def block_of(row: StorageTier, ledger: Ledger) -> Block:
-    """Building block of a tier; what its source lacks comes from the class values by usable capacity."""
+    """Building block of a tier; what its source lacks comes from the class values by usable
+    capacity.
+    """
     tb = ledger.take(f"storage_tiers.{row.id}.usable_tb", row.usable_tb)
 
     def own(name: str, quantity: Quantity | None, otherwise: float) -> float:
-        return ledger.take(f"storage_tiers.{row.id}.{name}", quantity) if quantity is not None else otherwise
+        return (
+            ledger.take(f"storage_tiers.{row.id}.{name}", quantity)
+            if quantity is not None
+            else otherwise
+        )
 
     per_tb = tb / TB_PER_PB
     return Block(
@@ -92,8 +110,14 @@ def block_of(row: StorageTier, ledger: Ledger) -> Block:
         write_gb_per_s=ledger.take(f"storage_tiers.{row.id}.write_gb_per_s", row.write_gb_per_s),
         kw=own("kw", row.kw, per_tb * ledger.parameter("storage", "storage-flash-kw-per-pb")),
         rack_units=own(
-            "rack_units", row.rack_units, per_tb / ledger.parameter("storage", "storage-flash-pb-per-rack") * RACK_UNITS
+            "rack_units",
+            row.rack_units,
+            per_tb / ledger.parameter("storage", "storage-flash-pb-per-rack") * RACK_UNITS,
         ),
-        price_usd=own("price_usd", row.price_usd, tb * ledger.parameter("storage", "storage-flash-usd-per-usable-tb")),
+        price_usd=own(
+            "price_usd",
+            row.price_usd,
+            tb * ledger.parameter("storage", "storage-flash-usd-per-usable-tb"),
+        ),
         min_units=row.min_units,
     )

@@ -1,1 +1,3 @@
-"""A language model: configuration, architecture, operations, kernel times. Shared by training and serving."""
+"""A language model: configuration, architecture, operations, kernel times. Shared by training and
+serving.
+"""

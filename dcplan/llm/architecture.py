@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class Architecture:
     """Sizes of a transformer, or of a hybrid of attention, MLP and Mamba-2 blocks.
 
-    ``attention_params`` and the MLP counts are per layer, norms and biases included where the model has them.
-    ``attention_layers`` and ``dense_layers`` count attention and dense MLP blocks; in a plain transformer a
-    layer holds one attention block and one dense or mixture-of-experts block.
+    ``attention_params`` and the MLP counts are per layer, norms and biases included where the model
+    has them. ``attention_layers`` and ``dense_layers`` count attention and dense MLP blocks; in a
+    plain transformer a layer holds one attention block and one dense or mixture-of-experts block.
     """
 
     layers: int
@@ -51,12 +51,14 @@ class Architecture:
     mtp_layers: int = 0
     position_params: int = 0
     norm_params: int = 0
-    """Outside the blocks, met by every token: last norm; patch and output projections of a vision model."""
+    """Outside the blocks, met by every token: last norm; patch and output projections of a vision
+    model."""
     causal: bool = True
     """False where every query meets all keys, and a local one all keys of its window."""
     once_params: int = 0
-    """Held but not applied to every token: modulation, time and label embedders of a diffusion transformer (once a
-    sample), the second copy of two-stream blocks (a token passes through one copy)."""
+    """Held but not applied to every token: modulation, time and label embedders of a diffusion
+    transformer (once a sample), the second copy of two-stream blocks (a token passes through one
+    copy)."""
     tower: Architecture | None = None
     """Vision encoder, with its own kind of block."""
     tower_patches: int = 0
@@ -85,7 +87,9 @@ class Architecture:
     @property
     def active_params(self) -> int:
         """Parameters a token passes through; none of the vision tower's."""
-        moe = self.moe_layers * (self.experts_per_token * self.expert_params + self.moe_fixed_params)
+        moe = self.moe_layers * (
+            self.experts_per_token * self.expert_params + self.moe_fixed_params
+        )
         return self._common + moe
 
     @property
@@ -100,8 +104,16 @@ class Architecture:
 
     @property
     def _common(self) -> int:
-        blocks = self.attention_layers * self.attention_params + self.dense_layers * self.dense_mlp_params
-        return self.embedding_params + blocks + self.mamba_layers * self.mamba_params + self.norm_params
+        blocks = (
+            self.attention_layers * self.attention_params
+            + self.dense_layers * self.dense_mlp_params
+        )
+        return (
+            self.embedding_params
+            + blocks
+            + self.mamba_layers * self.mamba_params
+            + self.norm_params
+        )
 
 
 def context_tokens(shape: Architecture, seq_len: int) -> float:
@@ -111,7 +123,8 @@ def context_tokens(shape: Architecture, seq_len: int) -> float:
        C_{causal} = L_{full}\,s/2 + L_{local}\,(w - w^2/(2s)),\quad
        C_{all} = L_{full}\,s + L_{local}\,w,\quad w \le s
 
-    Without a causal mask a local layer cuts the sequence into windows of w and each query meets its own.
+    Without a causal mask a local layer cuts the sequence into windows of w and each query meets its
+    own.
 
     Parameters
     ----------
@@ -136,12 +149,14 @@ def context_tokens(shape: Architecture, seq_len: int) -> float:
 
 
 def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
-    r"""Forward and backward model FLOPs of one token, no recompute; attention causal where the model is.
+    r"""Forward and backward model FLOPs of one token, no recompute; attention causal where the
+    model is.
 
     .. math:: F = 6 (N_{act} - N_{lookup}) + 6\,C\,a\,(d_{qk} + d_v) + 18\,L_m\,d_{inner}\,d_{state} + F_{tower}/s
 
-    where the embedding look-up does no multiplication, C is :func:`context_tokens`, the third term is the
-    state-space scan of L_m Mamba-2 blocks and the last one :func:`tower_flops` of a sequence's images.
+    where the embedding look-up does no multiplication, C is :func:`context_tokens`, the third term
+    is the state-space scan of L_m Mamba-2 blocks and the last one :func:`tower_flops` of a
+    sequence's images.
 
     Parameters
     ----------
@@ -180,7 +195,8 @@ def tower_flops(shape: Architecture) -> float:
 
     .. math:: F_{tower} = p\,F(p) + 6\,N_{proj}\,t
 
-    with p patches, F(p) the tower's own :func:`model_flops_per_token`, and t tokens for the language model.
+    with p patches, F(p) the tower's own :func:`model_flops_per_token`, and t tokens for the
+    language model.
     """
     if shape.tower is None:
         return 0.0
@@ -189,7 +205,8 @@ def tower_flops(shape: Architecture) -> float:
 
 
 def recomputed_frac(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
-    r"""Model FLOPs that full recompute does once more, over all of them: a third, but for the output layer.
+    r"""Model FLOPs that full recompute does once more, over all of them: a third, but for the
+    output layer.
 
     .. math:: \frac{1}{3}\left(1 - \frac{6\,h\,V}{F}\right)
 

@@ -11,13 +11,23 @@ from dcplan.llm.config_keys import TEXT_DEFAULTS, mlp_params, need
 from dcplan.llm.diffusion import from_diffusers
 from dcplan.llm.vision import with_tower
 
-GATED = frozenset({"silu", "swiglu", "gelu_pytorch_tanh", "gelu_tanh_gated", "geglu", "gelu_new_gated"})
+GATED = frozenset(
+    {"silu", "swiglu", "gelu_pytorch_tanh", "gelu_tanh_gated", "geglu", "gelu_new_gated"}
+)
 UNGATED_TYPES = frozenset({"gpt2", "gpt_neox", "opt", "bloom", "falcon", "nemotron", "phi", "gptj"})
 LEARNED_POSITIONS = frozenset({"gpt2", "opt"})
 TIED = frozenset({"gpt2", "opt", "bloom", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text"})
-QKV_BIAS = frozenset({"qwen2", "qwen2_moe", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"})
+QKV_BIAS = frozenset(
+    {"qwen2", "qwen2_moe", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"}
+)
 QK_NORM = frozenset({"qwen3", "qwen3_moe", "gemma3", "gemma3_text"})
-HYBRID_KEYS = ("linear_num_value_heads", "mamba_d_state", "attn_layer_period", "layers_block_type", "mamba_num_heads")
+HYBRID_KEYS = (
+    "linear_num_value_heads",
+    "mamba_d_state",
+    "attn_layer_period",
+    "layers_block_type",
+    "mamba_num_heads",
+)
 
 
 MOST = 10_000_000
@@ -27,16 +37,17 @@ LEAST_ONE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "value_dim", "
 
 
 def from_config(config: Mapping[str, Any]) -> Architecture:
-    """Read a Hugging Face ``config.json``: dense, GQA, MQA, MLA, MoE with shared experts and dense first layers.
+    """Read a Hugging Face ``config.json``: dense, GQA, MQA, MLA, MoE with shared experts and dense
+    first layers.
 
-    A vision encoder beside it is read along (:mod:`dcplan.llm.vision`), and so are diffusion transformers
-    (:mod:`dcplan.llm.diffusion`).
+    A vision encoder beside it is read along (:mod:`dcplan.llm.vision`), and so are diffusion
+    transformers (:mod:`dcplan.llm.diffusion`).
 
     Raises
     ------
     ValueError
-        When a needed key is missing, or the model has layers this reader does not count (Mamba hybrids, cross
-        attention, unknown diffusion transformers).
+        When a needed key is missing, or the model has layers this reader does not count (Mamba
+        hybrids, cross attention, unknown diffusion transformers).
 
     Examples
     --------
@@ -46,7 +57,9 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
     8.03
     """
     try:
-        shape = from_diffusers(config) if "_class_name" in config else with_tower(_read(config), config)
+        shape = (
+            from_diffusers(config) if "_class_name" in config else with_tower(_read(config), config)
+        )
     except (ArithmeticError, TypeError, AttributeError) as error:
         msg = f"a size is no number: {error}"
         raise ValueError(msg) from error
@@ -154,7 +167,10 @@ def _is_gated(config: Mapping[str, Any], kind: str) -> bool:
     if kind in UNGATED_TYPES:
         return False
     act = str(
-        config.get("hidden_act") or config.get("hidden_activation") or config.get("activation_function") or "silu"
+        config.get("hidden_act")
+        or config.get("hidden_activation")
+        or config.get("activation_function")
+        or "silu"
     )
     return act in GATED or (act == "gelu" and kind.startswith(("gemma", "grok")))
 
@@ -162,10 +178,16 @@ def _is_gated(config: Mapping[str, Any], kind: str) -> bool:
 def _norms_per_layer(config: Mapping[str, Any], kind: str) -> int:
     if kind in {"gpt2", "gpt_neox", "opt", "bloom", "falcon"}:
         return 4
-    return 4 if kind in {"gemma2", "gemma3", "gemma3_text", "grok-1"} or config.get("post_norms") else 2
+    return (
+        4
+        if kind in {"gemma2", "gemma3", "gemma3_text", "grok-1"} or config.get("post_norms")
+        else 2
+    )
 
 
-def _attention(config: Mapping[str, Any], kind: str, hidden: int, heads: int) -> tuple[int, int, int, int]:
+def _attention(
+    config: Mapping[str, Any], kind: str, hidden: int, heads: int
+) -> tuple[int, int, int, int]:
     if config.get("kv_lora_rank"):
         return _latent_attention(config, hidden, heads)
     head_dim = int(config.get("head_dim") or hidden // heads)
@@ -188,19 +210,33 @@ def _kv_heads(config: Mapping[str, Any], kind: str, heads: int) -> int:
     return int(config.get("num_key_value_heads") or config.get("num_kv_heads") or heads)
 
 
-def _latent_attention(config: Mapping[str, Any], hidden: int, heads: int) -> tuple[int, int, int, int]:
+def _latent_attention(
+    config: Mapping[str, Any], hidden: int, heads: int
+) -> tuple[int, int, int, int]:
     """Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1)."""
     nope, rope = int(config["qk_nope_head_dim"]), int(config["qk_rope_head_dim"])
     value, kv_rank = int(config["v_head_dim"]), int(config["kv_lora_rank"])
     q_rank = int(config.get("q_lora_rank") or 0)
     query = heads * (nope + rope)
     params = hidden * q_rank + q_rank + q_rank * query if q_rank else hidden * query
-    params += hidden * (kv_rank + rope) + kv_rank + kv_rank * heads * (nope + value) + heads * value * hidden
+    params += (
+        hidden * (kv_rank + rope)
+        + kv_rank
+        + kv_rank * heads * (nope + value)
+        + heads * value * hidden
+    )
     return params, nope + rope, value, heads
 
 
-def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated: bool) -> dict[str, int]:
-    experts = int(config.get("n_routed_experts") or config.get("num_local_experts") or config.get("num_experts") or 0)
+def _moe(
+    config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated: bool
+) -> dict[str, int]:
+    experts = int(
+        config.get("n_routed_experts")
+        or config.get("num_local_experts")
+        or config.get("num_experts")
+        or 0
+    )
     if experts <= 1:
         return {}
     expert_inner = int(
@@ -209,7 +245,9 @@ def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated:
         or config.get("intermediate_size")
         or inner
     )
-    shared = int(config.get("n_shared_experts") or str(config.get("model_type", "")).startswith("llama4"))
+    shared = int(
+        config.get("n_shared_experts") or str(config.get("model_type", "")).startswith("llama4")
+    )
     shared_inner = int(config.get("shared_expert_intermediate_size") or shared * expert_inner)
     router = hidden * experts + (experts if config.get("router_bias") else 0)
     shared_gate = hidden if config.get("model_type") == "qwen2_moe" else 0
@@ -218,7 +256,10 @@ def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated:
         "moe_layers": _moe_layer_count(config, layers),
         "experts": experts,
         "experts_per_token": int(
-            config.get("num_experts_per_tok") or config.get("moe_topk") or config.get("num_selected_experts") or 1
+            config.get("num_experts_per_tok")
+            or config.get("moe_topk")
+            or config.get("num_selected_experts")
+            or 1
         ),
         "expert_groups": _routing_groups(config),
         "expert_ffn": expert_inner,
@@ -231,7 +272,9 @@ def _moe(config: Mapping[str, Any], hidden: int, layers: int, inner: int, gated:
 
 
 def _routing_groups(config: Mapping[str, Any]) -> int:
-    """Groups a token is limited to (DeepSeek-V3, arXiv 2412.19437, section 2.1.2); 0 where it is not."""
+    """Groups a token is limited to (DeepSeek-V3, arXiv 2412.19437, section 2.1.2); 0 where it is
+    not.
+    """
     groups, limit = int(config.get("n_group") or 1), int(config.get("topk_group") or 1)
     return limit if 1 < limit < groups else 0
 
@@ -257,14 +300,18 @@ def _windows(config: Mapping[str, Any], kind: str, layers: int) -> tuple[int, in
     types = config.get("layer_types")
     if types:
         return sum(str(t) in {"sliding_attention", "chunked_attention"} for t in types), window
-    period = int(config.get("sliding_window_pattern") or {"gemma2": 2, "gpt_oss": 2, "llama4": 4}.get(kind, 0))
+    period = int(
+        config.get("sliding_window_pattern")
+        or {"gemma2": 2, "gpt_oss": 2, "llama4": 4}.get(kind, 0)
+    )
     if period:
         return layers - layers // period, window
     return layers, window
 
 
 def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
-    """Read a Nemotron-H hybrid: one Mamba-2 (M), attention (*), dense (-) or mixture-of-experts (E) block a layer.
+    """Read a Nemotron-H hybrid: one Mamba-2 (M), attention (*), dense (-) or mixture-of-experts (E)
+    block a layer.
 
     References
     ----------
@@ -284,10 +331,19 @@ def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
     groups, state = int(need(config, "n_groups")), int(need(config, "ssm_state_size"))
     kernel = int(config.get("conv_kernel") or 4)
     width, conv = mamba_heads * head, mamba_heads * head + 2 * groups * state
-    mamba = hidden * (width + conv + mamba_heads) + conv * (kernel + 1) + 3 * mamba_heads + width + width * hidden
+    mamba = (
+        hidden * (width + conv + mamba_heads)
+        + conv * (kernel + 1)
+        + 3 * mamba_heads
+        + width
+        + width * hidden
+    )
     moe = _moe(config, hidden, pattern.count("E"), inner, gated) if "E" in pattern else {}
     if moe:
-        moe |= {"moe_layers": pattern.count("E"), "moe_fixed_params": moe["moe_fixed_params"] + hidden}
+        moe |= {
+            "moe_layers": pattern.count("E"),
+            "moe_fixed_params": moe["moe_fixed_params"] + hidden,
+        }
     return Architecture(
         layers=len(pattern),
         hidden=hidden,

@@ -22,8 +22,8 @@ TEXT_DEFAULTS: Mapping[str, Mapping[str, int]] = {
         "vocab_size": 32000,
     },
 }
-"""Sizes that a ``text_config`` leaves out because they are its class's own (Transformers, LlamaConfig and
-MistralConfig): LLaVA's files do."""
+"""Sizes that a ``text_config`` leaves out because they are its class's own (Transformers,
+LlamaConfig and MistralConfig): LLaVA's files do."""
 
 
 def need(config: Mapping[str, Any], *names: str) -> Any:

@@ -1,4 +1,6 @@
-"""Numbers of one accelerator, software stack and precision recipe, and the tables that many of them make."""
+"""Numbers of one accelerator, software stack and precision recipe, and the tables that many of
+them make.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ STATIC_SHAPES, FUSED_DISPATCH = 1, 2
 
 @dataclass(frozen=True)
 class DeviceTerms:
-    """One accelerator in its system: data sheet and achievable fractions. Bandwidths are one-way, of one accelerator.
+    """One accelerator in its system: data sheet and achievable fractions. Bandwidths are one-way,
+    of one accelerator.
 
     A peak of 0 means that the accelerator does not have the precision.
     """
@@ -55,7 +58,9 @@ class DeviceTerms:
 
 @dataclass(frozen=True)
 class StackTerms:
-    """Habits of a software stack; the fields of the catalog's ``stacks`` rows, with every default filled in."""
+    """Habits of a software stack; the fields of the catalog's ``stacks`` rows, with every default
+    filled in.
+    """
 
     host_ms: float
     moe_host_ms: float
@@ -112,27 +117,44 @@ def peak_tflops(device: DeviceTerms, gemm: str) -> float:
 def device_table(
     devices: Sequence[DeviceTerms], stacks: Sequence[StackTerms], recipes: Sequence[RecipeTerms]
 ) -> DeviceTable:
-    """Speeds of each row's accelerator at its recipe, in its stack's attention kernels, for one rank."""
+    """Speeds of each row's accelerator at its recipe, in its stack's attention kernels, for one
+    rank.
+    """
     ranks = _column(devices, "ranks")
     half = _column(devices, "half_tflops") * TERA / ranks
     half_speed = half * _column(devices, "half_gemm_frac")
-    linear = np.array([_linear_tflops(d, r) for d, r in zip(devices, recipes, strict=True)]) * TERA / ranks
+    linear = (
+        np.array([_linear_tflops(d, r) for d, r in zip(devices, recipes, strict=True)])
+        * TERA
+        / ranks
+    )
     native = np.array([s.attention == "native" for s in stacks])
-    attention = np.where(native, _column(devices, "attention_frac"), _column(devices, "portable_attention_frac"))
+    attention = np.where(
+        native, _column(devices, "attention_frac"), _column(devices, "portable_attention_frac")
+    )
     return DeviceTable(
         linear_flops=linear,
         half_flops=half_speed,
         attention_flops=half * attention,
-        hbm_bytes_per_s=_column(devices, "hbm_tb_per_s") * TERA * _column(devices, "hbm_frac") / ranks,
+        hbm_bytes_per_s=_column(devices, "hbm_tb_per_s")
+        * TERA
+        * _column(devices, "hbm_frac")
+        / ranks,
         hbm_gb=_column(devices, "hbm_gb") / ranks,
         units=_column(devices, "multiprocessors"),
         prologue=_column(devices, "prologue_depth"),
         grouped_rows=_column(devices, "grouped_rows"),
         kernel_s=_column(devices, "kernel_us") * MICRO,
-        scaleup_bytes_per_s=_column(devices, "scaleup_gb_per_s") * GIGA * _column(devices, "scaleup_frac") / ranks,
+        scaleup_bytes_per_s=_column(devices, "scaleup_gb_per_s")
+        * GIGA
+        * _column(devices, "scaleup_frac")
+        / ranks,
         scaleup_latency_s=_column(devices, "scaleup_us") * MICRO,
         domain=_column(devices, "domain") * ranks,
-        scaleout_bytes_per_s=_column(devices, "scaleout_gb_per_s") * GIGA * _column(devices, "scaleout_frac") / ranks,
+        scaleout_bytes_per_s=_column(devices, "scaleout_gb_per_s")
+        * GIGA
+        * _column(devices, "scaleout_frac")
+        / ranks,
         scaleout_latency_s=_column(devices, "scaleout_us") * MICRO,
         in_network=_column(devices, "in_network"),
         host_bytes_per_s=_column(devices, "host_gb_per_s") * GIGA / ranks,
@@ -141,15 +163,17 @@ def device_table(
 
 
 def _linear_tflops(device: DeviceTerms, recipe: RecipeTerms) -> float:
-    frac = {"fp8": device.fp8_gemm_frac, "fp4": device.fp4_gemm_frac}.get(recipe.gemm, device.half_gemm_frac)
+    frac = {"fp8": device.fp8_gemm_frac, "fp4": device.fp4_gemm_frac}.get(
+        recipe.gemm, device.half_gemm_frac
+    )
     return peak_tflops(device, recipe.gemm) * frac
 
 
 def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> StackTable:
     """Habits as arrays.
 
-    ``graphs`` is 1 where expert shapes are static, so that the host launches whole graphs, and 2 where dispatch and
-    permutation are fused kernels too.
+    ``graphs`` is 1 where expert shapes are static, so that the host launches whole graphs, and 2
+    where dispatch and permutation are fused kernels too.
     """
     level = np.zeros(len(stacks)) if graphs is None else graphs
     share = np.where(level >= STATIC_SHAPES, _column(stacks, "graph_frac"), 1.0)
@@ -177,12 +201,16 @@ def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -
     """Bytes of the tensor classes, as the stack keeps them."""
     low = np.array([r.gemm in {"fp8", "fp4"} for r in recipes])
     thin = low & np.array([s.low_gather for s in stacks])
-    gather = np.where(thin, _column(recipes, "gather_bytes"), np.maximum(_column(recipes, "gather_bytes"), 2.0))
+    gather = np.where(
+        thin, _column(recipes, "gather_bytes"), np.maximum(_column(recipes, "gather_bytes"), 2.0)
+    )
     return RecipeTable(
         operand_bytes=_column(recipes, "operand_bytes"),
         cast_bytes=_column(recipes, "cast_bytes"),
         gather_bytes=gather,
-        weight_bytes=np.where(low, _column(stacks, "low_weight_bytes"), _column(recipes, "weight_bytes")),
+        weight_bytes=np.where(
+            low, _column(stacks, "low_weight_bytes"), _column(recipes, "weight_bytes")
+        ),
         grad_bytes=_column(stacks, "grad_bytes"),
         optimizer_bytes=_column(recipes, "optimizer_bytes"),
         stored_bytes=_column(recipes, "stored_bytes"),
@@ -193,5 +221,7 @@ def lean(table: RecipeTable, stacks: Sequence[StackTerms]) -> RecipeTable:
     """The recipe with the leanest gradients and optimizer the stack can keep."""
     values = {f.name: getattr(table, f.name) for f in fields(RecipeTable)}
     values["grad_bytes"] = np.minimum(table.grad_bytes, _column(stacks, "lean_grad_bytes"))
-    values["optimizer_bytes"] = np.minimum(table.optimizer_bytes, _column(stacks, "lean_optimizer_bytes"))
+    values["optimizer_bytes"] = np.minimum(
+        table.optimizer_bytes, _column(stacks, "lean_optimizer_bytes")
+    )
     return RecipeTable(**values)

@@ -14,7 +14,8 @@ from dcplan.llm.config_keys import linear_params, mlp_params, need
 
 Config = Mapping[str, Any]
 FREQUENCIES = 256
-"""Sines of a time step that its embedder reads (Peebles and Xie 2022, arXiv 2212.09748, section 3.2)."""
+"""Sines of a time step that its embedder reads (Peebles and Xie 2022, arXiv 2212.09748, section
+3.2)."""
 MLP_RATIO = 4
 """Width of the MLP over that of the model in all three families."""
 
@@ -39,7 +40,8 @@ def from_diffusers(config: Config) -> Architecture:
     Raises
     ------
     ValueError
-        When the class is another one, a key is missing, or blocks are of a kind that this reader does not count.
+        When the class is another one, a key is missing, or blocks are of a kind that this reader
+        does not count.
 
     Examples
     --------
@@ -76,7 +78,9 @@ def _embedder(inputs: int, hidden: int) -> int:
 
 
 def _shape(size: _Sizes, layers: int, attention: int, once: int) -> Architecture:
-    """Blocks of one attention and one MLP each, without a causal mask; patches in and out at the ends."""
+    """Blocks of one attention and one MLP each, without a causal mask; patches in and out at the
+    ends.
+    """
     h, area = size.hidden, size.patch * size.patch
     return Architecture(
         layers=layers,
@@ -93,7 +97,8 @@ def _shape(size: _Sizes, layers: int, attention: int, once: int) -> Architecture
         dense_layers=layers,
         ffn=MLP_RATIO * h,
         gated=False,
-        norm_params=linear_params(area * size.channels_in, h) + linear_params(h, area * size.channels_out),
+        norm_params=linear_params(area * size.channels_in, h)
+        + linear_params(h, area * size.channels_out),
         causal=False,
         once_params=once,
     )
@@ -110,16 +115,20 @@ def _dit(config: Config) -> Architecture:
     """
     size = _sizes(config)
     h = size.hidden
-    attention = 3 * linear_params(h, h, bias=bool(config.get("attention_bias", True))) + linear_params(h, h)
+    attention = 3 * linear_params(
+        h, h, bias=bool(config.get("attention_bias", True))
+    ) + linear_params(h, h)
     once = _embedder(FREQUENCIES, h) + (int(need(config, "num_embeds_ada_norm")) + 1) * h
     once += size.layers * linear_params(h, 6 * h) + linear_params(h, 2 * h)
     return _shape(size, size.layers, attention, once)
 
 
 def _mmdit(config: Config) -> Architecture:
-    """SD3's blocks of two streams: text and image tokens have their own weights and meet in attention.
+    """SD3's blocks of two streams: text and image tokens have their own weights and meet in
+    attention.
 
-    In the last block the text only gives keys and values (and queries): nothing reads it afterwards.
+    In the last block the text only gives keys and values (and queries): nothing reads it
+    afterwards.
 
     References
     ----------
@@ -138,14 +147,18 @@ def _mmdit(config: Config) -> Architecture:
     second = attention + mlp_params(h, MLP_RATIO * h, gated=False, bias=True)
     last = 3 * linear_params(h, h) + norm
     modulation = (2 * size.layers - 1) * linear_params(h, 6 * h) + 2 * linear_params(h, 2 * h)
-    text, pooled = int(need(config, "joint_attention_dim")), int(need(config, "pooled_projection_dim"))
+    text, pooled = (
+        int(need(config, "joint_attention_dim")),
+        int(need(config, "pooled_projection_dim")),
+    )
     once = _embedder(FREQUENCIES, h) + _embedder(pooled, h)
     once += linear_params(text, int(need(config, "caption_projection_dim"))) + modulation
     return _shape(size, size.layers, attention, once + (size.layers - 1) * second + last)
 
 
 def _flux(config: Config) -> Architecture:
-    """FLUX.1: blocks of two streams, then single ones whose attention and MLP share norm and output projection.
+    """FLUX.1: blocks of two streams, then single ones whose attention and MLP share norm and output
+    projection.
 
     References
     ----------
@@ -155,9 +168,18 @@ def _flux(config: Config) -> Architecture:
     h, singles = size.hidden, int(need(config, "num_single_layers"))
     attention = 4 * linear_params(h, h) + 2 * size.head_dim
     second = attention + mlp_params(h, MLP_RATIO * h, gated=False, bias=True)
-    modulation = 2 * size.layers * linear_params(h, 6 * h) + singles * linear_params(h, 3 * h) + linear_params(h, 2 * h)
-    text, pooled = int(need(config, "joint_attention_dim")), int(need(config, "pooled_projection_dim"))
-    embedders = (2 if need(config, "guidance_embeds") else 1) * _embedder(FREQUENCIES, h) + _embedder(pooled, h)
+    modulation = (
+        2 * size.layers * linear_params(h, 6 * h)
+        + singles * linear_params(h, 3 * h)
+        + linear_params(h, 2 * h)
+    )
+    text, pooled = (
+        int(need(config, "joint_attention_dim")),
+        int(need(config, "pooled_projection_dim")),
+    )
+    embedders = (2 if need(config, "guidance_embeds") else 1) * _embedder(
+        FREQUENCIES, h
+    ) + _embedder(pooled, h)
     # one output projection instead of two: one bias less in each single block
     once = embedders + linear_params(text, h) + modulation + size.layers * second - singles * h
     return _shape(size, size.layers + singles, attention, once)

@@ -1,4 +1,6 @@
-"""Measured kernel times back to the fractions that the laws of :mod:`dcplan.llm.kernels` start from."""
+"""Measured kernel times back to the fractions that the laws of :mod:`dcplan.llm.kernels` start
+from.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ UNBOUND = 1e30
 
 @dataclass(frozen=True)
 class Fitted:
-    """One quantity with its bounds, the number of measurements behind it and their mean absolute log error."""
+    """One quantity with its bounds, the number of measurements behind it and their mean absolute
+    log error.
+    """
 
     value: float
     low: float
@@ -36,7 +40,9 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Products:
-    """Measured matrix products m x k by k x n with inputs of one width; ``groups`` of them where they are grouped."""
+    """Measured matrix products m x k by k x n with inputs of one width; ``groups`` of them where
+    they are grouped.
+    """
 
     m: Array
     n: Array
@@ -47,13 +53,19 @@ class Products:
 
 
 def fit_gemm(
-    measured: Products, *, peak_flops_per_s: float, units: float, bytes_per_s: float, prologue: float | None = None
+    measured: Products,
+    *,
+    peak_flops_per_s: float,
+    units: float,
+    bytes_per_s: float,
+    prologue: float | None = None,
 ) -> tuple[Fitted, Fitted]:
     r"""Fraction of peak and prologue depth of matrix products, together.
 
     .. math:: \min_{e, k_0} \frac{1}{N}\sum_i \left|\ln\frac{t_i}{t(m_i, n_i, k_i;\, eF, k_0)}\right|
 
-    on a grid of both, refined around the best pair. The absolute error lets a few odd kernels not move it.
+    on a grid of both, refined around the best pair. The absolute error lets a few odd kernels not
+    move it.
 
     Parameters
     ----------
@@ -71,8 +83,9 @@ def fit_gemm(
     Returns
     -------
     tuple of Fitted
-        The fraction, with the 10th and 90th percentile of what the compute-bound shapes say each alone; and the
-        depth, with the same percentiles of the depths that resamples of the shapes choose.
+        The fraction, with the 10th and 90th percentile of what the compute-bound shapes say each
+        alone; and the depth, with the same percentiles of the depths that resamples of the shapes
+        choose.
     """
     x, count = measured, measured.m.size
 
@@ -111,7 +124,9 @@ def fit_gemm(
     law = time(np.asarray(e), np.asarray(depth))
     bound = law > time(np.asarray(UNBOUND), np.asarray(depth)) * 1.001
     error = float(found.min())
-    return _bounded(e, (e * law / x.time_s)[bound], error, most=1.0), _bounded(depth, chosen, error, points=count)
+    return _bounded(e, (e * law / x.time_s)[bound], error, most=1.0), _bounded(
+        depth, chosen, error, points=count
+    )
 
 
 def fit_grouped(measured: Products, *, flops_per_s: float, bytes_per_s: float) -> Fitted:
@@ -161,7 +176,8 @@ def fit_attention(
     peak_flops_per_s: float,
     units: float,
 ) -> Fitted:
-    """Fraction of the 16-bit peak of fused attention; backward passes go through their own law to the same fraction.
+    """Fraction of the 16-bit peak of fused attention; backward passes go through their own law to
+    the same fraction.
 
     Parameters
     ----------
@@ -191,8 +207,12 @@ def _middle(fractions: Array) -> Fitted:
     return _bounded(value, fractions, float(np.abs(np.log(fractions / value)).mean()), most=1.0)
 
 
-def _bounded(value: float, alone: Array, error: float, *, most: float = np.inf, points: int | None = None) -> Fitted:
+def _bounded(
+    value: float, alone: Array, error: float, *, most: float = np.inf, points: int | None = None
+) -> Fitted:
     value = min(value, most)
     low, high = np.quantile(alone, (0.1, 0.9)) if alone.size else (value, value)
     high = max(min(float(high), most), value)
-    return Fitted(value, min(float(low), value), high, alone.size if points is None else points, error)
+    return Fitted(
+        value, min(float(low), value), high, alone.size if points is None else points, error
+    )

@@ -1,4 +1,6 @@
-"""Time of single kernels: matrix products, grouped matrix products, fused attention, memory-bound passes."""
+"""Time of single kernels: matrix products, grouped matrix products, fused attention, memory-bound
+passes.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,11 @@ import numpy as np
 from dcplan.llm.tables import Array
 
 TILE = 128
-"""Rows and columns of a thread block's output tile: the common CUTLASS and cuBLAS choice since Volta."""
+"""Rows and columns of a thread block's output tile: the common CUTLASS and cuBLAS choice since
+Volta."""
 WAVE = 0.5
-"""How much of the last wave's idle share is lost (stream-K and split-K regain the rest); fitted there too."""
+"""How much of the last wave's idle share is lost (stream-K and split-K regain the rest); fitted
+there too."""
 BACKWARD_ATTENTION = 0.8
 FORWARD_WORK, BACKWARD_WORK = 300.0, 100.0
 """Query positions times heads for each unit at which fused attention reaches half its speed."""
@@ -32,8 +36,8 @@ def gemm_s(
        t = \max\left(\frac{2mnk}{F}\,q\,w\,\left(1 + \frac{k_0}{k}\right),\;
                      \frac{b_i (mk + kn) + b_o mn}{B}\right)
 
-    with tile quantization :math:`q = \lceil m/128\rceil\lceil n/128\rceil 128^2/(mn)` and wave quantization
-    :math:`w = (\lceil t/u\rceil u/t)^{0.5}` of t tiles on u units.
+    with tile quantization :math:`q = \lceil m/128\rceil\lceil n/128\rceil 128^2/(mn)` and wave
+    quantization :math:`w = (\lceil t/u\rceil u/t)^{0.5}` of t tiles on u units.
 
     Parameters
     ----------
@@ -87,8 +91,8 @@ def grouped_gemm_s(
     .. math:: t = g\,\max\left(\frac{2mnk}{F}\left(1 + \frac{m_0}{\min(m, n, k)}\right),\;
                                 \frac{b_i(mk + kn) + b_o mn}{B}\right)
 
-    Few rows an expert (m_0 is ``few_rows``) leave tiles part empty and weights read for little work: at 128 rows
-    a B200 reaches a fifth of its peak, at 1,024 four tenths.
+    Few rows an expert (m_0 is ``few_rows``) leave tiles part empty and weights read for little
+    work: at 128 rows a B200 reaches a fifth of its peak, at 1,024 four tenths.
 
     References
     ----------
@@ -100,7 +104,9 @@ def grouped_gemm_s(
     return groups * np.maximum(compute, memory)
 
 
-def attention_s(pairs: Array, heads: Array, dims: Array, work: Array, flops_per_s: Array, units: Array) -> Array:
+def attention_s(
+    pairs: Array, heads: Array, dims: Array, work: Array, flops_per_s: Array, units: Array
+) -> Array:
     r"""Forward time of fused attention.
 
     .. math:: t = \frac{2\,p\,a\,(d_{qk} + d_v)}{F}\left(1 + \frac{w_0 u}{w}\right)
@@ -118,7 +124,14 @@ def attention_s(pairs: Array, heads: Array, dims: Array, work: Array, flops_per_
     units : array
         Multiprocessors. [-]
     """
-    return 2.0 * pairs * heads * dims / flops_per_s * (1.0 + FORWARD_WORK * units / np.maximum(work, 1.0))
+    return (
+        2.0
+        * pairs
+        * heads
+        * dims
+        / flops_per_s
+        * (1.0 + FORWARD_WORK * units / np.maximum(work, 1.0))
+    )
 
 
 def attention_backward_s(

@@ -1,4 +1,6 @@
-"""Compute time of the blocks of a model for one micro-batch on one rank: forward, input gradient, weight gradient."""
+"""Compute time of the blocks of a model for one micro-batch on one rank: forward, input gradient,
+weight gradient.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from dcplan.llm.tables import (
 HALF = 2.0
 FLOAT = 4.0
 SCORE_BYTES = 13.0
-"""Traffic of one 16-bit score: written, scaled and masked (r, w), softmax (r, w), dropout (r, w, mask), read."""
+"""Traffic of one 16-bit score: written, scaled and masked (r, w), softmax (r, w), dropout (r, w,
+mask), read."""
 UNFUSED_FRAC = 0.6
 """Batched products of short depth (one head) against large ones."""
 SCAN_FRAC = 0.043
@@ -43,14 +46,22 @@ class Setup:
 def tower_setup(setup: Setup, tower: TowerTable) -> Setup:
     """The vision tower as a model of its own, on the images of one micro-batch.
 
-    Its ranks are those of one tensor-parallel group; context-parallel ranks share the images out. Heads that tensor
-    parallel does not divide are padded to a multiple, as Megatron-LM does for InternViT's 25.
+    Its ranks are those of one tensor-parallel group; context-parallel ranks share the images out.
+    Heads that tensor parallel does not divide are padded to a multiple, as Megatron-LM does for
+    InternViT's 25.
     """
     x = setup.layout
     heads = np.ceil(tower.model.heads / x.tp) * x.tp
     model = replace(tower.model, heads=heads, kv_heads=heads)
     one = np.ones_like(x.tp)
-    layout = replace(x, micro_batch=x.micro_batch * tower.images / x.cp, cp=one, ep=one, etp=one, seq_len=tower.patches)
+    layout = replace(
+        x,
+        micro_batch=x.micro_batch * tower.images / x.cp,
+        cp=one,
+        ep=one,
+        etp=one,
+        seq_len=tower.patches,
+    )
     return replace(setup, model=model, layout=layout, tower=None)
 
 
@@ -64,7 +75,9 @@ class Pass:
 
     def __add__(self, other: Pass) -> Pass:
         """Sum, pass by pass."""
-        return Pass(self.forward + other.forward, self.dgrad + other.dgrad, self.wgrad + other.wgrad)
+        return Pass(
+            self.forward + other.forward, self.dgrad + other.dgrad, self.wgrad + other.wgrad
+        )
 
     def scaled(self, factor: Array) -> Pass:
         """All three times a factor."""
@@ -83,7 +96,11 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
     speed = d.half_flops if half else d.linear_flops
     size = np.asarray(HALF) if half else r.operand_bytes
     gap = np.where(n * k * m > 0, d.kernel_s, 0.0)
-    cast = np.zeros_like(m) if half else np.where(n * k * m > 0, r.cast_bytes * m / d.hbm_bytes_per_s, 0.0)
+    cast = (
+        np.zeros_like(m)
+        if half
+        else np.where(n * k * m > 0, r.cast_bytes * m / d.hbm_bytes_per_s, 0.0)
+    )
     forward = gemm_s(m, n, k, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF)
     dgrad = gemm_s(m, k, n, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF)
     wgrad = gemm_s(k, n, m, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, 2.0 * FLOAT)
@@ -91,7 +108,9 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
 
 
 def attention_linear(setup: Setup) -> Pass:
-    """Projections of one attention block: grouped-query, or latent (DeepSeek-V2, arXiv 2405.04434, section 2.1)."""
+    """Projections of one attention block: grouped-query, or latent (DeepSeek-V2, arXiv 2405.04434,
+    section 2.1).
+    """
     m, x = setup.model, setup.layout
     t = tokens(setup)
     latent = m.kv_rank > 0
@@ -103,12 +122,15 @@ def attention_linear(setup: Setup) -> Pass:
     # without a query rank the queries come straight from the hidden states
     source = np.where(m.query_rank > 0, m.query_rank, m.hidden)
     total += linear(setup, t, np.where(latent, m.heads * m.head_dim / x.tp, 0.0), source)
-    total += linear(setup, t, np.where(latent, m.heads * (nope + m.value_dim) / x.tp, 0.0), m.kv_rank)
+    total += linear(
+        setup, t, np.where(latent, m.heads * (nope + m.value_dim) / x.tp, 0.0), m.kv_rank
+    )
     return total + linear(setup, t, m.hidden, m.heads * m.value_dim / x.tp)
 
 
 def attention_core(setup: Setup) -> Pass:
-    """Scores, softmax and values of all attention layers; unfused ones move the score matrix through HBM.
+    """Scores, softmax and values of all attention layers; unfused ones move the score matrix
+    through HBM.
 
     Pairs are those of :func:`dcplan.llm.architecture.context_tokens`.
     """
@@ -136,7 +158,8 @@ def attention_core(setup: Setup) -> Pass:
 
 
 def scan(setup: Setup) -> Pass:
-    """One Mamba-2 block's convolution and state-space scan; chunked products of small matrices, memory-bound.
+    """One Mamba-2 block's convolution and state-space scan; chunked products of small matrices,
+    memory-bound.
 
     References
     ----------
@@ -147,7 +170,9 @@ def scan(setup: Setup) -> Pass:
     width = m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
     traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * HALF
     flops = 6.0 * t * m.mamba_inner * m.mamba_state
-    forward = traffic * setup.stack.elementwise / d.hbm_bytes_per_s + flops / (d.half_flops * SCAN_FRAC)
+    forward = traffic * setup.stack.elementwise / d.hbm_bytes_per_s + flops / (
+        d.half_flops * SCAN_FRAC
+    )
     return Pass(forward, 2.0 * forward, np.zeros_like(forward))
 
 
@@ -160,13 +185,18 @@ def dense_mlp(setup: Setup, width: Array) -> Pass:
 
 
 def experts(setup: Setup) -> Pass:
-    """Routed experts of one block: two grouped products on the rows the dispatch brings to this rank."""
+    """Routed experts of one block: two grouped products on the rows the dispatch brings to this
+    rank.
+    """
     m, x, d = setup.model, setup.layout, setup.device
     local = np.maximum(m.experts / x.ep, 1.0)
     each = tokens(setup) / x.tp * m.experts_per_token * x.etp / local
     speed, few = d.linear_flops, d.grouped_rows
     total = Pass(*(np.zeros_like(each),) * 3)
-    for n, k in (((1.0 + m.gated) * m.expert_ffn / x.etp, m.hidden), (m.hidden, m.expert_ffn / x.etp)):
+    for n, k in (
+        ((1.0 + m.gated) * m.expert_ffn / x.etp, m.hidden),
+        (m.hidden, m.expert_ffn / x.etp),
+    ):
         cast = setup.recipe.cast_bytes * each * local / d.hbm_bytes_per_s
         size, hbm = setup.recipe.operand_bytes, d.hbm_bytes_per_s
         total += Pass(
@@ -180,8 +210,8 @@ def experts(setup: Setup) -> Pass:
 def elementwise(setup: Setup) -> tuple[Array, Array, Array, Array]:
     """Forward HBM time of norms and residuals for one attention, dense, experts and Mamba block.
 
-    Counted in passes over a tensor: a norm reads and writes, a residual reads two and writes one, a gated
-    activation reads two and writes one, rotary positions read and write the queries and keys.
+    Counted in passes over a tensor: a norm reads and writes, a residual reads two and writes one, a
+    gated activation reads two and writes one, rotary positions read and write the queries and keys.
     """
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup)

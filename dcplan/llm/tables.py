@@ -1,6 +1,8 @@
-"""The inputs of the model as structures of arrays: one row is one layout of one model on one accelerator.
+"""The inputs of the model as structures of arrays: one row is one layout of one model on one
+accelerator.
 
-All arrays broadcast against each other, so a table of a single model and accelerator meets any table of layouts.
+All arrays broadcast against each other, so a table of a single model and accelerator meets any
+table of layouts.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ SCHEDULES = ("1f1b", "zero-bubble", "dualpipe")
 
 @dataclass(frozen=True)
 class ModelTable:
-    """The fields of :class:`Architecture`, as arrays, with its parameter counts; a vision tower has its own table."""
+    """The fields of :class:`Architecture`, as arrays, with its parameter counts; a vision tower
+    has its own table.
+    """
 
     layers: Array
     hidden: Array
@@ -84,7 +88,8 @@ class TowerTable:
 
 @dataclass(frozen=True)
 class DeviceTable:
-    """One accelerator (or core, where layouts count cores) at a precision, in its system and fabric.
+    """One accelerator (or core, where layouts count cores) at a precision, in its system and
+    fabric.
 
     Rates are what the part reaches at best on large work: the data sheet times a fitted fraction.
     """
@@ -98,7 +103,8 @@ class DeviceTable:
     hbm_bytes_per_s: Array
     hbm_gb: Array
     units: Array
-    """Streaming multiprocessors that share a kernel in waves; 1 where the compiler tiles without waves."""
+    """Streaming multiprocessors that share a kernel in waves; 1 where the compiler tiles without
+    waves."""
     prologue: Array
     """Depth of a matrix product that starting a tile costs at 16 bit."""
     grouped_rows: Array
@@ -113,7 +119,8 @@ class DeviceTable:
     """Of one rank."""
     scaleout_latency_s: Array
     in_network: Array
-    """1 where the scale-out switches add (SHARP): an all-reduce sends its message once, not twice."""
+    """1 where the scale-out switches add (SHARP): an all-reduce sends its message once, not twice.
+    """
     host_bytes_per_s: Array
     """Link to host memory: PCIe, NVLink-C2C or CXL. [byte/s]"""
     node: Array
@@ -157,7 +164,8 @@ class StackTable:
     tp_overlap: Array
     """Share of tensor-parallel traffic hidden under matrix products."""
     dp_overlap: Array
-    """Share of compute that can hide data-parallel traffic; 0 where reduction waits for the backward pass."""
+    """Share of compute that can hide data-parallel traffic; 0 where reduction waits for the
+    backward pass."""
     pp_overlap: Array
     ep_overlap: Array
     contention: Array
@@ -166,7 +174,8 @@ class StackTable:
     """Spread of node speed; the step waits for the slowest node."""
     sequence_parallel: Array
     context_frac: Array
-    """Speed of attention under context parallel over attention alone: unbalanced causal rings lose some."""
+    """Speed of attention under context parallel over attention alone: unbalanced causal rings lose
+    some."""
     collective_s: Array
     """Launch and synchronization of one collective. [s]"""
     selective_frac: Array
@@ -207,7 +216,10 @@ class LayoutTable:
 def model_table(shapes: Sequence[Architecture]) -> ModelTable:
     """Stack architectures into one table, one row each."""
     return ModelTable(
-        **{f.name: np.array([float(getattr(s, f.name)) for s in shapes], dtype=np.float64) for f in fields(ModelTable)}
+        **{
+            f.name: np.array([float(getattr(s, f.name)) for s in shapes], dtype=np.float64)
+            for f in fields(ModelTable)
+        }
     )
 
 
@@ -233,7 +245,9 @@ def each(table: T, change: Callable[[Array], Array]) -> T:
     """The table with every array (and every array of its tables) changed; tables left out stay so."""
     values = {f.name: getattr(table, f.name) for f in fields(table)}  # type: ignore[arg-type]
     values = {k: v for k, v in values.items() if v is not None}
-    return type(table)(**{k: each(v, change) if is_dataclass(v) else change(v) for k, v in values.items()})
+    return type(table)(
+        **{k: each(v, change) if is_dataclass(v) else change(v) for k, v in values.items()}
+    )
 
 
 def column(value: Array) -> Array:

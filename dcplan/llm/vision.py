@@ -1,4 +1,6 @@
-"""Read the vision encoder beside a language model: sizes of the tower, its patches and its projector."""
+"""Read the vision encoder beside a language model: sizes of the tower, its patches and its
+projector.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from dcplan.llm.config_keys import linear_params, mlp_params, need
 
 Config = Mapping[str, Any]
 IMAGE_SIZE = 448
-"""Side of an image where the encoder takes any size: the fixed one of the first Qwen-VL (arXiv 2308.12966, section
-2.1). [pixel]"""
+"""Side of an image where the encoder takes any size: the fixed one of the first Qwen-VL (arXiv
+2308.12966, section 2.1). [pixel]"""
 COLOURS = 3
 
 
@@ -29,7 +31,8 @@ class Tower:
 
 
 def with_tower(shape: Architecture, config: Config) -> Architecture:
-    """The language model with the vision encoder of its configuration, where this reader knows the encoder.
+    """The language model with the vision encoder of its configuration, where this reader knows the
+    encoder.
 
     Raises
     ------
@@ -68,7 +71,9 @@ def refusal(shape: Architecture, images: float, seq_len: int) -> str | None:
     if images and shape.tower is None:
         return "no vision encoder that could take images"
     if images * shape.tower_tokens > seq_len:
-        return f"{images:g} images of {shape.tower_tokens} tokens do not fit a sequence of {seq_len}"
+        return (
+            f"{images:g} images of {shape.tower_tokens} tokens do not fit a sequence of {seq_len}"
+        )
     return None
 
 
@@ -81,7 +86,11 @@ def left_out(config: Config) -> tuple[str, ...]:
     ('vision_config',)
     """
     unread = ("vision_config", "audio_config", "mm_vision_tower")
-    return tuple(key for key in unread if config.get(key) and not (key == "vision_config" and _reader(config)))
+    return tuple(
+        key
+        for key in unread
+        if config.get(key) and not (key == "vision_config" and _reader(config))
+    )
 
 
 def assumed(config: Config) -> tuple[str, ...]:
@@ -94,7 +103,9 @@ def assumed(config: Config) -> tuple[str, ...]:
     """
     if _reader(config) is not _qwen or config["vision_config"].get("image_size"):
         return ()
-    return (f"vision_config has no image_size: images are taken as {IMAGE_SIZE} x {IMAGE_SIZE} pixels",)
+    return (
+        f"vision_config has no image_size: images are taken as {IMAGE_SIZE} x {IMAGE_SIZE} pixels",
+    )
 
 
 def _reader(config: Config) -> Callable[[Config, Config, int], Tower] | None:
@@ -117,7 +128,9 @@ def _encoder(
     *,
     gated: bool = False,
 ) -> Architecture:
-    """A vision transformer: ``attention`` parameters a block with its norms, ``outside`` for every patch."""
+    """A vision transformer: ``attention`` parameters a block with its norms, ``outside`` for every
+    patch.
+    """
     return Architecture(
         layers=layers,
         hidden=hidden,
@@ -165,33 +178,48 @@ def _projections(hidden: int, *, bias: bool = True) -> int:
 
 
 def _clip(vision: Config, config: Config, width: int) -> Tower:
-    """CLIP ViT behind LLaVA (arXiv 2310.03744, section 3): norms before and after, an MLP of two layers on patches."""
+    """CLIP ViT behind LLaVA (arXiv 2310.03744, section 3): norms before and after, an MLP of two
+    layers on patches.
+    """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
     outside = linear_params(values, hidden, bias=False) + 4 * hidden
-    positions = (patches + 2) * hidden  # one position is the class token's, whose embedding is learned too
+    positions = (
+        patches + 2
+    ) * hidden  # one position is the class token's, whose embedding is learned too
     attention = _projections(hidden) + 4 * hidden
     bias = bool(config.get("multimodal_projector_bias", True))
     projector = linear_params(hidden, width, bias=bias) + linear_params(width, width, bias=bias)
     if config["model_type"] == "llava_next":
         projector += width  # the learned end of a row of tiles
-    return Tower(_encoder(hidden, layers, heads, inner, attention, outside, positions), patches + 1, patches, projector)
+    return Tower(
+        _encoder(hidden, layers, heads, inner, attention, outside, positions),
+        patches + 1,
+        patches,
+        projector,
+    )
 
 
 def _siglip(vision: Config, config: Config, width: int) -> Tower:
-    """SigLIP behind Gemma 3 (arXiv 2503.19786, section 2.1): patches are averaged to a fixed number of tokens."""
+    """SigLIP behind Gemma 3 (arXiv 2503.19786, section 2.1): patches are averaged to a fixed
+    number of tokens.
+    """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
     outside = linear_params(values, hidden) + 2 * hidden
     attention = _projections(hidden) + 4 * hidden
     encoder = _encoder(hidden, layers, heads, inner, attention, outside, patches * hidden)
-    return Tower(encoder, patches, int(need(config, "mm_tokens_per_image")), hidden * width + hidden)
+    return Tower(
+        encoder, patches, int(need(config, "mm_tokens_per_image")), hidden * width + hidden
+    )
 
 
 def _qwen(vision: Config, config: Config, width: int) -> Tower:
-    """Qwen2-VL (arXiv 2409.12191, section 2.1) and Qwen2.5-VL, with its windows (arXiv 2502.13923, section 2.1.1).
+    """Qwen2-VL (arXiv 2409.12191, section 2.1) and Qwen2.5-VL, with its windows (arXiv 2502.13923,
+    section 2.1.1).
 
-    Patches of two frames, rotary positions; the merger joins ``spatial_merge_size`` squared patches to one token.
+    Patches of two frames, rotary positions; the merger joins ``spatial_merge_size`` squared patches
+    to one token.
     """
     newer = config["model_type"] == "qwen2_5_vl"
     hidden = int(need(vision, "hidden_size" if newer else "embed_dim"))
@@ -201,17 +229,25 @@ def _qwen(vision: Config, config: Config, width: int) -> Tower:
     merge = int(need(vision, "spatial_merge_size")) ** 2
     patches, values = _patches(vision, int(vision.get("image_size") or IMAGE_SIZE))
     outside = int(need(vision, "temporal_patch_size")) * values * hidden
-    encoder = _encoder(hidden, layers, heads, inner, _projections(hidden) + 2 * norm, outside, 0, gated=newer)
+    encoder = _encoder(
+        hidden, layers, heads, inner, _projections(hidden) + 2 * norm, outside, 0, gated=newer
+    )
     if newer:
         side = int(need(vision, "window_size")) // int(vision["patch_size"])
-        encoder = replace(encoder, local_layers=layers - len(need(vision, "fullatt_block_indexes")), window=side * side)
+        encoder = replace(
+            encoder,
+            local_layers=layers - len(need(vision, "fullatt_block_indexes")),
+            window=side * side,
+        )
     joined = merge * hidden
     projector = norm + linear_params(joined, joined) + linear_params(joined, width)
     return Tower(encoder, patches, patches // merge, projector)
 
 
 def _intern(vision: Config, config: Config, width: int) -> Tower:
-    """InternViT behind InternVL (arXiv 2404.16821, section 3.1): scaled layers, pixel shuffle, an MLP of two layers."""
+    """InternViT behind InternVL (arXiv 2404.16821, section 3.1): scaled layers, pixel shuffle, an
+    MLP of two layers.
+    """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
     norms = need(vision, "norm_type")
@@ -222,7 +258,9 @@ def _intern(vision: Config, config: Config, width: int) -> Tower:
     attention += (2 if need(vision, "qk_normalization") else 0) * hidden
     attention += (2 if norms == "rms_norm" else 4) * hidden + 2 * hidden
     positions = (patches + 2) * hidden
-    encoder = _encoder(hidden, layers, heads, inner, attention, linear_params(values, hidden), positions)
+    encoder = _encoder(
+        hidden, layers, heads, inner, attention, linear_params(values, hidden), positions
+    )
     ratio = float(need(config, "downsample_ratio"))
     joined = round(hidden / ratio**2)
     projector = 2 * joined + linear_params(joined, width) + linear_params(width, width)
@@ -230,15 +268,26 @@ def _intern(vision: Config, config: Config, width: int) -> Tower:
 
 
 def _llama4(vision: Config, config: Config, width: int) -> Tower:
-    """Llama 4's own encoder: pixel shuffle, an adapter of two layers, one projection; none of the three has biases."""
+    """Llama 4's own encoder: pixel shuffle, an adapter of two layers, one projection; none of the
+    three has biases.
+    """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
     attention = _projections(hidden) + 4 * hidden
     positions = (patches + 2) * hidden
-    encoder = _encoder(hidden, layers, heads, inner, attention, values * hidden + 4 * hidden, positions)
+    encoder = _encoder(
+        hidden, layers, heads, inner, attention, values * hidden + 4 * hidden, positions
+    )
     ratio = float(need(vision, "pixel_shuffle_ratio"))
-    first, second = int(need(vision, "projector_input_dim")), int(need(vision, "projector_output_dim"))
-    projector = round(hidden / ratio**2) * first + first * second + int(need(vision, "vision_output_dim")) * width
+    first, second = (
+        int(need(vision, "projector_input_dim")),
+        int(need(vision, "projector_output_dim")),
+    )
+    projector = (
+        round(hidden / ratio**2) * first
+        + first * second
+        + int(need(vision, "vision_output_dim")) * width
+    )
     return Tower(encoder, patches + 1, round(patches * ratio**2), projector)
 
 

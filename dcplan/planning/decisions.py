@@ -1,4 +1,6 @@
-"""Decisions of a plan in plain Python: read from a solution, written to and read from a result's table."""
+"""Decisions of a plan in plain Python: read from a solution, written to and read from a result's
+table.
+"""
 
 from __future__ import annotations
 
@@ -75,9 +77,19 @@ class Decisions:
         lead = next(p.lead for p in menu.placements if p.key == key)
         life = menu.finance.life_quarters
         fleet = self.fleet.get(key, 0) if 0 < t < life else 0
-        held = sum(self._connected(x, t) for x in menu.held if x.key == key and (x.standing or t > 0) and t < x.last)
+        held = sum(
+            self._connected(x, t)
+            for x in menu.held
+            if x.key == key and (x.standing or t > 0) and t < x.last
+        )
         return (
-            fleet + held + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q < t < q + lead + life)
+            fleet
+            + held
+            + sum(
+                n
+                for (*k, q), n in self.ordered.items()
+                if tuple(k) == key and q < t < q + lead + life
+            )
         )
 
     def held_racks(self, held: HeldTerms, t: int) -> int:
@@ -97,14 +109,19 @@ class Decisions:
 
     def racks_ordered(self, key: P, t: int) -> int:
         """Racks ordered up to and including a quarter, the fleet included."""
-        return self.fleet.get(key, 0) + sum(n for (*k, q), n in self.ordered.items() if tuple(k) == key and q <= t)
+        return self.fleet.get(key, 0) + sum(
+            n for (*k, q), n in self.ordered.items() if tuple(k) == key and q <= t
+        )
 
 
 WHOLE = {name: name for name in ("fleet", "fitted", "blocks", "committed", "dropped")} | {
     "buy": "ordered",
     "onsite_buy": "onsite",
 }
-PARTS = {name: name for name in ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "paused")}
+PARTS = {
+    name: name
+    for name in ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "paused")
+}
 """Model variable -> field of :class:`Decisions` with the same index."""
 
 
@@ -137,13 +154,26 @@ def to_table(d: Decisions) -> Table:
     """Integer decisions as a tidy table; ``plan --fix-decisions`` reads it back."""
     rows: list[tuple[str | int | float | None, ...]] = []
     rows += [("fleet", h, c, k, 0, n, None, None, None) for (h, c, k), n in sorted(d.fleet.items())]
-    rows += [("order", h, c, k, t, n, None, None, None) for (h, c, k, t), n in sorted(d.ordered.items())]
-    rows += [("drop", None, None, i, t, n, None, None, None) for (i, t), n in sorted(d.dropped.items())]
-    rows += [("fit", h, c, None, t, n, None, None, None) for (h, c, t), n in sorted(d.fitted.items())]
+    rows += [
+        ("order", h, c, k, t, n, None, None, None) for (h, c, k, t), n in sorted(d.ordered.items())
+    ]
+    rows += [
+        ("drop", None, None, i, t, n, None, None, None) for (i, t), n in sorted(d.dropped.items())
+    ]
+    rows += [
+        ("fit", h, c, None, t, n, None, None, None) for (h, c, t), n in sorted(d.fitted.items())
+    ]
     rows += [("fabric", h, None, f, None, 1, None, None, None) for h, f in sorted(d.fabric.items())]
-    rows += [("blocks", s, None, None, t, n, None, None, None) for (s, t), n in sorted(d.blocks.items())]
-    rows += [("onsite", s, None, o, t, n, None, None, None) for (s, o, t), n in sorted(d.onsite.items())]
-    rows += [("commit", o, None, c, t, n, None, None, None) for (o, c, t), n in sorted(d.committed.items())]
+    rows += [
+        ("blocks", s, None, None, t, n, None, None, None) for (s, t), n in sorted(d.blocks.items())
+    ]
+    rows += [
+        ("onsite", s, None, o, t, n, None, None, None) for (s, o, t), n in sorted(d.onsite.items())
+    ]
+    rows += [
+        ("commit", o, None, c, t, n, None, None, None)
+        for (o, c, t), n in sorted(d.committed.items())
+    ]
     rows += [
         (
             "run",
@@ -171,12 +201,16 @@ def offered(menu: Menu) -> set[str]:
     names |= {f"blocks[{s.id},{q}]" for s in menu.sites for q in t}
     names |= {f"onsite_buy[{s.id},{o.id},{q}]" for s in menu.sites for o in s.onsite for q in t}
     names |= {f"dropped[{x.id},{q}]" for x in menu.held for q in x.may_go}
-    names |= {f"committed[{o.id},{c.term},{q}]" for o in menu.offers for c in o.committed for q in t}
+    names |= {
+        f"committed[{o.id},{c.term},{q}]" for o in menu.offers for c in o.committed for q in t
+    }
     return names | {f"run[{i}]" for i in range(len(menu.configs))}
 
 
 def columns_of(menu: Menu, table: Table) -> tuple[dict[str, float], list[str]]:
-    """Model columns of a decisions table with their amounts; and the rows that are wrong or no longer in the menu."""
+    """Model columns of a decisions table with their amounts; and the rows that are wrong or no
+    longer in the menu.
+    """
     wanted: dict[str, float] = {}
     wrong: list[str] = []
     known = offered(menu)
@@ -184,7 +218,11 @@ def columns_of(menu: Menu, table: Table) -> tuple[dict[str, float], list[str]]:
         cell = dict(zip(table.columns, row, strict=False))
         name = _column(menu, cell)
         amount = cell.get("amount")
-        whole = _int(amount) is not None and 0 <= float(str(amount)) <= MOST and float(str(amount)).is_integer()
+        whole = (
+            _int(amount) is not None
+            and 0 <= float(str(amount)) <= MOST
+            and float(str(amount)).is_integer()
+        )
         if name is None or name not in known or not whole:
             wrong.append(" ".join(str(v) for v in row if v is not None))
         else:
@@ -195,7 +233,9 @@ def columns_of(menu: Menu, table: Table) -> tuple[dict[str, float], list[str]]:
 def fixed_columns(
     menu: Menu, names: Sequence[str], integer: Sequence[bool], table: Table
 ) -> dict[int, float] | list[str]:
-    """Column values that repeat the decisions of a table; or the rows that are wrong or no longer in the menu."""
+    """Column values that repeat the decisions of a table; or the rows that are wrong or no longer
+    in the menu.
+    """
     wanted, wrong = columns_of(menu, table)
     known = set(names)
     wrong += [name for name in wanted if name not in known]
@@ -227,7 +267,14 @@ def _column(menu: Menu, cell: Mapping[str, object]) -> str | None:
     if kind != "run":
         return columns.get(kind)
     job, _, system = str(item).partition(" on ")
-    want = (job, hall, system, _int(cell.get("accelerators")), cell.get("precision"), _int(cell.get("start_month")))
+    want = (
+        job,
+        hall,
+        system,
+        _int(cell.get("accelerators")),
+        cell.get("precision"),
+        _int(cell.get("start_month")),
+    )
     for i, c in enumerate(menu.configs):
         same = (c.job, c.place, c.system, c.accelerators, c.precision, c.start_month) == want
         if same and _int(t) in (None, c.serving_quarter):

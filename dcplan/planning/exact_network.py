@@ -36,8 +36,8 @@ EMPTY = Network(Counts(0, 0, 0, 0, 0, 0), {}, 0.0, 0.0, 0.0, 0, 0)
 def exact_network(menu: Menu, hall: str, option_id: str | None, racks: Mapping[P, int]) -> Network:
     """Size the domain's fabric for the given racks of each placement.
 
-    Every NIC class has its own leaves; switches are whole, spines divide the leaf uplinks, scalable units
-    are bought whole.
+    Every NIC class has its own leaves; switches are whole, spines divide the leaf uplinks, scalable
+    units are bought whole.
 
     Raises
     ------
@@ -75,7 +75,9 @@ def _class_network(
     fills = Fills(tuple(filled), *upper_fills(plan, leaf_count)).times(plan.planes)
     found: Bill = bill(counts, option.parts[ports], fills)
     switches: dict[str, int] = defaultdict(int)
-    for model, number in zip(option.switch_models, (counts.leaf, counts.spine, counts.core), strict=True):
+    for model, number in zip(
+        option.switch_models, (counts.leaf, counts.spine, counts.core), strict=True
+    ):
         if number:
             switches[model] += number
     return Network(
@@ -99,7 +101,9 @@ def _class_network(
 
 def _plus(a: Network, b: Network) -> Network:
     counts = Counts(*(x + y for x, y in zip(_tuple(a.counts), _tuple(b.counts), strict=True)))
-    switches = {m: a.switches.get(m, 0) + b.switches.get(m, 0) for m in {**a.switches, **b.switches}}
+    switches = {
+        m: a.switches.get(m, 0) + b.switches.get(m, 0) for m in {**a.switches, **b.switches}
+    }
     return Network(
         counts,
         switches,

@@ -7,8 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 COST, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
-    "cost", "capex", "carbon", "own_carbon", "compute", "time", "peak",
-)  # fmt: skip
+    "cost",
+    "capex",
+    "carbon",
+    "own_carbon",
+    "compute",
+    "time",
+    "peak",
+)
 DAYS = "days:"
 """Before a job's id: the length of its run."""
 OBJECTIVES = {"min_cost": COST, "max_compute": COMPUTE, "min_time": TIME, "min_carbon": CARBON}
@@ -21,12 +27,15 @@ METRICS = {
     "power.peak_facility_mw": (PEAK, 1.0),
     "time.finish_days": (TIME, 1.0),
 }
-"""Metric -> measure, and what turns the measure into the metric; measures are minimised, so compute is negative."""
+"""Metric -> measure, and what turns the measure into the metric; measures are minimised, so
+compute is negative."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A measure's upper limit: in the model, which counts switches in shares, and of the audited plan."""
+    """A measure's upper limit: in the model, which counts switches in shares, and of the audited
+    plan.
+    """
 
     measure: str
     most: float
@@ -48,7 +57,9 @@ class Goal:
 
 @dataclass(frozen=True)
 class Keep:
-    """An earlier plan to stay close to: its whole decisions by column, those that are frozen, how many may change."""
+    """An earlier plan to stay close to: its whole decisions by column, those that are frozen, how
+    many may change.
+    """
 
     values: Mapping[str, float]
     freeze_through: int = -1

@@ -1,4 +1,6 @@
-"""Checks that need no solver: the most common reasons why no plan exists, each with its place and remedy."""
+"""Checks that need no solver: the most common reasons why no plan exists, each with its place and
+remedy.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ def _jobs(question: Question, menu: Menu) -> list[Problem]:
             continue
         reasons = [x for x in menu.left_out if x.kind == "job" and x.id == job.id]
         memory = bool(reasons) and all("memory" in x.reason for x in reasons)
-        shown = "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4]) or "no system of the menu may run it"
+        shown = (
+            "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4])
+            or "no system of the menu may run it"
+        )
         more = f" (and {len(reasons) - 4} more)" if len(reasons) > 4 else ""
         code = "DC032" if memory or not reasons else "DC031"
         what = (
@@ -46,14 +51,17 @@ def _jobs(question: Question, menu: Menu) -> list[Problem]:
         key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
         help_text = "allow a later deadline, more power or racks, more systems, or cloud offers"
         where = ("workloads", "training", i, key)
-        problems.append(question.tree.problem(code, f"{job.id}: {what}: {shown}{more}", where, help=help_text))
+        problems.append(
+            question.tree.problem(code, f"{job.id}: {what}: {shown}{more}", where, help=help_text)
+        )
     return problems
 
 
 def best_supply(menu: Menu, demand: DemandTerms, t: int) -> float:
     """Upper bound of what a capacity demand can get in a quarter.
 
-    Full halls of the best system that can be there by then, what stands there or is on order, and all offers.
+    Full halls of the best system that can be there by then, what stands there or is on order, and
+    all offers.
     """
     best: dict[str, float] = defaultdict(float)
     for p in menu.placements:
@@ -65,9 +73,14 @@ def best_supply(menu: Menu, demand: DemandTerms, t: int) -> float:
             best[p.hall] = max(best[p.hall], rate * p.accelerators * p.max_racks_unit * hall.count)
     size = {p.key: p.accelerators for p in menu.placements}
     held = sum(
-        demand.each.get((x.key[0], x.key[2]), 0.0) * size.get(x.key, 0) * x.racks for x in menu.held if x.serves(t)
+        demand.each.get((x.key[0], x.key[2]), 0.0) * size.get(x.key, 0) * x.racks
+        for x in menu.held
+        if x.serves(t)
     )
-    cloud = sum(o.max_accelerators * demand.each.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers)
+    cloud = sum(
+        o.max_accelerators * demand.each.get(("cloud:" + o.id, o.accelerator), 0.0)
+        for o in menu.offers
+    )
     if menu.cloud_max_accelerators is not None:
         rates = [demand.each.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers]
         cloud = min(cloud, menu.cloud_max_accelerators * max(rates, default=0.0))
@@ -85,7 +98,9 @@ def _capacity(question: Question, menu: Menu) -> list[Problem]:
                 quarter = quarter_name(quarter_index(menu.start) + t)
                 cause = f"{demand.id}: {wanted:g} {demand.unit} in {quarter}, at most {most:.4g} can be delivered then"
                 key = (*demand_path(demand.id, question.scenario), t)
-                help_text = "lower the demand, start halls or hardware earlier, or allow cloud offers"
+                help_text = (
+                    "lower the demand, start halls or hardware earlier, or allow cloud offers"
+                )
                 problems.append(question.tree.problem("DC030", cause, key, help=help_text))
     return problems
 
@@ -100,11 +115,19 @@ def _fleet(question: Question, menu: Menu) -> list[Problem]:
         why = next((f": {x.reason}" for x in menu.left_out if x.id == fleet.system), "")
         cause = f"no fabric connects the fleet of {fleet.system}{why}"
         return [
-            question.tree.problem("DC033", cause, ("fleet",), help="give `fabric:`, or `fabrics:`, that fits its ports")
+            question.tree.problem(
+                "DC033",
+                cause,
+                ("fleet",),
+                help="give `fabric:`, or `fabrics:`, that fits its ports",
+            )
         ]
     n = fleet.accelerators
     slots = math.ceil(min(p.slots * n / p.accelerators for p in placed))
-    power = min(p.rated_kw * hall.cooling(p.cooling).peak_pue * n / p.accelerators for p in placed) / KW_PER_MW
+    power = (
+        min(p.rated_kw * hall.cooling(p.cooling).peak_pue * n / p.accelerators for p in placed)
+        / KW_PER_MW
+    )
     site = menu.site(hall.site)
     plants = sum(o.unit_mw * o.most_units for o in site.onsite if o.lead == 0)
     first = sum(x.mw[0] for x in site.tranches) + plants
@@ -118,7 +141,9 @@ def _fleet(question: Question, menu: Menu) -> list[Problem]:
     if ports > reach:
         cause = f"the fleet has {ports:,} NIC ports, the widest network allowed in {hall.id} reaches {reach:,}"
         help_text = "more tiers or planes, larger switches, or oversubscription"
-        problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators"), help=help_text))
+        problems.append(
+            question.tree.problem("DC033", cause, ("fleet", "accelerators"), help=help_text)
+        )
     if power > utility:
         cause = f"the fleet draws {power:.4g} MW on the design day, {hall.site} has {utility:g} MW"
         problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
@@ -137,14 +162,20 @@ def _held(question: Question, menu: Menu) -> list[Problem]:
             problems.append(question.tree.problem("DC033", cause, _held_path(question, first.id)))
         staying = [x for x in mine if x.standing or not x.may_go]
         slots = sum(placed[x.key].slots * x.racks for x in staying)
-        mw = sum((placed[x.key].rated_kw + placed[x.key].overhead_kw) * x.racks for x in staying) / KW_PER_MW
+        mw = (
+            sum((placed[x.key].rated_kw + placed[x.key].overhead_kw) * x.racks for x in staying)
+            / KW_PER_MW
+        )
         for what, need, have in (
-            ("rack positions", slots, float(hall.racks * hall.count)), ("MW of IT", mw, hall.it_mw * hall.count),
-        ):  # fmt: skip
+            ("rack positions", slots, float(hall.racks * hall.count)),
+            ("MW of IT", mw, hall.it_mw * hall.count),
+        ):
             if need > have * (1 + 1e-9):
                 names = ", ".join(x.id for x in staying)
                 cause = f"{names}: what stands there or must come needs {need:.4g} {what}, {hall.id} has {have:.4g}"
-                help_text = "correct the hall or the hardware; orders may have a cancellation_fee_frac"
+                help_text = (
+                    "correct the hall or the hardware; orders may have a cancellation_fee_frac"
+                )
                 where = _held_path(question, staying[0].id)
                 problems.append(question.tree.problem("DC033", cause, where, help=help_text))
     return problems
@@ -152,4 +183,6 @@ def _held(question: Question, menu: Menu) -> list[Problem]:
 
 def _held_path(question: Question, key: str) -> Path:
     kinds = {"assets": question.scenario.assets, "orders": question.scenario.orders}
-    return next((kind, i) for kind, found in kinds.items() for i, x in enumerate(found) if x.id == key)
+    return next(
+        (kind, i) for kind, found in kinds.items() for i, x in enumerate(found) if x.id == key
+    )

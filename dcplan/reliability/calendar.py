@@ -46,7 +46,10 @@ def in_time_frac(run: RunTime, days: float) -> float:
     >>> in_time_frac(RunTime(80.0, 0.1), 80.0), round(in_time_frac(RunTime(80.0, 0.1), 90.94), 2)
     (0.5, 0.9)
     """
-    p50, sigma = float(np.asarray(run.p50_days).reshape(-1)[0]), float(np.asarray(run.sigma).reshape(-1)[0])
+    p50, sigma = (
+        float(np.asarray(run.p50_days).reshape(-1)[0]),
+        float(np.asarray(run.sigma).reshape(-1)[0]),
+    )
     if sigma <= 0:
         return float(p50 <= days)
     return NormalDist().cdf(math.log(days / p50) / sigma)
@@ -54,7 +57,9 @@ def in_time_frac(run: RunTime, days: float) -> float:
 
 @dataclass(frozen=True)
 class Goodput:
-    """Effective training time over wall-clock time: median, P10 and P90 of what is not known about it."""
+    """Effective training time over wall-clock time: median, P10 and P90 of what is not known about
+    it.
+    """
 
     value: Value
     low: Value
@@ -82,11 +87,12 @@ def run_time(
     r"""Distribution of a run's length.
 
     .. math:: \mathrm{p50} = d\,f / g, \qquad
-              \sigma^2 = \left(\tfrac{\ln(1+s)}{z_{0.9}}\right)^2 + \left(\tfrac{\ln(f_h/f_l)}{2 z_{0.9}}\right)^2
-              + \left(\tfrac{\ln(g_h/g_l)}{2 z_{0.9}}\right)^2 + \frac{N\,E[c^2]}{\mathrm{p50}^2}
+              \sigma^2 = \left(\tfrac{\ln(1+s)}{z_{0.9}}\right)^2 + \left(\tfrac{\ln(f_h/f_l)}{2
+              z_{0.9}}\right)^2 + \left(\tfrac{\ln(g_h/g_l)}{2 z_{0.9}}\right)^2 +
+              \frac{N\,E[c^2]}{\mathrm{p50}^2}
 
-    Step time, slow-down and goodput are independent log-normals whose bounds are P10 and P90; N stops add
-    their own scatter, with :math:`E[c^2] = c^2 + \Delta t^2/12`.
+    Step time, slow-down and goodput are independent log-normals whose bounds are P10 and P90; N
+    stops add their own scatter, with :math:`E[c^2] = c^2 + \Delta t^2/12`.
 
     Parameters
     ----------
@@ -112,8 +118,16 @@ def run_time(
     >>> float(t.p50_days), float(t.sigma)
     (80.0, 0.0)
     """
-    low, value, high = (np.asarray(x, dtype=np.float64) for x in (goodput.low, goodput.value, goodput.high))
-    if not step_spread_frac >= 0 or (low <= 0).any() or (low > value).any() or (value > high).any() or (high > 1).any():
+    low, value, high = (
+        np.asarray(x, dtype=np.float64) for x in (goodput.low, goodput.value, goodput.high)
+    )
+    if (
+        not step_spread_frac >= 0
+        or (low <= 0).any()
+        or (low > value).any()
+        or (value > high).any()
+        or (high > 1).any()
+    ):
         msg = "ratios must lie in (0, 1] and in order"
         raise ValueError(msg)
     least, factor, most = slowdown
@@ -138,8 +152,8 @@ def _joined(p50: Value, parts: Mapping[str, Value]) -> RunTime:
 def with_slips(run: RunTime, slips: Mapping[str, tuple[float, float, float]]) -> RunTime:
     r"""Time from the planned start to the end when the start itself may slip.
 
-    Mean and variance of each slip from its P10, P50 and P90 by Swanson's weights (0.3, 0.4, 0.3); the sum with the
-    run's length is a log-normal of the same mean and variance.
+    Mean and variance of each slip from its P10, P50 and P90 by Swanson's weights (0.3, 0.4, 0.3);
+    the sum with the run's length is a log-normal of the same mean and variance.
 
     Parameters
     ----------

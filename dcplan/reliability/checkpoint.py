@@ -22,7 +22,9 @@ def checkpoint_bytes(params: Value, weight_bytes: Value, state_bytes: Value) -> 
     return params * (weight_bytes + state_bytes)
 
 
-def blocking_s(size_bytes: Value, writers: Value, writer_gb_per_s: Value, storage_gb_per_s: Value = np.inf) -> Value:
+def blocking_s(
+    size_bytes: Value, writers: Value, writer_gb_per_s: Value, storage_gb_per_s: Value = np.inf
+) -> Value:
     r"""Seconds for which training waits while a checkpoint leaves the accelerators.
 
     .. math:: w = \frac{B}{\min(n\,b_n,\ b_{storage})}
@@ -34,7 +36,8 @@ def blocking_s(size_bytes: Value, writers: Value, writer_gb_per_s: Value, storag
     writers : float
         Nodes that write, or accelerators that copy to their hosts. [-]
     writer_gb_per_s, storage_gb_per_s : float
-        Rate of one writer, and of the storage behind them; infinite where hosts keep the copy. [GB/s]
+        Rate of one writer, and of the storage behind them; infinite where hosts keep the copy.
+        [GB/s]
 
     Examples
     --------
@@ -82,7 +85,8 @@ def daly_interval_s(save_s: Value, mttf_s: Value) -> Value:
 
 
 def save_recovery_interval_s(save_s: Value, mttf_s: Value, recovery_s: Value) -> Value:
-    r"""Interval for the best availability with saves and recoveries: :math:`s + \sqrt{2(M+R)s + s^2}`.
+    r"""Interval for the best availability with saves and recoveries: :math:`s + \sqrt{2(M+R)s +
+    s^2}`.
 
     References
     ----------

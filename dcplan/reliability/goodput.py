@@ -22,7 +22,9 @@ MOST = 300.0
 
 @dataclass(frozen=True)
 class Tier:
-    """Checkpoints of one kind: how long each blocks, how often one is made, the failures it serves."""
+    """Checkpoints of one kind: how long each blocks, how often one is made, the failures it
+    serves.
+    """
 
     save_s: Value
     interval_s: Value
@@ -56,10 +58,14 @@ class Losses:
     @property
     def goodput_frac(self) -> Value:
         """Lasting progress over wall-clock time."""
-        return np.maximum(1.0 - self.saves - self.lost_work - self.restarts - self.slow - self.waiting, 0.0)
+        return np.maximum(
+            1.0 - self.saves - self.lost_work - self.restarts - self.slow - self.waiting, 0.0
+        )
 
 
-def effective_time_frac(stops_per_day: Value, save_s: Value, interval_s: Value, restart_s: Value) -> Value:
+def effective_time_frac(
+    stops_per_day: Value, save_s: Value, interval_s: Value, restart_s: Value
+) -> Value:
     r"""First-order effective training time ratio, no queueing.
 
     .. math:: E \approx \frac{1 - \lambda\,(u_0 + \Delta t/2)}{1 + w/\Delta t}
@@ -116,10 +122,13 @@ def renewal_time_frac(stops_per_day: Value, tier: Tier) -> Value:
     return tier.interval_s / whole / grown
 
 
-def losses(stops_per_day: Value, recovery: Recovery, slow_frac: Value = 0.0, waiting_frac: Value = 0.0) -> Losses:
+def losses(
+    stops_per_day: Value, recovery: Recovery, slow_frac: Value = 0.0, waiting_frac: Value = 0.0
+) -> Losses:
     r"""Where the time of a run goes.
 
-    Stops that peers serve and stops that only the durable tier serves renew the run each at their own rate:
+    Stops that peers serve and stops that only the durable tier serves renew the run each at their
+    own rate:
 
     .. math:: E = E_{renewal}(\lambda_d)\,E_{renewal}(\lambda_p)\,(1 - f_{slow})(1 - f_{wait})
 
@@ -156,7 +165,11 @@ def losses(stops_per_day: Value, recovery: Recovery, slow_frac: Value = 0.0, wai
 
 
 def best_interval_s(stops_per_day: Value, save_s: Value, at_least_s: Value) -> Value:
-    """Daly's interval, or the shortest that storage can take: one checkpoint must be written before the next."""
+    """Daly's interval, or the shortest that storage can take: one checkpoint must be written
+    before the next.
+    """
     often = np.maximum(np.asarray(stops_per_day, dtype=np.float64), SECONDS_PER_DAY / YEAR_S)
     best = daly_interval_s(save_s, SECONDS_PER_DAY / often)
-    return np.maximum(np.where(np.asarray(stops_per_day) > 0, best, FAR_S), np.maximum(at_least_s, save_s))
+    return np.maximum(
+        np.where(np.asarray(stops_per_day) > 0, best, FAR_S), np.maximum(at_least_s, save_s)
+    )

@@ -1,4 +1,6 @@
-"""What to expect of a job of any size: stops, checkpoints, spares and goodput, with bounds. On arrays of counts."""
+"""What to expect of a job of any size: stops, checkpoints, spares and goodput, with bounds. On
+arrays of counts.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ class Machine:
     host_gb_per_s: float
     """From one accelerator to its host's memory. [GB/s]"""
     swap_nodes: int = 0
-    """Nodes that are swapped as one whatever the layout (a TPU cube behind optical switches); 0: by group."""
+    """Nodes that are swapped as one whatever the layout (a TPU cube behind optical switches); 0:
+    by group."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,17 @@ class Outlook:
 
 
 def outlook(
-    machine: Machine, policy: Policy, accelerators: Array, checkpoint: float, group: Array, clean_days: Array | float
+    machine: Machine,
+    policy: Policy,
+    accelerators: Array,
+    checkpoint: float,
+    group: Array,
+    clean_days: Array | float,
 ) -> Outlook:
     r"""Stops, checkpoints, spares and goodput of a job on each of several counts.
 
-    Bounds of the goodput vary stop rates, restart times and slow parts one at a time; distances add in squares.
+    Bounds of the goodput vary stop rates, restart times and slow parts one at a time; distances add
+    in squares.
 
     Parameters
     ----------
@@ -113,8 +122,9 @@ def outlook(
     checkpoint : float
         Size of one checkpoint. [byte]
     group : array, shape (n,)
-        Accelerators of the largest model-parallel group. Where scale-up domains hold several nodes: groups inside a
-        node need spare nodes, larger ones the place of a whole group, those above half a domain whole domains. [-]
+        Accelerators of the largest model-parallel group. Where scale-up domains hold several nodes:
+        groups inside a node need spare nodes, larger ones the place of a whole group, those above
+        half a domain whole domains. [-]
     clean_days : float or array
         Length without loss; early failures weigh on short runs. [days]
     """
@@ -127,7 +137,9 @@ def outlook(
     def goodput(rate: float, restart_h: float, slow: float) -> tuple[Losses, Recovery, Array]:
         stops = n * rate * early
         recovery = _recovery(machine, policy, n, checkpoint, stops, restart_h)
-        corrupted = n * machine.corrupted_per_day * policy.factor * policy.rollback_h / HOURS_PER_DAY
+        corrupted = (
+            n * machine.corrupted_per_day * policy.factor * policy.rollback_h / HOURS_PER_DAY
+        )
         return losses(stops, recovery, np.minimum(slow + corrupted, 1.0), waiting), recovery, stops
 
     low, mid, high = machine.stops_per_day
@@ -155,7 +167,10 @@ def _early(policy: Policy, clean_days: Array | float) -> Array:
     """Mean factor on stops over the run: lemons, and early failures that fade."""
     days = np.maximum(np.asarray(clean_days, dtype=np.float64), 1e-6)
     faded = policy.early_days / days * -np.expm1(-days / policy.early_days)
-    return np.asarray(policy.factor * (1.0 + (policy.early_factor - 1.0) * np.where(np.isfinite(days), faded, 0.0)))
+    return np.asarray(
+        policy.factor
+        * (1.0 + (policy.early_factor - 1.0) * np.where(np.isfinite(days), faded, 0.0))
+    )
 
 
 def _recovery(
@@ -173,7 +188,9 @@ def _recovery(
     if not policy.peer:
         return Recovery(durable)
     return Recovery(
-        durable, Tier(copy, best_interval_s(stops, copy, copy), np.full_like(n, restart)), machine.peer_frac
+        durable,
+        Tier(copy, best_interval_s(stops, copy, copy), np.full_like(n, restart)),
+        machine.peer_frac,
     )
 
 
@@ -205,4 +222,7 @@ def _spares(machine: Machine, policy: Policy, n: Array, group: Array) -> list[Sp
     if policy.spares is not None:
         return [Spares(policy.spares * size, policy.spares, 0, 0, int(m) * share) for m in nodes]
     taken = np.broadcast_to(np.ceil(np.asarray(group) / size).astype(int), n.shape)
-    return [_spare(int(m), int(g), machine, share, policy.spare_confidence) for m, g in zip(nodes, taken, strict=True)]
+    return [
+        _spare(int(m), int(g), machine, share, policy.spare_confidence)
+        for m, g in zip(nodes, taken, strict=True)
+    ]

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 DAYS_PER_YEAR = 365.0
-"""The catalog's rates are stops in 365 days, as their sources count them; not the calendar's year of `units`."""
+"""The catalog's rates are stops in 365 days, as their sources count them; not the calendar's year
+of `units`."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
     rates : sequence of Rate
         One for each kind of part.
     counts : mapping
-        Parts in the job by what the rates count (``accelerator``, ``memory_gb``, ``nic``, ``link``, ...); a missing
-        one is not there.
+        Parts in the job by what the rates count (``accelerator``, ``memory_gb``, ``nic``, ``link``,
+        ...); a missing one is not there.
 
     References
     ----------
@@ -71,7 +72,9 @@ def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
     value = sum(r.value * days for r, _, days in found)
     below = math.sqrt(sum(((r.value - r.low) * days) ** 2 for r, _, days in found))
     above = math.sqrt(sum(((r.high - r.value) * days) ** 2 for r, _, days in found))
-    parts = sorted(((r.id, n, r.value * days) for r, n, days in found if n), key=lambda p: (-p[2], p[0]))
+    parts = sorted(
+        ((r.id, n, r.value * days) for r, n, days in found if n), key=lambda p: (-p[2], p[0])
+    )
     return Stops(
         value,
         value - below,

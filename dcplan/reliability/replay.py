@@ -1,4 +1,6 @@
-"""A run played through stop by stop, many times at once: the finish dates that the closed form only averages."""
+"""A run played through stop by stop, many times at once: the finish dates that the closed form
+only averages.
+"""
 
 from __future__ import annotations
 
@@ -50,12 +52,15 @@ class Played:
         return float(clean_days / self.days.mean())
 
 
-def replay(clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int) -> Played:
+def replay(
+    clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int
+) -> Played:
     """Play a run until its last step, replica by replica side by side.
 
-    Time goes from stop to stop. Between two, the run repeats (train, save); a stop throws away what was not saved,
-    costs a restart (during which it may stop again) and, where a node is taken out, waits if all spares are in
-    repair. With a peer tier, a share of the stops only loses what the last peer copy lacks.
+    Time goes from stop to stop. Between two, the run repeats (train, save); a stop throws away what
+    was not saved, costs a restart (during which it may stop again) and, where a node is taken out,
+    waits if all spares are in repair. With a peer tier, a share of the stops only loses what the
+    last peer copy lacks.
 
     Parameters
     ----------
@@ -111,13 +116,27 @@ class _State:
     open: npt.NDArray[np.bool_]
 
     @classmethod
-    def start(cls, clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int) -> _State:
+    def start(
+        cls, clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int
+    ) -> _State:
         zero = np.zeros(replicas)
         spares = np.zeros((replicas, hazards.spares))
         rng = np.random.default_rng(seed)
         many = np.ones(replicas, dtype=np.bool_)
         work = clean_days * SECONDS_PER_DAY
-        return cls(recovery, hazards, rng, work, zero, zero.copy(), zero.copy(), zero.copy(), zero.copy(), spares, many)
+        return cls(
+            recovery,
+            hazards,
+            rng,
+            work,
+            zero,
+            zero.copy(),
+            zero.copy(),
+            zero.copy(),
+            zero.copy(),
+            spares,
+            many,
+        )
 
     def advance(self) -> None:
         """Train until the next stop or the end; then recover."""
@@ -132,9 +151,12 @@ class _State:
         self.wall = np.where(stopped, self.wall + gap, self.wall)
         self.stops += stopped
         reached = self.progress + self._trained(gap)
-        # a durable checkpoint comes with every interval of progress, whatever the peers hold in between
+        # a durable checkpoint comes with every interval of progress, whatever the peers hold in
+        # between
         rounds = np.floor((reached - self.durable) / self.recovery.durable.interval_s + TINY)
-        self.durable = np.where(stopped, self.durable + rounds * self.recovery.durable.interval_s, self.durable)
+        self.durable = np.where(
+            stopped, self.durable + rounds * self.recovery.durable.interval_s, self.durable
+        )
         self._recover(stopped, gap, reached)
 
     def _recover(self, stopped: npt.NDArray[np.bool_], gap: Array, reached: Array) -> None:
@@ -192,18 +214,23 @@ class _State:
         rest = np.maximum(gap - first * more - d.save_s, 0.0)
         cycle = d.interval_s * more + d.save_s
         whole = np.floor(rest / cycle)
-        after = whole * d.interval_s + np.minimum((rest - whole * cycle) / more, d.interval_s * UNSAVED)
+        after = whole * d.interval_s + np.minimum(
+            (rest - whole * cycle) / more, d.interval_s * UNSAVED
+        )
         # short of the first save's end, its interval is trained but not durable
         unsaved = np.minimum(before, first - d.interval_s * (1.0 - UNSAVED))
         return np.where(gap >= first * more + d.save_s, first + after, unsaved)
 
     def _replace(self, taken: npt.NDArray[np.bool_]) -> Array:
-        """Put a spare in for each node taken out; wait for the first repair where none is left. [s]"""
+        """Put a spare in for each node taken out; wait for the first repair where none is left.
+        [s]
+        """
         h = self.hazards
         zero = np.zeros(taken.size)
         if h.repair_h <= 0 or not taken.any():
             return zero
-        # of the nodes in repair, this one among them, the first that is whole again (or a spare that is) goes on
+        # of the nodes in repair, this one among them, the first that is whole again (or a spare
+        # that is) goes on
         own = self.wall + self.rng.exponential(h.repair_h * 3600.0, taken.size)
         rows = np.arange(taken.size)
         first = np.argmin(self.back_at, axis=1) if h.spares else np.zeros(taken.size, dtype=np.intp)
@@ -221,7 +248,11 @@ class _State:
             if not todo.any():
                 return spent, stops
             asked = mean_s * np.exp(sigma * self.rng.standard_normal(mean_s.size) - sigma**2 / 2.0)
-            until = self.rng.exponential(1.0 / rate, mean_s.size) if rate > 0 else np.full_like(mean_s, np.inf)
+            until = (
+                self.rng.exponential(1.0 / rate, mean_s.size)
+                if rate > 0
+                else np.full_like(mean_s, np.inf)
+            )
             spent += np.where(todo, np.minimum(asked, until), 0.0)
             todo &= until < asked
             stops += todo

@@ -86,7 +86,8 @@ class Spares:
     trays_per_domain: int
     """Nodes of every domain that the job leaves idle."""
     mean_down: float = 0.0
-    """Units (nodes, groups or domains, as they are spared) in repair on average, if the job never waited."""
+    """Units (nodes, groups or domains, as they are spared) in repair on average, if the job never
+    waited."""
 
     @property
     def units(self) -> int:
@@ -100,12 +101,16 @@ class Spares:
 
 
 def node_spares(nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
-    """Spare nodes of a job whose model parallel groups fit inside nodes: any node replaces any other."""
+    """Spare nodes of a job whose model parallel groups fit inside nodes: any node replaces any
+    other.
+    """
     k = down_quantile(nodes, down_frac, confidence)
     return Spares(k * node_accelerators, k, 0, 0, nodes * down_frac)
 
 
-def group_spares(nodes: int, group_nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
+def group_spares(
+    nodes: int, group_nodes: int, node_accelerators: int, down_frac: float, confidence: float
+) -> Spares:
     r"""Spares of a job whose model-parallel groups take several nodes of one scale-up domain.
 
     A lost node takes its group's place with it: :math:`p_g = 1 - (1-p)^g`.
@@ -121,11 +126,15 @@ def group_spares(nodes: int, group_nodes: int, node_accelerators: int, down_frac
     return Spares(k * group_nodes * node_accelerators, 0, k, 0, groups * p)
 
 
-def domain_spares(nodes: int, domain_nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
-    r"""Spares of a job that needs whole scale-up domains: the fewest accelerators over 0 to 4 idle trays in each.
+def domain_spares(
+    nodes: int, domain_nodes: int, node_accelerators: int, down_frac: float, confidence: float
+) -> Spares:
+    r"""Spares of a job that needs whole scale-up domains: the fewest accelerators over 0 to 4 idle
+    trays in each.
 
     A domain of m nodes of which j stay idle is down when more than j are:
-    :math:`p_d = P(\mathrm{Binomial}(m, p) > j)`; the job then fills :math:`\lceil n/(m-j) \rceil` domains.
+    :math:`p_d = P(\mathrm{Binomial}(m, p) > j)`; the job then fills :math:`\lceil n/(m-j) \rceil`
+    domains.
 
     Parameters
     ----------
@@ -142,7 +151,8 @@ def domain_spares(nodes: int, domain_nodes: int, node_accelerators: int, down_fr
 
     Examples
     --------
-    32 racks of 18 trays of 4. With few trays down, one of each rack idles; a job of a single rack takes a second one.
+    32 racks of 18 trays of 4. With few trays down, one of each rack idles; a job of a single rack
+    takes a second one.
 
     >>> s = domain_spares(576, 18, 4, 0.001, 0.99)
     >>> s.domains, s.trays_per_domain, s.accelerators

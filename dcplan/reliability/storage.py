@@ -1,4 +1,6 @@
-"""Shared storage of a cluster: rates and capacity it must have, and how many building blocks give them."""
+"""Shared storage of a cluster: rates and capacity it must have, and how many building blocks give
+them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ class Feed:
 
 
 def level_gb_per_s(per_accelerator: float, accelerators: float, one_node: float) -> float:
-    """Rate of a service level: in proportion to accelerators, and never less than one node may ask for.
+    """Rate of a service level: in proportion to accelerators, and never less than one node may ask
+    for.
 
     Examples
     --------
@@ -109,7 +112,11 @@ def demand(
     >>> d.read_gb_per_s, d.write_gb_per_s, round(d.usable_tb), d.binds
     (47.5, 19.0, 117, 'restart')
     """
-    wanted = {"level": level[0], "ingest": ingest_gb_per_s, "restart": checkpoint_size_bytes / load_s / GIGA}
+    wanted = {
+        "level": level[0],
+        "ingest": ingest_gb_per_s,
+        "restart": checkpoint_size_bytes / load_s / GIGA,
+    }
     binds = max(wanted, key=lambda k: wanted[k])
     write = max(level[1], checkpoint_size_bytes / flush_s / GIGA)
     capacity = (dataset_bytes + kept_checkpoints * checkpoint_size_bytes) / TERA + other_tb

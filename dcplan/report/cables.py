@@ -11,14 +11,27 @@ from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.report.csvs import csv_lines
 from dcplan.report.files import write_whole
 
-COLUMNS = ("cable", "tier", "from_device", "from_port", "from_rack", "to_device", "to_port", "to_rack", "type",
-           "part", "path_m", "length_m")  # fmt: skip
+COLUMNS = (
+    "cable",
+    "tier",
+    "from_device",
+    "from_port",
+    "from_rack",
+    "to_device",
+    "to_port",
+    "to_rack",
+    "type",
+    "part",
+    "path_m",
+    "length_m",
+)
 
 
 def write_cables(cables: Iterable[Cabled], file: Path | None) -> int:
     """Write one row a cable to a file, or to stdout, and say how many.
 
-    ``path_m`` is what the path with its slack needs, ``length_m`` the stock length that is bought for it.
+    ``path_m`` is what the path with its slack needs, ``length_m`` the stock length that is bought
+    for it.
     """
     count = 0
 

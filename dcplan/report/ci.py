@@ -16,7 +16,9 @@ MOST = 10
 
 
 def junit(result: Result) -> str:
-    """Expectations as JUnit XML: a suite for each scenario, a case for each expectation; warnings are output."""
+    """Expectations as JUnit XML: a suite for each scenario, a case for each expectation; warnings
+    are output.
+    """
     suites = Xml.Element("testsuites", name="dcplan")
     by: dict[str, list[Mapping[str, Any]]] = {}
     for e in result.expectations:
@@ -29,23 +31,36 @@ def junit(result: Result) -> str:
         failed = [e for e in rows if e["passed"] is False and e["severity"] == "error"]
         skipped = [e for e in rows if e["passed"] is None]
         suite = Xml.SubElement(
-            suites, "testsuite", name=_xml(name), tests=str(len(rows) + len(own)), failures=str(len(failed)),
+            suites,
+            "testsuite",
+            name=_xml(name),
+            tests=str(len(rows) + len(own)),
+            failures=str(len(failed)),
             errors=str(len(own)),
             skipped=str(len(skipped)),
-        )  # fmt: skip
+        )
         for row in rows:
             _case(suite, name, row)
         for plan in own:
-            case = Xml.SubElement(suite, "testcase", classname=_xml(name), name=_xml(f"plan {plan['variant']}".strip()))
+            case = Xml.SubElement(
+                suite,
+                "testcase",
+                classname=_xml(name),
+                name=_xml(f"plan {plan['variant']}".strip()),
+            )
             Xml.SubElement(case, "error", message=_xml(str(plan["answer"])))
     Xml.indent(suites)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(suites, encoding="unicode") + "\n"
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(suites, encoding="unicode") + "\n"
+    )
 
 
 def _case(suite: Xml.Element, name: str, e: Mapping[str, Any]) -> None:
     title = f"{e['id']} [{e['variant']}]" if e.get("variant") else str(e["id"])
     file, line, _ = _place(str(e.get("at") or ""))
-    case = Xml.SubElement(suite, "testcase", classname=_xml(name), name=_xml(title), file=_xml(file), line=str(line))
+    case = Xml.SubElement(
+        suite, "testcase", classname=_xml(name), name=_xml(title), file=_xml(file), line=str(line)
+    )
     if e["passed"] is None:
         Xml.SubElement(case, "skipped", message=_xml(str(e["reason"])))
     elif not e["passed"]:
@@ -59,7 +74,11 @@ def _case(suite: Xml.Element, name: str, e: Mapping[str, Any]) -> None:
 def _lost(result: Result) -> list[dict[str, Any]]:
     """Plans that there are not: infeasible, or not found in time."""
     table = result.tables.get("plans")
-    return [dict(r) for r in table.records() if r["status"] not in ("ok", "expectation_failed")] if table else []
+    return (
+        [dict(r) for r in table.records() if r["status"] not in ("ok", "expectation_failed")]
+        if table
+        else []
+    )
 
 
 def said(e: Mapping[str, Any]) -> str:
@@ -78,12 +97,20 @@ def github(result: Result) -> str:
         rows = [e for e in failed if e["severity"] == severity]
         lines += [_note(kind, str(e["id"]), str(e.get("at") or ""), said(e)) for e in rows[:MOST]]
         lines += [f"… and {len(rows) - MOST} more"] * (len(rows) > MOST)
-    lines += [_plain(f"skipped {e['scenario']} {e['id']}: {e['reason']}") for e in result.expectations
-              if e["passed"] is None]  # fmt: skip
     lines += [
-        _note("error", str(row["status"]), f"{row['scenario']}:1:1", str(row["answer"])) for row in _lost(result)
+        _plain(f"skipped {e['scenario']} {e['id']}: {e['reason']}")
+        for e in result.expectations
+        if e["passed"] is None
+    ]
+    lines += [
+        _note("error", str(row["status"]), f"{row['scenario']}:1:1", str(row["answer"]))
+        for row in _lost(result)
     ][:MOST]
-    lines += [_note("warning", str(w["code"]), "", str(w["message"])) for w in result.warnings if w["code"] == "gone"]
+    lines += [
+        _note("warning", str(w["code"]), "", str(w["message"]))
+        for w in result.warnings
+        if w["code"] == "gone"
+    ]
     lines += _conflicts(result)
     return "\n".join([*lines, _plain(result.headline)]) + "\n"
 
@@ -104,7 +131,12 @@ def problem_notes(problems: Iterable[Problem]) -> str:
     """Wrong input as GitHub annotations."""
     found = list(problems)
     lines = [
-        _note("error", p.code, str(p.place or ""), "; ".join(x for x in (p.cause, p.hint, p.help) if x))
+        _note(
+            "error",
+            p.code,
+            str(p.place or ""),
+            "; ".join(x for x in (p.cause, p.hint, p.help) if x),
+        )
         for p in found[:MOST]
     ]
     return "\n".join([*lines, *[f"… and {len(found) - MOST} more"] * (len(found) > MOST)]) + "\n"

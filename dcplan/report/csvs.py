@@ -25,7 +25,9 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Itera
 
 
 def _text(cell: object) -> str:
-    """Null is empty, floats round-trip, and text from a scenario cannot become a formula in a spreadsheet."""
+    """Null is empty, floats round-trip, and text from a scenario cannot become a formula in a
+    spreadsheet.
+    """
     if cell is None:
         return ""
     if isinstance(cell, float):
@@ -52,14 +54,18 @@ def _metric_rows(result: Result) -> Iterator[Sequence[object]]:
 
 
 def csv_files(result: Result) -> Iterator[tuple[str, Iterator[str]]]:
-    """Name and lines of every file of a result, every table with the same columns whether it has rows or not.
+    """Name and lines of every file of a result, every table with the same columns whether it has
+    rows or not.
 
     Lines come one by one, so that a table of millions of rows is never one text.
     """
     for name, table in result.tables.items():
         yield f"{name}.csv", csv_lines(table.columns, table.rows)
     yield "metrics.csv", csv_lines(METRIC_COLUMNS, _metric_rows(result))
-    yield "inputs.csv", csv_lines(INPUT_COLUMNS, ([row.get(c) for c in INPUT_COLUMNS] for row in result.inputs))
+    yield (
+        "inputs.csv",
+        csv_lines(INPUT_COLUMNS, ([row.get(c) for c in INPUT_COLUMNS] for row in result.inputs)),
+    )
 
 
 def all_csv(result: Result) -> dict[str, str]:

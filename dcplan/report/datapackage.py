@@ -1,4 +1,6 @@
-"""``datapackage.json``: what the columns of exported CSV files are, after the Frictionless Table Schema."""
+"""``datapackage.json``: what the columns of exported CSV files are, after the Frictionless Table
+Schema.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ def datapackage(result: Result) -> str:
     """
     resources = [_resource(name, _fields(table)) for name, table in sorted(result.tables.items())]
     for name, columns in (("metrics", METRIC_COLUMNS), ("inputs", INPUT_COLUMNS)):
-        fields = [{"name": c, "type": "number" if c in NUMBERS and name == "metrics" else "any"} for c in columns]
+        fields = [
+            {"name": c, "type": "number" if c in NUMBERS and name == "metrics" else "any"}
+            for c in columns
+        ]
         resources.append(_resource(name, fields))
     package = {
         "name": "dcplan-" + str(result.scenario.get("name", result.verb)).lower(),

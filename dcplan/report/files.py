@@ -9,7 +9,8 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str | Iterable[str]) -> None:
-    """Write text, or pieces of it as they come, through a temporary file in the same folder and rename it into place.
+    """Write text, or pieces of it as they come, through a temporary file in the same folder and
+    rename it into place.
 
     Raises
     ------

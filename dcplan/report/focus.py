@@ -1,4 +1,6 @@
-"""A plan as rows of the FinOps Foundation's cost format (FOCUS 1.2), each marked as plan, not invoice."""
+"""A plan as rows of the FinOps Foundation's cost format (FOCUS 1.2), each marked as plan, not
+invoice.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,43 @@ from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, quarter_index
 
 VERSION = "1.2"
 COLUMNS = (
-    "BilledCost", "BillingAccountId", "BillingAccountName", "BillingCurrency", "BillingPeriodEnd",
-    "BillingPeriodStart", "ChargeCategory", "ChargeClass", "ChargeDescription", "ChargeFrequency", "ChargePeriodEnd",
-    "ChargePeriodStart", "ConsumedQuantity", "ConsumedUnit", "ContractedCost", "ContractedUnitPrice",
-    "EffectiveCost", "InvoiceIssuerName", "ListCost", "ListUnitPrice", "PricingCategory", "PricingQuantity",
-    "PricingUnit", "ProviderName", "PublisherName", "RegionId", "RegionName", "ResourceId", "ResourceName",
-    "ServiceCategory", "ServiceName", "SkuId", "x_DataKind", "x_ScenarioName", "x_Group", "x_Line",
-)  # fmt: skip
+    "BilledCost",
+    "BillingAccountId",
+    "BillingAccountName",
+    "BillingCurrency",
+    "BillingPeriodEnd",
+    "BillingPeriodStart",
+    "ChargeCategory",
+    "ChargeClass",
+    "ChargeDescription",
+    "ChargeFrequency",
+    "ChargePeriodEnd",
+    "ChargePeriodStart",
+    "ConsumedQuantity",
+    "ConsumedUnit",
+    "ContractedCost",
+    "ContractedUnitPrice",
+    "EffectiveCost",
+    "InvoiceIssuerName",
+    "ListCost",
+    "ListUnitPrice",
+    "PricingCategory",
+    "PricingQuantity",
+    "PricingUnit",
+    "ProviderName",
+    "PublisherName",
+    "RegionId",
+    "RegionName",
+    "ResourceId",
+    "ResourceName",
+    "ServiceCategory",
+    "ServiceName",
+    "SkuId",
+    "x_DataKind",
+    "x_ScenarioName",
+    "x_Group",
+    "x_Line",
+)
 CATEGORY = {"racks": "Compute", "rented": "Compute", "network": "Networking", "storage": "Storage"}
 """First word of a line -> FOCUS service category; the rest is Other."""
 OWNED = "on-prem"
@@ -42,10 +74,10 @@ class Charge:
 def focus_csv(result: Result) -> str:
     """Monthly rows of a saved plan.
 
-    Capital is a Purchase, billed in the first month of its quarter and used up evenly until the horizon ends; what is
-    left of it then is a Credit. So the billed and the effective column have the same sum: that of all flows. Running
-    cost is billed in thirds. Unserved demand is no cost and has no row; commitments after the horizon are due in its
-    last month.
+    Capital is a Purchase, billed in the first month of its quarter and used up evenly until the
+    horizon ends; what is left of it then is a Credit. So the billed and the effective column have
+    the same sum: that of all flows. Running cost is billed in thirds. Unserved demand is no cost
+    and has no row; commitments after the horizon are due in its last month.
 
     Raises
     ------
@@ -78,7 +110,9 @@ def focus_csv(result: Result) -> str:
     return csv_text(COLUMNS, [_row(c, name) for c in charges])
 
 
-def _charges(quarter: int, group: str, line: str, site: str, usd: float, end: int) -> Iterator[Charge]:
+def _charges(
+    quarter: int, group: str, line: str, site: str, usd: float, end: int
+) -> Iterator[Charge]:
     first = quarter * MONTHS_PER_QUARTER
     if group == "capex":
         yield Charge(first, "Purchase", group, line, site, usd, 0.0, "One-Time")
@@ -102,12 +136,43 @@ def _row(charge: Charge, scenario: str) -> tuple[Cell, ...]:
     service = CATEGORY.get("rented" if cloud else charge.line.split()[0], "Other")
     words = f"{charge.line}: planned {charge.category.lower()}"
     return (
-        charge.billed_usd, scenario, scenario, "USD", _date(charge.month + 1), start, charge.category, None, words,
-        charge.frequency, stop, start, None, None, charge.effective_usd, None, charge.effective_usd, provider,
-        charge.effective_usd, None, "Standard" if charge.category == "Usage" else None, None, None, provider, provider,
-        charge.site or None, charge.site or None, None, charge.line, service, charge.line, None, "plan", scenario,
-        charge.group, charge.line,
-    )  # fmt: skip
+        charge.billed_usd,
+        scenario,
+        scenario,
+        "USD",
+        _date(charge.month + 1),
+        start,
+        charge.category,
+        None,
+        words,
+        charge.frequency,
+        stop,
+        start,
+        None,
+        None,
+        charge.effective_usd,
+        None,
+        charge.effective_usd,
+        provider,
+        charge.effective_usd,
+        None,
+        "Standard" if charge.category == "Usage" else None,
+        None,
+        None,
+        provider,
+        provider,
+        charge.site or None,
+        charge.site or None,
+        None,
+        charge.line,
+        service,
+        charge.line,
+        None,
+        "plan",
+        scenario,
+        charge.group,
+        charge.line,
+    )
 
 
 def _date(month: int) -> str:

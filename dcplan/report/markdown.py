@@ -1,4 +1,6 @@
-"""Markdown of a result for a pull request or a job summary: the answer first, under GitHub's size, cut by sections."""
+"""Markdown of a result for a pull request or a job summary: the answer first, under GitHub's size,
+cut by sections.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,11 @@ def markdown(result: Result) -> str:
     head = f"<!-- dcplan:{_comment(name)} -->\n**{escaped(result.headline)}**\n\n"
     head += _figures(result) + _expected(result) + _warnings(result)
     order = [*FIRST, *(key for key in SECTIONS if key not in FIRST)]
-    parts = [(key, _section(SECTIONS.get(key, key), result.tables[key], open_=key in OPEN)) for key in order
-             if key in result.tables and result.tables[key].rows]  # fmt: skip
+    parts = [
+        (key, _section(SECTIONS.get(key, key), result.tables[key], open_=key in OPEN))
+        for key in order
+        if key in result.tables and result.tables[key].rows
+    ]
     text, left = head, []
     for key, part in parts:
         if len(text) + len(part) > LIMIT - 2_000:
@@ -61,7 +66,9 @@ def escaped(text: str) -> str:
     ('&lt;b&gt;', False, True)
     """
     plain = "".join(c if c.isprintable() else " " for c in text)
-    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", html.escape(plain, quote=False)).replace("@", "@\u200b")
+    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", html.escape(plain, quote=False)).replace(
+        "@", "@\u200b"
+    )
 
 
 def _comment(text: str) -> str:
@@ -72,9 +79,14 @@ def table_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """Rows as a Markdown table, numbers to the right."""
     kept = list(rows)
     right = [any(is_number(row[i]) for row in kept) for i in range(len(columns))]
-    lines = ["| " + " | ".join(escaped(c) for c in columns) + " |",
-             "| " + " | ".join("---:" if r else "---" for r in right) + " |"]  # fmt: skip
-    lines += ["| " + " | ".join(escaped(shown(c, x)) for c, x in zip(columns, row, strict=True)) + " |" for row in kept]
+    lines = [
+        "| " + " | ".join(escaped(c) for c in columns) + " |",
+        "| " + " | ".join("---:" if r else "---" for r in right) + " |",
+    ]
+    lines += [
+        "| " + " | ".join(escaped(shown(c, x)) for c, x in zip(columns, row, strict=True)) + " |"
+        for row in kept
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -100,12 +112,21 @@ def _expected(result: Result) -> str:
     """Expectations, failed ones first; of many scenarios with their names."""
     many = any("scenario" in e for e in result.expectations)
     rows = []
-    for e in sorted(result.expectations, key=lambda e: (e["passed"] is not False, e["passed"] is not None)):
+    for e in sorted(
+        result.expectations, key=lambda e: (e["passed"] is not False, e["passed"] is not None)
+    ):
         name = " ".join(str(e[k]) for k in ("scenario", "variant") if e.get(k))
         observed = observed_text(e) if e.get("observed") is not None else ""
         why = limits_text(e) if e["passed"] is not None else str(e.get("reason") or "")
-        row = (verdict(e), str(e.get("id") or ""), str(e["metric"]), observed, why, str(e.get("owner") or ""),
-               str(e.get("note") or ""))  # fmt: skip
+        row = (
+            verdict(e),
+            str(e.get("id") or ""),
+            str(e["metric"]),
+            observed,
+            why,
+            str(e.get("owner") or ""),
+            str(e.get("note") or ""),
+        )
         rows.append((name, *row) if many else row)
     columns = ("result", "expectation", "metric", "observed", "asked", "owner", "note")
     return "\n" + table_text(("scenario", *columns) if many else columns, rows) if rows else ""
@@ -121,4 +142,9 @@ def verdict(expectation: Mapping[str, Any]) -> str:
 
 
 def _warnings(result: Result) -> str:
-    return "".join(f"\n- {escaped(str(w['code']))}: {escaped(str(w['message']))}" for w in result.warnings) + "\n"
+    return (
+        "".join(
+            f"\n- {escaped(str(w['code']))}: {escaped(str(w['message']))}" for w in result.warnings
+        )
+        + "\n"
+    )

@@ -1,6 +1,7 @@
 """A network as the CSV files that NetBox imports, from manufacturers to cables.
 
-Columns are those of NetBox 4 (``dcim/forms/bulk_import.py`` of version 4.6); files are numbered in the order of import.
+Columns are those of NetBox 4 (``dcim/forms/bulk_import.py`` of version 4.6); files are numbered in
+the order of import.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from dcplan.report.files import write_whole
 from dcplan.result import Result
 
 RACK_UNITS, RACK_INCHES = 42, 19
-COLORS = {"node": "4caf50", "leaf": "2196f3", "spine": "3f51b5", "core": "673ab7", "manager": "9e9e9e"}
+COLORS = {
+    "node": "4caf50",
+    "leaf": "2196f3",
+    "spine": "3f51b5",
+    "core": "673ab7",
+    "manager": "9e9e9e",
+}
 KINDS = {"dac": "dac-passive", "acc": "dac-active", "aec": "dac-active", "aoc": "aoc"}
 
 
@@ -29,11 +36,14 @@ class _Rack:
     devices: list[str] = field(default_factory=list)
 
 
-def write_netbox(result: Result, cables: Iterable[Cabled], models: Mapping[str, Model], folder: Path, site: str) -> int:
+def write_netbox(
+    result: Result, cables: Iterable[Cabled], models: Mapping[str, Model], folder: Path, site: str
+) -> int:
     """Write the eight files into a folder and say how many devices and cables there are.
 
-    Devices and racks are collected while cables stream into their file; a device's place in its rack counts down from
-    the top by its height. Devices that do not fit are left without a position, which NetBox allows.
+    Devices and racks are collected while cables stream into their file; a device's place in its
+    rack counts down from the top by its height. Devices that do not fit are left without a
+    position, which NetBox allows.
     """
     racks: dict[str, _Rack] = {}
     devices: dict[str, tuple[str, str, float | None]] = {}
@@ -42,7 +52,11 @@ def write_netbox(result: Result, cables: Iterable[Cabled], models: Mapping[str, 
     def seen(device: str, port: str, rack: str, kind: str) -> None:
         kinds = device.split("-", maxsplit=1)[0]
         if device not in devices:
-            devices[device] = (kinds, rack, _position(racks.setdefault(rack, _Rack()), models[kinds]))
+            devices[device] = (
+                kinds,
+                rack,
+                _position(racks.setdefault(rack, _Rack()), models[kinds]),
+            )
         ports[device, port] = kind
 
     def rows() -> Iterable[tuple[object, ...]]:
@@ -52,34 +66,80 @@ def write_netbox(result: Result, cables: Iterable[Cabled], models: Mapping[str, 
             seen(c.from_device, c.from_port, c.from_rack, models[below].upper_type)
             seen(c.to_device, c.to_port, c.to_rack, models[above].lower_type)
             bought = float(STOCK_M[c.stock]) if c.stock < STOCK_M.size else c.length_m
-            ends = (c.from_device, "dcim.interface", c.from_port, c.to_device, "dcim.interface", c.to_port)
+            ends = (
+                c.from_device,
+                "dcim.interface",
+                c.from_port,
+                c.to_device,
+                "dcim.interface",
+                c.to_port,
+            )
             yield (*ends, _cable_type(one), "planned", f"C{i:07d}", bought, "m")
 
-    a, b = ("side_a_device", "side_a_type", "side_a_name"), ("side_b_device", "side_b_type", "side_b_name")
-    _write(folder, "8-cables.csv", (*a, *b, "type", "status", "label", "length", "length_unit"), rows())
+    a, b = (
+        ("side_a_device", "side_a_type", "side_a_name"),
+        ("side_b_device", "side_b_type", "side_b_name"),
+    )
+    _write(
+        folder, "8-cables.csv", (*a, *b, "type", "status", "label", "length", "length_unit"), rows()
+    )
     used = {kind: models[kind] for kind, _, _ in devices.values()}
     makers = sorted({m.manufacturer for m in used.values()})
-    types = sorted({(m.manufacturer, m.model, m.rack_units, m.weight_kg) for m in used.values()}, key=str)
+    types = sorted(
+        {(m.manufacturer, m.model, m.rack_units, m.weight_kg) for m in used.values()}, key=str
+    )
     files: dict[str, tuple[tuple[str, ...], Iterable[tuple[object, ...]]]] = {
         "1-manufacturers.csv": (("name", "slug"), ((m, slug(m)) for m in makers)),
         "2-device-types.csv": (
             ("manufacturer", "model", "slug", "u_height", "is_full_depth", "weight", "weight_unit"),
-            ((maker, name, slug(name), u, "true", kg, "kg" if kg else None) for maker, name, u, kg in types),
+            (
+                (maker, name, slug(name), u, "true", kg, "kg" if kg else None)
+                for maker, name, u, kg in types
+            ),
         ),
-        "3-device-roles.csv": (("name", "slug", "color"), ((k, slug(k), COLORS[k]) for k in sorted(used))),
-        "4-sites.csv": (("name", "slug", "status", "description"), [(site, slug(site), "planned", result.headline)]),
+        "3-device-roles.csv": (
+            ("name", "slug", "color"),
+            ((k, slug(k), COLORS[k]) for k in sorted(used)),
+        ),
+        "4-sites.csv": (
+            ("name", "slug", "status", "description"),
+            [(site, slug(site), "planned", result.headline)],
+        ),
         "5-racks.csv": (
             ("site", "name", "status", "width", "u_height"),
             ((site, name, "planned", RACK_INCHES, RACK_UNITS) for name in sorted(racks)),
         ),
         "6-devices.csv": (
-            ("name", "role", "manufacturer", "device_type", "status", "site", "rack", "position", "face"),
             (
-                (name, k, used[k].manufacturer, used[k].model, "planned", site, rack, at, "front" if at else None)
+                "name",
+                "role",
+                "manufacturer",
+                "device_type",
+                "status",
+                "site",
+                "rack",
+                "position",
+                "face",
+            ),
+            (
+                (
+                    name,
+                    k,
+                    used[k].manufacturer,
+                    used[k].model,
+                    "planned",
+                    site,
+                    rack,
+                    at,
+                    "front" if at else None,
+                )
                 for name, (k, rack, at) in sorted(devices.items())
             ),
         ),
-        "7-interfaces.csv": (("device", "name", "type"), ((d, p, t) for (d, p), t in sorted(ports.items()))),
+        "7-interfaces.csv": (
+            ("device", "name", "type"),
+            ((d, p, t) for (d, p), t in sorted(ports.items())),
+        ),
     }
     for name, (columns, lines) in files.items():
         _write(folder, name, columns, lines)
@@ -101,7 +161,9 @@ def _cable_type(one: Cabled) -> str | None:
     return {"os2": "smf-os2", "om3": "mmf-om3", "om4": "mmf-om4"}.get(one.glass or "")
 
 
-def _write(folder: Path, name: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
+def _write(
+    folder: Path, name: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]
+) -> None:
     write_whole(folder / name, csv_lines(columns, rows))
 
 

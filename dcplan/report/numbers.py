@@ -10,7 +10,8 @@ from dcplan.units import money
 
 
 def printable(text: str) -> str:
-    """Text without control characters: what a file holds must not move the cursor or colour the screen.
+    """Text without control characters: what a file holds must not move the cursor or colour the
+    screen.
 
     Examples
     --------
@@ -78,7 +79,9 @@ def limits_text(e: Mapping[str, Any]) -> str:
     """Limits of an expectation in the unit in which its metric is shown."""
     marks = (("max", "<="), ("min", ">="), ("equals", "="))
     own = [f"{mark} {_told(e, float(e[key]))}" for key, mark in marks if e.get(key) is not None]
-    return ", ".join([*own, *(x for x in str(e.get("limit") or "").split(", ") if x.startswith("change"))])
+    return ", ".join(
+        [*own, *(x for x in str(e.get("limit") or "").split(", ") if x.startswith("change"))]
+    )
 
 
 def observed_text(e: Mapping[str, Any]) -> str:

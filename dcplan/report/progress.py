@@ -55,17 +55,26 @@ def progress_text(seconds: float, incumbent: float, bound: float, limit_s: float
     if not math.isfinite(incumbent):
         return f"solving: {seconds:.0f} s of {limit_s:.0f} s, no plan yet"
     if not math.isfinite(bound):
-        return f"solving: {seconds:.0f} s of {limit_s:.0f} s, best {incumbent:.1f} M USD, no bound yet"
+        return (
+            f"solving: {seconds:.0f} s of {limit_s:.0f} s, best {incumbent:.1f} M USD, no bound yet"
+        )
     gap = (incumbent - bound) / max(abs(incumbent), 1e-9)
     found = f"best {incumbent:.1f} M USD, bound {bound:.1f} M USD, gap {gap:.1%}"
     return f"solving: {seconds:.0f} s of {limit_s:.0f} s, {found}"
 
 
 class Counter:
-    """Points done, failed and time left: a changing line on a terminal, elsewhere a line for each tenth or 30 s."""
+    """Points done, failed and time left: a changing line on a terminal, elsewhere a line for each
+    tenth or 30 s.
+    """
 
     def __init__(self, stream: IO[str]) -> None:
-        self.stream, self.began, self.last, self.tenth = stream, time.monotonic(), time.monotonic(), 0
+        self.stream, self.began, self.last, self.tenth = (
+            stream,
+            time.monotonic(),
+            time.monotonic(),
+            0,
+        )
         self.first: int | None = None
 
     def __call__(self, done: int, failed: int, total: int) -> None:
@@ -90,5 +99,11 @@ def counted(done: int, failed: int, total: int, here: int, seconds: float) -> st
     '30 of 90 points, 2 failed, about 2 min left'
     """
     left = (total - done) * seconds / max(here, 1)
-    rest = "" if done == total else f", about {left / 60:.0f} min left" if left >= 90 else f", about {left:.0f} s left"
+    rest = (
+        ""
+        if done == total
+        else f", about {left / 60:.0f} min left"
+        if left >= 90
+        else f", about {left:.0f} s left"
+    )
     return f"{done} of {total} points, {failed} failed{rest}"

@@ -21,5 +21,7 @@ def read_result(path: Path) -> Result:
         return from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         help_text = "make one with: dcplan plan FILE -f json -o result.json"
-        problem = Problem("DC006", f"not a dcplan result: {error}", Place(str(path)), help=help_text)
+        problem = Problem(
+            "DC006", f"not a dcplan result: {error}", Place(str(path)), help=help_text
+        )
         raise InputError([problem]) from error

@@ -127,8 +127,14 @@ SHORT = 15
 
 def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = False) -> None:
     """Write a result as text."""
-    console = Console(file=stream, no_color=not color, highlight=False, emoji=False, soft_wrap=not stream.isatty())
-    console.print(printable(result.headline), style="bold" if color and stream.isatty() else None, markup=False)
+    console = Console(
+        file=stream, no_color=not color, highlight=False, emoji=False, soft_wrap=not stream.isatty()
+    )
+    console.print(
+        printable(result.headline),
+        style="bold" if color and stream.isatty() else None,
+        markup=False,
+    )
     for name in SECTIONS:
         table = result.tables.get(name)
         if table is not None and table.rows:
@@ -139,7 +145,11 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
 
 
 BARS = " ▁▂▃▄▅▆▇█"
-SERIES = {"power": ("facility_mw", "utility_mw"), "cashflow": ("cash_out_usd",), "quarters": ("pue",)}
+SERIES = {
+    "power": ("facility_mw", "utility_mw"),
+    "cashflow": ("cash_out_usd",),
+    "quarters": ("pue",),
+}
 """Columns of time series that a terminal shows as bars."""
 
 
@@ -165,7 +175,9 @@ def _bars(console: Console, name: str, table: Table) -> None:
         for row in table.rows:
             value = row[at[column]]
             key = str(row[at["site"]]) if "site" in at else ""
-            groups.setdefault(key, []).append(float(value) if isinstance(value, int | float) else 0.0)
+            groups.setdefault(key, []).append(
+                float(value) if isinstance(value, int | float) else 0.0
+            )
         for key, values in groups.items():
             ends = f"{shown(column, min(values))} to {shown(column, max(values))}"
             console.print(f"{key} {column}  {bars(values)}  {ends}".strip(), markup=False)
@@ -191,7 +203,9 @@ def _section(console: Console, stream: IO[str], name: str, table: Table, *, verb
         console.print(f"... and {more} more: --verbose, or dcplan show RESULT {name}", markup=False)
 
 
-def write_table(console: Console, stream: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+def write_table(
+    console: Console, stream: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]
+) -> None:
     """One table: framed on a terminal, plain aligned text elsewhere."""
     rows = list(rows)
     text = [[shown(c, v) for c, v in zip(columns, row, strict=True)] for row in rows]
@@ -206,7 +220,10 @@ def write_table(console: Console, stream: IO[str], columns: Sequence[str], rows:
         console.print(framed)
         return
     for line in [list(columns), *text]:
-        cells = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)]
+        cells = [
+            cell.rjust(w) if r else cell.ljust(w)
+            for cell, w, r in zip(line, widths, right, strict=True)
+        ]
         console.print("  ".join(cells).rstrip(), markup=False)
 
 
@@ -230,12 +247,16 @@ def _expectations(console: Console, result: Result) -> None:
     console.print("Expectations", style="bold", markup=False)
     for e in result.expectations:
         name = " ".join(str(e[k]) for k in ("scenario", "variant") if e.get(k))
-        mark = {True: "ok  ", False: "FAIL" if e["severity"] == "error" else "warn", None: "skip"}[e["passed"]]
+        mark = {True: "ok  ", False: "FAIL" if e["severity"] == "error" else "warn", None: "skip"}[
+            e["passed"]
+        ]
         observed = "" if e["observed"] is None else f" = {observed_text(e)},"
         owner = f" (owner: {e['owner']})" if e["owner"] and e["passed"] is False else ""
         tail = f" {e['reason']}" if e["reason"] else f" asked {limits_text(e)}"
         where = f" {e['at']}" if e.get("at") and e["passed"] is False else ""
-        line = f"{mark} {name} {e['id']}: {e['metric']}{observed}{tail}{owner}{where}".replace("  ", " ", not name)
+        line = f"{mark} {name} {e['id']}: {e['metric']}{observed}{tail}{owner}{where}".replace(
+            "  ", " ", not name
+        )
         console.print(printable(line), markup=False)
 
 
@@ -253,7 +274,10 @@ def _counts(console: Console, result: Result, *, verbose: bool) -> None:
         markup=False,
     )
     if verbose:
-        rows = [(r["key"], r["value"], r["unit"], r["status"], r["at"] or "", r["source"] or "") for r in result.inputs]
+        rows = [
+            (r["key"], r["value"], r["unit"], r["status"], r["at"] or "", r["source"] or "")
+            for r in result.inputs
+        ]
         write_table(console, console.file, ("key", "value", "unit", "status", "at", "source"), rows)
 
 
@@ -262,11 +286,15 @@ def table_text(result: Result, section: str) -> str:
     stream = io.StringIO()
     console = Console(file=stream, no_color=True, highlight=False, emoji=False, soft_wrap=True)
     if section == "metrics":
-        rows: list[tuple[Cell, ...]] = [(k, m.value, m.unit, m.label) for k, m in result.metrics.items()]
+        rows: list[tuple[Cell, ...]] = [
+            (k, m.value, m.unit, m.label) for k, m in result.metrics.items()
+        ]
         write_table(console, stream, ("metric", "value", "unit", "label"), rows)
     elif section == "inputs":
         columns = ("key", "value", "unit", "status", "at", "source")
-        write_table(console, stream, columns, [tuple(row.get(c) for c in columns) for row in result.inputs])
+        write_table(
+            console, stream, columns, [tuple(row.get(c) for c in columns) for row in result.inputs]
+        )
     else:
         table = result.tables[section]
         write_table(console, stream, table.columns, table.rows)

@@ -20,10 +20,18 @@ from dcplan.scenario.tree import Tree, set_document
 MOST_VALUES = 100_000
 DIGITS = 12
 """Significant digits of stepped values: 0.08 + 2 * 0.04 is 0.16."""
-LISTS = {"choice": "choice(a,b,…)", "range": "range(first,last[,step]), last included",
-         "linspace": "linspace(first,last,n)", "logspace": "logspace(first,last,n)"}  # fmt: skip
-SPREADS = {"uniform": "uniform(low,high)", "normal": "normal(mean,sd)", "lognormal": "lognormal(median,sigma)",
-           "triangular": "triangular(low,mode,high)"}  # fmt: skip
+LISTS = {
+    "choice": "choice(a,b,…)",
+    "range": "range(first,last[,step]), last included",
+    "linspace": "linspace(first,last,n)",
+    "logspace": "logspace(first,last,n)",
+}
+SPREADS = {
+    "uniform": "uniform(low,high)",
+    "normal": "normal(mean,sd)",
+    "lognormal": "lognormal(median,sigma)",
+    "triangular": "triangular(low,mode,high)",
+}
 FORMS = LISTS | SPREADS
 CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*", re.DOTALL)
 
@@ -68,7 +76,9 @@ def _form(spec: Any) -> tuple[str, list[Any]]:
     if isinstance(spec, list):
         return "choice", spec
     if not isinstance(spec, Mapping):
-        msg = "expected a list of values or one of " + ", ".join(f"{{{name}: […]}}" for name in FORMS)
+        msg = "expected a list of values or one of " + ", ".join(
+            f"{{{name}: […]}}" for name in FORMS
+        )
         raise ValueError(msg)  # noqa: TRY004 - told at its place as any wrong value
     rest = {k: v for k, v in spec.items() if k != "step"}
     if len(rest) != 1 or next(iter(rest)) not in FORMS:
@@ -169,12 +179,16 @@ def _axis(key: str, kind: str, arguments: Sequence[Any]) -> Axis:
         if not arguments or any(a == "" for a in arguments):
             msg = "an empty value"
             raise ValueError(msg)
-        if any(a == b and type(a) is type(b) for i, a in enumerate(arguments) for b in arguments[:i]):
+        if any(
+            a == b and type(a) is type(b) for i, a in enumerate(arguments) for b in arguments[:i]
+        ):
             msg = "the same value twice"
             raise ValueError(msg)
         return Axis(key, tuple(arguments))
     numbers = [_number(a, kind) for a in arguments]
-    lengths = {"range": (2, 3), "linspace": (3,), "logspace": (3,), "triangular": (3,)}.get(kind, (2,))
+    lengths = {"range": (2, 3), "linspace": (3,), "logspace": (3,), "triangular": (3,)}.get(
+        kind, (2,)
+    )
     if len(numbers) not in lengths:
         msg = f"expected {FORMS[kind]}"
         raise ValueError(msg)
@@ -195,9 +209,11 @@ def _number(value: Any, kind: str) -> float:
 def _spread(kind: str, numbers: list[float]) -> tuple[float, ...]:
     a, b = numbers[0], numbers[1]
     good = {
-        "uniform": a < b, "normal": b > 0.0, "lognormal": a > 0.0 and b > 0.0,
+        "uniform": a < b,
+        "normal": b > 0.0,
+        "lognormal": a > 0.0 and b > 0.0,
         "triangular": a <= b <= numbers[-1] and a < numbers[-1],
-    }  # fmt: skip
+    }
     if not good[kind]:
         msg = f"{', '.join(f'{x:g}' for x in numbers)} do not make {SPREADS[kind]}"
         raise ValueError(msg)
@@ -238,5 +254,7 @@ def _counted(n: float) -> int:
 
 
 _STEPPED: dict[str, Callable[[list[float]], list[float]]] = {
-    "range": _stepped, "linspace": _even, "logspace": _log_even,
-}  # fmt: skip
+    "range": _stepped,
+    "linspace": _even,
+    "logspace": _log_even,
+}

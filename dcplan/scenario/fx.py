@@ -1,4 +1,6 @@
-"""Prices in other currencies, turned into USD at the scenario's own rates before anything reads them."""
+"""Prices in other currencies, turned into USD at the scenario's own rates before anything reads
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def in_usd(tree: Tree) -> tuple[Tree, list[Problem]]:
     if not isinstance(tree.data, dict):
         return tree, []
     rates, problems = _rates(tree)
-    data = {k: v if k == "fx" else _walk(v, (k,), rates, tree, problems) for k, v in tree.data.items()}
+    data = {
+        k: v if k == "fx" else _walk(v, (k,), rates, tree, problems) for k, v in tree.data.items()
+    }
     return replace(tree, data=data), problems
 
 
@@ -35,13 +39,22 @@ def _rates(tree: Tree) -> tuple[dict[str, float], list[Problem]]:
     for name, entry in given.items() if isinstance(given, Mapping) else ():
         value = entry.get("value") if isinstance(entry, Mapping) else entry
         if name == USD:
-            problems.append(tree.problem("DC015", "fx gives USD for one unit of another currency", ("fx", name)))
-        elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0:
+            problems.append(
+                tree.problem("DC015", "fx gives USD for one unit of another currency", ("fx", name))
+            )
+        elif (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and value > 0
+        ):
             found[str(name)] = float(value)
     return found, problems
 
 
-def _walk(node: Any, at: Path, rates: Mapping[str, float], tree: Tree, problems: list[Problem]) -> Any:
+def _walk(
+    node: Any, at: Path, rates: Mapping[str, float], tree: Tree, problems: list[Problem]
+) -> Any:
     if isinstance(node, list):
         return [_walk(x, (*at, i), rates, tree, problems) for i, x in enumerate(node)]
     if not isinstance(node, Mapping):
@@ -52,7 +65,11 @@ def _walk(node: Any, at: Path, rates: Mapping[str, float], tree: Tree, problems:
 
 
 def _converted(
-    node: Mapping[str, Any], at: Path, rates: Mapping[str, float], tree: Tree, problems: list[Problem]
+    node: Mapping[str, Any],
+    at: Path,
+    rates: Mapping[str, float],
+    tree: Tree,
+    problems: list[Problem],
 ) -> dict[str, Any]:
     rest = {k: v for k, v in node.items() if k != CURRENCY}
     name, place = node[CURRENCY], (*at, CURRENCY)
@@ -67,7 +84,11 @@ def _converted(
         return rest
     if name == USD:
         return rest
-    was = f"{node['value']:,g} {name} at {rates[name]:g} USD" if isinstance(node["value"], int | float) else ""
+    was = (
+        f"{node['value']:,g} {name} at {rates[name]:g} USD"
+        if isinstance(node["value"], int | float)
+        else ""
+    )
     note = "; ".join(str(x) for x in (rest.get("note"), was) if x)
     moved = {k: rest[k] * rates[name] for k in SCALED if isinstance(rest.get(k), int | float)}
     return {**rest, **moved, "note": note}

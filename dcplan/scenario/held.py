@@ -1,4 +1,6 @@
-"""Checks of hardware in service and on order: where it stands, in whole units, at dates that make sense."""
+"""Checks of hardware in service and on order: where it stands, in whole units, at dates that make
+sense.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ def hall_of(entry: Held, scenario: Scenario) -> tuple[str, Hall] | None:
 def check_held(check: Checker) -> None:
     """Problems of ``assets:`` and ``orders:``."""
     scenario = check.scenario
-    named: list[tuple[str, tuple[Held, ...]]] = [("assets", scenario.assets), ("orders", scenario.orders)]
+    named: list[tuple[str, tuple[Held, ...]]] = [
+        ("assets", scenario.assets),
+        ("orders", scenario.orders),
+    ]
     seen: set[str] = set()
     per_rack: dict[tuple[str, str, str], int | None] = {}
     for kind, entries in named:
@@ -37,7 +42,9 @@ def check_held(check: Checker) -> None:
                 key = (found[0], found[1].id, entry.system)
                 if per_rack.setdefault(key, entry.nodes_per_rack) != entry.nodes_per_rack:
                     cause = f"{entry.id}: another nodes_per_rack than other {entry.system} in {found[0]}/{found[1].id}"
-                    check.add("DC015", cause, (*path, "nodes_per_rack"), help="give all of them the same")
+                    check.add(
+                        "DC015", cause, (*path, "nodes_per_rack"), help="give all of them the same"
+                    )
     for i, asset in enumerate(scenario.assets):
         _check_asset(check, asset, ("assets", i))
     _one_fabric(check)
@@ -78,7 +85,10 @@ def _check_units(check: Checker, entry: Held, path: Path) -> None:
     if entry.accelerators % system.accelerators:
         cause = f"{entry.id}: {entry.accelerators} accelerators are not whole units of {system.accelerators}"
         check.add("DC015", cause, (*path, "accelerators"))
-    for field, value in (("rated_kw", system.rated_kw), ("price_usd", entry.price_usd or system.price_usd)):
+    for field, value in (
+        ("rated_kw", system.rated_kw),
+        ("price_usd", entry.price_usd or system.price_usd),
+    ):
         if value is None:
             cause = f"{entry.id}: {system.id} has no {field}; give it under prices"
             check.add("DC003", cause, (*path, "system"))
@@ -88,7 +98,9 @@ def _check_asset(check: Checker, asset: Asset, path: Path) -> None:
     start = check.scenario.horizon.start
     if quarter_index(asset.in_service) >= quarter_index(start):
         cause = f"{asset.id}: in service from {asset.in_service}, not before the horizon's start {start}"
-        check.add("DC015", cause, (*path, "in_service"), help="what comes later belongs under orders")
+        check.add(
+            "DC015", cause, (*path, "in_service"), help="what comes later belongs under orders"
+        )
     known = check.scenario.fabrics
     if asset.fabric is not None and known != "all" and check.scenario.fabric is None:
         names = {_family(check, x) for x in known}
@@ -96,7 +108,9 @@ def _check_asset(check: Checker, asset: Asset, path: Path) -> None:
             check.one_of(asset.fabric, list(known), "fabric", (*path, "fabric"))
     several = check.scenario.fabric is None and len(check.scenario.fabrics) != 1
     if asset.fabric is None and several:
-        check.add("DC003", f"{asset.id}: name the fabric that connects it, the scenario has several", path)
+        check.add(
+            "DC003", f"{asset.id}: name the fabric that connects it, the scenario has several", path
+        )
 
 
 def _family(check: Checker, name: str) -> str:

@@ -49,7 +49,9 @@ class Question:
 
 
 def project_root(file: File) -> File:
-    """Nearest folder above a file that holds ``.git`` or ``dcplan.toml``; else the file's own folder."""
+    """Nearest folder above a file that holds ``.git`` or ``dcplan.toml``; else the file's own
+    folder.
+    """
     folder = file.resolve().parent
     for parent in (folder, *folder.parents):
         if (parent / ".git").exists() or (parent / "dcplan.toml").exists():
@@ -103,11 +105,7 @@ def find_file(name: str) -> File:
 
 
 def load(
-    name: str,
-    *,
-    variant: str | None = None,
-    sets: Sequence[str] = (),
-    catalogs: Sequence[str] = (),
+    name: str, *, variant: str | None = None, sets: Sequence[str] = (), catalogs: Sequence[str] = ()
 ) -> Question:
     """Read, merge, override and validate a scenario; every error at once.
 
@@ -168,13 +166,19 @@ def _extended(file: File, chain: tuple[File, ...]) -> Tree:
     document = parse(read_text(file), str(file))
     tree = Tree.of(document)
     if not isinstance(document.data, dict):
-        raise InputError([document.problem("DC004", "expected a mapping with `dcplan: 1` first", ())])
+        raise InputError(
+            [document.problem("DC004", "expected a mapping with `dcplan: 1` first", ())]
+        )
     base = document.data.get("extends")
     if not isinstance(base, str):
         return tree
-    target = inside_project(file, base, document.problem("DC008", f"extends: {base} leaves the project", ("extends",)))
+    target = inside_project(
+        file, base, document.problem("DC008", f"extends: {base} leaves the project", ("extends",))
+    )
     if target in (*chain, file.resolve()):
-        raise InputError([document.problem("DC016", f"extends: {base} leads back to this file", ("extends",))])
+        raise InputError(
+            [document.problem("DC016", f"extends: {base} leads back to this file", ("extends",))]
+        )
     return merged(_extended(target, (*chain, file.resolve())), tree)
 
 
@@ -188,7 +192,13 @@ def _varied(tree: Tree, variant: str | None) -> Tree:
     if variant not in named:
         cause = f"no scenario {variant!r} in `scenarios:`"
         hint = did_you_mean(variant, named)
-        raise InputError([tree.problem("DC013", cause, ("scenarios",), hint=hint, help="dcplan check FILE lists them")])
+        raise InputError(
+            [
+                tree.problem(
+                    "DC013", cause, ("scenarios",), hint=hint, help="dcplan check FILE lists them"
+                )
+            ]
+        )
     if not isinstance(named[variant], list) or not all(isinstance(x, str) for x in named[variant]):
         return tree
     problems = []
@@ -225,7 +235,9 @@ def _validated(tree: Tree, catalogs: Sequence[str]) -> Scenario:
     except ValidationError as error:
         problems = problems_of(error, tree, Scenario, help=HELP)
         catalog = load_catalog(tuple(File(c) for c in catalogs))
-        raise InputError([*problems, *unknown_names(tree, catalog), *wrong_lengths(tree)]) from error
+        raise InputError(
+            [*problems, *unknown_names(tree, catalog), *wrong_lengths(tree)]
+        ) from error
 
     def locate(path: tuple[str | int, ...]) -> str:
         return str(tree.place(path))

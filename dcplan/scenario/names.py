@@ -1,4 +1,6 @@
-"""Names of catalog rows and lists by quarter, checked on the raw data: other errors do not hide them."""
+"""Names of catalog rows and lists by quarter, checked on the raw data: other errors do not hide
+them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
-    """Names of catalog rows that do not exist, read from the raw data so that other errors do not hide them."""
+    """Names of catalog rows that do not exist, read from the raw data so that other errors do not
+    hide them.
+    """
     problems = []
     for pattern, kind in NAMES:
         for path, name in _matches(tree.data, pattern, ()):
@@ -43,7 +47,11 @@ def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
             if catalog.find(kind, name, Row) is None:
                 hint = did_you_mean(name, catalog.rows[kind])
                 help_text = f"dcplan catalog list {kind}"
-                problems.append(tree.problem("DC010", f"no {kind} row {name!r}", path, hint=hint, help=help_text))
+                problems.append(
+                    tree.problem(
+                        "DC010", f"no {kind} row {name!r}", path, hint=hint, help=help_text
+                    )
+                )
     return problems
 
 

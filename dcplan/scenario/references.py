@@ -82,15 +82,25 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
         if not (site.climate_zone or row.climate_zone):
             check.add("DC003", f"{site.id}: {row.id} has no climate zone; give climate_zone", path)
         zone = site.climate_zone or row.climate_zone
-        known = (row.climate and not site.climate_zone) or f"zone-{zone}" in bins() or zone in TABULATED
+        known = (
+            (row.climate and not site.climate_zone) or f"zone-{zone}" in bins() or zone in TABULATED
+        )
         if zone and not known and any(h.pue is None or h.peak_pue is None for h in site.halls):
             cause = f"{site.id}: no weather of {row.id} or its zone {zone}"
             help_text = "give climate_zone, or pue and peak_pue of each hall"
             check.add("DC003", cause, (*path, "location"), help=help_text)
         if site.energy.usd_per_kwh is None and row.usd_per_kwh is None:
-            check.add("DC003", f"{site.id}: {row.id} has no energy price; give energy.usd_per_kwh", path)
-        if site.carbon.grid_g_per_kwh is None and row.grid_g_per_kwh is None and row.grid_lifecycle_g_per_kwh is None:
-            check.add("DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path)
+            check.add(
+                "DC003", f"{site.id}: {row.id} has no energy price; give energy.usd_per_kwh", path
+            )
+        if (
+            site.carbon.grid_g_per_kwh is None
+            and row.grid_g_per_kwh is None
+            and row.grid_lifecycle_g_per_kwh is None
+        ):
+            check.add(
+                "DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path
+            )
     check.unique((h.id for h in site.halls), (*path, "halls"))
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
     check.unique((x.id for x in site.onsite), (*path, "onsite"))
@@ -103,7 +113,11 @@ def _check_plant(check: Checker, entry: Onsite, path: Path) -> None:
     if plant is None:
         return
     if plant.kind == "battery":
-        check.add("DC015", f"{entry.id} stores energy and makes none: it cannot carry a plan's load", (*path, "id"))
+        check.add(
+            "DC015",
+            f"{entry.id} stores energy and makes none: it cannot carry a plan's load",
+            (*path, "id"),
+        )
     elif plant.unit_mw is None:
         check.add("DC003", f"{entry.id}: the catalog has no unit_mw", (*path, "id"))
     elif entry.max_mw.value < plant.unit_mw.value * (entry.spare_units + 1):
@@ -119,11 +133,15 @@ def makers(system: System, catalog: Catalog) -> tuple[str, ...]:
 
 
 def _check_vendors(check: Checker) -> None:
-    known = {m for s in check.catalog.table("systems", System).values() for m in makers(s, check.catalog)}
+    known = {
+        m for s in check.catalog.table("systems", System).values() for m in makers(s, check.catalog)
+    }
     for name in check.scenario.vendor_share_max:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
-            check.add("DC010", f"no vendor {name!r} in the catalog", ("vendor_share_max", name), hint=hint)
+            check.add(
+                "DC010", f"no vendor {name!r} in the catalog", ("vendor_share_max", name), hint=hint
+            )
 
 
 def _check_hedge(check: Checker) -> None:
@@ -135,7 +153,9 @@ def _check_hedge(check: Checker) -> None:
         check.one_of(name, ["base", *check.scenario.scenarios], "variant", (*path, "weights", name))
     through = quarter_index(asked.hedge.through) - quarter_index(horizon.start)
     if not 0 <= through < horizon.quarters:
-        check.add("DC015", f"through {asked.hedge.through} is outside the horizon", (*path, "through"))
+        check.add(
+            "DC015", f"through {asked.hedge.through} is outside the horizon", (*path, "through")
+        )
 
 
 def _check_fleet(check: Checker) -> None:
@@ -171,7 +191,9 @@ def _check_work(check: Checker) -> None:
             check.one_of(name, sites, "site", (*path, "sites", k))
         for key, quarter in (("start", job.start), ("deadline", job.deadline)):
             if quarter and not start <= quarter_index(quarter) < end:
-                check.add("DC015", f"{job.id}: {key} {quarter} is outside the horizon", (*path, key))
+                check.add(
+                    "DC015", f"{job.id}: {key} {quarter} is outside the horizon", (*path, key)
+                )
         if job.start and job.deadline and quarter_index(job.start) > quarter_index(job.deadline):
             check.add("DC015", f"{job.id}: starts after its deadline", (*path, "start"))
     work = scenario.workloads
@@ -180,13 +202,19 @@ def _check_work(check: Checker) -> None:
     jobs = {j.id for j in work.training}
     for i, capacity in enumerate(work.capacity):
         if capacity.id in jobs:
-            check.add("DC011", f"the id {capacity.id!r} stands twice", ("workloads", "capacity", i, "id"))
+            check.add(
+                "DC011", f"the id {capacity.id!r} stands twice", ("workloads", "capacity", i, "id")
+            )
     for i, entry in enumerate(work.inference):
         if entry.id in taken:
-            check.add("DC011", f"the id {entry.id!r} stands twice", ("workloads", "inference", i, "id"))
+            check.add(
+                "DC011", f"the id {entry.id!r} stands twice", ("workloads", "inference", i, "id")
+            )
         taken.append(entry.id)
         for name in entry.tokens_per_s_per_accelerator:
-            _check_server(check, name, ("workloads", "inference", i, "tokens_per_s_per_accelerator", name))
+            _check_server(
+                check, name, ("workloads", "inference", i, "tokens_per_s_per_accelerator", name)
+            )
     for kind, found in (("capacity", work.capacity), ("inference", work.inference)):
         for i, demand in enumerate(found):
             _check_demand(check, demand, ("workloads", kind, i))
@@ -198,8 +226,15 @@ def _check_countries(check: Checker, countries: tuple[str, ...] | None, path: Pa
     known |= {r.country for r in check.catalog.table("regions", Region).values()}
     for k, name in enumerate(countries or ()):
         if name.upper() not in known:
-            cause = f"no site or cloud region of the catalog is in {name!r}; countries are two letters"
-            check.add("DC010", cause, (*path, "countries", k), hint=did_you_mean(name.upper(), sorted(known)))
+            cause = (
+                f"no site or cloud region of the catalog is in {name!r}; countries are two letters"
+            )
+            check.add(
+                "DC010",
+                cause,
+                (*path, "countries", k),
+                hint=did_you_mean(name.upper(), sorted(known)),
+            )
 
 
 def _check_demand(check: Checker, demand: Demand, path: Path) -> None:
@@ -215,15 +250,26 @@ def _check_server(check: Checker, name: str, path: Path) -> None:
     kinds = ("systems", "accelerators", "cloud")
     if all(check.catalog.find(kind, name, Row) is None for kind in kinds):
         known = [key for kind in kinds for key in check.catalog.rows[kind]]
-        check.add("DC010", f"no system, accelerator or offer {name!r}", path, hint=did_you_mean(name, known))
+        check.add(
+            "DC010",
+            f"no system, accelerator or offer {name!r}",
+            path,
+            hint=did_you_mean(name, known),
+        )
 
 
 def _check_cloud(check: Checker) -> None:
     cloud = check.scenario.cloud
     if cloud is None:
         return
-    if check.scenario.fleet is None and not {"on-demand", "reserved-1y", "reserved-3y"} & set(cloud.terms):
-        check.add("DC003", "cloud.terms: none of them can be planned: give on-demand or reserved", ("cloud", "terms"))
+    if check.scenario.fleet is None and not {"on-demand", "reserved-1y", "reserved-3y"} & set(
+        cloud.terms
+    ):
+        check.add(
+            "DC003",
+            "cloud.terms: none of them can be planned: give on-demand or reserved",
+            ("cloud", "terms"),
+        )
     first: dict[tuple[str, str], str] = {}
     for reference, prices in cloud.prices.items():
         check.need("cloud", reference, Offer, ("cloud", "prices", reference))
@@ -238,5 +284,11 @@ def _check_cloud(check: Checker) -> None:
             if key not in known:
                 path = ("cloud", "prices", reference, key)
                 check.problems.append(
-                    check.tree.problem("DC002", f"{key}: unknown price", path, key=True, hint=did_you_mean(key, known))
+                    check.tree.problem(
+                        "DC002",
+                        f"{key}: unknown price",
+                        path,
+                        key=True,
+                        hint=did_you_mean(key, known),
+                    )
                 )

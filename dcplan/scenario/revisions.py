@@ -1,4 +1,6 @@
-"""Files of a git revision: ``git:REV`` or ``git:REV:path``, read with git's own read-only commands."""
+"""Files of a git revision: ``git:REV`` or ``git:REV:path``, read with git's own read-only
+commands.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,15 @@ def checked_out(revision: str, folder: Path, store: Path) -> Path:
         DC006 when git does not know the revision, or it holds too many files.
     """
     top = top_of(folder)
-    commit = _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", name=revision)
+    commit = _git(
+        top,
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        f"{revision}^{{commit}}",
+        name=revision,
+    )
     target = store / "revisions" / commit.decode().strip()
     if target.is_dir():
         return target
@@ -96,7 +106,12 @@ def _blobs(top: Path, commit: str) -> Iterator[tuple[str, bytes]]:
         parts = path.split("/")
         if path.startswith("/") or any(p in ("", ".", "..", ".git") or "\\" in p for p in parts):
             raise _problem(f"the revision holds a path that leaves it: {path[:80]!r}", commit)
-        if kind == "blob" and mode.startswith("100") and path.endswith(SUFFIXES) and int(size) <= MAX_BYTES:
+        if (
+            kind == "blob"
+            and mode.startswith("100")
+            and path.endswith(SUFFIXES)
+            and int(size) <= MAX_BYTES
+        ):
             wanted.append((path, blob))
     if len(wanted) > MOST_FILES:
         raise _problem(f"more than {MOST_FILES:,} scenario and catalog files", commit)
@@ -120,7 +135,11 @@ def _git(folder: Path, *arguments: str, text: str = "", name: str = "") -> bytes
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - arguments are a list, revisions stand after --end-of-options
-            command, input=text.encode(), capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"}
+            command,
+            input=text.encode(),
+            capture_output=True,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
         )
     except OSError as error:
         raise _problem(f"git cannot be run: {error.strerror}", name) from error
@@ -132,4 +151,6 @@ def _git(folder: Path, *arguments: str, text: str = "", name: str = "") -> bytes
 
 def _problem(cause: str, name: str) -> InputError:
     help_text = "fetch it first (in CI: a checkout with its whole history), or name a commit of this repository"
-    return InputError([Problem("DC006", cause, Place(f"{PREFIX}{name}" if name else "git"), help=help_text)])
+    return InputError(
+        [Problem("DC006", cause, Place(f"{PREFIX}{name}" if name else "git"), help=help_text)]
+    )

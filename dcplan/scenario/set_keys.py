@@ -12,7 +12,8 @@ FIELDS = {
 
 
 def set_key(key: str, question: Question) -> str:
-    """What ``--set`` calls an input: a field of the scenario or of a catalog row, or a catalog parameter.
+    """What ``--set`` calls an input: a field of the scenario or of a catalog row, or a catalog
+    parameter.
 
     A price of the cloud and a row of the catalog are changed by their overlay.
     """
@@ -24,7 +25,14 @@ def set_key(key: str, question: Question) -> str:
         if not offer:
             return key
         return f"cloud.prices.{_quoted(offer)}.{field}"
-    if kind in ("sites", "workloads", "supply", "fleet", "systems", "finance") and rest not in _known(kind, question):
+    if kind in (
+        "sites",
+        "workloads",
+        "supply",
+        "fleet",
+        "systems",
+        "finance",
+    ) and rest not in _known(kind, question):
         return key
     rows = sorted(_known(kind, question), key=len, reverse=True)
     row = next((r for r in rows if rest == r or rest.startswith(r + ".")), None)

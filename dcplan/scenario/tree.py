@@ -1,4 +1,6 @@
-"""Raw scenario data under change: merged files, overrides and ``--set``, each value knowing its origin."""
+"""Raw scenario data under change: merged files, overrides and ``--set``, each value knowing its
+origin.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,14 @@ class Tree:
         return document.place(where)
 
     def problem(
-        self, code: str, cause: str, path: Path, *, key: bool = False, hint: str = "", help: str = ""
+        self,
+        code: str,
+        cause: str,
+        path: Path,
+        *,
+        key: bool = False,
+        hint: str = "",
+        help: str = "",
     ) -> Problem:
         """A problem at the place of a value, whichever file it came from."""
         document, where = self.origin(path)
@@ -54,8 +63,8 @@ class Tree:
 def merged(base: Tree, over: Tree) -> Tree:
     """Deep merge of ``over`` onto ``base``.
 
-    Mappings merge by key, lists of mappings with an ``id`` merge by id, ``{replace: [...]}`` swaps a list,
-    everything else is replaced.
+    Mappings merge by key, lists of mappings with an ``id`` merge by id, ``{replace: [...]}`` swaps
+    a list, everything else is replaced.
     """
     result = Tree(base.data, dict(base.origins))
     result.data = _merge(result, base.data, over, over.data, (), ())
@@ -97,7 +106,10 @@ def _unwrapped(result: Tree, over: Tree, new: Any, at: Path, over_at: Path) -> A
     if set(new) == {"replace"} and isinstance(new["replace"], list):
         result._own(at, *over.origin((*over_at, "replace")))
         return new["replace"]
-    return {key: _unwrapped(result, over, value, (*at, key), (*over_at, key)) for key, value in new.items()}
+    return {
+        key: _unwrapped(result, over, value, (*at, key), (*over_at, key))
+        for key, value in new.items()
+    }
 
 
 def _has_ids(node: Any) -> bool:
@@ -140,7 +152,11 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
         DC014 when the key addresses nothing that exists.
     """
     parts = split_key(key)
-    if len(parts) >= 3 and parts[0] in CATALOG_PREFIXES and not _addresses_scenario(tree.data, parts):
+    if (
+        len(parts) >= 3
+        and parts[0] in CATALOG_PREFIXES
+        and not _addresses_scenario(tree.data, parts)
+    ):
         parts = ["prices", *parts[1:]]
     result = Tree(tree.data, dict(tree.origins))
     problem = document.problem
@@ -156,9 +172,13 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
         if isinstance(node, list):
             index = _list_index(node, head)
             if index is None:
-                known = [str(item["id"]) for item in node if isinstance(item, dict) and "id" in item]
+                known = [
+                    str(item["id"]) for item in node if isinstance(item, dict) and "id" in item
+                ]
                 cause = f"{key}: no element {head!r} in {'.'.join(map(str, at)) or 'the list'}"
-                raise InputError([problem("DC014", cause, where, key=True, hint=did_you_mean(head, known))])
+                raise InputError(
+                    [problem("DC014", cause, where, key=True, hint=did_you_mean(head, known))]
+                )
             return [descend(x, rest[1:], (*at, i)) if i == index else x for i, x in enumerate(node)]
         if node is None or (isinstance(node, dict) and "value" not in node):
             copy = dict(node or {})
@@ -190,7 +210,11 @@ def canonical_key(tree: Tree, key: str) -> tuple[str, ...]:
     True
     """
     parts, found = split_key(key), list[str]()
-    if len(parts) >= 3 and parts[0] in CATALOG_PREFIXES and not _addresses_scenario(tree.data, parts):
+    if (
+        len(parts) >= 3
+        and parts[0] in CATALOG_PREFIXES
+        and not _addresses_scenario(tree.data, parts)
+    ):
         parts = ["prices", *parts[1:]]
     node = tree.data
     for part in parts:
@@ -224,7 +248,14 @@ def set_document(text: str) -> tuple[str, Document]:
     if not mark or not key.strip():
         cause = f"--set {text}: expected key=value"
         raise InputError(
-            [Problem("DC014", cause, Place("--set"), help="dcplan plan FILE --set finance.discount_rate=0.08")]
+            [
+                Problem(
+                    "DC014",
+                    cause,
+                    Place("--set"),
+                    help="dcplan plan FILE --set finance.discount_rate=0.08",
+                )
+            ]
         )
     document = parse(value if value.strip() else "~", f"--set {key.strip()}")
     return key.strip(), document

@@ -15,7 +15,8 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key
 
 MOST = 8
-"""Inputs taken where the scenario's ``sensitivity`` names none: the widest prices, tariffs and rates."""
+"""Inputs taken where the scenario's ``sensitivity`` names none: the widest prices, tariffs and
+rates."""
 RATES = ("finance.discount_rate", "finance.discount-rate")
 KIND = "triangular"
 
@@ -28,7 +29,8 @@ class AsIs:
 
 
 def bounded_axes(question: Question) -> tuple[list[Axis], list[str]]:
-    """An axis from low over the value to high for each input that has bounds; and what was named and has none.
+    """An axis from low over the value to high for each input that has bounds; and what was named
+    and has none.
 
     Raises
     ------
@@ -45,13 +47,19 @@ def bounded_axes(question: Question) -> tuple[list[Axis], list[str]]:
     bare = [key for key in named if key not in chosen]
     if not chosen:
         cause = "no input with low and high" + (f": {', '.join(bare)} have none" if bare else "")
-        raise InputError([Problem("DC051", cause, Place("--bounds"), help="key: {value: 7, low: 6, high: 9}")])
+        raise InputError(
+            [Problem("DC051", cause, Place("--bounds"), help="key: {value: 7, low: 6, high: 9}")]
+        )
     notes = [f"{key}: no input of this plan with low and high, left out" for key in bare]
     return [Axis(set_key(key, question), (), KIND, _three(rows[key])) for key in chosen], notes
 
 
 def _bounded(row: Input) -> bool:
-    return width(row) > 0.0 and not isinstance(row.value, bool) and _three(row) == tuple(sorted(_three(row)))
+    return (
+        width(row) > 0.0
+        and not isinstance(row.value, bool)
+        and _three(row) == tuple(sorted(_three(row)))
+    )
 
 
 def _three(row: Input) -> tuple[float, float, float]:

@@ -15,9 +15,14 @@ COLUMNS = ("scenario", "variant", "status", "finding", "code", "at", "help")
 
 
 def check_all(
-    files: Sequence[str], *, variant: str | None = None, sets: Sequence[str] = (), catalogs: Sequence[str] = ()
+    files: Sequence[str],
+    *,
+    variant: str | None = None,
+    sets: Sequence[str] = (),
+    catalogs: Sequence[str] = (),
 ) -> Result:
-    """Check scenarios, and folders of them, with every variant in their ``scenarios:``, or with one of them.
+    """Check scenarios, and folders of them, with every variant in their ``scenarios:``, or with one
+    of them.
 
     Raises
     ------
@@ -44,12 +49,22 @@ def check_all(
             if conflict is None:
                 rows.append((name, one or "", found.status, found.headline, None, None, None))
             rows += [
-                (name, one or "", found.status, row["cause"], row["code"], row["place"], row["remedy"])
+                (
+                    name,
+                    one or "",
+                    found.status,
+                    row["cause"],
+                    row["code"],
+                    row["place"],
+                    row["remedy"],
+                )
                 for row in (conflict.records() if conflict is not None else ())
             ]
     if not rows and not problems:
         cause = (
-            f"no scenario {variant!r} in any file" if variant else "no scenario here: a file whose key is `dcplan: 1`"
+            f"no scenario {variant!r} in any file"
+            if variant
+            else "no scenario here: a file whose key is `dcplan: 1`"
         )
         problems.append(Problem("DC013" if variant else "DC006", cause, Place(", ".join(files))))
     if problems:
@@ -69,7 +84,11 @@ def check_all(
 
 
 def _named(files: Sequence[str]) -> list[str]:
-    return [str(p) for text in files for p in (scenario_files(Path(text)) if Path(text).is_dir() else [text])]
+    return [
+        str(p)
+        for text in files
+        for p in (scenario_files(Path(text)) if Path(text).is_dir() else [text])
+    ]
 
 
 def is_many(files: Sequence[str]) -> bool:

@@ -1,4 +1,6 @@
-"""What an answer depends on, as one digest: resolved inputs, catalogs, files named, code and options."""
+"""What an answer depends on, as one digest: resolved inputs, catalogs, files named, code and
+options.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from dcplan.scenario.load import Question
 
 ENGINES = ("highspy", "numpy", "scipy", "pyomo")
 UNSOLVED = ("catalogs", "description", "expect", "extends", "overrides", "scenarios", "sweep")
-"""Parts of a scenario that no plan depends on: what is in them has been merged, or is judged afterwards."""
+"""Parts of a scenario that no plan depends on: what is in them has been merged, or is judged
+afterwards."""
 
 
 def content_key(question: Question, options: Mapping[str, Any]) -> str:
@@ -45,7 +48,9 @@ def content_key(question: Question, options: Mapping[str, Any]) -> str:
 
 def key_of(content: Mapping[str, Any]) -> str:
     """Digest of a JSON document and of the code that reads it."""
-    text = json.dumps({**content, "schema": SCHEMA, "code": code_digest()}, sort_keys=True, default=str)
+    text = json.dumps(
+        {**content, "schema": SCHEMA, "code": code_digest()}, sort_keys=True, default=str
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -53,7 +58,9 @@ def _named(node: Any, folder: Path) -> Iterator[tuple[str, Path]]:
     """Model files that stand in a scenario by name."""
     if isinstance(node, str) and node.endswith(".json") and (folder / node).is_file():
         yield node, folder / node
-    children = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+    children = (
+        node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+    )
     for child in children:
         yield from _named(child, folder)
 
@@ -64,14 +71,18 @@ def _digest(path: Path) -> str:
 
 @functools.cache
 def code_digest() -> str:
-    """Digest of dcplan's own code and tables, and of the versions of what solves: others may answer otherwise."""
+    """Digest of dcplan's own code and tables, and of the versions of what solves: others may
+    answer otherwise.
+    """
     root = Path(dcplan.__file__).parent
     found = hashlib.sha256(dcplan.__version__.encode())
     for path in sorted(root.rglob("*.py")):
         found.update(str(path.relative_to(root)).encode())
         found.update(path.read_bytes())
     tables = data_dir("catalogs")
-    for path in sorted(p for p in tables.rglob("*") if p.is_file()):  # tables are no part of the catalog's own digest
+    for path in sorted(
+        p for p in tables.rglob("*") if p.is_file()
+    ):  # tables are no part of the catalog's own digest
         found.update(str(path.relative_to(tables)).encode())
         found.update(path.read_bytes())
     for package in ENGINES:

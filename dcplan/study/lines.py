@@ -1,4 +1,6 @@
-"""Lines of tasks that follow one another, kept by their keys: what is known is read, what is missing is run."""
+"""Lines of tasks that follow one another, kept by their keys: what is known is read, what is
+missing is run.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def run_lines(
             told(done.task.index, document, seconds)
 
 
-def _missing(line: Sequence[Keyed], start: Document | None, known: Mapping[int, Document]) -> list[Chain]:
+def _missing(
+    line: Sequence[Keyed], start: Document | None, known: Mapping[int, Document]
+) -> list[Chain]:
     """What is missing of a line, in pieces that begin after a known start."""
     pieces: list[tuple[list[Keyed], Document | None]] = [([], start)]
     for task in line:
@@ -78,5 +82,11 @@ def document_of(done: Done) -> dict[str, Any]:
     if done.status == DONE:
         return dict(done.value)
     status = CRASHED if done.status == WORKER_DIED else FAILED
-    return {"status": status, "message": done.message, "metrics": {}, "gap_frac": None, "reproducible": True,
-            "start": ""}  # fmt: skip
+    return {
+        "status": status,
+        "message": done.message,
+        "metrics": {},
+        "gap_frac": None,
+        "reproducible": True,
+        "start": "",
+    }

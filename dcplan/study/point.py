@@ -21,7 +21,14 @@ from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key
 from dcplan.study.engine.engines import Stopped, asked_to_stop
 
-OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, PENDING = "ok", "infeasible", "timeout", "error", "crashed", "pending"
+OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, PENDING = (
+    "ok",
+    "infeasible",
+    "timeout",
+    "error",
+    "crashed",
+    "pending",
+)
 WRONG, NONE = "wrong", "none"
 """Its input is refused; the search ended without a plan and without proof: no other try will do."""
 KNOWN = (OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, WRONG, NONE)
@@ -53,13 +60,16 @@ def solve_point(point: Point, before: Mapping[str, Any] | None) -> dict[str, Any
     Returns
     -------
     dict
-        status, message, metrics, gap_frac, reproducible, start (integers of the plan, packed), seconds.
+        status, message, metrics, gap_frac, reproducible, start (integers of the plan, packed),
+        seconds.
     """
     began = time.monotonic()
     question = load(point.file, variant=point.variant, sets=point.sets, catalogs=point.catalogs)
     unchanged(question, point.content, point.gap, point.time_limit_s)
     given = str(before.get("start") or "") if before else ""
-    found = solved_point(question, unpacked(given) if given else None, gap=point.gap, time_limit_s=point.time_limit_s)
+    found = solved_point(
+        question, unpacked(given) if given else None, gap=point.gap, time_limit_s=point.time_limit_s
+    )
     # a point without a plan hands on what it was given
     return {**found, "start": found["start"] or given, "seconds": time.monotonic() - began}
 
@@ -90,7 +100,9 @@ def solved_point(
     problems = presolve(question, built)
     if problems:
         return _document(INFEASIBLE, f"{problems[0].cause} ({_near(problems[0].place)})")
-    solved = solve_objective(built.menu, question, gap=gap, time_limit_s=time_limit_s, near=near, stop=asked_to_stop)
+    solved = solve_objective(
+        built.menu, question, gap=gap, time_limit_s=time_limit_s, near=near, stop=asked_to_stop
+    )
     if solved.status == highs.INTERRUPTED:
         raise Stopped
     if solved.status == highs.INFEASIBLE:
@@ -117,7 +129,10 @@ def _near(place: Place | None) -> str:
 
 
 def _document(
-    status: str, message: str, solved: Solved | None = None, metrics: Mapping[str, Any] | None = None
+    status: str,
+    message: str,
+    solved: Solved | None = None,
+    metrics: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     found = solved is not None and solved.audit is not None
     return {
@@ -133,7 +148,11 @@ def _document(
 def well_formed(document: Mapping[str, Any]) -> bool:
     """Whether a kept document is one that :func:`solve_point` may have written."""
     metrics, start = document.get("metrics"), document.get("start")
-    if document.get("status") not in KNOWN or not isinstance(metrics, dict) or not isinstance(start, str):
+    if (
+        document.get("status") not in KNOWN
+        or not isinstance(metrics, dict)
+        or not isinstance(start, str)
+    ):
         return False
     if not all(value is None or isinstance(value, str | int | float) for value in metrics.values()):
         return False
@@ -164,4 +183,6 @@ def packed(whole: Mapping[str, float]) -> str:
 
 def unpacked(text: str) -> dict[str, float]:
     """Read what :func:`packed` wrote."""
-    return {str(k): float(v) for k, v in json.loads(zlib.decompress(base64.b85decode(text))).items()}
+    return {
+        str(k): float(v) for k, v in json.loads(zlib.decompress(base64.b85decode(text))).items()
+    }

@@ -1,1 +1,3 @@
-"""A model on accelerators: architecture, memory, step time, layout search. Pure functions on arrays."""
+"""A model on accelerators: architecture, memory, step time, layout search. Pure functions on
+arrays.
+"""

@@ -41,7 +41,8 @@ class Hardware:
     graphs: float = 0.0
     """How far mixture-of-experts layers are captured: see :func:`stack_table`."""
     streams_weights: bool = False
-    """Weights live outside the accelerator (Cerebras): data parallel only, no memory limit on the model."""
+    """Weights live outside the accelerator (Cerebras): data parallel only, no memory limit on the
+    model."""
 
     @property
     def peak_tflops(self) -> float:
@@ -66,7 +67,11 @@ class Sweep:
 
 
 def case_of(
-    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, images: float = 0.0
+    shape: Architecture,
+    seq_len: int,
+    global_batch_tokens: float,
+    hardware: Hardware,
+    images: float = 0.0,
 ) -> Case:
     """The search's case; a batch below one sequence is one sequence."""
     sequences = max(global_batch_tokens / seq_len, 1.0)
@@ -95,8 +100,8 @@ def sweep(
 ) -> Sweep:
     """Fastest layout that fits memory, for each accelerator count.
 
-    Layouts are searched at a few counts spread over the range; the fastest of each, and those on the frontier of
-    time and memory, are then tried at every count.
+    Layouts are searched at a few counts spread over the range; the fastest of each, and those on
+    the frontier of time and memory, are then tried at every count.
 
     Parameters
     ----------
@@ -109,10 +114,11 @@ def sweep(
     hardware : Hardware
         Accelerator, software and precision.
     accelerators : array, shape (n,)
-        Counts, at least 1, ascending; those that fill no replica stay idle and are missing from ``used``.
+        Counts, at least 1, ascending; those that fill no replica stay idle and are missing from
+        ``used``.
     wanted_s : sequence of float, optional
-        Where only the smallest counts with steps as short as these matter: counts that cannot reach the longest
-        are left out, and so are those beyond one that reaches the shortest. [s]
+        Where only the smallest counts with steps as short as these matter: counts that cannot reach
+        the longest are left out, and so are those beyond one that reaches the shortest. [s]
     coarse : bool, default True
         Search the planner's coarser grid instead of all layouts.
     images : float, default 0
@@ -125,7 +131,9 @@ def sweep(
     flops = model_flops_per_token(shape, seq_len, images) * case.global_batch * seq_len
     able = flops / (counts * hardware.peak_tflops * 1e12) <= max(wanted_s, default=math.inf)
     counts = counts[able] if able.any() else counts[-1:]
-    search_at = _searcher(case, int(counts[-1]), _planner_axes(case) if coarse else default_axes(case))
+    search_at = _searcher(
+        case, int(counts[-1]), _planner_axes(case) if coarse else default_axes(case)
+    )
     found = []
     for count in _references(counts):
         found.append(search_at(int(count)))
@@ -142,7 +150,9 @@ def sweep(
             break
         again = poor[:: max(len(poor) // SEARCHED_AGAIN, 1)][:SEARCHED_AGAIN]
         done.update(again)
-        better = _better(result, _everywhere(case, counts, [search_at(int(counts[i])) for i in again]))
+        better = _better(
+            result, _everywhere(case, counts, [search_at(int(counts[i])) for i in again])
+        )
         gained = (better.step_time_s < GAIN * result.step_time_s).any()
         result = better
         if not gained:
@@ -150,10 +160,14 @@ def sweep(
     return result
 
 
-def _smallest(case: Case, result: Sweep, wanted_s: Sequence[float], search_at: Callable[[int], Found]) -> Sweep:
-    """Search the smallest count that reaches each wanted step time, where the layouts tried may hide it.
+def _smallest(
+    case: Case, result: Sweep, wanted_s: Sequence[float], search_at: Callable[[int], Found]
+) -> Sweep:
+    """Search the smallest count that reaches each wanted step time, where the layouts tried may
+    hide it.
 
-    Halves the counts between those that would reach it at the best rate of others and the one that does.
+    Halves the counts between those that would reach it at the best rate of others and the one that
+    does.
     """
     counts, done = result.accelerators, set[int]()
     for wanted in sorted(wanted_s):
@@ -164,7 +178,9 @@ def _smallest(case: Case, result: Sweep, wanted_s: Sequence[float], search_at: C
             rate = 1.0 / (result.step_time_s * counts)
             best = _hoped_rate(counts, rate)
             hoped = [
-                int(i) for i in np.flatnonzero(best * counts * wanted >= 1.0) if failed < i < end and i not in done
+                int(i)
+                for i in np.flatnonzero(best * counts * wanted >= 1.0)
+                if failed < i < end and i not in done
             ]
             if not hoped or (end < counts.size and counts[end] <= counts[hoped[0]] * CLOSE):
                 break
@@ -204,7 +220,9 @@ def _better(one: Sweep, other: Sweep) -> Sweep:
         step_time_s=pick(one.step_time_s, other.step_time_s),
         memory_gb=pick(one.memory_gb, other.memory_gb),
         layouts={k: pick(one.layouts[k], other.layouts[k]) for k in KEYS},
-        parts_s={k: pick(one.parts_s.get(k, zero), other.parts_s.get(k, zero)) for k in sorted(parts)},
+        parts_s={
+            k: pick(one.parts_s.get(k, zero), other.parts_s.get(k, zero)) for k in sorted(parts)
+        },
         tried=one.tried + other.tried,
         feasible=one.feasible + other.feasible,
     )
@@ -218,7 +236,8 @@ def _references(counts: Array) -> Array:
 
 
 def _poor(result: Sweep) -> list[int]:
-    """Counts at which the tried layouts are clearly worse for each accelerator than at their neighbours.
+    """Counts at which the tried layouts are clearly worse for each accelerator than at their
+    neighbours.
 
     That is where memory is short and none of the searched counts' layouts fits well.
     """
@@ -237,15 +256,20 @@ def _planner_axes(case: Case) -> Axes:
 
 def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
     replica = [k for k in KEYS if k != "dp"]
-    rows = np.unique(np.concatenate([np.stack([f.layouts[k] for k in replica]) for f in found], axis=1), axis=1)
+    rows = np.unique(
+        np.concatenate([np.stack([f.layouts[k] for k in replica]) for f in found], axis=1), axis=1
+    )
     tried, tokens = sum(f.tried for f in found), case.global_batch * case.seq_len
     flops = model_flops_per_token(case.shape, case.seq_len, case.images) * tokens
     shape = (counts.size, rows.shape[1])
     if not rows.size:
         none = np.full(counts.size, np.inf)
         zero = np.zeros(counts.size)
-        return Sweep(counts, zero, none, zero, tokens, flops, dict.fromkeys(KEYS, zero + 1), {}, tried, zero)
-    # layouts along one axis, counts along the other: what does not depend on the count is computed once
+        return Sweep(
+            counts, zero, none, zero, tokens, flops, dict.fromkeys(KEYS, zero + 1), {}, tried, zero
+        )
+    # layouts along one axis, counts along the other: what does not depend on the count is computed
+    # once
     columns = {k: rows[i][None, :] for i, k in enumerate(replica)}
     ranks = (counts * case.device.ranks)[:, None]
     cut = columns["tp"] * columns["pp"] * columns["cp"]
@@ -276,11 +300,18 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
 
 
 def _streamed(
-    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, counts: Array, images: float
+    shape: Architecture,
+    seq_len: int,
+    global_batch_tokens: float,
+    hardware: Hardware,
+    counts: Array,
+    images: float,
 ) -> Sweep:
-    """Weight streaming: whole sequences on each wafer, weights broadcast layer by layer and gradients reduced.
+    """Weight streaming: whole sequences on each wafer, weights broadcast layer by layer and
+    gradients reduced.
 
-    Compute at the family's fraction of peak; the stream of weights hides behind it at the batches that are used.
+    Compute at the family's fraction of peak; the stream of weights hides behind it at the batches
+    that are used.
     """
     sequences = max(global_batch_tokens / seq_len, 1.0)
     used = np.minimum(counts, math.floor(sequences))
@@ -290,9 +321,9 @@ def _streamed(
     compute = each * seq_len * flops / rate
     one = np.ones_like(counts)
     tokens = sequences * seq_len
-    layouts = {k: (one * 0.0 if k in {"recompute", "zero", "schedule", "offload"} else one) for k in KEYS} | {
-        "dp": used
-    }
+    layouts = {
+        k: (one * 0.0 if k in {"recompute", "zero", "schedule", "offload"} else one) for k in KEYS
+    } | {"dp": used}
     return Sweep(
         accelerators=counts,
         used=used,

@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms, device_table, recipe_table, stack_table
+from dcplan.llm.device_terms import (
+    DeviceTerms,
+    RecipeTerms,
+    StackTerms,
+    device_table,
+    recipe_table,
+    stack_table,
+)
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import RECOMPUTE, Array, LayoutTable, model_table, tower_table
 from dcplan.training.infer_recompute import FAST_HOST
@@ -21,7 +28,20 @@ SMALL_MICRO_BATCHES = tuple(range(1, 9))
 BLOCK = 65536
 """Rows of a grid made at a time."""
 Index = npt.NDArray[np.intp]
-KEYS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "micro_batch", "recompute", "zero", "schedule", "offload")
+KEYS = (
+    "tp",
+    "pp",
+    "vpp",
+    "dp",
+    "cp",
+    "ep",
+    "etp",
+    "micro_batch",
+    "recompute",
+    "zero",
+    "schedule",
+    "offload",
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +71,8 @@ class Axes:
     offload: tuple[float, ...] = (0.0,)
     etp: bool = True
     coarse: bool = False
-    """For menus of many counts: powers of two, tensor parallel inside a domain, context parallel to 16, few chunks."""
+    """For menus of many counts: powers of two, tensor parallel inside a domain, context parallel
+    to 16, few chunks."""
 
 
 def default_axes(case: Case) -> Axes:
@@ -88,15 +109,17 @@ def case_setup(case: Case, layout: LayoutTable) -> Setup:
 def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
     """Layout columns with the batch cut into micro-batches.
 
-    Interleaved schedules run micro-batches in groups of pp (Narayanan et al. 2021, section 2.2). A batch within a
-    tenth of whole groups is taken as it stands, because a run rounds its batch a little; one that is further off
-    pays for the part-empty group.
+    Interleaved schedules run micro-batches in groups of pp (Narayanan et al. 2021, section 2.2). A
+    batch within a tenth of whole groups is taken as it stands, because a run rounds its batch a
+    little; one that is further off pays for the part-empty group.
     """
     dp = columns["dp"]
     exact = case.global_batch / (dp * columns["micro_batch"])
     group = np.where(columns["vpp"] > 1, columns["pp"], 1.0)
     near = np.maximum(np.round(exact / group), 1.0) * group
-    count = np.where(np.abs(near - exact) <= ROUNDED * exact, exact, np.ceil(exact / group - 1e-9) * group)
+    count = np.where(
+        np.abs(near - exact) <= ROUNDED * exact, exact, np.ceil(exact / group - 1e-9) * group
+    )
     one = np.ones(1)
     return LayoutTable(
         **{name: columns[name] for name in KEYS},
@@ -108,7 +131,9 @@ def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
 
 
 def tensor_sizes(case: Case) -> list[int]:
-    """Tensor-parallel sizes: divisors of the heads that share out key-value heads and scale-up domains evenly."""
+    """Tensor-parallel sizes: divisors of the heads that share out key-value heads and scale-up
+    domains evenly.
+    """
     kv, domain = case.shape.kv_heads, round(case.device.domain * case.device.ranks)
 
     def even(tp: int, whole: int) -> bool:
@@ -127,7 +152,9 @@ def inner_columns(case: Case, ranks: int, axes: Axes) -> dict[str, Array]:
         inside = case.device.domain * case.device.ranks
         tps = [t for t in tps if t <= min(inside, 16) and _power(t)]
         cps, eps = [c for c in cps if c <= 16 and _power(c)], [e for e in eps if _power(e)]
-        micros = [b for b in (SMALL_MICRO_BATCHES if len(axes.offload) > 1 else (1, 2, 4)) if b <= batch]
+        micros = [
+            b for b in (SMALL_MICRO_BATCHES if len(axes.offload) > 1 else (1, 2, 4)) if b <= batch
+        ]
     tps, cps = [t for t in tps if t <= ranks], [c for c in cps if c <= ranks]
     table = []
     for tp in tps:
@@ -158,10 +185,14 @@ def _stages(layers: int, ranks: int, *, coarse: bool) -> list[tuple[int, int]]:
         elif coarse and not (_power(pp) or (layers % pp == 0 and pp <= 32)):
             continue
         elif ranks % pp == 0 or layers % pp == 0 or _power(pp):
-            # embedding and output layer may count as layers, so that 126 make 128 (Megatron-Core); else drawn by hand
+            # embedding and output layer may count as layers, so that 126 make 128 (Megatron-Core);
+            # else drawn by hand
             depth = layers if layers % pp == 0 else layers + 2 if (layers + 2) % pp == 0 else 0
             chunks = divisors(depth // pp) if depth else [v for v in (1, 2, 4) if v <= layers // pp]
-            found += [(pp, v) for v in (sorted({1, chunks[len(chunks) // 2], chunks[-1]}) if coarse else chunks)]
+            found += [
+                (pp, v)
+                for v in (sorted({1, chunks[len(chunks) // 2], chunks[-1]}) if coarse else chunks)
+            ]
     return found
 
 
@@ -169,7 +200,9 @@ Block = tuple[dict[str, Array], Index, Index]
 
 
 def grid(case: Case, ranks: int, axes: Axes, columns: dict[str, Array]) -> Iterator[Block]:
-    """Blocks of valid layouts, the row of the inner table each one uses, and that of the table of its modes."""
+    """Blocks of valid layouts, the row of the inner table each one uses, and that of the table of
+    its modes.
+    """
     outer = [
         (pp, v, r, z, sch, off)
         for pp, v in _stages(case.shape.layers, ranks, coarse=axes.coarse)

@@ -1,4 +1,6 @@
-"""The lightest recompute mode that fits memory: what a table of runs means where it leaves the mode out."""
+"""The lightest recompute mode that fits memory: what a table of runs means where it leaves the
+mode out.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ FIT_FRAC = 1.05
 
 @dataclass(frozen=True)
 class Chosen:
-    """Layout and recipe with recompute, offload and state widths filled in; ``fits`` is false where none did."""
+    """Layout and recipe with recompute, offload and state widths filled in; ``fits`` is false
+    where none did.
+    """
 
     setup: Setup
     fits: npt.NDArray[np.bool_]
@@ -29,8 +33,9 @@ class Chosen:
 def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen:
     """Fill in the recompute mode where ``given`` is negative.
 
-    Tried in this order: the stack's modes short of full, then with lean gradients and optimizer states, then with
-    activations in host memory where stack and host link allow it, then full recompute.
+    Tried in this order: the stack's modes short of full, then with lean gradients and optimizer
+    states, then with activations in host memory where stack and host link allow it, then full
+    recompute.
 
     Parameters
     ----------
@@ -47,10 +52,14 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
     size = len(stacks)
     mode, off, slim = np.where(blank, -1.0, given), np.zeros(size), np.zeros(size)
     allowed = {name: np.array([name in s.recompute for s in stacks]) for name in RECOMPUTE}
-    fast_host = np.array([s.offloads for s in stacks]) & (setup.device.host_bytes_per_s >= FAST_HOST)
+    fast_host = np.array([s.offloads for s in stacks]) & (
+        setup.device.host_bytes_per_s >= FAST_HOST
+    )
     for name, share, narrow in ORDER:
         level = RECOMPUTE.index(name)
-        layout = replace(setup.layout, recompute=np.full(size, float(level)), offload=np.full(size, share))
+        layout = replace(
+            setup.layout, recompute=np.full(size, float(level)), offload=np.full(size, share)
+        )
         recipe = thin if narrow else setup.recipe
         fits = memory(replace(setup, recipe=recipe, layout=layout)).total <= limit
         fits = fits & allowed[name] & (fast_host | (share <= 0.0))

@@ -11,7 +11,8 @@ from dcplan.llm.tables import SCHEDULES, Array
 from dcplan.training.sharding import expert_ranks, local_params, shard_ranks
 
 RESERVE_BYTES = 0.7e9
-"""Context, communicators and workspaces of a process; class value between the residuals of measured peaks."""
+"""Context, communicators and workspaces of a process; class value between the residuals of
+measured peaks."""
 
 
 @dataclass(frozen=True)
@@ -29,19 +30,28 @@ class Memory:
     @property
     def total(self) -> Array:
         """All of it. [byte]"""
-        return self.weights + self.gradients + self.optimizer + self.activations + self.logits + self.buffers
+        return (
+            self.weights
+            + self.gradients
+            + self.optimizer
+            + self.activations
+            + self.logits
+            + self.buffers
+        )
 
 
 def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     r"""Peak memory of the fullest pipeline stage.
 
     .. math::
-       M = P_{loc}\,(b_w + b_g) + P_{loc}\,b_o / n_{zero} + f\,\frac{L}{pp}\,A + M_{logits} + M_{buf}
+       M = P_{loc}\,(b_w + b_g) + P_{loc}\,b_o / n_{zero} + f\,\frac{L}{pp}\,A + M_{logits} +
+       M_{buf}
 
     with f micro-batches in flight: :math:`\min(m, pp)` on the first stage of 1F1B, and
-    :math:`pp\,(1 + (pp-1)/(pp\,v))` with v chunks (Korthikanti et al. 2022, equation 5 and section 4.2.3).
-    The first stage keeps most activations and the vision tower, the last one the logits and, behind leading dense
-    layers, more experts; the fuller of the two is given. ``activations`` saves counting them again.
+    :math:`pp\,(1 + (pp-1)/(pp\,v))` with v chunks (Korthikanti et al. 2022, equation 5 and section
+    4.2.3). The first stage keeps most activations and the vision tower, the last one the logits
+    and, behind leading dense layers, more experts; the fuller of the two is given. ``activations``
+    saves counting them again.
     """
     m, x = setup.model, setup.layout
     p = local_params(setup)
@@ -68,19 +78,38 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
         late = (x.pp > 1) & (one > early)
         held = np.where(late, one - logits, early)
         states = _states(setup, (p.dense + p.embedding) * _copies(setup), shard_ranks(setup))
-        return Memory(*states, held, np.where(late | (x.pp <= 1), logits, 0.0), buffers + RESERVE_BYTES)
+        return Memory(
+            *states, held, np.where(late | (x.pp <= 1), logits, 0.0), buffers + RESERVE_BYTES
+        )
     each = kept / x.pp * (1.0 - x.offload)
     # of the tower, too, a stage behind a pipeline keeps what it has gathered
     more = np.where(sharded & (x.pp > 1), p.tower * HALF, 0.0)
     first = _end(
-        setup, (p.routed_first, p.tower), in_flight * (each + seen) + again, logits * (x.pp <= 1), buffers + more
+        setup,
+        (p.routed_first, p.tower),
+        in_flight * (each + seen) + again,
+        logits * (x.pp <= 1),
+        buffers + more,
     )
-    last = _end(setup, (p.routed_last, 0.0 * p.tower), np.minimum(1.0, count) * each + again, logits, buffers)
+    last = _end(
+        setup,
+        (p.routed_last, 0.0 * p.tower),
+        np.minimum(1.0, count) * each + again,
+        logits,
+        buffers,
+    )
     fuller = first.total >= last.total
-    return Memory(**{f.name: np.where(fuller, getattr(first, f.name), getattr(last, f.name)) for f in fields(Memory)})
+    return Memory(
+        **{
+            f.name: np.where(fuller, getattr(first, f.name), getattr(last, f.name))
+            for f in fields(Memory)
+        }
+    )
 
 
-def _end(setup: Setup, own: tuple[Array, Array], activations: Array, logits: Array, buffers: Array) -> Memory:
+def _end(
+    setup: Setup, own: tuple[Array, Array], activations: Array, logits: Array, buffers: Array
+) -> Memory:
     """The first or the last stage, with its own routed experts and its own vision tower."""
     p, copies = local_params(setup), _copies(setup)
     shared = _states(setup, (p.dense + p.embedding + own[1]) * copies, shard_ranks(setup))
@@ -95,7 +124,9 @@ def _copies(setup: Setup) -> Array:
 
 
 def _states(setup: Setup, params: Array, shards: Array) -> tuple[Array, Array, Array]:
-    """Weights, gradients and optimizer of a stage (ZeRO: Rajbhandari et al. 2020, arXiv 1910.02054, section 5)."""
+    """Weights, gradients and optimizer of a stage (ZeRO: Rajbhandari et al. 2020, arXiv
+    1910.02054, section 5).
+    """
     r, x = setup.recipe, setup.layout
     part = params / shards
     return (
@@ -125,10 +156,11 @@ class Kept:
 def kept_bytes(setup: Setup) -> Kept:
     """What one micro-batch keeps for its backward pass over all layers.
 
-    Counted tensor by tensor: the inputs of both norms and of both projections, queries, keys and values,
-    attention output and its log-sum-exp, the MLP's hidden values before and after the activation; each at its
-    stored width. Selective recompute drops what is cheap to compute again: norm outputs, activation outputs, the
-    up-projections of latent attention, unfused scores. Full recompute keeps the input of each layer.
+    Counted tensor by tensor: the inputs of both norms and of both projections, queries, keys and
+    values, attention output and its log-sum-exp, the MLP's hidden values before and after the
+    activation; each at its stored width. Selective recompute drops what is cheap to compute again:
+    norm outputs, activation outputs, the up-projections of latent attention, unfused scores. Full
+    recompute keeps the input of each layer.
     """
     m, x = setup.model, setup.layout
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
@@ -139,7 +171,9 @@ def kept_bytes(setup: Setup) -> Kept:
 
 def in_mode(kept: Kept, recompute: Array) -> Array:
     """Bytes kept in each row's recompute mode."""
-    return np.where(recompute >= 2, kept.inputs, np.where(recompute >= 1, kept.selected, kept.whole))
+    return np.where(
+        recompute >= 2, kept.inputs, np.where(recompute >= 1, kept.selected, kept.whole)
+    )
 
 
 def _kept(setup: Setup, light: float) -> Array:
@@ -151,7 +185,9 @@ def _kept(setup: Setup, light: float) -> Array:
     norm = t / spread * m.hidden * (HALF + stored)
     up = m.heads / x.tp * (2.0 * m.head_dim + m.value_dim) * HALF * (1.0 - light)
     latent = (m.query_rank + m.kv_rank) * (HALF + stored) + up
-    plain = (m.heads / x.tp * m.head_dim + 2.0 * np.maximum(m.kv_heads / x.tp, 1.0) * m.head_dim) * HALF
+    plain = (
+        m.heads / x.tp * m.head_dim + 2.0 * np.maximum(m.kv_heads / x.tp, 1.0) * m.head_dim
+    ) * HALF
     again = np.where(r.stored_bytes < HALF, r.stored_bytes, 0.0)
     out = m.heads / x.tp * (m.value_dim * (HALF + again) + FLOAT)
     scores = np.where(s.flash > 0, 0.0, 5.0 * x.seq_len * m.heads / x.tp * (1.0 - light))
@@ -159,7 +195,16 @@ def _kept(setup: Setup, light: float) -> Array:
     hidden = (1.0 + m.gated) * HALF + stored
     dense = norm + t / x.tp * m.ffn * hidden
     routed = t / x.tp * m.experts_per_token
-    sparse = norm + routed * (m.hidden * (stored + HALF) + m.expert_ffn * hidden) + t / x.tp * m.shared_ffn * hidden
+    sparse = (
+        norm
+        + routed * (m.hidden * (stored + HALF) + m.expert_ffn * hidden)
+        + t / x.tp * m.shared_ffn * hidden
+    )
     width = 2.0 * m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
     mamba = norm + t / x.tp * (width * 2.0 + 2.0 * m.mamba_inner) * HALF
-    return attention * m.attention_layers + dense * m.dense_layers + sparse * m.moe_layers + mamba * m.mamba_layers
+    return (
+        attention * m.attention_layers
+        + dense * m.dense_layers
+        + sparse * m.moe_layers
+        + mamba * m.mamba_layers
+    )

@@ -9,14 +9,24 @@ import numpy as np
 
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import SCHEDULES, Array, column, each, rows
-from dcplan.training.grid import KEYS, Axes, Case, case_setup, default_axes, grid, inner_columns, layout_table
+from dcplan.training.grid import (
+    KEYS,
+    Axes,
+    Case,
+    case_setup,
+    default_axes,
+    grid,
+    inner_columns,
+    layout_table,
+)
 from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import Kept, kept_bytes, memory
 from dcplan.training.step import MicroBatch, assemble, least_step_s, micro_batch, work
 from dcplan.training.traffic import traffic
 
 USABLE_FRAC = 0.95
-"""Share of the memory a layout may plan with: fragmentation and the model's own error take the rest."""
+"""Share of the memory a layout may plan with: fragmentation and the model's own error take the
+rest."""
 CHUNK = 16384
 FIRST = 128
 """Layouts of the lowest bounds that a quick search times first."""
@@ -29,7 +39,9 @@ def usable_bytes(case: Case) -> float:
 
 @dataclass(frozen=True)
 class Found:
-    """The layouts kept, fastest first: columns of ``KEYS``, step time, memory; and how many there were."""
+    """The layouts kept, fastest first: columns of ``KEYS``, step time, memory; and how many there
+    were.
+    """
 
     layouts: dict[str, Array]
     step_time_s: Array
@@ -60,7 +72,10 @@ def prepare(case: Case, ranks: int, axes: Axes | None = None) -> Prepared:
     axes = axes or default_axes(case)
     columns = inner_columns(case, ranks, axes)
     ones = np.ones_like(columns["tp"])
-    blank = {name: columns.get(name, ones if name in {"pp", "vpp", "dp"} else 0.0 * ones) for name in KEYS}
+    blank = {
+        name: columns.get(name, ones if name in {"pp", "vpp", "dp"} else 0.0 * ones)
+        for name in KEYS
+    }
     inner = case_setup(case, layout_table(case, blank))
     did, sent = work(inner), traffic(inner)
     modes = np.array([(r, s) for r in axes.recompute for s in axes.schedule], dtype=np.float64)
@@ -72,12 +87,14 @@ def prepare(case: Case, ranks: int, axes: Axes | None = None) -> Prepared:
 
 
 def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -> Found:
-    """Every valid layout of ``ranks`` ranks; the ``keep`` fastest that fit memory, and the memory frontier.
+    """Every valid layout of ``ranks`` ranks; the ``keep`` fastest that fit memory, and the memory
+    frontier.
 
-    Tensor parallel divides the heads; key-value heads and scale-up domains divide by it, or it by them. Context
-    parallel divides the sequence, expert parallel the experts; the micro-batch divides the global batch or is small;
-    stages hold whole layers, their number divides the ranks or the layers or is a power of two; chunks divide a
-    stage. Ranks that fill no replica, or find no sequence, stay idle.
+    Tensor parallel divides the heads; key-value heads and scale-up domains divide by it, or it by
+    them. Context parallel divides the sequence, expert parallel the experts; the micro-batch
+    divides the global batch or is small; stages hold whole layers, their number divides the ranks
+    or the layers or is a power of two; chunks divide a stage. Ranks that fill no replica, or find
+    no sequence, stay idle.
 
     Parameters
     ----------
@@ -110,12 +127,15 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
             if fits.any():
                 chosen = replace(setup, layout=rows(setup.layout, fits))
                 time = assemble(chosen, rows(ready.one, mode[part][fits])).time_s
-                best.append(_leaders({k: v[fits] for k, v in columns.items()}, time, held[fits], keep))
+                best.append(
+                    _leaders({k: v[fits] for k, v in columns.items()}, time, held[fits], keep)
+                )
     return replace(_merge(best, keep, tried, feasible), least_bytes=least, least=leanest)
 
 
 def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
-    """The ``keep`` fastest layouts of the same grid, without those whose bound shows that they are slower.
+    """The ``keep`` fastest layouts of the same grid, without those whose bound shows that they are
+    slower.
 
     ``feasible`` counts the layouts that were looked at only, and the memory frontier is theirs.
     """
@@ -150,12 +170,18 @@ def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
 
 
 def _order(layouts: dict[str, Array], time: Array) -> Array:
-    """Fastest first; a hair for each rank of tensor, pipeline and chunk, so that ties go to the simplest."""
-    simple = layouts["pp"] * layouts["vpp"] + layouts["tp"] / 64.0 + layouts["cp"] + layouts["offload"]
+    """Fastest first; a hair for each rank of tensor, pipeline and chunk, so that ties go to the
+    simplest.
+    """
+    simple = (
+        layouts["pp"] * layouts["vpp"] + layouts["tp"] / 64.0 + layouts["cp"] + layouts["offload"]
+    )
     return np.asarray(np.argsort(time * (1.0 + 1e-9 * simple), kind="stable"), dtype=np.float64)
 
 
-def _leaders(layouts: dict[str, Array], time: Array, held: Array, keep: int) -> tuple[dict[str, Array], Array, Array]:
+def _leaders(
+    layouts: dict[str, Array], time: Array, held: Array, keep: int
+) -> tuple[dict[str, Array], Array, Array]:
     """The ``keep`` fastest and those that no faster one beats in memory."""
     order = _order(layouts, time).astype(np.intp)
     lowest = np.minimum.accumulate(held[order])
@@ -164,7 +190,9 @@ def _leaders(layouts: dict[str, Array], time: Array, held: Array, keep: int) -> 
     return {k: v[wanted] for k, v in layouts.items()}, time[wanted], held[wanted]
 
 
-def _merge(found: Sequence[tuple[dict[str, Array], Array, Array]], keep: int, tried: int, feasible: int) -> Found:
+def _merge(
+    found: Sequence[tuple[dict[str, Array], Array, Array]], keep: int, tried: int, feasible: int
+) -> Found:
     if not found:
         empty = np.empty(0)
         return Found(dict.fromkeys(KEYS, empty), empty, empty, tried, feasible)

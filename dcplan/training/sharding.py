@@ -15,7 +15,9 @@ READ_WRITE = 2.0
 
 @dataclass(frozen=True)
 class LocalParams:
-    """Parameters on one rank of the first and of the last pipeline stage, before data-parallel sharding."""
+    """Parameters on one rank of the first and of the last pipeline stage, before data-parallel
+    sharding.
+    """
 
     dense: Array
     routed_first: Array
@@ -28,12 +30,13 @@ class LocalParams:
 
 
 def local_params(setup: Setup) -> LocalParams:
-    """Split by tensor, pipeline and expert parallel; the look-up table and the vision tower sit on the first stage.
+    """Split by tensor, pipeline and expert parallel; the look-up table and the vision tower sit on
+    the first stage.
 
     The output layer sits on the last one.
 
-    Leading dense layers (DeepSeek) stand on the first stage, so the last one holds more experts than the mean;
-    where dense layers alternate with experts, stages are alike.
+    Leading dense layers (DeepSeek) stand on the first stage, so the last one holds more experts
+    than the mean; where dense layers alternate with experts, stages are alike.
     """
     m, x = setup.model, setup.layout
     dense = (m.trunk_params - m.routed_params - m.embedding_params) / (x.tp * x.pp)
@@ -51,7 +54,9 @@ def local_params(setup: Setup) -> LocalParams:
 
 
 def shard_ranks(setup: Setup) -> Array:
-    """Ranks that share one copy of the dense state: all data-parallel ones, or those of one FSDP shard."""
+    """Ranks that share one copy of the dense state: all data-parallel ones, or those of one FSDP
+    shard.
+    """
     x = setup.layout
     ranks = x.dp * x.cp
     return np.where(x.zero >= 3, np.minimum(x.shard, ranks), ranks)
@@ -75,7 +80,9 @@ class Reduction:
 
 
 def reduction(setup: Setup) -> Reduction:
-    """Traffic of the data-parallel groups at their share of the links, and the optimizer's pass over memory."""
+    """Traffic of the data-parallel groups at their share of the links, and the optimizer's pass
+    over memory.
+    """
     d, x, r = setup.device, setup.layout, setup.recipe
     p = local_params(setup)
     total = x.dp * x.cp
@@ -86,16 +93,21 @@ def reduction(setup: Setup) -> Reduction:
         (p.routed_last, expert_ranks(setup), x.ep * x.etp),
     )
     for params, ranks, stride in kinds:
-        speed, leaves = group_rate(ranks, stride, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s)
+        speed, leaves = group_rate(
+            ranks, stride, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s
+        )
         delay = np.where(leaves, d.scaleout_latency_s, d.scaleup_latency_s)
-        # without a sharded optimizer the gradients are all-reduced: the second half carries gradients too
+        # without a sharded optimizer the gradients are all-reduced: the second half carries
+        # gradients too
         carried = np.where(x.zero >= 1, r.gather_bytes, r.grad_bytes)
         # switches that add return the sum on the way: an all-reduce has no second half
         back = np.where((x.zero < 1) & (d.in_network > 0) & leaves, 0.0, carried)
         gather = gather + tree_half_s(params * back, ranks, speed, delay)
         scatter = scatter + tree_half_s(params * r.grad_bytes, ranks, speed, delay)
         copies = np.maximum(total / group, 1.0)
-        far, _ = group_rate(copies, stride * ranks, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s)
+        far, _ = group_rate(
+            copies, stride * ranks, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s
+        )
         halves = np.where(d.in_network > 0, 1.0, 2.0)
         replicate = replicate + halves * tree_half_s(
             params * r.grad_bytes / np.maximum(ranks, 1.0), copies, far, d.scaleout_latency_s

@@ -14,8 +14,8 @@ from dcplan.training.sharding import exposed, reduction
 from dcplan.training.traffic import Traffic, boundary_s, traffic
 
 BACKWARD_PASSES = 1.6
-"""Memory traffic of the backward pass of norms and activations over the forward pass: reads the saved input and
-the gradient, writes one gradient."""
+"""Memory traffic of the backward pass of norms and activations over the forward pass: reads the
+saved input and the gradient, writes one gradient."""
 OVERLAP = 0.9
 """Share of compute under which asynchronous copies and ring attention hide."""
 
@@ -42,7 +42,12 @@ class Work:
 
     def forward(self) -> Array:
         """Forward pass of all blocks."""
-        return self.gemm.forward + self.grouped.forward + self.attention.forward + self.elementwise.forward
+        return (
+            self.gemm.forward
+            + self.grouped.forward
+            + self.attention.forward
+            + self.elementwise.forward
+        )
 
     def backward(self) -> Array:
         """Backward pass of all blocks, nothing recomputed."""
@@ -65,8 +70,15 @@ def work(setup: Setup) -> Work:
     gemm = attention.scaled(m.attention_layers + m.mtp_layers) + dense.scaled(plain)
     gemm += (shared + router).scaled(moe) + mamba.scaled(m.mamba_layers)
     around, mlp, sparse, state = blocks.elementwise(setup)
-    once = around * (m.attention_layers + m.mtp_layers) + mlp * plain + sparse * moe + state * m.mamba_layers
-    passes = Pass(once, BACKWARD_PASSES * once, np.zeros_like(once)) + blocks.scan(setup).scaled(m.mamba_layers)
+    once = (
+        around * (m.attention_layers + m.mtp_layers)
+        + mlp * plain
+        + sparse * moe
+        + state * m.mamba_layers
+    )
+    passes = Pass(once, BACKWARD_PASSES * once, np.zeros_like(once)) + blocks.scan(setup).scaled(
+        m.mamba_layers
+    )
     on = x.trainable
 
     def learn(p: Pass) -> Pass:
@@ -83,7 +95,9 @@ def work(setup: Setup) -> Work:
 
 
 def _tower_work(setup: Setup) -> Work | None:
-    """Compute of the vision tower on the images of one micro-batch; None where the model or the data has none."""
+    """Compute of the vision tower on the images of one micro-batch; None where the model or the
+    data has none.
+    """
     tower = setup.tower
     if tower is None or not np.any(tower.images > 0):
         return None
@@ -95,7 +109,9 @@ def _tower_work(setup: Setup) -> Work | None:
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """Seconds of one micro-batch over all blocks: what does not depend on stages and data-parallel ranks."""
+    """Seconds of one micro-batch over all blocks: what does not depend on stages and data-parallel
+    ranks.
+    """
 
     gemm: Array
     grouped: Array
@@ -144,10 +160,16 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     def total(p: Pass, again: Array) -> Array:
         return p.forward * (1.0 + again) + p.dgrad + p.wgrad
 
-    repeated = did.gemm.forward * again_gemm + did.grouped.forward * again_all + did.attention.forward * again_core
+    repeated = (
+        did.gemm.forward * again_gemm
+        + did.grouped.forward * again_all
+        + did.attention.forward * again_core
+    )
     repeated = repeated + did.elementwise.forward * some
     forward, plain_backward = did.forward(), did.backward()
-    per_block = s.host_s * (m.attention_layers + m.dense_layers + m.mamba_layers + m.moe_layers) / 2.0
+    per_block = (
+        s.host_s * (m.attention_layers + m.dense_layers + m.mamba_layers + m.moe_layers) / 2.0
+    )
     tensor = sent.tensor_forward * (1.0 + again_all) + sent.tensor_backward
     context = exposed(sent.context_forward, did.attention.forward, OVERLAP) + exposed(
         sent.context_backward, did.attention.dgrad, OVERLAP
@@ -170,7 +192,11 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
         front_frac=forward / whole,
         wgrad_frac=(did.gemm.wgrad + did.grouped.wgrad) / whole,
         cover_forward=forward + did.head.forward + sent.tensor_forward,
-        cover_backward=plain_backward + repeated + did.head.dgrad + did.head.wgrad + sent.tensor_backward,
+        cover_backward=plain_backward
+        + repeated
+        + did.head.dgrad
+        + did.head.wgrad
+        + sent.tensor_backward,
         tower=tower,
     )
 
@@ -191,10 +217,11 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
     r"""Time of one optimizer step from the times of one micro-batch.
 
     .. math::
-       T = \left[m\,t_{max} + \Big(\sum_i t_i - t_{max}\Big) / v + T_{dp} + T_{opt}\right](1 + \sigma\sqrt{2\ln n})
+       T = \left[m\,t_{max} + \Big(\sum_i t_i - t_{max}\Big) / v + T_{dp} + T_{opt}\right](1 +
+       \sigma\sqrt{2\ln n})
 
-    with the stage times of the pipeline t_i (blocks, collectives that stay exposed, vision tower on the first stage,
-    output layer on the last), m micro-batches and v chunks a stage.
+    with the stage times of the pipeline t_i (blocks, collectives that stay exposed, vision tower on
+    the first stage, output layer on the last), m micro-batches and v chunks a stage.
     """
     d, s, x = setup.device, setup.stack, setup.layout
     offload = np.zeros_like(x.pp)
@@ -224,7 +251,9 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
         named["tower"] = one.tower
     parts = {name: seconds / x.pp * count for name, seconds in named.items()}
     parts["pipeline_send"] = send * count
-    parts["imbalance"] = np.maximum(fullest - mean - (one.head + one.tower) / x.pp, 0.0) * count * (x.pp > 1)
+    parts["imbalance"] = (
+        np.maximum(fullest - mean - (one.head + one.tower) / x.pp, 0.0) * count * (x.pp > 1)
+    )
     parts["bubble"] = _bubble(setup, one, slowest, everything + send * x.pp)
     parts |= _data_parallel(setup, one, host)
     running = sum(parts.values(), np.zeros(1))
@@ -235,7 +264,9 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
 
 
 def least_step_s(one_s: Array, layout: LayoutTable) -> Array:
-    """A bound below the step time: ``least_s`` of a micro-batch in even stages, and the fill of 1F1B."""
+    """A bound below the step time: ``least_s`` of a micro-batch in even stages, and the fill of
+    1F1B.
+    """
     fill = np.where(layout.schedule > 0, 0.0, (layout.pp - 1.0) / layout.vpp)
     return one_s / layout.pp * (layout.micro_batches + fill)
 
@@ -243,9 +274,9 @@ def least_step_s(one_s: Array, layout: LayoutTable) -> Array:
 def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[Array, Array]:
     """Time of the fullest stage, and of all together, for one micro-batch.
 
-    Layers that divide evenly are spread so, and the last stage does the output layer on top. Else the layout is
-    drawn by hand, as frameworks allow: the last stage gives up layers for it. The first stage does the vision tower
-    on top, or gives up whole layers for it where that is faster.
+    Layers that divide evenly are spread so, and the last stage does the output layer on top. Else
+    the layout is drawn by hand, as frameworks allow: the last stage gives up layers for it. The
+    first stage does the vision tower on top, or gives up whole layers for it where that is faster.
     """
     m, x = setup.model, setup.layout
     piped = x.pp > 1
@@ -265,10 +296,11 @@ def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[A
 
 
 def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) -> Array:
-    r"""Idle time of the fill and drain: the other stages' share of one pass, less with chunks or a split backward.
+    r"""Idle time of the fill and drain: the other stages' share of one pass, less with chunks or a
+    split backward.
 
-    With forward share f and weight-gradient share w of a pass F + B: 1F1B idles (p-1)(F+B), zero bubble
-    (p-1)(F+B-2W), DualPipe (p/2-1)(F+B + B-3W).
+    With forward share f and weight-gradient share w of a pass F + B: 1F1B idles (p-1)(F+B), zero
+    bubble (p-1)(F+B-2W), DualPipe (p/2-1)(F+B + B-3W).
 
     References
     ----------
@@ -278,32 +310,40 @@ def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) ->
     idle = np.maximum(everything - slowest, 0.0) / x.vpp
     if not np.any(x.schedule > 0):
         return idle * (x.pp > 1)
-    zero_bubble, dual = x.schedule == SCHEDULES.index("zero-bubble"), x.schedule == SCHEDULES.index("dualpipe")
+    zero_bubble, dual = (
+        x.schedule == SCHEDULES.index("zero-bubble"),
+        x.schedule == SCHEDULES.index("dualpipe"),
+    )
     halves = np.maximum(x.pp / 2.0 - 1.0, 0.0) / np.maximum(x.pp - 1.0, 1.0)
     idle = np.where(zero_bubble, idle * np.maximum(1.0 - 2.0 * one.wgrad_frac, 0.0), idle)
-    return np.where(dual, idle * halves * np.maximum(2.0 - one.front_frac - 3.0 * one.wgrad_frac, 0.0), idle) * (
-        x.pp > 1
-    )
+    return np.where(
+        dual, idle * halves * np.maximum(2.0 - one.front_frac - 3.0 * one.wgrad_frac, 0.0), idle
+    ) * (x.pp > 1)
 
 
 def _data_parallel(setup: Setup, one: MicroBatch, host: Array) -> dict[str, Array]:
     """What stays exposed.
 
-    Traffic goes on while the device waits for the host, and while the vision tower runs: a third of the time in the
-    forward pass.
+    Traffic goes on while the device waits for the host, and while the vision tower runs: a third of
+    the time in the forward pass.
     """
     s, x = setup.stack, setup.layout
     r = reduction(setup)
     more = host + one.tower
     forward = (one.cover_forward + more / 3.0) / x.pp
     backward = (one.cover_backward + more * 2.0 / 3.0) / x.pp
-    # behind a pipeline, sharded stacks keep the gathered parameters of a step (no reshard after forward)
+    # behind a pipeline, sharded stacks keep the gathered parameters of a step (no reshard after
+    # forward)
     sharded = (x.zero >= 3) & (x.pp <= 1)
     count = x.micro_batches
     # sharded parameters travel for every micro-batch, and compute slows down while they do
     first = (r.gather + r.scatter) / np.maximum(setup.model.layers / x.pp, 1.0)
-    every = exposed(r.gather, forward, s.dp_overlap) + exposed(r.gather + r.scatter, backward, s.dp_overlap)
-    drag = s.contention * (np.minimum(r.gather, forward) + np.minimum(r.gather + r.scatter, backward))
+    every = exposed(r.gather, forward, s.dp_overlap) + exposed(
+        r.gather + r.scatter, backward, s.dp_overlap
+    )
+    drag = s.contention * (
+        np.minimum(r.gather, forward) + np.minimum(r.gather + r.scatter, backward)
+    )
     full = count * (every + drag) + first + exposed(r.replicate, backward, s.dp_overlap)
     scatter = np.where(x.zero == 2, count, 1.0) * exposed(r.scatter, backward, s.dp_overlap)
     plain = scatter + exposed(r.gather, forward, s.dp_overlap) + first * (s.dp_overlap > 0)

@@ -13,7 +13,9 @@ from dcplan.llm.tables import Array
 
 @dataclass(frozen=True)
 class Traffic:
-    """Forward and backward seconds of one micro-batch over all blocks of the model, nothing hidden yet."""
+    """Forward and backward seconds of one micro-batch over all blocks of the model, nothing hidden
+    yet.
+    """
 
     tensor_forward: Array
     tensor_backward: Array
@@ -28,30 +30,40 @@ class Traffic:
 def traffic(setup: Setup) -> Traffic:
     """Collectives of a micro-batch.
 
-    Tensor parallel gathers and scatters the hidden states around each block: two halves forward, two backward
-    (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). Context parallel passes keys and values around a
-    ring, and their gradients back. Expert parallel dispatches and combines, twice.
+    Tensor parallel gathers and scatters the hidden states around each block: two halves forward,
+    two backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). Context parallel passes
+    keys and values around a ring, and their gradients back. Expert parallel dispatches and
+    combines, twice.
     """
     m, d, x = setup.model, setup.device, setup.layout
     t = tokens(setup)
     one = np.ones_like(x.tp)
 
     def rate(ranks: Array, stride: Array) -> tuple[Array, Array]:
-        speed, leaves = group_rate(ranks, stride, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s)
+        speed, leaves = group_rate(
+            ranks, stride, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s
+        )
         return speed, np.where(leaves, d.scaleout_latency_s, d.scaleup_latency_s)
 
     speed, delay = rate(x.tp, one)
-    half = tree_half_s(t * m.hidden * HALF, x.tp, speed, delay) + np.where(x.tp > 1, setup.stack.collective_s, 0.0)
+    half = tree_half_s(t * m.hidden * HALF, x.tp, speed, delay) + np.where(
+        x.tp > 1, setup.stack.collective_s, 0.0
+    )
     more = np.where(m.moe_layers > 0, m.mtp_layers, 0.0)
     sparse = m.moe_layers + more
-    blocks = m.attention_layers + m.mtp_layers + m.dense_layers + m.mtp_layers - more + m.mamba_layers
+    blocks = (
+        m.attention_layers + m.mtp_layers + m.dense_layers + m.mtp_layers - more + m.mamba_layers
+    )
     blocks = blocks + np.where(x.etp > 1, sparse, 0.0)
     shared = np.where((m.shared_ffn > 0) & (x.etp <= 1), sparse, 0.0)
     tensor = 2.0 * half * (blocks + shared)
 
-    # a ring passes from neighbour to neighbour: one rank, and its one NIC, crosses the domain's border
+    # a ring passes from neighbour to neighbour: one rank, and its one NIC, crosses the domain's
+    # border
     _, leaves = group_rate(x.cp, x.tp, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s)
-    speed = np.where(leaves, np.minimum(d.scaleup_bytes_per_s, d.scaleout_bytes_per_s), d.scaleup_bytes_per_s)
+    speed = np.where(
+        leaves, np.minimum(d.scaleup_bytes_per_s, d.scaleout_bytes_per_s), d.scaleup_bytes_per_s
+    )
     delay = np.where(leaves, d.scaleout_latency_s, d.scaleup_latency_s)
     values = np.maximum(m.kv_heads / x.tp, 1.0) * (m.head_dim + m.value_dim)
     ring = (x.cp - 1.0) * (t * values * HALF / speed + np.where(x.cp > 1, delay, 0.0))
@@ -70,7 +82,9 @@ def traffic(setup: Setup) -> Traffic:
         d.scaleout_bytes_per_s,
         np.where(m.expert_groups > 0, m.expert_groups, np.inf),
     )
-    wait = np.where(x.ep > 1, np.where(x.ep * x.etp > d.domain, d.scaleout_latency_s, d.scaleup_latency_s), 0.0)
+    wait = np.where(
+        x.ep > 1, np.where(x.ep * x.etp > d.domain, d.scaleout_latency_s, d.scaleup_latency_s), 0.0
+    )
     dispatch = (out * setup.recipe.operand_bytes + wait) * sparse
     combine = (out * HALF + wait) * sparse
 
@@ -81,7 +95,8 @@ def traffic(setup: Setup) -> Traffic:
 def boundary_s(setup: Setup) -> Array:
     """One activation over one stage boundary, one way.
 
-    Stages stand tp x cp x dp ranks apart: where several fit one domain, most boundaries stay inside.
+    Stages stand tp x cp x dp ranks apart: where several fit one domain, most boundaries stay
+    inside.
     """
     m, d, x = setup.model, setup.device, setup.layout
     stages = np.clip(np.floor(d.domain / (x.tp * x.cp * x.dp)), 1.0, x.pp)
@@ -89,4 +104,6 @@ def boundary_s(setup: Setup) -> Array:
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
     each = out / d.scaleout_bytes_per_s + (1.0 - out) / d.scaleup_bytes_per_s
     send = tokens(setup) / spread * m.hidden * HALF * each
-    return np.where(x.pp > 1, send + np.where(out > 0, d.scaleout_latency_s, d.scaleup_latency_s), 0.0)
+    return np.where(
+        x.pp > 1, send + np.where(out > 0, d.scaleout_latency_s, d.scaleup_latency_s), 0.0
+    )

@@ -1,4 +1,6 @@
-"""Low-communication training over several sites: local steps, then one exchange over the wide-area link."""
+"""Low-communication training over several sites: local steps, then one exchange over the wide-area
+link.
+"""
 
 from __future__ import annotations
 
@@ -48,19 +50,25 @@ def exchange_s(params: float, wide: WideArea) -> float:
 
     Examples
     --------
-    10 B parameters at 4 byte between two sites at 100 Gb/s: 2 x 40 GB / 2 / 12.5 GB/s and two latencies.
+    10 B parameters at 4 byte between two sites at 100 Gb/s: 2 x 40 GB / 2 / 12.5 GB/s and two
+    latencies.
 
     >>> round(exchange_s(1e10, WideArea(2, 100, 100.0)), 2)
     3.3
     """
     half = ring_half_s(
-        np.array(params * wide.value_bytes), np.array(float(wide.sites)), wide.gbps / 8.0 * GIGA, wide.latency_s
+        np.array(params * wide.value_bytes),
+        np.array(float(wide.sites)),
+        wide.gbps / 8.0 * GIGA,
+        wide.latency_s,
     )
     return 2.0 * float(half)
 
 
 def mean_step_s(local_step_s: float, params: float, wide: WideArea) -> float:
-    """Step time with the exchange spread over the local steps; overlapped, only what they cannot hide counts."""
+    """Step time with the exchange spread over the local steps; overlapped, only what they cannot
+    hide counts.
+    """
     exchange = exchange_s(params, wide)
     if wide.overlapped:
         exchange = max(exchange - wide.local_steps * local_step_s, 0.0)

@@ -1,4 +1,5 @@
-"""`dcplan calibrate`: the script as it is written, and the overlay that its JSON becomes. No accelerator is needed."""
+"""`dcplan calibrate`: the script as it is written, and the overlay that its JSON becomes. No
+accelerator is needed."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ TRUE = {
     "scaleup_frac": 0.8,
 }
 HALF, LOW, HBM, LINK, UNITS = 989.4e12, 1978.9e12, 3.35e12, 450e9, 132  # data sheet of the H100 SXM
-LAYERS = [(t, o, i) for t in (1024, 4096, 16384) for o, i in ((512, 4096), (6144, 4096), (28672, 8192), (8192, 1024))]
+LAYERS = [
+    (t, o, i)
+    for t in (1024, 4096, 16384)
+    for o, i in ((512, 4096), (6144, 4096), (28672, 8192), (8192, 1024))
+]
 
 
 def _times(seconds: Any, rng: np.random.Generator) -> dict[str, float]:
@@ -41,16 +46,33 @@ def _times(seconds: Any, rng: np.random.Generator) -> dict[str, float]:
 
 
 def _gemm(dtype: str, rng: np.random.Generator) -> list[dict[str, Any]]:
-    size, speed = (2.0, HALF * TRUE["half_gemm_frac"]) if dtype == "bf16" else (1.0, LOW * TRUE["fp8_gemm_frac"])
+    size, speed = (
+        (2.0, HALF * TRUE["half_gemm_frac"])
+        if dtype == "bf16"
+        else (1.0, LOW * TRUE["fp8_gemm_frac"])
+    )
     rows = []
     for t, o, i in LAYERS:
-        for direction, (m, n, k) in {"forward": (t, o, i), "dgrad": (t, i, o), "wgrad": (o, i, t)}.items():
+        for direction, (m, n, k) in {
+            "forward": (t, o, i),
+            "dgrad": (t, i, o),
+            "wgrad": (o, i, t),
+        }.items():
             seconds = gemm_s(
-                m=np.array(m), n=np.array(n), k=np.array(k), flops_per_s=np.array(speed), units=np.array(UNITS),
-                prologue=np.array(TRUE["prologue_depth"]), bytes_per_s=np.array(HBM * TRUE["hbm_frac"]),
-                in_bytes=np.array(size), out_bytes=2.0,
-            )  # fmt: skip
-            rows.append({"dtype": dtype, "direction": direction, "m": m, "n": n, "k": k} | _times(seconds, rng))
+                m=np.array(m),
+                n=np.array(n),
+                k=np.array(k),
+                flops_per_s=np.array(speed),
+                units=np.array(UNITS),
+                prologue=np.array(TRUE["prologue_depth"]),
+                bytes_per_s=np.array(HBM * TRUE["hbm_frac"]),
+                in_bytes=np.array(size),
+                out_bytes=2.0,
+            )
+            rows.append(
+                {"dtype": dtype, "direction": direction, "m": m, "n": n, "k": k}
+                | _times(seconds, rng)
+            )
     return rows
 
 
@@ -58,10 +80,16 @@ def _grouped(rng: np.random.Generator) -> list[dict[str, Any]]:
     rows = []
     for m in (64, 128, 256, 512, 1024, 2048, 4096):
         seconds = grouped_gemm_s(
-            groups=np.array(8), m=np.array(m), n=np.array(4096), k=np.array(7168),
-            flops_per_s=np.array(HALF * TRUE["half_gemm_frac"]), few_rows=np.array(TRUE["grouped_rows"]),
-            bytes_per_s=np.array(HBM * TRUE["hbm_frac"]), in_bytes=np.array(2.0), out_bytes=2.0,
-        )  # fmt: skip
+            groups=np.array(8),
+            m=np.array(m),
+            n=np.array(4096),
+            k=np.array(7168),
+            flops_per_s=np.array(HALF * TRUE["half_gemm_frac"]),
+            few_rows=np.array(TRUE["grouped_rows"]),
+            bytes_per_s=np.array(HBM * TRUE["hbm_frac"]),
+            in_bytes=np.array(2.0),
+            out_bytes=2.0,
+        )
         for method, slower in (("loop", 1.6), ("bmm", 1.0)):  # only the faster way counts
             row = {"dtype": "bf16", "method": method, "groups": 8, "m": m, "n": 4096, "k": 7168}
             rows.append(row | _times(seconds * slower, rng))
@@ -73,16 +101,25 @@ def _attention(rng: np.random.Generator) -> list[dict[str, Any]]:
     for heads, seq, dim in ((32, 8192, 128), (4, 16384, 64), (16, 2048, 128), (64, 4096, 128)):
         for direction, law in (("forward", attention_s), ("backward", attention_backward_s)):
             seconds = law(
-                pairs=np.array(seq * seq / 2), heads=np.array(heads), dims=np.array(2 * dim),
-                work=np.array(seq * heads), flops_per_s=np.array(HALF * TRUE["attention_frac"]), units=np.array(UNITS),
-            )  # fmt: skip
+                pairs=np.array(seq * seq / 2),
+                heads=np.array(heads),
+                dims=np.array(2 * dim),
+                work=np.array(seq * heads),
+                flops_per_s=np.array(HALF * TRUE["attention_frac"]),
+                units=np.array(UNITS),
+            )
             row = {"dtype": "bf16", "direction": direction, "method": "default", "causal": True}
-            rows.append(row | {"batch": 1, "heads": heads, "seq": seq, "head_dim": dim} | _times(seconds, rng))
+            rows.append(
+                row
+                | {"batch": 1, "heads": heads, "seq": seq, "head_dim": dim}
+                | _times(seconds, rng)
+            )
     return rows
 
 
 def _sample() -> dict[str, Any]:
-    """What the script would write on an accelerator that follows the laws exactly, but for 1 % of noise."""
+    """What the script would write on an accelerator that follows the laws exactly, but for 1 % of
+    noise."""
     rng = np.random.default_rng(7)
     memory = [
         {"kind": kind, "bytes": 2 * size} | _times(2 * size / (HBM * TRUE["hbm_frac"]), rng)
@@ -116,7 +153,9 @@ SAMPLE = _sample()
 
 def _save(folder: Path, document: Any) -> Path:
     path = folder / "calibration.json"
-    path.write_text(document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8")
+    path.write_text(
+        document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8"
+    )
     return path
 
 
@@ -155,13 +194,17 @@ def test_parameters_come_back_with_bounds_and_source(tmp_path: Path) -> None:
 
 def test_the_answer_says_what_was_measured_beside_the_catalog(tmp_path: Path) -> None:
     result = calibrate(_save(tmp_path, SAMPLE), accelerator="h100-sxm").result
-    assert result.headline.startswith("h100-sxm, measured on NVIDIA H100 80GB HBM3: large matrix products approach 8")
+    assert result.headline.startswith(
+        "h100-sxm, measured on NVIDIA H100 80GB HBM3: large matrix products approach 8"
+    )
     table = result.frame("values").set_index("quantity")
     assert list(table.columns) == ["measured", "low", "high", "points", "error_frac", "catalog"]
     assert set(table.index) == {*TRUE, "multiprocessors"}
     assert table.loc["attention_frac", "points"] == 8
     assert table.loc["grouped_rows", "points"] <= 7  # the loops are slower and do not count
-    assert table.loc["half_gemm_frac", "error_frac"] == pytest.approx(0.01 * (2 / np.pi) ** 0.5, rel=0.5)
+    assert table.loc["half_gemm_frac", "error_frac"] == pytest.approx(
+        0.01 * (2 / np.pi) ** 0.5, rel=0.5
+    )
     assert 0 < table.loc["half_gemm_frac", "catalog"] <= 1
     assert not result.warnings
     assert not result.tables["left_out"].rows
@@ -169,11 +212,19 @@ def test_the_answer_says_what_was_measured_beside_the_catalog(tmp_path: Path) ->
 
 def test_the_same_file_gives_the_same_bytes(tmp_path: Path) -> None:
     path = _save(tmp_path, SAMPLE)
-    assert calibrate(path, accelerator="h100-sxm").overlay == calibrate(path, accelerator="h100-sxm").overlay
+    assert (
+        calibrate(path, accelerator="h100-sxm").overlay
+        == calibrate(path, accelerator="h100-sxm").overlay
+    )
 
 
 def test_what_was_not_measured_is_left_to_the_catalog(tmp_path: Path) -> None:
-    small = {**SAMPLE, "gemm": SAMPLE["gemm"][: len(SAMPLE["gemm"]) // 2], "grouped": [], "collectives": []}
+    small = {
+        **SAMPLE,
+        "gemm": SAMPLE["gemm"][: len(SAMPLE["gemm"]) // 2],
+        "grouped": [],
+        "collectives": [],
+    }
     found = calibrate(_save(tmp_path, small), accelerator="h100-sxm")
     left = dict(found.result.tables["left_out"].rows)
     assert set(left) == {"fp8_gemm_frac", "grouped_rows", "scaleup_frac"}
@@ -181,27 +232,46 @@ def test_what_was_not_measured_is_left_to_the_catalog(tmp_path: Path) -> None:
 
 
 def test_collectives_beyond_one_scaleup_domain_do_not_measure_it(tmp_path: Path) -> None:
-    # two hosts of four: eight ranks would fit the domain of eight, but the network lies between them
+    # two hosts of four: eight ranks would fit the domain of eight, but the network lies between
+    # them
     links = [{**row, "nodes": 2} for row in SAMPLE["collectives"]]
     found = calibrate(_save(tmp_path, {**SAMPLE, "collectives": links}), accelerator="h100-sxm")
-    assert dict(found.result.tables["left_out"].rows) == {"scaleup_frac": "every all-gather left the scale-up domain"}
+    assert dict(found.result.tables["left_out"].rows) == {
+        "scaleup_frac": "every all-gather left the scale-up domain"
+    }
 
 
 def test_doubts_are_warnings(tmp_path: Path) -> None:
-    odd = {**SAMPLE, "device": "NVIDIA A100-SXM4-80GB", "skipped": [{"part": "gemm", "reason": "out of time"}]}
+    odd = {
+        **SAMPLE,
+        "device": "NVIDIA A100-SXM4-80GB",
+        "skipped": [{"part": "gemm", "reason": "out of time"}],
+    }
     odd["gemm"] = [{**r, "p90_s": 3 * r["median_s"]} for r in SAMPLE["gemm"]]
-    warnings = [w["message"] for w in calibrate(_save(tmp_path, odd), accelerator="h100-sxm").result.warnings]
-    assert [any(word in w for w in warnings) for word in ("idle", "is it h100-sxm", "ran out of time in gemm")] == [
-        True
-    ] * 3
+    warnings = [
+        w["message"]
+        for w in calibrate(_save(tmp_path, odd), accelerator="h100-sxm").result.warnings
+    ]
+    assert [
+        any(word in w for w in warnings)
+        for word in ("idle", "is it h100-sxm", "ran out of time in gemm")
+    ] == [True] * 3
 
 
 def test_a_device_that_the_laws_do_not_describe_is_told(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
-    wild = [{**r, **{n: r[n] * f for n in ("p10_s", "median_s", "p90_s")}}
-            for r, f in zip(SAMPLE["attention"], np.exp(rng.uniform(0, 3, 8)), strict=True)]  # fmt: skip
-    result = calibrate(_save(tmp_path, {**SAMPLE, "attention": wild}), accelerator="h100-sxm").result
-    assert [w["message"] for w in result.warnings if "attention_frac" in w["message"] and "badly" in w["message"]]
+    wild = [
+        {**r, **{n: r[n] * f for n in ("p10_s", "median_s", "p90_s")}}
+        for r, f in zip(SAMPLE["attention"], np.exp(rng.uniform(0, 3, 8)), strict=True)
+    ]
+    result = calibrate(
+        _save(tmp_path, {**SAMPLE, "attention": wild}), accelerator="h100-sxm"
+    ).result
+    assert [
+        w["message"]
+        for w in result.warnings
+        if "attention_frac" in w["message"] and "badly" in w["message"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -214,23 +284,49 @@ def test_a_device_that_the_laws_do_not_describe_is_told(tmp_path: Path) -> None:
         (_changed("gemm", to=[]), "DC003", "gemm: bf16 products are too few: 0 of at least 8"),
         (_changed("memory", to=[]), "DC003", "memory: measurements are too few"),
         (_changed("attention", to="none"), "DC004", "attention must be a list"),
-        (_changed("gemm", 3, "median_s", to=float("nan")), "DC004", "gemm[3].median_s must lie between"),
-        (_changed("gemm", 3, "median_s", to=float("inf")), "DC004", "gemm[3].median_s must lie between"),
+        (
+            _changed("gemm", 3, "median_s", to=float("nan")),
+            "DC004",
+            "gemm[3].median_s must lie between",
+        ),
+        (
+            _changed("gemm", 3, "median_s", to=float("inf")),
+            "DC004",
+            "gemm[3].median_s must lie between",
+        ),
         (_changed("memory", 1, "p10_s", to=-1.0), "DC004", "memory[1].p10_s must lie between"),
-        (_changed("gemm", 0, "p90_s", to=1e-7), "DC004", "gemm[0].median_s must lie between p10_s and p90_s"),
+        (
+            _changed("gemm", 0, "p90_s", to=1e-7),
+            "DC004",
+            "gemm[0].median_s must lie between p10_s and p90_s",
+        ),
         (_changed("gemm", 5, "k", to=0), "DC004", "gemm[5].k must be a whole number above 0"),
         (_changed("gemm", 5, "m", to=True), "DC004", "gemm[5].m must be a whole number above 0"),
         (_changed("gemm", 5, "dtype", to=None), "DC003", "gemm[5].dtype must be text"),
-        (_changed("attention", 0, "direction", to="sideways"), "DC004", "must be forward or backward, got 'sideways'"),
-        (_changed("attention", 0, "causal", to="no"), "DC004", "attention[0].causal must be true or false"),
+        (
+            _changed("attention", 0, "direction", to="sideways"),
+            "DC004",
+            "must be forward or backward, got 'sideways'",
+        ),
+        (
+            _changed("attention", 0, "causal", to="no"),
+            "DC004",
+            "attention[0].causal must be true or false",
+        ),
         (_changed("gemm", 2, to=7), "DC004", "gemm[2] must be a measurement"),
         (_changed("device", to="H100\n- id: x"), "DC004", "device must be one line of text"),
-        (_changed("multiprocessors", to=-132), "DC004", "multiprocessors must be a whole number above 0"),
+        (
+            _changed("multiprocessors", to=-132),
+            "DC004",
+            "multiprocessors must be a whole number above 0",
+        ),
         (_changed("date", to="yesterday"), "DC004", "date must be a day"),
         (_changed("gemm", 0, "m", to=10**9), "DC015", "gemm[0] ran at"),
     ],
 )
-def test_wrong_files_are_refused_with_code_and_place(tmp_path: Path, document: Any, code: str, words: str) -> None:
+def test_wrong_files_are_refused_with_code_and_place(
+    tmp_path: Path, document: Any, code: str, words: str
+) -> None:
     path = _save(tmp_path, document)
     with pytest.raises(InputError) as refused:
         calibrate(path, accelerator="h100-sxm")
@@ -264,7 +360,9 @@ def test_the_script_compiles_and_needs_only_torch_and_the_standard_library() -> 
     text = script()
     compile(text, "measure.py", "exec")
     modules = {
-        line.split()[1].split(".")[0] for line in text.splitlines() if line.strip().startswith(("import ", "from "))
+        line.split()[1].split(".")[0]
+        for line in text.splitlines()
+        if line.strip().startswith(("import ", "from "))
     }
     assert modules - {"torch"} <= set(sys.stdlib_module_names)
     assert '"dcplan.calibration/1"' in text
@@ -274,7 +372,12 @@ def test_the_script_without_torch_exits_2_and_writes_nothing(tmp_path: Path) -> 
     # -I: this environment has no torch, and no other folder may lend one
     (tmp_path / "measure.py").write_text(script(), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-I", "measure.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-I", "measure.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 2
     assert "needs PyTorch" in done.stderr
@@ -311,7 +414,9 @@ def test_the_verb_writes_the_overlay_and_prints_the_answer_first(tmp_path: Path)
     assert isinstance(again.exception, InputError)
 
 
-@pytest.mark.parametrize("arguments", [(), ("--accelerator", "h100-sxm"), ("x.json", "-o", "y"), ("x.json",)])
+@pytest.mark.parametrize(
+    "arguments", [(), ("--accelerator", "h100-sxm"), ("x.json", "-o", "y"), ("x.json",)]
+)
 def test_half_a_request_is_refused(arguments: tuple[str, ...]) -> None:
     ran = _run(*arguments)
     assert isinstance(ran.exception, InputError)

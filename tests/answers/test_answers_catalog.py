@@ -1,4 +1,5 @@
-"""The catalog as a user sees it: every value with unit, status, source and date; the lint finds nothing."""
+"""The catalog as a user sees it: every value with unit, status, source and date; the lint finds
+nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +52,11 @@ def test_catalog_show_resolves_an_alias_and_an_id_alone() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "key", "hint"),
-    [("system", "dgx-h100", "systems"), ("systems", "dgx-h10", "dgx-h100"), ("dgx-h10", None, "dgx-h100")],
+    [
+        ("system", "dgx-h100", "systems"),
+        ("systems", "dgx-h10", "dgx-h100"),
+        ("dgx-h10", None, "dgx-h100"),
+    ],
 )
 def test_unknown_rows_are_refused_with_the_nearest(kind: str, key: str | None, hint: str) -> None:
     with pytest.raises(InputError, match=f'did you mean "{hint}"'):

@@ -1,4 +1,5 @@
-"""`dcplan fabric`: the metric keys, sums of the bill, what is left out filled in, and what a bad request says."""
+"""`dcplan fabric`: the metric keys, sums of the bill, what is left out filled in, and what a bad
+request says."""
 
 from __future__ import annotations
 
@@ -20,31 +21,55 @@ from dcplan.inputs.network_parts import parts_of
 from dcplan.result import Result
 
 POD: dict[str, Any] = {
-    "nodes": 127, "nics_per_node": 8, "nic_gbps": 400, "switch": "qm9700", "nodes_per_su": 32, "management_links": 4,
-}  # fmt: skip
+    "nodes": 127,
+    "nics_per_node": 8,
+    "nic_gbps": 400,
+    "switch": "qm9700",
+    "nodes_per_su": 32,
+    "management_links": 4,
+}
 
 
 def test_superpod_of_127_nodes() -> None:
-    """RA-11333-001, tables 4 and 7: 32 leaves, 16 spines, 1,020 and 1,024 links; half of the narrower at 400 Gb/s."""
+    """RA-11333-001, tables 4 and 7: 32 leaves, 16 spines, 1,020 and 1,024 links; half of the
+    narrower at 400 Gb/s."""
     found = fabric(**POD)
-    keys = ("leaf", "spine", "core", "node_leaf_links", "leaf_spine_links", "spine_core_links", "switches")
+    keys = (
+        "leaf",
+        "spine",
+        "core",
+        "node_leaf_links",
+        "leaf_spine_links",
+        "spine_core_links",
+        "switches",
+    )
     assert [found.value(k) for k in keys] == [32, 16, 0, 1020, 1024, 0, 48]
     assert found.value("bisection_tbps") == pytest.approx(63 * 8 * 0.4), "63 nodes against 64"
 
 
 def test_failures_and_paths_of_the_pod() -> None:
-    """2,044 links at 0.00404 stops a year and 48 switches at 0.08 (Llama 3, Azure); 32 uplinks of each leaf."""
+    """2,044 links at 0.00404 stops a year and 48 switches at 0.08 (Llama 3, Azure); 32 uplinks of
+    each leaf."""
     found = fabric(**POD)
     assert found.value("link_failures_per_day") == pytest.approx(2044 * 0.00404 / 365)
     assert found.value("switch_failures_per_day") == pytest.approx(48 * 0.08 / 365)
     low, high = (getattr(found.metrics["link_failures_per_day"], side) for side in ("low", "high"))
     assert low < found.value("link_failures_per_day") < high
     assert found.value("path_diversity") == 32
-    two_planes = fabric(nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64)
+    two_planes = fabric(
+        nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64
+    )
     assert two_planes.value("path_diversity") == 2 * 64
-    blocking = fabric(nodes=96, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400, oversubscription=3)
+    blocking = fabric(
+        nodes=96, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400, oversubscription=3
+    )
     assert blocking.value("path_diversity") == 16, "48 ports of 64 to nodes"
-    assert fabric(nodes=8, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400).value("path_diversity") == 1
+    assert (
+        fabric(nodes=8, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400).value(
+            "path_diversity"
+        )
+        == 1
+    )
 
 
 def _bill(found: Result) -> dict[str, float]:
@@ -54,7 +79,8 @@ def _bill(found: Result) -> dict[str, float]:
 
 
 def test_bill_of_the_superpod_as_published() -> None:
-    """RA-11333-001, tables 7 and 8: 48 switches, 1,536 transceivers in them, 508 in DGX and 4 in fabric managers."""
+    """RA-11333-001, tables 7 and 8: 48 switches, 1,536 transceivers in them, 508 in DGX and 4 in
+    fabric managers."""
     found = fabric(**POD, nic_ports_per_cage=2)
     rows = _bill(found)
     assert rows["leaf switches"] + rows["spine switches"] == 48
@@ -63,8 +89,13 @@ def test_bill_of_the_superpod_as_published() -> None:
     assert rows["transceivers in nodes to leaves"] == 508 + 4
     # table 7: 1,016 + 1,024 cables, and the managers' four
     assert sum(n for item, n in rows.items() if "cables" in item) == 2040 + 4
-    # 16 storage switches (12 leaves under 4 spines; 254 node links + 240 between switches), 8 in-band, 8 out-of-band
-    assert [found.value(f"{n}.switches") for n in ("storage", "in_band", "out_of_band")] == [16, 8, 8]
+    # 16 storage switches (12 leaves under 4 spines; 254 node links + 240 between switches), 8 in-
+    # band, 8 out-of-band
+    assert [found.value(f"{n}.switches") for n in ("storage", "in_band", "out_of_band")] == [
+        16,
+        8,
+        8,
+    ]
     storage = found.frame("networks").set_index("network").loc["storage"]
     assert storage["node_links"] + storage["links_between"] == 494
     system = fabric(nodes=127, system="dgx-h100", fabric="ib-ndr-400", management_links=4)
@@ -72,14 +103,20 @@ def test_bill_of_the_superpod_as_published() -> None:
 
 
 def test_bill_sums_to_the_metrics() -> None:
-    for flags in (POD, {"nodes": 46, "system": "gb200-nvl72", "fabric": "ib-ndr-400"}, POD | {"media": "reach"}):
+    for flags in (
+        POD,
+        {"nodes": 46, "system": "gb200-nvl72", "fabric": "ib-ndr-400"},
+        POD | {"media": "reach"},
+    ):
         found = fabric(**flags)
         rows = found.frame("bill")
         assert rows["usd"].sum() == pytest.approx(found.value("capex_usd"))
         assert rows["power_kw"].sum() == pytest.approx(found.value("power_kw"))
         assert rows["weight_kg"].sum() == pytest.approx(found.value("weight_kg"))
         capex = found.metrics["capex_usd"]
-        assert (rows["low_usd"].sum(), rows["high_usd"].sum()) == pytest.approx((capex.low, capex.high))
+        assert (rows["low_usd"].sum(), rows["high_usd"].sum()) == pytest.approx(
+            (capex.low, capex.high)
+        )
         assert (rows["low_usd"] <= rows["usd"]).all()
         assert (rows["usd"] <= rows["high_usd"]).all()
         optics = rows[rows["item"].str.startswith("transceivers")]["count"].sum()
@@ -88,7 +125,8 @@ def test_bill_sums_to_the_metrics() -> None:
 
 
 def test_verb_and_plan_price_the_same_parts_alike() -> None:
-    """The plan's bill of 127 nodes, with one average length, and the verb's, with the floor's lengths."""
+    """The plan's bill of 127 nodes, with one average length, and the verb's, with the floor's
+    lengths."""
     catalog = load()
     ledger = Ledger(catalog)
     family = catalog.get("fabrics", "ib-ndr-400", Fabric)
@@ -99,12 +137,19 @@ def test_verb_and_plan_price_the_same_parts_alike() -> None:
     rows = found.frame("bill")
     cords = rows[rows["item"].str.contains("cables")]["usd"].sum()
     assert planned.power_kw == pytest.approx(found.value("power_kw"))
-    assert planned.capex_usd - planned.cables * parts.cable_usd == pytest.approx(found.value("capex_usd") - cords)
+    assert planned.capex_usd - planned.cables * parts.cable_usd == pytest.approx(
+        found.value("capex_usd") - cords
+    )
 
 
 def test_schedule_agrees_with_the_bill() -> None:
     """Cables by tier, length and part, one by one and in all."""
-    flags: dict[str, Any] = {"nodes": 100, "system": "dgx-h100", "fabric": "ib-ndr-400", "media": "reach"}
+    flags: dict[str, Any] = {
+        "nodes": 100,
+        "system": "dgx-h100",
+        "fabric": "ib-ndr-400",
+        "media": "reach",
+    }
     flags |= {"racks_per_row": 9, "nodes_per_rack": 2, "management_links": 3}
     rows = fabric(**flags).frame("bill")
     listed: Counter[tuple[str, str]] = Counter()
@@ -115,14 +160,22 @@ def test_schedule_agrees_with_the_bill() -> None:
         listed[f"{c.tier} cables {bought:g} m", one.part] += 1
     billed = rows[rows["item"].str.contains("cables")]
     # a splitter of 800 Gb/s carries two of the links
-    links = {key: math.ceil(n / 2) if key[1].startswith(("mc", "generic-800g")) else n for key, n in listed.items()}
+    links = {
+        key: math.ceil(n / 2) if key[1].startswith(("mc", "generic-800g")) else n
+        for key, n in listed.items()
+    }
     assert links == {(r.item, r.part): r.count for r in billed.itertuples(index=False)}
     assert any(key[1] == "generic-800g-aoc" for key in listed)
 
 
 def test_copper_where_it_reaches() -> None:
     """Leaves over their nodes: two metres in the rack take copper, links between racks light."""
-    flags: dict[str, Any] = {"nodes": 64, "nics_per_node": 8, "nic_gbps": 400, "switch": "tomahawk5-box"}
+    flags: dict[str, Any] = {
+        "nodes": 64,
+        "nics_per_node": 8,
+        "nic_gbps": 400,
+        "switch": "tomahawk5-box",
+    }
     flags |= {"endpoints_per_leaf": 16, "nodes_per_rack": 2, "leaf_at": "rack"}
     light, copper = fabric(**flags), fabric(**flags, media="reach")
     near = copper.frame("lengths").query("tier == 'node-leaf'")
@@ -142,20 +195,31 @@ def test_other_optics_draw_less(media: str) -> None:
 
 
 def test_far_spines_take_optics_that_reach() -> None:
-    flags: dict[str, Any] = {"nodes": 512, "nics_per_node": 8, "nic_gbps": 400, "fabric": "ib-ndr-400"}
+    flags: dict[str, Any] = {
+        "nodes": 512,
+        "nics_per_node": 8,
+        "nic_gbps": 400,
+        "fabric": "ib-ndr-400",
+    }
     far = fabric(**flags, nodes_per_su=32, length_m=1500.0).frame("bill")
     between = far[far["item"] == "transceivers in leaves to spines"]["part"].tolist()
     assert between == ["mms4x50-nm"], "2xFR4 reaches 2 km; the usual part 500 m"
 
 
 def test_load_balancing_slows_what_crosses_spines_alone() -> None:
-    """16,384 H100 on 51.2T switches: hashing leaves 0.60 of the line rate, spraying 0.93 (catalog, network rows)."""
+    """16,384 H100 on 51.2T switches: hashing leaves 0.60 of the line rate, spraying 0.93 (catalog,
+    network rows)."""
     flags: dict[str, Any] = {"nodes": 2048, "system": "hgx-h100-8", "fabric": "eth-400"}
-    rows = {how: fabric(**flags, load_balancing=how).frame("bandwidth").set_index("level") for how in ("ecmp", "spray")}
+    rows = {
+        how: fabric(**flags, load_balancing=how).frame("bandwidth").set_index("level")
+        for how in ("ecmp", "spray")
+    }
     assert rows["ecmp"].loc["leaf", "gb_per_s"] == rows["spray"].loc["leaf", "gb_per_s"] == 50.0
     assert rows["ecmp"].loc["pod", "gb_per_s"] == pytest.approx(50 * 0.6)
     assert rows["spray"].loc["pod", "gb_per_s"] == pytest.approx(50 * 0.93)
-    slow, fast = (fabric(**flags, load_balancing=how).value("all_reduce_s") for how in ("ecmp", "spray"))
+    slow, fast = (
+        fabric(**flags, load_balancing=how).value("all_reduce_s") for how in ("ecmp", "spray")
+    )
     assert slow > 1.3 * fast
 
 
@@ -177,7 +241,8 @@ def test_empty_ports_are_said() -> None:
 
 
 def test_peak_power_counts_optics_once() -> None:
-    """QM9700: 48 x 1.72 kW with optics, and the nodes' 512 transceivers of 17 W; typical 48 x 0.747 and all optics."""
+    """QM9700: 48 x 1.72 kW with optics, and the nodes' 512 transceivers of 17 W; typical 48 x
+    0.747 and all optics."""
     found = fabric(**POD, nic_ports_per_cage=2)
     assert found.value("peak_kw") == pytest.approx(48 * 1.72 + 512 * 0.017)
     assert found.value("power_kw") == pytest.approx(48 * 0.747 + 2048 * 0.017)
@@ -192,7 +257,9 @@ def test_system_and_family_fill_what_is_left_out() -> None:
 
 
 def test_two_planes_share_the_nic() -> None:
-    found = fabric(nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64)
+    found = fabric(
+        nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64
+    )
     assert [found.value(k) for k in ("leaf", "spine", "leaf_spine_links")] == [16, 8, 1024]
     assert "capex_usd" not in found.metrics
     assert any(w["code"] == "price" for w in found.warnings)
@@ -232,7 +299,16 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ({"switch": None, "radix": 63}, "radix 63 is odd"),
         ({"switch": None, "radix": 64, "port_gbps": 200.0}, "faster than a port of 200"),
         ({"topology": "torus"}, "127 chips do not make whole cubes"),
-        ({"switch": None, "radix": 64, "length_m": 5000.0, "fabric": "eth-1600", "nic_gbps": 1600}, "reaches 2000 m"),
+        (
+            {
+                "switch": None,
+                "radix": 64,
+                "length_m": 5000.0,
+                "fabric": "eth-1600",
+                "nic_gbps": 1600,
+            },
+            "reaches 2000 m",
+        ),
         ({"nodes": 4000, "tiers": 2}, "three tiers are needed"),
         ({"nodes": 128}, "4 management links, but 32 leaves have 0 ports free: 127 nodes"),
         ({"least_spines": 64}, "64 spines are asked for, a leaf has 32 uplinks"),
@@ -240,7 +316,10 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ({"load_balancing": "hash"}, "one of ecmp"),
         ({"swich": "qm9700"}, "no argument 'swich'"),
         ({"topology": "scheduled"}, "needs a family"),
-        ({"fabric": "slingshot-200", "switch": None, "nic_gbps": 200, "links_per_pair": 600}, "600 are asked for"),
+        (
+            {"fabric": "slingshot-200", "switch": None, "nic_gbps": 200, "links_per_pair": 600},
+            "600 are asked for",
+        ),
     ],
 )
 def test_bad_networks_name_the_rule(changed: dict[str, Any], words: str) -> None:

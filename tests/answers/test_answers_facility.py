@@ -10,7 +10,12 @@ import pytest
 from dcplan.answers.facility.answer import facility
 from dcplan.errors import InputError
 
-NVL: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "system": "gb300-nvl72", "it_mw": 50.0}
+NVL: dict[str, Any] = {
+    "site": "us-ashburn",
+    "cooling": "direct-liquid-tower",
+    "system": "gb300-nvl72",
+    "it_mw": 50.0,
+}
 
 
 def _epw(path: Path, hours: int = 8760, dry: str = "20.0") -> Path:
@@ -23,7 +28,8 @@ def _epw(path: Path, hours: int = 8760, dry: str = "20.0") -> Path:
 
 
 def test_a_bad_hour_of_a_leap_year_is_named_by_its_own_line(tmp_path: Path) -> None:
-    """8 lines of head, then 31 + 28 days and the 24 hours that are left out: the 2nd of March starts at line 1473."""
+    """8 lines of head, then 31 + 28 days and the 24 hours that are left out: the 2nd of March
+    starts at line 1473."""
     file = _epw(tmp_path / "leap.epw", hours=8784)
     lines = file.read_text(encoding="utf-8").splitlines()
     for hour in range(24):
@@ -36,19 +42,31 @@ def test_a_bad_hour_of_a_leap_year_is_named_by_its_own_line(tmp_path: Path) -> N
 
 def test_keys_of_the_design() -> None:
     found = facility(**NVL)
-    keys = ("power.annual_pue", "power.peak_pue", "water.annual_wue_l_per_kwh", "power.peak_it_mw",
-            "power.peak_facility_mw", "cooling.capex_usd", "cooling.cdu_count", "cooling.flow_l_per_min")  # fmt: skip
+    keys = (
+        "power.annual_pue",
+        "power.peak_pue",
+        "water.annual_wue_l_per_kwh",
+        "power.peak_it_mw",
+        "power.peak_facility_mw",
+        "cooling.capex_usd",
+        "cooling.cdu_count",
+        "cooling.flow_l_per_min",
+    )
     assert all(found.value(k) > 0 for k in keys)
     pue = found.metrics["power.annual_pue"]
     assert pue.low < pue.value < pue.high  # type: ignore[operator]
-    assert found.value("power.peak_facility_mw") == pytest.approx(50 * found.value("power.peak_pue"))
+    assert found.value("power.peak_facility_mw") == pytest.approx(
+        50 * found.value("power.peak_pue")
+    )
     assert found.value("power.peak_pue") >= found.value("power.annual_pue")
 
 
 def test_flow_and_units_of_the_hall() -> None:
-    """50 MW, nine tenths in NVL72 with 0.90 into liquid: 40,500 kW x 60 / (4.2024 x 10) = 57,824 L/min.
+    """50 MW, nine tenths in NVL72 with 0.90 into liquid: 40,500 kW x 60 / (4.2024 x 10) = 57,824
+    L/min.
 
-    Units by flow, ceil(57,824 / 1,200) = 49, are more than by heat, ceil(40,500 / 1,368) = 30; and one spare.
+    Units by flow, ceil(57,824 / 1,200) = 49, are more than by heat, ceil(40,500 / 1,368) = 30; and
+    one spare.
     """
     found = facility(**NVL)
     heat = found.frame("heat").set_index("path")["heat_kw"]
@@ -64,8 +82,11 @@ def test_warm_water_needs_no_chillers() -> None:
     rows = facility(**NVL).frame("warm_water").set_index("class")
     assert rows["pue"].is_monotonic_decreasing
     assert rows.loc["W17", "chiller_heat_frac"] > 0.3
-    # room air has water of 27 C at most, so its share of the heat, 1 - 0.9 x 0.9, needs chillers on some days still
-    assert rows.loc["W40", "chiller_heat_frac"] == pytest.approx(0.19 * rows.loc["W27", "chiller_heat_frac"], rel=0.01)
+    # room air has water of 27 C at most, so its share of the heat, 1 - 0.9 x 0.9, needs chillers on
+    # some days still
+    assert rows.loc["W40", "chiller_heat_frac"] == pytest.approx(
+        0.19 * rows.loc["W27", "chiller_heat_frac"], rel=0.01
+    )
     assert rows.loc["W40", "peak_pue"] < rows.loc["W27", "peak_pue"]
     assert "W45" not in rows.index  # 49 C of coolant; the system takes 45
 
@@ -86,7 +107,9 @@ def test_no_quarter_is_worse_than_the_design_day(site: str) -> None:
 
 def test_south_of_the_equator_the_first_quarter_is_warm() -> None:
     rows = (
-        facility(site="br-saopaulo", cooling="direct-liquid-tower", it_mw=12.0).frame("quarters").set_index("quarter")
+        facility(site="br-saopaulo", cooling="direct-liquid-tower", it_mw=12.0)
+        .frame("quarters")
+        .set_index("quarter")
     )
     assert rows.loc["Q1", "pue"] > rows.loc["Q3", "pue"]
 
@@ -95,7 +118,9 @@ def test_south_of_the_equator_the_first_quarter_is_warm() -> None:
 def test_quarters_average_to_the_year(site: str) -> None:
     found = facility(site=site, cooling="direct-liquid-dry-cooler", it_mw=12.0)
     rows = found.frame("quarters")
-    assert rows["wue_l_per_kwh"].mean() == pytest.approx(found.value("water.annual_wue_l_per_kwh"), rel=1e-9)
+    assert rows["wue_l_per_kwh"].mean() == pytest.approx(
+        found.value("water.annual_wue_l_per_kwh"), rel=1e-9
+    )
     assert rows["pue"].mean() == pytest.approx(found.value("power.annual_pue"), rel=1e-9)
 
 
@@ -112,7 +137,9 @@ def test_peak_is_of_the_hall_as_built() -> None:
         assert part.value(key) == full.value(key)
     assert part.value("power.annual_pue") > full.value("power.annual_pue")
     assert part.value("cooling.ride_through_plant_s") > full.value("cooling.ride_through_plant_s")
-    assert full.value("cooling.ride_through_pumps_s") < 60 < full.value("cooling.ride_through_plant_s")
+    assert (
+        full.value("cooling.ride_through_pumps_s") < 60 < full.value("cooling.ride_through_plant_s")
+    )
 
 
 def test_a_year_of_water_is_of_the_energy_that_runs() -> None:
@@ -132,7 +159,9 @@ def test_the_fit_out_is_bought_for_all_racks_whatever_runs(load: float) -> None:
 
 
 def test_dry_coolers_spray_on_the_hottest_day() -> None:
-    found = facility(site="us-phoenix", cooling="direct-liquid-dry-cooler", system="gb300-nvl72", supply_c=30.0)
+    found = facility(
+        site="us-phoenix", cooling="direct-liquid-dry-cooler", system="gb300-nvl72", supply_c=30.0
+    )
     mean_day = found.value("water.annual_m3") / 365
     assert found.value("water.peak_day_m3") > 1.5 * mean_day
     water = found.frame("warm_water")["wue_l_per_kwh"]
@@ -144,16 +173,25 @@ def test_year_is_the_mean_of_its_quarters() -> None:
         found = facility(site="ie-dublin", cooling=cooling)
         rows = found.frame("quarters")
         assert rows["pue"].mean() == pytest.approx(found.value("power.annual_pue"), abs=1e-6)
-        assert rows["wue_l_per_kwh"].mean() == pytest.approx(found.value("water.annual_wue_l_per_kwh"), abs=1e-3)
+        assert rows["wue_l_per_kwh"].mean() == pytest.approx(
+            found.value("water.annual_wue_l_per_kwh"), abs=1e-3
+        )
 
 
 def test_on_site_power() -> None:
-    """10 MW at about 11 of load: 4 MW of engines burn gas below the grid's tariff, so they run all year.
+    """10 MW at about 11 of load: 4 MW of engines burn gas below the grid's tariff, so they run all
+    year.
 
     The grid gives the rest, except in 40 dark hours of the third quarter.
     """
-    flags: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "supply_c": 32.0}
-    found = facility(**flags, utility_mw=8.0, onsite=["reciprocating-engine-gas=4"], interruptible_h=40.0)
+    flags: dict[str, Any] = {
+        "site": "us-ashburn",
+        "cooling": "direct-liquid-tower",
+        "supply_c": 32.0,
+    }
+    found = facility(
+        **flags, utility_mw=8.0, onsite=["reciprocating-engine-gas=4"], interruptible_h=40.0
+    )
     rows = found.frame("onsite").set_index("source")
     load = found.frame("quarters")["pue"].mean() * 10 * 8760
     dark = found.frame("quarters").set_index("quarter").loc["Q3", "pue"] * 10 * 40
@@ -163,7 +201,10 @@ def test_on_site_power() -> None:
     assert found.value("onsite.time_to_power_quarters") == 7
     short = facility(**flags, utility_mw=8.0, onsite=["lithium-battery-4h=1"], interruptible_h=4.0)
     assert short.value("onsite.short_mwh") > 0
-    for wrong, words in ((["engine=3"], "no onsite row"), (["reciprocating-engine-gas"], "id=MW is needed")):
+    for wrong, words in (
+        (["engine=3"], "no onsite row"),
+        (["reciprocating-engine-gas"], "id=MW is needed"),
+    ):
         with pytest.raises(InputError) as caught:
             facility(**flags, onsite=wrong)
         assert words in caught.value.problems[0].cause
@@ -179,7 +220,8 @@ def test_compare_ranks_by_what_reaches_the_chips() -> None:
 
 
 def test_plan_and_verb_agree() -> None:
-    """The main example's hall: the plan's PUE is the model's at the option's usual coolant temperature."""
+    """The main example's hall: the plan's PUE is the model's at the option's usual coolant
+    temperature."""
     import dcplan
 
     plan = dcplan.check("train-405b-in-90-days")
@@ -187,12 +229,15 @@ def test_plan_and_verb_agree() -> None:
     key = next(k for k in taken if k.endswith("direct-liquid-dry-cooler.pue"))
     supply = taken["cooling.direct-liquid-dry-cooler.coolant_supply_c"]["value"] - 4.0
     it_mw = next(row["value"] for k, row in taken.items() if k.endswith("halls.liquid.it_mw"))
-    found = facility(site="us-ashburn", cooling="direct-liquid-dry-cooler", it_mw=it_mw, supply_c=supply)
+    found = facility(
+        site="us-ashburn", cooling="direct-liquid-dry-cooler", it_mw=it_mw, supply_c=supply
+    )
     assert taken[key]["value"] == pytest.approx(found.value("power.annual_pue"))
 
 
 def test_swings_of_a_job() -> None:
-    """333 racks of 135 kW (45 MW of compute) at half power in waits: 22.4775 MW; network and storage do not swing."""
+    """333 racks of 135 kW (45 MW of compute) at half power in waits: 22.4775 MW; network and
+    storage do not swing."""
     found = facility(**NVL, job="llama-3.1-70b", ramp_limit_mw_per_s=100.0)
     assert found.value("swing.amplitude_mw") == pytest.approx(22.4775)
     assert found.value("swing.ramp_mw_per_s") == pytest.approx(22.4775 / 0.05)
@@ -214,7 +259,11 @@ def test_power_blocks_by_load_class() -> None:
 
 
 def test_air_cooled_servers_leave_all_heat_in_the_air() -> None:
-    rows = facility(site="us-phoenix", compare=True, system="dgx-b300", it_mw=20).frame("options").set_index("cooling")
+    rows = (
+        facility(site="us-phoenix", compare=True, system="dgx-b300", it_mw=20)
+        .frame("options")
+        .set_index("cooling")
+    )
     assert "100% of the heat goes into air" in rows.loc["direct-liquid-tower", "why_not"]
     found = facility(site="us-phoenix", compare=True, system="dgx-b300", it_mw=20)
     assert found.warnings[0]["code"] == "cost"
@@ -258,10 +307,21 @@ def test_broken_weather_files(tmp_path: Path, hours: int, dry: str, words: str) 
         ({"site": "us-ashburn", "cooling": "air-chiller", "redundancy": "n+2"}, "one of n, n+1"),
         ({"site": "us-ashburn", "cooling": "air-chiller", "system": "gb300-nvl72"}, "takes air"),
         ({"site": "us-ashburn", "cooling": "crac-dx", "system": "mi355x-64-oci"}, "takes air"),
-        ({"site": "us-ashburn", "cooling": "direct-liquid-tower", "liquid_frac": 0.2}, "82% of the heat goes into air"),
-        ({"site": "us-ashburn", "cooling": "air-chiller", "other_redundancy": "none"}, "one of n, n+1"),
         (
-            {"site": "us-phoenix", "cooling": "direct-liquid-dry-cooler", "system": "gb300-nvl72", "supply_c": 44.0},
+            {"site": "us-ashburn", "cooling": "direct-liquid-tower", "liquid_frac": 0.2},
+            "82% of the heat goes into air",
+        ),
+        (
+            {"site": "us-ashburn", "cooling": "air-chiller", "other_redundancy": "none"},
+            "one of n, n+1",
+        ),
+        (
+            {
+                "site": "us-phoenix",
+                "cooling": "direct-liquid-dry-cooler",
+                "system": "gb300-nvl72",
+                "supply_c": 44.0,
+            },
             "48.0 C of coolant on the design day",
         ),
     ],
@@ -269,12 +329,16 @@ def test_broken_weather_files(tmp_path: Path, hours: int, dry: str, words: str) 
 def test_refusals_name_the_number(flags: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as caught:
         facility(**flags)
-    assert any(words in p.cause for p in caught.value.problems), [p.cause for p in caught.value.problems]
+    assert any(words in p.cause for p in caught.value.problems), [
+        p.cause for p in caught.value.problems
+    ]
 
 
 def test_zone_without_weather_is_read_from_the_table() -> None:
     """Lei et al. 2025, subarctic zone 8, large hall with cold plates over towers: 1.114."""
-    found = facility(climate_zone="8", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=50.0)
+    found = facility(
+        climate_zone="8", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=50.0
+    )
     assert found.value("power.annual_pue") == 1.114
     assert any("no weather of zone-8" in w["message"] for w in found.warnings)
     assert "quarters" not in found.tables
@@ -291,8 +355,14 @@ def test_zone_neither_with_weather_nor_in_the_table_is_refused() -> None:
         ({"compare": True, "job": "llama-3.1-8b"}, "--job is not used with --compare"),
         ({"compare": True, "cooling": "water-chiller"}, "--cooling is not used with --compare"),
         ({"cooling": "water-chiller", "rack_kw": 20.0}, "--rack-kw is not used without --system"),
-        ({"cooling": "water-chiller", "ramp_limit_mw_per_s": 0.0}, "--ramp-limit-mw-per-s is not used without --job"),
-        ({"cooling": "water-chiller", "interruptible_h": 5.0}, "--interruptible-h is not used without --onsite"),
+        (
+            {"cooling": "water-chiller", "ramp_limit_mw_per_s": 0.0},
+            "--ramp-limit-mw-per-s is not used without --job",
+        ),
+        (
+            {"cooling": "water-chiller", "interruptible_h": 5.0},
+            "--interruptible-h is not used without --onsite",
+        ),
     ],
 )
 def test_flags_that_would_change_nothing_are_refused(flags: dict[str, Any], words: str) -> None:
@@ -307,10 +377,15 @@ def test_a_job_in_a_hall_without_room_is_refused() -> None:
 
 
 def test_sources_against_the_design_day() -> None:
-    """The dispatch serves quarterly means; the margin is to the peak: grid 8 and engines 4 less 10 MW x peak PUE."""
+    """The dispatch serves quarterly means; the margin is to the peak: grid 8 and engines 4 less 10
+    MW x peak PUE."""
     flags: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "it_mw": 10.0}
-    found = facility(**flags, utility_mw=8.0, onsite=["reciprocating-engine-gas=1", "reciprocating-engine-gas=3"])
-    assert found.value("onsite.peak_margin_mw") == pytest.approx(12.0 - 10.0 * found.value("power.peak_pue"))
+    found = facility(
+        **flags, utility_mw=8.0, onsite=["reciprocating-engine-gas=1", "reciprocating-engine-gas=3"]
+    )
+    assert found.value("onsite.peak_margin_mw") == pytest.approx(
+        12.0 - 10.0 * found.value("power.peak_pue")
+    )
     assert found.frame("onsite").set_index("source").loc["reciprocating-engine-gas", "mw"] == 4.0
 
 
@@ -329,5 +404,10 @@ def test_an_onsite_row_without_its_heat_rate_is_refused(tmp_path: Path) -> None:
         " variable_usd_per_mwh: 5, lead_quarters: 3, source: {title: mine, as_of: 2026-01}}\n"
     )
     with pytest.raises(InputError) as caught:
-        facility(site="us-ashburn", cooling="direct-liquid-tower", onsite=["mine=3"], catalogs=[str(tmp_path)])
+        facility(
+            site="us-ashburn",
+            cooling="direct-liquid-tower",
+            onsite=["mine=3"],
+            catalogs=[str(tmp_path)],
+        )
     assert any("heat_rate_gj_per_mwh" in p.cause for p in caught.value.problems)

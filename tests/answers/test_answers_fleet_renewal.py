@@ -1,4 +1,5 @@
-"""The example with hardware in service and on order: its money by hand, and its decisions repeated."""
+"""The example with hardware in service and on order: its money by hand, and its decisions
+repeated."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def cost(result: Result) -> dict[tuple[str, str], float]:
 
 
 def test_the_order_is_paid_to_the_rest_when_it_arrives(result: Result) -> None:
-    """Four racks at 3.4 M USD, 20 % paid ahead: 10.88 M USD in the quarter it arrives, were it kept whole."""
+    """Four racks at 3.4 M USD, 20 % paid ahead: 10.88 M USD in the quarter it arrives, were it
+    kept whole."""
     (order,) = [r for r in result.tables["racks"].rows if str(r[11]).startswith("po-1")]
     kept = float(str(order[5]))
     assert cost(result)["capex", "order po-1"] == pytest.approx(kept * 3.4e6 * 0.8)
@@ -26,7 +28,10 @@ def test_the_order_is_paid_to_the_rest_when_it_arrives(result: Result) -> None:
 
 
 def test_the_budget_counts_what_is_borrowed_and_paid_back(result: Result) -> None:
-    rows = [dict(zip(result.tables["cashflow"].columns, r, strict=True)) for r in result.tables["cashflow"].rows]
+    rows = [
+        dict(zip(result.tables["cashflow"].columns, r, strict=True))
+        for r in result.tables["cashflow"].rows
+    ]
     for row in rows:
         assert float(row["debt_drawn_usd"]) == pytest.approx(0.5 * float(row["capex_usd"]))
         paid = sum(float(row[f"{g}_usd"]) for g in ("capex", "energy", "opex", "cloud"))
@@ -36,20 +41,28 @@ def test_the_budget_counts_what_is_borrowed_and_paid_back(result: Result) -> Non
 
 def test_every_demand_is_served_and_residency_kept(result: Result) -> None:
     assert result.metrics["unmet.research"].value == 0.0
-    assert not [r for r in result.tables["cloud"].rows if r[5] == "chat"]  # the nearest region is not in Germany
+    assert not [
+        r for r in result.tables["cloud"].rows if r[5] == "chat"
+    ]  # the nearest region is not in Germany
 
 
 def test_what_is_asked_is_what_is_owned_rented_and_given_up(result: Result) -> None:
-    """In the scenario's own numbers: tokens a second on average, though accelerators are held for twice that."""
+    """In the scenario's own numbers: tokens a second on average, though accelerators are held for
+    twice that."""
     asked = {"research": [200, 200, 250, 250, 300, 300], "chat": [2e5, 3e5, 4e5, 5e5, 6e5, 7e5]}
     for name, wanted in asked.items():
         rows = [r for r in result.tables["demand"].records() if r["demand"] == name]
         assert [r["asked"] for r in rows] == pytest.approx(wanted)
-        served = [float(str(r["owned"])) + float(str(r["rented"])) + float(str(r["not_served"])) for r in rows]
+        served = [
+            float(str(r["owned"])) + float(str(r["rented"])) + float(str(r["not_served"]))
+            for r in rows
+        ]
         assert served == pytest.approx(wanted, rel=1e-6)
 
 
 def test_its_decisions_cost_the_same_again(result: Result) -> None:
     again = plan("fleet-renewal", sets=["uncertainty.samples=20"], fix_decisions=result)
-    assert again.metrics["cost.npv_usd"].value == pytest.approx(result.metrics["cost.npv_usd"].value, rel=1e-6)
+    assert again.metrics["cost.npv_usd"].value == pytest.approx(
+        result.metrics["cost.npv_usd"].value, rel=1e-6
+    )
     assert again.tables["decisions"].rows == result.tables["decisions"].rows

@@ -33,7 +33,9 @@ def answers() -> dict[str, Result]:
         "infeasible": dcplan.plan("train-405b-in-90-days", sets=["finance.budget_usd=1000"]),
         "check": dcplan.check("train-405b-in-90-days"),
         "train": dcplan.train("llama-3.1-70b", **TRAIN),
-        "does not fit": dcplan.train("llama-3.1-405b", system="dgx-a100", accelerators=8, tokens=1e9),
+        "does not fit": dcplan.train(
+            "llama-3.1-405b", system="dgx-a100", accelerators=8, tokens=1e9
+        ),
         "job menu": dcplan.train("train-405b-in-90-days"),
         "catalog list": catalog_list(None),
         "catalog show": catalog_show("dgx-h100", None),
@@ -63,9 +65,15 @@ def test_every_answer_is_a_result_without_nan() -> None:
 
 def test_numbers_that_are_not_finite_become_null() -> None:
     result = Result(
-        "plan", "ok", 0, "x", solver={"gap_frac": math.inf}, metrics={"a": Metric(math.nan, low=-math.inf)},
-        tables={"t": Table(("x",), ((math.nan,),))}, run={},
-    )  # fmt: skip
+        "plan",
+        "ok",
+        0,
+        "x",
+        solver={"gap_frac": math.inf},
+        metrics={"a": Metric(math.nan, low=-math.inf)},
+        tables={"t": Table(("x",), ((math.nan,),))},
+        run={},
+    )
     document = json.loads(result.to_json())
     assert document["solver"]["gap_frac"] is None
     assert (document["metrics"]["a"]["value"], document["metrics"]["a"]["low"]) == (None, None)

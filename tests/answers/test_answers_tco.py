@@ -1,4 +1,5 @@
-"""Own or rent: what adds up, what reconciles with the plan, the eight adders by hand, what is refused."""
+"""Own or rent: what adds up, what reconciles with the plan, the eight adders by hand, what is
+refused."""
 
 from __future__ import annotations
 
@@ -28,13 +29,17 @@ def value(result: Result, key: str) -> float:
 
 def lines(result: Result, side: str) -> dict[str, tuple[float, float]]:
     return {
-        str(line): (float(str(usd)), float(str(npv))) for s, line, usd, npv in result.tables["lines"].rows if s == side
+        str(line): (float(str(usd)), float(str(npv)))
+        for s, line, usd, npv in result.tables["lines"].rows
+        if s == side
     }
 
 
 def test_the_owned_cost_reconciles_with_the_plan_step_by_step(result: Result) -> None:
     steps = [float(str(usd)) for _, usd in result.tables["bridge"].rows]
-    assert steps[0] == pytest.approx(float(plan(FILE).metrics["cost.npv_usd"].value or 0.0), rel=1e-9)
+    assert steps[0] == pytest.approx(
+        float(plan(FILE).metrics["cost.npv_usd"].value or 0.0), rel=1e-9
+    )
     assert sum(steps[:-1]) == pytest.approx(steps[-1])
     assert steps[-1] == pytest.approx(value(result, "owned.npv_usd"))
 
@@ -43,12 +48,19 @@ def test_without_taxes_and_debt_only_the_months_differ() -> None:
     bare = tco(FILE, sets=["finance.tax={}", "finance.debt=null", "sensitivity=null"])
     steps = dict(bare.tables["bridge"].rows)
     assert list(steps) == [
-        "cost.npv_usd of plan, without cloud", "payments by month instead of mid-quarter", "lost goodput",
+        "cost.npv_usd of plan, without cloud",
+        "payments by month instead of mid-quarter",
+        "lost goodput",
         "owned.npv_usd",
-    ]  # fmt: skip
-    first, last = float(str(steps["cost.npv_usd of plan, without cloud"])), float(str(steps["owned.npv_usd"]))
+    ]
+    first, last = (
+        float(str(steps["cost.npv_usd of plan, without cloud"])),
+        float(str(steps["owned.npv_usd"])),
+    )
     lost = float(str(steps["lost goodput"]))
-    assert lost == pytest.approx(0.0205 * (last - lost))  # ClusterMAX's gold column, of all before it
+    assert lost == pytest.approx(
+        0.0205 * (last - lost)
+    )  # ClusterMAX's gold column, of all before it
     assert last - lost == pytest.approx(first, rel=0.01)
 
 
@@ -71,9 +83,17 @@ def test_lines_sum_to_totals_and_years_to_lines(result: Result) -> None:
 
 
 def test_the_adders_of_an_offer_by_hand(result: Result) -> None:
-    """AWS for three years at 33 USD/h a node of 8, 4.125, and the fourth on a year's commitment; months of 730.5 h."""
+    """AWS for three years at 33 USD/h a node of 8, 4.125, and the fourth on a year's commitment;
+    months of 730.5 h."""
     found = {k: v[0] for k, v in lines(result, "aws-p5en-48xlarge.reserved-3y").items()}
-    year = next(r["value"] for r in result.inputs if r["key"] == "cloud.aws-p5en-48xlarge.reserved_1y_usd_per_h") / 8
+    year = (
+        next(
+            r["value"]
+            for r in result.inputs
+            if r["key"] == "cloud.aws-p5en-48xlarge.reserved_1y_usd_per_h"
+        )
+        / 8
+    )
     rent = 1024 * 730.5 * (36 * 4.125 + 12 * year)
     assert found["accelerators"] == pytest.approx(rent)
     assert found["storage"] == pytest.approx(10_000 * 23.0 * 48)
@@ -89,15 +109,24 @@ def test_the_adders_of_an_offer_by_hand(result: Result) -> None:
 
 
 def test_a_building_is_written_off_over_39_years_and_the_rest_by_the_scenario_s_table() -> None:
-    """First year of MACRS: 20 % of five-year property (IRS Publication 946, table A-1); 1 / 39 of a building.
+    """First year of MACRS: 20 % of five-year property (IRS Publication 946, table A-1); 1 / 39 of a
+    building.
 
-    Without the lease 31.3 M USD of building and 69.3 M USD of all else are bought, and 4.2 M USD a year run them:
-    0.21 x (4.2 + 0.2 x 69.3 + 31.3 / 39) = 4.0 M USD. Over five years the building alone would save 1.3 M USD.
+    Without the lease 31.3 M USD of building and 69.3 M USD of all else are bought, and 4.2 M USD a
+    year run them: 0.21 x (4.2 + 0.2 x 69.3 + 31.3 / 39) = 4.0 M USD. Over five years the building
+    alone would save 1.3 M USD.
     """
     owned = compared(load(FILE, sets=["sites.colo.lease=null", "sensitivity=null"])).owned
     year = {name: float(cash[:12].sum()) for name, cash in owned.before_tax.lines.items()}
     building = year.pop("building")
-    other = ("racks dgx-h200", "storage", "network", "cooling and fit-out", "power blocks", "sales tax")
+    other = (
+        "racks dgx-h200",
+        "storage",
+        "network",
+        "cooling and fit-out",
+        "power blocks",
+        "sales tax",
+    )
     bought = sum(year.pop(name) for name in other)
     written = 0.2 * bought + building / 39
     # building/39 is 0.0256410, its table is rounded to six places
@@ -107,15 +136,20 @@ def test_a_building_is_written_off_over_39_years_and_the_rest_by_the_scenario_s_
 
 
 def test_interest_on_the_loan_saves_its_tax() -> None:
-    """Half of 60.5 M USD at 9 % / 12 over 48 months: level payments of P r / (1 - (1 + r)^-48), 47 within the horizon.
+    """Half of 60.5 M USD at 9 % / 12 over 48 months: level payments of P r / (1 - (1 + r)^-48), 47
+    within the horizon.
 
     What the 47 pay beyond the debt that they settle is interest, 5.88 M USD; 21 % of it is saved.
     """
     result = tco(FILE, sets=["sensitivity=null", "finance.discount_rate=0"])
     found, r = lines(result, "owned"), 0.09 / 12
-    debt = 0.5 * sum(found[name][0] for name in ("racks dgx-h200", "storage", "network", "cooling and fit-out"))
+    debt = 0.5 * sum(
+        found[name][0] for name in ("racks dgx-h200", "storage", "network", "cooling and fit-out")
+    )
     each = debt * r / (1 - (1 + r) ** -48)
-    interest = 47 * each - (debt - each / (1 + r))  # the 48th payment, a month early, is what is still owed
+    interest = 47 * each - (
+        debt - each / (1 + r)
+    )  # the 48th payment, a month early, is what is still owed
     saved = dict(result.tables["bridge"].rows)["interest saves income tax"]
     assert saved == pytest.approx(-0.21 * interest, rel=1e-9)
 
@@ -134,20 +168,30 @@ def test_break_even_moves_as_it_must(result: Result) -> None:
     at = value(result, "break_even.coreweave-h200.on-demand.utilization_frac")
     assert 0.1 < at < 0.7  # owning wins at 70 %
     assert value(dearer, "break_even.coreweave-h200.on-demand.utilization_frac") > at
-    cheap = tco(FILE, sets=["cloud.prices.coreweave-h200.on_demand_usd_per_h=4", "sensitivity=null"])
+    cheap = tco(
+        FILE, sets=["cloud.prices.coreweave-h200.on_demand_usd_per_h=4", "sensitivity=null"]
+    )
     assert cheap.metrics["break_even.coreweave-h200.on-demand.months"].value is None
-    assert [r[5] for r in cheap.tables["rented"].rows if r[0] == "coreweave-h200" and r[1] == "on-demand"] == ["never"]
+    assert [
+        r[5]
+        for r in cheap.tables["rented"].rows
+        if r[0] == "coreweave-h200" and r[1] == "on-demand"
+    ] == ["never"]
 
 
 def test_what_cannot_be_compared_is_refused_with_the_place() -> None:
     with pytest.raises(InputError) as error:
-        tco(FILE, sets=["fleet=null", "fabric=null", "fabrics=all", "cloud=null", "sensitivity=null"])
+        tco(
+            FILE,
+            sets=["fleet=null", "fabric=null", "fabrics=all", "cloud=null", "sensitivity=null"],
+        )
     causes = [p.cause for p in error.value.problems]
     assert any("fleet" in c for c in causes)
     assert any("cloud" in c for c in causes)
     for change, words in (
-        ("fleet.utilization_frac=0", "no work to compare"), ("horizon.quarters=30", "rent would do more work"),
-    ):  # fmt: skip
+        ("fleet.utilization_frac=0", "no work to compare"),
+        ("horizon.quarters=30", "rent would do more work"),
+    ):
         with pytest.raises(InputError) as error:
             tco(FILE, sets=[change, "sensitivity=null"])
         assert words in error.value.problems[0].cause
@@ -167,7 +211,9 @@ def number(cells: dict[str, object], column: str) -> float:
 def test_a_bound_of_the_tornado_is_the_answer_there(result: Result) -> None:
     row = frame(result, "tornado")["systems.dgx-h200.price_usd"]
     there = tco(FILE, sets=[f"systems.dgx-h200.price_usd={row['high']}", "sensitivity=null"])
-    assert number(row, "owned_at_high_usd") == pytest.approx(value(there, "owned.npv_usd"), rel=1e-9)
+    assert number(row, "owned_at_high_usd") == pytest.approx(
+        value(there, "owned.npv_usd"), rel=1e-9
+    )
     over = value(there, "owned.npv_usd") - value(there, "rented.coreweave-h200.reserved-3y.npv_usd")
     assert number(row, "over_rent_at_high_usd") == pytest.approx(over, rel=1e-9)
 
@@ -175,31 +221,51 @@ def test_a_bound_of_the_tornado_is_the_answer_there(result: Result) -> None:
 def test_the_discount_rate_is_exact_between_its_bounds(result: Result) -> None:
     row = frame(result, "tornado")["finance.discount_rate"]
     there = tco(FILE, sets=["finance.discount_rate=0.12", "sensitivity=null"])
-    assert (row["low"], row["high"]) == (0.08, 0.12)  # the catalog's bounds: the scenario gives none
-    assert number(row, "owned_at_high_usd") == pytest.approx(value(there, "owned.npv_usd"), rel=1e-9)
+    assert (row["low"], row["high"]) == (
+        0.08,
+        0.12,
+    )  # the catalog's bounds: the scenario gives none
+    assert number(row, "owned_at_high_usd") == pytest.approx(
+        value(there, "owned.npv_usd"), rel=1e-9
+    )
 
 
 def test_samples_come_close_to_the_exact_answer_where_several_inputs_move_at_once() -> None:
     both = compared(load(FILE))
     now, swings = vectors(both), {}
-    points = {"systems.dgx-h200.price_usd": (312667.0, 330e3, 420e3), "fleet.utilization_frac": (0.4, 0.85, 0.9),
-              "sites.colo.energy.usd_per_kwh": (0.055, 0.075, 0.08)}  # fmt: skip
+    points = {
+        "systems.dgx-h200.price_usd": (312667.0, 330e3, 420e3),
+        "fleet.utilization_frac": (0.4, 0.85, 0.9),
+        "sites.colo.energy.usd_per_kwh": (0.055, 0.075, 0.08),
+    }
     for key, (low, _, high) in points.items():
         moved = [vectors(compared(load(FILE, sets=[f"{key}={x!r}"]))) for x in (low, high)]
         at = float(str(both.built.ledger.rows[key].value))
-        swings[key] = Swing(Marginal(low, at, high), *({n: v[n] - now[n] for n in now} for v in moved))
+        swings[key] = Swing(
+            Marginal(low, at, high), *({n: v[n] - now[n] for n in now} for v in moved)
+        )
     drawn = {key: np.array([x]) for key, (_, x, _) in points.items()}
     guessed = sampled_npvs(now, swings, drawn, both.rate)
-    exact = tco(FILE, sets=[*(f"{key}={x!r}" for key, (_, x, _) in points.items()), "sensitivity=null"])
+    exact = tco(
+        FILE, sets=[*(f"{key}={x!r}" for key, (_, x, _) in points.items()), "sensitivity=null"]
+    )
     assert float(guessed["owned"][0]) == pytest.approx(value(exact, "owned.npv_usd"), rel=2e-3)
     name = "coreweave-h200.on-demand"
-    assert float(guessed[name][0]) == pytest.approx(value(exact, f"rented.{name}.npv_usd"), rel=2e-3)
+    assert float(guessed[name][0]) == pytest.approx(
+        value(exact, f"rented.{name}.npv_usd"), rel=2e-3
+    )
 
 
 def test_the_spread_holds_every_side_and_who_wins_adds_up(result: Result) -> None:
     rows = frame(result, "risk")
-    assert set(rows) == {"owned", *(k.removeprefix("rented.").removesuffix(".npv_usd") for k in result.metrics
-                                    if k.startswith("rented.") and k.endswith(".npv_usd"))}  # fmt: skip
+    assert set(rows) == {
+        "owned",
+        *(
+            k.removeprefix("rented.").removesuffix(".npv_usd")
+            for k in result.metrics
+            if k.startswith("rented.") and k.endswith(".npv_usd")
+        ),
+    }
     assert sum(number(r, "cheapest_frac") for r in rows.values()) == pytest.approx(1.0)
     for row in rows.values():
         assert number(row, "p5_usd") <= number(row, "p50_usd") <= number(row, "p95_usd")
@@ -211,5 +277,7 @@ def test_a_switching_value_makes_both_sides_equal() -> None:
     dear = tco(FILE, sets=["prices.dgx-h200.price_usd={value: 350000, low: 300000, high: 600000}"])
     at = number(frame(dear, "tornado")["systems.dgx-h200.price_usd"], "switches_at")
     there = tco(FILE, sets=[f"systems.dgx-h200.price_usd={at!r}", "sensitivity=null"])
-    best = min(value(there, k) for k in there.metrics if k.startswith("rented.") and k.endswith(".npv_usd"))
+    best = min(
+        value(there, k) for k in there.metrics if k.startswith("rented.") and k.endswith(".npv_usd")
+    )
     assert value(there, "owned.npv_usd") == pytest.approx(best, rel=1e-3)

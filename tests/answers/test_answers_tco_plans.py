@@ -1,4 +1,5 @@
-"""The same work owned, rented or both: who is cheapest, what each may use, the adders in the prices, what adds up."""
+"""The same work owned, rented or both: who is cheapest, what each may use, the adders in the
+prices, what adds up."""
 
 from __future__ import annotations
 
@@ -79,13 +80,16 @@ def test_work_before_any_hardware_can_come_cannot_be_owned(file: Path, tmp_path:
 
 
 def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:
-    """5 % support on the rent; a TB at 23 USD, 0.02 and 0.81 USD a month over 730.5 h, with support."""
+    """5 % support on the rent; a TB at 23 USD, 0.02 and 0.81 USD a month over 730.5 h, with
+    support."""
     built = build(load(file))
     (offer,) = built.menu.offers
     tb = built.menu.storage.usable_tb if built.menu.storage else 0.0
     loaded = with_adders(offer, built.menu, built.ledger)
     hour = (tb * 23.0 + 0.02 + 0.81) / 730.5 * 1.05
-    assert loaded.usd_per_accelerator_hour[0] == pytest.approx(offer.usd_per_accelerator_hour[0] * 1.05 + hour)
+    assert loaded.usd_per_accelerator_hour[0] == pytest.approx(
+        offer.usd_per_accelerator_hour[0] * 1.05 + hour
+    )
     assert loaded.committed[0].usd_per_accelerator_hour[0] == pytest.approx(
         offer.committed[0].usd_per_accelerator_hour[0] * 1.05 + hour
     )
@@ -109,9 +113,12 @@ def test_another_objective_is_refused(file: Path) -> None:
 
 
 def test_work_left_undone_is_no_saving(tmp_path: Path) -> None:
-    """At 1 USD an unserved PFLOP/s and quarter all ways serve nothing: each costs the value of it, untaxed."""
+    """At 1 USD an unserved PFLOP/s and quarter all ways serve nothing: each costs the value of it,
+    untaxed."""
     file = tmp_path / "undone.yaml"
-    text = TEXT.replace("utilization_frac: 0.6,", "utilization_frac: 0.6, usd_per_unmet_quarter: 1.0,")
+    text = TEXT.replace(
+        "utilization_frac: 0.6,", "utilization_frac: 0.6, usd_per_unmet_quarter: 1.0,"
+    )
     file.write_text(text, encoding="utf-8")
     result = tco(file)
     value = 10 + 40 + 60 + 20

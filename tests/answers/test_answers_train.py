@@ -1,4 +1,5 @@
-"""`dcplan train`: identities between its metrics, one layout against the search, and what a bad request says."""
+"""`dcplan train`: identities between its metrics, one layout against the search, and what a bad
+request says."""
 
 from __future__ import annotations
 
@@ -53,11 +54,14 @@ def codes(result: Result) -> list[str]:
 
 
 def test_days_hours_tokens_and_goodput_agree(run: Result) -> None:
-    # days = tokens / (tokens/s per accelerator x accelerators) / 86,400 / goodput, and 1.15 for production
+    # days = tokens / (tokens/s per accelerator x accelerators) / 86,400 / goodput, and 1.15 for
+    # production
     rate = run.value("tokens_per_s_per_accelerator") * 1024
     days = 1e12 / rate / 86_400 / run.value("goodput_frac") * 1.15
     assert run.value("days_p50") == pytest.approx(days, rel=1e-6)
-    assert run.value("accelerator_hours") == pytest.approx(run.value("days_p50") * 24 * 1024, rel=1e-9)
+    assert run.value("accelerator_hours") == pytest.approx(
+        run.value("days_p50") * 24 * 1024, rel=1e-9
+    )
     assert run.value("days_p10") < run.value("days_p50") < run.value("days_p90")
 
 
@@ -71,19 +75,28 @@ def test_step_time_is_the_batch_over_the_rate_and_the_sum_of_its_parts(run: Resu
 
 def test_mfu_is_model_flops_over_the_dense_peak(run: Result) -> None:
     # H100 SXM: 989.4 TFLOP/s dense BF16 (NVIDIA H100 data sheet, half of the sparse figure)
-    assert run.value("mfu_frac") == pytest.approx(run.value("tflops_per_accelerator") / 989.4, rel=2e-3)
+    assert run.value("mfu_frac") == pytest.approx(
+        run.value("tflops_per_accelerator") / 989.4, rel=2e-3
+    )
     assert 0.3 < run.value("mfu_frac") < 0.6  # public runs of this size: 35 % to 55 %
     assert run.value("hfu_frac") >= run.value("mfu_frac")
 
 
 def test_full_recompute_is_counted_as_hardware_flops() -> None:
-    """GPT-3, 96 layers of 12,288, 51,200 tokens of vocabulary, 2,048 a sequence; Narayanan et al., SC21, section 5.1.
+    """GPT-3, 96 layers of 12,288, 51,200 tokens of vocabulary, 2,048 a sequence; Narayanan et al.,
+    SC21, section 5.1.
 
-    96 B s l h^2 (1 + s/6h + V/16lh) with recompute; without the fourth pass over the layers, and the output layer as
-    it was, 72 B s l h^2 (1 + s/6h + V/12lh). 4/3 x (1 + 0.02778 + 0.00271) / (1 + 0.02778 + 0.00362) = 1.3322;
-    dcplan's attention is causal, half of s/6h: within the 0.02 % allowed here.
+    96 B s l h^2 (1 + s/6h + V/16lh) with recompute; without the fourth pass over the layers, and
+    the output layer as it was, 72 B s l h^2 (1 + s/6h + V/12lh). 4/3 x (1 + 0.02778 + 0.00271) / (1
+    + 0.02778 + 0.00362) = 1.3322; dcplan's attention is causal, half of s/6h: within the 0.02 %
+    allowed here.
     """
-    paper: dict[str, Any] = {"accelerators": 1024, "tokens": 300e9, "seq_len": 2048, "global_batch_tokens": 1536 * 2048}
+    paper: dict[str, Any] = {
+        "accelerators": 1024,
+        "tokens": 300e9,
+        "seq_len": 2048,
+        "global_batch_tokens": 1536 * 2048,
+    }
     way: dict[str, Any] = {"stack": "megatron-2021", "layout": "tp=8,pp=8,recompute=full"}
     found = dcplan.train("gpt3-175b", system="dgx-a100", **paper, **way)
     assert found.value("hfu_frac") / found.value("mfu_frac") == pytest.approx(1.3322, rel=2e-4)
@@ -115,10 +128,14 @@ def test_memory_by_part_sums_to_the_memory(whole: Result) -> None:
 
 
 def test_a_power_limit_lowers_the_energy_of_an_hour() -> None:
-    # a DGX H100 is rated at 10.2 kW and draws 0.75 of it on average (both printed); held to 0.8: 0.765 kW a GPU
+    # a DGX H100 is rated at 10.2 kW and draws 0.75 of it on average (both printed); held to 0.8:
+    # 0.765 kW a GPU
     capped = dcplan.train("llama-3.1-70b", **ASKED, power_frac=0.8)
     given = {row["key"]: row["value"] for row in capped.inputs}
-    assert (given["systems.dgx-h100.rated_kw"], given["power.average-training-frac"]) == (10.2, 0.75)
+    assert (given["systems.dgx-h100.rated_kw"], given["power.average-training-frac"]) == (
+        10.2,
+        0.75,
+    )
     mwh = capped.value("accelerator_hours") * 0.765 / 1000
     assert capped.value("energy_mwh") == pytest.approx(mwh, rel=1e-9)
 
@@ -127,7 +144,9 @@ def test_joules_of_a_flop_are_the_energy_over_the_model_s_flops(run: Result) -> 
     # MFU x peak x accelerators x clean seconds = model FLOPs
     seconds = run.value("days_p50") * 86_400 * run.value("goodput_frac")
     flops = run.value("tflops_per_accelerator") * 1e12 * 1024 * seconds
-    assert run.value("energy_j_per_flop") == pytest.approx(run.value("energy_mwh") * 3.6e9 / flops, rel=1e-9)
+    assert run.value("energy_j_per_flop") == pytest.approx(
+        run.value("energy_mwh") * 3.6e9 / flops, rel=1e-9
+    )
 
 
 def test_rent_is_hours_times_the_median_on_demand_price(run: Result) -> None:
@@ -136,7 +155,9 @@ def test_rent_is_hours_times_the_median_on_demand_price(run: Result) -> None:
         known = [p for p in offer.prices if p.term == "on-demand"]
         if (offer.accelerator, offer.kind) == ("h100-sxm", "node") and known:
             last = max(first_day(p.as_of) for p in known)
-            day = [p.usd_per_h.value / offer.accelerators for p in known if first_day(p.as_of) == last]
+            day = [
+                p.usd_per_h.value / offer.accelerators for p in known if first_day(p.as_of) == last
+            ]
             prices.append(median(day))  # an offer counts once, with all regions of its latest day
     paid = run.value("cost_usd") / run.value("accelerator_hours")
     assert paid == pytest.approx(median(prices), rel=1e-9)
@@ -183,7 +204,9 @@ def test_several_precisions_answer_the_fastest_and_say_what_they_claim() -> None
 def test_mfu_is_taken_against_the_peak_of_the_precision() -> None:
     low = dcplan.train("llama-3.1-70b", **ASKED, precision="fp8")
     # 1,979 TFLOP/s dense FP8 (NVIDIA H100 data sheet)
-    assert low.value("mfu_frac") == pytest.approx(low.value("tflops_per_accelerator") / 1979, rel=2e-3)
+    assert low.value("mfu_frac") == pytest.approx(
+        low.value("tflops_per_accelerator") / 1979, rel=2e-3
+    )
 
 
 def test_a_measured_accelerator_has_no_warning(run: Result) -> None:
@@ -192,7 +215,9 @@ def test_a_measured_accelerator_has_no_warning(run: Result) -> None:
 
 
 @pytest.mark.parametrize(("system", "accelerator"), [("mi300x-8", "mi300x"), ("vr-nvl72", "vr200")])
-def test_an_unmeasured_accelerator_warns_and_has_a_wider_interval(run: Result, system: str, accelerator: str) -> None:
+def test_an_unmeasured_accelerator_warns_and_has_a_wider_interval(
+    run: Result, system: str, accelerator: str
+) -> None:
     guess = dcplan.train("llama-3.1-70b", **{**ASKED, "system": system})
     (warned,) = [w["message"] for w in guess.warnings if w["code"] == "unmeasured"]
     assert warned.startswith(f"{accelerator} with ")
@@ -208,7 +233,11 @@ def test_an_unmeasured_stack_on_a_measured_accelerator_warns() -> None:
 def test_the_stack_changes_the_answer_and_is_listed(run: Result) -> None:
     other = dcplan.train("llama-3.1-70b", **ASKED, stack="composer-fsdp")
     assert other.value("step_time_s") != run.value("step_time_s")
-    status = {r["key"]: (r["value"], r["status"]) for r in (*run.inputs, *other.inputs) if r["key"] == "stack"}
+    status = {
+        r["key"]: (r["value"], r["status"])
+        for r in (*run.inputs, *other.inputs)
+        if r["key"] == "stack"
+    }
     assert status["stack"] == ("composer-fsdp", "input")
     assert [r["status"] for r in run.inputs if r["key"] == "stack"] == ["default"]
 
@@ -229,7 +258,9 @@ def test_layouts_are_ranked_and_the_asked_number_are_the_fastest(whole: Result) 
     total = layouts["memory_gib"] + layouts["memory_margin_gib"]
     assert total.to_numpy() == pytest.approx(80.0, rel=1e-9)
     first = layouts.iloc[0]
-    assert {k: first[k] for k in LAYOUT_KEYS} == {k: whole.frame("layout").iloc[0][k] for k in LAYOUT_KEYS}
+    assert {k: first[k] for k in LAYOUT_KEYS} == {
+        k: whole.frame("layout").iloc[0][k] for k in LAYOUT_KEYS
+    }
     # those after the fastest are there because each is leaner than all before it
     rest = layouts.iloc[10:]["memory_gib"]
     assert rest.is_monotonic_decreasing
@@ -244,11 +275,17 @@ def test_more_of_the_fastest_only_add_rows(run: Result) -> None:
 @pytest.mark.parametrize("rank", [1, 2, 7, 12])
 def test_a_layout_given_alone_has_the_figures_of_the_search(whole: Result, rank: int) -> None:
     listed = whole.frame("layouts").iloc[rank - 1]
-    alone = dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=as_text(listed))
+    alone = dcplan.train(
+        "llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=as_text(listed)
+    )
     assert alone.value("step_time_s") == pytest.approx(listed["step_time_s"], rel=1e-9)
     assert alone.value("memory_gib") == pytest.approx(listed["memory_gib"], rel=1e-9)
-    assert alone.frame("breakdown")["time_s"].sum() == pytest.approx(alone.value("step_time_s"), rel=1e-9)
-    assert alone.frame("memory")["memory_gib"].sum() == pytest.approx(alone.value("memory_gib"), rel=1e-9)
+    assert alone.frame("breakdown")["time_s"].sum() == pytest.approx(
+        alone.value("step_time_s"), rel=1e-9
+    )
+    assert alone.frame("memory")["memory_gib"].sum() == pytest.approx(
+        alone.value("memory_gib"), rel=1e-9
+    )
     assert "layouts" not in alone.tables
     assert alone.value("search.layouts") == 1
 
@@ -262,7 +299,11 @@ def test_the_best_layout_given_alone_has_every_metric_of_the_search(whole: Resul
 
 
 def test_no_layout_of_the_asked_shape_beats_the_search(whole: Result) -> None:
-    for text in ("tp=8,pp=4,vpp=5", "tp=8,pp=2,recompute=full", "tp=2,pp=8,vpp=5,recompute=selective"):
+    for text in (
+        "tp=8,pp=4,vpp=5",
+        "tp=8,pp=2,recompute=full",
+        "tp=2,pp=8,vpp=5,recompute=selective",
+    ):
         other = dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=text)
         if other.exit_code == 0:
             assert other.value("step_time_s") >= whole.value("step_time_s") * (1 - 1e-9)
@@ -272,7 +313,9 @@ def test_a_layout_that_does_not_fit_says_by_how_much_and_names_one_that_does() -
     asked = {**ASKED, "accelerators": 512, "global_batch_tokens": BATCH}
     bad = dcplan.train("llama-3.1-405b", **asked, layout="tp=8,pp=1")
     assert (bad.status, bad.exit_code) == ("does_not_fit", 1)
-    need, limit, over = map(float, re.findall(r"needs ([\d.]+) GiB of ([\d.]+), ([\d.]+) too many", bad.headline)[0])
+    need, limit, over = map(
+        float, re.findall(r"needs ([\d.]+) GiB of ([\d.]+), ([\d.]+) too many", bad.headline)[0]
+    )
     assert need == pytest.approx(bad.value("memory_gib"), abs=0.06)
     assert limit == 80
     assert over == pytest.approx(need - limit, abs=0.11)
@@ -283,14 +326,18 @@ def test_a_layout_that_does_not_fit_says_by_how_much_and_names_one_that_does() -
 
 
 def test_a_layout_that_no_other_of_its_count_can_save_names_a_count_that_holds_the_model() -> None:
-    bad = dcplan.train("llama-3.1-405b", system="dgx-h100", accelerators=8, tokens=1e9, layout="tp=8")
+    bad = dcplan.train(
+        "llama-3.1-405b", system="dgx-h100", accelerators=8, tokens=1e9, layout="tp=8"
+    )
     assert bad.exit_code == 1
     found = re.search(r"; ([\d,]+) accelerators hold it: (\S+)$", bad.headline)
     assert found
     count = int(found.group(1).replace(",", ""))
     # 405e9 x 16 bytes of states over 80 GiB each
     assert count >= 405e9 * 16 / (80 * 2**30)
-    good = dcplan.train("llama-3.1-405b", system="dgx-h100", accelerators=count, tokens=1e9, layout=found.group(2))
+    good = dcplan.train(
+        "llama-3.1-405b", system="dgx-h100", accelerators=count, tokens=1e9, layout=found.group(2)
+    )
     assert good.exit_code == 0
 
 
@@ -299,7 +346,9 @@ def test_a_model_too_large_for_memory_exits_1() -> None:
     result = dcplan.train("llama-3.1-405b", system="dgx-h100", accelerators=8, tokens=1e9)
     assert (result.status, result.exit_code) == ("does_not_fit", 1)
     assert result.value("search.feasible") == 0
-    need, over = map(float, re.findall(r"needs ([\d.]+) GiB of 80, ([\d.]+) too many", result.headline)[0])
+    need, over = map(
+        float, re.findall(r"needs ([\d.]+) GiB of 80, ([\d.]+) too many", result.headline)[0]
+    )
     assert need > 6.5e12 / 8 / 2**30  # at least its share of the states
     assert over == pytest.approx(need - 0.95 * 80, abs=0.06)  # what may be planned with
 
@@ -312,7 +361,9 @@ def test_weights_that_stream_need_no_room_on_the_wafer() -> None:
 
 def test_a_system_without_ports_takes_its_family_s_link_or_a_given_one() -> None:
     usual = dcplan.train("llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9)
-    given = dcplan.train("llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9, link_gbps=400)
+    given = dcplan.train(
+        "llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9, link_gbps=400
+    )
     assert (usual.exit_code, given.exit_code) == (0, 0)
     assert given.value("step_time_s") <= usual.value("step_time_s")
 
@@ -348,7 +399,9 @@ def test_a_faster_link_is_no_slower(run: Result) -> None:
         ("llama-3.1-70b", {"usd_per_accelerator_hour": -1.0}, "--usd-per-accelerator-hour"),
     ],
 )
-def test_bad_requests_are_refused_with_the_mend(model: str, change: dict[str, Any], words: str) -> None:
+def test_bad_requests_are_refused_with_the_mend(
+    model: str, change: dict[str, Any], words: str
+) -> None:
     with pytest.raises(InputError) as refused:
         dcplan.train(model, **{**ASKED, **change})
     assert words in str(refused.value)
@@ -367,7 +420,9 @@ def test_a_batch_below_one_sequence_is_refused_or_counted_as_one() -> None:
     except InputError:
         return
     rate = small.value("tokens_per_s_per_accelerator") * 64
-    assert small.value("days_p50") == pytest.approx(1e12 / rate / 86_400 / small.value("goodput_frac"), rel=1e-6)
+    assert small.value("days_p50") == pytest.approx(
+        1e12 / rate / 86_400 / small.value("goodput_frac"), rel=1e-6
+    )
 
 
 def test_the_same_question_has_the_same_answer(run: Result) -> None:

@@ -1,4 +1,5 @@
-"""`dcplan train` from step time to calendar time: goodput, stops, spares, storage, and what a bad wish says."""
+"""`dcplan train` from step time to calendar time: goodput, stops, spares, storage, and what a bad
+wish says."""
 
 from __future__ import annotations
 
@@ -24,8 +25,11 @@ def _small(**more: Any) -> Result:
     return dcplan.train("llama-3.1-8b", **SMALL, **more)
 
 
-def test_llama_3_is_stopped_as_often_as_published_and_works_nine_tenths_of_the_time(llama: Result) -> None:
-    # 466 interruptions in 54 days, effective time above 90 % (The Llama 3 Herd of Models, section 3.3.4)
+def test_llama_3_is_stopped_as_often_as_published_and_works_nine_tenths_of_the_time(
+    llama: Result,
+) -> None:
+    # 466 interruptions in 54 days, effective time above 90 % (The Llama 3 Herd of Models, section
+    # 3.3.4)
     per_day = llama.value("interruptions") / llama.value("days_p50")
     assert per_day * 54 == pytest.approx(466, rel=0.03)
     assert llama.value("goodput_frac") > 0.90
@@ -35,7 +39,9 @@ def test_llama_3_is_stopped_as_often_as_published_and_works_nine_tenths_of_the_t
 def test_losses_and_goodput_are_all_of_the_time(llama: Result) -> None:
     lost = llama.frame("losses")
     assert lost["share_frac"].sum() + llama.value("goodput_frac") == pytest.approx(1.0)
-    assert lost["days"].sum() == pytest.approx((1 - llama.value("goodput_frac")) * llama.value("days_p50"))
+    assert lost["days"].sum() == pytest.approx(
+        (1 - llama.value("goodput_frac")) * llama.value("days_p50")
+    )
 
 
 def test_parts_sum_to_all_stops(llama: Result) -> None:
@@ -68,25 +74,36 @@ def test_rsc_1_rate_gives_its_mttf() -> None:
 
 
 def test_typed_times_of_a_public_example_give_its_ratio() -> None:
-    """12,000 accelerators, 6.5 failures a thousand node-days, saves and restarts of 300 s: 0.736 in the exact form.
+    """12,000 accelerators, 6.5 failures a thousand node-days, saves and restarts of 300 s: 0.736 in
+    the exact form.
 
     Slow parts (0.5 %), outages (22 h a year), waiting and corruption come on top.
     """
     wish = "stops-per-1000-node-days=6.5,save-s=300,restart-s=300"
     asked = LLAMA | {"accelerators": 12000}
     result = dcplan.train("llama-3.1-405b", **asked, reliability=wish)
-    kept = 1 - result.frame("losses").set_index("loss")["share_frac"][["saves", "lost_work", "restarts"]].sum()
+    kept = (
+        1
+        - result.frame("losses")
+        .set_index("loss")["share_frac"][["saves", "lost_work", "restarts"]]
+        .sum()
+    )
     assert kept == pytest.approx(0.736, abs=2e-3)
 
 
 def test_more_failures_never_end_earlier() -> None:
-    days = [_small(reliability=f"stops-per-1000-node-days={x}").value("days_p90") for x in (1, 5, 25, 125)]
+    days = [
+        _small(reliability=f"stops-per-1000-node-days={x}").value("days_p90")
+        for x in (1, 5, 25, 125)
+    ]
     assert days == sorted(days)
     assert days[-1] > days[0]
 
 
 def test_lemons_and_early_life_cost_time() -> None:
-    plain, lemons, early = (_small(reliability=w) for w in ("", "lemon-nodes=true", "early-life=true"))
+    plain, lemons, early = (
+        _small(reliability=w) for w in ("", "lemon-nodes=true", "early-life=true")
+    )
     assert lemons.value("mttf_h") == pytest.approx(plain.value("mttf_h") / 3.5, rel=1e-6)
     assert early.value("mttf_h") < plain.value("mttf_h")
     assert early.value("goodput_frac") < plain.value("goodput_frac")
@@ -94,19 +111,25 @@ def test_lemons_and_early_life_cost_time() -> None:
 
 def test_without_spares_a_lost_node_is_waited_for() -> None:
     none, one, two = (_small(reliability=f"spares={k}") for k in (0, 1, 2))
-    waiting = [r.frame("losses").set_index("loss")["share_frac"]["waiting"] for r in (none, one, two)]
+    waiting = [
+        r.frame("losses").set_index("loss")["share_frac"]["waiting"] for r in (none, one, two)
+    ]
     assert waiting == sorted(waiting, reverse=True)
     assert waiting[0] > 0.03
     assert one.value("spares.accelerators") == 8
 
 
 def test_blocking_saves_cost_more_than_asynchronous_ones_and_peers_least() -> None:
-    kinds = [_small(reliability=f"checkpoint={k}").value("goodput_frac") for k in ("blocking", "async", "peer")]
+    kinds = [
+        _small(reliability=f"checkpoint={k}").value("goodput_frac")
+        for k in ("blocking", "async", "peer")
+    ]
     assert kinds == sorted(kinds)
 
 
 def test_data_that_arrive_too_slowly_set_the_step() -> None:
-    """256 accelerators at level good read 256 x 60/1024 = 15 GB/s; 4e6 tokens of 20,000 bytes are 80 GB: 5.33 s."""
+    """256 accelerators at level good read 256 x 60/1024 = 15 GB/s; 4e6 tokens of 20,000 bytes are
+    80 GB: 5.33 s."""
     plain, slow = _small(), _small(storage="level=good,bytes-per-token=20000")
     assert plain.value("step_time_s") < 5.3
     assert slow.value("step_time_s") == pytest.approx(80 / 15)
@@ -117,7 +140,8 @@ def test_data_that_arrive_too_slowly_set_the_step() -> None:
 
 
 def test_storage_of_a_run_by_hand(llama: Result) -> None:
-    """Level better: 16,384 x 160/1024 = 2,560 GB/s read; blocks of 120.68 GB/s: 22; 62 + 20 x 5.68 TB = 0.176 PB."""
+    """Level better: 16,384 x 160/1024 = 2,560 GB/s read; blocks of 120.68 GB/s: 22; 62 + 20 x 5.68
+    TB = 0.176 PB."""
     row = llama.frame("run_storage").iloc[0]
     assert row["needed_read_gb_per_s"] == pytest.approx(2560)
     assert (row["blocks"], row["sized_by"], row["read_set_by"]) == (22, "read", "level")
@@ -154,7 +178,8 @@ def test_production_is_slower_than_the_benchmark_it_is_predicted_from() -> None:
 
 
 def test_days_of_llama_3_hold_the_published_hours() -> None:
-    """30.84 M H100-hours for 15.6 T tokens (model card): on 16,384 that is 78.4 days, inside P10 to P90."""
+    """30.84 M H100-hours for 15.6 T tokens (model card): on 16,384 that is 78.4 days, inside P10
+    to P90."""
     run = dcplan.train("llama-3.1-405b", **(LLAMA | {"global_batch_tokens": 16.8e6}))
     assert run.value("days_p10") < 30.84e6 / 16384 / 24 < run.value("days_p90")
 
@@ -174,7 +199,8 @@ def test_a_run_that_hardly_moves_says_so() -> None:
 
 
 def test_waiting_runs_are_not_stopped() -> None:
-    """Without spares a run of 256 nodes stands still most of the time, and what stands still is not interrupted."""
+    """Without spares a run of 256 nodes stands still most of the time, and what stands still is
+    not interrupted."""
     asked = LLAMA | {"accelerators": 2048}
     none = dcplan.train("llama-3.1-405b", **asked, reliability="spares=0")
     some = dcplan.train("llama-3.1-405b", **asked)
@@ -211,7 +237,8 @@ def test_unknown_level_of_storage_is_refused() -> None:
 
 
 def test_a_deadline_counts_slow_data_too() -> None:
-    """2 MB a token at level better: 64 accelerators read 10 GB/s, 200,000 s of data for 1e12 tokens take 2,300 days."""
+    """2 MB a token at level better: 64 accelerators read 10 GB/s, 200,000 s of data for 1e12
+    tokens take 2,300 days."""
     asked = {"system": "dgx-h100", "tokens": 1e12, "deadline_days": 20}
     slow = dcplan.train("llama-3.1-8b", **asked, storage="bytes-per-token=2e6")
     quick = dcplan.train("llama-3.1-8b", **asked)
@@ -224,7 +251,14 @@ def test_a_deadline_counts_slow_data_too() -> None:
 
 @pytest.mark.parametrize(
     "wish",
-    ["restart-s=31536000", "interval-s=1e-300", "spares=100000000", "save-s=1,save-s=2", "checkpoint=", "repair-h=1e9"],
+    [
+        "restart-s=31536000",
+        "interval-s=1e-300",
+        "spares=100000000",
+        "save-s=1,save-s=2",
+        "checkpoint=",
+        "repair-h=1e9",
+    ],
 )
 def test_wishes_beyond_reason_are_refused(wish: str) -> None:
     with pytest.raises(InputError):

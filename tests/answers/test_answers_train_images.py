@@ -41,10 +41,17 @@ def test_images_take_time_and_count_in_the_utilization() -> None:
     assert "tower" not in _parts(blind)
     assert sum(_parts(seen).values()) == pytest.approx(seen.metrics["step_time_s"].value, rel=1e-9)
     assert _parts(seen)["tower"] > 0
-    flops = [r.metrics["tflops_per_accelerator"].value * r.metrics["step_time_s"].value for r in (blind, seen)]
-    # 64 sequences of two images on 16 accelerators, 577 tokens of 6 x 0.303 B and attention, and the projector
+    flops = [
+        r.metrics["tflops_per_accelerator"].value * r.metrics["step_time_s"].value
+        for r in (blind, seen)
+    ]
+    # 64 sequences of two images on 16 accelerators, 577 tokens of 6 x 0.303 B and attention, and
+    # the projector
     layer = 12 * 1024**2 + 13 * 1024
-    image = 577 * (6 * (24 * layer + 588 * 1024 + 4096) + 6 * 24 * 577 * 16 * 128) + 6 * 576 * 20_979_712
+    image = (
+        577 * (6 * (24 * layer + 588 * 1024 + 4096) + 6 * 24 * 577 * 16 * 128)
+        + 6 * 576 * 20_979_712
+    )
     assert flops[1] - flops[0] == pytest.approx(64 * 2 * image / 16 / 1e12, rel=1e-9)
     assert "vision tower" in seen.metrics["mfu_frac"].label
 
@@ -74,7 +81,9 @@ def test_smallest_cluster_counts_the_tower() -> None:
 
 
 def test_a_diffusion_transformer_is_planned() -> None:
-    result = _train("sd3-medium", seq_len=4096 + 154, global_batch_tokens=256 * 4250, layout="tp=1,dp=16,mbs=2")
+    result = _train(
+        "sd3-medium", seq_len=4096 + 154, global_batch_tokens=256 * 4250, layout="tp=1,dp=16,mbs=2"
+    )
     assert result.status == "ok"
     assert "latent patch" in _notes(result)
     assert "without a mask" in result.metrics["mfu_frac"].label
@@ -115,14 +124,21 @@ def _job(tmp_path: Path, model: str, images: str) -> Result:
 
 def test_images_of_a_scenario_s_job(tmp_path: Path) -> None:
     blind, seen = _job(tmp_path, "llava-1.5-7b", ""), _job(tmp_path, "llava-1.5-7b", ", images: 3")
-    days = [r.tables["configs"].rows[0][r.tables["configs"].columns.index("p50_days")] for r in (blind, seen)]
+    days = [
+        r.tables["configs"].rows[0][r.tables["configs"].columns.index("p50_days")]
+        for r in (blind, seen)
+    ]
     assert days[1] > days[0]  # type: ignore[operator]
-    status = [next(row["status"] for row in r.inputs if row["key"] == "jobs.j.images") for r in (blind, seen)]
+    status = [
+        next(row["status"] for row in r.inputs if row["key"] == "jobs.j.images")
+        for r in (blind, seen)
+    ]
     assert status == ["default", "input"]
 
 
 @pytest.mark.parametrize(
-    ("model", "text"), [("llama-2-7b", "no vision encoder"), ("llava-1.5-7b", "do not fit a sequence of 2048")]
+    ("model", "text"),
+    [("llama-2-7b", "no vision encoder"), ("llava-1.5-7b", "do not fit a sequence of 2048")],
 )
 def test_images_that_no_job_takes(tmp_path: Path, model: str, text: str) -> None:
     result = _job(tmp_path, model, ", images: 4")

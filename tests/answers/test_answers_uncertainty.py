@@ -1,4 +1,5 @@
-"""Uncertain inputs in the answers: sampled futures, one plan for several variants, values that flip a decision."""
+"""Uncertain inputs in the answers: sampled futures, one plan for several variants, values that
+flip a decision."""
 
 from __future__ import annotations
 
@@ -64,7 +65,11 @@ def test_futures_spread_the_cost_and_name_what_drives_it(file: Path) -> None:
     m = {k: float(v.value or 0) for k, v in result.metrics.items() if k.startswith("futures.")}
     assert m["futures.npv_p50_usd"] < m["futures.npv_p90_usd"] <= m["futures.npv_tail_usd"] * 1.2
     assert result.tables["drivers"].rows[0][0] == "demand"
-    assert {row[0] for row in result.tables["drivers"].rows} == {"demand", "hardware_price", "delivery_days"}
+    assert {row[0] for row in result.tables["drivers"].rows} == {
+        "demand",
+        "hardware_price",
+        "delivery_days",
+    }
     assert result.status == "expectation_failed"  # a gate may stand on a future
     assert plan(file).metrics["futures.npv_mean_usd"] == result.metrics["futures.npv_mean_usd"]
 
@@ -72,7 +77,10 @@ def test_futures_spread_the_cost_and_name_what_drives_it(file: Path) -> None:
 def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
     result = hedge(file)
     value = {k: float(v.value or 0) for k, v in result.metrics.items() if k.startswith("hedge.")}
-    gap = float(result.metrics["solver.gap_frac"].value or 0) * value["hedge.npv_usd"] + 0.01 * value["hedge.npv_usd"]
+    gap = (
+        float(result.metrics["solver.gap_frac"].value or 0) * value["hedge.npv_usd"]
+        + 0.01 * value["hedge.npv_usd"]
+    )
     assert value["hedge.value_of_knowing_usd"] > gap
     assert value["hedge.value_of_hedging_usd"] > -gap
     rows = result.tables["hedge"].rows
@@ -87,10 +95,14 @@ def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> Non
     cells = dict(zip(result.tables["flips"].columns, row, strict=True))
     assert 280e3 < float(str(cells["flips_at"])) < 450e3
     assert (cells["decision"], cells["before"], cells["after"]) == (
-        "order dgx-h200 for frankfurt/air", "none", "yes",
-    )  # fmt: skip
+        "order dgx-h200 for frankfurt/air",
+        "none",
+        "yes",
+    )
     assert float(str(cells["regret_usd"])) > 0
-    assert float(str(cells["worth_of_knowing_usd"])) == pytest.approx(0.3 * float(str(cells["regret_usd"])))
+    assert float(str(cells["worth_of_knowing_usd"])) == pytest.approx(
+        0.3 * float(str(cells["regret_usd"]))
+    )
     below = plan(file, sets=[f"systems.mi325x-8.price_usd={0.9 * float(str(cells['flips_at']))}"])
     assert not [r for r in below.tables["racks"].rows if r[4] == "dgx-h200"]
     there = plan(file, sets=[f"systems.mi325x-8.price_usd={cells['flips_at']}"])
@@ -117,25 +129,38 @@ def test_every_named_kind_of_input_has_a_key_that_set_knows(file: Path) -> None:
     question = load(file)
     rows = build(question).ledger.rows
     for key in (
-        "systems.mi325x-8.price_usd", "finance.discount-rate", "power.average-idle-frac", "finance.power-life-years",
-        "sites.frankfurt.energy.usd_per_kwh", "cloud.aws-p5en-48xlarge.on_demand_usd_per_h",
+        "systems.mi325x-8.price_usd",
+        "finance.discount-rate",
+        "power.average-idle-frac",
+        "finance.power-life-years",
+        "sites.frankfurt.energy.usd_per_kwh",
+        "cloud.aws-p5en-48xlarge.on_demand_usd_per_h",
         "switches.tomahawk5-box.price_usd",
-    ):  # fmt: skip
+    ):
         assert key in rows
-        changed = load(file, sets=[f"{set_key(key, question)}={0.9 * float(str(rows[key].value))!r}"])
+        changed = load(
+            file, sets=[f"{set_key(key, question)}={0.9 * float(str(rows[key].value))!r}"]
+        )
         now = build(changed).ledger.rows[FIELDS.get(key, key)].value
         assert now == pytest.approx(0.9 * float(str(rows[key].value)))
 
 
 def test_a_plan_in_the_decisions_that_one_signs() -> None:
     menu = small_menu()
-    d = Decisions(ordered={("s/h", "wet", "a", 0): 3}, fitted={("s/h", "wet", 0): 1}, fabric={"s/h": "eth/2t"})
-    assert summary(menu, d) == {"order a for s/h": "yes", "fabric of s/h": "eth/2t", "build s/h with wet": "yes"}
+    d = Decisions(
+        ordered={("s/h", "wet", "a", 0): 3}, fitted={("s/h", "wet", 0): 1}, fabric={"s/h": "eth/2t"}
+    )
+    assert summary(menu, d) == {
+        "order a for s/h": "yes",
+        "fabric of s/h": "eth/2t",
+        "build s/h with wet": "yes",
+    }
 
 
 def test_a_plan_without_futures_does_not_pay_for_their_import() -> None:
     code = (
-        "import sys, dcplan.answers.plan.answer, dcplan.answers.explain.answer; print('scipy.optimize' in sys.modules)"
+        "import sys, dcplan.answers.plan.answer, dcplan.answers.explain.answer; "
+        "print('scipy.optimize' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

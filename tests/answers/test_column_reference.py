@@ -34,7 +34,10 @@ def _words(file: Path) -> Iterator[str]:
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield re.escape(node.target.id)
         elif isinstance(node, ast.JoinedStr):
-            text = [re.escape(str(v.value)) if isinstance(v, ast.Constant) else r"\w+" for v in node.values]
+            text = [
+                re.escape(str(v.value)) if isinstance(v, ast.Constant) else r"\w+"
+                for v in node.values
+            ]
             if any(len(part) > 3 for part in text):
                 yield "".join(text)
 
@@ -46,7 +49,9 @@ def _made() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Table" and node.args:
                 first = node.args[0]
                 if isinstance(first, ast.Tuple):
-                    yield from ((file.name, e.value) for e in first.elts if isinstance(e, ast.Constant))
+                    yield from (
+                        (file.name, e.value) for e in first.elts if isinstance(e, ast.Constant)
+                    )
 
 
 def test_every_column_in_the_code_is_documented_under_some_table() -> None:
@@ -58,24 +63,37 @@ def test_every_column_in_the_code_is_documented_under_some_table() -> None:
 
 def test_no_column_is_documented_that_the_code_does_not_name() -> None:
     words = re.compile(
-        "|".join({w for file in ROOT.rglob("*.py") for w in _words(file) if re.fullmatch(r"[\w\\+]+", w)})
+        "|".join(
+            {w for file in ROOT.rglob("*.py") for w in _words(file) if re.fullmatch(r"[\w\\+]+", w)}
+        )
     )
-    assert sorted({c.column for c in columns() if "<" not in c.column and not words.fullmatch(c.column)}) == []
+    assert (
+        sorted(
+            {c.column for c in columns() if "<" not in c.column and not words.fullmatch(c.column)}
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        pytest.param(lambda: explain("train-405b-in-90-days", why_not=["gb300-nvl72"]), id="explain"),
+        pytest.param(
+            lambda: explain("train-405b-in-90-days", why_not=["gb300-nvl72"]), id="explain"
+        ),
         pytest.param(lambda: dcplan.plan("fleet-renewal", gap=0.02), id="plan"),
         pytest.param(lambda: fabric(**SUPERPOD, growth_nodes=[256], join_km=20.0), id="fabric"),
         pytest.param(
-            lambda: facility(site="us-ashburn", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=20),
+            lambda: facility(
+                site="us-ashburn", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=20
+            ),
             id="facility",
         ),
         pytest.param(lambda: tco("own-or-rent-1024-h200"), id="tco"),
         pytest.param(
-            lambda: train("llama-3.1-70b", system="dgx-h100", accelerators=512, tokens=1e12, deadline_days=90),
+            lambda: train(
+                "llama-3.1-70b", system="dgx-h100", accelerators=512, tokens=1e12, deadline_days=90
+            ),
             id="train",
         ),
         pytest.param(lambda: published("fabric"), id="published"),
@@ -88,7 +106,10 @@ def test_no_column_is_documented_that_the_code_does_not_name() -> None:
 def test_every_column_of_an_answer_has_a_meaning(ask: Any) -> None:
     result: Result = ask()
     assert [
-        (name, column) for name, table in result.tables.items() for column in table.columns if not meaning(name, column)
+        (name, column)
+        for name, table in result.tables.items()
+        for column in table.columns
+        if not meaning(name, column)
     ] == []
 
 

@@ -1,4 +1,5 @@
-"""`dcplan explain NAME`: every field, metric and code has a meaning; a value of a scenario tells where it is from."""
+"""`dcplan explain NAME`: every field, metric and code has a meaning; a value of a scenario tells
+where it is from."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ def test_every_field_of_scenarios_and_catalogs_has_a_meaning() -> None:
     fields = [*scenario_fields(), *(f for kind in KINDS for f in catalog_fields(kind))]
     assert len(fields) > 400
     assert [f.key for f in fields if len(f.meaning) < 5] == []
-    assert [f.key for f in fields if f.type == "any" and f.key.split(".")[-1] not in {"prices", "config"}] == []
+    assert [
+        f.key
+        for f in fields
+        if f.type == "any" and f.key.split(".")[-1] not in {"prices", "config"}
+    ] == []
 
 
 def test_defaults_that_stand_in_are_rows_of_the_catalog() -> None:
@@ -52,7 +57,13 @@ def _undocumented(result: Result) -> list[str]:
 def test_every_metric_of_an_answer_is_documented() -> None:
     asked = [
         fabric(nodes=64, system="dgx-h100", fabric="ib-ndr-400"),
-        fabric(nodes=4096, nics_per_node=1, nic_gbps=200, topology="dragonfly", switch="slingshot-rosetta"),
+        fabric(
+            nodes=4096,
+            nics_per_node=1,
+            nic_gbps=200,
+            topology="dragonfly",
+            switch="slingshot-rosetta",
+        ),
         facility(site="us-ashburn", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=20),
         train("llama-3.1-70b", system="dgx-h100", accelerators=512, tokens=1e12, deadline_days=90),
         plan("train-405b-in-90-days"),
@@ -88,7 +99,9 @@ def test_a_value_tells_its_status_and_place() -> None:
     assert "retrofit-air-hall.yaml:8:" in str(given.tables["values"].records()[0]["at"])
     left_out = value_of("train-405b-in-90-days", "finance.discount_rate")
     assert left_out.headline == "finance.discount-rate = 0.1 (estimate)"
-    changed = value_of("retrofit-air-hall", "finance.discount_rate", sets=["finance.discount_rate=0.2"])
+    changed = value_of(
+        "retrofit-air-hall", "finance.discount_rate", sets=["finance.discount_rate=0.2"]
+    )
     assert changed.headline == "finance.discount_rate = 0.2 (input)"
     with pytest.raises(InputError, match="DC014"):
         value_of("train-405b-in-90-days", "finance.discount")
@@ -104,4 +117,7 @@ def test_the_headline_is_of_the_first_and_has_the_unit() -> None:
 
 
 def test_a_key_is_found_as_the_reference_prints_it() -> None:
-    assert documented("train.<job>.days").tables["metrics"].records()[0]["metric"] == "train.<job>.days"
+    assert (
+        documented("train.<job>.days").tables["metrics"].records()[0]["metric"]
+        == "train.<job>.days"
+    )

@@ -1,4 +1,5 @@
-"""Explain: remedies really repair, conflicts name the line, prices have the right sign, forcing never saves."""
+"""Explain: remedies really repair, conflicts name the line, prices have the right sign, forcing
+never saves."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ def test_the_smallest_change_repairs_and_names_its_line() -> None:
     assert first[5] != "not found in time"
     # with a switch or two of room the amount is enough for plan itself, and half of it is not
     more = float(first[2])  # type: ignore[arg-type]
-    assert plan(FILE, sets=[f"sites.ashburn.utility_mw={4 + 1.02 * more}"], gap=0.02).exit_code in (0, 1)
+    assert plan(FILE, sets=[f"sites.ashburn.utility_mw={4 + 1.02 * more}"], gap=0.02).exit_code in (
+        0,
+        1,
+    )
     assert plan(FILE, sets=[f"sites.ashburn.utility_mw={4 + 0.5 * more}"], gap=0.02).exit_code == 3
     later = [r for r in ways if "deadline_days of flagship" in str(r[1])]
     assert later
@@ -38,12 +42,16 @@ def test_a_deadline_that_nothing_reaches_says_how_many_days_are_missing() -> Non
     assert found.exit_code == 3
     way = found.tables["alternatives"].rows[-1]
     days = 30 + float(way[2])  # type: ignore[arg-type]
-    assert plan(FILE, sets=[f"workloads.training.flagship.deadline_days={days}"], gap=0.02).exit_code in (0, 1)
+    assert plan(
+        FILE, sets=[f"workloads.training.flagship.deadline_days={days}"], gap=0.02
+    ).exit_code in (0, 1)
 
 
 def test_the_conflict_is_a_few_lines_of_the_users_own() -> None:
     found = explain(
-        "retrofit-air-hall", sets=["sites.frankfurt.utility_mw=0.2", "cloud.max_accelerators=64"], time_limit_s=40
+        "retrofit-air-hall",
+        sets=["sites.frankfurt.utility_mw=0.2", "cloud.max_accelerators=64"],
+        time_limit_s=40,
     )
     limits = {str(r[0]).split(" in ")[0] for r in found.tables["conflict"].rows}
     assert limits == {"utility_mw of frankfurt", "demand research", "cloud.max_accelerators"}
@@ -52,7 +60,9 @@ def test_the_conflict_is_a_few_lines_of_the_users_own() -> None:
 
 def test_why_not_and_what_if() -> None:
     found = explain(
-        FILE, why_not=["gb300-nvl72", "gb200-nvl72", "cs-3"], what_if=["sites.ashburn.energy.usd_per_kwh=0.12"]
+        FILE,
+        why_not=["gb300-nvl72", "gb200-nvl72", "cs-3"],
+        what_if=["sites.ashburn.energy.usd_per_kwh=0.12"],
     )
     rows = {str(r[0]): r for r in found.tables["why_not"].rows}
     forced = rows["gb300-nvl72"]
@@ -86,7 +96,10 @@ def test_one_more_unit_of_a_binding_limit_never_costs() -> None:
 def test_rows_in_words() -> None:
     assert parts_of("hall_racks[s/h,3]") == ("hall_racks", ["s/h", "3"])
     assert family_of("cloud_limit[23]") == "cloud_limit"
-    assert words_of("utility_mw[ashburn,2]", "2027-Q1") == ("utility_mw of ashburn in 2027-Q3", "MW more")
+    assert words_of("utility_mw[ashburn,2]", "2027-Q1") == (
+        "utility_mw of ashburn in 2027-Q3",
+        "MW more",
+    )
 
 
 def test_what_explain_cannot_do_is_refused_by_name() -> None:
@@ -119,9 +132,14 @@ def test_a_plan_prices_its_limits_as_explain_does() -> None:
     made = plan("retrofit-air-hall", gap=0.05)
     told = explain("retrofit-air-hall", gap=0.05, exact=0)
     first = [(r["limit"], r["step"], r["price_usd"]) for r in made.tables["limits"].records()]
-    assert first == [(r["limit"], r["step"], r["price_usd"]) for r in told.tables["binding"].records()]
+    assert first == [
+        (r["limit"], r["step"], r["price_usd"]) for r in told.tables["binding"].records()
+    ]
     assert any(price < 0 and "pflops_delivered less" in step for _, step, price in first)
-    assert plan("train-405b-in-90-days", sets=["objective=min_time"], gap=0.05).tables["limits"].rows == ()
+    assert (
+        plan("train-405b-in-90-days", sets=["objective=min_time"], gap=0.05).tables["limits"].rows
+        == ()
+    )
 
 
 HOURS = """\
@@ -143,7 +161,8 @@ workloads:
 
 
 def test_a_demand_is_priced_in_the_scenarios_own_unit(tmp_path: Path) -> None:
-    """One busy accelerator is 2,191.5 hours of a quarter (24 x 91.3125); the limit says so and not `1 hour`."""
+    """One busy accelerator is 2,191.5 hours of a quarter (24 x 91.3125); the limit says so and not
+    `1 hour`."""
     file = tmp_path / "hours.yaml"
     file.write_text(HOURS, encoding="utf-8")
     rows = explain(file, exact=0).tables["binding"].records()
@@ -157,6 +176,8 @@ def test_a_remedy_of_a_demand_is_in_the_scenarios_own_unit(tmp_path: Path) -> No
     result = explain(file)
     assert result.exit_code == 3
     text = " ".join(str(c) for t in result.tables.values() for row in t.rows for c in row)
-    amounts = [float(x.replace(",", "")) for x in re.findall(r"([\d,.e+]+) accelerator_hours less", text)]
+    amounts = [
+        float(x.replace(",", "")) for x in re.findall(r"([\d,.e+]+) accelerator_hours less", text)
+    ]
     assert amounts, text
     assert min(amounts) > 10_000

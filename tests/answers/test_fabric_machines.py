@@ -1,4 +1,5 @@
-"""`dcplan fabric` on machines as built, and its further questions: growth, sites, comparison, size."""
+"""`dcplan fabric` on machines as built, and its further questions: growth, sites, comparison,
+size."""
 
 from __future__ import annotations
 
@@ -17,8 +18,13 @@ from dcplan.inputs.log import Ledger
 from dcplan.result import Result
 
 POD: dict[str, Any] = {
-    "nodes": 127, "nics_per_node": 8, "nic_gbps": 400, "switch": "qm9700", "nodes_per_su": 32, "management_links": 4,
-}  # fmt: skip
+    "nodes": 127,
+    "nics_per_node": 8,
+    "nic_gbps": 400,
+    "switch": "qm9700",
+    "nodes_per_su": 32,
+    "management_links": 4,
+}
 
 
 def _bill(found: Result) -> dict[str, float]:
@@ -28,47 +34,79 @@ def _bill(found: Result) -> dict[str, float]:
 
 
 def test_research_super_cluster() -> None:
-    """16,000 A100 at 200 Gb/s, two levels, not oversubscribed (Meta, 2022); directors of 800 ports fit it exactly.
+    """16,000 A100 at 200 Gb/s, two levels, not oversubscribed (Meta, 2022); directors of 800 ports
+    fit it exactly.
 
-    Leaves of 40 ports: 100 units x 8 rails = 800; 800 x 20 uplinks / 800 = 20 directors of 20 cards of 40 ports.
+    Leaves of 40 ports: 100 units x 8 rails = 800; 800 x 20 uplinks / 800 = 20 directors of 20 cards
+    of 40 ports.
     """
-    found = fabric(nodes=2000, system="dgx-a100", switch="qm8700", spine_switch="cs8500", nodes_per_su=20)
-    assert [found.value(k) for k in ("leaf", "spine", "core", "leaf_spine_links")] == [800, 20, 0, 16000]
+    found = fabric(
+        nodes=2000, system="dgx-a100", switch="qm8700", spine_switch="cs8500", nodes_per_su=20
+    )
+    assert [found.value(k) for k in ("leaf", "spine", "core", "leaf_spine_links")] == [
+        800,
+        20,
+        0,
+        16000,
+    ]
     spines = found.frame("bill").set_index("item").loc["spine switches"]
     assert spines["part"] == "cs8500 with 20 line cards"
 
 
 def test_meta_roce_cluster_on_chassis() -> None:
-    """24,576 H100: 8 pods of 192 racks with a leaf each, 18 uplinks to 18 chassis, 7:1 above (Gangidi et al. 2024).
+    """24,576 H100: 8 pods of 192 racks with a leaf each, 18 uplinks to 18 chassis, 7:1 above
+    (Gangidi et al. 2024).
 
-    A chassis has 192 links down and ceil(192 / 7) = 28 up: ceil(220 / 36) = 7 cards of 36. 8 x 18 x 28 = 4,032 links up
-    are 7 chassis of 576.
+    A chassis has 192 links down and ceil(192 / 7) = 28 up: ceil(220 / 36) = 7 cards of 36. 8 x 18 x
+    28 = 4,032 links up are 7 chassis of 576.
     """
     found = fabric(
-        nodes=3072, nics_per_node=8, nic_gbps=400, switch="tomahawk5-box", spine_switch="arista-7808r3",
-        core_switch="arista-7816r3", endpoints_per_leaf=16, leaf_uplinks=18, leaves_per_pod=192,
-        core_oversubscription=7, least_spines=18,
-    )  # fmt: skip
+        nodes=3072,
+        nics_per_node=8,
+        nic_gbps=400,
+        switch="tomahawk5-box",
+        spine_switch="arista-7808r3",
+        core_switch="arista-7816r3",
+        endpoints_per_leaf=16,
+        leaf_uplinks=18,
+        leaves_per_pod=192,
+        core_oversubscription=7,
+        least_spines=18,
+    )
     keys = ("leaf", "spine", "core", "node_leaf_links", "leaf_spine_links", "spine_core_links")
     assert [found.value(k) for k in keys] == [1536, 144, 7, 24576, 27648, 4032]
-    assert found.frame("bill").set_index("item").loc["spine switches", "part"] == "arista-7808r3 with 7 line cards"
+    assert (
+        found.frame("bill").set_index("item").loc["spine switches", "part"]
+        == "arista-7808r3 with 7 line cards"
+    )
 
 
 def test_uplinks_of_another_speed() -> None:
-    """Alibaba HPN: 128 x 200G down and 60 x 400G up a leaf, two planes, 240 and 120 switches (SimAI generator)."""
+    """Alibaba HPN: 128 x 200G down and 60 x 400G up a leaf, two planes, 240 and 120 switches
+    (SimAI generator)."""
     found = fabric(
-        nodes=1920, nics_per_node=8, nic_gbps=400, planes=2, switch="tomahawk5-box", nodes_per_su=128,
-        endpoints_per_leaf=128, leaf_uplinks=60, uplink_gbps=400,
-    )  # fmt: skip
+        nodes=1920,
+        nics_per_node=8,
+        nic_gbps=400,
+        planes=2,
+        switch="tomahawk5-box",
+        nodes_per_su=128,
+        endpoints_per_leaf=128,
+        leaf_uplinks=60,
+        uplink_gbps=400,
+    )
     assert [found.value(k) for k in ("leaf", "spine", "leaf_spine_links")] == [240, 120, 14400]
     # 14,400 x 400 Gb/s are narrower than 30,720 x 200
     assert found.value("bisection_tbps") == pytest.approx(14400 * 0.4 / 2)
 
 
 def test_pair_joined_by_links() -> None:
-    """DGX BasePOD NDR400 (RA-11127-001, table 4.2): 4 nodes, two switches, 16 twin cables to nodes, 8 between them."""
+    """DGX BasePOD NDR400 (RA-11127-001, table 4.2): 4 nodes, two switches, 16 twin cables to
+    nodes, 8 between them."""
     for nodes, cages, between in ((4, 16, 8), (8, 32, 16)):
-        found = fabric(nodes=nodes, nics_per_node=8, nic_gbps=400, switch="qm9700", topology="linked-pair")
+        found = fabric(
+            nodes=nodes, nics_per_node=8, nic_gbps=400, switch="qm9700", topology="linked-pair"
+        )
         assert found.value("leaf") == 2
         assert found.value("node_leaf_links") / 2 == cages
         assert found.value("leaf_spine_links") / 2 == between
@@ -77,7 +115,8 @@ def test_pair_joined_by_links() -> None:
 def test_growth_table() -> None:
     found = fabric(nodes=127, system="dgx-h100", fabric="ib-ndr-400", growth_nodes=[256])
     rows = found.frame("growth").query("way == 'as needed'")
-    # 64 leaves: 32 spines divide 32 uplinks; each of the first 32 leaves moves one of its two links to every spine
+    # 64 leaves: 32 spines divide 32 uplinks; each of the first 32 leaves moves one of its two links
+    # to every spine
     assert rows["links_recabled"].tolist() == [0, 32 * 16]
     assert rows["spine_added"].sum() == 32
     with pytest.raises(InputError, match="sizes must grow"):
@@ -85,7 +124,8 @@ def test_growth_table() -> None:
 
 
 def test_two_sites() -> None:
-    """80 km of air are 104 km of fibre at 1.3: 104 x 4.897 x 2 us; 20 Tb/s are 50 links of 400ZR on one pair."""
+    """80 km of air are 104 km of fibre at 1.3: 104 x 4.897 x 2 us; 20 Tb/s are 50 links of 400ZR
+    on one pair."""
     found = fabric(**POD, join_km=80, join_gbps=20_000)
     assert found.value("join.rtt_us") == pytest.approx(104 * 4.897 * 2)
     row = found.frame("between_sites").iloc[0]
@@ -98,17 +138,20 @@ def test_two_sites() -> None:
 def test_side_by_side() -> None:
     found = compare("ib-xdr-800,spectrum-x-800,eth-400", nodes=16, system="gb300-nvl72")
     rows = found.frame("fabrics").set_index("fabric")
-    assert rows.loc["ib-xdr-800", "switches"] == fabric(nodes=16, system="gb300-nvl72", fabric="ib-xdr-800").value(
-        "switches"
-    )
+    assert rows.loc["ib-xdr-800", "switches"] == fabric(
+        nodes=16, system="gb300-nvl72", fabric="ib-xdr-800"
+    ).value("switches")
     assert "slower than the 800 Gb/s NICs" in rows.loc["eth-400", "why_not"]
     with pytest.raises(InputError, match="no fabrics row"):
         compare("ib-xdr-80", nodes=16, system="gb300-nvl72")
 
 
 def test_ranked_by_one_run() -> None:
-    """The cluster is the same, so the ranking follows the fabrics' prices and the days that hashing costs."""
-    found = compare("ib-ndr-400,eth-400", for_job="llama-3.1-8b", tokens=1e11, nodes=64, system="dgx-h100")
+    """The cluster is the same, so the ranking follows the fabrics' prices and the days that
+    hashing costs."""
+    found = compare(
+        "ib-ndr-400,eth-400", for_job="llama-3.1-8b", tokens=1e11, nodes=64, system="dgx-h100"
+    )
     rows = found.frame("job").set_index("fabric")
     assert (rows["usd_per_run"] == rows["fabric_usd"] + rows["cluster_usd"]).all()
     assert rows["usd_per_run"].is_monotonic_increasing
@@ -131,7 +174,9 @@ def test_families_know_how_they_spread_flows_and_what_their_nics_plug_into() -> 
 
 def test_chassis_spines_have_cages_of_their_own_speed() -> None:
     """400 Gb/s cages of the chassis hold a link each, where the leaves' twin cages hold two."""
-    found = fabric(nodes=3072, system="grand-teton-h100", fabric="eth-400", spine_switch="arista-7816r3")
+    found = fabric(
+        nodes=3072, system="grand-teton-h100", fabric="eth-400", spine_switch="arista-7816r3"
+    )
     rows = found.frame("bill").set_index("item")
     links = found.value("leaf_spine_links")
     assert rows.loc["transceivers in leaves to spines", "count"] == links / 2
@@ -140,9 +185,14 @@ def test_chassis_spines_have_cages_of_their_own_speed() -> None:
 
 
 def test_torus_of_chips() -> None:
-    """TPU v4: 64 cubes, 48 optical switches of 136 ports (Jouppi et al. 2023); Ironwood 1.5 optics a chip."""
+    """TPU v4: 64 cubes, 48 optical switches of 136 ports (Jouppi et al. 2023); Ironwood 1.5 optics
+    a chip."""
     v4 = fabric(nodes=4096, topology="torus")
-    assert (v4.value("switches"), v4.value("circuits"), v4.value("transceivers")) == (48, 3072, 6144)
+    assert (v4.value("switches"), v4.value("circuits"), v4.value("transceivers")) == (
+        48,
+        3072,
+        6144,
+    )
     assert fabric(nodes=9216, topology="torus").value("transceivers_per_accelerator") == 1.5
     pod = fabric(nodes=1, system="tpu-v4-pod")
     assert pod.value("switches") == 48, "chips with links of their own are a torus"
@@ -151,7 +201,8 @@ def test_torus_of_chips() -> None:
 
 
 def test_flat_torus_of_chips() -> None:
-    """TPU v5e: 16 x 16 chips of four links of 50 GB/s, 1.6 TB/s across the middle (Google Cloud, TPU v5e)."""
+    """TPU v5e: 16 x 16 chips of four links of 50 GB/s, 1.6 TB/s across the middle (Google Cloud,
+    TPU v5e)."""
     pod = fabric(nodes=1, system="tpu-v5e-pod")
     assert (pod.value("switches"), pod.value("links")) == (0, 512)
     assert pod.value("bisection_tbps") == pytest.approx(1.6 * 8)
@@ -160,13 +211,21 @@ def test_flat_torus_of_chips() -> None:
 
 
 def test_a_million_accelerators_with_their_floor_and_bill() -> None:
-    """Three tiers, and eight planes: sized, measured and billed in less than 0.2 s of work (best of three)."""
+    """Three tiers, and eight planes: sized, measured and billed in less than 0.2 s of work (best
+    of three)."""
     catalog = load()
     designs: list[dict[str, Any]] = [
-        {"nodes": 131072, "nics_per_node": 8, "nic_gbps": 800, "planes": 8, "radix": 512, "port_gbps": 100,
-         "nodes_per_su": 256},
+        {
+            "nodes": 131072,
+            "nics_per_node": 8,
+            "nic_gbps": 800,
+            "planes": 8,
+            "radix": 512,
+            "port_gbps": 100,
+            "nodes_per_su": 256,
+        },
         {"nodes": 125000, "nics_per_node": 8, "nic_gbps": 400, "switch": "tomahawk6-box"},
-    ]  # fmt: skip
+    ]
     for flags in designs:
         asked = resolve(Wish.of(flags), catalog)
         times = []
@@ -187,13 +246,18 @@ def test_scheduled_fabric_of_amd() -> None:
     assert [found.value(k) for k in ("leaf", "spine", "leaf_spine_links")] == [64, 10, 1280]
     rows = _bill(found)
     assert rows["transceivers in leaves to nodes"] == 1152
-    assert rows["transceivers in leaves to spines"] + rows["transceivers in spines to leaves"] == 2560
+    assert (
+        rows["transceivers in leaves to spines"] + rows["transceivers in spines to leaves"] == 2560
+    )
     assert found.value("bisection_tbps") == pytest.approx(2304 * 0.4 / 2)
 
 
 def test_frontier() -> None:
-    """74 groups, four links between each pair: 10,804 global links, taper 1.753 (glennklockwood.com/garden)."""
-    found = fabric(nodes=9408, nics_per_node=4, nic_gbps=200, fabric="slingshot-200", links_per_pair=4)
+    """74 groups, four links between each pair: 10,804 global links, taper 1.753
+    (glennklockwood.com/garden)."""
+    found = fabric(
+        nodes=9408, nics_per_node=4, nic_gbps=200, fabric="slingshot-200", links_per_pair=4
+    )
     keys = ("switches", "leaf_spine_links", "spine_core_links", "node_leaf_links")
     assert [found.value(k) for k in keys] == [2368, 36704, 10804, 37632]
     assert found.value("taper") == pytest.approx(1.753, abs=5e-4)

@@ -1,4 +1,5 @@
-"""`dcplan facility`: central plant, water permit, long-lead equipment, footprint of a run, rack floor."""
+"""`dcplan facility`: central plant, water permit, long-lead equipment, footprint of a run, rack
+floor."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ from dcplan.answers.facility.answer import facility
 from dcplan.errors import InputError
 from dcplan.report.svg.floor import floor_svg
 
-NVL: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "system": "gb300-nvl72", "it_mw": 50.0}
+NVL: dict[str, Any] = {
+    "site": "us-ashburn",
+    "cooling": "direct-liquid-tower",
+    "system": "gb300-nvl72",
+    "it_mw": 50.0,
+}
 
 
 def _plant(**asked: Any) -> dict[str, dict[str, Any]]:
@@ -20,7 +26,8 @@ def _plant(**asked: Any) -> dict[str, dict[str, Any]]:
 
 
 def test_towers_reject_what_the_hall_and_the_chillers_leave() -> None:
-    """Energy: towers reject the IT heat and the compressors' work, so more than IT and less than the site's power."""
+    """Energy: towers reject the IT heat and the compressors' work, so more than IT and less than
+    the site's power."""
     rows = _plant(**NVL)
     site_mw = facility(**NVL).value("power.peak_facility_mw")
     assert 50.0 < rows["tower"]["design_heat_mw"] < site_mw
@@ -37,19 +44,30 @@ def test_warm_water_leaves_chillers_the_room_air_alone() -> None:
 
 def test_units_with_one_to_spare() -> None:
     """Dry coolers of 0.8 MW for 50 MW: ceil(62.5) = 63, and one."""
-    rows = _plant(climate_zone="5B", cooling="direct-liquid-dry-cooler", system="gb300-nvl72", it_mw=50.0)
+    rows = _plant(
+        climate_zone="5B", cooling="direct-liquid-dry-cooler", system="gb300-nvl72", it_mw=50.0
+    )
     assert rows["dry-cooler"] == {
-        "design_heat_mw": 50.0, "unit_mw": 0.8, "units_with_spare": 64, "basis": "model"
-    }  # fmt: skip
+        "design_heat_mw": 50.0,
+        "unit_mw": 0.8,
+        "units_with_spare": 64,
+        "basis": "model",
+    }
 
 
 def test_tabulated_chillers_move_the_hall() -> None:
     """Midsize: 1 / UPS efficiency / (1 - distribution) - 1 + lighting and fans of 5.85 % on 5 MW."""
     found = facility(climate_zone="2B", cooling="air-chiller", it_mw=5.0)
     row = found.frame("plant").set_index("equipment").loc["chiller"]
-    rows = {str(r["key"]).split(".")[1]: r["value"] for r in found.inputs if str(r["key"]).startswith("facility.")}
+    rows = {
+        str(r["key"]).split(".")[1]: r["value"]
+        for r in found.inputs
+        if str(r["key"]).startswith("facility.")
+    }
     before = 1 / rows["ups-efficiency-midsize"] / (1 - rows["distribution-loss-midsize"]) - 1
-    assert row["design_heat_mw"] == pytest.approx(5 * (1 + before + rows["lighting-midsize"] + 0.0585), rel=1e-6)
+    assert row["design_heat_mw"] == pytest.approx(
+        5 * (1 + before + rows["lighting-midsize"] + 0.0585), rel=1e-6
+    )
     assert row["basis"] == "estimate"
 
 
@@ -64,14 +82,21 @@ def test_permit_of_water_a_day() -> None:
 
 
 def test_permit_of_a_tabulated_option_is_said_to_be_unchecked() -> None:
-    found = facility(climate_zone="4A", cooling="water-chiller", it_mw=5.0, water_permit_m3_per_day=10.0)
+    found = facility(
+        climate_zone="4A", cooling="water-chiller", it_mw=5.0, water_permit_m3_per_day=10.0
+    )
     assert found.metrics["water.permit_it_mw"].value is None
     assert any("not checked" in w["message"] for w in found.warnings)
 
 
 def test_last_days_to_order() -> None:
     """2028-01-01 less 128 weeks (896 days) is 2025-07-19; less 144 weeks 2025-03-29."""
-    row = facility(**NVL, energised="2028-01-01").frame("lead_times").set_index("equipment").loc["power-transformer"]
+    row = (
+        facility(**NVL, energised="2028-01-01")
+        .frame("lead_times")
+        .set_index("equipment")
+        .loc["power-transformer"]
+    )
     assert (row["order_by"], row["order_by_if_slow"]) == ("2025-07-19", "2025-03-29")
     assert "lead_times" not in facility(**NVL).tables
 
@@ -82,7 +107,8 @@ def test_a_date_that_is_none_is_refused() -> None:
 
 
 def test_two_sides_run_half_loaded() -> None:
-    """2N: either side carries all, so blocks are even and half loaded at most, where a UPS loses more of its load."""
+    """2N: either side carries all, so blocks are even and half loaded at most, where a UPS loses
+    more of its load."""
     row = facility(**NVL, redundancy="2n").frame("chain").set_index("class").loc["compute"]
     assert row["blocks"] % 2 == 0
     assert row["block_load_frac"] <= 0.5
@@ -91,8 +117,14 @@ def test_two_sides_run_half_loaded() -> None:
 
 
 def test_footprint_of_a_run() -> None:
-    """Water and carbon follow its energy: WUE over PUE, and the grid's factor; embodied by time over four years."""
-    asked = {"site": "us-ashburn", "cooling": "waterside-economizer", "system": "dgx-h100", "it_mw": 10.0}
+    """Water and carbon follow its energy: WUE over PUE, and the grid's factor; embodied by time
+    over four years."""
+    asked = {
+        "site": "us-ashburn",
+        "cooling": "waterside-economizer",
+        "system": "dgx-h100",
+        "it_mw": 10.0,
+    }
     found = facility(**asked, job="llama-3.1-8b")
     mwh = found.value("run.energy_mwh")
     wue, pue = found.value("water.annual_wue_l_per_kwh"), found.value("power.annual_pue")
@@ -106,7 +138,8 @@ def test_footprint_of_a_run() -> None:
 
 
 def test_racks_of_a_hall_by_hand() -> None:
-    """18 of 20 MW over 135 kW a rack: 133; 2 MW over 30 kW: 67; rows of 16 for all with the distribution units."""
+    """18 of 20 MW over 135 kW a rack: 133; 2 MW over 30 kW: 67; rows of 16 for all with the
+    distribution units."""
     found = facility(**NVL | {"it_mw": 20.0})
     racks = found.frame("racks_of").set_index("kind")["racks"]
     cdus = found.value("cooling.cdu_count")
@@ -121,7 +154,9 @@ def test_racks_of_a_hall_by_hand() -> None:
     [(None, 2), (45.0, 2), (20.0, 1)],
 )
 def test_nodes_of_a_rack(rack_kw: float | None, nodes: int) -> None:
-    found = facility(cooling="waterside-economizer", climate_zone="4A", system="dgx-h100", rack_kw=rack_kw)
+    found = facility(
+        cooling="waterside-economizer", climate_zone="4A", system="dgx-h100", rack_kw=rack_kw
+    )
     assert found.frame("racks_of")["nodes_per_rack"][0] == nodes
 
 
@@ -155,20 +190,33 @@ def test_real_sites_of_the_place_come_first() -> None:
     ours = rows[rows["same_place"]]
     assert rows["same_place"].iloc[0]
     assert rows["same_place"].is_monotonic_decreasing
-    assert ours[ours["site"] == "AWS, N. Virginia"][["pue", "wue_l_per_kwh"]].to_numpy().tolist() == [[1.15, 0.12]]
+    assert ours[ours["site"] == "AWS, N. Virginia"][
+        ["pue", "wue_l_per_kwh"]
+    ].to_numpy().tolist() == [[1.15, 0.12]]
     assert set(rows["zone"]) == {"4A"}
 
 
 def test_measured_warm_water_site_stands_beside_its_zone() -> None:
     """NREL ESIF in 5B: 1.034 and 0.70 L/kWh, warm water without chillers."""
-    rows = facility(climate_zone="5B", cooling="direct-liquid-dry-cooler").frame("reported").set_index("basis")
+    rows = (
+        facility(climate_zone="5B", cooling="direct-liquid-dry-cooler")
+        .frame("reported")
+        .set_index("basis")
+    )
     assert rows.loc["measured", "pue"] == 1.034
 
 
 def test_pods_come_whole() -> None:
-    """9 MW of compute hold one TPU v5p pod of 5,591 kW, 8,960 chips; 45 kW hold no NVL72 rack, which is said."""
-    asked: dict[str, Any] = {"climate_zone": "4A", "cooling": "direct-liquid-tower", "system": "gb300-nvl72"}
+    """9 MW of compute hold one TPU v5p pod of 5,591 kW, 8,960 chips; 45 kW hold no NVL72 rack,
+    which is said."""
+    asked: dict[str, Any] = {
+        "climate_zone": "4A",
+        "cooling": "direct-liquid-tower",
+        "system": "gb300-nvl72",
+    }
     assert facility(**asked, it_mw=0.05).value("floor.accelerators") == 0
-    assert any("holds no gb300-nvl72" in w["message"] for w in facility(**asked, it_mw=0.05).warnings)
+    assert any(
+        "holds no gb300-nvl72" in w["message"] for w in facility(**asked, it_mw=0.05).warnings
+    )
     pod = facility(**asked | {"system": "tpu-v5p-pod", "liquid_frac": 0.85}, it_mw=10.0)
     assert pod.value("floor.accelerators") == 8960

@@ -84,11 +84,15 @@ def test_an_imported_price_is_what_the_answer_uses(prices: Path, tmp_path: Path)
     assert (own.accelerators, own.kind, own.prices[0].usd_per_h.value) == (8, "node", 20.0)
     # a price of one accelerator times the eight of the node, in USD; the other terms stay
     weave = catalog.get("cloud", "coreweave-h200", Offer)
-    assert [p.usd_per_h.value for p in weave.prices if p.term == "reserved-3y"] == [pytest.approx(3.0 * 8 * 1.1)]
+    assert [p.usd_per_h.value for p in weave.prices if p.term == "reserved-3y"] == [
+        pytest.approx(3.0 * 8 * 1.1)
+    ]
     assert any(p.term == "on-demand" for p in weave.prices)
     assert result.metrics["rows.used"].value == 3
     answer = tco("own-or-rent-1024-h200", sets=["sensitivity=null"], catalogs=[str(folder)])
-    row = next(r for r in answer.inputs if r["key"] == "cloud.aws-p5en-48xlarge.on_demand_usd_per_h")
+    row = next(
+        r for r in answer.inputs if r["key"] == "cloud.aws-p5en-48xlarge.on_demand_usd_per_h"
+    )
     assert (row["value"], row["source"]) == (50.0, "list.csv, line 2")
 
 
@@ -96,8 +100,10 @@ def test_spend_gives_the_users_own_rate_and_use(tmp_path: Path) -> None:
     file = tmp_path / "focus.csv"
     file.write_text(SPEND, encoding="utf-8")
     result, text = import_spend(file)
-    rows = {row[0]: dict(zip(result.tables["spend"].columns, row, strict=True))
-            for row in result.tables["spend"].rows}  # fmt: skip
+    rows = {
+        row[0]: dict(zip(result.tables["spend"].columns, row, strict=True))
+        for row in result.tables["spend"].rows
+    }
     p5 = rows["aws-p5-48xlarge"]
     # 36 used and 4 unused instance-hours of 8 accelerators for 1,500 USD, 2,101 at list price
     assert p5["used_accelerator_hours"] == 288
@@ -105,7 +111,9 @@ def test_spend_gives_the_users_own_rate_and_use(tmp_path: Path) -> None:
     assert p5["usd_per_accelerator_hour"] == pytest.approx(1500 / 288)
     assert p5["average_accelerators"] == pytest.approx(288 / 720)
     assert p5["below_list_frac"] == pytest.approx(1 - 1500 / 2101)
-    override = yaml.safe_load(text)["overrides"]["own-spend"]["cloud.prices.aws-p5-48xlarge.on_demand_usd_per_h"]
+    override = yaml.safe_load(text)["overrides"]["own-spend"][
+        "cloud.prices.aws-p5-48xlarge.on_demand_usd_per_h"
+    ]
     assert override["value"] == pytest.approx(50.0)  # 1,000 USD for 20 uncommitted instance-hours
     why = refused(result)
     assert set(why) == {5, 6, 7, 8}
@@ -134,7 +142,8 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read_back_as_it_was(tmp_path: Path) -> None:
-    """Regions that YAML would take for numbers, names of signs alone, a later quarter against a month."""
+    """Regions that YAML would take for numbers, names of signs alone, a later quarter against a
+    month."""
     rows = [
         "AWS,p5en.48xlarge,H200,8,1e3,50,,,,,per instance,3200,2026-Q1,",
         "AWS,p5en.48xlarge,H200,8,1e3,40,,,,,per instance,3200,2026-12-01,",
@@ -151,10 +160,14 @@ def test_what_is_written_is_read_back_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "o" / "cloud" / "imported.yaml").write_text(text, encoding="utf-8")
     catalog = load((tmp_path / "o",))
     known = catalog.get("cloud", "aws-p5en-48xlarge", Offer)
-    assert [(p.region, p.usd_per_h.value) for p in known.prices if p.term == "on-demand"] == [("1e3", 40.0)]
-    assert {o.id: o.prices[0].region for o in catalog.table("cloud", Offer).values() if o.provider == "mine"} == {
-        "mine-a-b": "0o17", "mine-a-b-2": ".5",
-    }  # fmt: skip
+    assert [(p.region, p.usd_per_h.value) for p in known.prices if p.term == "on-demand"] == [
+        ("1e3", 40.0)
+    ]
+    assert {
+        o.id: o.prices[0].region
+        for o in catalog.table("cloud", Offer).values()
+        if o.provider == "mine"
+    } == {"mine-a-b": "0o17", "mine-a-b-2": ".5"}
     assert set(refused(result)) == {2, 6, 7, 8}
 
 

@@ -1,4 +1,5 @@
-"""A layout as typed: every rule with its words, all problems at once, and a found layout reads back as itself."""
+"""A layout as typed: every rule with its words, all problems at once, and a found layout reads
+back as itself."""
 
 from __future__ import annotations
 
@@ -26,11 +27,15 @@ SEQUENCES = 1024
 
 
 @cache
-def case(model: str = "llama-3.1-70b", stack: str = "megatron-core", sequences: int = SEQUENCES) -> Case:
+def case(
+    model: str = "llama-3.1-70b", stack: str = "megatron-core", sequences: int = SEQUENCES
+) -> Case:
     """Llama 3.1 70B has 80 layers and 64 heads; a sequence here is 8,192 tokens."""
     catalog = load()
     shape = from_config(catalog.get("models", model, Model).config)
-    spec = hardware("h100-sxm", "bf16", 50.0, Ledger(catalog), moe=shape.moe_layers > 0, stack=stack)
+    spec = hardware(
+        "h100-sxm", "bf16", 50.0, Ledger(catalog), moe=shape.moe_layers > 0, stack=stack
+    )
     assert not isinstance(spec, str)
     return case_of(shape, 8192, sequences * 8192, spec)
 
@@ -54,9 +59,19 @@ def test_every_key_is_read() -> None:
     typed = read_layout(text, case(), RANKS)
     found = {k: value(typed, k) for k in KEYS}
     assert found == {
-        "tp": 4, "pp": 4, "vpp": 5, "dp": 32, "cp": 2, "ep": 1, "etp": 1, "micro_batch": 2,
-        "recompute": RECOMPUTE.index("selective"), "zero": 2, "schedule": SCHEDULES.index("1f1b"), "offload": 0.5,
-    }  # fmt: skip
+        "tp": 4,
+        "pp": 4,
+        "vpp": 5,
+        "dp": 32,
+        "cp": 2,
+        "ep": 1,
+        "etp": 1,
+        "micro_batch": 2,
+        "recompute": RECOMPUTE.index("selective"),
+        "zero": 2,
+        "schedule": SCHEDULES.index("1f1b"),
+        "offload": 0.5,
+    }
     assert not typed.case.stack.sequence_parallel
     assert case().stack.sequence_parallel  # the catalog's own stack is left alone
 
@@ -77,11 +92,15 @@ def test_every_key_is_read() -> None:
         (" tp = 8 , , ", "tp", 8),
     ],
 )
-def test_what_is_left_out_is_one_or_what_the_count_leaves(text: str, key: str, expected: float) -> None:
+def test_what_is_left_out_is_one_or_what_the_count_leaves(
+    text: str, key: str, expected: float
+) -> None:
     assert value(read_layout(text, case(), RANKS), key) == expected
 
 
-@pytest.mark.parametrize(("stack", "zero", "mode"), [("composer-fsdp", 3, "none"), ("jax-xla", 3, "selective")])
+@pytest.mark.parametrize(
+    ("stack", "zero", "mode"), [("composer-fsdp", 3, "none"), ("jax-xla", 3, "selective")]
+)
 def test_what_is_left_out_is_the_usual_of_the_stack(stack: str, zero: int, mode: str) -> None:
     typed = read_layout("", case(stack=stack), RANKS)
     assert (value(typed, "zero"), RECOMPUTE[int(value(typed, "recompute"))]) == (zero, mode)
@@ -129,7 +148,8 @@ def test_a_number_without_end_is_no_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "near"), [("recompute=ful", "full"), ("recompue=full", "recompute"), ("schedule=dualpip", "dualpipe")]
+    ("text", "near"),
+    [("recompute=ful", "full"), ("recompue=full", "recompute"), ("schedule=dualpip", "dualpipe")],
 )
 def test_a_slip_of_the_pen_is_answered_with_the_word_that_was_meant(text: str, near: str) -> None:
     with pytest.raises(InputError, match=f'did you mean "{near}"'):
@@ -144,7 +164,11 @@ def test_all_unreadable_pairs_are_said_at_once() -> None:
     ("text", "ranks", "cause"),
     [
         ("tp=4,pp=4,dp=3", RANKS, "tp x pp x cp x dp = 48 is not the 1,024 ranks"),
-        ("tp=8,pp=80", RANKS, "tp x pp x cp x dp = 640 is not the 1,024 ranks"),  # dp left out: 1, still no fit
+        (
+            "tp=8,pp=80",
+            RANKS,
+            "tp x pp x cp x dp = 640 is not the 1,024 ranks",
+        ),  # dp left out: 1, still no fit
         ("tp=128", RANKS, "tp 128 does not divide the 64 attention heads"),
         ("tp=3", 768, "tp 3 does not divide the 64 attention heads"),
         ("pp=1,vpp=2", RANKS, "vpp 2 needs a pipeline: pp is 1"),
@@ -154,7 +178,11 @@ def test_all_unreadable_pairs_are_said_at_once() -> None:
         ("mbs=2", RANKS, "the global batch of 1024 sequences is below dp x mbs = 2048 sequences"),
         ("tp=4,shard=100", RANKS, "shard 100 does not divide dp x cp = 256"),
         ("schedule=dualpipe", RANKS, "schedule dualpipe needs pp above 1 and vpp 1"),
-        ("pp=4,vpp=2,schedule=zero-bubble", RANKS, "schedule zero-bubble needs pp above 1 and vpp 1"),
+        (
+            "pp=4,vpp=2,schedule=zero-bubble",
+            RANKS,
+            "schedule zero-bubble needs pp above 1 and vpp 1",
+        ),
     ],
 )
 def test_each_broken_rule_is_said_alone(text: str, ranks: int, cause: str) -> None:
@@ -185,9 +213,15 @@ def test_all_broken_rules_are_said_at_once_with_the_next_step() -> None:
     assert {(p.code, p.help) for p in problems} == {("DC052", NEXT)}
     said = "\n".join(p.cause for p in problems)
     for words in (
-        "is not the 1,024 ranks", "tp 7 does not divide", "pp 99 is more", "pp x vpp = 198", "cp 3 does not divide",
-        "ep 2: the model has no experts", "below dp x mbs = 8000", "schedule dualpipe needs",
-    ):  # fmt: skip
+        "is not the 1,024 ranks",
+        "tp 7 does not divide",
+        "pp 99 is more",
+        "pp x vpp = 198",
+        "cp 3 does not divide",
+        "ep 2: the model has no experts",
+        "below dp x mbs = 8000",
+        "schedule dualpipe needs",
+    ):
         assert words in said
 
 
@@ -210,14 +244,17 @@ def test_a_layout_the_search_found_reads_back_as_itself(data: st.DataObject) -> 
     ranks = data.draw(st.sampled_from([64, 96, 320]))
     found = searched(model, ranks)
     full = np.flatnonzero(
-        found.layouts["tp"] * found.layouts["pp"] * found.layouts["cp"] * found.layouts["dp"] == ranks
+        found.layouts["tp"] * found.layouts["pp"] * found.layouts["cp"] * found.layouts["dp"]
+        == ranks
     )
     i = int(data.draw(st.sampled_from(full.tolist())))
     typed = read_layout(as_text(found, i), case(model, sequences=512), ranks)
     assert {k: value(typed, k) for k in KEYS} == {k: float(found.layouts[k][i]) for k in KEYS}
 
 
-@given(keep=st.sets(st.sampled_from(["tp", "pp", "vpp", "cp", "mbs", "recompute"])), order=st.randoms())
+@given(
+    keep=st.sets(st.sampled_from(["tp", "pp", "vpp", "cp", "mbs", "recompute"])), order=st.randoms()
+)
 @settings(max_examples=50, deadline=None)
 def test_the_order_of_the_pairs_does_not_matter(keep: set[str], order: object) -> None:
     full = {"tp": "4", "pp": "4", "vpp": "5", "cp": "2", "mbs": "1", "recompute": "full"}
@@ -242,7 +279,8 @@ def test_an_offloaded_layout_reads_back_as_itself() -> None:
 
 
 def test_a_found_layout_that_leaves_ranks_idle_reads_back_as_itself() -> None:
-    # 1,000 ranks: 488 sequences of 8,192 tokens cannot keep 500 replicas busy, so some ranks stay idle
+    # 1,000 ranks: 488 sequences of 8,192 tokens cannot keep 500 replicas busy, so some ranks stay
+    # idle
     found = search(case(sequences=488), 1000, keep=200)
     used = found.layouts["tp"] * found.layouts["pp"] * found.layouts["cp"] * found.layouts["dp"]
     assert (used <= 1000).all()

@@ -26,7 +26,9 @@ ROW = """published:
 
 def overlay(folder: Path, verb: str, ask: str, figures: str, subject: str = "fabric") -> list[str]:
     (folder / "published").mkdir()
-    (folder / "published" / "own.yaml").write_text(ROW.format(verb=verb, ask=ask, figures=figures, subject=subject))
+    (folder / "published" / "own.yaml").write_text(
+        ROW.format(verb=verb, ask=ask, figures=figures, subject=subject)
+    )
     return [str(folder)]
 
 
@@ -36,9 +38,17 @@ def of(rows: list[dict], name: str) -> dict:
 
 def test_an_own_row_is_compared(tmp_path: Path) -> None:
     asked = "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400}"
-    catalogs = overlay(tmp_path, "fabric", asked, "{node_leaf_links: 32, leaf: {value: 9, low: 1, high: 20}, spine: 4}")
+    catalogs = overlay(
+        tmp_path,
+        "fabric",
+        asked,
+        "{node_leaf_links: 32, leaf: {value: 9, low: 1, high: 20}, spine: 4}",
+    )
     rows = published("fabric", catalogs=catalogs).tables["figures"].records()
-    assert (of(rows, "node_leaf_links")["computed"], of(rows, "node_leaf_links")["verdict"]) == (32, "exact")
+    assert (of(rows, "node_leaf_links")["computed"], of(rows, "node_leaf_links")["verdict"]) == (
+        32,
+        "exact",
+    )
     assert of(rows, "leaf")["verdict"] == "exact"  # inside what was published
     assert of(rows, "spine")["error_frac"] == of(rows, "spine")["computed"] / 4 - 1
 
@@ -53,12 +63,20 @@ def test_a_function_of_a_physics_room_is_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["economics.annuity._private", "os.path.exists", "economics.annuity.np.sum", "economics.nothing.here",
-     "planning.solve.search.solve_menu", "economics.annuity.annotations"],
-)  # fmt: skip
+    [
+        "economics.annuity._private",
+        "os.path.exists",
+        "economics.annuity.np.sum",
+        "economics.nothing.here",
+        "planning.solve.search.solve_menu",
+        "economics.annuity.annotations",
+    ],
+)
 def test_no_other_function_can_be_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="no public function"):
-        published("fabric", catalogs=overlay(tmp_path, "function", f"{{of: {name}}}", "{result: 1}"))
+        published(
+            "fabric", catalogs=overlay(tmp_path, "function", f"{{of: {name}}}", "{result: 1}")
+        )
 
 
 def test_a_figure_that_the_answer_lacks_is_refused(tmp_path: Path) -> None:
@@ -74,16 +92,30 @@ def test_an_unknown_subject_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("off", "word"),
-    [(0.004, "exact"), (0.006, "close"), (0.049, "close"), (0.051, "near"), (0.249, "near"), (0.251, "far")],
+    [
+        (0.004, "exact"),
+        (0.006, "close"),
+        (0.049, "close"),
+        (0.051, "near"),
+        (0.249, "near"),
+        (0.251, "far"),
+    ],
 )
 def test_the_bands_of_verdicts(off: float, word: str) -> None:
     """Half a percent, 5 % and 25 %, on either side; README says the same."""
-    assert [verdict(Quantity(value=200), 200 * (1 + sign * off)) for sign in (1, -1)] == [word, word]
+    assert [verdict(Quantity(value=200), 200 * (1 + sign * off)) for sign in (1, -1)] == [
+        word,
+        word,
+    ]
 
 
 def test_errors_are_means_of_the_figures(tmp_path: Path) -> None:
     result = published("claims")
-    errors = [float(str(r["error_frac"])) for r in result.tables["figures"].records() if r["error_frac"] is not None]
+    errors = [
+        float(str(r["error_frac"]))
+        for r in result.tables["figures"].records()
+        if r["error_frac"] is not None
+    ]
     assert result.value("error.mean_abs_frac") == pytest.approx(sum(map(abs, errors)) / len(errors))
     assert result.value("error.bias_frac") == pytest.approx(sum(errors) / len(errors))
     assert result.value("error.mean_abs_frac") > abs(result.value("error.bias_frac")) > 0
@@ -92,7 +124,10 @@ def test_errors_are_means_of_the_figures(tmp_path: Path) -> None:
 def test_an_answer_is_multiplied_with_its_bounds_before_it_is_compared(tmp_path: Path) -> None:
     """A DGX H100 of 8: its price and the bounds of it, for one accelerator."""
     catalogs = overlay(
-        tmp_path, "catalog", "{kind: systems, id: dgx-h100}", "{price_usd: 30000}\n    times: {price_usd: 0.125}"
+        tmp_path,
+        "catalog",
+        "{kind: systems, id: dgx-h100}",
+        "{price_usd: 30000}\n    times: {price_usd: 0.125}",
     )
     row = of(published("fabric", catalogs=catalogs).tables["figures"].records(), "price_usd")
     price = load().get("systems", "dgx-h100", System).price_usd
@@ -114,7 +149,10 @@ def test_independent_figures_are_counted_apart() -> None:
 def test_what_agreement_proves_is_said_figure_by_figure(tmp_path: Path) -> None:
     asked = "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400}"
     catalogs = overlay(
-        tmp_path, "fabric", asked, "{leaf: 8, node_leaf_links: 32}\n    given: [node_leaf_links]\n    fitted: true"
+        tmp_path,
+        "fabric",
+        asked,
+        "{leaf: 8, node_leaf_links: 32}\n    given: [node_leaf_links]\n    fitted: true",
     )
     rows = published("fabric", catalogs=catalogs).tables["figures"].records()
     assert (of(rows, "leaf")["basis"], of(rows, "node_leaf_links")["basis"]) == ("fitted", "given")
@@ -122,7 +160,14 @@ def test_what_agreement_proves_is_said_figure_by_figure(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", ["times: {spine: 2}", "given: [spine]", "times: {leaf: .nan}", "times: {leaf: 1e400}", "times: {leaf: x}"]
+    "more",
+    [
+        "times: {spine: 2}",
+        "given: [spine]",
+        "times: {leaf: .nan}",
+        "times: {leaf: 1e400}",
+        "times: {leaf: x}",
+    ],
 )
 def test_factors_that_are_none_are_refused(tmp_path: Path, more: str) -> None:
     asked = "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400}"
@@ -132,7 +177,10 @@ def test_factors_that_are_none_are_refused(tmp_path: Path, more: str) -> None:
 
 HOSTILE = (
     ("function", "{of: facility.liquid.flow_l_per_min, heat_kw: 1, rise_k: 0, heat_kj_per_l_k: 1}"),
-    ("function", "{of: economics.annuity.level_payment_usd, principal_usd: abc, rate_per_period: 0.1, periods: 3}"),
+    (
+        "function",
+        "{of: economics.annuity.level_payment_usd, principal_usd: abc, rate_per_period: 0.1, periods: 3}",
+    ),
     ("function", "{of: training.config.from_config, config: {}}"),
     ("function", "{of: fabric.media.pick, media: [], metres: 1}"),
     (
@@ -151,10 +199,13 @@ HOSTILE = (
 
 
 def test_rows_of_a_stranger_end_in_messages(tmp_path: Path) -> None:
-    """All of them at once; neither a traceback nor a line of a file that a row has no business with."""
+    """All of them at once; neither a traceback nor a line of a file that a row has no business
+    with."""
     (tmp_path / "published").mkdir()
     rows = [
-        ROW.format(verb=verb, ask=ask, figures="{result: 1}", subject="claims").replace("own-design", f"row-{n}-end")
+        ROW.format(verb=verb, ask=ask, figures="{result: 1}", subject="claims").replace(
+            "own-design", f"row-{n}-end"
+        )
         for n, (verb, ask) in enumerate(HOSTILE)
     ]
     text = rows[0] + "".join(row.partition("\n")[2] for row in rows[1:])
@@ -172,5 +223,9 @@ def test_every_shipped_row_answers(subject: str) -> None:
     result = published(subject)
     assert result.value("figures.total") >= 10
     rows = result.tables["figures"].records()
-    silent = [f"{r['id']} {r['figure']}" for r in rows if r["verdict"] in ("near", "far") and not r["note"]]
+    silent = [
+        f"{r['id']} {r['figure']}"
+        for r in rows
+        if r["verdict"] in ("near", "far") and not r["note"]
+    ]
     assert silent == []  # a difference says why, or that it is open

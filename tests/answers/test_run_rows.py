@@ -1,4 +1,5 @@
-"""Rows of measured runs: what a blank means, what the columns are read as, and why a run is not taken."""
+"""Rows of measured runs: what a blank means, what the columns are read as, and why a run is not
+taken."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.validation.run_rows import Reader, Run, Unsupported, link_gb_per_s, moe_kernels, recipe_id
+from dcplan.answers.validation.run_rows import (
+    Reader,
+    Run,
+    Unsupported,
+    link_gb_per_s,
+    moe_kernels,
+    recipe_id,
+)
 from dcplan.answers.validation.run_tables import predict
 from dcplan.catalog.loader import load
 from dcplan.llm.device_terms import FUSED_DISPATCH, STATIC_SHAPES
@@ -15,12 +23,30 @@ from dcplan.llm.tables import RECOMPUTE
 
 # Llama 2 7B of Meta's report on 64 H100: width 4,096, 32 layers and heads, MLP 11,008, 32,000 words
 PLAIN = {
-    "id": "plain", "layers": "32", "hidden": "4096", "heads": "32", "ffn_hidden": "11008", "vocab": "32000",
-    "seq_len": "4096", "accelerator_id": "h100-sxm", "stack": "megatron-core", "n_accelerators": "64", "tp": "2",
-    "pp": "4", "global_batch_seqs": "128", "step_time_s": "2",
-}  # fmt: skip
+    "id": "plain",
+    "layers": "32",
+    "hidden": "4096",
+    "heads": "32",
+    "ffn_hidden": "11008",
+    "vocab": "32000",
+    "seq_len": "4096",
+    "accelerator_id": "h100-sxm",
+    "stack": "megatron-core",
+    "n_accelerators": "64",
+    "tp": "2",
+    "pp": "4",
+    "global_batch_seqs": "128",
+    "step_time_s": "2",
+}
 # a width, heads and MLP that no catalog model has
-OWN = {**PLAIN, "hidden": "4032", "heads": "36", "head_dim": "112", "ffn_hidden": "12000", "tp": "1"}
+OWN = {
+    **PLAIN,
+    "hidden": "4032",
+    "heads": "36",
+    "head_dim": "112",
+    "ffn_hidden": "12000",
+    "tp": "1",
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +68,19 @@ def why(reader: Reader, base: dict[str, str] | None = None, /, **change: str) ->
 
 
 def test_counts_and_times_are_those_of_the_row(reader: Reader) -> None:
-    run = read(reader, micro_batch="2", cp="2", vpp="4", peak_memory_gib="61.5", config_group="mine")
+    run = read(
+        reader, micro_batch="2", cp="2", vpp="4", peak_memory_gib="61.5", config_group="mine"
+    )
     # 64 ranks / (2 x 4 x 2) = 4 replicas; 128 sequences / (4 x 2) = 16 micro-batches
     assert (run.tp, run.pp, run.cp, run.vpp, run.dp) == (2, 4, 2, 4, 4)
     assert (run.micro_batch, run.micro_batches, run.global_batch) == (2, 16, 128)
     assert (run.measured_s, run.peak_memory_gib, run.seq_len, run.trainable) == (2, 61.5, 4096, 1)
-    assert (run.id, run.source, run.stack_id, run.accelerator.id) == ("plain", "mine", "megatron-core", "h100-sxm")
+    assert (run.id, run.source, run.stack_id, run.accelerator.id) == (
+        "plain",
+        "mine",
+        "megatron-core",
+        "h100-sxm",
+    )
     assert not run.moe
 
 
@@ -61,8 +94,12 @@ def test_a_blank_is_what_is_usual(reader: Reader) -> None:
     assert (run.device.domain, run.device.node, run.recipe.gemm) == (8, 8, "half")
 
 
-@pytest.mark.parametrize(("stack", "zero", "parallel"), [("composer-fsdp", 3, 1), ("megatron-2021", 0, 0)])
-def test_a_blank_sharding_is_the_habit_of_the_stack(reader: Reader, stack: str, zero: int, parallel: int) -> None:
+@pytest.mark.parametrize(
+    ("stack", "zero", "parallel"), [("composer-fsdp", 3, 1), ("megatron-2021", 0, 0)]
+)
+def test_a_blank_sharding_is_the_habit_of_the_stack(
+    reader: Reader, stack: str, zero: int, parallel: int
+) -> None:
     run = read(reader, stack=stack)
     assert (run.zero, run.sequence_parallel) == (zero, parallel)
 
@@ -83,7 +120,11 @@ def test_sequence_parallel_is_as_written(reader: Reader, text: str, expected: in
 @pytest.mark.parametrize(
     ("text", "zero", "shard"),
     [
-        ("DDP (distributed optimizer not stated in table)", 1, 8),  # no word on it: the stack's habit
+        (
+            "DDP (distributed optimizer not stated in table)",
+            1,
+            8,
+        ),  # no word on it: the stack's habit
         ("ZeRO-1", 1, 8),
         ("ZeRO-3", 3, 8),
         ("DeepSpeed ZeRO-3 + CPU offload", 3, 8),
@@ -94,20 +135,31 @@ def test_sequence_parallel_is_as_written(reader: Reader, text: str, expected: in
         ("FSDP 64", 3, 8),  # no more than there are
     ],
 )
-def test_sharding_is_read_from_the_words_of_the_source(reader: Reader, text: str, zero: int, shard: int) -> None:
+def test_sharding_is_read_from_the_words_of_the_source(
+    reader: Reader, text: str, zero: int, shard: int
+) -> None:
     run = read(reader, zero_stage_or_fsdp=text)
     assert (run.zero, run.shard) == (zero, shard)
 
 
 def test_slices_are_scale_up_domains_that_replicate_the_shards(reader: Reader) -> None:
-    # MaxText on TPU v4: 128 chips in two slices of 64; parameters sharded in a slice, gradients over the network
-    row = {**PLAIN, "accelerator_id": "tpu-v4", "stack": "jax-xla", "n_accelerators": "128", "tp": "1", "pp": "1"}
+    # MaxText on TPU v4: 128 chips in two slices of 64; parameters sharded in a slice, gradients
+    # over the network
+    row = {
+        **PLAIN,
+        "accelerator_id": "tpu-v4",
+        "stack": "jax-xla",
+        "n_accelerators": "128",
+        "tp": "1",
+        "pp": "1",
+    }
     run = read(reader, row, scaleout_fabric="ICI within slice; DCN between 2 slices")
     assert (run.device.domain, run.zero, run.shard) == (64, 3, 64)
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("", 1), ("4", 4), ("interleaved (stages not printed)", 2), ("not printed", 1), ("0", 1)]
+    ("text", "expected"),
+    [("", 1), ("4", 4), ("interleaved (stages not printed)", 2), ("not printed", 1), ("0", 1)],
 )
 def test_chunks_of_a_stage_may_be_words(reader: Reader, text: str, expected: float) -> None:
     assert read(reader, vpp=text).vpp == expected
@@ -127,7 +179,9 @@ def test_chunks_need_a_pipeline(reader: Reader) -> None:
         ("", -1),
     ],
 )
-def test_recompute_words_of_the_frameworks_are_known(reader: Reader, text: str, expected: int) -> None:
+def test_recompute_words_of_the_frameworks_are_known(
+    reader: Reader, text: str, expected: int
+) -> None:
     assert read(reader, activation_recompute=text).recompute == expected
 
 
@@ -144,7 +198,14 @@ def test_jax_runs_the_batch_of_a_device_at_once(reader: Reader) -> None:
 
 def test_cores_count_as_ranks_on_trainium(reader: Reader) -> None:
     # 16 chips a host, two NeuronCores a chip; the table counts dp of cores
-    row = {**PLAIN, "accelerator_id": "trainium1", "stack": "neuronx", "n_accelerators": "32", "tp": "8", "pp": "4"}
+    row = {
+        **PLAIN,
+        "accelerator_id": "trainium1",
+        "stack": "neuronx",
+        "n_accelerators": "32",
+        "tp": "8",
+        "pp": "4",
+    }
     run = read(reader, row, accelerators_per_node="16")
     assert (run.device.ranks, run.dp) == (2, 2)
 
@@ -195,7 +256,9 @@ def test_the_fabric_column_gives_the_bandwidth_of_an_accelerator(
 
 
 def test_the_fabric_column_is_what_the_device_gets(reader: Reader) -> None:
-    assert read(reader, scaleout_fabric="100 Gb/s per node").device.scaleout_gb_per_s == pytest.approx(1.5625)
+    assert read(
+        reader, scaleout_fabric="100 Gb/s per node"
+    ).device.scaleout_gb_per_s == pytest.approx(1.5625)
     small = read(reader, accelerators_per_node="4").device  # a half-filled host is a smaller domain
     assert (small.domain, small.node) == (4, 4)
 
@@ -205,11 +268,21 @@ def test_the_fabric_column_is_what_the_device_gets(reader: Reader) -> None:
     [
         ("Megatron-Bridge, NeMo 26.06 container", "Qwen3", "blackwell", FUSED_DISPATCH),
         ("Megatron-Bridge, NeMo 26.08 container", "Qwen3", "blackwell", FUSED_DISPATCH),
-        ("Megatron-Bridge, NeMo 27.01 container", "DeepSeekV3 (tokendrop)", "blackwell", FUSED_DISPATCH),
+        (
+            "Megatron-Bridge, NeMo 27.01 container",
+            "DeepSeekV3 (tokendrop)",
+            "blackwell",
+            FUSED_DISPATCH,
+        ),
         ("Megatron-Bridge, NeMo 26.06 container", "Qwen3", "hopper", 0),
         ("Megatron-Bridge, NeMo 26.02 container", "Qwen3", "blackwell", 0),
         ("Megatron-Bridge, NeMo 25.09 container", "Qwen3", "blackwell", 0),
-        ("Megatron-Bridge, NeMo 25.09 container", "DeepSeekV3 (tokendrop)", "blackwell", STATIC_SHAPES),
+        (
+            "Megatron-Bridge, NeMo 25.09 container",
+            "DeepSeekV3 (tokendrop)",
+            "blackwell",
+            STATIC_SHAPES,
+        ),
         ("torchtitan", "Qwen3", "hopper", 0),
         ("", "", None, 0),
     ],
@@ -228,12 +301,26 @@ def test_tokens_per_second_give_the_time_of_a_step(reader: Reader) -> None:
 
 
 def test_a_named_model_gives_what_the_columns_leave_out(reader: Reader) -> None:
-    row = {**PLAIN, "layers": "61", "hidden": "7168", "heads": "128", "vocab": "129280", "experts": "256"}
+    row = {
+        **PLAIN,
+        "layers": "61",
+        "hidden": "7168",
+        "heads": "128",
+        "vocab": "129280",
+        "experts": "256",
+    }
     row |= {"experts_per_token": "8", "ffn_hidden": "18432", "head_dim": "56"}  # DeepSeek-V3
     latent = read(reader, row).shape
     assert (latent.kv_rank, latent.query_rank, latent.rope_dim) == (512, 1536, 64)
     assert (latent.moe_layers, latent.dense_layers) == (58, 3)
-    row = {**PLAIN, "layers": "118", "hidden": "8192", "heads": "64", "kv_heads": "8", "ffn_hidden": "32768"}
+    row = {
+        **PLAIN,
+        "layers": "118",
+        "hidden": "8192",
+        "heads": "64",
+        "kv_heads": "8",
+        "ffn_hidden": "32768",
+    }
     hybrid = read(reader, row, vocab="131072").shape  # Nemotron-H 56B
     assert (hybrid.mamba_layers, hybrid.attention_layers, hybrid.dense_layers) == (54, 10, 54)
 
@@ -245,12 +332,16 @@ def test_a_named_model_takes_the_layers_and_the_words_of_the_run(reader: Reader)
 
 def test_a_multi_token_layer_is_counted_where_the_source_says_so(reader: Reader) -> None:
     assert read(reader).shape.mtp_layers == 0
-    assert read(reader, flops_definition="model-FLOPs (causal attn, 1 MTP layer)").shape.mtp_layers == 1
+    assert (
+        read(reader, flops_definition="model-FLOPs (causal attn, 1 MTP layer)").shape.mtp_layers
+        == 1
+    )
     assert read(reader, model="DeepSeek-V3 (w/ MTP)").shape.mtp_layers == 1
 
 
 def test_stated_parameters_say_whether_an_unknown_mlp_is_gated(reader: Reader) -> None:
-    # per layer 4 x 4032^2 of attention and 2 or 3 x 4032 x 12000 of MLP, 32 layers; 129 M an embedding
+    # per layer 4 x 4032^2 of attention and 2 or 3 x 4032 x 12000 of MLP, 32 layers; 129 M an
+    # embedding
     layer, mlp, words = 4 * 4032**2, 4032 * 12000, 32000 * 4032
     for matrices, copies in ((2, 1), (2, 2), (3, 1), (3, 2)):
         stated = 32 * (layer + matrices * mlp) + copies * words
@@ -266,7 +357,13 @@ def test_without_parameters_a_classic_mlp_of_four_widths_is_not_gated(reader: Re
 
 
 def test_an_unknown_mixture_of_experts_is_built_from_its_columns(reader: Reader) -> None:
-    sparse = {**OWN, "experts": "12", "experts_per_token": "3", "expert_ffn": "1000", "shared_experts": "2"}
+    sparse = {
+        **OWN,
+        "experts": "12",
+        "experts_per_token": "3",
+        "expert_ffn": "1000",
+        "shared_experts": "2",
+    }
     run = read(reader, sparse, params_b="20")
     shape = run.shape
     assert (shape.moe_layers, shape.experts, shape.experts_per_token) == (32, 12, 3)
@@ -280,7 +377,15 @@ def test_an_unknown_mixture_of_experts_is_built_from_its_columns(reader: Reader)
         *(
             ({column: ""}, f"misses {column}")
             for column in (
-                "layers", "hidden", "heads", "vocab", "seq_len", "n_accelerators", "tp", "pp", "global_batch_seqs",
+                "layers",
+                "hidden",
+                "heads",
+                "vocab",
+                "seq_len",
+                "n_accelerators",
+                "tp",
+                "pp",
+                "global_batch_seqs",
             )
         ),
         ({"step_time_s": ""}, "misses step_time_s or tokens_per_s_per_accel"),
@@ -292,7 +397,10 @@ def test_an_unknown_mixture_of_experts_is_built_from_its_columns(reader: Reader)
         ({"accelerator_id": "jaguar-shores"}, "jaguar-shores has no dense bf16 or fp16 peak"),
         ({"accelerator_id": "sn40l"}, "sn40l has no memory size or bandwidth"),
         ({"precision": "nvfp4"}, "h100-sxm has no dense fp4 peak"),
-        ({"accelerator_id": "a100-80g-sxm", "precision": "fp8"}, "a100-80g-sxm has no dense fp8 peak"),
+        (
+            {"accelerator_id": "a100-80g-sxm", "precision": "fp8"},
+            "a100-80g-sxm has no dense fp8 peak",
+        ),
         ({"tp": "3"}, "tp x pp x cp = 12 does not divide 64 ranks"),
         ({"n_accelerators": "4"}, "tp x pp x cp = 8 does not divide 4 ranks"),
         ({"dp": "4", "micro_batch": "1"}, "tp x pp x cp x dp does not make 64 ranks: dp 4 for 8"),
@@ -300,30 +408,58 @@ def test_an_unknown_mixture_of_experts_is_built_from_its_columns(reader: Reader)
         ({"micro_batch": "32"}, "global batch 128 is below dp 8 x micro-batch 32"),
         ({"global_batch_seqs": "4"}, "global batch 4 is below dp 8 x micro-batch 1"),
     ],
-)  # fmt: skip
-def test_a_run_that_is_not_taken_says_why(reader: Reader, change: dict[str, str], words: str) -> None:
+)
+def test_a_run_that_is_not_taken_says_why(
+    reader: Reader, change: dict[str, str], words: str
+) -> None:
     assert words in why(reader, **change)
 
 
 NUMBERS = (
-    "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn_hidden", "vocab", "seq_len", "params_b", "experts",
-    "n_accelerators", "accelerators_per_node", "tp", "pp", "cp", "dp", "global_batch_seqs", "micro_batch",
-    "step_time_s", "peak_memory_gib",
-)  # fmt: skip
+    "layers",
+    "hidden",
+    "heads",
+    "kv_heads",
+    "head_dim",
+    "ffn_hidden",
+    "vocab",
+    "seq_len",
+    "params_b",
+    "experts",
+    "n_accelerators",
+    "accelerators_per_node",
+    "tp",
+    "pp",
+    "cp",
+    "dp",
+    "global_batch_seqs",
+    "micro_batch",
+    "step_time_s",
+    "peak_memory_gib",
+)
 
 
 @pytest.mark.parametrize("column", NUMBERS)
-def test_a_word_where_a_number_belongs_is_a_reason_and_no_crash(reader: Reader, column: str) -> None:
+def test_a_word_where_a_number_belongs_is_a_reason_and_no_crash(
+    reader: Reader, column: str
+) -> None:
     assert "many" in why(reader, **{column: "many"})
 
 
 @pytest.mark.parametrize(
     "column",
     [
-        "layers", "hidden", "heads", "vocab", "seq_len", "n_accelerators", "global_batch_seqs", "micro_batch",
+        "layers",
+        "hidden",
+        "heads",
+        "vocab",
+        "seq_len",
+        "n_accelerators",
+        "global_batch_seqs",
+        "micro_batch",
         "step_time_s",
     ],
-)  # fmt: skip
+)
 def test_an_impossible_number_is_a_reason_and_no_crash(reader: Reader, column: str) -> None:
     for number in ("0", "-1", "nan", "inf", "1e400"):
         assert why(reader, **{column: number}), number
@@ -336,9 +472,16 @@ def test_a_rate_that_is_none_is_a_reason_and_no_crash(reader: Reader, number: st
 
 
 MIXTRAL = {
-    **PLAIN, "hidden": "6144", "heads": "48", "kv_heads": "8", "layers": "56", "vocab": "32768", "experts": "8",
-    "experts_per_token": "2", "ffn_hidden": "16384",
-}  # fmt: skip
+    **PLAIN,
+    "hidden": "6144",
+    "heads": "48",
+    "kv_heads": "8",
+    "layers": "56",
+    "vocab": "32768",
+    "experts": "8",
+    "experts_per_token": "2",
+    "ffn_hidden": "16384",
+}
 
 
 def test_experts_are_spread_as_written_or_as_the_stack_does(reader: Reader) -> None:
@@ -360,12 +503,18 @@ def test_experts_are_spread_as_written_or_as_the_stack_does(reader: Reader) -> N
         {"precision": "int8"},  # not half precision
     ],
 )
-def test_an_impossible_layout_or_precision_is_a_reason(reader: Reader, change: dict[str, str]) -> None:
+def test_an_impossible_layout_or_precision_is_a_reason(
+    reader: Reader, change: dict[str, str]
+) -> None:
     assert why(reader, MIXTRAL, **change)
 
 
-def test_the_packaged_table_is_read_the_same_row_by_row_and_together(reader: Reader, repo: Path) -> None:
-    with (repo / "catalogs" / "runs" / "training_runs.csv").open(encoding="utf-8", newline="") as file:
+def test_the_packaged_table_is_read_the_same_row_by_row_and_together(
+    reader: Reader, repo: Path
+) -> None:
+    with (repo / "catalogs" / "runs" / "training_runs.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         table = [row for row in csv.DictReader(file) if row["complete"] == "yes"]
     runs = [reader.read(row) for row in table[::25]]
     together = predict(runs)
@@ -376,7 +525,10 @@ def test_the_packaged_table_is_read_the_same_row_by_row_and_together(reader: Rea
 
 
 def test_a_blank_recompute_is_the_lightest_mode_that_fits(reader: Reader) -> None:
-    roomy, tight = read(reader), read(reader, seq_len="65536", n_accelerators="8", micro_batch="4", pp="1")
+    roomy, tight = (
+        read(reader),
+        read(reader, seq_len="65536", n_accelerators="8", micro_batch="4", pp="1"),
+    )
     modes = predict([roomy, tight]).setup.layout.recompute
     assert RECOMPUTE[int(modes[0])] == "none"
     assert RECOMPUTE[int(modes[1])] == "full"
@@ -385,7 +537,11 @@ def test_a_blank_recompute_is_the_lightest_mode_that_fits(reader: Reader) -> Non
 
 
 def test_parts_of_every_step_sum_to_it(reader: Reader) -> None:
-    runs = [read(reader), read(reader, OWN), read(reader, stack="torchtitan", activation_recompute="full")]
+    runs = [
+        read(reader),
+        read(reader, OWN),
+        read(reader, stack="torchtitan", activation_recompute="full"),
+    ]
     done = predict(runs).step
     assert sum(done.parts_s.values()) == pytest.approx(done.time_s, rel=1e-12)
 

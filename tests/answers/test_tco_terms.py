@@ -1,4 +1,5 @@
-"""Spot, capacity blocks, milestones, currencies, unit costs and returns of tco, by hand from its own inputs."""
+"""Spot, capacity blocks, milestones, currencies, unit costs and returns of tco, by hand from its
+own inputs."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ FILE = "own-or-rent-1024-h200"
 TERMS = "cloud.terms=[reserved-1y,spot,capacity-block,on-demand,reserved-3y]"
 ALL = "{deposit_frac: 0.9, deposit_months_before: 1, acceptance_frac: 0.2, acceptance_months_after: 1}"
 PAYMENT = (
-    "finance.payment={deposit_frac: 0.3, deposit_months_before: 6, acceptance_frac: 0.1, acceptance_months_after: 2}"
+    "finance.payment={deposit_frac: 0.3, deposit_months_before: 6, "
+    "acceptance_frac: 0.1, acceptance_months_after: 2}"
 )
 
 
@@ -48,13 +50,16 @@ def test_the_order_of_terms_changes_no_price(result: Result) -> None:
 def test_spot_is_its_price_and_the_hours_that_interruptions_cost(result: Result) -> None:
     hours = 48 * 730.5 * 0.7 * 1024
     assert line(result, "coreweave-h200.spot", "accelerators") == pytest.approx(20.93 / 8 * hours)
-    # 128 instances of 0.125 interruptions a month each; Young's interval; Daly's expected time of a segment
+    # 128 instances of 0.125 interruptions a month each; Young's interval; Daly's expected time of a
+    # segment
     rate = 128 * 0.125 / 730.5
     save, restart = 40 / 3600, 0.05 + 0.083
     tau = math.sqrt(2 * save / rate)
     useful = tau * rate / (math.exp(rate * restart) * (math.exp(rate * (tau + save)) - 1))
     lost = line(result, "coreweave-h200.spot", "interruptions of spot")
-    assert lost / line(result, "coreweave-h200.spot", "accelerators") == pytest.approx(1 / useful - 1, rel=1e-9)
+    assert lost / line(result, "coreweave-h200.spot", "accelerators") == pytest.approx(
+        1 / useful - 1, rel=1e-9
+    )
 
 
 def test_a_capacity_block_is_paid_by_the_whole_day(result: Result) -> None:
@@ -74,9 +79,10 @@ def test_spot_alone_is_compared_and_says_when_the_clock_is_too_short() -> None:
 def test_milestones_shift_payments_and_add_interest_alone(result: Result) -> None:
     plain = tco(FILE, sets=["sensitivity=null", TERMS])
     gear = sum(
-        row[2] for row in plain.tables["lines"].rows
+        row[2]
+        for row in plain.tables["lines"].rows
         if row[0] == "owned" and str(row[1]).split()[0] in ("racks", "network", "storage", "sales")
-    )  # fmt: skip
+    )
     rate = 0.10
     first, third = month_factors(rate, 3)[[0, 2]]
     # all gear is in service in the first month: 30 % six months before it, 10 % two months later
@@ -89,25 +95,44 @@ def test_unit_costs_follow_from_the_present_cost(result: Result) -> None:
     table = result.tables["units"]
     rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
     hours = 1024 * 730.5 * float(month_factors(0.10, 48).sum())
-    for side, key in (("owned", "owned.npv_usd"), ("coreweave-h200.spot", "rented.coreweave-h200.spot.npv_usd")):
+    for side, key in (
+        ("owned", "owned.npv_usd"),
+        ("coreweave-h200.spot", "rented.coreweave-h200.spot.npv_usd"),
+    ):
         row = rows[side]
         assert row["usd_per_owned_hour"] == pytest.approx(value(result, key) / hours)
         assert row["usd_per_used_hour"] == pytest.approx(row["usd_per_owned_hour"] / 0.7)
         # a used hour makes the same work on both sides, so all three units are in proportion
         ratio = row["usd_per_pflop_day"] / row["usd_per_used_hour"]
-        assert ratio == pytest.approx(rows["owned"]["usd_per_pflop_day"] / rows["owned"]["usd_per_used_hour"])
+        assert ratio == pytest.approx(
+            rows["owned"]["usd_per_pflop_day"] / rows["owned"]["usd_per_used_hour"]
+        )
     # Llama 3.1 70B: 6 x 70.6 G and causal attention at 8,192: about 4.5e11 FLOP a token
-    per_token = rows["owned"]["usd_per_million_tokens"] / rows["owned"]["usd_per_pflop_day"] * 1e15 * 86400 / 1e6
+    per_token = (
+        rows["owned"]["usd_per_million_tokens"]
+        / rows["owned"]["usd_per_pflop_day"]
+        * 1e15
+        * 86400
+        / 1e6
+    )
     assert 6 * 70e9 < per_token < 1.1 * 6 * 70.6e9
 
 
 def test_the_return_makes_both_sides_cost_the_same() -> None:
     result = tco(FILE, sets=["sensitivity=null", "finance.debt=null"])
     found = value(result, "owned.irr_frac")
-    there = tco(FILE, sets=["sensitivity=null", "finance.debt=null", f"finance.discount_rate={found!r}"])
-    rents = [v.value for k, v in there.metrics.items() if k.startswith("rented.") and k.endswith("npv_usd")]
+    there = tco(
+        FILE, sets=["sensitivity=null", "finance.debt=null", f"finance.discount_rate={found!r}"]
+    )
+    rents = [
+        v.value
+        for k, v in there.metrics.items()
+        if k.startswith("rented.") and k.endswith("npv_usd")
+    ]
     best = str(result.tables["rented"].rows[0][0]) + "." + str(result.tables["rented"].rows[0][1])
-    assert value(there, "owned.npv_usd") == pytest.approx(value(there, f"rented.{best}.npv_usd"), rel=1e-9)
+    assert value(there, "owned.npv_usd") == pytest.approx(
+        value(there, f"rented.{best}.npv_usd"), rel=1e-9
+    )
     assert rents
 
 
@@ -119,7 +144,9 @@ def test_quotes_of_two_terms_imply_the_price_change() -> None:
         "cloud.prices.coreweave-h200={reserved_1y_usd_per_h: 57.6, reserved_3y_usd_per_h: 43.2}",
     ]
     (row,) = tco(FILE, sets=sets).tables["term_structure"].rows
-    assert row[-1] == pytest.approx(0.7247 - 1.0, abs=5e-5)  # 7.20 and 5.40 an hour: tco_models.md section 7
+    assert row[-1] == pytest.approx(
+        0.7247 - 1.0, abs=5e-5
+    )  # 7.20 and 5.40 an hour: tco_models.md section 7
 
 
 def test_another_currency_needs_a_rate_and_says_what_it_was() -> None:
@@ -159,7 +186,10 @@ def test_the_break_even_utilization_is_where_both_cost_the_same() -> None:
     sets = ["sensitivity=null", "cloud.offers=[coreweave-h200]", "cloud.terms=[on-demand,spot]"]
     key = "break_even.coreweave-h200.{}.utilization_frac"
     for term in ("on-demand", "spot"):
-        found = [value(tco(FILE, sets=[*sets, f"fleet.utilization_frac={u}"]), key.format(term)) for u in (0.3, 0.9)]
+        found = [
+            value(tco(FILE, sets=[*sets, f"fleet.utilization_frac={u}"]), key.format(term))
+            for u in (0.3, 0.9)
+        ]
         assert found[0] == pytest.approx(found[1], rel=1e-9)  # whatever the fleet's own is
         there = tco(FILE, sets=[*sets, f"fleet.utilization_frac={found[0]!r}"])
         rent = value(there, f"rented.coreweave-h200.{term}.npv_usd")
@@ -167,15 +197,20 @@ def test_the_break_even_utilization_is_where_both_cost_the_same() -> None:
 
 
 def test_a_commitment_that_outlasts_the_horizon_is_not_had_for_less() -> None:
-    """Six quarters of three years: paid to the end, or the cheapest other way; never 18 months of the 3-year price."""
+    """Six quarters of three years: paid to the end, or the cheapest other way; never 18 months of
+    the 3-year price."""
     sets = ["sensitivity=null", "horizon.quarters=6", "cloud.offers=[coreweave-h200]"]
     both = tco(FILE, sets=[*sets, "cloud.terms=[on-demand,reserved-3y]"])
     alone = tco(FILE, sets=[*sets, "cloud.terms=[reserved-3y]"])
     price = 20.18 / 8
-    assert line(alone, "coreweave-h200.reserved-3y", "accelerators") == pytest.approx(price * 730.5 * 36 * 1024)
+    assert line(alone, "coreweave-h200.reserved-3y", "accelerators") == pytest.approx(
+        price * 730.5 * 36 * 1024
+    )
     on_demand = 50.44 / 8 * 0.7
     least = min(price * 36, on_demand * 18)
-    assert line(both, "coreweave-h200.reserved-3y", "accelerators") == pytest.approx(least * 730.5 * 1024)
+    assert line(both, "coreweave-h200.reserved-3y", "accelerators") == pytest.approx(
+        least * 730.5 * 1024
+    )
     # year by year, with a row for what is paid after
     years = {row[0]: row[2] for row in alone.tables["years"].rows}
     assert years["after the last year"] > 0
@@ -196,12 +231,20 @@ def test_the_discount_rate_stays_exact_with_deposits_years_ahead() -> None:
     row = dict(zip(result.tables["tornado"].columns, result.tables["tornado"].rows[0], strict=True))
     for bound in ("low", "high"):
         there = tco(FILE, sets=[pay, "sensitivity=null", f"finance.discount_rate={row[bound]}"])
-        assert row[f"owned_at_{bound}_usd"] == pytest.approx(value(there, "owned.npv_usd"), rel=1e-9)
+        assert row[f"owned_at_{bound}_usd"] == pytest.approx(
+            value(there, "owned.npv_usd"), rel=1e-9
+        )
 
 
 def test_the_return_counts_a_deposit_on_its_day(result: Result) -> None:
-    """With the deposit half a year ahead the return is lower, not higher, than its present cost says."""
-    sets = ["sensitivity=null", "finance.debt=null", "cloud.offers=[coreweave-h200]", "cloud.terms=[on-demand]"]
+    """With the deposit half a year ahead the return is lower, not higher, than its present cost
+    says."""
+    sets = [
+        "sensitivity=null",
+        "finance.debt=null",
+        "cloud.offers=[coreweave-h200]",
+        "cloud.terms=[on-demand]",
+    ]
     plain, early = tco(FILE, sets=sets), tco(FILE, sets=[*sets, PAYMENT])
     assert value(early, "owned.irr_frac") < value(plain, "owned.irr_frac")
     found = value(early, "owned.irr_frac")
@@ -215,15 +258,21 @@ def test_both_sides_have_storage_where_the_scenario_names_none() -> None:
     result = tco(FILE, sets=["sensitivity=null", "storage=null"])
     assert line(result, "owned", "storage") > 0
     # 1 TB an accelerator at 23 USD a month, for 48 months
-    assert line(result, "aws-p5en-48xlarge.on-demand", "storage") == pytest.approx(1024 * 23 * 48, rel=0.2)
+    assert line(result, "aws-p5en-48xlarge.on-demand", "storage") == pytest.approx(
+        1024 * 23 * 48, rel=0.2
+    )
 
 
 def test_a_loan_at_its_own_rate_is_worth_nothing() -> None:
     own = (1 + 0.09 / 12) ** 12 - 1
     sets = ["sensitivity=null", "finance.tax={}", f"finance.discount_rate={own!r}"]
     for term in (4, 10, 30):
-        result = tco(FILE, sets=[*sets, f"finance.debt={{share: 1, rate: 0.09, term_years: {term}}}"])
-        step = dict(result.tables["bridge"].rows)["debt at its own rate, discounted at the discount rate"]
+        result = tco(
+            FILE, sets=[*sets, f"finance.debt={{share: 1, rate: 0.09, term_years: {term}}}"]
+        )
+        step = dict(result.tables["bridge"].rows)[
+            "debt at its own rate, discounted at the discount rate"
+        ]
         assert abs(float(step)) < 1.0  # of tens of millions borrowed
 
 
@@ -270,10 +319,12 @@ def test_an_offer_named_twice_counts_once() -> None:
 
 def test_a_side_that_is_worth_more_than_it_costs_has_no_unit_cost() -> None:
     sets = [
-        "sensitivity=null", "finance.discount_rate=0.25", "finance.tax.income_rate=0.7",
+        "sensitivity=null",
+        "finance.discount_rate=0.25",
+        "finance.tax.income_rate=0.7",
         "finance.debt={share: 1, rate: 0, term_years: 30}",
         "finance.payment={acceptance_frac: 1.0, acceptance_months_after: 24}",
-    ]  # fmt: skip
+    ]
     result = tco(FILE, sets=sets)
     row = next(r for r in result.tables["units"].rows if r[0] == "owned")
     assert value(result, "owned.npv_usd") < 0
@@ -281,7 +332,10 @@ def test_a_side_that_is_worth_more_than_it_costs_has_no_unit_cost() -> None:
 
 
 def test_rates_of_another_currency_can_be_varied() -> None:
-    fx, price = "fx={EUR: {value: 1.1, low: 0.9, high: 1.3}}", "systems.dgx-h200.price_usd={value: 3e5, currency: EUR}"
+    fx, price = (
+        "fx={EUR: {value: 1.1, low: 0.9, high: 1.3}}",
+        "systems.dgx-h200.price_usd={value: 3e5, currency: EUR}",
+    )
     result = tco(FILE, sets=[fx, price, "sensitivity={inputs: [fx.EUR], samples: 10, seed: 0}"])
     (row,) = result.tables["tornado"].rows
     assert row[:4] == ("fx.EUR", 0.9, 1.1, 1.3)
@@ -289,8 +343,12 @@ def test_rates_of_another_currency_can_be_varied() -> None:
 
 
 def test_mfu_is_of_the_peak_of_the_jobs_own_precision() -> None:
-    """H200: 1,979 TFLOP/s in fp8, 989 in bf16; over the wrong one fp8 would seem to use nearly all."""
-    sets = ["sensitivity=null", "fleet.reference={model: llama-3.1-70b, seq_len: 8192, precision: fp8}"]
+    """H200: 1,979 TFLOP/s in fp8, 989 in bf16; over the wrong one fp8 would seem to use nearly
+    all."""
+    sets = [
+        "sensitivity=null",
+        "fleet.reference={model: llama-3.1-70b, seq_len: 8192, precision: fp8}",
+    ]
     half, eighth = tco(FILE, sets=["sensitivity=null"]), tco(FILE, sets=sets)
     assert value(eighth, "reference.mfu_frac") < value(half, "reference.mfu_frac")
     rates = value(eighth, "reference.mfu_frac") * 1979 / (value(half, "reference.mfu_frac") * 989)

@@ -1,4 +1,5 @@
-"""A run's cost three ways against hand calculations from the figures that the answer itself prints."""
+"""A run's cost three ways against hand calculations from the figures that the answer itself
+prints."""
 
 from __future__ import annotations
 
@@ -12,7 +13,13 @@ from dcplan.result import Result
 @pytest.fixture(scope="module")
 def run() -> Result:
     """Llama 3.1 8B on 128 systems of 8 H100."""
-    return train("llama-3.1-8b", system="dgx-h100", accelerators=1024, site="us-dallas", usd_per_accelerator_hour=2.0)
+    return train(
+        "llama-3.1-8b",
+        system="dgx-h100",
+        accelerators=1024,
+        site="us-dallas",
+        usd_per_accelerator_hour=2.0,
+    )
 
 
 def _inputs(result: Result) -> dict[str, float]:
@@ -29,10 +36,15 @@ def test_bought_is_all_systems_and_the_network_by_its_own_bill(run: Result) -> N
     # an owner holds spares besides the 128 that train
     nodes = 128 + run.value("spares.accelerators") / 8
     assert nodes > 128
-    assert ways["bought"]["hardware_usd"] == pytest.approx(nodes * given["systems.dgx-h100.price_usd"])
+    assert ways["bought"]["hardware_usd"] == pytest.approx(
+        nodes * given["systems.dgx-h100.price_usd"]
+    )
     network = fabric(system="dgx-h100", nodes=round(nodes), fabric=given["fabric"])
     assert ways["bought"]["network_usd"] == pytest.approx(network.value("capex_usd"))
-    assert run.value("cost.bought_usd") == ways["bought"]["hardware_usd"] + ways["bought"]["network_usd"]
+    assert (
+        run.value("cost.bought_usd")
+        == ways["bought"]["hardware_usd"] + ways["bought"]["network_usd"]
+    )
 
 
 def test_amortised_is_the_value_lost_in_the_hours_and_the_energy(run: Result) -> None:
@@ -43,7 +55,9 @@ def test_amortised_is_the_value_lost_in_the_hours_and_the_energy(run: Result) ->
     lost = nodes * given["systems.dgx-h100.price_usd"] * (1 - 10 ** (-0.14 * hours / 1024 / 8766))
     assert ways["amortised"]["hardware_usd"] == pytest.approx(lost, rel=1e-12)
     price, pue = given["sites.us-dallas.usd_per_kwh"], given["facility.cloud-pue"]
-    assert ways["amortised"]["energy_usd"] == pytest.approx(run.value("energy_mwh") * 1000 * pue * price, rel=1e-12)
+    assert ways["amortised"]["energy_usd"] == pytest.approx(
+        run.value("energy_mwh") * 1000 * pue * price, rel=1e-12
+    )
     total = sum(ways["amortised"][k] for k in ("hardware_usd", "network_usd", "energy_usd"))
     assert run.value("cost.amortized_usd") == pytest.approx(total, rel=1e-12)
     assert run.value("cost.usd_per_million_tokens") == pytest.approx(total / 15e12 * 1e6, rel=1e-12)
@@ -51,7 +65,13 @@ def test_amortised_is_the_value_lost_in_the_hours_and_the_energy(run: Result) ->
 
 def test_spares_are_bought_not_rented() -> None:
     few, many = (
-        train("llama-3.1-8b", system="dgx-h100", accelerators=64, global_batch_tokens=4e6, reliability=f"spares={n}")
+        train(
+            "llama-3.1-8b",
+            system="dgx-h100",
+            accelerators=64,
+            global_batch_tokens=4e6,
+            reliability=f"spares={n}",
+        )
         for n in (0, 8)
     )
     price = _inputs(few)["systems.dgx-h100.price_usd"]
@@ -79,7 +99,8 @@ def test_a_system_without_a_price_says_so() -> None:
 
 
 def test_no_run_loses_more_value_than_there_is() -> None:
-    """Ten years on eight accelerators: the rate at the start, 32 % a year, would lose three times the price."""
+    """Ten years on eight accelerators: the rate at the start, 32 % a year, would lose three times
+    the price."""
     result = train("llama-3.1-8b", system="dgx-h100", accelerators=8, global_batch_tokens=1e6)
     ways = _ways(result)
     assert result.value("days") > 2000
@@ -89,7 +110,9 @@ def test_no_run_loses_more_value_than_there_is() -> None:
 
 def test_whole_systems_are_bought() -> None:
     result = train("llama-3.1-8b", system="dgx-h100", accelerators=12)
-    assert _ways(result)["bought"]["hardware_usd"] == 2 * _inputs(result)["systems.dgx-h100.price_usd"]
+    assert (
+        _ways(result)["bought"]["hardware_usd"] == 2 * _inputs(result)["systems.dgx-h100.price_usd"]
+    )
 
 
 def test_the_default_rent_counts_every_offer_once(run: Result) -> None:
@@ -99,8 +122,11 @@ def test_the_default_rent_counts_every_offer_once(run: Result) -> None:
 
 
 def test_a_system_far_larger_than_the_run_says_so() -> None:
-    """A TPU v5p pod has 8,960 chips: bought for a thousand of them it says so; a cube of 64 does not."""
-    pod, cube = (train("llama-3.1-8b", system=f"tpu-v5p-{x}", accelerators=1024) for x in ("pod", "cube"))
+    """A TPU v5p pod has 8,960 chips: bought for a thousand of them it says so; a cube of 64 does
+    not."""
+    pod, cube = (
+        train("llama-3.1-8b", system=f"tpu-v5p-{x}", accelerators=1024) for x in ("pod", "cube")
+    )
     said = [[w for w in r.warnings if "whole systems: " in str(w["message"])] for r in (pod, cube)]
     assert len(said[0]) == 1
     assert "8,960" in str(said[0][0]["message"])

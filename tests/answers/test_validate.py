@@ -49,12 +49,16 @@ def own(tmp_path: Path) -> Path:
 def spawn(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """`dcplan validate ...` as a real process."""
     command = [sys.executable, "-m", "dcplan", "validate", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_every_row_of_the_table_is_answered_in_its_order(packaged: Result, repo: Path) -> None:
     shown = packaged.frame("runs")
-    with (repo / "catalogs" / "runs" / "training_runs.csv").open(encoding="utf-8", newline="") as file:
+    with (repo / "catalogs" / "runs" / "training_runs.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         assert [row["id"] for row in csv.DictReader(file)] == list(shown["id"])
     ok = shown["status"] == "ok"
     assert ok.sum() == packaged.value("runs.supported")
@@ -63,7 +67,9 @@ def test_every_row_of_the_table_is_answered_in_its_order(packaged: Result, repo:
     assert shown.loc[~ok, "predicted_step_time_s"].isna().all()
 
 
-def test_error_is_predicted_over_measured_and_the_interval_holds_the_prediction(packaged: Result) -> None:
+def test_error_is_predicted_over_measured_and_the_interval_holds_the_prediction(
+    packaged: Result,
+) -> None:
     shown = packaged.frame("runs")
     ok = shown[shown["status"] == "ok"]
     ratio = ok["predicted_step_time_s"] / ok["measured_step_time_s"] - 1
@@ -78,13 +84,17 @@ def test_metrics_are_those_of_the_rows(packaged: Result) -> None:
     shown = packaged.frame("runs")
     errors = shown["error_frac"].dropna()
     assert packaged.value("error.mean_abs_frac") == pytest.approx(errors.abs().mean(), rel=1e-12)
-    assert packaged.value("error.median_abs_frac") == pytest.approx(errors.abs().median(), rel=1e-12)
+    assert packaged.value("error.median_abs_frac") == pytest.approx(
+        errors.abs().median(), rel=1e-12
+    )
     assert packaged.value("error.bias_frac") == pytest.approx(errors.mean(), rel=1e-9, abs=1e-15)
     inside = shown["measured_step_time_s"].between(shown["low_s"], shown["high_s"])[errors.index]
     assert packaged.value("interval.coverage_frac") == pytest.approx(inside.mean(), rel=1e-12)
     known = shown["measured_memory_gib"].notna() & (shown["status"] == "ok")
     ratio = (shown["predicted_memory_gib"] / shown["measured_memory_gib"] - 1)[known]
-    assert packaged.value("error.memory_mean_abs_frac") == pytest.approx(ratio.abs().mean(), rel=1e-12)
+    assert packaged.value("error.memory_mean_abs_frac") == pytest.approx(
+        ratio.abs().mean(), rel=1e-12
+    )
     assert f"{len(errors)} of {len(shown)} runs" in packaged.headline
 
 
@@ -118,7 +128,9 @@ def test_a_users_table_without_complete_works(own: Path) -> None:
     shown = result.frame("runs").set_index("id")
     assert result.value("runs.total") == 4
     assert result.value("runs.supported") == 2
-    assert result.value("runs.supported_frac") == 0.5  # rows count as complete where nothing says otherwise
+    assert (
+        result.value("runs.supported_frac") == 0.5
+    )  # rows count as complete where nothing says otherwise
     assert shown.loc["odd", "status"] == "unsupported: tp x pp x cp = 3 does not divide 64 ranks"
     assert shown.loc["word", "status"].startswith("unsupported: ")
     assert "two" in shown.loc["word", "status"]
@@ -141,7 +153,9 @@ def test_a_step_between_roofline_and_disaster_is_predicted(own: Path) -> None:
 
 def test_a_table_of_refused_rows_only_is_answered(tmp_path: Path) -> None:
     file = tmp_path / "odd.csv"
-    file.write_text(HEADER + f"odd,{LLAMA},h100-sxm,megatron-core,64,3,1,128,1.5,\n", encoding="utf-8")
+    file.write_text(
+        HEADER + f"odd,{LLAMA},h100-sxm,megatron-core,64,3,1,128,1.5,\n", encoding="utf-8"
+    )
     result = validate(file)
     assert (result.exit_code, result.headline) == (0, "0 of 1 runs supported")
     assert result.frame("summary").empty
@@ -167,7 +181,9 @@ def test_short_and_long_rows_and_blanks_around_cells_are_read(tmp_path: Path) ->
     "missing", ["id", "accelerator_id", "stack", "n_accelerators", "tp", "pp", "global_batch_seqs"]
 )
 def test_a_missing_column_is_refused_with_code_and_place(own: Path, missing: str) -> None:
-    own.write_text(OWN.replace(f",{missing},", ",other,", 1) if missing != "id" else OWN[3:], encoding="utf-8")
+    own.write_text(
+        OWN.replace(f",{missing},", ",other,", 1) if missing != "id" else OWN[3:], encoding="utf-8"
+    )
     with pytest.raises(InputError) as refused:
         validate(own)
     (problem,) = refused.value.problems
@@ -178,7 +194,9 @@ def test_a_missing_column_is_refused_with_code_and_place(own: Path, missing: str
 
 def test_all_missing_columns_are_said_at_once(own: Path) -> None:
     own.write_text("name,time\na,1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="id, accelerator_id, stack, n_accelerators, tp, pp, global_batch_seqs"):
+    with pytest.raises(
+        InputError, match="id, accelerator_id, stack, n_accelerators, tp, pp, global_batch_seqs"
+    ):
         validate(own)
 
 
@@ -193,8 +211,13 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
         validate(tmp_path / "empty.csv")
 
 
-def test_an_impossible_measured_time_is_unsupported_and_does_not_spoil_the_others(own: Path) -> None:
-    bad = "".join(f"bad,{LLAMA},h100-sxm,megatron-core,64,2,1,128,{cell},\n" for cell in ("0", "-1", "nan", "inf"))
+def test_an_impossible_measured_time_is_unsupported_and_does_not_spoil_the_others(
+    own: Path,
+) -> None:
+    bad = "".join(
+        f"bad,{LLAMA},h100-sxm,megatron-core,64,2,1,128,{cell},\n"
+        for cell in ("0", "-1", "nan", "inf")
+    )
     own.write_text(OWN + bad, encoding="utf-8")
     result = validate(own)
     assert result.frame("runs")["status"].iloc[-4:].str.startswith("unsupported: ").all()
@@ -207,7 +230,9 @@ def test_a_file_of_a_spreadsheet_with_a_byte_order_mark_is_read(own: Path) -> No
 
 
 def test_a_thousand_rows_take_under_5_seconds(tmp_path: Path, repo: Path) -> None:
-    lines = (repo / "catalogs" / "runs" / "training_runs.csv").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (repo / "catalogs" / "runs" / "training_runs.csv").read_text(encoding="utf-8").splitlines()
+    )
     header, rows = lines[0], [line for line in lines[1:] if ",yes," in line]
     many = (rows * (1000 // len(rows) + 1))[:1000]
     file = tmp_path / "many.csv"
@@ -229,7 +254,10 @@ def test_overlay_folders_change_the_answer(own: Path, tmp_path: Path) -> None:
         encoding="utf-8",
     )
     slow = validate(own, catalogs=[str(tmp_path / "mine")])
-    assert slow.frame("runs")["predicted_step_time_s"][0] > validate(own).frame("runs")["predicted_step_time_s"][0]
+    assert (
+        slow.frame("runs")["predicted_step_time_s"][0]
+        > validate(own).frame("runs")["predicted_step_time_s"][0]
+    )
 
 
 def test_csv_is_one_table_of_the_runs(own: Path, tmp_path: Path) -> None:
@@ -241,7 +269,9 @@ def test_csv_is_one_table_of_the_runs(own: Path, tmp_path: Path) -> None:
     assert ran.stdout.startswith(first + ",")
     assert [row[:2] for row in rows[1:3]] == [["timed", "ok"], ["rated", "ok"]]
     assert {len(row) for row in rows} == {len(COLUMNS)}
-    assert float(rows[1][3]) == pytest.approx(validate(own).frame("runs")["predicted_step_time_s"][0], rel=1e-6)
+    assert float(rows[1][3]) == pytest.approx(
+        validate(own).frame("runs")["predicted_step_time_s"][0], rel=1e-6
+    )
 
 
 def test_json_has_the_metrics_and_the_summary(own: Path, tmp_path: Path) -> None:
@@ -252,7 +282,14 @@ def test_json_has_the_metrics_and_the_summary(own: Path, tmp_path: Path) -> None
     assert document["metrics"]["runs.supported"]["value"] == 2
     summary = document["tables"]["summary"]
     names = [c["name"] for c in summary["columns"]]
-    assert names == ["arch", "runs", "mean_abs_error_frac", "median_abs_error_frac", "bias_frac", "worst_error_frac"]
+    assert names == [
+        "arch",
+        "runs",
+        "mean_abs_error_frac",
+        "median_abs_error_frac",
+        "bias_frac",
+        "worst_error_frac",
+    ]
     assert [row[:2] for row in summary["rows"]] == [["dense", 2]]
 
 
@@ -264,7 +301,9 @@ def test_json_has_the_metrics_and_the_summary(own: Path, tmp_path: Path) -> None
         (("--by", "stak"), 'did you mean "stack"'),
     ],
 )
-def test_a_wrong_request_exits_2_and_says_what(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+def test_a_wrong_request_exits_2_and_says_what(
+    tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
     (tmp_path / "bad.csv").write_text("id,tp\na,1\n", encoding="utf-8")
     ran = spawn(*arguments, cwd=tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -1,13 +1,16 @@
-"""Fit the training model's parameters to the measured runs, and judge them with each source left out.
+"""Fit the training model's parameters to the measured runs, and judge them with each source left
+out.
 
     python -m tests.bench.fit_training            fit and print what would change in the catalogs
     python -m tests.bench.fit_training --write    and write it there
-    python -m tests.bench.fit_training --loso     leave one source out at a time; coverage of the intervals
+    python -m tests.bench.fit_training --loso     leave one source out at a time; coverage of the
+    intervals
 
-Parameters are named, physical and shared: by an accelerator, by a family, by a stack, by a recipe. None belongs to
-a run or a source. Each has a prior (kernel tables, measured matmul, measured bandwidths) with a width, so that what
-the runs do not show stays where measurement of the parts put it. The loss is soft-L1 on the logarithm of the step
-time; a source of n runs weighs as sqrt(n/(1 + n/10)).
+Parameters are named, physical and shared: by an accelerator, by a family, by a stack, by a recipe.
+None belongs to a run or a source. Each has a prior (kernel tables, measured matmul, measured
+bandwidths) with a width, so that what the runs do not show stays where measurement of the parts put
+it. The loss is soft-L1 on the logarithm of the step time; a source of n runs weighs as sqrt(n/(1 +
+n/10)).
 """
 
 from __future__ import annotations
@@ -51,11 +54,15 @@ class Parameter:
     most: float = np.inf
 
 
-def _family(rows: Sequence[str], field: str, prior: float, width: float, most: float = np.inf) -> Parameter:
+def _family(
+    rows: Sequence[str], field: str, prior: float, width: float, most: float = np.inf
+) -> Parameter:
     return Parameter("families", tuple(rows), field, prior, width, most)
 
 
-def _stack(rows: Sequence[str], field: str, prior: float, width: float, most: float = np.inf) -> Parameter:
+def _stack(
+    rows: Sequence[str], field: str, prior: float, width: float, most: float = np.inf
+) -> Parameter:
     return Parameter("stacks", tuple(rows), field, prior, width, most)
 
 
@@ -71,7 +78,8 @@ STACKS = (
     "neuronx",
 )
 PARAMETERS = (
-    # best measured matmul over peak: A100 0.72-0.76 at 300 W, H100 0.80, GB200 0.73; sustained power takes some back
+    # best measured matmul over peak: A100 0.72-0.76 at 300 W, H100 0.80, GB200 0.73; sustained
+    # power takes some back
     _family(("ampere",), "half_gemm_frac", 0.80, 0.1, 1.0),
     _family(("hopper",), "half_gemm_frac", 0.82, 0.1, 1.0),
     _family(("blackwell",), "half_gemm_frac", 0.58, 0.15, 1.0),
@@ -115,7 +123,10 @@ PARAMETERS = (
     _stack(MEGATRON, "moe_host_ms", 9.0, 0.15),
     _stack(("megatron-core",), "graph_frac", 0.45, 0.2, 1.0),
     _stack(("megatron-core",), "fused_moe_frac", 0.4, 0.4, 1.0),
-    *(_stack((s,), "tp_overlap_frac", 0.35, 0.3, 1.0) for s in ("torchtitan", "jax-xla", "neuronx")),
+    *(
+        _stack((s,), "tp_overlap_frac", 0.35, 0.3, 1.0)
+        for s in ("torchtitan", "jax-xla", "neuronx")
+    ),
     _stack(MEGATRON, "tp_overlap_frac", 0.35, 0.3, 1.0),
     *(
         _stack((s,), "dp_overlap_frac", 0.75, 0.2, 1.0)
@@ -126,7 +137,9 @@ PARAMETERS = (
         _stack((s,), "contention_frac", 0.25, 0.4, 1.0)
         for s in ("composer-fsdp", "torchtitan", "automodel-fsdp", "jax-xla", "megatron-core")
     ),
-    _stack((*MEGATRON, "torchtitan", "automodel-fsdp", "jax-xla"), "pp_overlap_frac", 0.6, 0.3, 1.0),
+    _stack(
+        (*MEGATRON, "torchtitan", "automodel-fsdp", "jax-xla"), "pp_overlap_frac", 0.6, 0.3, 1.0
+    ),
     _stack((*MEGATRON, "automodel-fsdp"), "ep_overlap_frac", 0.1, 0.4, 1.0),
     _stack(("torchtitan",), "context_frac", 0.8, 0.2, 1.0),
     _stack(
@@ -171,7 +184,9 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
     for run in runs:
         inherited = family[run.accelerator.family or ""]
         own = {
-            k for k in type(run.accelerator.training).model_fields if getattr(run.accelerator.training, k) is not None
+            k
+            for k in type(run.accelerator.training).model_fields
+            if getattr(run.accelerator.training, k) is not None
         }
         fields = {k: v for k, v in inherited.items() if k not in own} | device[run.accelerator.id]
         if run.accelerator.family in {"ampere", "volta", "tpu"} and "attention_frac" in fields:
@@ -216,13 +231,18 @@ def weights(runs: Sequence[Run]) -> np.ndarray:
 
 
 def modes(runs: Sequence[Run]) -> Callable[[Sequence[Run]], Setup]:
-    """Set-up with the recompute modes that the present values choose; they stay while the fit moves."""
+    """Set-up with the recompute modes that the present values choose; they stay while the fit
+    moves."""
     given = np.array([r.recompute for r in runs])
     chosen = lightest(setup_of(runs), [r.stack for r in runs], given).setup
 
     def build(changed: Sequence[Run]) -> Setup:
         setup = setup_of(changed)
-        kept = replace(setup.recipe, grad_bytes=chosen.recipe.grad_bytes, optimizer_bytes=chosen.recipe.optimizer_bytes)
+        kept = replace(
+            setup.recipe,
+            grad_bytes=chosen.recipe.grad_bytes,
+            optimizer_bytes=chosen.recipe.optimizer_bytes,
+        )
         return replace(setup, layout=chosen.layout, recipe=kept)
 
     return build
@@ -241,7 +261,9 @@ def fit(runs: Sequence[Run], start: np.ndarray, weight: np.ndarray, rounds: int)
         return np.concatenate([np.log(times / measured) * weight / UNIT, (x - prior) / width])
 
     begin = np.minimum(np.log(start), most - 1e-6)
-    found = least_squares(residuals, begin, bounds=(prior - 4.0, most + 1e-9), loss="soft_l1", max_nfev=rounds)
+    found = least_squares(
+        residuals, begin, bounds=(prior - 4.0, most + 1e-9), loss="soft_l1", max_nfev=rounds
+    )
     return np.exp(found.x)
 
 
@@ -268,18 +290,23 @@ def write(values: np.ndarray) -> None:
         for row in parameter.rows:
             for file in sorted((ROOT / "catalogs").rglob("*.yaml")):
                 text = file.read_text(encoding="utf-8")
-                block = re.search(rf"^  - id: {re.escape(row)}\n(?:(?!  - id: ).*\n?)*", text, re.MULTILINE)
+                block = re.search(
+                    rf"^  - id: {re.escape(row)}\n(?:(?!  - id: ).*\n?)*", text, re.MULTILINE
+                )
                 if not block or not re.search(rf"^{parameter.kind}:", text, re.MULTILINE):
                     continue
                 new, n = re.subn(
-                    rf"(?<![a-z_]){parameter.field}: [\d.]+", f"{parameter.field}: {value:.4g}", block.group(0)
+                    rf"(?<![a-z_]){parameter.field}: [\d.]+",
+                    f"{parameter.field}: {value:.4g}",
+                    block.group(0),
                 )
                 if n:
                     file.write_text(text.replace(block.group(0), new), encoding="utf-8")
 
 
 def leave_one_out(runs: Sequence[Run]) -> np.ndarray:
-    """Errors of each source with parameters that never saw it; the start is the prior, not the full fit."""
+    """Errors of each source with parameters that never saw it; the start is the prior, not the
+    full fit."""
     prior = np.array([p.prior for p in PARAMETERS])
     weight, found = weights(runs), np.zeros(len(runs))
     sources = sorted({family_of_source(r.source) for r in runs})
@@ -313,10 +340,14 @@ def main() -> None:
     if args.loso:
         error = leave_one_out(runs)
         report(runs, error, lambda r: family_of_source(r.source))
-        report(runs, error, lambda r: f"{r.stack_id} {r.accelerator.id} {'moe' if r.moe else 'dense'}")
+        report(
+            runs, error, lambda r: f"{r.stack_id} {r.accelerator.id} {'moe' if r.moe else 'dense'}"
+        )
         absolute = np.abs(np.expm1(error))
         inside = np.abs(error) <= np.log1p([spread_of(r) for r in runs])
-        print(f"all: mae {absolute.mean():.1%}, median {np.median(absolute):.1%}, interval {np.mean(inside):.1%}")
+        print(
+            f"all: mae {absolute.mean():.1%}, median {np.median(absolute):.1%}, interval {np.mean(inside):.1%}"
+        )
         return
     values = fit(runs, start, weights(runs), args.rounds)
     for p, was, now in zip(PARAMETERS, start, values, strict=True):

@@ -1,11 +1,13 @@
 """What a plan costs in time: ``python -m tests.bench.planner [FILE:GAP:SECONDS ...]``.
 
-Prints seconds in all, of menu, of model and load, of the search, the proven gap and the peak memory; beside it the
-straightforward way in the same run: one Pyomo model without steps or stages, HiGHS with its defaults, the same seconds.
+Prints seconds in all, of menu, of model and load, of the search, the proven gap and the peak
+memory; beside it the straightforward way in the same run: one Pyomo model without steps or stages,
+HiGHS with its defaults, the same seconds.
 
-``python -m tests.bench.planner what-ifs [N]``: N demands of 0.8 to 1.2 times the retrofit scenario's, each started from
-its neighbour's plan, against one solve from nothing. ``python -m tests.bench.planner million``: one scenario, and the
-same with a thousand times the megawatts, halls, demand and rented hardware.
+``python -m tests.bench.planner what-ifs [N]``: N demands of 0.8 to 1.2 times the retrofit
+scenario's, each started from its neighbour's plan, against one solve from nothing. ``python -m
+tests.bench.planner million``: one scenario, and the same with a thousand times the megawatts,
+halls, demand and rented hardware.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ from dcplan.planning.solve.search import solve_menu
 from dcplan.scenario.load import load
 from tests.bench.instances import instance
 
-GOALS = ("train-405b-in-90-days:0.001:60", "retrofit-air-hall:0.005:60", "three-site-build-out:0.01:180")
+GOALS = (
+    "train-405b-in-90-days:0.001:60",
+    "retrofit-air-hall:0.005:60",
+    "three-site-build-out:0.01:180",
+)
 
 
 def measure(name: str, gap: float, limit_s: float) -> str:
@@ -65,11 +71,14 @@ def what_ifs(count: int, name: str = "retrofit-air-hall", gap: float = 0.005) ->
         factor = 0.8 + 0.4 * i / max(count - 1, 1)
         scaled = tuple(replace(c, wanted=tuple(x * factor for x in c.wanted)) for c in menu.demands)
         near = solved.whole or None
-        solved = solve_menu(replace(menu, demands=scaled), question, gap=gap, time_limit_s=60, near=near)
+        solved = solve_menu(
+            replace(menu, demands=scaled), question, gap=gap, time_limit_s=60, near=near
+        )
         gaps.append(solved.gap_frac)
     all_s = time.process_time() - began
-    return f"one solve {single_s:.1f} s of CPU; {count} what-ifs {all_s:.1f} s = {all_s / single_s:.1f} solves; " + (
-        f"gaps {min(gaps):.2%} to {max(gaps):.2%}"
+    return (
+        f"one solve {single_s:.1f} s of CPU; {count} what-ifs {all_s:.1f} s = {all_s / single_s:.1f} solves; "
+        + (f"gaps {min(gaps):.2%} to {max(gaps):.2%}")
     )
 
 
@@ -95,7 +104,9 @@ def million(gap: float = 0.01) -> str:
             menu_s = time.process_time() - began
             solved = solve_menu(menu, question, gap=gap, time_limit_s=300)
             all_s = time.process_time() - began
-        lines.append(f"x {factor}: {all_s:.1f} s of CPU, menu {menu_s:.1f} s, gap {solved.gap_frac:.2%}")
+        lines.append(
+            f"x {factor}: {all_s:.1f} s of CPU, menu {menu_s:.1f} s, gap {solved.gap_frac:.2%}"
+        )
     return "\n".join(lines)
 
 

@@ -1,4 +1,5 @@
-"""How much faster the search is than one layout after another in plain Python: a ratio, `pytest -s` shows it."""
+"""How much faster the search is than one layout after another in plain Python: a ratio, `pytest
+-s` shows it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,15 @@ from dcplan.inputs.log import Ledger
 from dcplan.inputs.speed import hardware
 from dcplan.llm.config import from_config
 from dcplan.training.estimate import case_of
-from dcplan.training.grid import KEYS, Case, case_setup, default_axes, grid, inner_columns, layout_table
+from dcplan.training.grid import (
+    KEYS,
+    Case,
+    case_setup,
+    default_axes,
+    grid,
+    inner_columns,
+    layout_table,
+)
 from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import memory
 from dcplan.training.search import USABLE_FRAC, search

@@ -41,7 +41,9 @@ def result() -> Result:
 def judged(result: Result, repo: Path) -> list[Judged]:
     """Supported runs, joined with their own columns."""
     catalog = load()
-    with (repo / "catalogs" / "runs" / "training_runs.csv").open(encoding="utf-8", newline="") as file:
+    with (repo / "catalogs" / "runs" / "training_runs.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         table = list(csv.DictReader(file))
     shown = result.frame("runs")
     assert [r["id"] for r in table] == list(shown["id"])
@@ -50,18 +52,33 @@ def judged(result: Result, repo: Path) -> list[Judged]:
         if status == "ok":
             accelerator = catalog.find("accelerators", row["accelerator_id"], Accelerator)
             assert accelerator is not None
-            found.append(Judged(accelerator.id, row["stack"], recipe_id(row["precision"]), row["arch"] == "moe", error))
+            found.append(
+                Judged(
+                    accelerator.id,
+                    row["stack"],
+                    recipe_id(row["precision"]),
+                    row["arch"] == "moe",
+                    error,
+                )
+            )
     return found
 
 
 # name, least runs that must stand behind it, mean absolute step-time error, which runs
 GOALS: list[tuple[str, int, float, Callable[[Judged], bool]]] = [
-    ("A100 megatron-2021", 10, 0.04, lambda r: r.stack == "megatron-2021" and r.accelerator.startswith("a100")),
+    (
+        "A100 megatron-2021",
+        10,
+        0.04,
+        lambda r: r.stack == "megatron-2021" and r.accelerator.startswith("a100"),
+    ),
     (
         "H100 bf16 dense megatron-core",
         60,
         0.06,
-        lambda r: r.stack == MEGATRON and r.accelerator == "h100-sxm" and r.recipe == "bf16" and not r.moe,
+        lambda r: (
+            r.stack == MEGATRON and r.accelerator == "h100-sxm" and r.recipe == "bf16" and not r.moe
+        ),
     ),
     *(
         (
@@ -78,7 +95,13 @@ GOALS: list[tuple[str, int, float, Callable[[Judged], bool]]] = [
     ("MoE", 90, 0.15, lambda r: r.moe),
     *(
         (accelerator, least, 0.10, lambda r, a=accelerator: r.accelerator == a)
-        for accelerator, least in (("tpu-v4", 3), ("tpu-v5e", 12), ("tpu-v5p", 8), ("tpu7x", 9), ("trainium1", 3))
+        for accelerator, least in (
+            ("tpu-v4", 3),
+            ("tpu-v5e", 12),
+            ("tpu-v5p", 8),
+            ("tpu7x", 9),
+            ("trainium1", 3),
+        )
     ),
 ]
 

@@ -1,4 +1,5 @@
-"""The catalog tests load the shipped catalog many times under small overlays: its files are parsed once."""
+"""The catalog tests load the shipped catalog many times under small overlays: its files are parsed
+once."""
 
 from __future__ import annotations
 

@@ -47,13 +47,21 @@ def test_the_shipped_catalog_is_clean() -> None:
         (CHIP + ", tdp_kw: {value: 1, low: 0.9, source: 'estimate: no high'}}", "DC022", "tdp_kw"),
         (CHIP + ", tdp_kw: {value: 1, as_of: 2031-01}}", "DC022", "tdp_kw"),
         (SYSTEM + "form: server, rated_kw: 10, peak_kw: 9}", "DC022", "peak_kw"),
-        (SYSTEM + "form: server, rated_kw: 10, average_kw: {training: 11}}", "DC022", "average_kw.training"),
+        (
+            SYSTEM + "form: server, rated_kw: 10, average_kw: {training: 11}}",
+            "DC022",
+            "average_kw.training",
+        ),
         # 8 x 0.7 kW (H100 SXM TDP) = 5.6 kW, above 5 kW
         (SYSTEM + "form: server, rated_kw: 5}", "DC022", "rated_kw"),
         (SYSTEM + "form: rack, rated_kw: 10}", "DC022", "racks"),
         (SYSTEM.replace("h100-sxm", "h100-sxn") + "form: server}", "DC010", "accelerator"),
         (SYSTEM + "form: server, nic: no-nic}", "DC010", "nic"),
-        (SYSTEM.replace("[air]", "[liquid]") + "form: server, price_usd: 1e5}", "DC022", "liquid_frac"),
+        (
+            SYSTEM.replace("[air]", "[liquid]") + "form: server, price_usd: 1e5}",
+            "DC022",
+            "liquid_frac",
+        ),
         (OFFER.replace("h100-sxm", "h1000") + "[]}", "DC010", "accelerator"),
         # 98,320 USD/h for one instance: decimal point
         (
@@ -68,7 +76,7 @@ def test_the_shipped_catalog_is_clean() -> None:
         (f"residuals: [{{id: t, {SOURCE}, value_frac: [0.9, 0.6]}}]", "DC022", "value_frac"),
         (f"depreciation: [{{id: t, {SOURCE}, share_frac: [0.5, 0.4]}}]", "DC022", "share_frac"),
     ],
-)  # fmt: skip
+)
 def test_each_rule_fires_on_its_bad_row(tmp_path: Path, row: str, code: str, field: str) -> None:
     assert [(f.code, f.field) for f in found(tmp_path, row)] == [(code, field)]
 
@@ -115,7 +123,11 @@ def test_old_values_are_found_only_when_asked_for(tmp_path: Path) -> None:
     catalog = loaded(tmp_path, CHIP + ", tdp_kw: {value: 1, as_of: 2020-05-01}}")
 
     def stale(days: int | None) -> list[str]:
-        return [f.field for f in lint(catalog, TODAY, days) if f.id == "test-chip" and "older" in f.message]
+        return [
+            f.field
+            for f in lint(catalog, TODAY, days)
+            if f.id == "test-chip" and "older" in f.message
+        ]
 
     assert stale(None) == []
     assert stale(365) == ["tdp_kw"]

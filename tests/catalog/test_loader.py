@@ -26,7 +26,10 @@ def test_the_packaged_catalog_loads_with_a_stable_digest() -> None:
     first, second = load(), load()
     assert first.digest == second.digest
     assert len(first.digest) == 64
-    assert all(first.rows[kind] for kind in ("accelerators", "systems", "switches", "pue", "cloud", "models"))
+    assert all(
+        first.rows[kind]
+        for kind in ("accelerators", "systems", "switches", "pue", "cloud", "models")
+    )
 
 
 def test_every_value_of_the_catalog_has_status_source_and_place() -> None:
@@ -55,7 +58,9 @@ def test_a_row_without_source_does_not_load(tmp_path: Path) -> None:
 
 
 def test_a_row_without_id_and_a_file_that_is_a_list_are_named(tmp_path: Path) -> None:
-    assert [p.code for p in problems(tmp_path / "a", "accelerators:\n  - {name: T}\n  - 5\n")] == ["DC003"] * 2
+    assert [p.code for p in problems(tmp_path / "a", "accelerators:\n  - {name: T}\n  - 5\n")] == [
+        "DC003"
+    ] * 2
     assert [p.code for p in problems(tmp_path / "b", "- 1\n")] == ["DC004"]
 
 
@@ -98,7 +103,9 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 def test_overlays_merge_field_by_field_and_the_last_wins(tmp_path: Path) -> None:
     base = load().get("systems", "dgx-h200", System)
-    one = overlay(tmp_path / "one", text="systems: [{id: dgx-h200, price_usd: 100000, rack_units: 9}]\n")
+    one = overlay(
+        tmp_path / "one", text="systems: [{id: dgx-h200, price_usd: 100000, rack_units: 9}]\n"
+    )
     two = overlay(tmp_path / "two", text="systems: [{id: dgx-h200, price_usd: 200000}]\n")
     row = load((one, two)).get("systems", "dgx-h200", System)
     assert row.price_usd is not None
@@ -116,7 +123,9 @@ def test_overlays_merge_field_by_field_and_the_last_wins(tmp_path: Path) -> None
 
 def test_what_an_overlay_leaves_alone_keeps_its_place(tmp_path: Path) -> None:
     base = load().get("systems", "dgx-h200", System)
-    row = loaded(tmp_path, "systems: [{id: dgx-h200, price_usd: 100000}]\n").get("systems", "dgx-h200", System)
+    row = loaded(tmp_path, "systems: [{id: dgx-h200, price_usd: 100000}]\n").get(
+        "systems", "dgx-h200", System
+    )
     assert row.price_usd is not None
     assert str(row.price_usd.at).endswith("x.yaml:1:37")  # the column counted in the text above
     assert base.rated_kw is not None
@@ -149,7 +158,10 @@ def test_find_get_and_kinds_resolve_ids_and_aliases() -> None:
     assert catalog.find("systems", "no-such-thing", System) is None
     with pytest.raises(KeyError, match="no-such-thing"):
         catalog.get("systems", "no-such-thing", System)
-    assert catalog.get("accelerators", "nvidia_h200_sxm", Accelerator).id in catalog.rows["accelerators"]
+    assert (
+        catalog.get("accelerators", "nvidia_h200_sxm", Accelerator).id
+        in catalog.rows["accelerators"]
+    )
 
 
 def test_overlaid_prices_carry_the_place_of_the_scenario_and_keep_the_rest() -> None:

@@ -1,4 +1,5 @@
-"""The shipped catalog: ids of the evidence resolve, the climate table is whole, examples are there."""
+"""The shipped catalog: ids of the evidence resolve, the climate table is whole, examples are
+there."""
 
 from __future__ import annotations
 
@@ -15,21 +16,60 @@ from dcplan.catalog.yaml12 import parse, read_text
 
 # every distinct accelerator_id of the evidence (systems.csv, training_runs.csv)
 ACCELERATOR_IDS = [
-    "amd_mi250x", "amd_mi300x", "amd_mi325x", "amd_mi350x", "amd_mi355x", "amd_mi455x", "aws_trainium1",
-    "aws_trainium2", "aws_trainium3", "cerebras_wse2", "cerebras_wse3", "cerebras_wse3_turbo",
-    "google_tpu7x_ironwood", "google_tpu8i", "google_tpu8t", "google_tpu_v4", "google_tpu_v5e",
-    "google_tpu_v5p", "google_tpu_v6e", "groq3_lpu_lp30", "huawei_ascend_910b", "huawei_ascend_910c",
-    "huawei_ascend_950dt", "intel_gaudi3", "meta_mtia_400", "nvidia_a100_40_sxm", "nvidia_a100_80_sxm",
-    "nvidia_b200_sxm", "nvidia_b300_sxm", "nvidia_gb200_gpu", "nvidia_gb300_gpu",
-    "nvidia_h100_hbm2e_500w", "nvidia_h100_sxm", "nvidia_h200_sxm", "nvidia_h800_sxm",
-    "nvidia_rubin_ultra", "nvidia_rubin_vr200", "nvidia_v100_sxm2", "sambanova_sn40l",
+    "amd_mi250x",
+    "amd_mi300x",
+    "amd_mi325x",
+    "amd_mi350x",
+    "amd_mi355x",
+    "amd_mi455x",
+    "aws_trainium1",
+    "aws_trainium2",
+    "aws_trainium3",
+    "cerebras_wse2",
+    "cerebras_wse3",
+    "cerebras_wse3_turbo",
+    "google_tpu7x_ironwood",
+    "google_tpu8i",
+    "google_tpu8t",
+    "google_tpu_v4",
+    "google_tpu_v5e",
+    "google_tpu_v5p",
+    "google_tpu_v6e",
+    "groq3_lpu_lp30",
+    "huawei_ascend_910b",
+    "huawei_ascend_910c",
+    "huawei_ascend_950dt",
+    "intel_gaudi3",
+    "meta_mtia_400",
+    "nvidia_a100_40_sxm",
+    "nvidia_a100_80_sxm",
+    "nvidia_b200_sxm",
+    "nvidia_b300_sxm",
+    "nvidia_gb200_gpu",
+    "nvidia_gb300_gpu",
+    "nvidia_h100_hbm2e_500w",
+    "nvidia_h100_sxm",
+    "nvidia_h200_sxm",
+    "nvidia_h800_sxm",
+    "nvidia_rubin_ultra",
+    "nvidia_rubin_vr200",
+    "nvidia_v100_sxm2",
+    "sambanova_sn40l",
     "tenstorrent_blackhole",
-]  # fmt: skip
+]
 # every distinct stack of training_runs.csv
 STACKS = [
-    "automodel-fsdp", "composer-fsdp", "deepspeed", "jax-xla", "megatron-2021", "megatron-core",
-    "megatron-deepspeed", "neuronx", "primus-megatron", "torchtitan",
-]  # fmt: skip
+    "automodel-fsdp",
+    "composer-fsdp",
+    "deepspeed",
+    "jax-xla",
+    "megatron-2021",
+    "megatron-core",
+    "megatron-deepspeed",
+    "neuronx",
+    "primus-megatron",
+    "torchtitan",
+]
 
 
 @pytest.mark.parametrize("name", ACCELERATOR_IDS)
@@ -79,7 +119,9 @@ def test_amd_tpu_and_cerebras_systems_are_in_the_catalog(what: str) -> None:
 
 def climate() -> dict[str, dict[str, float]]:
     hours: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    with (data_dir("catalogs") / "sites" / "climate_bins.csv").open(encoding="utf-8", newline="") as file:
+    with (data_dir("catalogs") / "sites" / "climate_bins.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         for row in csv.DictReader(file):
             assert float(row["wet_bulb_c"]) <= float(row["dry_bulb_c"])
             assert float(row["hours"]) > 0

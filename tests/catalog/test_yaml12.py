@@ -91,9 +91,17 @@ def test_duplicate_keys_are_all_reported_with_both_places() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["!thing 5", "!!python/object/apply:os.system [ls]", "!!int '5'", "!!set {b}", "!!binary aGk=",
-             "!!float 5", "!<tag:example.org,2026:x> 1"],
-)  # fmt: skip
+    "text",
+    [
+        "!thing 5",
+        "!!python/object/apply:os.system [ls]",
+        "!!int '5'",
+        "!!set {b}",
+        "!!binary aGk=",
+        "!!float 5",
+        "!<tag:example.org,2026:x> 1",
+    ],
+)
 def test_a_tag_is_refused_at_its_place(text: str) -> None:
     [problem] = refused(f"a:\n  b: {text}\n")
     assert problem.code == "DC001"
@@ -167,14 +175,17 @@ def test_deep_nesting_is_refused(left: str, right: str) -> None:
 
 
 def test_very_deep_nesting_is_refused_and_does_not_kill_the_process() -> None:
-    # 200,000 brackets are 0.4 MB, far below the limit of 8 MB; in a process of its own, for it may die
+    # 200,000 brackets are 0.4 MB, far below the limit of 8 MB; in a process of its own, for it may
+    # die
     code = (
         "from dcplan.catalog.yaml12 import parse\n"
         "from dcplan.errors import InputError\n"
         "try: parse('[' * 200_000 + ']' * 200_000, 'x')\n"
         "except InputError as error: print(error.problems[0].code)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False
+    )
     assert (done.returncode, done.stdout) == (0, "DC007\n")
 
 
@@ -201,7 +212,11 @@ def test_places_of_values_and_keys(path: tuple, value: tuple, key: tuple) -> Non
 
 
 def test_a_problem_underlines_the_whole_word() -> None:
-    text = parse(TEXT, "f.yaml").problem("DC002", "unknown field", ("list", 0, "value"), key=True).text()
+    text = (
+        parse(TEXT, "f.yaml")
+        .problem("DC002", "unknown field", ("list", 0, "value"), key=True)
+        .text()
+    )
     assert text == "f.yaml:4:5: error[DC002]: unknown field\n  4 |     value: 2\n    |     ^^^^^"
 
 
@@ -229,7 +244,9 @@ def test_a_file_above_the_limit_is_refused_unread(tmp_path: Path) -> None:
     assert caught.value.problems[0].code == "DC007"
 
 
-LETTERS = st.characters(codec="ascii", min_codepoint=32, max_codepoint=126) | st.sampled_from("é°中😀\n\t")
+LETTERS = st.characters(codec="ascii", min_codepoint=32, max_codepoint=126) | st.sampled_from(
+    "é°中😀\n\t"
+)
 LEAVES = st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.text(LETTERS, max_size=8)
 DATA = st.recursive(
     LEAVES,
@@ -241,5 +258,5 @@ DATA = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(DATA)
 def test_json_is_read_as_what_it_says(data: object) -> None:
-    # YAML 1.2 is meant to be a superset of JSON; surrogate escapes are libyaml's gap, hence ensure_ascii=False
+    # YAML 1.2 is meant to be a superset of JSON; libyaml does not read surrogate escapes
     assert parse(json.dumps({"a": data}, ensure_ascii=False), "x").data == {"a": data}

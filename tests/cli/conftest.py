@@ -1,4 +1,5 @@
-"""Two ways to call dcplan: a real process, and the entry point inside this one (which saves the imports)."""
+"""Two ways to call dcplan: a real process, and the entry point inside this one (which saves the
+imports)."""
 
 from __future__ import annotations
 
@@ -44,7 +45,10 @@ class Ran:
 
 
 def spawn(
-    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, program: tuple[str, ...] = ("-m", "dcplan")
+    *arguments: str,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    program: tuple[str, ...] = ("-m", "dcplan"),
 ) -> Ran:
     """Run ``python -m dcplan ...`` as a real process with its streams piped."""
     done = subprocess.run(
@@ -90,7 +94,9 @@ def here(
 def train_405b(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
     """The main job as a user runs it: one real process, JSON on stdout, kept in a file."""
     folder = tmp_path_factory.mktemp("train-405b")
-    ran = spawn("plan", "train-405b-in-90-days", "-f", "json", cwd=folder, env={"PYTHONHASHSEED": "1"})
+    ran = spawn(
+        "plan", "train-405b-in-90-days", "-f", "json", cwd=folder, env={"PYTHONHASHSEED": "1"}
+    )
     saved = folder / "result.json"
     saved.write_text(ran.out, encoding="utf-8")
     return ran, saved

@@ -10,12 +10,26 @@ import time
 
 import pytest
 
-HEAVY = ("pandas", "numpy", "scipy", "pyomo", "highspy", "pydantic", "pydantic_core", "yaml", "rich.console")
+HEAVY = (
+    "pandas",
+    "numpy",
+    "scipy",
+    "pyomo",
+    "highspy",
+    "pydantic",
+    "pydantic_core",
+    "yaml",
+    "rich.console",
+)
 
 
 def imported(*arguments: str) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-X", "importtime", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     return set(re.findall(r"^import time:[^|]*\|[^|]*\|\s*(\S+)$", done.stderr, flags=re.MULTILINE))
 
@@ -46,7 +60,8 @@ def ratio_of_medians() -> float:
 
 
 def test_help_takes_at_most_12_times_a_bare_python() -> None:
-    # medians of five; a machine busy with other work gets three tries more, since the limit is about dcplan alone
+    # medians of five; a machine busy with other work gets three tries more, since the limit is
+    # about dcplan alone
     tries: list[float] = []
     while len(tries) < 4 and (not tries or tries[-1] > 12):
         tries.append(ratio_of_medians())

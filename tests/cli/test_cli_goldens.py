@@ -1,4 +1,5 @@
-"""What a user sees, word for word: help of every verb, one catalog row, `check` and `plan` of the main example."""
+"""What a user sees, word for word: help of every verb, one catalog row, `check` and `plan` of the
+main example."""
 
 from __future__ import annotations
 
@@ -10,10 +11,31 @@ import pytest
 from tests.cli.conftest import Ran
 
 VERBS = [
-    "", "plan", "check", "train", "fabric", "facility", "validate", "calibrate", "show", "export", "schema", "doctor",
-    "catalog", "catalog list", "catalog show", "catalog check", "tco", "import", "explain", "frontier",
-    "diff", "test", "sweep", "init",
-]  # fmt: skip
+    "",
+    "plan",
+    "check",
+    "train",
+    "fabric",
+    "facility",
+    "validate",
+    "calibrate",
+    "show",
+    "export",
+    "schema",
+    "doctor",
+    "catalog",
+    "catalog list",
+    "catalog show",
+    "catalog check",
+    "tco",
+    "import",
+    "explain",
+    "frontier",
+    "diff",
+    "test",
+    "sweep",
+    "init",
+]
 
 
 def plain(text: str) -> str:
@@ -35,7 +57,9 @@ def test_catalog_show_text(here: Callable[..., Ran], golden: Callable[[str, str]
 
 
 @pytest.mark.parametrize("verb", ["check", "plan"])
-def test_main_example_text(here: Callable[..., Ran], golden: Callable[[str, str], None], verb: str) -> None:
+def test_main_example_text(
+    here: Callable[..., Ran], golden: Callable[[str, str], None], verb: str
+) -> None:
     ran = here(verb, "train-405b-in-90-days")
     assert ran.code == 0, ran.err
     golden(f"cli/{verb}-train-405b-in-90-days.txt", plain(f"{ran.out}--- stderr ---\n{ran.err}"))
@@ -43,15 +67,38 @@ def test_main_example_text(here: Callable[..., Ran], golden: Callable[[str, str]
 
 def test_fabric_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
     ran = here(
-        "fabric", "--nodes", "127", "--nics-per-node", "8", "--nic-gbps", "400", "--switch", "qm9700",
-        "--nodes-per-su", "32", "--management-links", "4",
-    )  # fmt: skip
+        "fabric",
+        "--nodes",
+        "127",
+        "--nics-per-node",
+        "8",
+        "--nic-gbps",
+        "400",
+        "--switch",
+        "qm9700",
+        "--nodes-per-su",
+        "32",
+        "--management-links",
+        "4",
+    )
     assert ran.code == 0, ran.err
     golden("cli/fabric-superpod-h100.txt", plain(f"{ran.out}--- stderr ---\n{ran.err}"))
 
 
-def test_fabric_refuses_with_exit_2(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
-    ran = here("fabric", "--nodes", "127", "--nics-per-node", "8", "--nic-gbps", "800", "--switch", "qm9700")
+def test_fabric_refuses_with_exit_2(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
+    ran = here(
+        "fabric",
+        "--nodes",
+        "127",
+        "--nics-per-node",
+        "8",
+        "--nic-gbps",
+        "800",
+        "--switch",
+        "qm9700",
+    )
     assert ran.code == 2
     golden("cli/fabric-no-such-port.txt", ran.err)
 
@@ -59,20 +106,43 @@ def test_fabric_refuses_with_exit_2(here: Callable[..., Ran], golden: Callable[[
 POD = ("fabric", "--nodes", "40", "--system", "dgx-h100", "--fabric", "ib-ndr-400")
 
 
-def test_fabric_beyond_reach_exits_2(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
-    flags = ("--nics-per-node", "8", "--nic-gbps", "1600", "--fabric", "eth-1600", "--length-m", "3000")
+def test_fabric_beyond_reach_exits_2(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
+    flags = (
+        "--nics-per-node",
+        "8",
+        "--nic-gbps",
+        "1600",
+        "--fabric",
+        "eth-1600",
+        "--length-m",
+        "3000",
+    )
     ran = here("fabric", "--nodes", "72", *flags)
     assert ran.code == 2
     golden("cli/fabric-out-of-reach.txt", ran.err)
 
 
-def test_fabric_side_by_side_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
-    ran = here("fabric", "--nodes", "16", "--system", "gb300-nvl72", "--compare", "ib-xdr-800,spectrum-x-800,eth-400")
+def test_fabric_side_by_side_text(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
+    ran = here(
+        "fabric",
+        "--nodes",
+        "16",
+        "--system",
+        "gb300-nvl72",
+        "--compare",
+        "ib-xdr-800,spectrum-x-800,eth-400",
+    )
     assert ran.code == 0, ran.err
     golden("cli/fabric-compare.txt", plain(ran.out))
 
 
-def test_fabric_cables_on_stdout_alone(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
+def test_fabric_cables_on_stdout_alone(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
     ran = here(*POD, "--cables", "-")
     assert ran.code == 0, ran.err
     lines = ran.out.splitlines(keepends=True)
@@ -104,13 +174,25 @@ def test_every_flag_of_the_network_is_passed_on() -> None:
 
 
 def test_facility_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
-    ran = here("facility", "--site", "us-ashburn", "--cooling", "direct-liquid-tower", "--system", "gb300-nvl72")
+    ran = here(
+        "facility",
+        "--site",
+        "us-ashburn",
+        "--cooling",
+        "direct-liquid-tower",
+        "--system",
+        "gb300-nvl72",
+    )
     assert ran.code == 0, ran.err
     golden("cli/facility-ashburn.txt", plain(ran.out))
 
 
-def test_facility_refuses_what_does_not_fit(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
-    ran = here("facility", "--site", "us-dallas", "--cooling", "air-chiller", "--system", "gb300-nvl72")
+def test_facility_refuses_what_does_not_fit(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
+    ran = here(
+        "facility", "--site", "us-dallas", "--cooling", "air-chiller", "--system", "gb300-nvl72"
+    )
     assert ran.code == 2
     golden("cli/facility-nvl72-in-air.txt", ran.err)
 
@@ -119,7 +201,9 @@ TYPED = "tp=4,pp=4,vpp=5,cp=2,mbs=1"
 TRAIN = ("llama-3.1-70b", "--system", "dgx-h100", "--accelerators", "1024", "--tokens", "1e12")
 
 
-def test_train_of_one_layout_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
+def test_train_of_one_layout_text(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
     ran = here("train", *TRAIN, "--global-batch-tokens", "8388608", "--layout", TYPED)
     assert ran.code == 0, ran.err
     text = re.sub(r"^search\.seconds.*$", "search.seconds", ran.out, flags=re.MULTILINE)

@@ -1,4 +1,5 @@
-"""stdout carries the document and nothing else; files are written whole; saved results give back what was saved."""
+"""stdout carries the document and nothing else; files are written whole; saved results give back
+what was saved."""
 
 from __future__ import annotations
 
@@ -22,14 +23,20 @@ def plan_result(ran: Ran) -> Result:
     return from_dict(json.loads(ran.out))
 
 
-def test_json_on_stdout_is_one_document_and_warnings_are_on_stderr(here: Callable[..., Ran], tiny: Path) -> None:
-    charge = "utility_mw: 4\n    energy: {demand_usd_per_kw_month: 9}"  # beside an all-in price: warned
+def test_json_on_stdout_is_one_document_and_warnings_are_on_stderr(
+    here: Callable[..., Ran], tiny: Path
+) -> None:
+    charge = (
+        "utility_mw: 4\n    energy: {demand_usd_per_kw_month: 9}"  # beside an all-in price: warned
+    )
     tiny.write_text(TINY.replace("utility_mw: 4", charge), encoding="utf-8")
     ran = here("plan", "tiny.yaml", "-f", "json", "--no-progress")
     document = json.loads(ran.out)  # any other text on stdout would not parse
     assert document["schema"] == "dcplan.result/1"
     assert ran.out.endswith("}\n")
-    assert any("already holds demand charges" in warning["message"] for warning in document["warnings"])
+    assert any(
+        "already holds demand charges" in warning["message"] for warning in document["warnings"]
+    )
     assert "already holds demand charges" in ran.err
     assert "already holds demand charges" not in here("plan", "tiny.yaml", "-q").err
 
@@ -61,7 +68,9 @@ def test_piped_table_is_plain_and_not_cut(here: Callable[..., Ran], tiny: Path) 
 
 
 @pytest.mark.parametrize("fmt", ["table", "json", "csv"])
-def test_out_writes_the_whole_file_and_leaves_stdout_empty(here: Callable[..., Ran], tiny: Path, fmt: str) -> None:
+def test_out_writes_the_whole_file_and_leaves_stdout_empty(
+    here: Callable[..., Ran], tiny: Path, fmt: str
+) -> None:
     on_stdout = here("plan", "tiny.yaml", "-q", "-f", fmt)
     to_file = here("plan", "tiny.yaml", "-q", "-f", fmt, "-o", "out/answer.txt")
     assert (to_file.code, to_file.out) == (0, "")
@@ -71,7 +80,9 @@ def test_out_writes_the_whole_file_and_leaves_stdout_empty(here: Callable[..., R
 
 
 @pytest.mark.parametrize("path", ["tiny.yaml/answer.json", "folder"])
-def test_unwritable_out_exits_2_with_the_path(here: Callable[..., Ran], tiny: Path, path: str) -> None:
+def test_unwritable_out_exits_2_with_the_path(
+    here: Callable[..., Ran], tiny: Path, path: str
+) -> None:
     Path("folder").mkdir()
     ran = here("plan", "tiny.yaml", "-q", "-f", "json", "-o", path)
     assert ran.code == 2
@@ -100,7 +111,9 @@ def test_json_keys_are_sorted_and_floats_are_finite(train_405b: tuple[Ran, Path]
     assert json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False) + "\n" == ran.out
 
 
-def test_show_repeats_the_saved_answer(here: Callable[..., Ran], train_405b: tuple[Ran, Path]) -> None:
+def test_show_repeats_the_saved_answer(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path]
+) -> None:
     _, saved = train_405b
     again = here("show", str(saved), "-f", "json")
     assert again.code == 0
@@ -108,7 +121,9 @@ def test_show_repeats_the_saved_answer(here: Callable[..., Ran], train_405b: tup
     assert here("show", str(saved)).out.splitlines()[0] == json.loads(again.out)["headline"]
 
 
-def test_show_section_gives_only_that_part(here: Callable[..., Ran], train_405b: tuple[Ran, Path]) -> None:
+def test_show_section_gives_only_that_part(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path]
+) -> None:
     _, saved = train_405b
     document = json.loads(saved.read_text(encoding="utf-8"))
     part = json.loads(here("show", str(saved), "racks", "-f", "json").out)
@@ -127,11 +142,18 @@ def test_show_unknown_section_exits_2_with_the_nearest_name(
     assert 'did you mean "racks"?' in ran.err
 
 
-def test_csv_export_reads_back_equal(here: Callable[..., Ran], train_405b: tuple[Ran, Path], tmp_path: Path) -> None:
+def test_csv_export_reads_back_equal(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path], tmp_path: Path
+) -> None:
     _, saved = train_405b
     tables = json.loads(saved.read_text(encoding="utf-8"))["tables"]
     assert here("export", str(saved), "--to", "csv", "-o", "folder").code == 0
-    assert {p.stem for p in Path("folder").iterdir()} == {*tables, "metrics", "inputs", "datapackage"}
+    assert {p.stem for p in Path("folder").iterdir()} == {
+        *tables,
+        "metrics",
+        "inputs",
+        "datapackage",
+    }
     for name, table in tables.items():
         with Path(f"folder/{name}.csv").open(encoding="utf-8", newline="") as stream:
             header, *rows = list(csv.reader(stream))
@@ -139,11 +161,15 @@ def test_csv_export_reads_back_equal(here: Callable[..., Ran], train_405b: tuple
         assert len(rows) == len(table["rows"])
         for text, row in zip(rows, table["rows"], strict=True):
             for cell, value in zip(text, row, strict=True):
-                back = None if cell == "" else float(cell) if isinstance(value, int | float) else cell
+                back = (
+                    None if cell == "" else float(cell) if isinstance(value, int | float) else cell
+                )
                 assert back == value
 
 
-def test_json_export_is_the_saved_result(here: Callable[..., Ran], train_405b: tuple[Ran, Path]) -> None:
+def test_json_export_is_the_saved_result(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path]
+) -> None:
     _, saved = train_405b
     text = saved.read_text(encoding="utf-8")
     assert here("export", str(saved), "--to", "json").out == text
@@ -151,24 +177,34 @@ def test_json_export_is_the_saved_result(here: Callable[..., Ran], train_405b: t
     assert Path("again.json").read_text(encoding="utf-8") == text
 
 
-def test_fixed_decisions_reproduce_the_plan(here: Callable[..., Ran], train_405b: tuple[Ran, Path]) -> None:
+def test_fixed_decisions_reproduce_the_plan(
+    here: Callable[..., Ran], train_405b: tuple[Ran, Path]
+) -> None:
     ran, saved = train_405b
     first = plan_result(ran)
-    again = plan_result(here("plan", "train-405b-in-90-days", "--fix-decisions", str(saved), "-f", "json", "-q"))
+    again = plan_result(
+        here("plan", "train-405b-in-90-days", "--fix-decisions", str(saved), "-f", "json", "-q")
+    )
     assert again.tables["decisions"] == first.tables["decisions"]
     assert again.value("cost.npv_usd") == pytest.approx(first.value("cost.npv_usd"), rel=1e-9)
 
 
-def test_fixed_decisions_at_another_tariff_change_only_the_energy_bill(train_405b: tuple[Ran, Path]) -> None:
+def test_fixed_decisions_at_another_tariff_change_only_the_energy_bill(
+    train_405b: tuple[Ran, Path],
+) -> None:
     first = plan_result(train_405b[0])
-    dear = dcplan.plan("train-405b-in-90-days", fix_decisions=first, sets=["sites.ashburn.energy.usd_per_kwh=0.2"])
+    dear = dcplan.plan(
+        "train-405b-in-90-days", fix_decisions=first, sets=["sites.ashburn.energy.usd_per_kwh=0.2"]
+    )
     assert dear.tables["decisions"] == first.tables["decisions"]
     moved = {
         key
         for key, metric in dear.metrics.items()
-        if isinstance(metric.value, float) and metric.value != pytest.approx(first.value(key), rel=1e-9)
+        if isinstance(metric.value, float)
+        and metric.value != pytest.approx(first.value(key), rel=1e-9)
     }
-    # a tariff is in the energy bill, in what contains it, and in the solver's bound of that cost; nowhere else
+    # a tariff is in the energy bill, in what contains it, and in the solver's bound of that cost;
+    # nowhere else
     costs = {"cost.energy_usd", "cost.npv_usd", "train.flagship.cost_usd"}
     assert costs <= moved <= {*costs, "solver.bound_usd", "solver.gap_frac"}
     # Ashburn has no demand charge: bill = MWh x 1000 kWh/MWh x 0.2 USD/kWh
@@ -201,8 +237,18 @@ def test_a_full_disk_leaves_no_half_file(train_405b: tuple[Ran, Path], tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_exports_beside_the_answer_need_no_second_solve(here: Callable[..., Ran], tmp_path: Path) -> None:
-    ran = here("plan", "own-or-rent-1024-h200", "--export", "xlsx,csv,html,md,json,focus", "--out", "out", "-q")
+def test_exports_beside_the_answer_need_no_second_solve(
+    here: Callable[..., Ran], tmp_path: Path
+) -> None:
+    ran = here(
+        "plan",
+        "own-or-rent-1024-h200",
+        "--export",
+        "xlsx,csv,html,md,json,focus",
+        "--out",
+        "out",
+        "-q",
+    )
     assert ran.code == 0
     assert ran.out.startswith("own-or-rent-1024-h200:")  # the answer is still printed
     names = {p.name for p in Path("out").iterdir()}
@@ -216,8 +262,12 @@ def test_exports_beside_the_answer_need_no_second_solve(here: Callable[..., Ran]
     assert here("plan", stem, "--export", "xlsx", "--out", f"out/{stem}.json").code == 2
 
 
-@pytest.mark.parametrize("verb", [("plan", "own-or-rent-1024-h200"), ("catalog", "show", "dgx-h100")])
-def test_markdown_is_a_format_of_every_answer(here: Callable[..., Ran], verb: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "verb", [("plan", "own-or-rent-1024-h200"), ("catalog", "show", "dgx-h100")]
+)
+def test_markdown_is_a_format_of_every_answer(
+    here: Callable[..., Ran], verb: tuple[str, ...]
+) -> None:
     ran = here(*verb, "-f", "md", *(["-q"] if verb[0] == "plan" else []))
     assert ran.code == 0
     assert ran.out.startswith("<!-- dcplan:")

@@ -1,4 +1,5 @@
-"""Tab in a shell: the completion script, verbs, flags, files and examples, catalog ids; as real processes."""
+"""Tab in a shell: the completion script, verbs, flags, files and examples, catalog ids; as real
+processes."""
 
 from __future__ import annotations
 
@@ -16,8 +17,15 @@ PROGRAM = Path(sys.executable).parent / "dcplan"
 
 def offered(typed: str, cwd: Path) -> list[str]:
     words = typed.split(" ")
-    env = {**os.environ, "_DCPLAN_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
-    done = subprocess.run([PROGRAM], cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=True)
+    env = {
+        **os.environ,
+        "_DCPLAN_COMPLETE": "complete_bash",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    done = subprocess.run(
+        [PROGRAM], cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=True
+    )
     return done.stdout.split()
 
 
@@ -53,13 +61,20 @@ def test_tab_offers(typed: str, word: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_a_shell_is_printed(shell: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        [PROGRAM, "--show-completion", shell], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
+        [PROGRAM, "--show-completion", shell],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
         env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
-    )  # fmt: skip
+    )
     assert "_DCPLAN_COMPLETE" in done.stdout
 
 
-def test_what_is_offered_begins_as_typed_and_is_of_the_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_offered_begins_as_typed_and_is_of_the_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     systems = complete.ids("systems")("")
     assert "dgx-h100" in systems
     assert not {"h100-sxm", "ib-ndr-400", "us-ashburn"} & set(systems)

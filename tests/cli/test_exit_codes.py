@@ -35,7 +35,8 @@ def test_plan_of_the_main_example_exits_0(train_405b: tuple[Ran, Path]) -> None:
 
 
 def test_failed_expectation_exits_1_and_prints_the_plan(tmp_path: Path) -> None:
-    # 20 PFLOP/s delivered at 0.6 use from 989 TFLOP/s chips needs > 33 of them at any MFU below 1: > USD 1 M of capex
+    # 20 PFLOP/s delivered at 0.6 use from 989 TFLOP/s chips needs > 33 of them at any MFU below 1:
+    # > USD 1 M of capex
     expect = "expect:\n  - {id: cheap, metric: cost.capex_usd, max: 1e6, owner: finance}\n"
     (tmp_path / "dear.yaml").write_text(TINY + expect, encoding="utf-8")
     ran = spawn("plan", "dear.yaml", "-q", cwd=tmp_path)
@@ -67,12 +68,19 @@ def test_wrong_layout_exits_2_with_every_reason(here: Callable[..., Ran]) -> Non
     asked = ("train", "llama-3.1-70b", "--system", "dgx-h100", "-n", "512", "--tokens", "1e12")
     ran = here(*asked, "--layout", "tp=3,pp=2,vpp=99,ep=2")
     assert (ran.code, ran.out) == (2, "")
-    for part in ("--layout: error[DC052]", "tp 3 does not divide", "pp x vpp = 198", "the model has no experts"):
+    for part in (
+        "--layout: error[DC052]",
+        "tp 3 does not divide",
+        "pp x vpp = 198",
+        "the model has no experts",
+    ):
         assert part in ran.err
 
 
 def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
-    (tmp_path / "bad.yaml").write_text(TINY.replace("utility_mw: 4", "utilty_mw: 4"), encoding="utf-8")
+    (tmp_path / "bad.yaml").write_text(
+        TINY.replace("utility_mw: 4", "utilty_mw: 4"), encoding="utf-8"
+    )
     ran = spawn("plan", "bad.yaml", cwd=tmp_path)
     assert ran.code == 2
     assert ran.out == ""
@@ -86,16 +94,28 @@ def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
         (("plan", "no-such-file.yaml"), ("no-such-file.yaml", "DC006")),
         (("plan", "tiny.yaml", "--nope"), ("No such option", "--nope")),
         (("plan", "tiny.yaml", "--set", "sites.s.utility_mw"), ("DC014", "expected key=value")),
-        (("plan", "tiny.yaml", "--set", "sites.s.utilty_mw=3"), ("DC0", 'did you mean "utility_mw"')),
-        (("plan", "tiny.yaml", "--set", "systems=[dgx-h20]"), ("DC010", 'did you mean "dgx-h200"?')),
+        (
+            ("plan", "tiny.yaml", "--set", "sites.s.utilty_mw=3"),
+            ("DC0", 'did you mean "utility_mw"'),
+        ),
+        (
+            ("plan", "tiny.yaml", "--set", "systems=[dgx-h20]"),
+            ("DC010", 'did you mean "dgx-h200"?'),
+        ),
         (("plan", "tiny.yaml", "--scenario", "late"), ("DC013", "late")),
         (("plan", "tiny.yaml", "--gap", "-1"), ("--gap", "greater than or equal to 0")),
-        (("train", "llama-3.1-70b", "--system", "dgx-h10", "-n", "8", "--tokens", "1e9"), ("DC010", '"dgx-h100"')),
+        (
+            ("train", "llama-3.1-70b", "--system", "dgx-h10", "-n", "8", "--tokens", "1e9"),
+            ("DC010", '"dgx-h100"'),
+        ),
         (("train", "llama-3.1-70b", "--precision", "fp9"), ("DC050", "fp9")),
         (("train", "llama-3.1-70b", "--precision", "bf16,fp88"), ("DC050", 'did you mean "fp8"')),
         (("train", "llama-3.1-70b", "--stack", "nemoo"), ("DC010", "nemoo")),
         (("train", "llama-3.1-70b", "--top", "0"), ("--top", "greater than or equal to 1")),
-        (("train", "llama-3.1-70b", "--usd-per-accelerator-hour", "-1"), ("--usd-per-accelerator-hour",)),
+        (
+            ("train", "llama-3.1-70b", "--usd-per-accelerator-hour", "-1"),
+            ("--usd-per-accelerator-hour",),
+        ),
         (("validate", "--by", "stak"), ("DC050", 'did you mean "stack"')),
         (("validate", "--runs", "tiny.yaml"), ("tiny.yaml:1:1", "DC053", "columns missing")),
         (("catalog", "show", "dgx-h10"), ("DC010", 'did you mean "dgx-h100"?')),
@@ -116,19 +136,25 @@ def test_wrong_request_exits_2_and_says_what(
     assert "Traceback" not in ran.err
 
 
-def test_unknown_id_in_set_is_named_as_an_id_of_that_list(here: Callable[..., Ran], tiny: Path) -> None:
+def test_unknown_id_in_set_is_named_as_an_id_of_that_list(
+    here: Callable[..., Ran], tiny: Path
+) -> None:
     ran = here("plan", "tiny.yaml", "--set", "sites.q.utility_mw=3")
     assert ran.code == 2
     assert "prices" not in ran.err  # the key has nothing to do with prices
     assert "'q'" in ran.err or '"q"' in ran.err
 
 
-def test_unknown_metric_in_expect_exits_2_with_its_place(here: Callable[..., Ran], tiny: Path) -> None:
+def test_unknown_metric_in_expect_exits_2_with_its_place(
+    here: Callable[..., Ran], tiny: Path
+) -> None:
     tiny.write_text(TINY + "expect:\n  - {id: a, metric: cost.npw_usd, max: 1}\n", encoding="utf-8")
     line = TINY.count("\n") + 2
     ran = here("check", "tiny.yaml")
     assert ran.code == 2
-    assert f"tiny.yaml:{line}:21: error[DC040]" in ran.err  # 20 characters stand before the metric's name
+    assert (
+        f"tiny.yaml:{line}:21: error[DC040]" in ran.err
+    )  # 20 characters stand before the metric's name
     assert 'did you mean "cost.npv_usd"?' in ran.err
 
 
@@ -162,9 +188,13 @@ def test_the_named_remedy_allows_a_plan(here: Callable[..., Ran], tiny: Path) ->
     refused = here("plan", "tiny.yaml", "-f", "json", "-q", "--set", "finance.budget_usd=1000")
     ((_, amount_musd, _),) = json.loads(refused.out)["tables"]["remedies"]["rows"]
     # the remedy relaxes whole racks first: a necessary change, so twice of it is given here
-    allowed = here("plan", "tiny.yaml", "-q", "--set", f"finance.budget_usd={1000 + 2e6 * amount_musd}")
+    allowed = here(
+        "plan", "tiny.yaml", "-q", "--set", f"finance.budget_usd={1000 + 2e6 * amount_musd}"
+    )
     assert allowed.code == 0, allowed.err
-    less = here("plan", "tiny.yaml", "-q", "--set", f"finance.budget_usd={1000 + 0.99e6 * amount_musd}")
+    less = here(
+        "plan", "tiny.yaml", "-q", "--set", f"finance.budget_usd={1000 + 0.99e6 * amount_musd}"
+    )
     assert less.code == 3
 
 
@@ -194,7 +224,9 @@ def test_bug_exits_70_with_a_traceback_on_debug(
     assert "the injected fault" in loud.err
 
 
-def test_ctrl_c_outside_a_solve_exits_130(here: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_outside_a_solve_exits_130(
+    here: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
     import dcplan.answers.check.answer as answers
 
     def pressed(*_: object, **__: object) -> None:
@@ -207,12 +239,15 @@ def test_ctrl_c_outside_a_solve_exits_130(here: Callable[..., Ran], monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("command", "reader"), [("catalog list accelerators", "head -1"), ("schema catalog", "true"), ("--help", "true")]
+    ("command", "reader"),
+    [("catalog list accelerators", "head -1"), ("schema catalog", "true"), ("--help", "true")],
 )
 def test_a_closed_pipe_is_no_error(tmp_path: Path, command: str, reader: str) -> None:
     # `true` ends before dcplan has written anything, so the write always meets a closed pipe
     line = f"set -o pipefail; {sys.executable} -m dcplan {command} | {reader}"
-    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=tmp_path, capture_output=True, check=False, timeout=60
+    )
     assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
@@ -222,7 +257,9 @@ def test_time_limit_before_the_gap_exits_4_and_keeps_what_there_is(tmp_path: Pat
     assert ran.code == 4, ran.err
     assert "kept: .dcplan/three-site-build-out.json" in ran.err
     assert "go on with: dcplan plan three-site-build-out --time-limit" in ran.err
-    kept = json.loads((tmp_path / ".dcplan" / "three-site-build-out.json").read_text(encoding="utf-8"))
+    kept = json.loads(
+        (tmp_path / ".dcplan" / "three-site-build-out.json").read_text(encoding="utf-8")
+    )
     assert (kept["status"], kept["exit_code"]) == ("incomplete", 4)
     assert kept["solver"]["reproducible"] is False
 
@@ -235,7 +272,9 @@ def test_resume_command_repeats_the_question(
 
     cut = Result("plan", "incomplete", 4, "tiny: no plan yet", scenario={"name": "tiny"})
     monkeypatch.setattr(answers, "plan", lambda *_, **__: cut)
-    ran = here("plan", "tiny.yaml", "--set", "sites.s.utility_mw=3", "--gap", "0.001", "--time-limit", "30")
+    ran = here(
+        "plan", "tiny.yaml", "--set", "sites.s.utility_mw=3", "--gap", "0.001", "--time-limit", "30"
+    )
     assert ran.code == 4
     command = next(line for line in ran.err.splitlines() if line.startswith("go on with: "))
     assert "--set sites.s.utility_mw=3" in command
@@ -245,8 +284,18 @@ def test_resume_command_repeats_the_question(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wait_s", [6.0, 25.0])
-def test_ctrl_c_in_a_solve_exits_130_and_keeps_the_best_answer(tmp_path: Path, wait_s: float) -> None:
-    command = [sys.executable, "-m", "dcplan", "plan", "three-site-build-out", "--time-limit", "200"]
+def test_ctrl_c_in_a_solve_exits_130_and_keeps_the_best_answer(
+    tmp_path: Path, wait_s: float
+) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "dcplan",
+        "plan",
+        "three-site-build-out",
+        "--time-limit",
+        "200",
+    ]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
     ) as child:
@@ -256,7 +305,9 @@ def test_ctrl_c_in_a_solve_exits_130_and_keeps_the_best_answer(tmp_path: Path, w
         out, err = child.communicate(timeout=150)
     assert child.returncode == 130, err.decode()
     assert b"Traceback" not in err
-    kept = json.loads((tmp_path / ".dcplan" / "three-site-build-out.json").read_text(encoding="utf-8"))
+    kept = json.loads(
+        (tmp_path / ".dcplan" / "three-site-build-out.json").read_text(encoding="utf-8")
+    )
     assert (kept["status"], kept["exit_code"]) == ("interrupted", 130)
     assert kept["solver"]["reproducible"] is False
     assert out.decode().startswith("three-site-build-out: ")

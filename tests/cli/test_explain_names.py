@@ -9,13 +9,20 @@ from tests.cli.conftest import Ran
 
 def test_a_field_and_a_code(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
     names = ("sites.halls.it_mw", "DC014", "train.flagship.days")
-    golden("cli/explain-names.txt", "".join(f"$ dcplan explain {n}\n{here('explain', n).out}\n" for n in names))
+    golden(
+        "cli/explain-names.txt",
+        "".join(f"$ dcplan explain {n}\n{here('explain', n).out}\n" for n in names),
+    )
 
 
-def test_a_value_of_a_scenario(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
+def test_a_value_of_a_scenario(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
     ran = here("explain", "retrofit-air-hall", "sites.frankfurt.energy.usd_per_kwh", "-f", "csv")
     assert ran.code == 0
-    assert ran.out.splitlines()[1].startswith("sites.frankfurt.energy.usd_per_kwh,0.14,0.11,0.19,USD/kWh,input,")
+    assert ran.out.splitlines()[1].startswith(
+        "sites.frankfurt.energy.usd_per_kwh,0.14,0.11,0.19,USD/kWh,input,"
+    )
 
 
 def test_an_unknown_name_is_wrong_input(here: Callable[..., Ran]) -> None:

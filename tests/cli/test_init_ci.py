@@ -1,4 +1,5 @@
-"""``dcplan init``: what it writes works, proved by running the workflow's own shell steps on a branch."""
+"""``dcplan init``: what it writes works, proved by running the workflow's own shell steps on a
+branch."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ while [ $# -gt 0 ]; do [ "$1" = --body-file ] && cat "$2" >> "$CALLS.body"; shif
 
 @pytest.fixture
 def branch(tmp_path: Path) -> Path:
-    """A clone of a repository whose main has a scenario; a branch makes power dearer and the hall larger."""
+    """A clone of a repository whose main has a scenario; a branch makes power dearer and the hall
+    larger."""
     origin = tmp_path / "origin"
     (origin / "scenarios").mkdir(parents=True)
     (origin / "scenarios" / "tiny.yaml").write_text(TINY + EXPECT, encoding="utf-8")
@@ -47,10 +49,18 @@ def environment(branch: Path, **more: str) -> dict[str, str]:
     """Of a runner: dcplan on the path, and a `gh` that writes down how it was called."""
     tools = branch.parent / "tools"
     tools.mkdir(exist_ok=True)
-    for name, text in (("gh", GH), ("dcplan", f'#!/bin/sh\nexec {sys.executable} -m dcplan "$@"\n')):
+    for name, text in (
+        ("gh", GH),
+        ("dcplan", f'#!/bin/sh\nexec {sys.executable} -m dcplan "$@"\n'),
+    ):
         (tools / name).write_text(text)
         (tools / name).chmod((tools / name).stat().st_mode | stat.S_IXUSR)
-    return {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "CALLS": str(branch.parent / "calls"), **more}
+    return {
+        **os.environ,
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "CALLS": str(branch.parent / "calls"),
+        **more,
+    }
 
 
 def run(script: str, folder: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -66,9 +76,18 @@ def test_the_github_workflow_gates_a_change_and_reports_it(branch: Path) -> None
     steps = {step["name"]: step for step in workflow["jobs"]["plan"]["steps"] if "name" in step}
     summary = branch.parent / "summary.md"
     env = environment(branch, BASE="main", GITHUB_STEP_SUMMARY=str(summary), PR="7")
-    done = {name: run(steps[name]["run"], branch, env) for name in ("check", "test", "report", "comment")}
-    assert {name: d.returncode for name, d in done.items()} == {"check": 0, "test": 1, "report": 0, "comment": 0}, done
-    # a hall three times as large is fitted out for three times as many kW: over the cap, and 5 % beyond the base
+    done = {
+        name: run(steps[name]["run"], branch, env)
+        for name in ("check", "test", "report", "comment")
+    }
+    assert {name: d.returncode for name, d in done.items()} == {
+        "check": 0,
+        "test": 1,
+        "report": 0,
+        "comment": 0,
+    }, done
+    # a hall three times as large is fitted out for three times as many kW: over the cap, and 5 %
+    # beyond the base
     noted = [line for line in done["test"].stdout.splitlines() if line.startswith("::error")]
     assert ["dcplan (cap)" in noted[0], "dcplan (drift)" in noted[1], len(noted)] == [True, True, 2]
     assert "file=scenarios/tiny.yaml,line=" in noted[0]
@@ -83,7 +102,9 @@ def test_the_github_workflow_gates_a_change_and_reports_it(branch: Path) -> None
 def test_a_change_that_alters_no_plan_passes(branch: Path) -> None:
     spawn("init", ".", "--ci", "github", cwd=branch)
     (branch / "scenarios" / "starter.yaml").unlink()
-    (branch / "scenarios" / "tiny.yaml").write_text("# a word more\n" + TINY + EXPECT, encoding="utf-8")
+    (branch / "scenarios" / "tiny.yaml").write_text(
+        "# a word more\n" + TINY + EXPECT, encoding="utf-8"
+    )
     workflow = yaml.safe_load((branch / ".github" / "workflows" / "dcplan.yml").read_text())
     steps = {step["name"]: step for step in workflow["jobs"]["plan"]["steps"] if "name" in step}
     summary = branch.parent / "summary.md"
@@ -107,7 +128,10 @@ def test_the_gitlab_job_gates_a_change_and_reports_it(branch: Path) -> None:
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     first = spawn("init", "new", "--example", "retrofit-air-hall", cwd=tmp_path)
-    assert (first.code, "next: dcplan plan new/scenarios/retrofit-air-hall.yaml" in first.out) == (0, True)
+    assert (first.code, "next: dcplan plan new/scenarios/retrofit-air-hall.yaml" in first.out) == (
+        0,
+        True,
+    )
     written = {p: p.read_bytes() for p in (tmp_path / "new").rglob("*") if p.is_file()}
     assert {p.name for p in written} == {"retrofit-air-hall.yaml", "scenario.json"}
     again = spawn("init", "new", "--example", "retrofit-air-hall", "--ci", "github", cwd=tmp_path)

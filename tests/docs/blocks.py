@@ -1,4 +1,5 @@
-"""Fenced blocks of a Markdown page: files it shows, commands and Python it runs, and what they should print."""
+"""Fenced blocks of a Markdown page: files it shows, commands and Python it runs, and what they
+should print."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ SECONDS = re.compile(r"\b\d[\d,.]* (m?s|seconds)\b")
 SKIP = "…"
 """A line of an expected output that stands for any lines."""
 CLOSE = 0.02
-"""Numbers may differ by this share: machines and solver versions end searches elsewhere inside the gap."""
+"""Numbers may differ by this share: machines and solver versions end searches elsewhere inside the
+gap."""
 WHOLE = 100
 """Below this, whole numbers are counts and must be equal."""
 
@@ -56,7 +58,8 @@ def blocks(page: str) -> list[Block]:
 
 
 def commands(block: Block) -> list[Command]:
-    """Commands of a console block; a line that begins with ``$`` is one, a backslash at its end continues it."""
+    """Commands of a console block; a line that begins with ``$`` is one, a backslash at its end
+    continues it."""
     found: list[Command] = []
     continues = False
     for line in block.lines:
@@ -73,7 +76,8 @@ def commands(block: Block) -> list[Command]:
 
 
 def same(expected: list[str], got: list[str]) -> bool:
-    """Whether an output is as written: text to the letter, numbers within :data:`CLOSE`, seconds any, ``…`` any lines.
+    """Whether an output is as written: text to the letter, numbers within :data:`CLOSE`, seconds
+    any, ``…`` any lines.
 
     >>> same(["a  1,000 kW in 3.2 s", "…", "end"], ["a 1,010 kW in 9.9 s", "x", "y", "end"])
     True

@@ -1,4 +1,5 @@
-"""Pages of docs/reference, written from the code: each command, field, catalog, metric and code stands there once."""
+"""Pages of docs/reference, written from the code: each command, field, catalog, metric and code
+stands there once."""
 
 from __future__ import annotations
 
@@ -21,16 +22,23 @@ from dcplan.result import Table
 from dcplan.scenario.schema import Scenario
 
 MADE = (
-    "<!-- written from the code by tests/docs/test_reference.py; pytest tests/docs --update-golden writes it anew -->\n"
+    "<!-- written from the code by tests/docs/test_reference.py; "
+    "pytest tests/docs --update-golden writes it anew -->\n"
 )
 OF_ALL = {"id", "name", "source", "aliases", "note"}
 """Fields of every catalog row."""
 EXITS = (
     (0, "done; every expectation of severity error holds"),
-    (1, "it worked and the answer is no: an expectation failed, or `diff --exit-code` found a difference"),
+    (
+        1,
+        "it worked and the answer is no: an expectation failed, or `diff --exit-code` found a difference",
+    ),
     (2, "the request or the input is wrong; every problem is named by file, line and column"),
     (3, "proved infeasible; the conflict and the smallest changes that help are printed"),
-    (4, "incomplete: time ran out before the gap, or points of a sweep are left; what there is is kept"),
+    (
+        4,
+        "incomplete: time ran out before the gap, or points of a sweep are left; what there is is kept",
+    ),
     (70, "a bug in dcplan"),
     (130, "interrupted; the best audited answer so far is kept"),
 )
@@ -40,9 +48,13 @@ def pages() -> dict[str, str]:
     """File name -> text of every reference page."""
     catalog = load()
     return {
-        "cli.md": cli(), "scenario.md": scenario(catalog), "catalogs.md": catalogs(catalog),
-        "metrics.md": metric_page(), "tables.md": table_page(), "errors.md": errors(),
-    }  # fmt: skip
+        "cli.md": cli(),
+        "scenario.md": scenario(catalog),
+        "catalogs.md": catalogs(catalog),
+        "metrics.md": metric_page(),
+        "tables.md": table_page(),
+        "errors.md": errors(),
+    }
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -67,7 +79,10 @@ def cli() -> str:
 
 def scenario(catalog: Catalog) -> str:
     """Every field of a scenario by the part it stands in."""
-    texts = {name: (model.__doc__ or "").strip().split("\n")[0] for name, model in parts_of(Scenario).items()}
+    texts = {
+        name: (model.__doc__ or "").strip().split("\n")[0]
+        for name, model in parts_of(Scenario).items()
+    }
     out = [
         MADE + "# Scenario fields\n",
         "A scenario is a YAML file; unknown fields are refused. Every number may be bare or\n"
@@ -103,15 +118,22 @@ def catalogs(catalog: Catalog) -> str:
         MADE + "# Catalogs\n",
         "Data only: YAML and CSV under `catalogs/`, each row with a source. `dcplan catalog show ID` prints a row's\n"
         "values with bounds, status, source and date; `--catalogs DIR` overlays your own, field by field.\n",
-        table(("kind", "rows", "what"), [(f"[`{k}`](#{k})", len(catalog.rows[k]), _what(k)) for k in KINDS]),
+        table(
+            ("kind", "rows", "what"),
+            [(f"[`{k}`](#{k})", len(catalog.rows[k]), _what(k)) for k in KINDS],
+        ),
     ]
     for kind in KINDS:
         fields = [
-            f for f in catalog_fields(kind) if f.key.split(".")[1] not in {"id", "name", "source", "aliases", "note"}
+            f
+            for f in catalog_fields(kind)
+            if f.key.split(".")[1] not in {"id", "name", "source", "aliases", "note"}
         ]
         out.append(f"## {kind}\n")
         out.append(f"{_what(kind)}\n")
-        rows = [(f"`{f.key.partition('.')[2]}`", f.type, f.unit, f.default, f.meaning) for f in fields]
+        rows = [
+            (f"`{f.key.partition('.')[2]}`", f.type, f.unit, f.default, f.meaning) for f in fields
+        ]
         out.append(table(("field", "type", "unit", "default", "meaning"), rows))
         if kind in KEY_FIELDS:
             out.append(_rows(kind, catalog_list(kind).tables["rows"], catalog))
@@ -124,10 +146,13 @@ def _what(kind: str) -> str:
 
 def _rows(kind: str, found: Table, catalog: Catalog) -> str:
     rows = [
-        (f"`{r[0]}`", *(shown(c, v) for c, v in zip(found.columns[1:], r[1:], strict=True)),
-         catalog.rows[kind][str(r[0])].source.title)
+        (
+            f"`{r[0]}`",
+            *(shown(c, v) for c, v in zip(found.columns[1:], r[1:], strict=True)),
+            catalog.rows[kind][str(r[0])].source.title,
+        )
         for r in found.rows
-    ]  # fmt: skip
+    ]
     return table((*found.columns, "source"), rows)
 
 
@@ -141,7 +166,9 @@ def metric_page() -> str:
     ]
     for verb, found in groupby(metrics(), key=lambda m: m.verb):
         out.append(f"## {verb}\n")
-        out.append(table(("metric", "unit", "meaning"), [(f"`{m.key}`", m.unit, m.meaning) for m in found]))
+        out.append(
+            table(("metric", "unit", "meaning"), [(f"`{m.key}`", m.unit, m.meaning) for m in found])
+        )
     return "\n".join(out)
 
 

@@ -1,4 +1,5 @@
-"""Every console and Python block of README and docs is run as its reader would run it; the output is compared."""
+"""Every console and Python block of README and docs is run as its reader would run it; the output
+is compared."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ def with_blocks() -> list[object]:
         if any(name_of(page).startswith(folder) for folder in LEFT):
             continue
         if any(b.language in RUN for b in blocks(text)):
-            found.append(pytest.param(page, id=name_of(page), marks=[pytest.mark.slow] if SLOW in text else []))
+            found.append(
+                pytest.param(
+                    page, id=name_of(page), marks=[pytest.mark.slow] if SLOW in text else []
+                )
+            )
     return found
 
 
@@ -46,7 +51,11 @@ def folder(tmp_path: Path) -> Path:
 def environment(home: Path) -> dict[str, str]:
     """A clean environment with this interpreter's commands first."""
     path = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
-    who = {f"GIT_{role}_{what}": "docs" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    who = {
+        f"GIT_{role}_{what}": "docs"
+        for role in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
     kept = {key: os.environ[key] for key in ("PYTHONDONTWRITEBYTECODE",) if key in os.environ}
     return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "NO_COLOR": "1", **who, **kept}
 
@@ -54,13 +63,20 @@ def environment(home: Path) -> dict[str, str]:
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     script = f"set -o pipefail; {command}"
     return subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment(folder.parent), capture_output=True, text=True,
-        timeout=900, check=False,
-    )  # fmt: skip
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment(folder.parent),
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("page", with_blocks())
-def test_blocks_do_what_the_page_says(page: Path, folder: Path, request: pytest.FixtureRequest) -> None:
+def test_blocks_do_what_the_page_says(
+    page: Path, folder: Path, request: pytest.FixtureRequest
+) -> None:
     text = page.read_text(encoding="utf-8")
     found = blocks(text)
     update = bool(request.config.getoption("--update-golden"))
@@ -90,21 +106,35 @@ def _console(block: Block, folder: Path, wrong: list[str], update: bool) -> list
         got = [line.rstrip() for line in got]
         kept = command.expected
         if done.returncode != 0:
-            wrong.append(f"by hand: $ {command.text}\nexit {done.returncode}\n{done.stderr[-2000:]}")
+            wrong.append(
+                f"by hand: $ {command.text}\nexit {done.returncode}\n{done.stderr[-2000:]}"
+            )
         elif not same(command.expected, got if got != [""] else []):
             by_hand = "by hand (it skips lines): " if SKIP in command.expected else ""
-            wrong.append(f"{by_hand}$ {command.text}\n--- page\n" + "\n".join(kept) + "\n--- now\n" + "\n".join(got))
+            wrong.append(
+                f"{by_hand}$ {command.text}\n--- page\n"
+                + "\n".join(kept)
+                + "\n--- now\n"
+                + "\n".join(got)
+            )
             kept = kept if by_hand else [*got, ""] if kept and not kept[-1] else got
-        lines += [*f"$ {command.text}".split("\n"), *kept] if kept != [""] else [f"$ {command.text}"]
+        lines += (
+            [*f"$ {command.text}".split("\n"), *kept] if kept != [""] else [f"$ {command.text}"]
+        )
     return lines
 
 
 def _python(block: Block, after: Block | None, folder: Path, wrong: list[str]) -> list[str] | None:
     code = "\n".join(block.lines)
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment(folder.parent), capture_output=True, text=True,
-        timeout=600, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=environment(folder.parent),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     got = done.stdout.rstrip("\n").split("\n")
     if done.returncode != 0:
         wrong.append(f"by hand: {code}\n{done.stderr[-2000:]}")
@@ -136,14 +166,22 @@ def test_bash_blocks_name_flags_that_exist() -> None:
     verbs = {}
     for page in PAGES:
         for block in blocks(page.read_text(encoding="utf-8")):
-            for line in "\n".join(block.lines).replace("\\\n", " ").split("\n") if block.language == "bash" else ():
+            for line in (
+                "\n".join(block.lines).replace("\\\n", " ").split("\n")
+                if block.language == "bash"
+                else ()
+            ):
                 if (call := re.search(r"\bdcplan (\w+)(.*)", line)) is not None:
                     verbs.setdefault(call[1], set()).update(re.findall(r"--[a-z-]+", call[2]))
     for verb, flags in verbs.items():
         done = subprocess.run(
-            [sys.executable, "-m", "dcplan", verb, "--help"], capture_output=True, text=True, timeout=60, check=True,
+            [sys.executable, "-m", "dcplan", verb, "--help"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
             env={**os.environ, "COLUMNS": "200"},
-        )  # fmt: skip
+        )
         assert {f for f in flags if f not in done.stdout} == set(), verb
 
 

@@ -44,8 +44,14 @@ def test_every_public_function_of_a_room_is_explained(room: str) -> None:
         if place in PLUMBING:
             continue
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        public = [n.name for n in tree.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")]
-        missing += [f"{place}: {n}" for n in public if (place, n) not in named and n not in NOT_FORMULAS]
+        public = [
+            n.name
+            for n in tree.body
+            if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")
+        ]
+        missing += [
+            f"{place}: {n}" for n in public if (place, n) not in named and n not in NOT_FORMULAS
+        ]
     assert missing == []
 
 
@@ -53,6 +59,10 @@ def test_every_constraint_and_objective_is_in_the_table() -> None:
     text = (ROOT / "docs" / "method" / "planning.md").read_text(encoding="utf-8")
     made: set[str] = set()
     for file in (ROOT / "dcplan" / "planning" / "model").glob("*.py"):
-        made |= set(re.findall(r"model\.(\w+) = pyo\.(?:Constraint|Objective)\(", file.read_text(encoding="utf-8")))
+        made |= set(
+            re.findall(
+                r"model\.(\w+) = pyo\.(?:Constraint|Objective)\(", file.read_text(encoding="utf-8")
+            )
+        )
     assert len(made) > 40
     assert {name for name in made if f"`{name}`" not in text} == set()

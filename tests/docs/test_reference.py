@@ -21,7 +21,9 @@ def test_reference_pages_are_what_the_code_says(request: pytest.FixtureRequest) 
         for name, text in made.items():
             (folder / name).write_text(text, encoding="utf-8")
     for name, text in made.items():
-        assert (folder / name).read_text(encoding="utf-8") == text, f"{name}: pytest {__file__} --update-golden"
+        assert (folder / name).read_text(encoding="utf-8") == text, (
+            f"{name}: pytest {__file__} --update-golden"
+        )
     assert {f.name for f in folder.glob("*.md")} == set(made)
 
 
@@ -33,7 +35,11 @@ def test_every_code_has_its_anchor() -> None:
 def test_every_page_stands_in_the_navigation() -> None:
     file = ROOT / "mkdocs.yml"
     named = set(_paths(parse(read_text(file), str(file)).data["nav"]))
-    there = {str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*.md") if "examples" not in p.parts}
+    there = {
+        str(p.relative_to(ROOT / "docs"))
+        for p in (ROOT / "docs").rglob("*.md")
+        if "examples" not in p.parts
+    }
     assert named == there
 
 

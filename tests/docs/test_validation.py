@@ -22,7 +22,9 @@ def test_the_page_is_what_the_tool_says(subject: str, request: pytest.FixtureReq
     head, mark, written = file.read_text(encoding="utf-8").partition(MARK)
     assert mark, f"{file} has no mark"
     made = f"\n\n{below(subject)}"
-    if request.config.getoption("--update-golden") and not same(written.split("\n"), made.split("\n")):
+    if request.config.getoption("--update-golden") and not same(
+        written.split("\n"), made.split("\n")
+    ):
         file.write_text(f"{head}{MARK}{made}", encoding="utf-8")
         written = made
     assert same(written.split("\n"), made.split("\n")), f"pytest {__file__} -m slow --update-golden"

@@ -1,4 +1,5 @@
-"""Pages of docs/validation: their text is written by hand, what stands below the mark by the tool itself."""
+"""Pages of docs/validation: their text is written by hand, what stands below the mark by the tool
+itself."""
 
 from __future__ import annotations
 
@@ -29,12 +30,20 @@ COMPARED = {
 def accuracy() -> str:
     """README's table: what dcplan was held against, and how far off it is."""
     runs = validate()
-    stack = {r["stack"]: r for r in validate(by="stack").tables["summary"].records()}["megatron-core"]
+    stack = {r["stack"]: r for r in validate(by="stack").tables["summary"].records()}[
+        "megatron-core"
+    ]
     out = [
-        ("604 measured training runs", f"mean step-time error {runs.value('error.mean_abs_frac'):.1%}, "
-         f"median {runs.value('error.median_abs_frac'):.1%}, fitted to them"),
-        ("of them Megatron-Core", f"{stack['runs']} runs, mean {_number(stack['mean_abs_error_frac']):.1%}"),
-    ]  # fmt: skip
+        (
+            "604 measured training runs",
+            f"mean step-time error {runs.value('error.mean_abs_frac'):.1%}, "
+            f"median {runs.value('error.median_abs_frac'):.1%}, fitted to them",
+        ),
+        (
+            "of them Megatron-Core",
+            f"{stack['runs']} runs, mean {_number(stack['mean_abs_error_frac']):.1%}",
+        ),
+    ]
     for subject, what in COMPARED.items():
         result = published(subject)
         every = result.tables["figures"].records()
@@ -54,11 +63,18 @@ def accuracy() -> str:
 
 
 def _pue(rows: Sequence[Mapping[str, Cell]]) -> str:
-    """How far PUE is off, in points and of what is above 1: a twentieth of PUE is a third of a good one's overhead."""
-    pairs = [(_number(f["published"]), _number(f["computed"])) for f in rows if str(f["figure"]).endswith("_pue")]
+    """How far PUE is off, in points and of what is above 1: a twentieth of PUE is a third of a
+    good one's overhead."""
+    pairs = [
+        (_number(f["published"]), _number(f["computed"]))
+        for f in rows
+        if str(f["figure"]).endswith("_pue")
+    ]
     points = statistics.median(abs(b - a) for a, b in pairs)
     overhead = statistics.median(abs(b - a) / (a - 1.0) for a, b in pairs)
-    return f"; {len(pairs)} PUEs off by {points:.3f} in the median, {overhead:.0%} of their overhead"
+    return (
+        f"; {len(pairs)} PUEs off by {points:.3f} in the median, {overhead:.0%} of their overhead"
+    )
 
 
 def below(subject: str) -> str:
@@ -74,8 +90,18 @@ def _training() -> str:
         out += [f"## By {by}\n", table(found.columns, [_row(found.columns, r) for r in found.rows])]
     runs = [r for r in first.tables["runs"].records() if r["error_frac"] is not None]
     worst = sorted(runs, key=lambda r: -abs(_number(r["error_frac"])))[:WORST]
-    columns = ("id", "measured_step_time_s", "predicted_step_time_s", "low_s", "high_s", "error_frac")
-    out += [f"## The {WORST} worst\n", table(columns, [_row(columns, [r[c] for c in columns]) for r in worst])]
+    columns = (
+        "id",
+        "measured_step_time_s",
+        "predicted_step_time_s",
+        "low_s",
+        "high_s",
+        "error_frac",
+    )
+    out += [
+        f"## The {WORST} worst\n",
+        table(columns, [_row(columns, [r[c] for c in columns]) for r in worst]),
+    ]
     return "\n".join(out)
 
 
@@ -94,8 +120,15 @@ def _of(result: Result) -> str:
         mine = [f for f in figures if f["id"] == source["id"]]
         where = f"[{source['source']}]({source['url']})" if source["url"] else str(source["source"])
         out.append(f"### {source['name']}\n")
-        out.append(f"`{source['asked']}`\n\n{where}{'. ' + str(source['note']) if source['note'] else ''}\n")
-        out.append(table(("figure", "published", "dcplan", "error", "verdict", "why"), [_figure(f) for f in mine]))
+        out.append(
+            f"`{source['asked']}`\n\n{where}{'. ' + str(source['note']) if source['note'] else ''}\n"
+        )
+        out.append(
+            table(
+                ("figure", "published", "dcplan", "error", "verdict", "why"),
+                [_figure(f) for f in mine],
+            )
+        )
     return "\n".join(out)
 
 
@@ -104,11 +137,21 @@ def _errors(figures: Sequence[Mapping[str, Cell]]) -> str:
     rows = []
     for name in ("independent", "fitted", "given"):
         errors = sorted(
-            abs(_number(f["error_frac"])) for f in figures if f["basis"] == name and f["error_frac"] is not None
+            abs(_number(f["error_frac"]))
+            for f in figures
+            if f["basis"] == name and f["error_frac"] is not None
         )
         if errors:
             middle = errors[len(errors) // 2]
-            rows.append((name, len(errors), f"{sum(errors) / len(errors):.1%}", f"{middle:.1%}", f"{errors[-1]:.1%}"))
+            rows.append(
+                (
+                    name,
+                    len(errors),
+                    f"{sum(errors) / len(errors):.1%}",
+                    f"{middle:.1%}",
+                    f"{errors[-1]:.1%}",
+                )
+            )
     return table(("figures", "count", "mean error", "median error", "largest"), rows)
 
 
@@ -135,7 +178,11 @@ def _text(f: Mapping[str, Cell], column: str) -> str:
 
 
 def _plain(value: Cell) -> str:
-    return f"{value:,.5g}" if isinstance(value, float) and abs(value) < 1e5 else f"{_number(value):,.0f}"
+    return (
+        f"{value:,.5g}"
+        if isinstance(value, float) and abs(value) < 1e5
+        else f"{_number(value):,.0f}"
+    )
 
 
 def _number(value: Cell) -> float:

@@ -1,7 +1,8 @@
 """Published worked examples of cost: inputs and printed results, as facts with their sources.
 
-Ids are those of the evidence of this project, ``tco_worked_examples.csv`` and ``tco_models.md``; the others name their
-page. Accounts and prices are as printed there, stale ones too: they test arithmetic, not the market.
+Ids are those of the evidence of this project, ``tco_worked_examples.csv`` and ``tco_models.md``;
+the others name their page. Accounts and prices are as printed there, stale ones too: they test
+arithmetic, not the market.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import NamedTuple
 
 
 class EpochRun(NamedTuple):
-    """One training run of Epoch AI, "The rising costs of training frontier AI models" (data of 2026-04-01)."""
+    """One training run of Epoch AI, "The rising costs of training frontier AI models" (data of
+    2026-04-01)."""
 
     id: str
     price_usd: float
@@ -28,7 +30,8 @@ class EpochRun(NamedTuple):
     total_usd: float
 
 
-# arXiv 2405.21015; epoch-research/training-cost-trends at 263c40a: hours, prices and totals of model_costs.csv
+# arXiv 2405.21015; epoch-research/training-cost-trends at 263c40a: hours, prices and totals of
+# model_costs.csv
 EPOCH_OOM_PER_YEAR = 0.14
 EPOCH_NETWORK_SHARE = 0.19
 EPOCH_HOURS_PER_YEAR = 8766.0
@@ -38,7 +41,8 @@ with (Path(__file__).parent / "epoch_runs.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file)
     ]
 
-# SemiAnalysis, ClusterMAX TCO page, 2026: 4,096 GPUs, months of 720 h, 36 months; each line printed in whole USD
+# SemiAnalysis, ClusterMAX TCO page, 2026: 4,096 GPUs, months of 720 h, 36 months; each line printed
+# in whole USD
 CLUSTERMAX_MONTHS = 36
 CLUSTERMAX_GPUS = 4096
 CLUSTERMAX_HOURS_PER_MONTH = 720.0
@@ -78,7 +82,8 @@ CLUSTERMAX_GOLD_MONTH_USD = 5_539_138.0
 CLUSTERMAX_GOLD_TOTAL_USD = 199.41e6
 CLUSTERMAX_GAPS = {"CMX-HYPER": (1_450_257.0, 1.26), "CMX-SILVER": (661_555.0, 1.12)}
 
-# GAO-20-195G, Cost Estimating and Assessment Guide, 2020, table 12; thousand USD: low, most likely, high
+# GAO-20-195G, Cost Estimating and Assessment Guide, 2020, table 12; thousand USD: low, most likely,
+# high
 GAO_LINES = {
     "Airframe": (17_955, 19_645, 21_785),
     "Propulsion": (8_500, 10_553, 13_000),
@@ -89,8 +94,10 @@ GAO_LINES = {
     "Integration & test": (1_950, 2_136, 2_600),
 }
 
-# AWS, Savings Plans User Guide, "Understanding how Savings Plans apply to your AWS usage" (rates are illustrative)
-# usage -> quantity in the hour, on-demand rate, Compute plan rate; Lambda: 1 M requests of 0.5 GB for 3 s
+# AWS, Savings Plans User Guide, "Understanding how Savings Plans apply to your AWS usage" (rates
+# are illustrative)
+# usage -> quantity in the hour, on-demand rate, Compute plan rate; Lambda: 1 M requests of 0.5 GB
+# for 3 s
 AWS_HOUR = {
     "r5.4xlarge": (4.0, 1.00, 0.70),
     "fargate-vcpu": (400.0, 0.04, 0.03),
@@ -118,7 +125,24 @@ IRS_TABLES = {
     ("half-year", 5, 2.0, 1): [20.00, 32.00, 19.20, 11.52, 11.52, 5.76],
     ("half-year", 7, 2.0, 1): [14.29, 24.49, 17.49, 12.49, 8.93, 8.92, 8.93, 4.46],
     ("half-year", 15, 1.5, 1): [
-        *(5.00, 9.50, 8.55, 7.70, 6.93, 6.23, 5.90, 5.90, 5.91, 5.90, 5.91, 5.90, 5.91, 5.90, 5.91, 2.95),
+        *(
+            5.00,
+            9.50,
+            8.55,
+            7.70,
+            6.93,
+            6.23,
+            5.90,
+            5.90,
+            5.91,
+            5.90,
+            5.91,
+            5.90,
+            5.91,
+            5.90,
+            5.91,
+            2.95,
+        )
     ],
     ("mid-quarter", 5, 2.0, 1): [35.00, 26.00, 15.60, 11.01, 11.01, 1.38],
     ("mid-quarter", 5, 2.0, 2): [25.00, 30.00, 18.00, 11.37, 11.37, 4.26],

@@ -1,4 +1,5 @@
-"""Loans: the annuity, its schedule, interest during construction, DSCR. By hand, and as identities."""
+"""Loans: the annuity, its schedule, interest during construction, DSCR. By hand, and as
+identities."""
 
 from __future__ import annotations
 
@@ -53,8 +54,12 @@ def test_present_value_of_level_payments_is_the_principal(
     principal: float, rate: float, periods: int, in_advance: bool, share: float
 ) -> None:
     balloon = share * principal
-    payment = level_payment_usd(principal, rate, periods, in_advance=in_advance, balloon_usd=balloon)
-    value = level_payments_present_value_usd(payment, rate, periods, in_advance=in_advance, balloon_usd=balloon)
+    payment = level_payment_usd(
+        principal, rate, periods, in_advance=in_advance, balloon_usd=balloon
+    )
+    value = level_payments_present_value_usd(
+        payment, rate, periods, in_advance=in_advance, balloon_usd=balloon
+    )
     assert value == pytest.approx(principal, rel=1e-9)
 
 
@@ -63,13 +68,17 @@ def test_present_value_of_level_payments_is_the_principal(
 def test_the_schedule_repays_all_debt_and_its_parts_add_up(
     principal: float, rate: float, periods: int, in_advance: bool, share: float
 ) -> None:
-    loan = amortization(principal, rate, periods, in_advance=in_advance, balloon_usd=share * principal)
+    loan = amortization(
+        principal, rate, periods, in_advance=in_advance, balloon_usd=share * principal
+    )
     near = {"rel": 1e-8, "abs": 1e-6 * principal}
     assert loan.balance_usd[-1] == pytest.approx(0.0, **near)
     assert loan.principal_usd.sum() == pytest.approx(principal, **near)
     assert loan.interest_usd + loan.principal_usd == pytest.approx(loan.payment_usd, **near)
     # dated payments discount to what was borrowed, whether they come early or late
-    assert (loan.payment_usd * (1 + rate) ** -np.arange(periods + 1.0)).sum() == pytest.approx(principal, **near)
+    assert (loan.payment_usd * (1 + rate) ** -np.arange(periods + 1.0)).sum() == pytest.approx(
+        principal, **near
+    )
     assert principal - np.cumsum(loan.principal_usd) == pytest.approx(loan.balance_usd, **near)
 
 
@@ -89,9 +98,14 @@ def test_samples_give_a_row_each() -> None:
 
 
 def test_interest_during_construction_by_hand() -> None:
-    # draws of 100 and 100 at 10 %. begin: 10, then (100 + 10 + 100) x 0.1 = 21; end: 0, then 100 x 0.1
-    assert interest_during_construction_usd([100, 100], 0.1, draw_at="begin").tolist() == pytest.approx([10, 21])
-    assert interest_during_construction_usd([100, 100], 0.1, draw_at="end").tolist() == pytest.approx([0, 10])
+    # draws of 100 and 100 at 10 %. begin: 10, then (100 + 10 + 100) x 0.1 = 21; end: 0, then 100 x
+    # 0.1
+    assert interest_during_construction_usd(
+        [100, 100], 0.1, draw_at="begin"
+    ).tolist() == pytest.approx([10, 21])
+    assert interest_during_construction_usd(
+        [100, 100], 0.1, draw_at="end"
+    ).tolist() == pytest.approx([0, 10])
     # middle: 5, then (100 + 5 + 50) x 0.1 = 15.5; an earlier debt of 100 bears 10 and 11 more
     assert interest_during_construction_usd([100, 100], 0.1).tolist() == pytest.approx([5, 15.5])
     with_debt = interest_during_construction_usd([100, 100], 0.1, opening_usd=100.0)
@@ -100,8 +114,13 @@ def test_interest_during_construction_by_hand() -> None:
 
 @given(st.lists(st.floats(0.0, 1e6), min_size=1, max_size=24), st.floats(0.0, 0.1))
 @QUICK
-def test_early_draws_cost_most_and_all_compound_to_the_debt_at_completion(draws: list[float], rate: float) -> None:
-    sums = {at: interest_during_construction_usd(draws, rate, draw_at=at).sum() for at in ("begin", "mid", "end")}
+def test_early_draws_cost_most_and_all_compound_to_the_debt_at_completion(
+    draws: list[float], rate: float
+) -> None:
+    sums = {
+        at: interest_during_construction_usd(draws, rate, draw_at=at).sum()
+        for at in ("begin", "mid", "end")
+    }
     assert sums["end"] <= sums["mid"] + 1e-6 <= sums["begin"] + 2e-6
     n = len(draws)
     grown = sum(d * (1 + rate) ** (n - k) for k, d in enumerate(draws))
@@ -109,17 +128,27 @@ def test_early_draws_cost_most_and_all_compound_to_the_debt_at_completion(draws:
 
 
 def test_construction_interest_of_samples() -> None:
-    interest = interest_during_construction_usd(np.full((3, 2), 100.0), np.array([0.0, 0.1, 0.2]), draw_at="begin")
-    assert interest.tolist() == [pytest.approx([0, 0]), pytest.approx([10, 21]), pytest.approx([20, 44])]
+    interest = interest_during_construction_usd(
+        np.full((3, 2), 100.0), np.array([0.0, 0.1, 0.2]), draw_at="begin"
+    )
+    assert interest.tolist() == [
+        pytest.approx([0, 0]),
+        pytest.approx([10, 21]),
+        pytest.approx([20, 44]),
+    ]
     assert interest_during_construction_usd([100.0, 0.0], np.array([0.0, 0.1])).shape == (2, 2)
 
 
 def test_debt_service_coverage_by_hand() -> None:
     cover = debt_service_coverage([[130.0, 90.0], [260.0, 0.0]], [100.0, 100.0])
     assert cover.tolist() == [[1.3, 0.9], [2.6, 0.0]]
-    assert minimum_debt_service_coverage([[130.0, 90.0], [260.0, 0.0]], [100.0, 100.0]).tolist() == [0.9, 0.0]
+    assert minimum_debt_service_coverage(
+        [[130.0, 90.0], [260.0, 0.0]], [100.0, 100.0]
+    ).tolist() == [0.9, 0.0]
     assert minimum_debt_service_coverage([10.0], [0.0]) == np.inf
-    assert debt_service_coverage([1.0], [0.5]).tolist() == [2.0]  # in any unit, thousands or millions
+    assert debt_service_coverage([1.0], [0.5]).tolist() == [
+        2.0
+    ]  # in any unit, thousands or millions
 
 
 @pytest.mark.parametrize(
@@ -128,7 +157,10 @@ def test_debt_service_coverage_by_hand() -> None:
         (lambda: level_payment_usd(100, -1.0, 12), "rate_per_period must be above -1"),
         (lambda: level_payment_usd(100, 0.1, 0), "periods must be above 0"),
         (lambda: amortization(100, 0.1, 0), "periods must be above 0"),
-        (lambda: interest_during_construction_usd([1.0], -0.1), "rate_per_period must be at least 0"),
+        (
+            lambda: interest_during_construction_usd([1.0], -0.1),
+            "rate_per_period must be at least 0",
+        ),
         (lambda: debt_service_coverage([1.0], [-1.0]), "debt_service_usd must be at least 0"),
     ],
 )

@@ -31,12 +31,16 @@ def test_rent_at_or_below_running_cost_never_breaks_even() -> None:
     assert break_even_hours(1000, 1.0, 1.0) is None
     assert break_even_hours(1000, 0.5, 1.0) is None
     assert break_even_hours(1000, 3.0, 1.0, utilization_frac=0.2) is None
-    assert break_even_hours(1000, np.array([3.0, 0.5]), 1.0) == pytest.approx(np.array([500.0, np.nan]), nan_ok=True)
+    assert break_even_hours(1000, np.array([3.0, 0.5]), 1.0) == pytest.approx(
+        np.array([500.0, np.nan]), nan_ok=True
+    )
 
 
 @given(st.floats(1.0, 1e9), st.floats(0.1, 100.0), st.floats(0.0, 50.0), st.floats(0.1, 1.0))
 @QUICK
-def test_at_break_even_both_sides_have_paid_the_same(capex: float, margin: float, running: float, use: float) -> None:
+def test_at_break_even_both_sides_have_paid_the_same(
+    capex: float, margin: float, running: float, use: float
+) -> None:
     rent = (running + margin) / use
     hours = break_even_hours(capex, rent, running, utilization_frac=use)
     assert rent * use * hours == pytest.approx(capex + running * hours, rel=1e-6)
@@ -55,22 +59,31 @@ def test_utilization_at_break_even() -> None:
 
 
 def test_months_by_hand_and_discounted() -> None:
-    # 100 now against 60 a month: after 1 2/3 months; at 10 % a month -100 + 54.55 + 49.59: in the second month
+    # 100 now against 60 a month: after 1 2/3 months; at 10 % a month -100 + 54.55 + 49.59: in the
+    # second month
     owned, rented = [100.0, 0.0, 0.0, 0.0], [0.0, 60.0, 60.0, 60.0]
     assert npv_break_even_months(owned, rented) == pytest.approx(5 / 3)
-    assert npv_break_even_months(owned, rented, 0.1) == pytest.approx(1 + (100 - 60 / 1.1) / (60 / 1.21))
+    assert npv_break_even_months(owned, rented, 0.1) == pytest.approx(
+        1 + (100 - 60 / 1.1) / (60 / 1.21)
+    )
     assert npv_break_even_months([200.0, 0.0], [0.0, 60.0]) is None
     assert npv_break_even_months([10.0, 0.0], [10.0, 5.0]) == 0.0
 
 
 def test_a_residual_counts_in_its_own_month_alone() -> None:
     # worth 70 and 30: ahead by -100, 60 + 70 - 100 = 30, 120 + 30 - 100 = 50
-    lead = cumulative_advantage_usd([100.0, 0.0, 0.0], [0.0, 60.0, 60.0], residual_usd=[0.0, 70.0, 30.0])
+    lead = cumulative_advantage_usd(
+        [100.0, 0.0, 0.0], [0.0, 60.0, 60.0], residual_usd=[0.0, 70.0, 30.0]
+    )
     assert lead.tolist() == [-100.0, 30.0, 50.0]
     # at 10 % a month it is discounted as its month is: 130/1.1 - 100
-    late = cumulative_advantage_usd([100.0, 0.0, 0.0], [0.0, 60.0, 60.0], 0.1, residual_usd=[0.0, 70.0, 30.0])
+    late = cumulative_advantage_usd(
+        [100.0, 0.0, 0.0], [0.0, 60.0, 60.0], 0.1, residual_usd=[0.0, 70.0, 30.0]
+    )
     assert late[1] == pytest.approx(130 / 1.1 - 100)
-    months = npv_break_even_months([100.0, 0.0, 0.0], [0.0, 60.0, 60.0], residual_usd=[0.0, 70.0, 30.0])
+    months = npv_break_even_months(
+        [100.0, 0.0, 0.0], [0.0, 60.0, 60.0], residual_usd=[0.0, 70.0, 30.0]
+    )
     assert months == pytest.approx(100 / 130)
 
 
@@ -81,7 +94,11 @@ def test_a_refresh_may_lose_the_lead_again() -> None:
     assert npv_break_even_months(owned, rented, for_good=True) == pytest.approx(2 + 80 / 110)
 
 
-@given(st.lists(st.floats(0.0, 1e4), min_size=2, max_size=30), st.floats(0.0, 1e5), st.floats(0.0, 0.05))
+@given(
+    st.lists(st.floats(0.0, 1e4), min_size=2, max_size=30),
+    st.floats(0.0, 1e5),
+    st.floats(0.0, 0.05),
+)
 @QUICK
 def test_the_last_month_of_the_lead_is_the_difference_of_present_values(
     rents: list[float], capex: float, rate: float
@@ -110,7 +127,10 @@ def test_the_rent_at_which_both_sides_are_worth_the_same() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: break_even_hours(1, 1, 1, utilization_frac=60), "utilization_frac must be from 0 to 1, got 60"),
+        (
+            lambda: break_even_hours(1, 1, 1, utilization_frac=60),
+            "utilization_frac must be from 0 to 1, got 60",
+        ),
         (lambda: break_even_hours(-1, 1, 1), "capex_usd must be at least 0"),
         (lambda: break_even_hours(1, 1, 1, discount_frac=40), "discount_frac must be at most 1"),
         (lambda: break_even_utilization_frac(1.0, 0.0), "rented_usd_per_h must be above 0"),

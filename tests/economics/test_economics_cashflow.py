@@ -23,7 +23,8 @@ FLOWS = st.lists(
 )
 QUICK = settings(max_examples=80, deadline=None)
 
-# 100 of capex at once, 10 of energy and 2 of staff in each of 4 quarters, 30 left at the end of the year
+# 100 of capex at once, 10 of energy and 2 of staff in each of 4 quarters, 30 left at the end of the
+# year
 YEAR = [
     Flow(0, "capex", "racks", 100.0),
     *(Flow(q, "energy", "energy", 10.0) for q in range(4)),
@@ -41,7 +42,8 @@ def test_flows_are_dated_at_the_middle_or_the_end_of_their_quarter() -> None:
 def test_net_present_value_by_hand() -> None:
     """At 10 %: v = 1.1^-1/8 = 0.988157, q = 1.1^-1/4 = 0.976454.
 
-    100 v = 98.8157; 12 v (1 + q + q^2 + q^3) = 12 x 0.988157 x 3.860904 = 45.7825; 30 / 1.1 = 27.2727.
+    100 v = 98.8157; 12 v (1 + q + q^2 + q^3) = 12 x 0.988157 x 3.860904 = 45.7825; 30 / 1.1 =
+    27.2727.
     """
     q = 0.976454
     annuity = 12 * 0.988157 * (1 + q + q**2 + q**3)
@@ -56,9 +58,14 @@ def test_one_payment_after_a_year_by_hand() -> None:
 
 def test_totals_and_cash_out_by_hand() -> None:
     assert totals_usd(YEAR) == {
-        "capex": 100.0, "energy": 40.0, "opex": 8.0, "cloud": 0.0, "unmet": 0.0,
-        "after": 0.0, "residual": -30.0,
-    }  # fmt: skip
+        "capex": 100.0,
+        "energy": 40.0,
+        "opex": 8.0,
+        "cloud": 0.0,
+        "unmet": 0.0,
+        "after": 0.0,
+        "residual": -30.0,
+    }
     # a residual is value kept, not money back: it never lowers what a budget must cover
     assert cash_out_usd(YEAR, 4) == [112.0, 12.0, 12.0, 12.0]
 
@@ -102,7 +109,9 @@ def test_without_a_rate_present_value_is_the_sum(flows: list[Flow]) -> None:
 @given(FLOWS, FLOWS, st.floats(0.0, 0.3))
 @QUICK
 def test_present_value_is_additive(a: list[Flow], b: list[Flow], rate: float) -> None:
-    assert npv_usd(a + b, rate) == pytest.approx(npv_usd(a, rate) + npv_usd(b, rate), rel=1e-9, abs=1e-2)
+    assert npv_usd(a + b, rate) == pytest.approx(
+        npv_usd(a, rate) + npv_usd(b, rate), rel=1e-9, abs=1e-2
+    )
 
 
 @given(st.integers(1, 60), st.floats(0.001, 0.3), st.floats(1.0, 1e6))
@@ -117,6 +126,8 @@ def test_level_payments_are_the_annuity_formula(quarters: int, rate: float, usd:
 
 @given(st.floats(0.01, 0.3), st.integers(0, 8), st.integers(1, 12))
 @QUICK
-def test_putting_a_cost_off_lowers_it_by_the_quarterly_factor(rate: float, quarter: int, later: int) -> None:
+def test_putting_a_cost_off_lowers_it_by_the_quarterly_factor(
+    rate: float, quarter: int, later: int
+) -> None:
     now, then = (npv_usd([Flow(q, "capex", "x", 1.0)], rate) for q in (quarter, quarter + later))
     assert then / now == pytest.approx((1 + rate) ** (-later / 4))

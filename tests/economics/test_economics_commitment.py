@@ -21,12 +21,16 @@ QUICK = settings(max_examples=60, deadline=None)
 
 
 def test_reservations_come_first_then_specific_then_general_by_hand() -> None:
-    # 10 units at 1.00: 2 reserved at 0.50, 3 by the family plan (1.80 at 0.60), 2 by the general one (1.40 at 0.70),
+    # 10 units at 1.00: 2 reserved at 0.50, 3 by the family plan (1.80 at 0.60), 2 by the general
+    # one (1.40 at 0.70),
     # 3 on demand: 1.00 + 1.80 + 1.40 + 3.00 = 7.20
     hour = cover(
         [Usage("gpu", 10.0, 1.0)],
         [Reservation("ri", "gpu", 2.0, 0.5)],
-        [SavingsPlan("general", 1.4, {"gpu": 0.7}), SavingsPlan("family", 1.8, {"gpu": 0.6}, specific=True)],
+        [
+            SavingsPlan("general", 1.4, {"gpu": 0.7}),
+            SavingsPlan("family", 1.8, {"gpu": 0.6}, specific=True),
+        ],
     )
     assert [(row.by, row.quantity) for row in hour.rows] == [
         ("ri", 2.0),
@@ -38,7 +42,10 @@ def test_reservations_come_first_then_specific_then_general_by_hand() -> None:
 
 
 def test_a_specific_plan_goes_first_even_when_the_general_one_saves_more() -> None:
-    plans = [SavingsPlan("general", 1.0, {"gpu": 0.2}), SavingsPlan("family", 0.6, {"gpu": 0.6}, specific=True)]
+    plans = [
+        SavingsPlan("general", 1.0, {"gpu": 0.2}),
+        SavingsPlan("family", 0.6, {"gpu": 0.6}, specific=True),
+    ]
     hour = cover([Usage("gpu", 1.0, 1.0)], plans=plans)
     assert hour.used_usd == pytest.approx({"general": 0.0, "family": 0.6})
 
@@ -55,14 +62,20 @@ def test_the_highest_saving_comes_first_and_the_lowest_rate_of_equal_ones() -> N
 
 
 def test_what_is_not_used_is_paid_all_the_same() -> None:
-    hour = cover([Usage("gpu", 1.0, 1.0)], [Reservation("ri", "gpu", 3.0, 0.5)], [SavingsPlan("p", 2.0, {"gpu": 0.7})])
+    hour = cover(
+        [Usage("gpu", 1.0, 1.0)],
+        [Reservation("ri", "gpu", 3.0, 0.5)],
+        [SavingsPlan("p", 2.0, {"gpu": 0.7})],
+    )
     assert hour.unused_usd == pytest.approx({"ri": 1.0, "p": 2.0})
     assert hour.total_usd == pytest.approx(3.5)
     assert hour.on_demand_usd == 0.0
 
 
 def test_hours_are_separate_nothing_is_carried_over() -> None:
-    hour = cover([Usage("gpu", np.array([0.0, 4.0]), 1.0)], plans=[SavingsPlan("p", 1.4, {"gpu": 0.7})])
+    hour = cover(
+        [Usage("gpu", np.array([0.0, 4.0]), 1.0)], plans=[SavingsPlan("p", 1.4, {"gpu": 0.7})]
+    )
     assert hour.unused_usd["p"].tolist() == pytest.approx([1.4, 0.0])
     assert hour.total_usd.tolist() == pytest.approx([1.4, 1.4 + 2.0])
 
@@ -90,7 +103,9 @@ def test_used_and_unused_make_the_purchase_and_every_unit_is_paid_once(
     hour = cover(usages, [Reservation("ri", "b", reserved, 0.4)], plans)
     for name, bought in hour.purchased_usd.items():
         assert hour.used_usd[name] + hour.unused_usd[name] == pytest.approx(bought, abs=1e-9)
-        assert sum(row.usd for row in hour.rows if row.by == name) == pytest.approx(hour.used_usd[name], abs=1e-9)
+        assert sum(row.usd for row in hour.rows if row.by == name) == pytest.approx(
+            hour.used_usd[name], abs=1e-9
+        )
     for usage in usages:
         paid = sum(row.quantity for row in hour.rows if row.usage == usage.name)
         assert paid == pytest.approx(usage.quantity, abs=1e-9)
@@ -101,7 +116,9 @@ def test_used_and_unused_make_the_purchase_and_every_unit_is_paid_once(
 def test_over_a_term_both_columns_of_focus_have_one_sum() -> None:
     unit = amortized_usd_per_h(1000.0, 100.0, 12, 8_760)
     rows = focus_charges([1000.0, 1200.0], unit, 6_000, 2_760, 50.0)
-    assert sum(r.billed_cost_usd for r in rows) == pytest.approx(sum(r.effective_cost_usd for r in rows))
+    assert sum(r.billed_cost_usd for r in rows) == pytest.approx(
+        sum(r.effective_cost_usd for r in rows)
+    )
     assert [r.commitment_discount_status for r in rows] == [None, None, "Used", "Unused", None]
     for row in rows:
         if row.charge_category == "Purchase":
@@ -113,7 +130,10 @@ def test_over_a_term_both_columns_of_focus_have_one_sum() -> None:
 
 
 def test_a_commitment_in_full_use_has_no_unused_row() -> None:
-    assert [r.commitment_discount_status for r in focus_charges([24.0], 1.0, 24, 0)] == [None, "Used"]
+    assert [r.commitment_discount_status for r in focus_charges([24.0], 1.0, 24, 0)] == [
+        None,
+        "Used",
+    ]
 
 
 def test_break_even_use() -> None:
@@ -121,22 +141,35 @@ def test_break_even_use() -> None:
     assert break_even_use_frac(1.0, 4.0) == 0.25
     assert break_even_use_frac(1.0, 1.0) == 1.0
     assert break_even_use_frac(1.2, 1.0) is None
-    assert break_even_use_frac(np.array([0.5, 2.0]), 1.0) == pytest.approx(np.array([0.5, np.nan]), nan_ok=True)
+    assert break_even_use_frac(np.array([0.5, 2.0]), 1.0) == pytest.approx(
+        np.array([0.5, np.nan]), nan_ok=True
+    )
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: cover([Usage("a", 1.0, 1.0), Usage("a", 1.0, 1.0)]), "the usage a is given twice"),
-        (lambda: cover([Usage("a", 1, 1)], plans=[SavingsPlan("p", 1, {"b": 1.0})]), "p names a usage that is not"),
-        (lambda: cover([Usage("a", 1, 1)], [Reservation("r", "b", 1, 1)]), "r names a usage that is not given: b"),
         (
-            lambda: cover([Usage("a", 1, 1)], [Reservation("p", "a", 1, 1)], [SavingsPlan("p", 1, {})]),
+            lambda: cover([Usage("a", 1, 1)], plans=[SavingsPlan("p", 1, {"b": 1.0})]),
+            "p names a usage that is not",
+        ),
+        (
+            lambda: cover([Usage("a", 1, 1)], [Reservation("r", "b", 1, 1)]),
+            "r names a usage that is not given: b",
+        ),
+        (
+            lambda: cover(
+                [Usage("a", 1, 1)], [Reservation("p", "a", 1, 1)], [SavingsPlan("p", 1, {})]
+            ),
             "the commitment p is given twice",
         ),
         (lambda: cover([Usage("a", -1.0, 1.0)]), "quantity of a must be at least 0"),
         (lambda: cover([Usage("a", 1.0, -1.0)]), "a price must be at least 0"),
-        (lambda: cover([Usage("a", 1, 1)], plans=[SavingsPlan("p", -1, {})]), "usd_per_h must be at least 0"),
+        (
+            lambda: cover([Usage("a", 1, 1)], plans=[SavingsPlan("p", -1, {})]),
+            "usd_per_h must be at least 0",
+        ),
         (lambda: amortized_usd_per_h(1.0, 0.0, 0, 0), "hours must be above 0"),
     ],
 )

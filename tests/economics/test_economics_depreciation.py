@@ -33,7 +33,9 @@ def test_the_catalog_row_of_macrs_is_what_the_method_gives() -> None:
     assert macrs_shares(5) == pytest.approx(catalog_shares("macrs-5"), abs=1e-12)
 
 
-@pytest.mark.parametrize(("name", "life"), [("straight-line-5", 5), ("straight-line-6", 6), ("building-39", 39)])
+@pytest.mark.parametrize(
+    ("name", "life"), [("straight-line-5", 5), ("straight-line-6", 6), ("building-39", 39)]
+)
 def test_the_catalog_rows_of_straight_line_are_what_the_method_gives(name: str, life: int) -> None:
     assert straight_line_usd(1.0, life) == pytest.approx(catalog_shares(name), abs=3e-6)
     assert macrs_shares(life, declining_balance=1.0, convention="full-year") == pytest.approx(
@@ -43,11 +45,14 @@ def test_the_catalog_rows_of_straight_line_are_what_the_method_gives(name: str, 
 
 def test_every_catalog_row_writes_off_its_basis() -> None:
     for name in ("macrs-5", "bonus-100", "straight-line-5", "straight-line-6", "building-39"):
-        assert tax_depreciation_usd(1e9, catalog_shares(name)).sum() == pytest.approx(1e9, rel=1e-12)
+        assert tax_depreciation_usd(1e9, catalog_shares(name)).sum() == pytest.approx(
+            1e9, rel=1e-12
+        )
 
 
 def test_three_years_of_double_declining_balance_by_hand() -> None:
-    # 2/3 a year. half year: 1/3; left 2/3, 2/3 of it = 4/9 against 2/3 / 2.5; left 2/9: 4/27 against 2/9 / 1.5 =
+    # 2/3 a year. half year: 1/3; left 2/3, 2/3 of it = 4/9 against 2/3 / 2.5; left 2/9: 4/27
+    # against 2/9 / 1.5 =
     # 4/27, the same; the rest 2/27
     assert macrs_shares(3) == pytest.approx([1 / 3, 4 / 9, 4 / 27, 2 / 27])
 
@@ -67,10 +72,16 @@ def test_part_of_the_first_year(convention: str, when: dict[str, int], part: flo
     assert first_year_frac(convention, **when) == pytest.approx(part)
 
 
-@given(st.floats(1.0, 40.0), st.floats(1.0, 2.0), CONVENTIONS, st.integers(1, 4), st.integers(1, 12))
+@given(
+    st.floats(1.0, 40.0), st.floats(1.0, 2.0), CONVENTIONS, st.integers(1, 4), st.integers(1, 12)
+)
 @QUICK
-def test_shares_sum_to_one_over_the_life(life: float, speed: float, convention: str, quarter: int, month: int) -> None:
-    shares = macrs_shares(life, declining_balance=speed, convention=convention, quarter=quarter, month=month)
+def test_shares_sum_to_one_over_the_life(
+    life: float, speed: float, convention: str, quarter: int, month: int
+) -> None:
+    shares = macrs_shares(
+        life, declining_balance=speed, convention=convention, quarter=quarter, month=month
+    )
     assert shares.sum() == pytest.approx(1.0, abs=1e-10)
     assert (shares > 0).all()
     part = first_year_frac(convention, quarter=quarter, month=month)
@@ -80,32 +91,45 @@ def test_shares_sum_to_one_over_the_life(life: float, speed: float, convention: 
 
 @given(st.floats(0.0, 1e10), st.floats(0.0, 1.0), st.floats(2.0, 20.0))
 @QUICK
-def test_book_and_accumulated_make_the_cost_in_every_year(cost: float, bonus: float, life: float) -> None:
-    for charge in (tax_depreciation_usd(cost, macrs_shares(life), bonus_frac=bonus), straight_line_usd(cost, life)):
+def test_book_and_accumulated_make_the_cost_in_every_year(
+    cost: float, bonus: float, life: float
+) -> None:
+    for charge in (
+        tax_depreciation_usd(cost, macrs_shares(life), bonus_frac=bonus),
+        straight_line_usd(cost, life),
+    ):
         assert charge.sum() == pytest.approx(cost, rel=1e-9)
-        assert book_value_usd(cost, charge) + accumulated_usd(charge) == pytest.approx(np.full(len(charge), cost))
+        assert book_value_usd(cost, charge) + accumulated_usd(charge) == pytest.approx(
+            np.full(len(charge), cost)
+        )
         assert (charge >= 0).all()
 
 
 @given(st.floats(0.0, 0.9), st.floats(0.01, 0.1))
 @QUICK
 def test_a_bonus_only_moves_deductions_forward(bonus: float, more: float) -> None:
-    less, much = (tax_depreciation_usd(1.0, macrs_shares(5), bonus_frac=b) for b in (bonus, bonus + more))
+    less, much = (
+        tax_depreciation_usd(1.0, macrs_shares(5), bonus_frac=b) for b in (bonus, bonus + more)
+    )
     assert (accumulated_usd(much) >= accumulated_usd(less) - 1e-12).all()
 
 
 def test_bonus_by_hand_and_by_sample() -> None:
     # 60 % at once, 40 % over two years: 60 + 20, 20
-    assert tax_depreciation_usd(100.0, [0.5, 0.5], bonus_frac=0.6).tolist() == pytest.approx([80, 20])
-    rows = tax_depreciation_usd(np.array([100.0, 200.0]), [0.5, 0.5], bonus_frac=np.array([0.0, 1.0]))
+    assert tax_depreciation_usd(100.0, [0.5, 0.5], bonus_frac=0.6).tolist() == pytest.approx(
+        [80, 20]
+    )
+    rows = tax_depreciation_usd(
+        np.array([100.0, 200.0]), [0.5, 0.5], bonus_frac=np.array([0.0, 1.0])
+    )
     assert rows.tolist() == [[50.0, 50.0], [200.0, 0.0]]
 
 
 def test_straight_line_with_salvage_broken_life_and_late_start() -> None:
     # 1,000 less 100 over 2.5 years, half of the first year: 180, 360, 360
-    assert straight_line_usd(1000.0, 2.5, salvage_usd=100.0, first_year_frac=0.5).tolist() == pytest.approx(
-        [180.0, 360.0, 360.0]
-    )
+    assert straight_line_usd(
+        1000.0, 2.5, salvage_usd=100.0, first_year_frac=0.5
+    ).tolist() == pytest.approx([180.0, 360.0, 360.0])
     assert straight_line_usd(100.0, 0.5).tolist() == [100.0]
     assert straight_line_usd(100.0, 5)[:5].tolist() == pytest.approx([20.0] * 5)
 
@@ -134,10 +158,16 @@ def test_the_instant_rate_is_the_slope_of_the_value(oom: float, years: float) ->
     ("call", "words"),
     [
         (lambda: tax_depreciation_usd(100.0, [0.5, 0.4]), "shares_frac must sum to 1, got 0.9"),
-        (lambda: tax_depreciation_usd(100.0, [1.0], bonus_frac=1.2), "bonus_frac must be from 0 to 1"),
+        (
+            lambda: tax_depreciation_usd(100.0, [1.0], bonus_frac=1.2),
+            "bonus_frac must be from 0 to 1",
+        ),
         (lambda: tax_depreciation_usd(-1.0, [1.0]), "basis_usd must be at least 0"),
         (lambda: straight_line_usd(100.0, 0), "life_years must be above 0"),
-        (lambda: straight_line_usd(100.0, 5, salvage_usd=200.0), "cost_usd less salvage_usd must be at least 0"),
+        (
+            lambda: straight_line_usd(100.0, 5, salvage_usd=200.0),
+            "cost_usd less salvage_usd must be at least 0",
+        ),
         (lambda: macrs_shares(0), "life_years must be above 0"),
         (lambda: first_year_frac("mid-quarter", quarter=5), "quarter must be from 1 to 4"),
         (lambda: economic_value_usd(1.0, -1.0, 0.1), "years must be at least 0"),

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Curve
-from dcplan.economics.discounting import discount_factor, residual_frac, straight_line_frac, straight_residual_frac
+from dcplan.economics.discounting import (
+    discount_factor,
+    residual_frac,
+    straight_line_frac,
+    straight_residual_frac,
+)
 
 QUICK = settings(max_examples=80, deadline=None)
 RATE, YEARS = st.floats(0.0, 0.5), st.floats(0.0, 30.0)
@@ -19,7 +24,12 @@ RATE, YEARS = st.floats(0.0, 0.5), st.floats(0.0, 30.0)
 @pytest.mark.parametrize(
     ("rate", "years", "factor"),
     # 1 / 1.1 = 0.909090…; 1 / 1.08^3 = 1 / 1.259712; 1 / sqrt(1.21) = 1 / 1.1; no rate, no discount
-    [(0.10, 1.0, 0.9090909091), (0.08, 3.0, 0.7938322410), (0.21, 0.5, 0.9090909091), (0.0, 7.0, 1.0)],
+    [
+        (0.10, 1.0, 0.9090909091),
+        (0.08, 3.0, 0.7938322410),
+        (0.21, 0.5, 0.9090909091),
+        (0.0, 7.0, 1.0),
+    ],
 )
 def test_discount_factor_by_hand(rate: float, years: float, factor: float) -> None:
     assert discount_factor(rate, years) == pytest.approx(factor, rel=1e-9)
@@ -28,7 +38,9 @@ def test_discount_factor_by_hand(rate: float, years: float, factor: float) -> No
 @given(RATE, YEARS, YEARS)
 @QUICK
 def test_discounting_twice_is_discounting_once_for_the_sum(rate: float, a: float, b: float) -> None:
-    assert discount_factor(rate, a) * discount_factor(rate, b) == pytest.approx(discount_factor(rate, a + b))
+    assert discount_factor(rate, a) * discount_factor(rate, b) == pytest.approx(
+        discount_factor(rate, a + b)
+    )
 
 
 @given(RATE, YEARS, st.floats(0.0, 5.0))
@@ -39,8 +51,17 @@ def test_later_money_is_never_worth_more(rate: float, years: float, more: float)
 
 @pytest.mark.parametrize(
     ("age", "left"),
-    # curve 1, 0.625, 0.425: whole years as given; 0.25 years: 1 - 0.25 x 0.375; 1.5: the middle; then the last
-    [(0.0, 1.0), (1.0, 0.625), (2.0, 0.425), (0.25, 0.90625), (1.5, 0.525), (2.5, 0.425), (40.0, 0.425)],
+    # curve 1, 0.625, 0.425: whole years as given; 0.25 years: 1 - 0.25 x 0.375; 1.5: the middle;
+    # then the last
+    [
+        (0.0, 1.0),
+        (1.0, 0.625),
+        (2.0, 0.425),
+        (0.25, 0.90625),
+        (1.5, 0.525),
+        (2.5, 0.425),
+        (40.0, 0.425),
+    ],
 )
 def test_residual_is_interpolated_between_years(age: float, left: float) -> None:
     assert residual_frac([1.0, 0.625, 0.425], age) == pytest.approx(left)
@@ -52,14 +73,18 @@ def _curve(name: str) -> tuple[float, ...]:
 
 @pytest.mark.parametrize("age", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 def test_high_residual_is_epoch_at_whole_years(age: float) -> None:
-    # Epoch AI: 0.14 orders of magnitude a year, so 10^-0.14 = 0.7244 is left after one; catalog has 3 digits
-    assert residual_frac(_curve("residual-high"), age) == pytest.approx(10 ** (-0.14 * age), abs=1e-3)
+    # Epoch AI: 0.14 orders of magnitude a year, so 10^-0.14 = 0.7244 is left after one; catalog has
+    # 3 digits
+    assert residual_frac(_curve("residual-high"), age) == pytest.approx(
+        10 ** (-0.14 * age), abs=1e-3
+    )
 
 
 @given(st.floats(0.0, 6.0))
 @QUICK
 def test_linear_interpolation_stays_near_the_exponential(age: float) -> None:
-    # chord above e^-kt with k = 0.14 ln 10 = 0.322: at most k^2/8 = 1.3 % of the value at the year's start
+    # chord above e^-kt with k = 0.14 ln 10 = 0.322: at most k^2/8 = 1.3 % of the value at the
+    # year's start
     exact = 10 ** (-0.14 * age)
     # 10^-0.14 = 0.7244 in the catalog is 0.724, a rounding of 0.0005 more
     assert -0.001 <= residual_frac(_curve("residual-high"), age) - exact <= 0.0131 + 0.001
@@ -74,7 +99,9 @@ def test_residual_curves_are_ordered_and_never_rise() -> None:
         assert list(curve) == sorted(curve, reverse=True)
 
 
-@pytest.mark.parametrize(("life", "end"), [(4.0, 0.2), (6.0, 0.0), (1.0, 0.5), (5.0, 1.0), (2.5, 0.2)])
+@pytest.mark.parametrize(
+    ("life", "end"), [(4.0, 0.2), (6.0, 0.0), (1.0, 0.5), (5.0, 1.0), (2.5, 0.2)]
+)
 def test_residual_fraction_is_a_straight_line_then_flat(life: float, end: float) -> None:
     for age in (0.0, life / 4, life / 2, life, life + 3):
         expected = max(1 - (1 - end) * age / life, end)

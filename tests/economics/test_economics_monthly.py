@@ -42,7 +42,8 @@ def test_payments_fall_in_their_months() -> None:
 
 
 def test_present_value_by_hand() -> None:
-    """1000 half a month in at 10 %: 996.04; 10 a month over two years: 10 x sum of 1.1^-((m + 0.5) / 12) = 218.07."""
+    """1000 half a month in at 10 %: 996.04; 10 a month over two years: 10 x sum of 1.1^-((m + 0.5)
+    / 12) = 218.07."""
     values = side().npvs_usd(0.10)
     assert values["racks"] == pytest.approx(1000 / 1.1 ** (0.5 / 12))
     assert values["staff"] == pytest.approx(10 * sum(1.1 ** (-(m + 0.5) / 12) for m in range(24)))
@@ -51,7 +52,8 @@ def test_present_value_by_hand() -> None:
 
 
 def test_property_tax_of_a_short_last_year_is_of_its_months() -> None:
-    """100 USD over 5 years at 2 %, 15 months: 2.00 for the first year, 80 x 0.02 x 3 / 12 = 0.40 for three months."""
+    """100 USD over 5 years at 2 %, 15 months: 2.00 for the first year, 80 x 0.02 x 3 / 12 = 0.40
+    for three months."""
     bought = np.zeros(15)
     bought[0] = 100.0
     taxed = with_property_tax(Side({"racks": bought}, {}), ["racks"], 0.02, 5.0)
@@ -59,7 +61,8 @@ def test_property_tax_of_a_short_last_year_is_of_its_months() -> None:
 
 
 def test_sales_and_property_tax_by_hand() -> None:
-    """8 % of 1000 at once; 2 % of the book value at the start of each year, 1000 then 800 of a life of five years."""
+    """8 % of 1000 at once; 2 % of the book value at the start of each year, 1000 then 800 of a
+    life of five years."""
     taxed = with_property_tax(with_sales_tax(side(), ["racks"], 0.08), ["racks"], 0.02, 5.0)
     assert taxed.lines["sales tax"][0] == pytest.approx(80.0)
     assert taxed.lines["property tax"][[11, 23]].tolist() == pytest.approx([20.0, 16.0])
@@ -74,9 +77,12 @@ def test_book_value_of_what_comes_later() -> None:
 
 
 def test_income_tax_by_hand() -> None:
-    """At 21 %: year 1 saves on 120 of staff and 600 written off; year 2 on 120 and 400, less the sale's 200."""
+    """At 21 %: year 1 saves on 120 of staff and 600 written off; year 2 on 120 and 400, less the
+    sale's 200."""
     taxed = with_income_tax(side(), {"racks": [0.6, 0.4]}, 0.21, np.zeros(24))
-    assert taxed.lines["income tax"][[11, 23]].tolist() == pytest.approx([-0.21 * 720, -0.21 * (120 + 400 - 200)])
+    assert taxed.lines["income tax"][[11, 23]].tolist() == pytest.approx(
+        [-0.21 * 720, -0.21 * (120 + 400 - 200)]
+    )
 
 
 def test_what_is_not_yet_written_off_is_set_against_the_sale() -> None:
@@ -97,7 +103,8 @@ def test_interest_is_deducted_once() -> None:
 
 
 def test_a_loan_by_hand() -> None:
-    """500 at 12 % over a year: 44.4244 a month from the month after, interest 5.00 first, nothing left."""
+    """500 at 12 % over a year: 44.4244 a month from the month after, interest 5.00 first, nothing
+    left."""
     loan = loan_of(side().lines["racks"], 0.5, 0.12, 12)
     assert loan.drawn[0] == 500.0
     assert loan.payments[1:13].tolist() == pytest.approx([44.4244] * 12, abs=1e-4)
@@ -115,7 +122,9 @@ def test_a_loan_longer_than_the_horizon_leaves_a_balance() -> None:
 
 @given(st.floats(0.0, 0.3), st.integers(1, 30), st.floats(0.05, 1.0))
 @settings(max_examples=40, deadline=None)
-def test_a_loan_at_the_discount_rate_is_worth_nothing(rate: float, months: int, share: float) -> None:
+def test_a_loan_at_the_discount_rate_is_worth_nothing(
+    rate: float, months: int, share: float
+) -> None:
     """Discounted at its own monthly rate, drawn and paid back are equal, whatever the term."""
     cash = np.zeros(24)
     cash[0] = 1000.0

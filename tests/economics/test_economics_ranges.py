@@ -7,7 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dcplan.economics import break_even, commitment, energy_bill, ownership, rental, run_cost, spot, utilization
+from dcplan.economics import (
+    break_even,
+    commitment,
+    energy_bill,
+    ownership,
+    rental,
+    run_cost,
+    spot,
+    utilization,
+)
 from dcplan.economics.ranges import above, as_value, none_if_never, within
 
 
@@ -20,7 +29,9 @@ from dcplan.economics.ranges import above, as_value, none_if_never, within
         (-np.inf, np.inf, np.nan, "x must be a number, got nan"),
     ],
 )
-def test_outside_a_range_is_refused_in_plain_words(low: float, high: float, value: float, words: str) -> None:
+def test_outside_a_range_is_refused_in_plain_words(
+    low: float, high: float, value: float, words: str
+) -> None:
     with pytest.raises(ValueError, match=words):
         within("x", [0.5, value], low, high)
 
@@ -59,7 +70,9 @@ NOTHING = utilization.Utilization(0.0, 0.0, 0.0, 0.0)
         lambda: commitment.focus_charges([0.0], 0.0, 0.0, 0.0)[1].effective_cost_usd,
         lambda: spot.spot_usd_per_useful_h(0.0, 0.5),
         lambda: spot.spot_calendar_h(0.0, 0.5, 0.0, 0.0),
-        lambda: run_cost.amortized_hardware_usd(0.5, 0.0, 0.0, oom_per_year=0.1, hours_per_year=0.5),
+        lambda: run_cost.amortized_hardware_usd(
+            0.5, 0.0, 0.0, oom_per_year=0.1, hours_per_year=0.5
+        ),
         lambda: run_cost.run_energy_usd(0.0, 1.0, 0.0, 0.5),
         lambda: run_cost.average_accelerator_kw(0.0),
         lambda: run_cost.acquired_usd(0.0, 0.0),
@@ -74,7 +87,9 @@ NOTHING = utilization.Utilization(0.0, 0.0, 0.0, 0.0)
         lambda: energy_bill.facility_energy_usd(0.0, 1.0, 0.0, 0.0, load_frac=0.0),
         lambda: energy_bill.demand_usd_per_kwh(0.0, 0.5, 0.5),
         lambda: energy_bill.billed_demand_kw([0.0], contracted_kw=0.0, floor_frac=0.0)[0],
-        lambda: energy_bill.energy_bill([0.0], [0.0], usd_per_kwh=0.0, usd_per_kw_month=0.0).total_usd[0],
+        lambda: energy_bill.energy_bill(
+            [0.0], [0.0], usd_per_kwh=0.0, usd_per_kw_month=0.0
+        ).total_usd[0],
         lambda: utilization.delivered_pflop_days(0.0, 0.0, 0.0, NOTHING),
         lambda: utilization.usd_per_accelerator_hour(0.0, 0.5, 0.5, NOTHING, "owned"),
         lambda: utilization.usd_per_million_trained_tokens(0.0, 0.5),

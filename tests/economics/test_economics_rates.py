@@ -21,7 +21,11 @@ def test_the_yearly_rate_is_nominal_or_effective() -> None:
     assert yearly_rate(0.01, 12) == pytest.approx(0.12682503)
 
 
-@given(st.floats(-0.5, 1.0), st.sampled_from([1.0, 4.0, 12.0]), st.sampled_from(["nominal", "effective"]))
+@given(
+    st.floats(-0.5, 1.0),
+    st.sampled_from([1.0, 4.0, 12.0]),
+    st.sampled_from(["nominal", "effective"]),
+)
 @QUICK
 def test_years_and_periods_go_there_and_back(rate: float, periods: float, compounding: str) -> None:
     back = yearly_rate(periodic_rate(rate, periods, compounding), periods, compounding)
@@ -31,7 +35,9 @@ def test_years_and_periods_go_there_and_back(rate: float, periods: float, compou
 @given(st.floats(-0.5, 1.0), st.floats(-0.2, 0.5))
 @QUICK
 def test_fisher_goes_there_and_back(nominal: float, inflation: float) -> None:
-    assert nominal_rate(real_rate(nominal, inflation), inflation) == pytest.approx(nominal, abs=1e-12)
+    assert nominal_rate(real_rate(nominal, inflation), inflation) == pytest.approx(
+        nominal, abs=1e-12
+    )
     assert real_rate(nominal, 0.0) == pytest.approx(nominal)
 
 

@@ -21,7 +21,8 @@ USD = st.floats(0.0, 1e8)
 
 
 def test_a_month_and_a_contract_by_hand() -> None:
-    # support 5 % of 1,000 + 100 + 50 + 50 = 60; set-up 2,400 over 24 months = 100; loss 20; debugging 30
+    # support 5 % of 1,000 + 100 + 50 + 50 = 60; set-up 2,400 over 24 months = 100; loss 20;
+    # debugging 30
     cluster = RentedCluster(1000.0, 100.0, 50.0, 50.0, 0.05, 20.0, 30.0, 2400.0, 24)
     assert cluster.support_usd == pytest.approx(60.0)
     assert cluster.lines_usd()["setup"] == 100.0
@@ -29,7 +30,11 @@ def test_a_month_and_a_contract_by_hand() -> None:
     assert cluster.contract_usd == pytest.approx(33_840.0)
 
 
-@given(st.builds(RentedCluster, USD, USD, USD, USD, st.floats(0.0, 0.2), USD, USD, USD, st.integers(1, 60)))
+@given(
+    st.builds(
+        RentedCluster, USD, USD, USD, USD, st.floats(0.0, 0.2), USD, USD, USD, st.integers(1, 60)
+    )
+)
 @QUICK
 def test_eight_lines_sum_to_the_month_and_setup_is_paid_once(cluster: RentedCluster) -> None:
     lines = cluster.lines_usd()
@@ -37,11 +42,15 @@ def test_eight_lines_sum_to_the_month_and_setup_is_paid_once(cluster: RentedClus
     assert cluster.month_usd == pytest.approx(sum(lines.values()))
     months = cluster.contract_months
     monthly = cluster.month_usd - lines["setup"]
-    assert cluster.contract_usd == pytest.approx(months * monthly + cluster.setup_usd, rel=1e-9, abs=1e-3)
+    assert cluster.contract_usd == pytest.approx(
+        months * monthly + cluster.setup_usd, rel=1e-9, abs=1e-3
+    )
 
 
 def test_samples_run_through_all_lines() -> None:
-    cluster = RentedCluster(np.array([100.0, 200.0]), support_frac=np.array([0.0, 0.1]), contract_months=2)
+    cluster = RentedCluster(
+        np.array([100.0, 200.0]), support_frac=np.array([0.0, 0.1]), contract_months=2
+    )
     assert cluster.month_usd.tolist() == [100.0, 220.0]
     assert cluster.contract_usd.tolist() == [200.0, 440.0]
 
@@ -49,13 +58,17 @@ def test_samples_run_through_all_lines() -> None:
 def test_hours_of_a_month_are_the_callers() -> None:
     assert accelerators_usd_per_month(10, 2.0, 720) == 14_400.0
     assert accelerators_usd_per_month(10, 2.0, 730) == 14_600.0
-    assert accelerators_usd_per_month(0, 2.0, 730) == accelerators_usd_per_month(10, 0.0, 730) == 0.0
+    assert (
+        accelerators_usd_per_month(0, 2.0, 730) == accelerators_usd_per_month(10, 0.0, 730) == 0.0
+    )
 
 
 def test_lost_hours_cost_their_rent_or_their_replacement() -> None:
     assert goodput_loss_usd(1000.0, 0.9) == pytest.approx(100.0)
     assert goodput_loss_usd(1000.0, 0.9, basis="replacement") == pytest.approx(1000 / 9)
-    assert goodput_loss_usd(1000.0, 1.0) == goodput_loss_usd(1000.0, 1.0, basis="replacement") == 0.0
+    assert (
+        goodput_loss_usd(1000.0, 1.0) == goodput_loss_usd(1000.0, 1.0, basis="replacement") == 0.0
+    )
 
 
 def test_discounts_follow_one_another() -> None:

@@ -90,14 +90,21 @@ def test_every_internal_rate_makes_the_present_value_zero(flows: list[float]) ->
     assert list(found.rates) == sorted(found.rates)
 
 
-@given(st.lists(st.floats(-0.5, 2.0).map(lambda x: round(x, 1)), min_size=1, max_size=4, unique=True))
+@given(
+    st.lists(st.floats(-0.5, 2.0).map(lambda x: round(x, 1)), min_size=1, max_size=4, unique=True)
+)
 @QUICK
 def test_all_rates_of_a_flow_built_from_its_roots_are_found(rates: list[float]) -> None:
-    flows = np.poly([1.0 + r for r in rates])  # in powers of (1 + i), highest first: the flow of time 0 first
+    flows = np.poly(
+        [1.0 + r for r in rates]
+    )  # in powers of (1 + i), highest first: the flow of time 0 first
     assert irr(flows).rates == pytest.approx(sorted(rates), abs=1e-5)
 
 
-@given(st.floats(1.0, 1e6), st.lists(st.floats(0.0, 1e6).map(lambda x: round(x, 2)), min_size=1, max_size=60))
+@given(
+    st.floats(1.0, 1e6),
+    st.lists(st.floats(0.0, 1e6).map(lambda x: round(x, 2)), min_size=1, max_size=60),
+)
 @QUICK
 def test_an_investment_with_income_has_exactly_one_rate(spent: float, income: list[float]) -> None:
     assert len(irr([-spent, *income]).rates) == (1 if sum(income) > 0 else 0)
@@ -136,14 +143,19 @@ def test_a_refresh_sinks_a_project_again() -> None:
 
 
 def test_crossing_keeps_the_axes_of_samples() -> None:
-    assert first_crossing(np.full((3, 4), -1.0)).tolist() == pytest.approx([np.nan] * 3, nan_ok=True)
+    assert first_crossing(np.full((3, 4), -1.0)).tolist() == pytest.approx(
+        [np.nan] * 3, nan_ok=True
+    )
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: periodic_npv_usd([1.0], -1.0), "rate_per_period must be above -1"),
-        (lambda: dated_npv_usd([1.0], [0], -1.0, days_per_year=365), "rate_per_year must be above -1"),
+        (
+            lambda: dated_npv_usd([1.0], [0], -1.0, days_per_year=365),
+            "rate_per_year must be above -1",
+        ),
         (lambda: payback_months([1.0], -1.0), "rate_per_month must be above -1"),
         (lambda: periodic_npv_usd([np.nan], 0.1), "flows_usd must be a number"),
         (lambda: dated_npv_usd([1.0], [0], 0.1, days_per_year=0), "days_per_year must be above 0"),

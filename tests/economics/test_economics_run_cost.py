@@ -24,7 +24,8 @@ QUICK = settings(max_examples=60, deadline=None)
 
 
 def test_amortised_hardware_by_hand() -> None:
-    # 10,000 USD, one year old at half an order a year: 3,162.28; x 0.5 ln 10 / 8,760 = 0.415604 USD/h; 1,000 h
+    # 10,000 USD, one year old at half an order a year: 3,162.28; x 0.5 ln 10 / 8,760 = 0.415604
+    # USD/h; 1,000 h
     usd = amortized_hardware_usd(10_000, 1.0, 1_000, oom_per_year=0.5, hours_per_year=8_760)
     assert usd == pytest.approx(3162.2777 * 1.1512925 / 8.76, rel=1e-6)
     assert amortized_hardware_usd(10_000, 1.0, 1_000, oom_per_year=0.0, hours_per_year=8_760) == 0.0
@@ -37,14 +38,15 @@ def test_amortised_hardware_by_hand() -> None:
 def test_a_short_run_costs_what_the_market_takes_off(years: float, oom: float) -> None:
     hour = 1 / 8_766
     lost = economic_value_usd(1e6, years, oom) - economic_value_usd(1e6, years + hour, oom)
-    assert amortized_hardware_usd(1e6, years, 1.0, oom_per_year=oom, hours_per_year=8_766) == pytest.approx(
-        lost, rel=1e-3
-    )
+    assert amortized_hardware_usd(
+        1e6, years, 1.0, oom_per_year=oom, hours_per_year=8_766
+    ) == pytest.approx(lost, rel=1e-3)
 
 
 def test_years_have_their_own_hours() -> None:
     long, short = (
-        amortized_hardware_usd(1.0, 0.0, 1.0, oom_per_year=0.14, hours_per_year=hours) for hours in (8_766, 8_760)
+        amortized_hardware_usd(1.0, 0.0, 1.0, oom_per_year=0.14, hours_per_year=hours)
+        for hours in (8_766, 8_760)
     )
     assert short / long == pytest.approx(8_766 / 8_760)
 
@@ -82,7 +84,9 @@ def test_hours_from_parameters_and_tokens_and_back_to_a_price() -> None:
     assert hours == pytest.approx(12_000.0)
     assert implied_usd_per_accelerator_hour(24_000.0, hours) == pytest.approx(2.0)
     # with full recomputation eight FLOP for each parameter and token
-    assert accelerator_hours(1e9, 3.6e12, 1000.0, 0.5, flops_per_param_token=8.0) == pytest.approx(16_000.0)
+    assert accelerator_hours(1e9, 3.6e12, 1000.0, 0.5, flops_per_param_token=8.0) == pytest.approx(
+        16_000.0
+    )
 
 
 def test_samples_run_through() -> None:
@@ -96,8 +100,14 @@ def test_samples_run_through() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: amortized_hardware_usd(1, -1, 1, oom_per_year=0.1, hours_per_year=8766), "years must be at least 0"),
-        (lambda: amortized_hardware_usd(1, 1, 1, oom_per_year=0.1, hours_per_year=0), "hours_per_year must be above"),
+        (
+            lambda: amortized_hardware_usd(1, -1, 1, oom_per_year=0.1, hours_per_year=8766),
+            "years must be at least 0",
+        ),
+        (
+            lambda: amortized_hardware_usd(1, 1, 1, oom_per_year=0.1, hours_per_year=0),
+            "hours_per_year must be above",
+        ),
         (lambda: network_from_share_usd(1.0, 1.0), "1 - network_share_frac must be above 0"),
         (lambda: run_energy_usd(1.0, 0.9, 1.0, 0.1), "pue must be at least 1"),
         (lambda: accelerator_hours(1e9, 1e12, 1000.0, 40.0), "mfu_frac must be at most 1"),

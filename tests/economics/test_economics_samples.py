@@ -1,4 +1,5 @@
-"""Debt, tax, present value and break-even of many samples at once: each row as if it were alone, and fast."""
+"""Debt, tax, present value and break-even of many samples at once: each row as if it were alone,
+and fast."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ SHARES = macrs_shares(YEARS)
 
 
 def evaluate(draw: dict[str, np.ndarray], income_usd: np.ndarray) -> dict[str, np.ndarray]:
-    """Five years of a leveraged project; every entry of ``draw`` is one number or one for each sample."""
+    """Five years of a leveraged project; every entry of ``draw`` is one number or one for each
+    sample."""
     loan = amortization(0.55 * draw["capex"], periodic_rate(draw["debt_rate"], 12), MONTHS)
     by_year = (*income_usd.shape[:-1], YEARS, 12)
     tax = income_tax(
@@ -29,7 +31,9 @@ def evaluate(draw: dict[str, np.ndarray], income_usd: np.ndarray) -> dict[str, n
         rate_frac=draw["tax_rate"],
         offset_limit_frac=US_LOSS_OFFSET_FRAC,
     )
-    flows = np.concatenate([-0.45 * draw["capex"][..., None], income_usd - loan.payment_usd[..., 1:]], axis=-1)
+    flows = np.concatenate(
+        [-0.45 * draw["capex"][..., None], income_usd - loan.payment_usd[..., 1:]], axis=-1
+    )
     flows[..., 12::12] -= tax.tax_usd
     rate = periodic_rate(draw["discount"], 12, "effective")
     rent = np.concatenate([np.zeros_like(flows[..., :1]), 0.01 * income_usd], axis=-1)

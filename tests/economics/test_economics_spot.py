@@ -40,12 +40,16 @@ def test_the_formula_is_what_a_simulation_of_paid_hours_finds() -> None:
             need = restart + work + save  # the restart comes before the segment is tried again
         paid += need
     # Daly's formula lets a restart that is interrupted start again by itself, as here
-    assert spot_useful_frac(rate, work, save, restart) == pytest.approx(segments * work / paid, rel=0.02)
+    assert spot_useful_frac(rate, work, save, restart) == pytest.approx(
+        segments * work / paid, rel=0.02
+    )
 
 
 @given(st.floats(0.0, 2.0), st.floats(0.0, 1.0), HOURS, HOURS, HOURS)
 @QUICK
-def test_more_interruptions_never_help(rate: float, more: float, work: float, save: float, restart: float) -> None:
+def test_more_interruptions_never_help(
+    rate: float, more: float, work: float, save: float, restart: float
+) -> None:
     few, many = (spot_useful_frac(r, work, save, restart) for r in (rate, rate + more))
     assert 0.0 < many <= few * (1 + 1e-12) <= work / (work + save) * (1 + 1e-9)
 
@@ -65,7 +69,9 @@ def test_waits_are_calendar_and_not_paid() -> None:
 
 
 def test_samples_pass() -> None:
-    assert spot_useful_frac(np.array([0.0, 0.1]), 1.0, 0.0, 0.0) == pytest.approx(np.array([1.0, 0.950833]), abs=1e-6)
+    assert spot_useful_frac(np.array([0.0, 0.1]), 1.0, 0.0, 0.0) == pytest.approx(
+        np.array([1.0, 0.950833]), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize(

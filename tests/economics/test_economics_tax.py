@@ -29,12 +29,15 @@ def test_a_profitable_year_by_hand() -> None:
 
 
 def test_losses_wait_for_income_by_hand() -> None:
-    # -100, then 60 and 80. All of it: 60 and 40 used, 40 taxed; 80 %: 48 and 52 used, 12 and 28 taxed
+    # -100, then 60 and 80. All of it: 60 and 40 used, 40 taxed; 80 %: 48 and 52 used, 12 and 28
+    # taxed
     full = income_tax([-100.0, 60.0, 80.0], 0.0, 0.0, rate_frac=0.25)
     assert full.loss_used_usd.tolist() == [0.0, 60.0, 40.0]
     assert full.loss_carried_usd.tolist() == [100.0, 40.0, 0.0]
     assert full.tax_usd.tolist() == pytest.approx([0.0, 0.0, 10.0])
-    part = income_tax([-100.0, 60.0, 80.0], 0.0, 0.0, rate_frac=0.25, offset_limit_frac=US_LOSS_OFFSET_FRAC)
+    part = income_tax(
+        [-100.0, 60.0, 80.0], 0.0, 0.0, rate_frac=0.25, offset_limit_frac=US_LOSS_OFFSET_FRAC
+    )
     assert part.loss_used_usd.tolist() == pytest.approx([0.0, 48.0, 52.0])
     assert part.tax_usd.tolist() == pytest.approx([0.0, 3.0, 7.0])
 
@@ -55,9 +58,13 @@ def test_an_opening_loss_is_used_and_refused_where_nothing_is_carried() -> None:
 
 @given(YEARS, st.floats(0.0, 1e6), st.floats(0.0, 1e6), RATE)
 @QUICK
-def test_each_shield_counts_once(income: list[float], depreciation: float, interest: float, rate: float) -> None:
+def test_each_shield_counts_once(
+    income: list[float], depreciation: float, interest: float, rate: float
+) -> None:
     n = len(income)
-    with_both = income_tax(income, [depreciation] * n, [interest] * n, rate_frac=rate, losses="used-at-once").tax_usd
+    with_both = income_tax(
+        income, [depreciation] * n, [interest] * n, rate_frac=rate, losses="used-at-once"
+    ).tax_usd
     bare = income_tax(income, 0.0, 0.0, rate_frac=rate, losses="used-at-once").tax_usd
     assert bare - with_both == pytest.approx(np.full(n, rate * (depreciation + interest)), abs=1e-6)
 
@@ -67,7 +74,9 @@ def test_each_shield_counts_once(income: list[float], depreciation: float, inter
 def test_no_loss_is_made_or_lost(income: list[float], rate: float, limit: float) -> None:
     tax = income_tax(income, 0.0, 0.0, rate_frac=rate, offset_limit_frac=limit)
     losses = np.maximum(-np.array(income), 0.0)
-    assert losses.sum() == pytest.approx(tax.loss_used_usd.sum() + tax.loss_carried_usd[-1], abs=1e-6)
+    assert losses.sum() == pytest.approx(
+        tax.loss_used_usd.sum() + tax.loss_carried_usd[-1], abs=1e-6
+    )
     assert (tax.tax_usd >= -1e-9).all()
     assert (tax.loss_used_usd <= limit * np.maximum(income, 0.0) + 1e-9).all()
     at_once = income_tax(income, 0.0, 0.0, rate_frac=rate, losses="used-at-once").tax_usd.sum()
@@ -81,13 +90,17 @@ def test_samples_have_their_own_rates_and_basis() -> None:
     assert tax.tax_usd[0, 0] == pytest.approx(0.2 * (50 - 20))
     # second sample: 50 - 40 = 10, then 50 - 64 = -14, then 50 - 38.4 - 14 < 0
     assert tax.tax_usd[1, :3].tolist() == pytest.approx([3.0, 0.0, 0.0])
-    only_limit = income_tax([-1.0, 1.0], 0.0, 0.0, rate_frac=0.5, offset_limit_frac=np.array([0.0, 1.0]))
+    only_limit = income_tax(
+        [-1.0, 1.0], 0.0, 0.0, rate_frac=0.5, offset_limit_frac=np.array([0.0, 1.0])
+    )
     assert only_limit.tax_usd.tolist() == [[0.0, 0.5], [0.0, 0.0]]
 
 
 def test_sales_tax_falls_on_the_lines_named() -> None:
     lines = {"servers": 1000.0, "network": 200.0, "building": 500.0}
-    assert sales_tax_usd(lines, 0.07, ["servers", "network"]) == pytest.approx({"servers": 70.0, "network": 14.0})
+    assert sales_tax_usd(lines, 0.07, ["servers", "network"]) == pytest.approx(
+        {"servers": 70.0, "network": 14.0}
+    )
     assert sales_tax_usd(lines, 0.07, []) == {}
     with pytest.raises(ValueError, match="taxed names no capital line: racks"):
         sales_tax_usd(lines, 0.07, ["racks"])
@@ -96,17 +109,26 @@ def test_sales_tax_falls_on_the_lines_named() -> None:
 def test_property_tax_on_a_schedule_and_on_book_value() -> None:
     # 1,000 at 80, 50, 20 and 20 % good, a tenth of it assessed, 2 %: 1.6, 1.0, 0.4, 0.4
     value = assessed_value_usd(1000.0, [0.8, 0.5, 0.2], 4)
-    assert property_tax_usd(value, 0.02, assessment_frac=0.1).tolist() == pytest.approx([1.6, 1.0, 0.4, 0.4])
+    assert property_tax_usd(value, 0.02, assessment_frac=0.1).tolist() == pytest.approx(
+        [1.6, 1.0, 0.4, 0.4]
+    )
     book = book_value_usd(1000.0, [200.0, 320.0])
-    assert property_tax_usd(book, 0.01, abated_frac=[1.0, 0.5]).tolist() == pytest.approx([0.0, 2.4])
-    rows = property_tax_usd(assessed_value_usd(np.array([100.0, 200.0]), [1.0], 2), np.array([0.01, 0.02]))
+    assert property_tax_usd(book, 0.01, abated_frac=[1.0, 0.5]).tolist() == pytest.approx(
+        [0.0, 2.4]
+    )
+    rows = property_tax_usd(
+        assessed_value_usd(np.array([100.0, 200.0]), [1.0], 2), np.array([0.01, 0.02])
+    )
     assert rows.tolist() == [[1.0, 1.0], [4.0, 4.0]]
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: income_tax([1.0], 0.0, 0.0, rate_frac=21), "rate_frac must be from 0 to 1, got 21"),
+        (
+            lambda: income_tax([1.0], 0.0, 0.0, rate_frac=21),
+            "rate_frac must be from 0 to 1, got 21",
+        ),
         (
             lambda: income_tax([1.0], 0.0, 0.0, rate_frac=0.2, opening_loss_usd=-1.0),
             "opening_loss_usd must be",

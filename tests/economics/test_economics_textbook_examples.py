@@ -11,7 +11,11 @@ from datetime import date
 import numpy as np
 import pytest
 
-from dcplan.economics.annuity import amortization, level_payment_usd, level_payments_present_value_usd
+from dcplan.economics.annuity import (
+    amortization,
+    level_payment_usd,
+    level_payments_present_value_usd,
+)
 from dcplan.economics.commitment import Coverage, Reservation, SavingsPlan, Usage, cover
 from dcplan.economics.depreciation import macrs_shares
 from dcplan.economics.returns import dated_npv_usd, irr, mirr, periodic_npv_usd
@@ -26,7 +30,9 @@ def aws_hour(plans: list[SavingsPlan], reservations: list[Reservation] | None = 
 
 
 def compute_plan(usd_per_h: float) -> SavingsPlan:
-    return SavingsPlan("compute", usd_per_h, {name: rate for name, (_, _, rate) in facts.AWS_HOUR.items()})
+    return SavingsPlan(
+        "compute", usd_per_h, {name: rate for name, (_, _, rate) in facts.AWS_HOUR.items()}
+    )
 
 
 def aws() -> list[Check]:
@@ -59,7 +65,12 @@ def excel_payments() -> list[Check]:
     loan = amortization(125_000, 0.09 / 12, 360)
     return [
         ("PMT", level_payment_usd(10_000, 0.08 / 12, 10), 1_037.03, 0.005),
-        ("PMT in advance", level_payment_usd(10_000, 0.08 / 12, 10, in_advance=True), 1_030.16, 0.005),
+        (
+            "PMT in advance",
+            level_payment_usd(10_000, 0.08 / 12, 10, in_advance=True),
+            1_030.16,
+            0.005,
+        ),
         ("PV", level_payments_present_value_usd(500, 0.08 / 12, 240), 59_777.15, 0.005),
         ("CUMIPMT 13 to 24", loan.interest_usd[13:25].sum(), 11_135.23, 0.005),
         ("CUMIPMT 1", loan.interest_usd[1], 937.50, 0.005),
@@ -85,12 +96,19 @@ def excel_returns() -> list[Check]:
 def irs() -> list[Check]:
     found = []
     for (convention, life, speed, quarter), table in facts.IRS_TABLES.items():
-        shares = macrs_shares(life, declining_balance=speed, convention=convention, quarter=quarter) * 100
+        shares = (
+            macrs_shares(life, declining_balance=speed, convention=convention, quarter=quarter)
+            * 100
+        )
         assert len(shares) == len(table)
         # the tables alternate 8.93 and 8.92 so that they sum to 100: the last printed digit
-        found += [(f"{life} years, {convention} {quarter}", s, t, 0.0101) for s, t in zip(shares, table, strict=True)]
+        found += [
+            (f"{life} years, {convention} {quarter}", s, t, 0.0101)
+            for s, t in zip(shares, table, strict=True)
+        ]
     building = macrs_shares(39, declining_balance=1.0, convention="mid-month", month=1) * 100
-    # table A-7a, month 1: 2.461 (with 11.5/12 rounded to 0.96), 2.564 in years 2 to 39, 0.107 in year 40
+    # table A-7a, month 1: 2.461 (with 11.5/12 rounded to 0.96), 2.564 in years 2 to 39, 0.107 in
+    # year 40
     found += [("39 years", building[0], 2.461, 0.005), ("39 years", building[20], 2.564, 0.0006)]
     return [*found, ("39 years", building[39], 0.107, 0.0006), ("39 years", len(building), 40, 0)]
 
@@ -110,7 +128,8 @@ def test_textbook_example(example: str) -> None:
 
 
 def test_aws_applies_memory_before_processors_at_equal_savings() -> None:
-    # scenario 3: both at 25 %, memory first by its lower rate; 19.60 - 1 USD leaves processors short
+    # scenario 3: both at 25 %, memory first by its lower rate; 19.60 - 1 USD leaves processors
+    # short
     short = aws_hour([compute_plan(18.60)])
     covered = {row.usage: row.quantity for row in short.rows if row.by == "compute"}
     assert covered["fargate-gb"] == pytest.approx(1_600)

@@ -29,7 +29,8 @@ def test_levels_by_hand() -> None:
 
 
 def test_unit_costs_by_hand() -> None:
-    # 1,000 USD, 10 accelerators, 100 h: 1 USD an owned hour, 1.25 an allocated, 2.5 a busy, 5 a good one
+    # 1,000 USD, 10 accelerators, 100 h: 1 USD an owned hour, 1.25 an allocated, 2.5 a busy, 5 a
+    # good one
     costs = [usd_per_accelerator_hour(1000.0, 10, 100, USE, level) for level in LEVELS]
     assert costs == pytest.approx([1.0, 1.25, 2.5, 5.0])
     # 10 x 2 PFLOP/s x 5 days x 0.08 = 8 PFLOP-days
@@ -44,7 +45,8 @@ def test_each_part_counts_once_and_in_order(a: float, b: float, g: float, m: flo
     assert use.delivered_frac == pytest.approx(a * b * g * m)
     parts = [use.hours_frac(level) for level in LEVELS]
     assert parts == sorted(parts, reverse=True)
-    # cost of a good hour over peak PFLOP and MFU is the cost of delivered work: no part enters twice
+    # cost of a good hour over peak PFLOP and MFU is the cost of delivered work: no part enters
+    # twice
     hour = usd_per_accelerator_hour(7.0, 3, 24, use, "good")
     work = usd_per_delivered_pflop_day(7.0, 3, 2.0, 24, use)
     assert work == pytest.approx(hour * 24 / (2.0 * m))

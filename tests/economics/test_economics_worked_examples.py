@@ -1,7 +1,9 @@
-"""Every published worked example through the public functions, to its printed digits (A) or stated rounding (B).
+"""Every published worked example through the public functions, to its printed digits (A) or stated
+rounding (B).
 
-A check is (what, computed, published, tolerance); the tolerance is half of the last printed digit unless a comment
-says what else was rounded. Grade D rows (LEN-2026-HEAD, BARC-MW, DELL-AIF) are claims without inputs and not used.
+A check is (what, computed, published, tolerance); the tolerance is half of the last printed digit
+unless a comment says what else was rounded. Grade D rows (LEN-2026-HEAD, BARC-MW, DELL-AIF) are
+claims without inputs and not used.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ import pytest
 
 from dcplan.economics.annuity import level_payment_usd
 from dcplan.economics.break_even import break_even_hours
-from dcplan.economics.commitment import (
-    amortized_usd_per_h,
-    focus_charges,
-)
+from dcplan.economics.commitment import amortized_usd_per_h, focus_charges
 from dcplan.economics.depreciation import macrs_shares, straight_line_usd, tax_depreciation_usd
-from dcplan.economics.energy_bill import billed_demand_kw, energy_bill, facility_energy_usd, facility_kw
+from dcplan.economics.energy_bill import (
+    billed_demand_kw,
+    energy_bill,
+    facility_energy_usd,
+    facility_kw,
+)
 from dcplan.economics.ownership import (
     at_cost_usd_per_year,
     capacity_usd,
@@ -63,7 +67,9 @@ def epoch(run: facts.EpochRun) -> list[Check]:
     )
     kw = average_accelerator_kw(run.tdp_kw, run.server_multiplier, run.use_of_peak_frac)
     energy = run_energy_usd(kw, run.pue, run.accelerator_hours, run.usd_per_kwh)
-    cost = amortized_run(hardware, energy, network_share_frac=facts.EPOCH_NETWORK_SHARE, deflator=run.deflator)
+    cost = amortized_run(
+        hardware, energy, network_share_frac=facts.EPOCH_NETWORK_SHARE, deflator=run.deflator
+    )
     # whole USD, and a deflator given with 7 decimals
     return [("total", cost.total_usd, run.total_usd, 0.5 + 5e-8 * run.total_usd)]
 
@@ -72,7 +78,9 @@ def cluster_max(name: str) -> list[Check]:
     column = facts.CLUSTERMAX[name]
     cluster = RentedCluster(**column["lines"], contract_months=facts.CLUSTERMAX_MONTHS)
     gap, ratio = facts.CLUSTERMAX_GAPS[name]
-    rent = accelerators_usd_per_month(facts.CLUSTERMAX_GPUS, column["usd_per_gpu_h"], facts.CLUSTERMAX_HOURS_PER_MONTH)
+    rent = accelerators_usd_per_month(
+        facts.CLUSTERMAX_GPUS, column["usd_per_gpu_h"], facts.CLUSTERMAX_HOURS_PER_MONTH
+    )
     loss = goodput_loss_usd(rent, column["goodput_frac"])
     return [
         ("rent", rent, column["lines"]["accelerators_usd"], 0.5),
@@ -109,12 +117,21 @@ def lenovo_break_even() -> list[Check]:
 
 def deepseek() -> list[Check]:
     parts = rented_parts_usd({"pretrain": 2_664e3, "context": 119e3, "post": 5e3}, 2.0)
-    return [("USD", sum(parts.values()), 5.576e6, 0.5), ("pre-training", parts["pretrain"], 5.328e6, 0.5)]
+    return [
+        ("USD", sum(parts.values()), 5.576e6, 0.5),
+        ("pre-training", parts["pretrain"], 5.328e6, 0.5),
+    ]
 
 
 def aiinframap(price_usd: float, total_musd: float, per_pflop: float) -> list[Check]:
     cluster = simple_cluster(
-        1024, price_usd, kw_per_accelerator=0.7, load_frac=0.7, pue=1.2, hours=43_800, usd_per_kwh=0.08
+        1024,
+        price_usd,
+        kw_per_accelerator=0.7,
+        load_frac=0.7,
+        pue=1.2,
+        hours=43_800,
+        usd_per_kwh=0.08,
     )
     unit = usd_per_effective_pflop_year(cluster.total_usd, 1024, 0.989, 0.7, 5)
     return [
@@ -138,7 +155,8 @@ def forward() -> list[Check]:
 
 
 def focus_savings_plan() -> list[Check]:
-    # the published rows use the price of an hour rounded to cents, 52.40 (459,000 / 8,760 = 52.3973)
+    # the published rows use the price of an hour rounded to cents, 52.40 (459,000 / 8,760 =
+    # 52.3973)
     exact = amortized_usd_per_h(459_000, 0, 0, 8_760)
     rows = focus_charges([459_000.0], round(exact, 2), 18, 6, 10.15)
     return [
@@ -163,11 +181,14 @@ def focus_reserved() -> list[Check]:
 
 
 def aep() -> list[Check]:
-    # 7.45 USD/kW-month is solved from the printed yearly amounts, which it then fits at all three floors
+    # 7.45 USD/kW-month is solved from the printed yearly amounts, which it then fits at all three
+    # floors
     found = []
     for floor, musd in ((0.6, 26.8), (0.9, 40.2), (1.0, 44.7)):
         demand = billed_demand_kw(np.zeros(12), contracted_kw=500_000.0, floor_frac=floor)
-        year = energy_bill(np.zeros(12), demand, usd_per_kwh=0.0, usd_per_kw_month=7.45).total_usd.sum()
+        year = energy_bill(
+            np.zeros(12), demand, usd_per_kwh=0.0, usd_per_kw_month=7.45
+        ).total_usd.sum()
         found.append((f"floor {floor}", year / 1e6, musd, 0.05))
     return found
 
@@ -207,8 +228,11 @@ def megawatt() -> list[Check]:
 
 
 def calcmark() -> list[Check]:
-    # grade B: the parts are printed with five digits; its electricity line is per hour without kW, a unit error
-    parts = facility_build_usd(1000, 875, {"elec": 0.425, "hvac": 0.175, "fitout": 0.225, "shell": 0.175})
+    # grade B: the parts are printed with five digits; its electricity line is per hour without kW,
+    # a unit error
+    parts = facility_build_usd(
+        1000, 875, {"elec": 0.425, "hvac": 0.175, "fitout": 0.225, "shell": 0.175}
+    )
     printed = {"elec": 371_880, "hvac": 153_120, "fitout": 196_880, "shell": 153_120}
     later = price_at_usd(75_000, 0.04, [5, 10])
     return [
@@ -228,7 +252,8 @@ def book_charge() -> list[Check]:
 
 
 def gpt3_implied() -> list[Check]:
-    # grade C: "about 1.45 USD/h" and 162 to 163 thousand USD follow from one another; the paid table is not public
+    # grade C: "about 1.45 USD/h" and 162 to 163 thousand USD follow from one another; the paid
+    # table is not public
     hours = accelerator_hours(175e9, 300e9, 1979, 0.295)
     rate = implied_usd_per_accelerator_hour(218_000, hours)
     later = accelerator_hours(175e9, 300e9, 1979, 0.395)
@@ -240,9 +265,13 @@ def gpt3_implied() -> list[Check]:
 
 
 def epoch_bought() -> list[Check]:
-    # grade C: 778.07 million USD printed for GPT-4 bought; 25,000 A100 at Epoch's price, and a deflator that is
-    # inferred (1.01345, between those of the runs published a month before and four months after it)
-    bought = acquired_usd(25_000, 24_875.0, network_share_frac=facts.EPOCH_NETWORK_SHARE, deflator=1.01345)
+    # grade C: 778.07 million USD printed for GPT-4 bought; 25,000 A100 at Epoch's price, and a
+    # deflator that is
+    # inferred (1.01345, between those of the runs published a month before and four months after
+    # it)
+    bought = acquired_usd(
+        25_000, 24_875.0, network_share_frac=facts.EPOCH_NETWORK_SHARE, deflator=1.01345
+    )
     return [("bought, million USD", bought / 1e6, 778.07, 0.01)]
 
 
@@ -261,7 +290,10 @@ def tax_notes() -> list[Check]:
     bonus = tax_depreciation_usd(250_000, macrs_shares(5), bonus_frac=1.0)
     saved = -income_tax(np.zeros(6), bonus, 0.0, rate_frac=0.21, losses="used-at-once").tax_usd
     return [
-        *((f"year {k + 1}", year, usd, 0.5) for k, (year, usd) in enumerate(zip(years, printed, strict=True))),
+        *(
+            (f"year {k + 1}", year, usd, 0.5)
+            for k, (year, usd) in enumerate(zip(years, printed, strict=True))
+        ),
         ("bonus", saved[0], 52_500, 0.5),
         ("after bonus", saved[1:].sum(), 0.0, 1e-9),
     ]
@@ -309,7 +341,8 @@ def test_published_example(example: str) -> None:
 
 
 def test_calcmark_cannot_price_energy_without_kilowatts() -> None:
-    # 0.10 USD an hour in the file; with 200 kW it is 20 USD an hour, and the function asks for the kW
+    # 0.10 USD an hour in the file; with 200 kW it is 20 USD an hour, and the function asks for the
+    # kW
     assert facility_energy_usd(200, 1.0, 1, 0.10) == pytest.approx(20.0)
     with pytest.raises(TypeError):
         facility_energy_usd(hours=1, usd_per_kwh=0.10)  # type: ignore[call-arg]

@@ -1,7 +1,8 @@
 """Collectives against measured bus bandwidths, with the catalog's own parameters, and their limits.
 
-Measured values are those of fabric notes 4: NVIDIA/dgxc-benchmarking ``nccl/README.md`` (H100), stas00/ml-engineering
-``network/README.md`` (H200, B200, NVL72, EFA, MI300X), arXiv 2505.09343 figure 7 (all-to-all).
+Measured values are those of fabric notes 4: NVIDIA/dgxc-benchmarking ``nccl/README.md`` (H100),
+stas00/ml-engineering ``network/README.md`` (H200, B200, NVL72, EFA, MI300X), arXiv 2505.09343
+figure 7 (all-to-all).
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def _seconds(collective: Collective, message: float, levels: Levels) -> float:
 
 
 def _bus(message: float, levels: Levels) -> float:
-    return float(bus_gb_per_s(np.array(message), all_reduce_s(np.array(message), levels), levels.ranks))
+    return float(
+        bus_gb_per_s(np.array(message), all_reduce_s(np.array(message), levels), levels.ranks)
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +93,9 @@ def _bus(message: float, levels: Levels) -> float:
         pytest.param(lambda: _levels("mi300x", 8), 4 * GIB, 312.9, id="mi300x"),
     ],
 )
-def test_measured_bus_bandwidth(levels: Callable[[], Levels], message: float, measured: float) -> None:
+def test_measured_bus_bandwidth(
+    levels: Callable[[], Levels], message: float, measured: float
+) -> None:
     """NVL72's slide names no message size; 8 GiB as the others of its source."""
     assert _bus(message, levels()) == pytest.approx(measured, rel=WITHIN)
 
@@ -107,35 +112,45 @@ def test_all_to_all_falls_from_16_to_128_ranks() -> None:
     """The share that stays in a node falls from 8 / 16 to 8 / 128."""
     message, ranks = np.array(224 * MIB), (16, 32, 64, 128)
     seconds = [exchange_s(message, _levels("h100-sxm", n)) for n in ranks]
-    found = [float(bus_gb_per_s(message, t, n, halves=1)) for t, n in zip(seconds, ranks, strict=True)]
+    found = [
+        float(bus_gb_per_s(message, t, n, halves=1)) for t, n in zip(seconds, ranks, strict=True)
+    ]
     assert found == sorted(found, reverse=True)
 
 
 def test_all_reduce_by_hand() -> None:
-    """4 domains of 8, 800 MB. Inside 2 x 7/8 x 0.8 / 400 = 3.5 ms, between 2 x 3/4 x 0.1 / 50 = 3 ms: 3.5 ms.
+    """4 domains of 8, 800 MB. Inside 2 x 7/8 x 0.8 / 400 = 3.5 ms, between 2 x 3/4 x 0.1 / 50 = 3
+    ms: 3.5 ms.
 
-    Steps 2 x 3 x 10 us and 2 x 2 x 100 us: 0.46 ms. The bulk protocol adds 1 ms, 4.5, where the other takes
-    3.5 / 0.5 = 7: 4.96 ms. With a gain of 2 inside, 1.75 ms, and the 3 ms between are the longer: 4.46 ms.
+    Steps 2 x 3 x 10 us and 2 x 2 x 100 us: 0.46 ms. The bulk protocol adds 1 ms, 4.5, where the
+    other takes 3.5 / 0.5 = 7: 4.96 ms. With a gain of 2 inside, 1.75 ms, and the 3 ms between are
+    the longer: 4.46 ms.
     """
     levels = Levels(32, 8, 400e9, 50e9, 1e-5, 1e-4, 1.0, 1e-3, 0.5)
     assert (levels.inside, levels.domains) == (8, 4)
     assert _seconds(all_reduce_s, 8e8, levels) == pytest.approx(4.96e-3, rel=1e-12)
-    assert _seconds(all_reduce_s, 8e8, replace(levels, gain=2.0)) == pytest.approx(4.46e-3, rel=1e-12)
+    assert _seconds(all_reduce_s, 8e8, replace(levels, gain=2.0)) == pytest.approx(
+        4.46e-3, rel=1e-12
+    )
     # 8 MB: 35 us at half the rate are 70 us, less than 35 + 1,000
     assert _seconds(all_reduce_s, 8e6, levels) == pytest.approx(0.53e-3, rel=1e-12)
     assert _seconds(all_reduce_s, 8e8, replace(levels, ranks=1)) == 0.0
 
 
 def test_all_to_all_by_hand() -> None:
-    """32 ranks in domains of 8, 3.2 GB: 24/32 x 3.2 / 50 = 48 ms and 7/32 x 3.2 / 400 = 1.75 ms, 0.1 ms to begin."""
+    """32 ranks in domains of 8, 3.2 GB: 24/32 x 3.2 / 50 = 48 ms and 7/32 x 3.2 / 400 = 1.75 ms,
+    0.1 ms to begin."""
     levels = Levels(32, 8, 400e9, 50e9, 1e-5, 1e-4)
     assert _seconds(exchange_s, 3.2e9, levels) == pytest.approx(49.85e-3, rel=1e-12)
     # in one domain: 7/8 x 3.2 / 400 = 7 ms and 10 us
-    assert _seconds(exchange_s, 3.2e9, replace(levels, ranks=8)) == pytest.approx(7.01e-3, rel=1e-12)
+    assert _seconds(exchange_s, 3.2e9, replace(levels, ranks=8)) == pytest.approx(
+        7.01e-3, rel=1e-12
+    )
 
 
 def test_bus_bandwidth_by_hand() -> None:
-    # 10 GB in 0.1 s are 100 GB/s; x 2 x 7/8 for an all-reduce, x 7/8 for the others (nccl-tests PERFORMANCE.md)
+    # 10 GB in 0.1 s are 100 GB/s; x 2 x 7/8 for an all-reduce, x 7/8 for the others (nccl-tests
+    # PERFORMANCE.md)
     ten, tenth = np.array(1e10), np.array(0.1)
     assert float(bus_gb_per_s(ten, tenth, 8)) == pytest.approx(175.0)
     assert float(bus_gb_per_s(ten, tenth, 8, halves=1)) == pytest.approx(87.5)
@@ -145,7 +160,9 @@ def test_arrays_are_answered_element_by_element() -> None:
     levels = _levels("h100-sxm", 64)
     sizes = np.array([MIB, 64 * MIB, GIB])
     for collective in COLLECTIVES:
-        assert collective(sizes, levels).tolist() == [_seconds(collective, m, levels) for m in sizes.tolist()]
+        assert collective(sizes, levels).tolist() == [
+            _seconds(collective, m, levels) for m in sizes.tolist()
+        ]
 
 
 @given(PLAIN, MESSAGE, st.floats(1.0, 100.0))
@@ -161,14 +178,18 @@ def test_a_larger_message_never_takes_less(levels: Levels, message: float, times
 @QUICK
 def test_more_ranks_never_take_less(levels: Levels, message: float, more: int) -> None:
     for collective in COLLECTIVES:
-        few, many = (_seconds(collective, message, replace(levels, ranks=levels.ranks + n)) for n in (0, more))
+        few, many = (
+            _seconds(collective, message, replace(levels, ranks=levels.ranks + n))
+            for n in (0, more)
+        )
         assert few <= many * (1 + 1e-12)
 
 
 @given(PLAIN, MESSAGE)
 @QUICK
 def test_bus_bandwidth_stays_under_the_links(levels: Levels, message: float) -> None:
-    """Bytes a rank sends inside are 2 (g-1)/g M, a NIC's 2 (k-1)/k M/g; a ring counts 2 (n-1)/n M for both."""
+    """Bytes a rank sends inside are 2 (g-1)/g M, a NIC's 2 (k-1)/k M/g; a ring counts 2 (n-1)/n M
+    for both."""
     n, g, k = levels.ranks, levels.inside, levels.domains
     limits = []
     if g > 1:
@@ -202,7 +223,9 @@ def test_all_gather_is_half_and_knows_no_gain(levels: Levels, message: float, ga
 
 @given(PLAIN, MESSAGE, st.floats(1e9, 1e12), st.floats(0.0, 1.0))
 @QUICK
-def test_a_domain_of_all_ranks_sends_nothing_out(levels: Levels, message: float, rate: float, wait: float) -> None:
+def test_a_domain_of_all_ranks_sends_nothing_out(
+    levels: Levels, message: float, rate: float, wait: float
+) -> None:
     alone = replace(levels, domain=levels.ranks)
     other = replace(alone, domain=2 * levels.ranks, scaleout_bytes_per_s=rate, scaleout_s=wait)
     for collective in COLLECTIVES:

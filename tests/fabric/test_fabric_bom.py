@@ -40,15 +40,18 @@ def _counts(fills: Fills) -> Counts:
 
 
 def test_dgx_h100_superpod_of_4_units() -> None:
-    """RA-11333-001 V11, tables 7 and 8, as built: 127 nodes of four twin-port cages, four links of fabric managers.
+    """RA-11333-001 V11, tables 7 and 8, as built: 127 nodes of four twin-port cages, four links of
+    fabric managers.
 
-    48 switches whose 48 x 32 = 1,536 cages are all filled (31 links of a leaf take 16 cages too); 127 x 4 = 508 in
-    nodes and 4 in managers; 1,016 + 1,024 cables and the managers' four.
+    48 switches whose 48 x 32 = 1,536 cages are all filled (31 links of a leaf take 16 cages too);
+    127 x 4 = 508 in nodes and 4 in managers; 1,016 + 1,024 cables and the managers' four.
     """
     network = tree(Attached(127, 8, 4), Ports(64, nodes_per_su=32), "rail-optimized")
     assert switch_cages(network.fills, 2, 2) == 1536
     assert node_cages(network.counts.node_leaf_links, 4, 2) == 508 + 4
-    found = bill(network.counts, replace(PARTS, node_optic_ports=2), network.fills, management_links=4)
+    found = bill(
+        network.counts, replace(PARTS, node_optic_ports=2), network.fills, management_links=4
+    )
     assert (found.switches, found.cables) == (48, 2040 + 4)
     assert (found.switch_transceivers, found.node_transceivers) == (1536, 512)
 
@@ -56,10 +59,10 @@ def test_dgx_h100_superpod_of_4_units() -> None:
 def test_three_tier_bill_by_hand() -> None:
     """3 leaves, 2 spines, 1 core; 10 node links, 6 leaf-spine, 4 spine-core.
 
-    Leaves 4 + 3 + 3 links down, each two cages, and 2 up, each one: 9. Spines 3 down, two cages, and 2 up, one: 6.
-    The core's 4: two. 17 transceivers. Cables 10 + 6 + 4 = 20.
-    USD: 3 x 30,000 + 2 x 31,000 + 32,000 = 184,000; 17 x 1,200 = 20,400; 10 x 900 = 9,000; 20 x 100 = 2,000.
-    kW: 3 x 0.7 + 2 x 0.8 + 0.9 = 4.6; 17 x 0.017 = 0.289; 10 x 0.009 = 0.09.
+    Leaves 4 + 3 + 3 links down, each two cages, and 2 up, each one: 9. Spines 3 down, two cages,
+    and 2 up, one: 6. The core's 4: two. 17 transceivers. Cables 10 + 6 + 4 = 20. USD: 3 x 30,000 +
+    2 x 31,000 + 32,000 = 184,000; 17 x 1,200 = 20,400; 10 x 900 = 9,000; 20 x 100 = 2,000. kW: 3 x
+    0.7 + 2 x 0.8 + 0.9 = 4.6; 17 x 0.017 = 0.289; 10 x 0.009 = 0.09.
     """
     fills = Fills(even(3, 10, 2), even(2, 6, 2), even(1, 4))
     found = bill(Counts(3, 2, 1, 10, 6, 4), PARTS, fills)
@@ -79,7 +82,9 @@ def test_optics_power_is_counted_once(fills: Fills) -> None:
     without = bill(counts, replace(PARTS, leaf_optic_kw=0.0, node_optic_kw=0.0), fills).power_kw
     optics = switch_cages(fills, 2, 2) * 0.017 + counts.node_leaf_links * 0.009
     assert with_optics - without == pytest.approx(optics, rel=1e-9, abs=1e-6)
-    assert without == pytest.approx(0.7 * counts.leaf + 0.8 * counts.spine + 0.9 * counts.core, abs=1e-6)
+    assert without == pytest.approx(
+        0.7 * counts.leaf + 0.8 * counts.spine + 0.9 * counts.core, abs=1e-6
+    )
 
 
 @given(FILLS)
@@ -96,8 +101,17 @@ def test_two_networks_cost_the_sum_of_both(a: Fills, b: Fills) -> None:
     one, two = bill(_counts(a), PARTS, a), bill(_counts(b), PARTS, b)
     joined = Fills(*(x + y for x, y in zip(a.tiers, b.tiers, strict=True)))
     both = bill(_counts(joined), PARTS, joined)
-    for name in ("switches", "switch_transceivers", "node_transceivers", "cables", "capex_usd", "power_kw"):
-        assert getattr(both, name) == pytest.approx(getattr(one, name) + getattr(two, name), rel=1e-9), name
+    for name in (
+        "switches",
+        "switch_transceivers",
+        "node_transceivers",
+        "cables",
+        "capex_usd",
+        "power_kw",
+    ):
+        assert getattr(both, name) == pytest.approx(
+            getattr(one, name) + getattr(two, name), rel=1e-9
+        ), name
     assert both.rack_units == one.rack_units + two.rack_units
 
 

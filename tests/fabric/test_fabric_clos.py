@@ -39,7 +39,9 @@ def test_leaf_ports_follow_the_oversubscription(ratio: float, down: int, up: int
 
 @given(RADIX, OVERSUBSCRIPTION, OVERSUBSCRIPTION)
 @QUICK
-def test_no_tier_is_more_oversubscribed_than_asked(radix: int, leaf_spine: float, spine_core: float) -> None:
+def test_no_tier_is_more_oversubscribed_than_asked(
+    radix: int, leaf_spine: float, spine_core: float
+) -> None:
     plan = design(radix, 3, leaf_spine=leaf_spine, spine_core=spine_core)
     assert plan.leaf_down + plan.leaf_up <= radix
     assert plan.leaf_down <= leaf_spine * plan.leaf_up + 1e-9
@@ -77,7 +79,9 @@ def test_three_tiers_have_no_more_links_than_ports(
     # every leaf of a pod has equal links to every spine of it, and full pods have no port to spare
     for pod in pods(plan, count):
         assert plan.leaf_up % pod.spines == 0
-        assert pod.spine_down * pod.spines == pod.leaves * plan.leaf_up <= pod.spines * plan.spine_down
+        assert (
+            pod.spine_down * pod.spines == pod.leaves * plan.leaf_up <= pod.spines * plan.spine_down
+        )
 
 
 @given(RADIX, st.floats(0.0, 1.0))
@@ -110,12 +114,20 @@ def test_switches_and_links_never_fall_with_leaves(tiers: int, ratio: float, cou
 @QUICK
 def test_planes_multiply_everything(tiers: int, count: int, planes: int) -> None:
     one, many = (size(design(64, tiers, planes=p), count, 7) for p in (1, planes))
-    single = (one.leaf, one.spine, one.core, one.node_leaf_links, one.leaf_spine_links, one.spine_core_links)
+    single = (
+        one.leaf,
+        one.spine,
+        one.core,
+        one.node_leaf_links,
+        one.leaf_spine_links,
+        one.spine_core_links,
+    )
     assert many == Counts(*(n * planes for n in single))
 
 
 def test_a_unit_is_bought_whole() -> None:
-    # fabric_notes.md section 1, point 2: 32 of the 72 nodes of a unit still need all 8 leaves, 4 spines
+    # fabric_notes.md section 1, point 2: 32 of the 72 nodes of a unit still need all 8 leaves, 4
+    # spines
     plan = design(144, 2)
     count = leaves(nodes=32, rails=8, nodes_per_su=72, leaf_down=plan.leaf_down)
     assert count == leaves(72, 8, 72, plan.leaf_down) == 8
@@ -155,6 +167,8 @@ def test_one_tier_is_one_switch() -> None:
     # 48 endpoints non-blocking need 48 uplinks, 64 ports leave 16; 80 endpoints do not even fit
     [(48, 1.0), (80, 1.0), (64, 3.0)],
 )
-def test_endpoints_that_break_the_asked_oversubscription_are_refused(endpoints: int, ratio: float) -> None:
+def test_endpoints_that_break_the_asked_oversubscription_are_refused(
+    endpoints: int, ratio: float
+) -> None:
     with pytest.raises(ValueError, match="endpoints"):
         design(64, 2, endpoints_per_leaf=endpoints, leaf_spine=ratio)

@@ -1,4 +1,5 @@
-"""Collectives over a domain and its rails: hand calculations, limits, and links that are counted once."""
+"""Collectives over a domain and its rails: hand calculations, limits, and links that are counted
+once."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def _time(message_gb: float, ranks: float, gb_per_s: float, latency_s: float = 0
         (0.0, 5, 50.0, 2e-6, 8e-6),  # latency alone: 4 steps
     ],
 )
-def test_ring_by_hand(message_gb: float, ranks: int, gb_per_s: float, latency_s: float, seconds: float) -> None:
+def test_ring_by_hand(
+    message_gb: float, ranks: int, gb_per_s: float, latency_s: float, seconds: float
+) -> None:
     assert _time(message_gb, ranks, gb_per_s, latency_s) == pytest.approx(seconds, rel=1e-12)
 
 
@@ -45,7 +48,9 @@ def test_ring_grows_with_ranks_and_stays_under_its_limit(
     here, next_ = (_time(message_gb, n, gb_per_s, latency_s) for n in (ranks, ranks + 1))
     assert here <= next_ * (1 + 1e-12)
     assert here <= message_gb / gb_per_s + (ranks - 1) * latency_s + 1e-12
-    assert _time(2 * message_gb, ranks, gb_per_s) == pytest.approx(2 * _time(message_gb, ranks, gb_per_s))
+    assert _time(2 * message_gb, ranks, gb_per_s) == pytest.approx(
+        2 * _time(message_gb, ranks, gb_per_s)
+    )
 
 
 def test_arrays_are_answered_element_by_element() -> None:
@@ -72,13 +77,21 @@ def test_tree_by_hand() -> None:
 
 @given(st.floats(0.001, 1e3), st.integers(1, 10_000), st.floats(1.0, 1000.0), st.floats(0.0, 1e-4))
 @QUICK
-def test_tree_moves_a_ring_s_bytes_in_fewer_steps(message: float, ranks: int, rate: float, latency_s: float) -> None:
+def test_tree_moves_a_ring_s_bytes_in_fewer_steps(
+    message: float, ranks: int, rate: float, latency_s: float
+) -> None:
     assert _tree(message, ranks, rate) == pytest.approx(_time(message, ranks, rate), rel=1e-12)
-    assert _tree(message, ranks, rate, latency_s) <= _time(message, ranks, rate, latency_s) * (1 + 1e-12)
-    assert _tree(message, ranks, rate, latency_s) <= _tree(message, ranks + 1, rate, latency_s) * (1 + 1e-12)
+    assert _tree(message, ranks, rate, latency_s) <= _time(message, ranks, rate, latency_s) * (
+        1 + 1e-12
+    )
+    assert _tree(message, ranks, rate, latency_s) <= _tree(message, ranks + 1, rate, latency_s) * (
+        1 + 1e-12
+    )
 
 
-def _rate(ranks: float, stride: float, domain: float, up: float = 450.0, out: float = 50.0) -> tuple[float, bool]:
+def _rate(
+    ranks: float, stride: float, domain: float, up: float = 450.0, out: float = 50.0
+) -> tuple[float, bool]:
     rate, leaves = group_rate(*(np.array(float(x)) for x in (ranks, stride, domain, up, out)))
     return float(rate), bool(leaves)
 
@@ -108,9 +121,11 @@ def test_ring_is_never_faster_than_the_slowest_link_inside() -> None:
 @given(POWERS, POWERS, POWERS)
 @QUICK
 def test_groups_of_a_domain_never_share_a_nic(ranks: int, stride: int, domain: int) -> None:
-    """Ranks 0..d-1 belong to groups (rank // (s n), rank mod s); their rings together have the d NICs.
+    """Ranks 0..d-1 belong to groups (rank // (s n), rank mod s); their rings together have the d
+    NICs.
 
-    Groups of whole domains, as layouts of powers of two make them; the NICs are what limits (up is endless).
+    Groups of whole domains, as layouts of powers of two make them; the NICs are what limits (up is
+    endless).
     """
     rate, leaves = _rate(ranks, stride, domain, up=1e9, out=1.0)
     groups = {(rank // (stride * ranks), rank % stride) for rank in range(domain)}
@@ -126,7 +141,9 @@ def test_a_larger_domain_never_slows_a_group(ranks: int, stride: int, domain: in
     assert _rate(ranks, stride, 2 * domain)[0] >= _rate(ranks, stride, domain)[0]
 
 
-def _send(ranks: float, copies: float, domain: float = 8.0, most: float = np.inf, **rates: float) -> float:
+def _send(
+    ranks: float, copies: float, domain: float = 8.0, most: float = np.inf, **rates: float
+) -> float:
     up, out = rates.get("up", 400.0), rates.get("out", 50.0)
     numbers = (1000.0, 2.0, copies, ranks, 1.0, domain, up, out)
     return float(all_to_all_s(*(np.array(float(x)) for x in numbers), most))
@@ -151,7 +168,8 @@ def test_dispatch_across_domains_sends_a_row_once_to_each() -> None:
 
 
 def test_node_limited_routing_sends_to_no_more_domains() -> None:
-    # DeepSeek-V3 (arXiv 2412.19437, section 2.1.2): 8 experts of 256 in at most 4 nodes; 8 nodes of 8
+    # DeepSeek-V3 (arXiv 2412.19437, section 2.1.2): 8 experts of 256 in at most 4 nodes; 8 nodes of
+    # 8
     free, limited = _send(64, 8), _send(64, 8, most=4)
     assert free == pytest.approx(7 * (1 - (7 / 8) ** 8) * 2000 / 50, rel=1e-12)  # 4.6 nodes
     assert limited == pytest.approx(4 * 2000 / 50, rel=1e-12)
@@ -164,7 +182,9 @@ def test_no_more_ranks_are_reached_than_copies_or_others_exist(ranks: int, copie
     reached = _send(ranks, copies, domain=256.0) * 400 / 2000
     assert reached <= min(ranks - 1, copies) + 1e-9
     assert _send(ranks, copies + 1, domain=256.0) >= _send(ranks, copies, domain=256.0)
-    assert _send(ranks + 1, copies, domain=256.0) >= _send(ranks, copies, domain=256.0) * (1 - 1e-12)
+    assert _send(ranks + 1, copies, domain=256.0) >= _send(ranks, copies, domain=256.0) * (
+        1 - 1e-12
+    )
 
 
 def test_very_many_copies_reach_every_other_rank() -> None:
@@ -175,4 +195,6 @@ def test_very_many_copies_reach_every_other_rank() -> None:
 @given(POWERS, st.integers(1, 8), POWERS)
 @QUICK
 def test_a_larger_domain_never_slows_a_dispatch(ranks: int, copies: int, domain: int) -> None:
-    assert _send(ranks, copies, domain=2.0 * domain) <= _send(ranks, copies, domain=float(domain)) * (1 + 1e-12)
+    assert _send(ranks, copies, domain=2.0 * domain) <= _send(
+        ranks, copies, domain=float(domain)
+    ) * (1 + 1e-12)

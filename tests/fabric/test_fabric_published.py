@@ -20,7 +20,8 @@ NVL72 = "NVIDIA Enterprise RA GB300 NVL72 2-4-5-800, dual plane (second hand)"
 
 
 class Published(NamedTuple):
-    """A printed row. ``nodes`` are those the network is built for, ``node_leaf`` the printed cables."""
+    """A printed row. ``nodes`` are those the network is built for, ``node_leaf`` the printed
+    cables."""
 
     name: str
     source: str
@@ -41,7 +42,9 @@ IB64, IB64_3 = design(64, 2), design(64, 3)
 SPX = design(128, 2, planes=2)  # 128 x 400G; a NIC puts 400G on each of two planes
 XDR144 = design(144, 2)
 RAIL8, RAIL8_3 = design(64, 2, planes=8), design(64, 3, planes=8)
-BLOCK36 = design(128, 2, planes=2, endpoints_per_leaf=36)  # a block is 2 racks: 36 trays on each rail
+BLOCK36 = design(
+    128, 2, planes=2, endpoints_per_leaf=36
+)  # a block is 2 racks: 36 trays on each rail
 
 ROWS = [
     Published("h100-4su", H100, IB64, 128, 8, 32, 32, 16, 0, 1024, 1024),
@@ -70,14 +73,21 @@ ROWS = [
     Published("gb300-16su", GB300, XDR144, 2304, 4, 144, 128, 72, 0, 9216, 128 * 72),
     Published("deepseek-mpft", DEEPSEEK, RAIL8, 2048, 1, 32, 512, 256, 0, 16384, 16384),
     # k^3/4 endpoints, k^2/2 leaves, k^2/2 spines, k^2/4 cores
-    Published("deepseek-ft3", DEEPSEEK, IB64_3, 65536, 1, 32, 2048, 2048, 1024, 65536, 65536, 65536),
+    Published(
+        "deepseek-ft3", DEEPSEEK, IB64_3, 65536, 1, 32, 2048, 2048, 1024, 65536, 65536, 65536
+    ),
     Published("sheet-128", SHEET, RAIL8, 128, 1, 32, 32, 16, 0, 1024, 1024),
     Published("sheet-512", SHEET, RAIL8, 512, 1, 32, 128, 64, 0, 4096, 4096),
     Published("sheet-2048", SHEET, RAIL8, 2048, 1, 32, 512, 256, 0, 16384, 16384),
     Published("sheet-8192", SHEET, RAIL8_3, 8192, 1, 32, 2048, 2048, 1024, 65536, 65536, 65536),
-    Published("sheet-32768", SHEET, RAIL8_3, 32768, 1, 32, 8192, 8192, 4096, 262144, 262144, 262144),
-    Published("sheet-65536", SHEET, RAIL8_3, 65536, 1, 32, 16384, 16384, 8192, 524288, 524288, 524288),
-    # 16 leaves x 36 / 128 = 4.5 -> 5 does not divide 36: 6 spines a plane; links are counted by hand
+    Published(
+        "sheet-32768", SHEET, RAIL8_3, 32768, 1, 32, 8192, 8192, 4096, 262144, 262144, 262144
+    ),
+    Published(
+        "sheet-65536", SHEET, RAIL8_3, 65536, 1, 32, 16384, 16384, 8192, 524288, 524288, 524288
+    ),
+    # 16 leaves x 36 / 128 = 4.5 -> 5 does not divide 36: 6 spines a plane; links are counted by
+    # hand
     Published("gb300-era-8-racks", NVL72, BLOCK36, 144, 4, 36, 32, 12, 0, 1152, 2 * 16 * 36),
 ]
 
@@ -125,7 +135,8 @@ def test_gb300_superpod_has_two_leaves_on_each_of_four_rails() -> None:
 
 
 def test_alibaba_hpn_dual_plane_pod() -> None:
-    """SimAI ``gen_Topo_Template.py`` (github.com/aliyun/SimAI): 240 ToR, 120 aggregation, 15,360 GPUs.
+    """SimAI ``gen_Topo_Template.py`` (github.com/aliyun/SimAI): 240 ToR, 120 aggregation, 15,360
+    GPUs.
 
     Counted in 400G ports of a 51.2T chip: 64 down carry 128 x 200G, 60 go up, 64 : 60 = 1.067.
     """
@@ -138,7 +149,8 @@ def test_alibaba_hpn_dual_plane_pod() -> None:
 
 
 def test_alibaba_hpn_three_layer_pod_leaves() -> None:
-    """8 segments of 16 leaves and 128 servers a pod; 64 x 400G up (the spine count is not published)."""
+    """8 segments of 16 leaves and 128 servers a pod; 64 x 400G up (the spine count is not
+    published)."""
     plan = design(128, 3, planes=2)
     counts = size(plan, leaves(1024, 8, 128, 128), 1024 * 8)
     assert (counts.leaf, counts.node_leaf_links, counts.leaf_spine_links) == (128, 16384, 8192)
@@ -148,15 +160,18 @@ def test_alibaba_hpn_three_layer_pod_leaves() -> None:
 def test_meta_24k_roce_cluster(nodes_per_su: int) -> None:
     """24,576 H100 on 3,072 nodes, one leaf a rack of two nodes, 7:1 above the second tier.
 
-    Gangidi et al., SIGCOMM 2024, and glennklockwood.com (Meta's H100 clusters): 1,536 racks. The spines here
-    are 128-port ones, not Meta's chassis: 13 pods of 112 leaves with 16 spines, one of 80 with ceil(80 x 16 / 112) = 12
-    rounded to 16; 16 and ceil(80 / 7) = 12 ports up: 13 x 256 + 16 x 12 = 3,520, 28 cores.
+    Gangidi et al., SIGCOMM 2024, and glennklockwood.com (Meta's H100 clusters): 1,536 racks. The
+    spines here are 128-port ones, not Meta's chassis: 13 pods of 112 leaves with 16 spines, one of
+    80 with ceil(80 x 16 / 112) = 12 rounded to 16; 16 and ceil(80 / 7) = 12 ports up: 13 x 256 + 16
+    x 12 = 3,520, 28 cores.
     """
     plan = design(128, 3, endpoints_per_leaf=16, spine_core=7)
     assert (plan.leaf_down, plan.leaf_up, plan.spine_down, plan.spine_up) == (16, 16, 112, 16)
     counts = size(plan, leaves(3072, 8, nodes_per_su, plan.leaf_down), 24576)
     assert counts == Counts(1536, 224, 28, 24576, 24576, 3520)
-    assert counts.leaf_spine_links / counts.spine_core_links == pytest.approx(7.0, rel=0.005)  # whole spines
+    assert counts.leaf_spine_links / counts.spine_core_links == pytest.approx(
+        7.0, rel=0.005
+    )  # whole spines
 
 
 def test_meta_leaf_may_have_more_uplinks_than_endpoints() -> None:
@@ -166,7 +181,8 @@ def test_meta_leaf_may_have_more_uplinks_than_endpoints() -> None:
 
 @pytest.mark.parametrize(
     ("radix", "tiers", "endpoints"),
-    # k^2/2 (fabric_notes.md section 1, point 6: 2,048, 8,192, 10,368) and k^3/4 (arXiv 2505.09343 table 3)
+    # k^2/2 (fabric_notes.md section 1, point 6: 2,048, 8,192, 10,368) and k^3/4 (arXiv 2505.09343
+    # table 3)
     [(64, 2, 2048), (128, 2, 8192), (144, 2, 10368), (64, 3, 65536), (64, 1, 64)],
 )
 def test_reach_is_the_published_maximum(radix: int, tiers: int, endpoints: int) -> None:

@@ -17,7 +17,13 @@ from dcplan.fabric.topology.clos import Counts
 from dcplan.fabric.topology.direct import GROUP_SWITCHES, dragonfly
 
 FLOOR = Floor(4, 8, 0.6, 3.0, 2.2, 2.0, 0.1, 16, 16, 16)
-FRONTIER = {"nodes": 9408, "nics_per_node": 4, "nic_gbps": 200, "fabric": "slingshot-200", "links_per_pair": 4}
+FRONTIER = {
+    "nodes": 9408,
+    "nics_per_node": 4,
+    "nic_gbps": 200,
+    "fabric": "slingshot-200",
+    "links_per_pair": 4,
+}
 
 
 def path_m(a: int, b: int) -> float:
@@ -30,11 +36,17 @@ def path_m(a: int, b: int) -> float:
 
 @settings(max_examples=30, deadline=None)
 @given(groups=st.integers(2, 9), per_pair=st.integers(1, 5), racks=st.integers(1, 5))
-def test_every_link_is_counted_once_and_is_as_long_as_one_by_one(groups: int, per_pair: int, racks: int) -> None:
+def test_every_link_is_counted_once_and_is_as_long_as_one_by_one(
+    groups: int, per_pair: int, racks: int
+) -> None:
     shape = dragonfly(groups, GROUP_SWITCHES, 16, per_pair)
     counts = Counts(shape.switches, 0, 0, shape.endpoints, shape.local_links, shape.global_links)
     found = group_lengths(counts, racks, FLOOR)
-    assert [x.cables for x in found.values()] == [shape.endpoints, shape.local_links, shape.global_links]
+    assert [x.cables for x in found.values()] == [
+        shape.endpoints,
+        shape.local_links,
+        shape.global_links,
+    ]
     middle = [g * racks + racks // 2 for g in range(groups)]
     far = [path_m(a, b) for a, b in itertools.combinations(middle, 2) for _ in range(per_pair)]
     near = [
@@ -45,15 +57,21 @@ def test_every_link_is_counted_once_and_is_as_long_as_one_by_one(groups: int, pe
     for tier, metres in (("local", near), ("global", far)):
         assert found[tier].total_m == pytest.approx(sum(metres))
         assert found[tier].longest_m == pytest.approx(max(metres))
-        whole = np.bincount(np.searchsorted(STOCK_M, np.array(metres) - 1e-9), minlength=STOCK_M.size + 1)
+        whole = np.bincount(
+            np.searchsorted(STOCK_M, np.array(metres) - 1e-9), minlength=STOCK_M.size + 1
+        )
         assert found[tier].counts.tolist() == whole.tolist()
 
 
 def test_frontiers_groups_are_cabinets_of_copper_and_two_links_share_a_cable() -> None:
-    """5,402 optical cables between groups (public count); inside a cabinet 37,632 / 2 and 36,704 / 2 of copper."""
+    """5,402 optical cables between groups (public count); inside a cabinet 37,632 / 2 and 36,704 /
+    2 of copper."""
     found = fabric(**FRONTIER)
     bill = found.frame("bill")
-    pieces = {tier: bill[bill["item"].str.startswith(f"{tier} cables")] for tier in ("node-leaf", "local", "global")}
+    pieces = {
+        tier: bill[bill["item"].str.startswith(f"{tier} cables")]
+        for tier in ("node-leaf", "local", "global")
+    }
     assert {tier: int(rows["count"].sum()) for tier, rows in pieces.items()} == {
         "node-leaf": 18816,
         "local": 18352,
@@ -74,7 +92,8 @@ def test_racks_of_four_nodes_spread_a_group_over_the_floor() -> None:
 
 
 def test_halves_of_a_dragonfly_share_the_links_of_their_groups() -> None:
-    """Two halves of 37 whole groups have 37 x 37 x 4 = 5,476 of the 10,804 links between them: 1,095.2 Tb/s.
+    """Two halves of 37 whole groups have 37 x 37 x 4 = 5,476 of the 10,804 links between them:
+    1,095.2 Tb/s.
 
     Of two groups all links cross: 256 nodes with 8 links for the pair have 8 x 200 Gb/s.
     """
@@ -84,10 +103,12 @@ def test_halves_of_a_dragonfly_share_the_links_of_their_groups() -> None:
 
 
 def test_a_cable_of_two_links_is_laid_once() -> None:
-    """Two groups of 128 nodes in a cabinet each, side by side: every cable carries two links of 200 Gb/s.
+    """Two groups of 128 nodes in a cabinet each, side by side: every cable carries two links of 200
+    Gb/s.
 
-    1,024 links to nodes and 2 x 32 x 31 / 2 = 992 in the groups: 512 + 496 cables of 2 m in the cabinets. 8 links
-    between the groups: 4 cables of (2 x 2.2 + 0.6) x 1.1 = 5.5 m. 2,016 + 22 = 2,038 m.
+    1,024 links to nodes and 2 x 32 x 31 / 2 = 992 in the groups: 512 + 496 cables of 2 m in the
+    cabinets. 8 links between the groups: 4 cables of (2 x 2.2 + 0.6) x 1.1 = 5.5 m. 2,016 + 22 =
+    2,038 m.
     """
     found = fabric(**{**FRONTIER, "nodes": 256, "links_per_pair": 8})
     assert found.value("cable_km") == pytest.approx(2.038, rel=1e-9)

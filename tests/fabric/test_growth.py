@@ -1,4 +1,5 @@
-"""Growth: links that stay against the list of both networks' cables, and purchases that add up to the last network."""
+"""Growth: links that stay against the list of both networks' cables, and purchases that add up to
+the last network."""
 
 from __future__ import annotations
 
@@ -65,11 +66,15 @@ def _stay(before: Network, after: Network) -> int:
     return sum((_pairs(before.wiring, t) & _pairs(after.wiring, t)).total() for t in TIERS)
 
 
-def _way(steps: list[tuple[int, Network]], settled: list[tuple[int, Network]], way: str) -> list[Phase]:
+def _way(
+    steps: list[tuple[int, Network]], settled: list[tuple[int, Network]], way: str
+) -> list[Phase]:
     return [phase for phase in phases(steps, settled) if phase.way == way]
 
 
-def _settled(steps: list[tuple[int, Network]], rails: int, ports: Ports, kind: str) -> list[tuple[int, Network]]:
+def _settled(
+    steps: list[tuple[int, Network]], rails: int, ports: Ports, kind: str
+) -> list[tuple[int, Network]]:
     """The same sizes, all in the tiers of the last."""
     return _steps([n for n, _ in steps], rails, replace(ports, tiers=steps[-1][1].plan.tiers), kind)
 
@@ -95,7 +100,9 @@ def _whole(network: Network) -> tuple[int, ...]:
         pytest.param((32, 128), 8, Ports(64, nodes_per_su=32), RAIL, id="h100-1su-4su"),
         pytest.param((64, 96), 8, Ports(64, nodes_per_su=32), RAIL, id="h100-2su-3su"),
         pytest.param((256, 512), 8, Ports(64, nodes_per_su=32), RAIL, id="h100-two-to-three-tiers"),
-        pytest.param((64, 256), 8, Ports(128, planes=2, nodes_per_su=64), RAIL, id="b300-two-planes"),
+        pytest.param(
+            (64, 256), 8, Ports(128, planes=2, nodes_per_su=64), RAIL, id="b300-two-planes"
+        ),
         pytest.param((72, 576), 8, Ports(144, nodes_per_su=72), RAIL, id="b300-xdr"),
         pytest.param((512, 2048), 8, Ports(64), "rail-only", id="rail-only"),
         pytest.param((300, 700), 4, Ports(32), "fat-tree", id="fat-tree-three-tiers"),
@@ -103,12 +110,17 @@ def _whole(network: Network) -> tuple[int, ...]:
         pytest.param((140, 160), 8, Ports(40, nodes_per_su=20), RAIL, id="a100-rail-groups"),
     ],
 )
-def test_links_that_stay_are_those_of_both_lists(sizes: tuple[int, int], rails: int, ports: Ports, kind: str) -> None:
+def test_links_that_stay_are_those_of_both_lists(
+    sizes: tuple[int, int], rails: int, ports: Ports, kind: str
+) -> None:
     (_, before), (_, after) = _steps(list(sizes), rails, ports, kind)
     assert before.wiring is not None
     assert after.wiring is not None
     stay = _stay(before, after)
-    assert kept_links(before.wiring, after.wiring) == (_pairs(before.wiring) & _pairs(after.wiring)).total()
+    assert (
+        kept_links(before.wiring, after.wiring)
+        == (_pairs(before.wiring) & _pairs(after.wiring)).total()
+    )
     steps = [(sizes[0], before), (sizes[1], after)]
     last = _way(steps, steps, "as needed")[1]
     copies = before.plan.planes * before.parallel
@@ -135,9 +147,9 @@ def test_a_network_that_does_not_grow_keeps_all() -> None:
 def test_a_superpod_of_one_unit_becomes_four() -> None:
     """RA-11333-001 V11, table 3: 8 leaves and 4 spines become 32 and 16.
 
-    Leaves had 8 links to each of 4 spines and have 2 to each of 16 then: 8 x 4 x 2 = 64 of 256 stay. Bought are 24
-    leaves, 12 spines, 768 links to nodes and 768 more between switches. All spine ports are taken before and after.
-    With spines first, 16 x 64 ports wait for 24 x 32 links.
+    Leaves had 8 links to each of 4 spines and have 2 to each of 16 then: 8 x 4 x 2 = 64 of 256
+    stay. Bought are 24 leaves, 12 spines, 768 links to nodes and 768 more between switches. All
+    spine ports are taken before and after. With spines first, 16 x 64 ports wait for 24 x 32 links.
     """
     ports = Ports(64, nodes_per_su=32)
     steps = _steps([32, 128], 8, ports, RAIL)
@@ -151,7 +163,9 @@ def test_a_superpod_of_one_unit_becomes_four() -> None:
 
 @given(SIZES, st.integers(1, 4), PORTS, KINDS)
 @QUICK
-def test_purchases_add_up_to_the_last_network(sizes: list[int], rails: int, ports: Ports, kind: str) -> None:
+def test_purchases_add_up_to_the_last_network(
+    sizes: list[int], rails: int, ports: Ports, kind: str
+) -> None:
     steps = _steps(sizes, rails, ports, kind)
     settled, last = _settled(steps, rails, ports, kind), steps[-1][1]
     needed, first = _way(steps, settled, "as needed"), _way(steps, settled, "spines first")
@@ -164,12 +178,16 @@ def test_purchases_add_up_to_the_last_network(sizes: list[int], rails: int, port
         assert _sums(needed) == _whole(last)
     for phase in needed + first:
         numbers = (phase.leaf, phase.spine, phase.core, phase.node_links, phase.between_links)
-        assert min(*numbers, phase.recabled_links, phase.spare_switches, phase.idle_spine_ports) >= 0
+        assert (
+            min(*numbers, phase.recabled_links, phase.spare_switches, phase.idle_spine_ports) >= 0
+        )
 
 
 @given(SIZES, st.integers(1, 4), PORTS, KINDS)
 @QUICK
-def test_spines_bought_first_are_never_recabled(sizes: list[int], rails: int, ports: Ports, kind: str) -> None:
+def test_spines_bought_first_are_never_recabled(
+    sizes: list[int], rails: int, ports: Ports, kind: str
+) -> None:
     steps = _steps(sizes, rails, ports, kind)
     first = _way(steps, _settled(steps, rails, ports, kind), "spines first")
     assert all(p.recabled_links == p.spare_switches == 0 for p in first)

@@ -1,4 +1,5 @@
-"""Links between sites: parts and prices worked out by hand, and the cheaper of two ways over ten years."""
+"""Links between sites: parts and prices worked out by hand, and the cheaper of two ways over ten
+years."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from dcplan.fabric.interconnect import Interconnect, Line, interconnect
 
 QUICK = settings(max_examples=60, deadline=None)
-# 400ZR: catalog rows coherent-400zr, amplifier-usd, mux-pair-usd, fibre-lease-usd-per-pair-km-month, fibre-us-per-km
+# 400ZR: catalog rows coherent-400zr, amplifier-usd, mux-pair-usd, fibre-lease-usd-per-pair-km-
+# month, fibre-us-per-km
 ZR = Line(400.0, 4000.0, 0.018, 40.0, 120.0, 25_600.0, 80.0, 10_000.0, 12_000.0, 150.0, 4.897)
 LINES = st.builds(
     Line,
@@ -37,29 +39,45 @@ def _ten_years(found: Interconnect) -> float:
 @pytest.mark.parametrize(
     ("gbps", "km", "links", "pairs", "amplifiers", "capex_usd", "lease_usd"),
     [
-        # 10,000 / 400 = 25 links, 64 fit a pair; one span has two ends. 50 x 4,000 + 2 x 10,000 + 12,000;
+        # 10,000 / 400 = 25 links, 64 fit a pair; one span has two ends. 50 x 4,000 + 2 x 10,000 +
+        # 12,000;
         # 60 km x 150 x 12
         pytest.param(10_000.0, 60.0, 25, 1, 2, 232_000.0, 108_000.0, id="one-span"),
-        # 65 links need two pairs; 110 km are two spans with three sites a pair: 6. 130 x 4,000 + 6 x 10,000 +
+        # 65 links need two pairs; 110 km are two spans with three sites a pair: 6. 130 x 4,000 + 6
+        # x 10,000 +
         # 2 x 12,000; 2 x 110 x 150 x 12
         pytest.param(26_000.0, 110.0, 65, 2, 6, 604_000.0, 396_000.0, id="two-spans"),
         # exactly 64 links on one pair over exactly one span
         pytest.param(25_600.0, 80.0, 64, 1, 2, 128 * 4000.0 + 32_000.0, 144_000.0, id="full-pair"),
-        # within 40 km: two pairs cost 2 x 1 x 1,800 x 10 = 36,000 in ten years, a shared one 18,000 + 32,000
+        # within 40 km: two pairs cost 2 x 1 x 1,800 x 10 = 36,000 in ten years, a shared one 18,000
+        # + 32,000
         pytest.param(800.0, 1.0, 2, 2, 0, 16_000.0, 3_600.0, id="near-alone"),
         # 10 km: 360,000 alone, 180,000 + 32,000 shared
         pytest.param(800.0, 10.0, 2, 1, 2, 16_000.0 + 32_000.0, 18_000.0, id="near-shared"),
         # one link never shares: 72,000 x 10 alone, and the same with gear
         pytest.param(1.0, 40.0, 1, 1, 0, 8_000.0, 72_000.0, id="edge-of-plain-reach"),
         # beyond it even one link is amplified
-        pytest.param(400.0, 40.001, 1, 1, 2, 8_000.0 + 32_000.0, 40.001 * 1800, id="beyond-plain-reach"),
+        pytest.param(
+            400.0, 40.001, 1, 1, 2, 8_000.0 + 32_000.0, 40.001 * 1800, id="beyond-plain-reach"
+        ),
     ],
 )
 def test_by_hand(
-    gbps: float, km: float, links: int, pairs: int, amplifiers: int, capex_usd: float, lease_usd: float
+    gbps: float,
+    km: float,
+    links: int,
+    pairs: int,
+    amplifiers: int,
+    capex_usd: float,
+    lease_usd: float,
 ) -> None:
     found = interconnect(gbps, km, ZR)
-    assert (found.links, found.ports, found.fibre_pairs, found.amplifiers) == (links, 2 * links, pairs, amplifiers)
+    assert (found.links, found.ports, found.fibre_pairs, found.amplifiers) == (
+        links,
+        2 * links,
+        pairs,
+        amplifiers,
+    )
     assert found.capex_usd == pytest.approx(capex_usd, rel=1e-12)
     assert found.lease_usd_per_year == pytest.approx(lease_usd, rel=1e-12)
     assert found.power_kw == pytest.approx(links * 2 * 0.018)
@@ -80,7 +98,9 @@ def test_round_trip_is_light_in_glass() -> None:
 
 def test_no_port_reaches_beyond_its_line() -> None:
     assert interconnect(400.0, 120.0, ZR).links == 1
-    with pytest.raises(ValueError, match=r"121 km is beyond the 120 km that the port reaches with amplifiers"):
+    with pytest.raises(
+        ValueError, match=r"121 km is beyond the 120 km that the port reaches with amplifiers"
+    ):
         interconnect(400.0, 121.0, ZR)
 
 
@@ -100,7 +120,8 @@ def test_links_hold_the_capacity_and_no_link_is_idle(gbps: float, km: float, lin
 @given(st.floats(1.0, 100_000.0), st.floats(0.1, 1000.0), LINES)
 @QUICK
 def test_the_cheaper_way_is_taken_where_there_are_two(gbps: float, km: float, line: Line) -> None:
-    """Both ways spelled out: a pair a link without gear, or as few pairs as hold all with gear at every site."""
+    """Both ways spelled out: a pair a link without gear, or as few pairs as hold all with gear at
+    every site."""
     found = interconnect(gbps, km, line)
     each = line.port_usd * 2 * found.links
     pair_usd = 10 * 12 * km * line.lease_usd_per_pair_km_month

@@ -11,7 +11,9 @@ from dcplan.fabric.media import Medium, pick
 QUICK = settings(max_examples=60, deadline=None)
 
 
-def _medium(name: str, reach_m: float, usd: float, kw: float = 0.0, usd_per_m: float = 0.0) -> Medium:
+def _medium(
+    name: str, reach_m: float, usd: float, kw: float = 0.0, usd_per_m: float = 0.0
+) -> Medium:
     return Medium(name, "dac", reach_m, usd, usd / 2, usd * 2, kw, usd_per_m)
 
 
@@ -55,7 +57,11 @@ def test_the_price_of_a_link_has_its_fibre() -> None:
 
 
 def test_of_equals_the_one_that_draws_less_then_the_first_by_name() -> None:
-    same = [_medium("b", 5.0, 100.0, 0.02), _medium("c", 5.0, 100.0, 0.01), _medium("a", 5.0, 100.0, 0.02)]
+    same = [
+        _medium("b", 5.0, 100.0, 0.02),
+        _medium("c", 5.0, 100.0, 0.01),
+        _medium("a", 5.0, 100.0, 0.02),
+    ]
     assert pick(same, 1.0).id == "c"
     assert pick([same[0], same[2]], 1.0).id == "a"
     assert pick([same[2], same[0]], 1.0).id == "a"
@@ -86,7 +92,9 @@ def test_nothing_that_reaches_is_cheaper(media: list[Medium], metres: float) -> 
         return
     found = pick(media, metres)
     assert found in able
-    assert all((found.cost(metres), found.kw, found.id) <= (m.cost(metres), m.kw, m.id) for m in able)
+    assert all(
+        (found.cost(metres), found.kw, found.id) <= (m.cost(metres), m.kw, m.id) for m in able
+    )
     assert pick(media[::-1], metres).cost(metres) == found.cost(metres)
 
 

@@ -22,14 +22,20 @@ def _ends(fills: tuple[Fill, ...]) -> int:
 def _ports_hold(side: Side, radix: int) -> None:
     """No switch has more cables than ports, and every switch is counted once."""
     assert all(f.down + f.up <= radix for tier in side.fills.tiers for f in tier)
-    assert [sum(f.switches for f in tier) for tier in side.fills.tiers] == [side.leaf, side.spine, side.core]
+    assert [sum(f.switches for f in tier) for tier in side.fills.tiers] == [
+        side.leaf,
+        side.spine,
+        side.core,
+    ]
 
 
 def test_storage_of_the_h100_superpod() -> None:
-    """RA-11333-001 V11, table 8: 127 nodes, 16 switches, 494 NDR cables, of which 254 to nodes, and 48 to storage.
+    """RA-11333-001 V11, table 8: 127 nodes, 16 switches, 494 NDR cables, of which 254 to nodes, and
+    48 to storage.
 
-    By hand: 4 units x 32 nodes x 2 links / 32 = 8 node leaves of 32 x 3/4 = 24 uplinks: 192; a storage leaf a unit:
-    48 / 4 = 12 ports and 12 uplinks each: 48. 240 / 64 = 3.75, so 4 spines, which divide 24 and 12.
+    By hand: 4 units x 32 nodes x 2 links / 32 = 8 node leaves of 32 x 3/4 = 24 uplinks: 192; a
+    storage leaf a unit: 48 / 4 = 12 ports and 12 uplinks each: 48. 240 / 64 = 3.75, so 4 spines,
+    which divide 24 and 12.
     """
     found = storage(127, 2, 32, 64, 4 / 3, 48, 1)
     assert (found.leaf, found.spine, found.switches) == (12, 4, 16)
@@ -41,16 +47,19 @@ def test_storage_of_the_h100_superpod() -> None:
 
 
 def test_storage_spines_divide_the_uplinks_of_both_kinds_of_leaf() -> None:
-    """5 units: 10 leaves x 24 + 5 x 12 = 300 links are 4.7 spines; 5 divide neither 24 nor 12, 6 divide both."""
+    """5 units: 10 leaves x 24 + 5 x 12 = 300 links are 4.7 spines; 5 divide neither 24 nor 12, 6
+    divide both."""
     found = storage(160, 2, 32, 64, 4 / 3, 60, 1)
     assert (found.leaf, found.spine, found.between_links) == (15, 6, 300)
     assert found.fills.spine == (Fill(6, 50, 0),)
 
 
 def test_in_band_of_the_h100_superpod() -> None:
-    """RA-11333-001 V11, table 8: 8 SN4600C; cables 254 DGX + 8 management + 4 uplink + 8 NFS, 24 leaf-core, 6 peers.
+    """RA-11333-001 V11, table 8: 8 SN4600C; cables 254 DGX + 8 management + 4 uplink + 8 NFS, 24
+    leaf-core, 6 peers.
 
-    By hand: 254 + 20 = 274 links on leaves of 64 - 4 - 2 = 58: 4.7, so three pairs; 6 x 4 to two cores, 3 x 2 to peers.
+    By hand: 254 + 20 = 274 links on leaves of 64 - 4 - 2 = 58: 4.7, so three pairs; 6 x 4 to two
+    cores, 3 x 2 to peers.
     """
     found = in_band(127, 2, 8 + 4 + 8, 64, 4, 2, 2)
     assert (found.leaf, found.spine, found.switches) == (6, 2, 8)
@@ -63,14 +72,16 @@ def test_in_band_of_the_h100_superpod() -> None:
 @pytest.mark.parametrize(
     ("ports", "racks", "each", "switches"),
     [
-        # H100 (RA-11333-001 V11, table 8): 127 DGX + 64 + 8 + 8 + 2 + 108 PDUs = 317 ports; 32 racks of 4 nodes and 3
+        # H100 (RA-11333-001 V11, table 8): 127 DGX + 64 + 8 + 8 + 2 + 108 PDUs = 317 ports; 32
+        # racks of 4 nodes and 3
         # PDUs; 48 / 7 = 6 racks would fit a switch, 4 at most: 32 / 4
         pytest.param(317, 32, 4 + 3, 8, id="h100-superpod"),
         # B200 (RA-11334-001 V08): 127 nodes, two a rack and 3 PDUs, so 64 racks / 4
         pytest.param(127 + 64 * 3 + 80, 64, 2 + 3, 16, id="b200-superpod"),
         # GB300 enterprise design: 54 ports a rack, two switches in each of 8 racks
         pytest.param(8 * 54, 8, 54, 16, id="gb300-nvl72"),
-        # a rack of exactly 48 ports has one switch; the ports of all others may ask for more: 500 / 48 = 10.4
+        # a rack of exactly 48 ports has one switch; the ports of all others may ask for more: 500 /
+        # 48 = 10.4
         pytest.param(8 * 48, 8, 48, 8, id="full"),
         pytest.param(500, 8, 12, 11, id="many-others"),
         pytest.param(3, 1, 3, 2, id="never-one"),
@@ -85,7 +96,8 @@ def test_out_of_band(ports: int, racks: int, each: int, switches: int) -> None:
 
 
 def test_a_small_network_is_one_switch_or_one_pair() -> None:
-    """A unit of 4 nodes: 8 + 16 links on one switch of 64; in-band 8 + 20 on a pair, as in BasePOD (RA-11127-001)."""
+    """A unit of 4 nodes: 8 + 16 links on one switch of 64; in-band 8 + 20 on a pair, as in BasePOD
+    (RA-11127-001)."""
     one = storage(4, 2, 4, 64, 4 / 3, 16, 1)
     assert (one.leaf, one.spine, one.between_links) == (1, 0, 0)
     assert one.fills.leaf == (Fill(1, 24, 0),)
@@ -101,7 +113,14 @@ def test_a_pair_that_is_full_grows() -> None:
     assert (grown.leaf, grown.spine) == (4, 2)  # 125 / 58 = 2.2 leaves, in pairs
 
 
-@given(st.integers(1, 400), st.integers(1, 4), RADIX, st.floats(1.0, 4.0), st.integers(1, 800), st.integers(1, 3))
+@given(
+    st.integers(1, 400),
+    st.integers(1, 4),
+    RADIX,
+    st.floats(1.0, 4.0),
+    st.integers(1, 800),
+    st.integers(1, 3),
+)
 @example(64, 2, 64, 4 / 3, 64, 1)
 @QUICK
 def test_storage_ports_and_links(
@@ -121,9 +140,18 @@ def test_storage_ports_and_links(
         assert sum(f.switches * f.up for f in found.fills.leaf) == found.between_links
 
 
-@given(st.integers(1, 500), st.integers(1, 4), st.integers(0, 60), RADIX, st.integers(1, 8), st.integers(1, 4))
+@given(
+    st.integers(1, 500),
+    st.integers(1, 4),
+    st.integers(0, 60),
+    RADIX,
+    st.integers(1, 8),
+    st.integers(1, 4),
+)
 @QUICK
-def test_in_band_ports_and_links(nodes: int, links: int, other: int, radix: int, up: int, peers: int) -> None:
+def test_in_band_ports_and_links(
+    nodes: int, links: int, other: int, radix: int, up: int, peers: int
+) -> None:
     try:
         found = in_band(nodes, links, other, radix, up, peers, 2)
     except ValueError as error:

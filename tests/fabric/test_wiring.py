@@ -1,4 +1,5 @@
-"""Wiring and placement: every port once, every leaf to every spine of its pod, and closed forms that match the list."""
+"""Wiring and placement: every port once, every leaf to every spine of its pod, and closed forms
+that match the list."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ PORTS = st.builds(
 )
 
 
-def _network(nodes: int, rails: int, ports: Ports, kind: str, management: int = 0) -> Network | None:
+def _network(
+    nodes: int, rails: int, ports: Ports, kind: str, management: int = 0
+) -> Network | None:
     try:
         return tree(Attached(nodes, rails, management), ports, kind)
     except ValueError:
@@ -50,7 +53,9 @@ def test_every_port_has_one_cable_and_no_more_ports_are_used_than_there_are(
     for part in links(network.wiring):
         number[part.tier] += part.lower.size
         low, high = part.tier.split("-")
-        for a, p, b, q in zip(part.lower, part.lower_port, part.upper, part.upper_port, strict=True):
+        for a, p, b, q in zip(
+            part.lower, part.lower_port, part.upper, part.upper_port, strict=True
+        ):
             for end in ((f"{low} up", (int(a), int(p))), (f"{high} down", (int(b), int(q)))):
                 assert end[1] not in ends[end[0]], "a port has two cables"
                 ends[end[0]].add(end[1])
@@ -77,7 +82,9 @@ def test_every_port_has_one_cable_and_no_more_ports_are_used_than_there_are(
 
 @given(st.integers(1, 90), st.integers(1, 4), PORTS, KINDS, st.integers(0, 3))
 @QUICK
-def test_ports_in_use_are_those_of_the_list(nodes: int, rails: int, ports: Ports, kind: str, management: int) -> None:
+def test_ports_in_use_are_those_of_the_list(
+    nodes: int, rails: int, ports: Ports, kind: str, management: int
+) -> None:
     network = _network(nodes, rails, ports, kind, management)
     if network is None or network.wiring is None:
         return
@@ -91,7 +98,10 @@ def test_ports_in_use_are_those_of_the_list(nodes: int, rails: int, ports: Ports
     leaf = Counter((used["leaf down"][i], used["leaf up"][i]) for i in range(wiring.leaf_count))
     assert leaf == Counter({(f.down, f.up): f.switches for f in leaf_fills(wiring)})
     spines, cores = upper_fills(wiring.plan, wiring.leaf_count, wiring.groups)
-    for name, fills, count in (("spine", spines, wiring.spine_count), ("core", cores, wiring.core_count)):
+    for name, fills, count in (
+        ("spine", spines, wiring.spine_count),
+        ("core", cores, wiring.core_count),
+    ):
         listed = Counter((used[f"{name} down"][i], used[f"{name} up"][i]) for i in range(count))
         summed: Counter[tuple[int, int]] = Counter()
         for f in fills:
@@ -121,7 +131,10 @@ def test_lengths_are_those_of_the_schedule(
     for tier, found in lengths(hall).items():
         own = [c for c in listed if c.tier == tier]
         assert found.cables == len(own)
-        assert found.counts.tolist() == np.bincount([c.stock for c in own], minlength=STOCK_M.size + 1).tolist()
+        assert (
+            found.counts.tolist()
+            == np.bincount([c.stock for c in own], minlength=STOCK_M.size + 1).tolist()
+        )
         assert found.total_m == pytest.approx(sum(c.length_m for c in own), abs=0.006 * len(own))
         assert found.longest_m == pytest.approx(max(c.length_m for c in own), abs=0.006)
 
@@ -130,7 +143,9 @@ def test_two_devices_never_share_a_name_and_racks_hold_one_kind() -> None:
     network = tree(Attached(40, 4), Ports(16, planes=2, nodes_per_su=8), "rail-optimized")
     assert network.wiring is not None
     cables = list(schedule(Hall(network.wiring, FLOOR, 2), 2))
-    ends = Counter((c.from_device, c.from_port) for c in cables) + Counter((c.to_device, c.to_port) for c in cables)
+    ends = Counter((c.from_device, c.from_port) for c in cables) + Counter(
+        (c.to_device, c.to_port) for c in cables
+    )
     assert max(ends.values()) == 1
     racks: dict[str, set[str]] = defaultdict(set)
     for c in cables:
@@ -142,7 +157,8 @@ def test_two_devices_never_share_a_name_and_racks_hold_one_kind() -> None:
 
 
 def test_first_cable_of_a_superpod() -> None:
-    """Node 1 stands at the end of its unit of 8 racks, the leaves after the fourth: 4 racks and two drops, and 10 %."""
+    """Node 1 stands at the end of its unit of 8 racks, the leaves after the fourth: 4 racks and
+    two drops, and 10 %."""
     network = tree(Attached(127, 8, 4), Ports(64, nodes_per_su=32), "rail-optimized")
     assert network.wiring is not None
     floor = Floor(4, 16, 0.6, 3.0, 2.2, 2.0, 0.1, 8, 8, 8)

@@ -1,4 +1,5 @@
-"""Components of the cooling model: energy and water conserved, warm water, part load, draws, weather."""
+"""Components of the cooling model: energy and water conserved, warm water, part load, draws,
+weather."""
 
 from __future__ import annotations
 
@@ -16,13 +17,34 @@ from dcplan.facility.sample import draw, even_draws
 
 QUICK = settings(max_examples=60, deadline=None)
 ONE = {
-    "ups": 0.95, "distribution": 0.01, "lighting": 0.001, "fan_pa": 600.0, "fan_efficiency": 0.8, "air_rise_k": 15.0,
-    "chiller_load": 0.5, "chiller_cop_factor": 1.0, "cycles": 6.0, "tower_approach_k": 4.0, "exchanger_approach_k": 2.0,
-    "tower_range_k": 5.0, "facility_rise_k": 8.0, "windage_frac": 0.0, "pump_efficiency": 0.7,
-    "facility_head_kpa": 165.0, "tower_head_kpa": 200.0, "tower_fan_pa": 150.0, "tower_fan_efficiency": 0.7,
-    "liquid_to_air": 2.3, "cdu_frac": 0.01, "pump_fixed_frac": 0.3, "ups_fixed_frac": 0.35, "dry_approach_k": 10.0,
-    "spray_approach_k": 4.0, "dry_air_rise_k": 15.0, "dry_fan_pa": 100.0,
-}  # fmt: skip
+    "ups": 0.95,
+    "distribution": 0.01,
+    "lighting": 0.001,
+    "fan_pa": 600.0,
+    "fan_efficiency": 0.8,
+    "air_rise_k": 15.0,
+    "chiller_load": 0.5,
+    "chiller_cop_factor": 1.0,
+    "cycles": 6.0,
+    "tower_approach_k": 4.0,
+    "exchanger_approach_k": 2.0,
+    "tower_range_k": 5.0,
+    "facility_rise_k": 8.0,
+    "windage_frac": 0.0,
+    "pump_efficiency": 0.7,
+    "facility_head_kpa": 165.0,
+    "tower_head_kpa": 200.0,
+    "tower_fan_pa": 150.0,
+    "tower_fan_efficiency": 0.7,
+    "liquid_to_air": 2.3,
+    "cdu_frac": 0.01,
+    "pump_fixed_frac": 0.3,
+    "ups_fixed_frac": 0.35,
+    "dry_approach_k": 10.0,
+    "spray_approach_k": 4.0,
+    "dry_air_rise_k": 15.0,
+    "dry_fan_pa": 100.0,
+}
 P = {name: np.full((1, 1), value) for name, value in ONE.items()}
 LIQUID = Loads(0.13, cdu=True, all_heat=False)
 
@@ -35,12 +57,15 @@ def _tower(wet_c: float, supply_c: float, loads: Loads = LIQUID) -> tuple[float,
 def test_tower_by_hand() -> None:
     """20 C wet bulb, 30 C supplied: 26 C is reached without chillers.
 
-    Electrical 1/0.95/0.99 - 1 + 0.001 = 0.06429. Room fans 600/(0.8 x 1206 x 15) x 0.13 = 0.00539, units 0.0087,
-    facility pumps 165e3/(0.7 x 4.186e6 x 8) = 0.00704, tower pumps 200e3/(0.7 x 4.186e6 x 5) = 0.01365, fans
-    1/(4.186 x 5)/2.3/1.2 x 150/0.7/1000 = 0.00371. Water 3600/2450 x (1 + 1/5) = 1.7633.
+    Electrical 1/0.95/0.99 - 1 + 0.001 = 0.06429. Room fans 600/(0.8 x 1206 x 15) x 0.13 = 0.00539,
+    units 0.0087, facility pumps 165e3/(0.7 x 4.186e6 x 8) = 0.00704, tower pumps 200e3/(0.7 x
+    4.186e6 x 5) = 0.01365, fans 1/(4.186 x 5)/2.3/1.2 x 150/0.7/1000 = 0.00371. Water 3600/2450 x
+    (1 + 1/5) = 1.7633.
     """
     pue, wue, chilled = _tower(20.0, 30.0)
-    assert pue == pytest.approx(1 + 0.06429 + 0.00539 + 0.0087 + 0.00704 + 0.01365 + 0.00371, abs=2e-4)
+    assert pue == pytest.approx(
+        1 + 0.06429 + 0.00539 + 0.0087 + 0.00704 + 0.01365 + 0.00371, abs=2e-4
+    )
     assert wue == pytest.approx(1.7633, abs=1e-3)
     assert chilled == 0.0
 
@@ -77,9 +102,13 @@ def test_energy_and_water_are_conserved(wet_c: float, supply_c: float, air: floa
 
 @given(st.floats(-20, 45), st.floats(0, 15), st.floats(10, 45))
 @QUICK
-def test_dry_coolers_spray_only_when_it_helps(dry_c: float, depression: float, supply_c: float) -> None:
+def test_dry_coolers_spray_only_when_it_helps(
+    dry_c: float, depression: float, supply_c: float
+) -> None:
     wet_c = dry_c - depression
-    hours = over_dry_coolers(np.array([dry_c]), np.array([wet_c]), np.full((1, 1), supply_c), P, LIQUID)
+    hours = over_dry_coolers(
+        np.array([dry_c]), np.array([wet_c]), np.full((1, 1), supply_c), P, LIQUID
+    )
     water = float(hours.wue_l_per_kwh[0, 0])
     assert 0.0 <= water <= 3600.0 / plant.VAPORISATION_KJ_PER_KG
     if dry_c + 10.0 <= supply_c or wet_c + 4.0 > supply_c:
@@ -100,7 +129,8 @@ def test_part_load_raises_pue(load: float) -> None:
 
 
 def test_lights_burn_whatever_runs() -> None:
-    """2 % of the full IT power and none, at half load: 0.02 / 0.5 = 0.04 of the IT energy between them."""
+    """2 % of the full IT power and none, at half load: 0.02 / 0.5 = 0.04 of the IT energy between
+    them."""
     half = Loads(0.13, cdu=True, all_heat=False, load=0.5)
 
     def pue(lighting: float) -> float:
@@ -111,15 +141,21 @@ def test_lights_burn_whatever_runs() -> None:
 
 
 def test_lei_and_masanet_s_chiller() -> None:
-    """Energy 201, 117556: at 0.6 and 20 C, 16.798751 + 3.536 - 3.070415 + 5.931176 - 15.21242 + 1.01538."""
+    """Energy 201, 117556: at 0.6 and 20 C, 16.798751 + 3.536 - 3.070415 + 5.931176 - 15.21242 +
+    1.01538."""
     found = float(plant.chiller_cop(np.array(0.6), np.array(20.0)))
-    assert found == pytest.approx(16.798751 + 3.536 - 3.07041516 + 5.9311764 - 15.21242 + 1.01538, abs=1e-6)
+    assert found == pytest.approx(
+        16.798751 + 3.536 - 3.07041516 + 5.9311764 - 15.21242 + 1.01538, abs=1e-6
+    )
 
 
 def test_gb200_rack() -> None:
-    """HPE: 132 kW are 115 kW into liquid and 17 kW into air; 1.43 L/min for a kW at 10 K (facility.md a.3)."""
+    """HPE: 132 kW are 115 kW into liquid and 17 kW into air; 1.43 L/min for a kW at 10 K
+    (facility.md a.3)."""
     assert flow_l_per_min(115.0, 10.0, 4.2024) == pytest.approx(115 * 1.428, rel=1e-3)
-    assert units(48 * 142 * 0.87, 1700.0, spare=5) == 9, "nine MCDU-50 for 48 racks of 142 kW (RD110): 4 and spares"
+    assert units(48 * 142 * 0.87, 1700.0, spare=5) == 9, (
+        "nine MCDU-50 for 48 racks of 142 kW (RD110): 4 and spares"
+    )
 
 
 @given(st.floats(0.5, 20), st.floats(-5, 20))
@@ -131,8 +167,10 @@ def test_ride_through(litres: float, rise: float) -> None:
 def test_wet_bulb_of_saturated_air_is_its_dry_bulb() -> None:
     t = np.array([0.5, 10.0, 30.0])
     assert wet_bulb_c(t, np.ones(3), np.full(3, 101325.0)) == pytest.approx(t, abs=0.01)
-    # ASHRAE Handbook of Fundamentals 2017, chapter 1: 40 C dry bulb and 20 C wet bulb are about 14.8 % humid
-    assert wet_bulb_c(np.array([40.0]), np.array([0.148]), np.array([101325.0]))[0] == pytest.approx(20.0, abs=0.3)
+    # ASHRAE Handbook of Fundamentals 2017, chapter 1: 40 C dry and 20 C wet bulb: 14.8 % humid
+    assert wet_bulb_c(np.array([40.0]), np.array([0.148]), np.array([101325.0]))[
+        0
+    ] == pytest.approx(20.0, abs=0.3)
 
 
 def test_draws_are_even_and_the_same_every_time() -> None:
@@ -168,7 +206,8 @@ def test_a_hotter_condenser_never_helps_a_chiller() -> None:
 @pytest.mark.parametrize(
     ("load", "condenser_c", "cop"),
     [
-        # no colder water than 12 C: 16.798751 + 0.00884 x 144 - 8.528931/4 + 9.885294/2 - 0.760621 x 12 + 0.084615 x 6
+        # no colder water than 12 C: 16.798751 + 0.00884 x 144 - 8.528931/4 + 9.885294/2 - 0.760621
+        # x 12 + 0.084615 x 6
         (0.5, 4.0, 12.262363),
         (0.5, 12.0, 12.262363),
         # an idle chiller at its warmest: 16.798751 - 0.760621^2 / (4 x 0.00884) = 0.437, held at 2
@@ -176,5 +215,8 @@ def test_a_hotter_condenser_never_helps_a_chiller() -> None:
     ],
 )
 def test_chillers_stay_within_the_fit(load: float, condenser_c: float, cop: float) -> None:
-    """docs/method/facility.md: t clipped to 12 C, never below 2; the fit of Lei and Masanet, Energy 201, 117556."""
-    assert float(plant.chiller_cop(np.array(load), np.array(condenser_c))) == pytest.approx(cop, abs=1e-6)
+    """docs/method/facility.md: t clipped to 12 C, never below 2; the fit of Lei and Masanet,
+    Energy 201, 117556."""
+    assert float(plant.chiller_cop(np.array(load), np.array(condenser_c))) == pytest.approx(
+        cop, abs=1e-6
+    )

@@ -13,7 +13,8 @@ QUICK = settings(max_examples=30, deadline=None)
 
 
 def test_battery_by_hand() -> None:
-    """10 and 30 MW, 20 from the grid at 50 USD: without losses 10 MWh are carried over and nothing is short."""
+    """10 and 30 MW, 20 from the grid at 50 USD: without losses 10 MWh are carried over and nothing
+    is short."""
     load, grid = np.array([10.0, 30.0]), Source("grid", 20.0, 50.0)
     alone, helped = dispatch(load, [grid]), dispatch(load, [grid], Battery(20.0, 40.0, 1.0))
     assert alone.short_mwh == pytest.approx(10.0)
@@ -35,7 +36,9 @@ def test_interrupted_grid() -> None:
     st.lists(st.tuples(st.floats(0, 30), st.floats(1, 200)), min_size=1, max_size=3),
 )
 @QUICK
-def test_every_hour_is_served_or_said_short(load: list[float], units: list[tuple[float, float]]) -> None:
+def test_every_hour_is_served_or_said_short(
+    load: list[float], units: list[tuple[float, float]]
+) -> None:
     sources = [Source(f"s{i}", mw, usd) for i, (mw, usd) in enumerate(units)]
     found = dispatch(np.array(load), sources)
     assert sum(found.mwh.values()) + found.short_mwh == pytest.approx(sum(load), abs=1e-5)

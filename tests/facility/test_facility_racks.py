@@ -44,7 +44,8 @@ def test_heat_is_conserved(rated_kw: float, frac: float, in_liquid_hall: bool) -
 
 @pytest.mark.parametrize(
     ("rack_kw", "nodes"),
-    # DGX H100: 10.2 kW each. 17 / 10.2 = 1.67; 34 / 10.2 = 3.33; 20.4 is exactly two; 10.1 is too little
+    # DGX H100: 10.2 kW each. 17 / 10.2 = 1.67; 34 / 10.2 = 3.33; 20.4 is exactly two; 10.1 is too
+    # little
     [(17.0, 1), (34.0, 3), (20.4, 2), (30.6, 3), (10.1, 0)],
 )
 def test_dgx_h100_by_electrical_limit(rack_kw: float, nodes: int) -> None:
@@ -53,7 +54,9 @@ def test_dgx_h100_by_electrical_limit(rack_kw: float, nodes: int) -> None:
 
 
 def test_the_tightest_limit_is_named() -> None:
-    limits = RackLimits(electrical_kw=100.0, air_kw=30.0, liquid_kw=0.0, weight_kg=1000.0, rack_units=42.0)
+    limits = RackLimits(
+        electrical_kw=100.0, air_kw=30.0, liquid_kw=0.0, weight_kg=1000.0, rack_units=42.0
+    )
     # 100 / 10.2 = 9.8; 30 / 10.2 = 2.9; 1000 / 130 = 7.7; 42 / 8 = 5.25
     assert nodes_per_rack(limits, 10.2, 10.2, 0.0, 130.0, 8.0).limit == "air heat of the cooling"
     # without the air limit height binds (5), without both weight (7), then power (9)
@@ -63,7 +66,11 @@ def test_the_tightest_limit_is_named() -> None:
         nodes_per_rack(limits, 10.2, 10.2, 0.0, 130.0),
         nodes_per_rack(limits, 10.2, 10.2, 0.0),
     ]
-    assert [(f.nodes, f.limit) for f in fits] == [(5, "rack units"), (7, "rack_kg_max"), (9, "rack_kw_max")]
+    assert [(f.nodes, f.limit) for f in fits] == [
+        (5, "rack units"),
+        (7, "rack_kg_max"),
+        (9, "rack_kw_max"),
+    ]
 
 
 def test_nvl72_does_not_fit_100_kw_and_the_reason_says_so() -> None:
@@ -75,7 +82,9 @@ def test_nvl72_does_not_fit_100_kw_and_the_reason_says_so() -> None:
 
 
 def test_nvl72_does_not_fit_where_there_is_no_liquid() -> None:
-    fit = nodes_per_rack(RackLimits(electrical_kw=200.0, air_kw=30.0, liquid_kw=0.0), 132.0, 17.0, 115.0)
+    fit = nodes_per_rack(
+        RackLimits(electrical_kw=200.0, air_kw=30.0, liquid_kw=0.0), 132.0, 17.0, 115.0
+    )
     assert fit.reason == "does not fit: 115 kW > 0 kW (liquid heat of the cooling)"
 
 
@@ -84,7 +93,9 @@ def test_reason_gives_use_and_limit() -> None:
     assert fit.reason == "3 nodes: 30.6 kW of 34 kW (rack_kw_max)"
 
 
-@given(KW, KW, st.floats(0.0, 400.0), st.floats(1.0, 50.0), st.floats(0.0, 1.0), st.floats(1.0, 20.0))
+@given(
+    KW, KW, st.floats(0.0, 400.0), st.floats(1.0, 50.0), st.floats(0.0, 1.0), st.floats(1.0, 20.0)
+)
 @QUICK
 def test_fit_keeps_every_limit_and_one_more_node_breaks_one(
     electrical: float, air: float, liquid: float, rated: float, liquid_frac: float, height: float
@@ -92,13 +103,23 @@ def test_fit_keeps_every_limit_and_one_more_node_breaks_one(
     limits = RackLimits(electrical, air, liquid, weight_kg=1500.0)
     needs = (rated, rated * (1 - liquid_frac), rated * liquid_frac, 100.0, height)
     most = (electrical, air, liquid, 1500.0, limits.rack_units)
-    nodes = nodes_per_rack(limits, needs[0], needs[1], needs[2], weight_kg=100.0, rack_units=height).nodes
+    nodes = nodes_per_rack(
+        limits, needs[0], needs[1], needs[2], weight_kg=100.0, rack_units=height
+    ).nodes
     assert all(nodes * need <= limit * (1 + 1e-6) for need, limit in zip(needs, most, strict=True))
-    assert any((nodes + 1) * need > limit * (1 - 1e-6) for need, limit in zip(needs, most, strict=True))
+    assert any(
+        (nodes + 1) * need > limit * (1 - 1e-6) for need, limit in zip(needs, most, strict=True)
+    )
 
 
 @given(KW, KW, st.floats(1.0, 100.0))
 @QUICK
 def test_a_stronger_rack_never_holds_less(rack_kw: float, more_kw: float, rated: float) -> None:
-    weak, strong = replace(AIR, electrical_kw=rack_kw), replace(AIR, electrical_kw=rack_kw + more_kw)
-    assert nodes_per_rack(weak, rated, rated, 0.0).nodes <= nodes_per_rack(strong, rated, rated, 0.0).nodes
+    weak, strong = (
+        replace(AIR, electrical_kw=rack_kw),
+        replace(AIR, electrical_kw=rack_kw + more_kw),
+    )
+    assert (
+        nodes_per_rack(weak, rated, rated, 0.0).nodes
+        <= nodes_per_rack(strong, rated, rated, 0.0).nodes
+    )

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from dcplan.facility.floor import line_up, rows_of
 
-KINDS = st.dictionaries(st.sampled_from(["compute", "network", "cdu"]), st.integers(0, 300), min_size=1)
+KINDS = st.dictionaries(
+    st.sampled_from(["compute", "network", "cdu"]), st.integers(0, 300), min_size=1
+)
 
 
 @given(KINDS, st.integers(1, 30))

@@ -1,7 +1,9 @@
-"""Model against model: medians of Lei et al. 2025 (Resources, Conservation & Recycling 219, 108310) in 15 zones.
+"""Model against model: medians of Lei et al. 2025 (Resources, Conservation & Recycling 219, 108310)
+in 15 zones.
 
-The same parameter ranges go into our components over the zone cities' weather. PUE medians are known to 0.016 and WUE
-medians to 0.03 (facility.md b.1). Measured sites stand in ``test_measured_sites`` and are not fitted.
+The same parameter ranges go into our components over the zone cities' weather. PUE medians are
+known to 0.016 and WUE medians to 0.03 (facility.md b.1). Measured sites stand in
+``test_measured_sites`` and are not fitted.
 """
 
 from __future__ import annotations
@@ -18,16 +20,112 @@ from dcplan.inputs.log import Ledger
 ZONES = ("1A", "2A", "2B", "3A", "3B", "3C", "4A", "4B", "4C", "5A", "5B", "5C", "6A", "6B", "7")
 # cases 15_2, 2 and 16_2: median PUE and WUE by zone
 TOWER = (
-    (1.210, 1.175, 1.138, 1.156, 1.135, 1.138, 1.138, 1.123, 1.129, 1.124, 1.115, 1.125, 1.124, 1.115, 1.122),
-    (2.001, 1.971, 1.969, 1.983, 1.942, 1.952, 1.984, 1.943, 1.969, 1.940, 1.953, 1.982, 2.004, 1.934, 1.945),
+    (
+        1.210,
+        1.175,
+        1.138,
+        1.156,
+        1.135,
+        1.138,
+        1.138,
+        1.123,
+        1.129,
+        1.124,
+        1.115,
+        1.125,
+        1.124,
+        1.115,
+        1.122,
+    ),
+    (
+        2.001,
+        1.971,
+        1.969,
+        1.983,
+        1.942,
+        1.952,
+        1.984,
+        1.943,
+        1.969,
+        1.940,
+        1.953,
+        1.982,
+        2.004,
+        1.934,
+        1.945,
+    ),
 )
 WATERSIDE = (
-    (1.143, 1.145, 1.123, 1.130, 1.118, 1.113, 1.119, 1.112, 1.110, 1.115, 1.113, 1.117, 1.117, 1.112, 1.115),
-    (2.216, 2.209, 2.185, 2.203, 2.189, 2.184, 2.166, 2.189, 2.163, 2.196, 2.191, 2.183, 2.185, 2.201, 2.201),
+    (
+        1.143,
+        1.145,
+        1.123,
+        1.130,
+        1.118,
+        1.113,
+        1.119,
+        1.112,
+        1.110,
+        1.115,
+        1.113,
+        1.117,
+        1.117,
+        1.112,
+        1.115,
+    ),
+    (
+        2.216,
+        2.209,
+        2.185,
+        2.203,
+        2.189,
+        2.184,
+        2.166,
+        2.189,
+        2.163,
+        2.196,
+        2.191,
+        2.183,
+        2.185,
+        2.201,
+        2.201,
+    ),
 )
 DRY = (
-    (1.098, 1.099, 1.098, 1.098, 1.095, 1.101, 1.099, 1.097, 1.097, 1.099, 1.102, 1.098, 1.100, 1.094, 1.098),
-    (0.000, 0.074, 0.199, 0.164, 0.282, 0.096, 0.147, 0.295, 0.220, 0.138, 0.211, 0.223, 0.101, 0.240, 0.113),
+    (
+        1.098,
+        1.099,
+        1.098,
+        1.098,
+        1.095,
+        1.101,
+        1.099,
+        1.097,
+        1.097,
+        1.099,
+        1.102,
+        1.098,
+        1.100,
+        1.094,
+        1.098,
+    ),
+    (
+        0.000,
+        0.074,
+        0.199,
+        0.164,
+        0.282,
+        0.096,
+        0.147,
+        0.295,
+        0.220,
+        0.138,
+        0.211,
+        0.223,
+        0.101,
+        0.240,
+        0.113,
+    ),
 )
 
 
@@ -47,7 +145,11 @@ def _found(option: str, zone: str, air_frac: float, **at: float) -> Performance:
     ],
 )
 def test_medians_by_climate_zone(
-    option: str, air_frac: float, table: tuple[tuple[float, ...], ...], pue_within: float, wue_within: float
+    option: str,
+    air_frac: float,
+    table: tuple[tuple[float, ...], ...],
+    pue_within: float,
+    wue_within: float,
 ) -> None:
     found = [_found(option, zone, air_frac) for zone in ZONES]
     pue = np.array([f.pue.value for f in found]) - table[0]
@@ -57,12 +159,27 @@ def test_medians_by_climate_zone(
 
 
 MIDSIZE_WATERSIDE = (
-    1.415, 1.417, 1.370, 1.385, 1.359, 1.356, 1.371, 1.371, 1.376, 1.360, 1.356, 1.363, 1.366, 1.362, 1.370,
-)  # fmt: skip
+    1.415,
+    1.417,
+    1.370,
+    1.385,
+    1.359,
+    1.356,
+    1.371,
+    1.371,
+    1.376,
+    1.360,
+    1.356,
+    1.363,
+    1.366,
+    1.362,
+    1.370,
+)
 
 
 def test_midsize_waterside_halls() -> None:
-    """Case 4: the ranges of halls of 1 to 10 MW (air rise, chillers, UPS, lighting) alone make the difference."""
+    """Case 4: the ranges of halls of 1 to 10 MW (air rise, chillers, UPS, lighting) alone make the
+    difference."""
     found = [facility(climate_zone=z, cooling="waterside-economizer", it_mw=5) for z in ZONES]
     pue = np.array([f.value("power.annual_pue") for f in found]) - MIDSIZE_WATERSIDE
     assert np.abs(pue).max() <= 0.03, dict(zip(ZONES, pue.round(4).tolist(), strict=True))
@@ -82,18 +199,21 @@ def test_spread_of_the_draws(option: str, pooled: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize(("zone", "pue"), [("1A", 1.267), ("4A", 1.176), ("6B", 1.120)])
 def test_airside_options_are_the_table(zone: str, pue: float) -> None:
-    """Case 0: outside air with an air-cooled chiller behind is tabulated (facility.md b.9 says why)."""
+    """Case 0: outside air with an air-cooled chiller behind is tabulated (facility.md b.9 says
+    why)."""
     found = facility(climate_zone=zone, cooling="airside-economizer-air-chiller", it_mw=20)
     assert found.value("power.annual_pue") == pue
 
 
 @pytest.mark.parametrize(
     ("zone", "low", "high"),
-    # NREL ESIF: warm water, no chiller, zone 5B, PUE 1.034 of 888 kW; Microsoft's and AWS's fleets 1.14 to 1.17
+    # NREL ESIF: warm water, no chiller, zone 5B, PUE 1.034 of 888 kW; Microsoft's and AWS's fleets
+    # 1.14 to 1.17
     [("5B", 1.034, 1.15), ("4A", 1.034, 1.19)],
 )
 def test_measured_sites_are_in_reach_of_the_spread(zone: str, low: float, high: float) -> None:
-    """Not fitted: a warm-water hall without chillers comes near ESIF, and is not better than the best measured site."""
+    """Not fitted: a warm-water hall without chillers comes near ESIF, and is not better than the
+    best measured site."""
     warm = facility(climate_zone=zone, cooling="direct-liquid-tower", it_mw=20, supply_c=32)
     assert low <= warm.metrics["power.annual_pue"].low <= high  # type: ignore[operator]
     assert warm.value("power.annual_pue") <= high

@@ -1,4 +1,5 @@
-"""Enumerate every integer decision of a tiny menu and price it from the formulas of DESIGN section 3, without Pyomo."""
+"""Enumerate every integer decision of a tiny menu and price it from the formulas of DESIGN section
+3, without Pyomo."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ RULES = {"n": (1.0, 0), "n+1": (1.0, 1), "2n": (2.0, 0), "4n/3": (4 / 3, 0)}
 
 def best_cost(menu: Menu) -> float:
     """Cheapest net present cost in USD over all integer points; infinite when none is feasible."""
-    return min((_cost(menu, *choice, gone) for choice in _choices(menu) for gone in _exits(menu)), default=math.inf)
+    return min(
+        (_cost(menu, *choice, gone) for choice in _choices(menu) for gone in _exits(menu)),
+        default=math.inf,
+    )
 
 
 def _exits(menu: Menu) -> list[int | None]:
@@ -26,7 +30,9 @@ def _exits(menu: Menu) -> list[int | None]:
 def _choices(
     menu: Menu,
 ) -> Iterator[tuple[dict[tuple[str, int], int], int | None, FabricOption | None, JobConfig | None]]:
-    keys = [(p.system, q) for p in menu.placements for q in range(p.first_order, menu.quarters - p.lead)]
+    keys = [
+        (p.system, q) for p in menu.placements for q in range(p.first_order, menu.quarters - p.lead)
+    ]
     supply = {(s.system, q): n for s in menu.supply for q, n in enumerate(s.racks)}
     ranges = [range(int(min(2, supply.get(k, 2))) + 1) for k in keys]
     opened = [None, *range(menu.halls[0].available_from, menu.quarters)]
@@ -41,21 +47,31 @@ def _choices(
 
 
 def _cost(
-    menu: Menu, buy: dict[tuple[str, int], int], opened: int | None, fabric: FabricOption | None,
-    run: JobConfig | None, gone: int | None,
-) -> float:  # fmt: skip
+    menu: Menu,
+    buy: dict[tuple[str, int], int],
+    opened: int | None,
+    fabric: FabricOption | None,
+    run: JobConfig | None,
+    gone: int | None,
+) -> float:
     hall, site, fin = menu.halls[0], menu.sites[0], menu.finance
     cool, T = hall.coolings[0], menu.quarters
     share = next(iter(fabric.shares.values())) if fabric else None
     place = {p.system: p for p in menu.placements}
-    ordered = [{s: sum(n for (k, q), n in buy.items() if k == s and q <= t) for s in place} for t in range(T)]
+    ordered = [
+        {s: sum(n for (k, q), n in buy.items() if k == s and q <= t) for s in place}
+        for t in range(T)
+    ]
     racks = [
-        {s: sum(n for (k, q), n in buy.items() if k == s and q + place[s].lead <= t) for s in place} for t in range(T)
+        {s: sum(n for (k, q), n in buy.items() if k == s and q + place[s].lead <= t) for s in place}
+        for t in range(T)
     ]
     spend, paid, value, blocks, carbon = [0.0] * T, [0.0] * T, 0.0, 0, 0.0
     held = menu.held[0] if menu.held else None
     fees, sales, worth = _held(held, gone, T)
-    if held and ((held.standing and opened != 0) or (fabric is None and (held.standing or gone is None))):
+    if held and (
+        (held.standing and opened != 0) or (fabric is None and (held.standing or gone is None))
+    ):
         return math.inf
     for t in range(T):
         if held and held.serves(t) and (gone is None or t < gone):
@@ -68,13 +84,21 @@ def _cost(
         open_ = opened is not None and t >= opened
         ports = sum(n * place[s].ports for s, n in racks[t].items())
         bought = sum(n * place[s].ports for s, n in ordered[t].items())
-        before = sum(n * place[s].ports for s, n in ordered[t - 1].items()) if t else _connected(menu)
+        before = (
+            sum(n * place[s].ports for s, n in ordered[t - 1].items()) if t else _connected(menu)
+        )
         net_up, net = (ports * share.upper_kw, ports * share.kw) if share else (0.0, 0.0)
         over = _connected(menu) if held and held.standing and held.last <= t else 0
-        if bought and fabric and bought - over > min(fabric.max_ports, _ports_cap(menu) + _connected(menu)):
+        if (
+            bought
+            and fabric
+            and bought - over > min(fabric.max_ports, _ports_cap(menu) + _connected(menu))
+        ):
             return math.inf
         rated = sum(n * place[s].rated_kw for s, n in racks[t].items())
-        if not _fits(menu, racks[t], ports, net_up, share.upper_racks if share else 0.0, open_=open_):
+        if not _fits(
+            menu, racks[t], ports, net_up, share.upper_racks if share else 0.0, open_=open_
+        ):
             return math.inf
         peak = (rated + net_up) * cool.peak_pue / 1000
         if peak > site.utility_mw[t] + 1e-9:
@@ -87,7 +111,10 @@ def _cost(
         new_blocks = _blocks(menu, peak, open_=open_)
         added = max(new_blocks - blocks, 0) if hall.needs_blocks else 0
         blocks += added
-        capex = sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t) + added * site.block_usd
+        capex = (
+            sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t)
+            + added * site.block_usd
+        )
         capex += (bought - before) * (share.usd if share else 0.0)
         free += _connected(menu) if held and held.standing and 0 < held.last == t else 0
         reused = min(free, bought - before) if t else 0
@@ -98,17 +125,29 @@ def _cost(
         capex += fees[t]
         if opened == t and not (held and held.standing):
             capex += cool.fit_out_usd + cool.building_usd
-            value += cool.fit_out_usd * fin.cooling_residual_frac[t] + cool.building_usd * fin.building_residual_frac[t]
-        value += sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t) * fin.hardware_residual_frac[t]
+            value += (
+                cool.fit_out_usd * fin.cooling_residual_frac[t]
+                + cool.building_usd * fin.building_residual_frac[t]
+            )
+        value += (
+            sum(n * place[s].price_usd for (s, q), n in buy.items() if q == t)
+            * fin.hardware_residual_frac[t]
+        )
         value += (bought - before) * (share.usd if share else 0.0) * fin.hardware_residual_frac[t]
         value += added * site.block_usd * fin.power_residual_frac[t]
         billed = 0.0
         if site.demand_usd_per_kw_month > 0:
             ideal = (rated + net) * cool.peak_pue / 1000
             billed = max(ideal, site.minimum_take_frac * site.utility_mw[t] if open_ else 0.0)
-        run_cost = mwh * 1000 * site.usd_per_kwh[t] + billed * 1000 * 3 * site.demand_usd_per_kw_month
+        run_cost = (
+            mwh * 1000 * site.usd_per_kwh[t] + billed * 1000 * 3 * site.demand_usd_per_kw_month
+        )
         run_cost += sum(
-            n * (place[s].maintenance_usd_per_quarter + place[s].rated_kw * site.opex_usd_per_kw_quarter)
+            n
+            * (
+                place[s].maintenance_usd_per_quarter
+                + place[s].rated_kw * site.opex_usd_per_kw_quarter
+            )
             for s, n in racks[t].items()
         )
         run_cost += site.staff_usd_per_quarter if open_ else 0.0
@@ -123,7 +162,9 @@ def _cost(
     return npv - value * 1.1 ** -(T / 4)
 
 
-def _held(held: HeldTerms | None, gone: int | None, quarters: int) -> tuple[list[float], list[float], float]:
+def _held(
+    held: HeldTerms | None, gone: int | None, quarters: int
+) -> tuple[list[float], list[float], float]:
     """Payments for an order or its end, proceeds of a sale, worth at the end of the horizon."""
     fees, sales = [0.0] * quarters, [0.0] * quarters
     if held is None:
@@ -144,12 +185,15 @@ def _connected(menu: Menu) -> int:
 
 
 def _freed_usd(fabric: FabricOption | None) -> float:
-    """What the port of an ended asset spares a new one at most: all of its share but two optics and a cable."""
+    """What the port of an ended asset spares a new one at most: all of its share but two optics
+    and a cable."""
     if fabric is None:
         return 0.0
     ports, share = next(iter(fabric.shares.items()))
     p = fabric.parts[ports]
-    own = p.leaf_optic_usd / p.leaf_optic_ports + p.node_optic_usd / p.node_optic_ports + p.cable_usd
+    own = (
+        p.leaf_optic_usd / p.leaf_optic_ports + p.node_optic_usd / p.node_optic_ports + p.cable_usd
+    )
     return max(share.usd - fabric.designs[ports].planes * own, 0.0)
 
 
@@ -157,7 +201,9 @@ def _ports_cap(menu: Menu) -> int:
     return max(p.max_racks_unit * p.ports for p in menu.placements)
 
 
-def _fits(menu: Menu, racks: dict[str, int], ports: int, net_kw: float, net_racks: float, *, open_: bool) -> bool:
+def _fits(
+    menu: Menu, racks: dict[str, int], ports: int, net_kw: float, net_racks: float, *, open_: bool
+) -> bool:
     hall = menu.halls[0]
     cool = hall.coolings[0]
     place = {p.system: p for p in menu.placements}
@@ -190,7 +236,8 @@ def _blocks(menu: Menu, peak_mw: float, *, open_: bool) -> int:
 def _energy(
     menu: Menu, racks: dict[str, int], net_kw: float, run: JobConfig | None, t: int
 ) -> tuple[float, float] | None:
-    """Facility MWh, cloud and unmet USD of a quarter, demands placed where it is cheapest; None when not met."""
+    """Facility MWh, cloud and unmet USD of a quarter, demands placed where it is cheapest; None
+    when not met."""
     site, cool = menu.sites[0], menu.halls[0].coolings[0]
     place = {p.system: p for p in menu.placements}
     kw = sum(n * place[s].idle_kw for s, n in racks.items()) + net_kw
@@ -229,7 +276,13 @@ def _energy(
             )
             for s, p in place.items()
         ]
-        sources.append((HOURS * price / demand.each["cloud:o", "chip"], demand.each["cloud:o", "chip"], "cloud"))
+        sources.append(
+            (
+                HOURS * price / demand.each["cloud:o", "chip"],
+                demand.each["cloud:o", "chip"],
+                "cloud",
+            )
+        )
         if demand.unmet_usd is not None:
             sources.append((demand.unmet_usd, 1.0, "unmet"))
         for _, rate, s in sorted(sources):
@@ -237,14 +290,21 @@ def _energy(
                 cloud, left = cloud + left * (demand.unmet_usd or 0.0), 0.0
                 break
             room = (
-                menu.offers[0].max_accelerators - held if s == "cloud" else racks[s] * place[s].accelerators - busy[s]
+                menu.offers[0].max_accelerators - held
+                if s == "cloud"
+                else racks[s] * place[s].accelerators - busy[s]
             )
             used = min(max(room, 0.0), left / rate)
             left -= used * rate
             if s == "cloud":
                 cloud += used * HOURS * price
             else:
-                kw += demand.load_frac * (place[s].research_kw - place[s].idle_kw) / place[s].accelerators * used
+                kw += (
+                    demand.load_frac
+                    * (place[s].research_kw - place[s].idle_kw)
+                    / place[s].accelerators
+                    * used
+                )
         if left > 1e-6:
             return None
     return kw * cool.pue * HOURS / 1000, cloud

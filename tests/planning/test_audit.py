@@ -50,7 +50,10 @@ def test_optimal_plan_breaks_nothing() -> None:
         (lambda d: d.rented.update({("research", "o", 0): 65.0}), "cloud offer accelerators"),
         (lambda d: d.rented.update({("research", "o", 0): 65.0}), "cloud accelerators"),
         (lambda d: d.training.update({(HALL, "wet", "b", 1): 99.0}), "accelerators busy"),
-        (lambda d: d.training.update({(HALL, "wet", "b", 1): 99.0}), "training accelerators booked"),
+        (
+            lambda d: d.training.update({(HALL, "wet", "b", 1): 99.0}),
+            "training accelerators booked",
+        ),
     ],
 )
 def test_each_mutation_is_found(change: object, name: str) -> None:
@@ -86,14 +89,15 @@ def test_late_job_and_crowded_accelerators_are_found() -> None:
 
 
 def test_money_by_hand() -> None:
-    """Two racks of b ordered in quarter 0 under wet, one unit fitted in quarter 1, two blocks in quarter 1.
+    """Two racks of b ordered in quarter 0 under wet, one unit fitted in quarter 1, two blocks in
+    quarter 1.
 
     capex: 2 x 1.4 M racks; unit 0.3 M fit-out + 0.4 M building; 2 x 0.08 M blocks;
-    network: 4 nodes of 8 rails on one unit of 4 nodes (below 32 leaf ports): 32 links on 1 leaf, 32 uplinks,
-    1 spine (divisor of 32 at or above 32/64), switches 2 x 60,000; cages (32 + 2 x 32)/2 = 48 x 800;
-    node optics 32 x 400; cables 64 x 20.
-    energy in quarter 1: idle 2 x 15 kW, no work; network 2 x 1 kW + 48 x 0.016 + 32 x 0.009 = 3.056 kW;
-    2,191.5 h x 1.1 x 0.08 USD, plus demand max(peak, 0.5 x 0.6 MW) x 10 x 3.
+    network: 4 nodes of 8 rails on one unit of 4 nodes (below 32 leaf ports): 32 links on 1 leaf, 32
+    uplinks, 1 spine (divisor of 32 at or above 32/64), switches 2 x 60,000; cages (32 + 2 x 32)/2 =
+    48 x 800; node optics 32 x 400; cables 64 x 20. energy in quarter 1: idle 2 x 15 kW, no work;
+    network 2 x 1 kW + 48 x 0.016 + 32 x 0.009 = 3.056 kW; 2,191.5 h x 1.1 x 0.08 USD, plus demand
+    max(peak, 0.5 x 0.6 MW) x 10 x 3.
     """
     menu = dataclasses.replace(small_menu(), jobs=(), demands=())
     d = Decisions(

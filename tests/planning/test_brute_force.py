@@ -31,12 +31,15 @@ def test_optimum_equals_enumeration(seed: int) -> None:
 
 
 def with_price_of_unmet(seed: int) -> Menu:
-    """A tiny menu whose demand may be given up, its average load below the peak, and no limit that couples choices."""
+    """A tiny menu whose demand may be given up, its average load below the peak, and no limit that
+    couples choices."""
     menu = tiny_menu(seed)
     usd = float(np.random.default_rng(10_000 + seed).uniform(1e4, 4e5))
     demands = tuple(replace(d, unmet_usd=usd, load_frac=0.4) for d in menu.demands)
     site = replace(menu.sites[0], max_t_per_year=None)
-    return replace(menu, demands=demands, sites=(site,), finance=replace(menu.finance, budget_usd=None))
+    return replace(
+        menu, demands=demands, sites=(site,), finance=replace(menu.finance, budget_usd=None)
+    )
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -41,7 +41,9 @@ def test_late_starts_lie_between_length_and_end() -> None:
     assert (row["length_p50_days"], row["length_days"]) == pytest.approx(
         (result.value("train.flagship.days_p50"), result.value("train.flagship.days"))
     )
-    start, middle, end = (date.fromisoformat(row[c]) for c in ("planned_start", "finish_p50", "finish"))
+    start, middle, end = (
+        date.fromisoformat(row[c]) for c in ("planned_start", "finish_p50", "finish")
+    )
     assert (middle - start).days > row["length_p50_days"] + 10
     assert (end - start).days > row["length_days"] + 10
     assert row["finish"] == result.metrics["train.flagship.finish"].value
@@ -59,7 +61,8 @@ def test_a_fleet_in_service_starts_on_time() -> None:
 
 
 def test_storage_comes_with_the_accelerators() -> None:
-    """1 TB each in blocks of 590 TB at 590,000 USD: 1,000 USD an accelerator; 3 kW and an eighth of a rack a PB."""
+    """1 TB each in blocks of 590 TB at 590,000 USD: 1,000 USD an accelerator; 3 kW and an eighth
+    of a rack a PB."""
     result = _plan()
     count = result.value("accelerators.total")
     row = result.frame("storage").iloc[0]
@@ -72,7 +75,9 @@ def test_storage_comes_with_the_accelerators() -> None:
 
 
 def test_a_faster_level_costs_more() -> None:
-    better, best = (_plan(f"storage.level={x}").frame("storage").iloc[0] for x in ("better", "best"))
+    better, best = (
+        _plan(f"storage.level={x}").frame("storage").iloc[0] for x in ("better", "best")
+    )
     assert best["sized_by"] in {"read", "write"}
     assert best["read_gb_per_s"] > better["read_gb_per_s"]
     assert best["capex_usd"] > better["capex_usd"]
@@ -86,7 +91,8 @@ def test_given_capacity_is_all_there_is() -> None:
 
 
 def test_storage_below_data_and_checkpoints_is_said() -> None:
-    """15.6e12 tokens x 4 bytes are 62 TB, 20 checkpoints of 5.7 TB are 114 TB: 0.176 PB do not fit 0.1."""
+    """15.6e12 tokens x 4 bytes are 62 TB, 20 checkpoints of 5.7 TB are 114 TB: 0.176 PB do not fit
+    0.1."""
     result = _plan("storage.usable_pb=0.1")
     assert result.frame("storage").iloc[0]["needed_pb"] == pytest.approx(0.176, rel=0.01)
     assert any(w["code"] == "storage" and "0.176 PB" in w["message"] for w in result.warnings)
@@ -117,7 +123,10 @@ def test_rented_accelerators_hold_no_spares() -> None:
 
 def test_a_data_set_comes_on_top() -> None:
     # 20 PB in blocks of 0.59 PB at 590,000 USD: 20 M USD more
-    plain, more = _plan().frame("storage").iloc[0], _plan("storage.dataset_tb=20000").frame("storage").iloc[0]
+    plain, more = (
+        _plan().frame("storage").iloc[0],
+        _plan("storage.dataset_tb=20000").frame("storage").iloc[0],
+    )
     assert more["usable_pb"] - plain["usable_pb"] == pytest.approx(20, abs=0.2)
     assert more["capex_usd"] - plain["capex_usd"] == pytest.approx(20e6, rel=0.02)
 
@@ -130,7 +139,8 @@ def test_a_price_that_nothing_uses_is_said() -> None:
 
 
 def test_only_a_deadline_counts_late_starts() -> None:
-    """By the end of 2027-Q4, delays counted, the run must start earlier than one that has no deadline."""
+    """By the end of 2027-Q4, delays counted, the run must start earlier than one that has no
+    deadline."""
     free = build(load(NAME)).menu
     tied = build(load(NAME, sets=["workloads.training.flagship.deadline=2027-Q4"])).menu
     assert not any(c.lead_months for c in free.configs)
@@ -141,15 +151,23 @@ def test_only_a_deadline_counts_late_starts() -> None:
 
 
 def test_spares_that_are_too_few_are_named_in_the_refusal() -> None:
-    sets = ["reliability.spares=0", "reliability.repair_h=168", "reliability.stops_per_1000_node_days=20"]
+    sets = [
+        "reliability.spares=0",
+        "reliability.repair_h=168",
+        "reliability.stops_per_1000_node_days=20",
+    ]
     menu = build(load(NAME, sets=sets)).menu
     reasons = [x.reason for x in menu.left_out if x.kind == "job"]
     assert any("goodput" in reason for reason in reasons)
 
 
 def test_hardware_may_serve_ahead_of_a_dated_run() -> None:
-    """The last start before a deadline needs racks a quarter before it: the plan orders them in time."""
-    sets = ["workloads.training.flagship.deadline=2027-Q4", "workloads.training.flagship.start=2027-Q4"]
+    """The last start before a deadline needs racks a quarter before it: the plan orders them in
+    time."""
+    sets = [
+        "workloads.training.flagship.deadline=2027-Q4",
+        "workloads.training.flagship.start=2027-Q4",
+    ]
     result = _plan(*sets, "workloads.training.flagship.tokens=5e12")
     row = result.frame("ends").iloc[0]
     serves, start = (date.fromisoformat(row[c]) for c in ("serves_from", "planned_start"))
@@ -160,7 +178,10 @@ def test_hardware_may_serve_ahead_of_a_dated_run() -> None:
 
 
 def test_the_decisions_of_such_a_plan_come_back() -> None:
-    sets = ["workloads.training.flagship.deadline=2027-Q4", "workloads.training.flagship.start=2027-Q4"]
+    sets = [
+        "workloads.training.flagship.deadline=2027-Q4",
+        "workloads.training.flagship.start=2027-Q4",
+    ]
     sets.append("workloads.training.flagship.tokens=5e12")
     first = _plan(*sets)
     again = dcplan.plan(NAME, sets=sets, fix_decisions=first)
@@ -168,7 +189,8 @@ def test_the_decisions_of_such_a_plan_come_back() -> None:
 
 
 def test_a_job_that_fills_its_hall_takes_what_is_left_as_spares() -> None:
-    """As many as the hall takes on one job: no spare is left, and lost nodes are waited for, six hours each."""
+    """As many as the hall takes on one job: no spare is left, and lost nodes are waited for, six
+    hours each."""
     most = build(load(NAME)).menu.placements
     racks = next(p for p in most if p.system == "gb200-nvl72").max_racks_unit
     sets = [f"workloads.training.flagship.accelerators={racks * 72}", "reliability.repair_h=6"]
@@ -200,8 +222,11 @@ def test_impossible_habits_are_refused_with_their_place(bad: str) -> None:
 
 @pytest.mark.parametrize("deadline", ["2027-Q3", "2027-Q4"])
 def test_the_median_end_is_before_the_end_at_the_asked_confidence(deadline: str) -> None:
-    """Where hardware must serve a quarter ahead, what it takes up of a delay is taken up of the median, too."""
-    result = dcplan.plan("train-405b-in-90-days", sets=[f"workloads.training.flagship.deadline={deadline}"])
+    """Where hardware must serve a quarter ahead, what it takes up of a delay is taken up of the
+    median, too."""
+    result = dcplan.plan(
+        "train-405b-in-90-days", sets=[f"workloads.training.flagship.deadline={deadline}"]
+    )
     [row] = result.tables["ends"].records()
     assert str(row["finish_p50"]) <= str(row["finish"])
     assert str(row["planned_start"]) < str(row["finish_p50"])

@@ -27,38 +27,61 @@ NODE = 8
 
 
 def rented_menu(wanted: tuple[float, ...], quarters_of_term: int = 2, price: float = 2.0) -> Menu:
-    """Research on rented accelerators alone: 0.2 PFLOP/s each, 3 USD/h on demand, a term at ``price``."""
+    """Research on rented accelerators alone: 0.2 PFLOP/s each, 3 USD/h on demand, a term at
+    ``price``."""
     menu, n = small_menu(), len(wanted)
     term = CommitTerms("reserved-1y", quarters_of_term, (price,) * n)
-    offer = dataclasses.replace(menu.offers[0], usd_per_accelerator_hour=(3.0,) * n, committed=(term,))
+    offer = dataclasses.replace(
+        menu.offers[0], usd_per_accelerator_hour=(3.0,) * n, committed=(term,)
+    )
     demand = dataclasses.replace(menu.demands[0], wanted=wanted, each={("cloud:o", "chip"): 0.2})
     site = dataclasses.replace(menu.sites[0], utility_mw=(0.4,) * n, usd_per_kwh=(0.08,) * n)
     keep = (0.5,) * n
     money = dataclasses.replace(
-        menu.finance, budget_usd=None, hardware_residual_frac=keep, building_residual_frac=keep,
-        power_residual_frac=keep, cooling_residual_frac=keep,
-    )  # fmt: skip
+        menu.finance,
+        budget_usd=None,
+        hardware_residual_frac=keep,
+        building_residual_frac=keep,
+        power_residual_frac=keep,
+        cooling_residual_frac=keep,
+    )
     return dataclasses.replace(
-        menu, quarters=n, sites=(site,), placements=(), fabrics=(), jobs=(), configs=(), demands=(demand,),
-        offers=(offer,), supply=(), finance=money, orderable=frozenset(),
-    )  # fmt: skip
+        menu,
+        quarters=n,
+        sites=(site,),
+        placements=(),
+        fabrics=(),
+        jobs=(),
+        configs=(),
+        demands=(demand,),
+        offers=(offer,),
+        supply=(),
+        finance=money,
+        orderable=frozenset(),
+    )
 
 
 def best(menu: Menu) -> tuple[Decisions, float]:
     matrix = highs.compile_model(build_model(menu)[0])
     outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
     assert outcome.values is not None
-    return from_solution(menu, matrix.columns, [float(v) for v in outcome.values]), outcome.objective * 1e6
+    return from_solution(
+        menu, matrix.columns, [float(v) for v in outcome.values]
+    ), outcome.objective * 1e6
 
 
 def cheapest(menu: Menu, most: int) -> float:
-    """Enumerate nodes begun in each quarter; use above them at the price on demand, the term's end paid too."""
+    """Enumerate nodes begun in each quarter; use above them at the price on demand, the term's end
+    paid too."""
     term, n = menu.offers[0].committed[0], menu.quarters
     use = [x / 0.2 for x in menu.demands[0].wanted]
     factor = [1.1 ** -((t + 0.5) / 4) for t in range(n + term.quarters)]
     found = []
     for begun in itertools.product(range(most + 1), repeat=n):
-        held = [NODE * sum(b for q, b in enumerate(begun) if q <= t < q + term.quarters) for t in range(n + 12)]
+        held = [
+            NODE * sum(b for q, b in enumerate(begun) if q <= t < q + term.quarters)
+            for t in range(n + 12)
+        ]
         if max(held) > menu.offers[0].max_accelerators:
             continue
         cost = sum(factor[t] * 3.0 * HOURS * max(use[t] - held[t], 0.0) for t in range(n))
@@ -89,7 +112,8 @@ def test_optimum_equals_enumeration(wanted: tuple[float, ...], length: int, pric
 
 
 def test_a_commitment_is_paid_used_or_not_and_after_the_end() -> None:
-    """One node of 8 at 2 USD/h over 2 quarters from the last one: a quarter inside, one after it: 8 x 2 x 2191.5."""
+    """One node of 8 at 2 USD/h over 2 quarters from the last one: a quarter inside, one after it:
+    8 x 2 x 2191.5."""
     menu = rented_menu((0.0, 0.8))  # 4 accelerators in the last quarter
     d = Decisions(rented={("research", "o", 1): 4.0}, committed={("o", "reserved-1y", 1): 1})
     totals = totals_usd(make_accounts(menu, d).flows)
@@ -99,24 +123,33 @@ def test_a_commitment_is_paid_used_or_not_and_after_the_end() -> None:
 
 
 def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
-    """12 accelerators for half a month, 8 committed: 4 of 12 on demand; the other months' commitment is not used."""
+    """12 accelerators for half a month, 8 committed: 4 of 12 on demand; the other months'
+    commitment is not used."""
     menu = rented_menu((0.0, 0.0))
-    run = JobConfig("job", "cloud:o", "chip", "chip", 12, 0.0, "bf16", 365.25 / 24, 15.0, 0, {}, 0.4, 1.0)
-    menu = dataclasses.replace(menu, jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),), configs=(run,))
+    run = JobConfig(
+        "job", "cloud:o", "chip", "chip", 12, 0.0, "bf16", 365.25 / 24, 15.0, 0, {}, 0.4, 1.0
+    )
+    menu = dataclasses.replace(
+        menu, jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),), configs=(run,)
+    )
     d = Decisions(runs=[run], committed={("o", "reserved-1y", 0): 1})
     flows = make_accounts(menu, d).flows
     on_demand = sum(f.usd for f in flows if f.line == "job on o")
     # average of the month: 6 accelerators, all covered by 8
     assert on_demand == pytest.approx(0.0, abs=1e-6)
     twice = dataclasses.replace(run, accelerators=24)
-    flows = make_accounts(menu, Decisions(runs=[twice], committed={("o", "reserved-1y", 0): 1})).flows
+    flows = make_accounts(
+        menu, Decisions(runs=[twice], committed={("o", "reserved-1y", 0): 1})
+    ).flows
     # average 12: 4 beyond the 8, for 730.5 hours at 3 USD
     assert sum(f.usd for f in flows if f.line == "job on o") == pytest.approx(4 * 730.5 * 3.0)
 
 
 def test_without_a_price_on_demand_use_stays_within_commitments() -> None:
     menu = rented_menu((1.0, 3.0))
-    bound = dataclasses.replace(menu.offers[0], on_demand=False, usd_per_accelerator_hour=(0.0, 0.0))
+    bound = dataclasses.replace(
+        menu.offers[0], on_demand=False, usd_per_accelerator_hour=(0.0, 0.0)
+    )
     menu = dataclasses.replace(menu, offers=(bound,))
     d, _ = best(menu)
     assert d.committed  # 5 and 15 accelerators: 1 node, then 2
@@ -174,15 +207,21 @@ def test_terms_of_a_scenario_are_read_with_their_prices(tmp_path: Path) -> None:
     only = build(load(file)).menu.offers[0]
     assert (only.on_demand, only.usd_per_accelerator_hour[0]) == (False, 0.0)
     file.write_text(TEXT.replace("TERMS", "[reserved-1y]"), encoding="utf-8")
-    assert [c.term for c in build(load(file)).menu.offers[0].committed] == ["reserved-1y"]  # the catalog's price
+    assert [c.term for c in build(load(file)).menu.offers[0].committed] == [
+        "reserved-1y"
+    ]  # the catalog's price
 
 
 def test_a_price_under_an_alias_counts_and_a_negative_one_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "alias.yaml"
     text = TEXT.replace("TERMS", "[on-demand]")
-    file.write_text(text.replace("prices: {aws-p5en-48xlarge:", "prices: {p5en.48xlarge:"), encoding="utf-8")
+    file.write_text(
+        text.replace("prices: {aws-p5en-48xlarge:", "prices: {p5en.48xlarge:"), encoding="utf-8"
+    )
     assert build(load(file)).menu.offers[0].usd_per_accelerator_hour[0] == pytest.approx(8.0)
-    file.write_text(text.replace("on_demand_usd_per_h: 64", "on_demand_usd_per_h: -64"), encoding="utf-8")
+    file.write_text(
+        text.replace("on_demand_usd_per_h: 64", "on_demand_usd_per_h: -64"), encoding="utf-8"
+    )
     with pytest.raises(InputError) as error:
         load(file)
     assert "must be above 0" in error.value.problems[0].cause
@@ -190,7 +229,10 @@ def test_a_price_under_an_alias_counts_and_a_negative_one_is_refused(tmp_path: P
 
 def test_a_price_of_ones_own_leaves_the_offer_where_it_is(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
-    file.write_text(TEXT.replace("TERMS", "[on-demand]").replace("{id: base,", "{id: base, countries: [US],"), "utf-8")
+    file.write_text(
+        TEXT.replace("TERMS", "[on-demand]").replace("{id: base,", "{id: base, countries: [US],"),
+        "utf-8",
+    )
     menu = build(load(file)).menu
     assert menu.offers[0].region.startswith("us-")
     assert ("cloud:aws-p5en-48xlarge", "h200-sxm") in menu.demands[0].each

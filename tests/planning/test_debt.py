@@ -21,7 +21,8 @@ def test_service_by_hand() -> None:
     drawn, served = debt_usd([Flow(0, "capex", "x", 200.0)], 6, 0.5, (0.0, *[3 * each] * 4, 0.0))
     assert drawn == [100.0, 0, 0, 0, 0, 0]
     assert served == pytest.approx([0, 26.2354, 26.2354, 26.2354, 26.2354, 0], abs=1e-3)
-    # discounted at the lender's monthly rate from the end of the draw's quarter, the payments are worth the loan
+    # discounted at the lender's monthly rate from the end of the draw's quarter, the payments are
+    # worth the loan
     value = sum(each * 100 / 1.0075**m for m in range(1, 13))
     assert value == pytest.approx(100.0)
 
@@ -36,8 +37,12 @@ def borrowed(menu: Menu, share: float) -> Menu:
 
 
 def test_a_loan_opens_a_plan_that_the_budget_alone_does_not() -> None:
-    menu = dataclasses.replace(small_menu(), configs=small_menu().configs[:1])  # the run on owned racks alone
-    poor = dataclasses.replace(menu, finance=dataclasses.replace(menu.finance, budget_usd=(0.9e6, 1.2e6)))
+    menu = dataclasses.replace(
+        small_menu(), configs=small_menu().configs[:1]
+    )  # the run on owned racks alone
+    poor = dataclasses.replace(
+        menu, finance=dataclasses.replace(menu.finance, budget_usd=(0.9e6, 1.2e6))
+    )
     assert solved(poor).status == highs.INFEASIBLE
     rich, lent = solved(menu), solved(borrowed(poor, 0.5))
     assert lent.status == highs.OPTIMAL

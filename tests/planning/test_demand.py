@@ -1,4 +1,5 @@
-"""Demands in their units: what one accelerator serves, by hand; residency; the price of what is left unserved."""
+"""Demands in their units: what one accelerator serves, by hand; residency; the price of what is
+left unserved."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ def test_an_h100_server_counts_one_h100_by_its_utilization(menu: Menu) -> None:
     demand = menu.demands[0]
     assert demand.unit == "H100-equivalents"
     assert demand.each[HALL, "dgx-h100"] == pytest.approx(0.5, rel=1e-12)
-    # GB200 has 2.5 times the dense 16-bit peak: it achieves between twice and three times an H100's rate
+    # GB200 has 2.5 times the dense 16-bit peak: it achieves between twice and three times an H100's
+    # rate
     assert 2.0 < demand.each[HALL, "gb200-nvl72"] / demand.each[HALL, "dgx-h100"] < 3.0
 
 
@@ -72,10 +74,15 @@ def test_accelerator_hours_are_busy_accelerators(menu: Menu) -> None:
 def test_inference_follows_the_peak_and_pays_energy_for_the_average(menu: Menu) -> None:
     demand = menu.demands[2]
     assert demand.wanted == pytest.approx((250.0, 500.0))  # 1e5 x 2.5 in thousands
-    assert demand.each == pytest.approx({(HALL, "gb200-nvl72"): 7.2, ("cloud:aws-p5en-48xlarge", "h200-sxm"): 2.0})
+    assert demand.each == pytest.approx(
+        {(HALL, "gb200-nvl72"): 7.2, ("cloud:aws-p5en-48xlarge", "h200-sxm"): 2.0}
+    )
     assert demand.load_frac == pytest.approx(0.8 / 2.5)
     assert demand.unmet_usd == pytest.approx(7000.0)
-    assert any(x.id == "chat" and "no tokens_per_s_per_accelerator for dgx-h100" in x.reason for x in menu.left_out)
+    assert any(
+        x.id == "chat" and "no tokens_per_s_per_accelerator for dgx-h100" in x.reason
+        for x in menu.left_out
+    )
 
 
 def test_residency_closes_other_countries(tmp_path: Path) -> None:
@@ -95,10 +102,14 @@ def test_residency_closes_other_countries(tmp_path: Path) -> None:
         ("[1e5, 2e5]", "[1e5, 2e5, 3e5]", "3 values for a horizon of 2"),
     ],
 )
-def test_wrong_demands_are_refused_with_the_place(tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_wrong_demands_are_refused_with_the_place(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
     with pytest.raises(InputError) as error:
         menu_of(tmp_path, **{old: new})
-    assert words in str([(p.cause, p.hint) for p in error.value.problems]) or words in str(error.value)
+    assert words in str([(p.cause, p.hint) for p in error.value.problems]) or words in str(
+        error.value
+    )
     assert all(p.place.line > 1 for p in error.value.problems)
 
 
@@ -111,4 +122,6 @@ def test_what_is_not_served_is_priced_and_no_cash() -> None:
     assert sum(cash_out_usd(books.flows, 2)) == 0.0
     assert not [c for c in all_checks(menu, d, books) if not c.holds]
     short = Decisions(unmet={("research", 0): 1.0, ("research", 1): 3.9})
-    assert [c.name for c in all_checks(menu, short, make_accounts(menu, short)) if not c.holds] == ["PFLOP/s missing"]
+    assert [c.name for c in all_checks(menu, short, make_accounts(menu, short)) if not c.holds] == [
+        "PFLOP/s missing"
+    ]

@@ -1,4 +1,5 @@
-"""A fixed plan in futures: as planned it costs what the audit says; otherwise what the accounts of that world say."""
+"""A fixed plan in futures: as planned it costs what the audit says; otherwise what the accounts of
+that world say."""
 
 from __future__ import annotations
 
@@ -62,29 +63,43 @@ def test_as_planned_it_costs_what_the_audit_says(case: tuple[Menu, Decisions, Ev
 def test_other_prices_and_demand_cost_what_the_accounts_of_that_world_say(
     case: tuple[Menu, Decisions, Evaluator], future: Future
 ) -> None:
-    """The same racks in a menu with those prices and demands, demands served anew by the optimizer, every run kept."""
+    """The same racks in a menu with those prices and demands, demands served anew by the
+    optimizer, every run kept."""
     menu, _, evaluator = case
     world = dataclasses.replace(
         menu,
-        placements=tuple(dataclasses.replace(p, price_factor=(future.hardware_price,) * 2) for p in menu.placements),
+        placements=tuple(
+            dataclasses.replace(p, price_factor=(future.hardware_price,) * 2)
+            for p in menu.placements
+        ),
         sites=tuple(
-            dataclasses.replace(s, usd_per_kwh=tuple(x * future.energy_price for x in s.usd_per_kwh))
+            dataclasses.replace(
+                s, usd_per_kwh=tuple(x * future.energy_price for x in s.usd_per_kwh)
+            )
             for s in menu.sites
         ),
         offers=tuple(
             dataclasses.replace(
-                o, usd_per_accelerator_hour=tuple(x * future.cloud_price for x in o.usd_per_accelerator_hour)
+                o,
+                usd_per_accelerator_hour=tuple(
+                    x * future.cloud_price for x in o.usd_per_accelerator_hour
+                ),
             )
             for o in menu.offers
         ),
-        demands=tuple(dataclasses.replace(x, wanted=tuple(w * future.demand for w in x.wanted)) for x in menu.demands),
+        demands=tuple(
+            dataclasses.replace(x, wanted=tuple(w * future.demand for w in x.wanted))
+            for x in menu.demands
+        ),
         finance=dataclasses.replace(menu.finance, budget_usd=None),
     )
     matrix = highs.compile_model(build_model(world)[0])
     before = highs.compile_model(build_model(menu)[0])
     solved = highs.solve(before, gap=0.0, time_limit_s=60)
     assert solved.values is not None
-    held = {i: float(round(solved.values[i])) for i in range(len(matrix.columns)) if matrix.integer[i]}
+    held = {
+        i: float(round(solved.values[i])) for i in range(len(matrix.columns)) if matrix.integer[i]
+    }
     found = highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=held)
     assert found.values is not None
     other = from_solution(world, matrix.columns, [float(v) for v in found.values])
@@ -96,7 +111,9 @@ def test_other_prices_and_demand_cost_what_the_accounts_of_that_world_say(
 def test_late_hardware_is_missing_until_it_comes() -> None:
     """16 accelerators of a, ordered in Q1, serve Q2: 30 days late they miss 30 / 91.3125 of it."""
     menu = small_menu()
-    demand = dataclasses.replace(menu.demands[0], wanted=(0.0, 3.2), each={(HALL, "a"): 0.2}, unmet_usd=1e6)
+    demand = dataclasses.replace(
+        menu.demands[0], wanted=(0.0, 3.2), each={(HALL, "a"): 0.2}, unmet_usd=1e6
+    )
     menu = dataclasses.replace(menu, jobs=(), configs=(), demands=(demand,))
     d = planned(menu)
     assert d.racks(menu, (HALL, "wet", "a"), 1) + d.racks(menu, (HALL, "dry", "a"), 1) == 1
@@ -118,9 +135,12 @@ def test_a_slower_run_ends_later_and_a_late_delivery_starts_it_later() -> None:
 def test_more_of_anything_bad_never_costs_less(case: tuple[Menu, Decisions, Evaluator]) -> None:
     _, _, evaluator = case
     for name, values in {
-        "hardware_price": (0.8, 1.0, 1.5), "energy_price": (0.5, 1.0, 2.0), "cloud_price": (0.5, 1.0, 2.0),
-        "demand": (0.0, 0.7, 1.0, 1.6), "delivery_days": (0.0, 10.0, 60.0),
-    }.items():  # fmt: skip
+        "hardware_price": (0.8, 1.0, 1.5),
+        "energy_price": (0.5, 1.0, 2.0),
+        "cloud_price": (0.5, 1.0, 2.0),
+        "demand": (0.0, 0.7, 1.0, 1.6),
+        "delivery_days": (0.0, 10.0, 60.0),
+    }.items():
         costs = [evaluator.outturn(Future(**{name: v})).npv_usd for v in values]
         if name != "delivery_days":  # what is late saves energy, and costs rent
             assert costs == sorted(costs), name
@@ -128,7 +148,9 @@ def test_more_of_anything_bad_never_costs_less(case: tuple[Menu, Decisions, Eval
 
 def test_the_sample_has_the_triangular_distribution() -> None:
     """Mean (a + b + c) / 3, variance (a2 + b2 + c2 - ab - ac - bc) / 18 of (0.8, 1.0, 1.5)."""
-    values = np.array([f.energy_price for f in sampled({"energy_price": Marginal(0.8, 1.0, 1.5)}, 4000, 3)])
+    values = np.array(
+        [f.energy_price for f in sampled({"energy_price": Marginal(0.8, 1.0, 1.5)}, 4000, 3)]
+    )
     assert values.mean() == pytest.approx(1.1, abs=1e-4)
     assert values.var() == pytest.approx((0.64 + 1 + 2.25 - 0.8 - 1.2 - 1.5) / 18, rel=1e-3)
 

@@ -1,4 +1,5 @@
-"""Objectives other than cost: the best value by enumeration of ways, limits that hold, audited measures."""
+"""Objectives other than cost: the best value by enumeration of ways, limits that hold, audited
+measures."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def best(menu: Menu, measure: str, *limits: Limit) -> tuple[Decisions, float] | 
     outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
     if outcome.values is None:
         return None
-    return from_solution(menu, matrix.columns, [float(v) for v in outcome.values]), outcome.objective
+    return from_solution(
+        menu, matrix.columns, [float(v) for v in outcome.values]
+    ), outcome.objective
 
 
 def quiet_menu() -> Menu:
@@ -34,7 +37,9 @@ def quiet_menu() -> Menu:
     option = menu.fabrics[0]
     shares = {c: dataclasses.replace(s, kw=0.0, upper_kw=0.0) for c, s in option.shares.items()}
     parts = {
-        c: dataclasses.replace(p, leaf_kw=0.0, spine_kw=0.0, core_kw=0.0, leaf_optic_kw=0.0, node_optic_kw=0.0)
+        c: dataclasses.replace(
+            p, leaf_kw=0.0, spine_kw=0.0, core_kw=0.0, leaf_optic_kw=0.0, node_optic_kw=0.0
+        )
         for c, p in option.parts.items()
     }
     fabric = dataclasses.replace(option, shares=shares, parts=parts, margin_kw=0.0)
@@ -49,7 +54,9 @@ def test_the_model_counts_what_the_audit_counts(name: str) -> None:
     assert found is not None
     d, value = found
     rel = 0.02 if name in ("cost", "capex") else 1e-6  # whole switches cost more than shares
-    assert measured(name, menu, d, make_accounts(menu, d)) == pytest.approx(value, rel=rel, abs=1e-6)
+    assert measured(name, menu, d, make_accounts(menu, d)) == pytest.approx(
+        value, rel=rel, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -96,7 +103,9 @@ def test_a_limit_holds_and_a_tighter_one_never_costs_less() -> None:
     for factor in (1.001, 1.2, 2.0, 10.0):
         found = best(menu, "cost", Limit("carbon", least[1] * factor))
         assert found is not None
-        assert measured("carbon", menu, found[0], make_accounts(menu, found[0])) <= least[1] * factor * (1 + 1e-6)
+        assert measured("carbon", menu, found[0], make_accounts(menu, found[0])) <= least[
+            1
+        ] * factor * (1 + 1e-6)
         costs.append(found[1])
     assert costs == sorted(costs, reverse=True)
     assert best(menu, "cost", Limit("carbon", least[1] * 0.99)) is None
@@ -110,10 +119,15 @@ def test_carbon_of_rented_hours_by_hand() -> None:
 
 
 def test_an_offer_of_unknown_carbon_is_no_clean_offer() -> None:
-    """Zero is never a default: where carbon counts it is not rented, elsewhere the sum is not known."""
+    """Zero is never a default: where carbon counts it is not rented, elsewhere the sum is not
+    known."""
     menu = quiet_menu()
-    assert best(_of_unknown_carbon(menu), "carbon") is None  # the first quarter can be served by renting alone
-    later = dataclasses.replace(menu, demands=(dataclasses.replace(menu.demands[0], wanted=(0.0, 4.0)),))
+    assert (
+        best(_of_unknown_carbon(menu), "carbon") is None
+    )  # the first quarter can be served by renting alone
+    later = dataclasses.replace(
+        menu, demands=(dataclasses.replace(menu.demands[0], wanted=(0.0, 4.0)),)
+    )
     unknown = _of_unknown_carbon(later)
     found = best(unknown, "carbon")
     assert found is not None
@@ -124,4 +138,6 @@ def test_an_offer_of_unknown_carbon_is_no_clean_offer() -> None:
 
 
 def _of_unknown_carbon(menu: Menu) -> Menu:
-    return dataclasses.replace(menu, offers=(dataclasses.replace(menu.offers[0], kg_per_accelerator_hour=None),))
+    return dataclasses.replace(
+        menu, offers=(dataclasses.replace(menu.offers[0], kg_per_accelerator_hour=None),)
+    )

@@ -1,4 +1,5 @@
-"""One plan for several worlds: stacked programs against single ones, enumeration of first decisions, tails."""
+"""One plan for several worlds: stacked programs against single ones, enumeration of first
+decisions, tails."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from tests.planning.test_supply import compute_menu
 
 
 def world(peak: float, price: float = 45.0) -> Menu:
-    """Research of so many PFLOP/s in the second quarter: owned racks ordered in the first, or rented."""
+    """Research of so many PFLOP/s in the second quarter: owned racks ordered in the first, or
+    rented."""
     menu = compute_menu()
     each = {(HALL, "a"): 0.2, (HALL, "b"): 0.35, ("cloud:o", "chip"): 0.2}
     demand = dataclasses.replace(menu.demands[0], wanted=(0.0, peak), each=each)
@@ -86,7 +88,10 @@ def test_hedging_lies_between_knowing_and_guessing() -> None:
 def test_what_one_world_does_not_offer_is_ordered_in_none() -> None:
     free, late = world(8.0), world(8.0)
     late = dataclasses.replace(
-        late, placements=tuple(dataclasses.replace(p, lead=2) if p.system == "b" else p for p in late.placements)
+        late,
+        placements=tuple(
+            dataclasses.replace(p, lead=2) if p.system == "b" else p for p in late.placements
+        ),
     )
     matrices = [matrix_of(free), matrix_of(late)]
     stack = stacked(matrices, [0.5, 0.5], 1)

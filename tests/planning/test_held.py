@@ -1,4 +1,5 @@
-"""Assets and orders: enumeration on tiny menus, hand calculations, the audit's faults, reading a scenario."""
+"""Assets and orders: enumeration on tiny menus, hand calculations, the audit's faults, reading a
+scenario."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from tests.planning.tiny import tiny_menu
 
 
 def with_held(seed: int) -> Menu:
-    """A tiny menu with one rack of its first system: an asset that may be sold, or an order that may be cancelled."""
+    """A tiny menu with one rack of its first system: an asset that may be sold, or an order that
+    may be cancelled."""
     rng = np.random.default_rng(20_000 + seed)
     menu = tiny_menu(seed)
     place, n = menu.placements[0], menu.quarters
@@ -35,18 +37,31 @@ def with_held(seed: int) -> Menu:
     if seed % 2:
         first = int(rng.integers(0, n))
         held = HeldTerms(
-            "h", place.key, 1, first, first + 20, 0.5 * price, due_usd=float(rng.uniform(0.2, 0.9)) * price,
+            "h",
+            place.key,
+            1,
+            first,
+            first + 20,
+            0.5 * price,
+            due_usd=float(rng.uniform(0.2, 0.9)) * price,
             cancel_usd=float(rng.uniform(-0.2, 0.4)) * price,
-        )  # fmt: skip
+        )
         halls = tuple(dataclasses.replace(h, available_from=0) for h in menu.halls)
     else:
         sold = tuple(price * x for x in sorted(rng.uniform(0.3, 0.9, n), reverse=True))
         last = int(rng.integers(1, n + 3))
-        held = HeldTerms("h", place.key, 1, 0, last, 0.3 * price if last > n else 0.0, sold, standing=True)
+        held = HeldTerms(
+            "h", place.key, 1, 0, last, 0.3 * price if last > n else 0.0, sold, standing=True
+        )
         paid = {o.id: place.ports * next(iter(o.shares.values())).usd for o in menu.fabrics}
         halls = tuple(
             dataclasses.replace(
-                h, available_from=0, existing=True, needs_blocks=False, standing={"cool": 1}, standing_usd=paid
+                h,
+                available_from=0,
+                existing=True,
+                needs_blocks=False,
+                standing={"cool": 1},
+                standing_usd=paid,
             )
             for h in menu.halls
         )
@@ -72,13 +87,18 @@ def test_the_enumeration_keeps_and_parts() -> None:
         matrix = highs.compile_model(build_model(menu)[0])
         found = highs.solve(matrix, gap=0.0, time_limit_s=60)
         if found.values is not None:
-            gone = any(v > 0.5 for name, v in zip(matrix.columns, found.values, strict=True) if "dropped" in name)
+            gone = any(
+                v > 0.5
+                for name, v in zip(matrix.columns, found.values, strict=True)
+                if "dropped" in name
+            )
             ways.add((menu.held[0].standing, gone))
     assert ways == {(True, False), (True, True), (False, False), (False, True)}
 
 
 def held_menu(**changes: object) -> Menu:
-    """The small menu with two old racks of a under wet in one of its two hall units, and no demand."""
+    """The small menu with two old racks of a under wet in one of its two hall units, and no
+    demand."""
     menu = small_menu()
     held = HeldTerms("old", (HALL, "wet", "a"), 2, 0, 9, 100e3, (300e3, 200e3), standing=True)
     hall = dataclasses.replace(menu.halls[0], standing={"wet": 1}, standing_usd={"eth/2t": 96e3})
@@ -88,19 +108,33 @@ def held_menu(**changes: object) -> Menu:
 
 def test_flows_of_a_kept_and_a_sold_rack_by_hand() -> None:
     menu = held_menu()
-    d = Decisions(fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1}, fabric={HALL: "eth/2t"}, dropped={("old", 1): 1})
+    d = Decisions(
+        fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1},
+        fabric={HALL: "eth/2t"},
+        dropped={("old", 1): 1},
+    )
     books = make_accounts(menu, d)
-    assert totals_usd(books.flows)["capex"] == pytest.approx(0.0)  # hall, network and racks are paid
-    assert totals_usd(books.flows)["residual"] == pytest.approx(-200e3 - 100e3)  # one sold in Q2, one left at the end
+    assert totals_usd(books.flows)["capex"] == pytest.approx(
+        0.0
+    )  # hall, network and racks are paid
+    assert totals_usd(books.flows)["residual"] == pytest.approx(
+        -200e3 - 100e3
+    )  # one sold in Q2, one left at the end
     assert [books.halls[HALL, t].racks for t in (0, 1)] == [2, 1]
     assert min(cash_out_usd(books.flows, 2)) > 0.0  # a sale never lowers what a budget must cover
 
 
 def test_flows_of_an_order_by_hand() -> None:
-    menu = held_menu(standing=False, first=1, due_usd=800e3, storage_usd=50e3, cancel_usd=-150e3, resale_usd=())
-    menu = dataclasses.replace(menu, halls=(dataclasses.replace(menu.halls[0], standing={}, standing_usd={}),))
+    menu = held_menu(
+        standing=False, first=1, due_usd=800e3, storage_usd=50e3, cancel_usd=-150e3, resale_usd=()
+    )
+    menu = dataclasses.replace(
+        menu, halls=(dataclasses.replace(menu.halls[0], standing={}, standing_usd={}),)
+    )
     units = {(HALL, "wet", 1): 1}
-    d = Decisions(fitted=units, fabric={HALL: "eth/2t"}, blocks={("s", 1): 3}, dropped={("old", 0): 1})
+    d = Decisions(
+        fitted=units, fabric={HALL: "eth/2t"}, blocks={("s", 1): 3}, dropped={("old", 0): 1}
+    )
     lines = {(f.line, f.quarter): f.usd for f in make_accounts(menu, d).flows if f.group == "capex"}
     assert lines["order old", 1] == pytest.approx(750e3)
     assert lines["order old storage", 1] == pytest.approx(50e3)
@@ -118,9 +152,10 @@ def test_flows_of_an_order_by_hand() -> None:
 def test_planted_faults_are_found(spoil: object, name: str) -> None:
     menu = held_menu()
     d = Decisions(
-        fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1}, fabric={HALL: "eth/2t"},
+        fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1},
+        fabric={HALL: "eth/2t"},
         blocks={("s", 0): 2, ("s", 1): 2},
-    )  # fmt: skip
+    )
     assert not [c for c in all_checks(menu, d, make_accounts(menu, d)) if not c.holds]
     spoil(d)  # type: ignore[operator]
     assert name in {c.name for c in all_checks(menu, d, make_accounts(menu, d)) if not c.holds}
@@ -167,7 +202,8 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Menu:
 
 
 def test_an_asset_ages(read: Menu) -> None:
-    """Three years old: 8 quarters left; a line from 1 to 0.1 over 5 years is 0.4375 half a quarter later."""
+    """Three years old: 8 quarters left; a line from 1 to 0.1 over 5 years is 0.4375 half a quarter
+    later."""
     asset = next(x for x in read.held if x.id == "old-h100")
     nodes = next(p.nodes for p in read.placements if p.key == asset.key)
     assert asset.racks * nodes * 8 == 128
@@ -175,7 +211,9 @@ def test_an_asset_ages(read: Menu) -> None:
     age = 3 + 0.5 / 4
     assert asset.resale_usd[0] == pytest.approx(300e3 * nodes * (1 - 0.9 * age / 5))
     assert asset.end_usd == pytest.approx(300e3 * nodes * (1 - 0.9 * 4 / 5))
-    assert [x.reason for x in read.left_out if x.id == "spent"] == ["at its end of life when the plan begins"]
+    assert [x.reason for x in read.left_out if x.id == "spent"] == [
+        "at its end of life when the plan begins"
+    ]
     assert read.hall("frankfurt/old").standing == {"air-chiller": 1}
     assert all(o.family == "ib-ndr-400" for o in read.fabrics if o.hall == "frankfurt/old")
 
@@ -208,10 +246,16 @@ def test_prices_change_by_order_quarter(read: Menu) -> None:
         ("id: po,", "id: spent,", "stands twice"),
         (", fabric: ib-ndr-400,\n", ",\n", "name the fabric"),
         ("{p50: 100, p90: 150}", "{p50: 100, p90: 50}", "p10 <= p50 <= p90"),
-        ("system: dgx-h100, hall: old, accelerators: 128", "system: dgx-h10, hall: old, accelerators: 128", "dgx-h10"),
+        (
+            "system: dgx-h100, hall: old, accelerators: 128",
+            "system: dgx-h10, hall: old, accelerators: 128",
+            "dgx-h10",
+        ),
     ],
 )
-def test_wrong_entries_are_refused_with_the_place(tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_wrong_entries_are_refused_with_the_place(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
     file = tmp_path / "held.yaml"
     assert old in TEXT
     file.write_text(TEXT.replace(old, new, 1), encoding="utf-8")
@@ -272,11 +316,15 @@ workloads:
 """
 
 
-@pytest.mark.parametrize(("count", "sell"), [(704, "true"), (704, "false"), (512, "false"), (208, "false")])
+@pytest.mark.parametrize(
+    ("count", "sell"), [(704, "true"), (704, "false"), (512, "false"), (208, "false")]
+)
 def test_a_full_hall_is_renewed_and_the_bound_holds(tmp_path: Path, count: int, sell: str) -> None:
-    """Assets end in 2027-Q3: 503 accelerators (1.1 M hours of 2,191.5) must follow them in the same positions.
+    """Assets end in 2027-Q3: 503 accelerators (1.1 M hours of 2,191.5) must follow them in the same
+    positions.
 
-    Unserved, a quarter of the demand costs 55 M USD; 63 servers are some 22 M. No bound may pass the cost.
+    Unserved, a quarter of the demand costs 55 M USD; 63 servers are some 22 M. No bound may pass
+    the cost.
     """
     file = tmp_path / "renew.yaml"
     file.write_text(RENEW.replace("COUNT", str(count)).replace("SELL", sell), encoding="utf-8")

@@ -1,4 +1,5 @@
-"""Large models: the relaxation with work in place of runs, branching on counts, room taken for whole switches."""
+"""Large models: the relaxation with work in place of runs, branching on counts, room taken for
+whole switches."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ from tests.planning.brute import best_cost
 from tests.planning.small import small_menu
 from tests.planning.tiny import tiny_menu
 
-MENUS = [pytest.param(small_menu(), id="small"), *(pytest.param(tiny_menu(s), id=f"tiny-{s}") for s in range(12))]
+MENUS = [
+    pytest.param(small_menu(), id="small"),
+    *(pytest.param(tiny_menu(s), id=f"tiny-{s}") for s in range(12)),
+]
 
 
 def _matrix(menu: Menu) -> Matrix:
@@ -43,7 +47,8 @@ def retrofit() -> tuple[Menu, Matrix]:
 
 
 def _refined(base: Matrix, menu: Menu) -> tuple[float, float, int]:
-    """Bound with all runs as work, with those as they are that the relaxation uses, and how many those are."""
+    """Bound with all runs as work, with those as they are that the relaxation uses, and how many
+    those are."""
     kept: set[Group] = set()
     bounds = []
     while True:
@@ -165,12 +170,14 @@ def test_the_first_node_of_a_dive_gives_a_plan_that_passes_its_audit(
     assert "nodes" in solved.ended or "left to divide" in solved.ended
     assert solved.reproducible
     assert not replace(solved, timed=True).reproducible
-    assert any("time did not run out" in flag["message"] for flag in _flags(solved, Table((), ()), 1e-6))
+    assert any(
+        "time did not run out" in flag["message"] for flag in _flags(solved, Table((), ()), 1e-6)
+    )
 
 
 def test_a_search_knows_that_time_ended_a_node(
     retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     menu, base = retrofit
     monkeypatch.setattr(branching, "NODE_S", -1.0)
     search, _ = _whole_halls(base, menu, most=10)
@@ -201,7 +208,9 @@ def test_columns_left_out_are_columns_at_zero(retrofit: tuple[Menu, Matrix]) -> 
     assert fewer is None or closed is None or fewer.objective == pytest.approx(closed.objective)
 
 
-def test_large_and_direct_solves_agree(retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_and_direct_solves_agree(
+    retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
+) -> None:
     menu, _ = retrofit
     question = load("retrofit-air-hall")
     direct = run.solve_menu(menu, question, gap=0.02, time_limit_s=120)

@@ -51,13 +51,19 @@ def menu_of(name: str) -> Menu:
     if name == "steps":
         option = menu.fabrics[0]
         stairs = Staircase(900.0, (64, 64), (200e3, 150e3))
-        return replace(menu, fabrics=(replace(option, stairs={PORTS: stairs}),), whole_switches=True)
+        return replace(
+            menu, fabrics=(replace(option, stairs={PORTS: stairs}),), whole_switches=True
+        )
     if name == "supply":
-        placed = tuple(replace(p, makers=("acme",) if p.system == "a" else ("other",)) for p in menu.placements)
+        placed = tuple(
+            replace(p, makers=("acme",) if p.system == "a" else ("other",)) for p in menu.placements
+        )
         parts = (PartsTerms("switches", (4.0, 4.0)), PartsTerms("power_blocks", (2.0, 2.0)))
         share = replace(menu.fabrics[0].shares[PORTS], switches=0.05, upper_switches=0.06)
         fabric = replace(menu.fabrics[0], shares={PORTS: share})
-        return replace(menu, placements=placed, fabrics=(fabric,), parts=parts, vendor_share={"acme": 0.5})
+        return replace(
+            menu, placements=placed, fabrics=(fabric,), parts=parts, vendor_share={"acme": 0.5}
+        )
     if name == "racks":
         held = HeldTerms("old", (HALL, "wet", "a"), 2, 0, 2, 100e3, (300e3, 200e3), standing=True)
         return replace(menu, held=(held,))
@@ -87,7 +93,9 @@ def lp_text(name: str, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", list(FILES))
-def test_constraint_file_is_as_written_down(name: str, tmp_path: Path, golden: Callable[[str, str], None]) -> None:
+def test_constraint_file_is_as_written_down(
+    name: str, tmp_path: Path, golden: Callable[[str, str], None]
+) -> None:
     golden(f"lp/{name}.lp", lp_text(name, tmp_path))
 
 

@@ -1,4 +1,5 @@
-"""Interruptible tranches and plants on the site: what the plan buys and pauses, against hand calculations."""
+"""Interruptible tranches and plants on the site: what the plan buys and pauses, against hand
+calculations."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ HOURS = 2191.5
 
 
 def best(menu: Menu) -> tuple[Decisions, float] | None:
-    """The best plan with the smallest rounding margin that the audit passes, as `plan` looks for it."""
+    """The best plan with the smallest rounding margin that the audit passes, as `plan` looks for
+    it."""
     for factor in MARGIN_FACTORS:
         model, _ = build_model(dataclasses.replace(menu, margin_factor=factor))
         matrix = highs.compile_model(model)
@@ -43,9 +45,12 @@ def books_of(menu: Menu, d: Decisions) -> Accounts:
 
 
 def test_without_enough_power_of_any_kind_there_is_no_plan() -> None:
-    """14 PFLOP/s at 0.5 of 700 TFLOP/s are 40 accelerators of b: 3 racks of 60 kW x PUE 1.2 to 1.5 > 0.05 MW."""
+    """14 PFLOP/s at 0.5 of 700 TFLOP/s are 40 accelerators of b: 3 racks of 60 kW x PUE 1.2 to 1.5
+    > 0.05 MW."""
     menu = powered_menu(0.05, 0.0)
-    none = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], onsite=(), tranches=()),))
+    none = dataclasses.replace(
+        menu, sites=(dataclasses.replace(menu.sites[0], onsite=(), tranches=()),)
+    )
     assert best(none) is None
 
 
@@ -72,13 +77,19 @@ def test_fuel_that_is_cheaper_than_the_grid_runs_always() -> None:
     """8 cents from the grid, 5 from the engines: they make what their units without the spare can."""
     menu = powered_menu(0.1, 0.0)
     site = menu.sites[0]
-    cheap = dataclasses.replace(site, onsite=(dataclasses.replace(site.onsite[0], usd_per_mwh=50.0),))
+    cheap = dataclasses.replace(
+        site, onsite=(dataclasses.replace(site.onsite[0], usd_per_mwh=50.0),)
+    )
     found = best(dataclasses.replace(menu, sites=(cheap,)))
     assert found is not None
     d = found[0]
-    mwh = books_of(dataclasses.replace(menu, sites=(cheap,)), d).site(menu, "s", LAST, "facility_mwh")
+    mwh = books_of(dataclasses.replace(menu, sites=(cheap,)), d).site(
+        menu, "s", LAST, "facility_mwh"
+    )
     most = (d.onsite["s", "engine", 0] - 1) * 0.05 * HOURS
-    assert d.onsite_mwh["s", "engine", LAST] == pytest.approx(min(most, mwh), rel=0.03)  # shares of switches
+    assert d.onsite_mwh["s", "engine", LAST] == pytest.approx(
+        min(most, mwh), rel=0.03
+    )  # shares of switches
 
 
 def test_load_on_a_tranche_pauses_for_its_hours() -> None:
@@ -94,12 +105,18 @@ def test_load_on_a_tranche_pauses_for_its_hours() -> None:
     place = {p.key: p for p in menu.placements}
     peak_pue = {"dry": 1.5, "wet": 1.2}
     rests = sum(
-        n * place[h, c, k].rated_kw / 16 * peak_pue[c] / 1000 for (h, c, k, t), n in d.paused.items() if t == LAST
+        n * place[h, c, k].rated_kw / 16 * peak_pue[c] / 1000
+        for (h, c, k, t), n in d.paused.items()
+        if t == LAST
     )
     assert rests >= uses * 0.1 - 1e-9
-    more = dataclasses.replace(menu.sites[0], tranches=(dataclasses.replace(menu.sites[0].tranches[0], mw=(0, 0.3)),))
+    more = dataclasses.replace(
+        menu.sites[0], tranches=(dataclasses.replace(menu.sites[0].tranches[0], mw=(0, 0.3)),)
+    )
     seldom = dataclasses.replace(more.tranches[0], hours_per_year=1e-6)
-    cheaper = best(dataclasses.replace(menu, sites=(dataclasses.replace(more, tranches=(seldom,)),)))
+    cheaper = best(
+        dataclasses.replace(menu, sites=(dataclasses.replace(more, tranches=(seldom,)),))
+    )
     assert cheaper is not None
     assert cheaper[1] <= found[1] + 1e-9
 
@@ -123,12 +140,16 @@ def test_planted_faults_are_found() -> None:
             fresh = powered_menu(0.09, 0.0)
         if name == "paused MW missing":
             fresh = powered_menu(0.1, 0.3)
-            fresh = dataclasses.replace(fresh, sites=(dataclasses.replace(fresh.sites[0], onsite=()),))
+            fresh = dataclasses.replace(
+                fresh, sites=(dataclasses.replace(fresh.sites[0], onsite=()),)
+            )
         again = best(fresh)
         assert again is not None, name
         d = again[0]
         change(d)  # type: ignore[no-untyped-call]
-        assert name in {c.name for c in all_checks(fresh, d, make_accounts(fresh, d)) if not c.holds}, name
+        assert name in {
+            c.name for c in all_checks(fresh, d, make_accounts(fresh, d)) if not c.holds
+        }, name
 
 
 def test_carbon_counts_stacks_instead_of_the_grid() -> None:
@@ -145,14 +166,17 @@ def test_no_new_block_serves_before_its_lead_time() -> None:
 
 
 def test_plants_make_what_whole_switches_draw_above_the_models_count() -> None:
-    """Without any grid the plants carry all: the energy is raised to the exact load, within what they can make."""
+    """Without any grid the plants carry all: the energy is raised to the exact load, within what
+    they can make."""
     menu = powered_menu(0.0, 0.0)
     found = best(menu)
     assert found is not None
     books = books_of(menu, found[0])
     mwh = books.site(menu, "s", LAST, "facility_mwh")
     assert found[0].onsite_mwh["s", "engine", LAST] == pytest.approx(mwh)
-    more = redispatched(menu, found[0], lambda _, t: 1.01 * books.site(menu, "s", t, "facility_mwh"))
+    more = redispatched(
+        menu, found[0], lambda _, t: 1.01 * books.site(menu, "s", t, "facility_mwh")
+    )
     assert more.onsite_mwh["s", "engine", LAST] == pytest.approx(1.01 * mwh)
     less = redispatched(menu, found[0], lambda _, t: 0.5 * books.site(menu, "s", t, "facility_mwh"))
     assert less.onsite_mwh["s", "engine", LAST] == pytest.approx(0.5 * mwh)

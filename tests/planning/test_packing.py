@@ -28,7 +28,10 @@ def hall(racks: int, it_mw: float, count: int, air_mw: float, liquid_mw: float) 
 def one_by_one(terms: HallTerms, units: int, racks: list[tuple[Placement, int]]) -> int:
     """Each rack by itself into the unit with most power left that holds it."""
     cool = terms.coolings[0]
-    rooms = [[float(terms.racks), terms.it_mw * 1e3, cool.air_mw * 1e3, cool.liquid_mw * 1e3] for _ in range(units)]
+    rooms = [
+        [float(terms.racks), terms.it_mw * 1e3, cool.air_mw * 1e3, cool.liquid_mw * 1e3]
+        for _ in range(units)
+    ]
     left = 0
     for place, n in sorted(racks, key=lambda item: (-item[0].rated_kw, item[0].key)):
         needs = (place.slots, place.rated_kw + place.overhead_kw, place.air_kw, place.liquid_kw)
@@ -45,8 +48,13 @@ def one_by_one(terms: HallTerms, units: int, racks: list[tuple[Placement, int]])
 @pytest.mark.parametrize("seed", range(60))
 def test_many_at_a_time_equals_one_by_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    terms = hall(int(rng.integers(3, 30)), float(rng.uniform(0.1, 1.5)), 9, float(rng.uniform(0.05, 0.6)),
-                 float(rng.uniform(0.05, 1.0)))  # fmt: skip
+    terms = hall(
+        int(rng.integers(3, 30)),
+        float(rng.uniform(0.1, 1.5)),
+        9,
+        float(rng.uniform(0.05, 0.6)),
+        float(rng.uniform(0.05, 1.0)),
+    )
     units = int(rng.integers(1, 9))
     racks = [
         (rack(name, "wet", price=1.0, rated=float(rng.uniform(10, 130))), int(rng.integers(0, 60)))
@@ -61,7 +69,9 @@ def test_a_thousand_times_the_racks_take_no_more_looks(monkeypatch: pytest.Monke
         takes = Unit.takes
         monkeypatch.setattr(Unit, "takes", lambda unit, place: seen.append(1) or takes(unit, place))
         terms = hall(100 * scale, 5.0 * scale, 8, 2.0 * scale, 4.0 * scale)
-        racks = [(rack(k, "wet", price=1.0, rated=w), 40 * scale) for k, w in (("a", 40.0), ("b", 60.0))]
+        racks = [
+            (rack(k, "wet", price=1.0, rated=w), 40 * scale) for k, w in (("a", 40.0), ("b", 60.0))
+        ]
         assert unplaced(terms, {"wet": 8}, racks, 100.0, 1.0) == 0
         monkeypatch.undo()
         return len(seen)

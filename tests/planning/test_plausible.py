@@ -9,7 +9,12 @@ from dcplan.scenario.load import load
 
 
 def test_shipped_scenarios_raise_no_doubt() -> None:
-    for name in ("train-405b-in-90-days", "retrofit-air-hall", "three-site-build-out", "meta-24k-h100"):
+    for name in (
+        "train-405b-in-90-days",
+        "retrofit-air-hall",
+        "three-site-build-out",
+        "meta-24k-h100",
+    ):
         assert doubts(load(name)) == [], name
 
 

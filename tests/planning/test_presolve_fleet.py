@@ -30,14 +30,17 @@ fabric: {id: ib-ndr-400, topology: fat-tree, tiers: TIERS}
 def write(tmp_path: Path):
     def make(extra: float, tiers: int) -> Path:
         file = tmp_path / "fleet.yaml"
-        file.write_text(FLEET.replace("EXTRA", str(extra)).replace("TIERS", str(tiers)), encoding="utf-8")
+        file.write_text(
+            FLEET.replace("EXTRA", str(extra)).replace("TIERS", str(tiers)), encoding="utf-8"
+        )
         return file
 
     return make
 
 
 def test_interruptible_power_carries_a_fleet(write) -> None:
-    """128 DGX H200 of 10.2 kW are 1.3 MW before any cooling: too much for 1 MW of firm grid, not with 3 MW beside."""
+    """128 DGX H200 of 10.2 kW are 1.3 MW before any cooling: too much for 1 MW of firm grid, not
+    with 3 MW beside."""
     short, enough = plan(write(0.1, 2)), plan(write(3, 2))
     assert short.exit_code == 3
     assert "the fleet draws" in short.headline
@@ -71,16 +74,21 @@ workloads:
 
 
 def test_what_stands_there_serves_before_anything_can_be_ordered(tmp_path: Path) -> None:
-    """400,000 hours of a quarter of 2,191.5 are 182.5 accelerators; 256 are there, and nothing can be bought for Q1."""
+    """400,000 hours of a quarter of 2,191.5 are 182.5 accelerators; 256 are there, and nothing can
+    be bought for Q1."""
     file = tmp_path / "held.yaml"
     file.write_text(HELD, encoding="utf-8")
     assert plan(file).exit_code == 0
 
 
 def test_why_not_of_a_system_beside_assets(tmp_path: Path) -> None:
-    """A forced system stays orderable where plainer plans close a hall to all others; where it cannot be, no plan."""
+    """A forced system stays orderable where plainer plans close a hall to all others; where it
+    cannot be, no plan."""
     file = tmp_path / "held.yaml"
     file.write_text(HELD.replace("400000", "[400000, 900000]"), encoding="utf-8")
     row = explain(file, why_not=["dgx-h200"], exact=0).tables["why_not"].records()[0]
     assert row["system"] == "dgx-h200"
-    assert explain(file, why_not=["dgx-b200"], exact=0).tables["why_not"].records()[0]["npv_usd"] is None
+    assert (
+        explain(file, why_not=["dgx-b200"], exact=0).tables["why_not"].records()[0]["npv_usd"]
+        is None
+    )

@@ -1,4 +1,5 @@
-"""What must hold for every menu: more room never costs more, and each of the three kW moves only its own."""
+"""What must hold for every menu: more room never costs more, and each of the three kW moves only
+its own."""
 
 from __future__ import annotations
 
@@ -38,14 +39,18 @@ def test_more_budget_never_costs_more(seed: int, factor: float) -> None:
     budget = tuple(3e6 for _ in range(menu.quarters))
     base = dataclasses.replace(menu, finance=dataclasses.replace(menu.finance, budget_usd=budget))
     more = tuple(b * factor for b in budget)
-    not_worse(dataclasses.replace(base, finance=dataclasses.replace(base.finance, budget_usd=more)), base)
+    not_worse(
+        dataclasses.replace(base, finance=dataclasses.replace(base.finance, budget_usd=more)), base
+    )
 
 
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10_000), extra=st.floats(0.0, 0.3))
 def test_more_power_never_costs_more(seed: int, extra: float) -> None:
     menu = tiny_menu(seed)
-    site = dataclasses.replace(menu.sites[0], minimum_take_frac=0.0)  # a minimum take grows with the connection
+    site = dataclasses.replace(
+        menu.sites[0], minimum_take_frac=0.0
+    )  # a minimum take grows with the connection
     base = dataclasses.replace(menu, sites=(site,))
     wider = dataclasses.replace(site, utility_mw=tuple(x + extra for x in site.utility_mw))
     not_worse(dataclasses.replace(base, sites=(wider,)), base)
@@ -55,7 +60,11 @@ def test_a_later_deadline_never_costs_more() -> None:
     """Configurations that end by a later day include those that end by an earlier one."""
     costs = []
     for days in (95, 110, 150):
-        result = plan("train-405b-in-90-days", sets=[f"workloads.training.flagship.deadline_days={days}"], gap=0.001)
+        result = plan(
+            "train-405b-in-90-days",
+            sets=[f"workloads.training.flagship.deadline_days={days}"],
+            gap=0.001,
+        )
         costs.append((result.value("cost.npv_usd"), result.value("solver.bound_usd")))
     for (earlier, _), (_, bound) in itertools.pairwise(costs):
         assert bound <= earlier * (1 + 1e-9)
@@ -108,7 +117,8 @@ def test_average_kw_makes_energy_alone() -> None:
 
 
 def test_rated_kw_moves_limits_and_not_energy() -> None:
-    """Facility upkeep is priced per rated kW (catalogs/finance), so operating cost follows; energy does not."""
+    """Facility upkeep is priced per rated kW (catalogs/finance), so operating cost follows; energy
+    does not."""
     changed = moved(meta(), meta("prices.grand-teton-h100.rated_kw=11"))
     assert {"power.peak_facility_mw", "power.peak_it_mw"} <= changed
     assert changed <= {"power.peak_facility_mw", "power.peak_it_mw", "cost.opex_usd"} | MONEY_KEYS
@@ -121,7 +131,11 @@ def test_rated_kw_decides_the_rack_fit() -> None:
 
     def nodes(*sets: str) -> int:
         menu = build(load("retrofit-air-hall", sets=sets)).menu
-        return next(p.nodes for p in menu.placements if (p.hall, p.system) == ("frankfurt/old-air", "dgx-h100"))
+        return next(
+            p.nodes
+            for p in menu.placements
+            if (p.hall, p.system) == ("frankfurt/old-air", "dgx-h100")
+        )
 
     assert nodes() == 1
     assert nodes("prices.dgx-h100.rated_kw=8.4") == 2

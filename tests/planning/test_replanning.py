@@ -31,7 +31,10 @@ def orders(result: Result) -> dict[tuple[object, ...], object]:
 
 def changes(a: Result, b: Result) -> int:
     ordered = {k for k in {**orders(a), **orders(b)} if orders(a).get(k) != orders(b).get(k)}
-    runs = [{str(r[3]).split(" on ")[0]: r[1:] for r in x.tables["decisions"].rows if r[0] == "run"} for x in (a, b)]
+    runs = [
+        {str(r[3]).split(" on ")[0]: r[1:] for r in x.tables["decisions"].rows if r[0] == "run"}
+        for x in (a, b)
+    ]
     fabrics = [{r[1]: r[3] for r in x.tables["decisions"].rows if r[0] == "fabric"} for x in (a, b)]
     moved = sum(runs[0][job] != runs[1].get(job) for job in runs[0])
     return len(ordered) + moved + sum(fabrics[1].get(h, f) != f for h, f in fabrics[0].items())
@@ -87,7 +90,11 @@ def test_an_earlier_plan_that_does_not_fit_is_refused(first: Result) -> None:
         plan(FILE, earlier=first, freeze_through="2027-Q2", sets=["systems=[dgx-h200]"])
     assert "does not offer any more" in caught.value.problems[0].cause
     with pytest.raises(InputError) as caught:
-        plan("train-405b-in-90-days", earlier=plan("train-405b-in-90-days"), sets=["horizon.start=2027-Q2"])
+        plan(
+            "train-405b-in-90-days",
+            earlier=plan("train-405b-in-90-days"),
+            sets=["horizon.start=2027-Q2"],
+        )
     assert caught.value.problems
 
 
@@ -95,7 +102,9 @@ def test_damaged_decisions_and_lost_orders_are_refused(first: Result) -> None:
     import dataclasses
 
     table = first.tables["decisions"]
-    renamed = dataclasses.replace(table, columns=tuple("q" if c == "quarter" else c for c in table.columns))
+    renamed = dataclasses.replace(
+        table, columns=tuple("q" if c == "quarter" else c for c in table.columns)
+    )
     damaged = dataclasses.replace(first, tables={**first.tables, "decisions": renamed})
     with pytest.raises(InputError) as caught:
         plan(FILE, earlier=damaged, freeze_through="2027-Q2")

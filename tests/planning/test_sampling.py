@@ -60,7 +60,9 @@ def test_the_total_of_gao_has_its_analytic_moments_and_lies_above_the_likely_sum
     low, likely, high = np.array(list(GAO_LINES.values()), dtype=float).T
     assert total.mean() == pytest.approx(82_244.0, abs=20.0)
     assert total.std() == pytest.approx(4_599.6, rel=0.02)
-    assert total.std() == pytest.approx(sum_variance(triangular_variance(low, likely, high)) ** 0.5, rel=0.02)
+    assert total.std() == pytest.approx(
+        sum_variance(triangular_variance(low, likely, high)) ** 0.5, rel=0.02
+    )
     assert (total < likely.sum()).mean() < 0.2
 
 
@@ -86,7 +88,9 @@ def test_one_sample_and_no_inputs() -> None:
         (lambda: samples(INPUTS, 0, seed=1), "at least one sample is needed"),
         (lambda: samples(INPUTS, 4, seed=1, correlation=[[1.0]]), "correlation must be 4 x 4"),
         (
-            lambda: samples({"a": INPUTS["flat"], "b": INPUTS["flat"]}, 4, seed=1, correlation=[[1, 2], [2, 1]]),
+            lambda: samples(
+                {"a": INPUTS["flat"], "b": INPUTS["flat"]}, 4, seed=1, correlation=[[1, 2], [2, 1]]
+            ),
             "positive definite",
         ),
     ],
@@ -98,4 +102,9 @@ def test_nonsense_is_refused(call: object, words: str) -> None:
 
 def test_the_module_loads_without_scipy() -> None:
     code = "import sys, dcplan.economics.sampling; print('scipy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "False\n"
+    )

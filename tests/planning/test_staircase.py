@@ -1,4 +1,5 @@
-"""Whole switches in the model: never above the exact network, equal to it for full units, and a bound that holds."""
+"""Whole switches in the model: never above the exact network, equal to it for full units, and a
+bound that holds."""
 
 from __future__ import annotations
 
@@ -36,15 +37,19 @@ def height(stairs: Staircase, ports: int) -> float:
 
 
 def test_units_of_a_superpod_by_hand() -> None:
-    """Units of 32 nodes x 8 rails on 64 ports: 8 leaves each; 1 to 4 units need 4, 8, 16 and 16 spines.
+    """Units of 32 nodes x 8 rails on 64 ports: 8 leaves each; 1 to 4 units need 4, 8, 16 and 16
+    spines.
 
-    Each leaf has 32 uplinks: 16 cages of two at the leaf and 16 at spines (800 each), 32 cables of 20.
+    Each leaf has 32 uplinks: 16 cages of two at the leaf and 16 at spines (800 each), 32 cables of
+    20.
     """
     stairs = staircase(design(64, 2), PARTS, PortClass(400.0, ("infiniband",), 32), 8, 4 * 256)
     assert stairs is not None
     assert stairs.widths == (256, 256, 256, 256)
     per_leaf = 20e3 + 32 * 800.0 + 32 * 20.0
-    expected = [8 * n * per_leaf + spines * 30e3 for n, spines in ((1, 4), (2, 8), (3, 16), (4, 16))]
+    expected = [
+        8 * n * per_leaf + spines * 30e3 for n, spines in ((1, 4), (2, 8), (3, 16), (4, 16))
+    ]
     assert list(itertools.accumulate(stairs.jumps_usd)) == pytest.approx(expected)
     assert stairs.usd_per_port == pytest.approx(800.0 / 2 + 400.0 + 20.0)
 
@@ -58,7 +63,10 @@ def stepped_menu() -> Menu:
     stairs = staircase(option.designs[PORTS], option.parts[PORTS], PORTS, 8, 40 * 16)
     assert stairs is not None
     return dataclasses.replace(
-        menu, placements=placed, fabrics=(dataclasses.replace(option, stairs={PORTS: stairs}),), whole_switches=True
+        menu,
+        placements=placed,
+        fabrics=(dataclasses.replace(option, stairs={PORTS: stairs}),),
+        whole_switches=True,
     )
 
 
@@ -91,7 +99,9 @@ def test_the_model_pays_for_whole_switches() -> None:
         books = make_accounts(menu, d)
         network = sum(f.usd for f in books.flows if f.line == "network" and f.group == "capex")
         known = sum(
-            outcome.values[i] for i, c in enumerate(matrix.columns) if c.startswith("network_musd") and ",1]" in c
+            outcome.values[i]
+            for i, c in enumerate(matrix.columns)
+            if c.startswith("network_musd") and ",1]" in c
         )
         found[whole] = (outcome.objective, network / 1e6, known)
     assert found[True][0] >= found[False][0] - 1e-9

@@ -1,4 +1,5 @@
-"""Vendors' limits: parts by quarter and shares of makers, in the model, in the audit and in a scenario."""
+"""Vendors' limits: parts by quarter and shares of makers, in the model, in the audit and in a
+scenario."""
 
 from __future__ import annotations
 
@@ -22,8 +23,13 @@ from tests.planning.small import HALL, small_menu
 def compute_menu(**changes: object) -> Menu:
     """The small menu with research alone in the second quarter, owned; a is acme's, b another's."""
     menu = small_menu()
-    placed = tuple(dataclasses.replace(p, makers=("acme",) if p.system == "a" else ("other",)) for p in menu.placements)
-    demand = dataclasses.replace(menu.demands[0], wanted=(0.0, 14.0), each={(HALL, "a"): 0.2, (HALL, "b"): 0.35})
+    placed = tuple(
+        dataclasses.replace(p, makers=("acme",) if p.system == "a" else ("other",))
+        for p in menu.placements
+    )
+    demand = dataclasses.replace(
+        menu.demands[0], wanted=(0.0, 14.0), each={(HALL, "a"): 0.2, (HALL, "b"): 0.35}
+    )
     menu = dataclasses.replace(menu, placements=placed, jobs=(), configs=(), demands=(demand,))
     return dataclasses.replace(menu, **changes)  # type: ignore[arg-type]
 
@@ -54,7 +60,8 @@ def test_a_maker_has_at_most_its_share_of_the_spending() -> None:
 
 
 def test_power_blocks_come_when_they_are_delivered() -> None:
-    """A rack of a and two of b draw (40 + 120) x 1.2 = 192 kW and their switches: N+1 in blocks of 100 kW are 3."""
+    """A rack of a and two of b draw (40 + 120) x 1.2 = 192 kW and their switches: N+1 in blocks of
+    100 kW are 3."""
     found = best(compute_menu(parts=(PartsTerms("power_blocks", (2.0, 2.0)),)))
     assert found is not None
     blocks = {q: n for (_, q), n in found[0].blocks.items()}
@@ -63,15 +70,21 @@ def test_power_blocks_come_when_they_are_delivered() -> None:
 
 
 def test_the_audit_counts_switches_whole() -> None:
-    menu = compute_menu(parts=(PartsTerms("switches", (1.0, 0.0)), PartsTerms("transceivers", (10_000.0, 0.0))))
+    menu = compute_menu(
+        parts=(PartsTerms("switches", (1.0, 0.0)), PartsTerms("transceivers", (10_000.0, 0.0)))
+    )
     d = Decisions(
-        ordered={(HALL, "wet", "b", 0): 3}, fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1},
-        fabric={HALL: "eth/2t"}, blocks={("s", 0): 4, ("s", 1): 4},
-    )  # fmt: skip
+        ordered={(HALL, "wet", "b", 0): 3},
+        fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1},
+        fabric={HALL: "eth/2t"},
+        blocks={("s", 0): 4, ("s", 1): 4},
+    )
     books = make_accounts(menu, d)
     whole = sum(books.ordered_networks[HALL, 0].switches.values())
     assert books.parts_bought[HALL, 0]["switches"] == whole > 1
-    broken = {c.name: c.used for c in all_checks(menu, d, books) if not c.holds and "bought" in c.name}
+    broken = {
+        c.name: c.used for c in all_checks(menu, d, books) if not c.holds and "bought" in c.name
+    }
     assert broken == {"switches bought": whole}
 
 
@@ -96,9 +109,15 @@ def test_limits_of_a_scenario(tmp_path: Path) -> None:
     file = tmp_path / "vendors.yaml"
     file.write_text(TEXT.replace("VENDOR", "AMD"), encoding="utf-8")
     menu = build(load(file)).menu
-    assert {p.part: p.most for p in menu.parts} == {"switches": (10.0, 20.0), "power_blocks": (3.0, 3.0)}
+    assert {p.part: p.most for p in menu.parts} == {
+        "switches": (10.0, 20.0),
+        "power_blocks": (3.0, 3.0),
+    }
     assert menu.vendor_share == {"AMD": 0.6}
-    assert {p.system: "NVIDIA" in p.makers for p in menu.placements} == {"dgx-h100": True, "mi325x-8": False}
+    assert {p.system: "NVIDIA" in p.makers for p in menu.placements} == {
+        "dgx-h100": True,
+        "mi325x-8": False,
+    }
     file.write_text(TEXT.replace("VENDOR", "NVDIA"), encoding="utf-8")
     with pytest.raises(InputError) as error:
         load(file)

@@ -1,4 +1,5 @@
-"""Tiny random menus for brute force: one site, one or two halls, one or two systems, two or three quarters."""
+"""Tiny random menus for brute force: one site, one or two halls, one or two systems, two or three
+quarters."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def placement(hall: str, system: str, rng: np.random.Generator, *, lead: int) ->
 
 
 def fabric(hall: str, name: str, rng: np.random.Generator) -> FabricOption:
-    """A fabric with random shares and no rounding margin: the model's own numbers are what is tested."""
+    """A fabric with random shares and no rounding margin: the model's own numbers are what is
+    tested."""
     usd, kw = float(rng.uniform(1e3, 6e3)), float(rng.uniform(0.02, 0.15))
     share = NetworkShare(usd, kw, 0.001, usd * 1.2, kw * 1.2, 0.002)
     parts = Parts(1e4, 1e4, 1e4, 0.5, 0.5, 0.5, 1.0, 500.0, 0.015, 2, 300.0, 0.009, 50.0)
@@ -100,7 +102,16 @@ def tiny_menu(seed: int) -> Menu:
         building_usd=float(rng.uniform(1e5, 1e6)) if new else 0.0,
     )
     hall = HallTerms(
-        "s/h", "s", "h", 1, 3, float(rng.uniform(0.05, 0.2)), not new, int(rng.integers(0, 2)), new, (cooling,)
+        "s/h",
+        "s",
+        "h",
+        1,
+        3,
+        float(rng.uniform(0.05, 0.2)),
+        not new,
+        int(rng.integers(0, 2)),
+        new,
+        (cooling,),
     )
     placed = [placement("s/h", s, rng, lead=lead[s]) for s in systems]
     site = SiteTerms(
@@ -121,8 +132,12 @@ def tiny_menu(seed: int) -> Menu:
     )
     jobs, configs = _job(placed, quarters, rng)
     demands, offers = _research(placed, quarters, rng)
-    budget = None if rng.random() < 0.5 else tuple(float(x) for x in rng.uniform(1e6, 4e6, quarters))
-    supply = () if rng.random() < 0.5 else (SupplyTerms("alpha", tuple(1.0 for _ in range(quarters))),)
+    budget = (
+        None if rng.random() < 0.5 else tuple(float(x) for x in rng.uniform(1e6, 4e6, quarters))
+    )
+    supply = (
+        () if rng.random() < 0.5 else (SupplyTerms("alpha", tuple(1.0 for _ in range(quarters))),)
+    )
     falling = tuple(float(x) for x in np.linspace(0.6, 0.9, quarters))
     return Menu(
         start="2027-Q1",
@@ -156,9 +171,13 @@ def _job(
     return (JobTerms("job", 0, quarters * DAYS_PER_QUARTER, None, 0.8, ("s",)),), tuple(configs)
 
 
-def _config(place: str, system: str, n: int, days: float, start: int, usd: float = 0.0) -> JobConfig:
+def _config(
+    place: str, system: str, n: int, days: float, start: int, usd: float = 0.0
+) -> JobConfig:
     link = 0.0 if place.startswith("cloud:") else 400.0
-    return JobConfig("job", place, system, "chip", n, link, "bf16", days, days, start, {}, 0.4, 1.0, usd)
+    return JobConfig(
+        "job", place, system, "chip", n, link, "bf16", days, days, start, {}, 0.4, 1.0, usd
+    )
 
 
 def _research(

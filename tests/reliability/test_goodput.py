@@ -1,4 +1,5 @@
-"""Checkpoints and goodput: published examples, and the closed form against a run played through stop by stop."""
+"""Checkpoints and goodput: published examples, and the closed form against a run played through
+stop by stop."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ DAY = 86400.0
 
 
 def test_intervals_of_a_public_example() -> None:
-    # w 10 s, MTTF 6,000 s, recovery 600 s (reliability.md 3): Young 346.4, Daly 339.8, save and recovery 373.5
+    # w 10 s, MTTF 6,000 s, recovery 600 s (reliability.md 3): Young 346.4, Daly 339.8, save and
+    # recovery 373.5
     assert young_interval_s(10, 6000) == pytest.approx(346.4, abs=0.05)
     assert daly_interval_s(10, 6000) == pytest.approx(339.8, abs=0.05)
     assert save_recovery_interval_s(10, 6000, 600) == pytest.approx(373.5, abs=0.05)
@@ -55,10 +57,13 @@ def test_effective_time_of_12000_accelerators(
 
 @pytest.mark.parametrize(
     ("nodes", "save", "restart", "expected"),
-    # reliability.md 3, regression values: Llama 3 (published above 0.90) and ByteRobust (0.97) at r_f 3.789e-3
+    # reliability.md 3, regression values: Llama 3 (published above 0.90) and ByteRobust (0.97) at
+    # r_f 3.789e-3
     [(2048, 10, 600, 0.906), (1200, 1, 300, 0.974)],
 )
-def test_effective_time_of_production_runs(nodes: int, save: float, restart: float, expected: float) -> None:
+def test_effective_time_of_production_runs(
+    nodes: int, save: float, restart: float, expected: float
+) -> None:
     stops = nodes * 3.789e-3
     found = effective_time_frac(stops, save, young_interval_s(save, DAY / stops), restart)
     assert found == pytest.approx(expected, abs=5e-4)
@@ -85,14 +90,17 @@ def test_closed_form_is_what_runs_played_through_give(
 ) -> None:
     recovery = Recovery(durable, peer, share)
     played = replay(40.0, recovery, Hazards(stops), 200, 7)
-    assert played.goodput_frac(40.0) == pytest.approx(float(losses(stops, recovery).goodput_frac), abs=0.01)
+    assert played.goodput_frac(40.0) == pytest.approx(
+        float(losses(stops, recovery).goodput_frac), abs=0.01
+    )
     # stops come at their rate over the whole wall-clock time
     assert played.stops.mean() == pytest.approx(stops * played.days.mean(), rel=0.03)
 
 
 @pytest.mark.parametrize("spares", [4, 8, 12])
 def test_waiting_for_spares_is_erlangs(spares: int) -> None:
-    """7.76 stops a day, 40 % take a node out for 44 h: 5.7 in repair. Repairs go on during restarts: 3 points."""
+    """7.76 stops a day, 40 % take a node out for 44 h: 5.7 in repair. Repairs go on during
+    restarts: 3 points."""
     recovery = Recovery(Tier(2.0, 200.0, 60.0))
     played = replay(40.0, recovery, Hazards(7.76, 0.4, spares, 44.0), 200, 7)
     lost = losses(7.76, recovery, 0.0, waiting_frac(7.76 * 0.4 * 44 / 24, spares))
@@ -101,10 +109,13 @@ def test_waiting_for_spares_is_erlangs(spares: int) -> None:
 
 
 def test_early_failures_stop_more_at_first() -> None:
-    """3 times the stops at the start, fading over 30 days: 1 + 2 (30/40)(1 - e^(-40/30)) = 2.105 times over 40 days."""
+    """3 times the stops at the start, fading over 30 days: 1 + 2 (30/40)(1 - e^(-40/30)) = 2.105
+    times over 40 days."""
     recovery = Recovery(Tier(0.1, 300.0, 1.0))
     settled = replay(40.0, recovery, Hazards(5.0), 300, 3).stops.mean()
-    early = replay(40.0, recovery, Hazards(5.0, early_factor=2.0, early_days=30.0), 300, 3).stops.mean()
+    early = replay(
+        40.0, recovery, Hazards(5.0, early_factor=2.0, early_days=30.0), 300, 3
+    ).stops.mean()
     assert early / settled == pytest.approx(2.105, rel=0.03)
 
 
@@ -131,7 +142,9 @@ def test_thousand_replicas_of_a_long_run_take_seconds() -> None:
 
 @given(st.floats(0.01, 50.0), st.floats(0.1, 300.0), st.floats(10.0, 3000.0))
 @QUICK
-def test_first_order_and_renewal_agree_where_stops_are_rare(stops: float, save: float, restart: float) -> None:
+def test_first_order_and_renewal_agree_where_stops_are_rare(
+    stops: float, save: float, restart: float
+) -> None:
     interval = float(best_interval_s(stops, save, 0.0))
     exact = float(renewal_time_frac(stops, Tier(save, interval, restart)))
     plain = float(effective_time_frac(stops, save, interval, restart))
@@ -152,14 +165,17 @@ def test_no_other_interval_is_much_better(stops: float, save: float, restart: fl
 @given(st.floats(0.1, 50.0), st.floats(0.0, 0.2), st.floats(0.0, 0.2))
 @QUICK
 def test_losses_and_goodput_are_all_of_the_time(stops: float, slow: float, waiting: float) -> None:
-    found = losses(stops, Recovery(Tier(5.0, 400.0, 500.0), Tier(0.5, 60.0, 200.0), 0.7), slow, waiting)
+    found = losses(
+        stops, Recovery(Tier(5.0, 400.0, 500.0), Tier(0.5, 60.0, 200.0), 0.7), slow, waiting
+    )
     parts = (found.saves, found.lost_work, found.restarts, found.slow, found.waiting)
     assert all(float(p) >= 0 for p in parts)
     assert sum(float(p) for p in parts) + float(found.goodput_frac) == pytest.approx(1.0)
 
 
 def test_a_peers_copy_is_not_durable() -> None:
-    """Half of the stops lose the peers' copies, and the durable tier never saves: the run goes back to its start."""
+    """Half of the stops lose the peers' copies, and the durable tier never saves: the run goes
+    back to its start."""
     recovery = Recovery(Tier(10.0, 1e9, 600.0), Tier(1.0, 100.0, 300.0), 0.5)
     with pytest.raises(ValueError, match="does not end"):
         replay(10.0, recovery, Hazards(20.0), 5, 1)
@@ -172,8 +188,11 @@ def test_restarts_that_are_always_hit_are_said_so() -> None:
 
 @given(st.floats(0.1, 20.0), st.floats(1.0, 30.0), st.floats(60.0, 900.0), st.floats(0.0, 0.99))
 @settings(max_examples=12, deadline=None)
-def test_closed_form_holds_for_random_habits(stops: float, save: float, restart: float, share: float) -> None:
-    """While stops are rare against restarts: within a point of the run played through, and its scatter."""
+def test_closed_form_holds_for_random_habits(
+    stops: float, save: float, restart: float, share: float
+) -> None:
+    """While stops are rare against restarts: within a point of the run played through, and its
+    scatter."""
     durable = Tier(save, float(best_interval_s(stops, save, 0.0)), restart)
     recovery = Recovery(durable, Tier(0.5, 60.0, restart / 2), share)
     played = replay(60.0, recovery, Hazards(stops), 100, 3)

@@ -11,18 +11,23 @@ from dcplan.reliability.outlook import Machine, Outlook, Policy, outlook
 
 RACK = Machine((4e-4, 5e-4, 7e-4), 1.2e-4, 7e-6, 0.95, 4, 18, 200.0)
 SERVER = Machine((4e-4, 5e-4, 7e-4), 1.2e-4, 7e-6, 0.95, 8, 1, 25.0)
-USUAL = Policy((0.04, 0.13, 0.42), 120.0, 2.0, 300.0, 0.08, (0.0, 0.005, 0.02), 1.0, 44.0, 0.99, 22.0)
+USUAL = Policy(
+    (0.04, 0.13, 0.42), 120.0, 2.0, 300.0, 0.08, (0.0, 0.005, 0.02), 1.0, 44.0, 0.99, 22.0
+)
 COUNTS = np.array([72.0, 576.0, 1024.0, 1280.0, 4096.0, 16384.0])
 
 
-def _look(machine: Machine, policy: Policy = USUAL, group: float = 8.0, counts: object = COUNTS) -> Outlook:
+def _look(
+    machine: Machine, policy: Policy = USUAL, group: float = 8.0, counts: object = COUNTS
+) -> Outlook:
     n = np.asarray(counts, dtype=np.float64)
     return outlook(machine, policy, n, 5.7e12, np.full(n.shape, group), 60.0)
 
 
 @pytest.mark.parametrize("group", [4.0, 8.0, 32.0, 64.0, 72.0])
 def test_spares_cover_what_is_down(group: float) -> None:
-    """Whatever is spared (nodes, groups, domains, idle trays), waiting stays near the hundredth that is allowed."""
+    """Whatever is spared (nodes, groups, domains, idle trays), waiting stays near the hundredth
+    that is allowed."""
     found = _look(RACK, group=group)
     waiting = np.asarray(found.losses.waiting)
     assert (waiting < 0.02).all(), waiting
@@ -41,10 +46,14 @@ def test_losses_and_goodput_are_all_of_the_time(rate: float, factor: float, grou
     machine = Machine((rate, rate, rate * factor), rate / 4, rate / 50, 0.95, 4, 18, 200.0)
     found = _look(machine, group=group)
     lost = found.losses
-    parts = [np.asarray(x) for x in (lost.saves, lost.lost_work, lost.restarts, lost.slow, lost.waiting)]
+    parts = [
+        np.asarray(x) for x in (lost.saves, lost.lost_work, lost.restarts, lost.slow, lost.waiting)
+    ]
     assert all((p >= -1e-12).all() for p in parts)
     assert np.allclose(sum(parts) + np.asarray(lost.goodput_frac), 1.0)
-    low, value, high = (np.asarray(x) for x in (found.goodput.low, found.goodput.value, found.goodput.high))
+    low, value, high = (
+        np.asarray(x) for x in (found.goodput.low, found.goodput.value, found.goodput.high)
+    )
     assert (low <= value).all()
     assert (value <= high).all()
 

@@ -19,13 +19,16 @@ QUICK = settings(max_examples=60, deadline=None)
 def _per_day(system: str, accelerators: float) -> float:
     catalog = load()
     row = catalog.get("systems", system, System)
-    part, _ = machine(row, class_network(accelerators, Ledger(catalog)), Ledger(catalog), Reliability())
+    part, _ = machine(
+        row, class_network(accelerators, Ledger(catalog)), Ledger(catalog), Reliability()
+    )
     return accelerators * part.stops_per_day[1]
 
 
 @pytest.mark.parametrize(
     ("nodes", "hours"),
-    # Kokolis et al. 2024: RSC-1 at 6.50 failures a thousand node-days; 16,384 and 131,072 accelerators
+    # Kokolis et al. 2024: RSC-1 at 6.50 failures a thousand node-days; 16,384 and 131,072
+    # accelerators
     [(2048, 1.80), (16384, 0.225)],
 )
 def test_mttf_of_rsc_1(nodes: int, hours: float) -> None:
@@ -33,17 +36,20 @@ def test_mttf_of_rsc_1(nodes: int, hours: float) -> None:
 
 
 def test_measured_mttf_of_1024_accelerators_on_rsc_is_not_matched() -> None:
-    """7.9 h measured, 28.8 h from the cluster's own rate: one rate a node cannot give both. Known, see the docs."""
+    """7.9 h measured, 28.8 h from the cluster's own rate: one rate a node cannot give both. Known,
+    see the docs."""
     assert typed_stops(6.5, 128, 0.4).mttf_h == pytest.approx(28.8, rel=5e-3)
 
 
 def test_llama_3_stops_come_back_from_its_bill_of_materials() -> None:
-    # 419 unexpected and 47 planned in 54 days on 16,384; a three-tier network of 3 links a port for its 2.14: 2 % more
+    # 419 unexpected and 47 planned in 54 days on 16,384; a three-tier network of 3 links a port for
+    # its 2.14: 2 % more
     assert _per_day("dgx-h100", 16384) * 54 == pytest.approx(466, rel=0.03)
 
 
 def test_b200_lies_inside_what_sk_telecom_measured() -> None:
-    """10 XID failures of 504 B200 in 55 days: 0.132 a year, 95 % bounds 0.063 to 0.242. Accelerator and memory."""
+    """10 XID failures of 504 B200 in 55 days: 0.132 a year, 95 % bounds 0.063 to 0.242.
+    Accelerator and memory."""
     catalog = load()
     found = {r.role: r for r in rates_for(catalog, "blackwell")}
     assert 0.063 < found["accelerator"].value + 180 * found["memory"].value < 0.242
@@ -57,7 +63,8 @@ def test_tpu_v4_stops_as_its_machines_fail() -> None:
 
 
 def test_a_family_with_its_own_row_counts_no_part_twice() -> None:
-    """Ampere's rate holds all infrastructure: RSC's own 16,384 accelerators give between both clusters' hours."""
+    """Ampere's rate holds all infrastructure: RSC's own 16,384 accelerators give between both
+    clusters' hours."""
     hours = 24 / _per_day("dgx-a100", 16384)
     # software and planned stops come on top of infrastructure's 1.8 h (RSC-1) and 5.0 h (RSC-2)
     assert 1.6 < hours < 5.0

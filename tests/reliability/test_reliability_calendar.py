@@ -35,7 +35,9 @@ def test_p50_is_clean_days_over_effective_time() -> None:
 
 @given(st.floats(1.0, 400.0), st.floats(0.0, 1.0), FRAC)
 @QUICK
-def test_bounds_of_step_time_come_back_as_p10_and_p90(clean: float, spread: float, goodput: float) -> None:
+def test_bounds_of_step_time_come_back_as_p10_and_p90(
+    clean: float, spread: float, goodput: float
+) -> None:
     run = run_time(clean, spread, Goodput(goodput, goodput, goodput))
     # only the step time varies: it reaches from 1/(1+s) to 1+s
     assert run.quantile_days(0.9) == pytest.approx(clean / goodput * (1 + spread), rel=1e-9)
@@ -44,7 +46,9 @@ def test_bounds_of_step_time_come_back_as_p10_and_p90(clean: float, spread: floa
 
 @given(st.floats(1.0, 400.0), FRAC, FRAC)
 @QUICK
-def test_bounds_of_effective_time_come_back_as_p10_and_p90(clean: float, a: float, b: float) -> None:
+def test_bounds_of_effective_time_come_back_as_p10_and_p90(
+    clean: float, a: float, b: float
+) -> None:
     low, high = sorted((a, b))
     middle = math.sqrt(low * high)
     run = run_time(clean, 0.0, Goodput(middle, low, high))
@@ -54,7 +58,8 @@ def test_bounds_of_effective_time_come_back_as_p10_and_p90(clean: float, a: floa
 
 
 def test_independent_spreads_add_in_squares() -> None:
-    # twice ln(1.29099) is 0.510826, ln(0.95/0.80) = 0.171850; root of squares 0.538957; / (2 x 1.281552) = 0.210275
+    # twice ln(1.29099) is 0.510826, ln(0.95/0.80) = 0.171850; root of squares 0.538957; / (2 x
+    # 1.281552) = 0.210275
     run = run_time(50.0, 0.290994, Goodput(0.9, 0.80, 0.95))
     assert run.sigma == pytest.approx(0.210275, abs=2e-6)
     # shares of the variance: 0.510826^2/0.538957^2 and the rest
@@ -65,16 +70,19 @@ def test_independent_spreads_add_in_squares() -> None:
 def test_stops_scatter_by_hand() -> None:
     """100 stops of 1,000 s each with up to 600 s between saves, in 50 days.
 
-    E[c^2] = 1e6 + 600^2/12 = 1.03e6 s2; 100 x that is 1.03e8 s2, root 10,149 s = 0.1175 days of 50: 0.235 %.
+    E[c^2] = 1e6 + 600^2/12 = 1.03e6 s2; 100 x that is 1.03e8 s2, root 10,149 s = 0.1175 days of 50:
+    0.235 %.
     """
     run = run_time(45.0, 0.0, Goodput(0.9, 0.9, 0.9), Chance(2.0, 1000.0, 600.0))
     assert run.sigma == pytest.approx(0.1175 / 50, rel=1e-3)
 
 
 def test_late_start_by_hand() -> None:
-    """10, 20 and 90 days: mean 0.3 x 10 + 0.4 x 20 + 0.3 x 90 = 38; variance 0.3 x 28^2 + 0.4 x 18^2 + 0.3 x 52^2.
+    """10, 20 and 90 days: mean 0.3 x 10 + 0.4 x 20 + 0.3 x 90 = 38; variance 0.3 x 28^2 + 0.4 x
+    18^2 + 0.3 x 52^2.
 
-    That is 1176. With a run of exactly 80 days the mean is 118; log-normal sigma^2 = ln(1 + 1176/118^2) = 0.081081.
+    That is 1176. With a run of exactly 80 days the mean is 118; log-normal sigma^2 = ln(1 +
+    1176/118^2) = 0.081081.
     """
     late = with_slips(RunTime(80.0, 0.0, {"step_time": 0.0}), {"delivery": (10.0, 20.0, 90.0)})
     assert late.sigma**2 == pytest.approx(0.081081, abs=1e-5)
@@ -93,7 +101,9 @@ def test_a_slip_makes_the_end_later(p50: float, sigma: float, slip: float) -> No
 
 @given(st.floats(1.0, 400.0), st.floats(0.0, 0.5), st.floats(0.02, 0.97), st.floats(0.0, 0.02))
 @QUICK
-def test_more_confidence_never_takes_fewer_days(p50: float, sigma: float, low: float, more: float) -> None:
+def test_more_confidence_never_takes_fewer_days(
+    p50: float, sigma: float, low: float, more: float
+) -> None:
     run = RunTime(p50, sigma)
     assert run.quantile_days(low) <= run.quantile_days(low + more)
 
@@ -117,7 +127,9 @@ def test_quantiles_mirror_about_the_median(p50: float, sigma: float, tail: float
         (math.nan, 0.9, 0.8, 0.95),
     ],
 )
-def test_ratios_outside_their_range_are_refused(spread: float, middle: float, low: float, high: float) -> None:
+def test_ratios_outside_their_range_are_refused(
+    spread: float, middle: float, low: float, high: float
+) -> None:
     with pytest.raises(ValueError, match="ratios must lie in"):
         run_time(50.0, spread, Goodput(middle, low, high))
 

@@ -39,7 +39,8 @@ def test_one_more_spare_waits_less(mean: float, k: int) -> None:
 
 
 def test_a_tray_a_rack_is_cheaper_than_racks_where_trays_fail_often() -> None:
-    """18 trays, 1 % down: 16.5 % of racks have one down, so one of each rack idles; whole racks would take 11 of 32."""
+    """18 trays, 1 % down: 16.5 % of racks have one down, so one of each rack idles; whole racks
+    would take 11 of 32."""
     found = domain_spares(576, 18, 4, 0.01, 0.99)
     assert found.trays_per_domain == 1
     p = 1 - 0.99**18

@@ -23,16 +23,22 @@ SUPERPOD = {
 
 @pytest.mark.parametrize("level", SUPERPOD)
 def test_superpod_levels_come_back(level: str) -> None:
-    """The table prints 7 and 62 GB/s of writes at 256 where a quarter of 1,024's is 7.5 and 62.5: cut, not rounded."""
+    """The table prints 7 and 62 GB/s of writes at 256 where a quarter of 1,024's is 7.5 and 62.5:
+    cut, not rounded."""
     for count, printed in zip((256, 1024), SUPERPOD[level], strict=True):
         for what, wanted, node in zip(("read", "write"), printed, NODE[level], strict=True):
-            each = load().get("storage", f"storage-{what}-gb-per-s-per-gpu-{level}", Parameter).value.value
+            each = (
+                load()
+                .get("storage", f"storage-{what}-gb-per-s-per-gpu-{level}", Parameter)
+                .value.value
+            )
             assert int(level_gb_per_s(each, count, node)) == wanted
             assert level_gb_per_s(each, 8, node) == node
 
 
 def test_demand_by_hand() -> None:
-    # 15 T tokens x 4 bytes = 60 TB; 20 x 5.7 TB = 114 TB; restart 5.7 TB in 120 s = 47.5 GB/s above the level's 15
+    # 15 T tokens x 4 bytes = 60 TB; 20 x 5.7 TB = 114 TB; restart 5.7 TB in 120 s = 47.5 GB/s above
+    # the level's 15
     found = demand(
         (15.0, 7.0),
         dataset_bytes=15e12 * 4,
@@ -42,7 +48,9 @@ def test_demand_by_hand() -> None:
         flush_s=300,
         load_s=120,
     )
-    assert (found.usable_tb, found.read_gb_per_s, found.write_gb_per_s) == pytest.approx((174, 47.5, 19))
+    assert (found.usable_tb, found.read_gb_per_s, found.write_gb_per_s) == pytest.approx(
+        (174, 47.5, 19)
+    )
     assert found.binds == "restart"
 
 
@@ -63,7 +71,9 @@ def test_capacity_for_all_else_is_added_to_data_and_checkpoints() -> None:
 
 @given(st.floats(0.1, 5e4), st.floats(0.1, 5e3), st.floats(0.1, 5e3))
 @QUICK
-def test_what_is_built_meets_the_demand_and_one_block_less_does_not(tb: float, read: float, write: float) -> None:
+def test_what_is_built_meets_the_demand_and_one_block_less_does_not(
+    tb: float, read: float, write: float
+) -> None:
     block = Block(590.0, 120.0, 60.0, 1.8, 3.1, 590e3, 1)
     found = build(Demand(read, write, tb, "level"), block)
     assert found.usable_tb >= tb * (1 - 1e-9)

@@ -53,7 +53,11 @@ def edited(book: Path, changes: Mapping[str, float]) -> Path:
 def editable(book: Path) -> dict[str, float]:
     """Inputs that may be edited and their values."""
     sheet = openpyxl.load_workbook(book, read_only=True)["Inputs"]
-    return {str(row[7]): float(str(row[2])) for row in sheet.iter_rows(min_row=6, values_only=True) if row[7]}
+    return {
+        str(row[7]): float(str(row[2]))
+        for row in sheet.iter_rows(min_row=6, values_only=True)
+        if row[7]
+    }
 
 
 def summary(book: Path) -> dict[str, float]:

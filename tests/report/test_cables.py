@@ -1,4 +1,5 @@
-"""Cable schedule as CSV: as many rows as links, lengths that are enough, and a file that is whole or not there."""
+"""Cable schedule as CSV: as many rows as links, lengths that are enough, and a file that is whole
+or not there."""
 
 from __future__ import annotations
 
@@ -17,12 +18,24 @@ from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.fabric.floor.schedule import Cable
 from dcplan.report.cables import COLUMNS, write_cables
 
-POD: dict[str, Any] = {"nodes": 31, "system": "dgx-h100", "fabric": "ib-ndr-400", "management_links": 4}
+POD: dict[str, Any] = {
+    "nodes": 31,
+    "system": "dgx-h100",
+    "fabric": "ib-ndr-400",
+    "management_links": 4,
+}
 CASES: list[dict[str, Any]] = [
     POD,
     POD | {"media": "reach", "leaf_at": "rack"},
     {"nodes": 32, "nics_per_node": 2, "nic_gbps": 800, "radix": 32, "port_gbps": 400, "planes": 2},
-    {"nodes": 40, "nics_per_node": 4, "nic_gbps": 400, "radix": 16, "port_gbps": 400, "topology": "rail-only"},
+    {
+        "nodes": 40,
+        "nics_per_node": 4,
+        "nic_gbps": 400,
+        "radix": 16,
+        "port_gbps": 400,
+        "topology": "rail-only",
+    },
     {"nodes": 30, "nics_per_node": 2, "nic_gbps": 200, "radix": 8, "port_gbps": 200},
     {"nodes": 4, "nics_per_node": 2, "nic_gbps": 200, "radix": 8, "port_gbps": 200},
 ]
@@ -33,7 +46,17 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 
 def _one(i: int, metres: float = 2.2, stock: int = 4) -> Cabled:
-    nic = Cable("node-leaf", f"node-{i:05d}", "nic1", "R001-C001", "leaf-0001", str(i), "R001-C002", metres, stock)
+    nic = Cable(
+        "node-leaf",
+        f"node-{i:05d}",
+        "nic1",
+        "R001-C001",
+        "leaf-0001",
+        str(i),
+        "R001-C002",
+        metres,
+        stock,
+    )
     return Cabled(nic, "dac-2m", "dac", None)
 
 
@@ -44,18 +67,26 @@ def test_columns_are_a_contract(tmp_path: Path) -> None:
     assert (tmp_path / "x.csv").read_text(encoding="utf-8") == (
         words.replace(" ", ",") + "\n"
         "1,node-leaf,node-00001,nic1,R001-C001,leaf-0001,1,R001-C002,dac,dac-2m,2.2,2.5\n"
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("flags", CASES)
-def test_as_many_rows_as_links_and_lengths_as_in_the_answer(flags: dict[str, Any], tmp_path: Path) -> None:
+def test_as_many_rows_as_links_and_lengths_as_in_the_answer(
+    flags: dict[str, Any], tmp_path: Path
+) -> None:
     result = fabric(**flags)
     count = write_cables(cables(**flags), tmp_path / "x.csv")
     rows = _rows((tmp_path / "x.csv").read_text(encoding="utf-8"))
-    tiers = {"node-leaf": "node_leaf_links", "leaf-spine": "leaf_spine_links", "spine-core": "spine_core_links"}
+    tiers = {
+        "node-leaf": "node_leaf_links",
+        "leaf-spine": "leaf_spine_links",
+        "spine-core": "spine_core_links",
+    }
     assert count == len(rows) == sum(result.value(links) for links in tiers.values())
     found = Counter(row["tier"] for row in rows)
-    assert {tier: found[tier] for tier in tiers} == {tier: result.value(links) for tier, links in tiers.items()}
+    assert {tier: found[tier] for tier in tiers} == {
+        tier: result.value(links) for tier, links in tiers.items()
+    }
     assert [row["cable"] for row in rows] == [str(i + 1) for i in range(count)]
     bought = Counter((row["tier"], float(row["length_m"])) for row in rows)
     table: Any = result.frame("lengths")
@@ -88,7 +119,11 @@ def test_a_cable_beyond_all_stock_is_made_to_measure(tmp_path: Path) -> None:
 
 
 def test_stdout_has_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert write_cables([_one(1), _one(2)], None) == write_cables([_one(1), _one(2)], tmp_path / "x.csv") == 2
+    assert (
+        write_cables([_one(1), _one(2)], None)
+        == write_cables([_one(1), _one(2)], tmp_path / "x.csv")
+        == 2
+    )
     assert capsys.readouterr().out == (tmp_path / "x.csv").read_text(encoding="utf-8")
 
 
@@ -116,5 +151,11 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, old: str | None) -> 
 
 def test_cables_stream_one_after_the_other() -> None:
     """A million nodes: the first cables come without the others."""
-    stream = cables(nodes=1_000_000, nics_per_node=1, nic_gbps=400, radix=512, port_gbps=400, racks_per_row=64)
-    assert [next(stream).cable.from_device for _ in range(3)] == ["node-00001", "node-00002", "node-00003"]
+    stream = cables(
+        nodes=1_000_000, nics_per_node=1, nic_gbps=400, radix=512, port_gbps=400, racks_per_row=64
+    )
+    assert [next(stream).cable.from_device for _ in range(3)] == [
+        "node-00001",
+        "node-00002",
+        "node-00003",
+    ]

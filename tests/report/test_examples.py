@@ -1,4 +1,5 @@
-"""docs/examples: what the main example's exports look like, made by this test and compared with what is committed."""
+"""docs/examples: what the main example's exports look like, made by this test and compared with
+what is committed."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def result() -> Result:
         os.chdir(before)
 
 
-def test_the_committed_examples_are_what_the_tool_writes(result: Result, request: pytest.FixtureRequest) -> None:
+def test_the_committed_examples_are_what_the_tool_writes(
+    result: Result, request: pytest.FixtureRequest
+) -> None:
     made: dict[str, str] = {
         f"{NAME}.md": markdown(result),
         f"{NAME}.html": page(result),
@@ -56,8 +59,23 @@ def _plain(text: str) -> str:
 
 def test_markdown_stays_under_a_comments_size_and_is_cut_by_sections() -> None:
     table = Table(("name", "usd"), tuple((f"row {i} {'x' * 200}", float(i)) for i in range(400)))
-    names = ("racks", "halls", "power", "jobs", "cost", "cashflow", "left_out", "bands", "network", "storage", "ends",
-             "onsite", "cloud", "commitments", "lead_times")  # fmt: skip
+    names = (
+        "racks",
+        "halls",
+        "power",
+        "jobs",
+        "cost",
+        "cashflow",
+        "left_out",
+        "bands",
+        "network",
+        "storage",
+        "ends",
+        "onsite",
+        "cloud",
+        "commitments",
+        "lead_times",
+    )
     text = markdown(Result("plan", "ok", 0, "big", tables=dict.fromkeys(names, table)))
     assert len(text) < LIMIT
     assert text.count("<details>") == text.count("</details>") > 3
@@ -67,8 +85,15 @@ def test_markdown_stays_under_a_comments_size_and_is_cut_by_sections() -> None:
 
 def test_markdown_of_hostile_names_stays_text() -> None:
     evil = "<b>|x\n# head @team [a](b)"
-    result = Result("plan", "ok", 0, evil, metrics={evil: Metric(1.0, "", evil)},
-                    tables={"racks": Table((evil,), ((evil,),))}, scenario={"name": "--><script>"})  # fmt: skip
+    result = Result(
+        "plan",
+        "ok",
+        0,
+        evil,
+        metrics={evil: Metric(1.0, "", evil)},
+        tables={"racks": Table((evil,), ((evil,),))},
+        scenario={"name": "--><script>"},
+    )
     text = markdown(result)
     assert "<b>" not in text
     assert "<script>" not in text
@@ -81,9 +106,8 @@ SECRET = 3_123_457.0
 
 
 def test_redacted_results_hold_no_quote_in_any_format() -> None:
-    quote = (
-        f"systems.gb200-nvl72.price_usd={{value: {SECRET}, low: {SECRET - 11}, high: {SECRET + 13}, source: ACME-1}}"
-    )
+    value = f"value: {SECRET}, low: {SECRET - 11}, high: {SECRET + 13}, source: ACME-1"
+    quote = f"systems.gb200-nvl72.price_usd={{{value}}}"
     open_ = plan(NAME, sets=[quote], gap=0.05)
     assert str(int(SECRET)) in open_.to_json().replace(".0", "")
     hidden = redacted(open_)
@@ -100,7 +124,13 @@ def test_redacted_results_hold_no_quote_in_any_format() -> None:
 
 
 def test_an_expectation_that_was_not_compared_is_not_said_to_fail() -> None:
-    entry = {"id": "drift", "metric": "cost.npv_usd", "passed": None, "severity": "error", "note": ""}
+    entry = {
+        "id": "drift",
+        "metric": "cost.npv_usd",
+        "passed": None,
+        "severity": "error",
+        "note": "",
+    }
     result = Result("plan", "ok", 0, "x", expectations=[entry])
     for text in (markdown(result), page(result)):
         assert "FAILED" not in text
@@ -110,7 +140,8 @@ def test_an_expectation_that_was_not_compared_is_not_said_to_fail() -> None:
 def test_redaction_hides_overlays_and_what_divides_into_a_tariff(tmp_path: Path) -> None:
     (tmp_path / "mine" / "systems").mkdir(parents=True)
     (tmp_path / "mine" / "systems" / "quote.yaml").write_text(
-        f"systems:\n  - {{id: gb200-nvl72, price_usd: {{value: {SECRET}, source: ACME-2}}}}\n", encoding="utf-8"
+        f"systems:\n  - {{id: gb200-nvl72, price_usd: {{value: {SECRET}, source: ACME-2}}}}\n",
+        encoding="utf-8",
     )
     hidden = redacted(plan(NAME, catalogs=[str(tmp_path / "mine")], gap=0.05))
     text = hidden.to_json()
@@ -122,14 +153,18 @@ def test_redaction_hides_overlays_and_what_divides_into_a_tariff(tmp_path: Path)
 
 
 def test_a_redacted_comparison_holds_nothing_that_divides_into_the_rent() -> None:
-    """Rent over the hours of the same answer is its price: sums of the rented side and its years go with the quote."""
+    """Rent over the hours of the same answer is its price: sums of the rented side and its years
+    go with the quote."""
     quote = "cloud.prices.aws-p5en-48xlarge.reserved_3y_usd_per_h={value: 37.318, source: ACME-3}"
     open_ = tco("own-or-rent-1024-h200", sets=[quote, "sensitivity.samples=50"])
     hidden = redacted(open_)
     for name in ("rented", "years", "bridge", "sides", "lines"):
         for column in (c for c in open_.tables[name].columns if "usd" in c):
             assert all(row[column] is None for row in hidden.tables[name].records()), (name, column)
-            assert any(row[column] is not None for row in open_.tables[name].records()), (name, column)
+            assert any(row[column] is not None for row in open_.tables[name].records()), (
+                name,
+                column,
+            )
     rented = [key for key in open_.metrics if key.startswith("rented.") and "usd" in key]
     assert len(rented) > 5
     assert all(hidden.metrics[key].value is None for key in rented)

@@ -22,7 +22,11 @@ def test_billed_and_effective_cost_each_sum_to_the_plans_flows() -> None:
     assert tuple(rows[0]) == COLUMNS
     # 16 quarters from 2027-Q1: 48 months, each line of capital used up evenly over them
     months = {row["ChargePeriodStart"] for row in rows}
-    assert (min(months), max(months), len(months)) == ("2027-01-01T00:00:00Z", "2030-12-01T00:00:00Z", 48)
+    assert (min(months), max(months), len(months)) == (
+        "2027-01-01T00:00:00Z",
+        "2030-12-01T00:00:00Z",
+        48,
+    )
     bought = [r for r in rows if r["x_Line"] == "racks dgx-h200" and r["x_Group"] == "capex"]
     used = [float(r["EffectiveCost"]) for r in bought if r["ChargeCategory"] == "Usage"]
     assert (len(used), used[0]) == (48, pytest.approx(128 * 350_000 / 48))

@@ -1,4 +1,5 @@
-"""NetBox export: columns and names that NetBox 4.6 knows, files that refer to one another, racks without overlaps."""
+"""NetBox export: columns and names that NetBox 4.6 knows, files that refer to one another, racks
+without overlaps."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from dcplan.report.netbox import slug, write_netbox
 from dcplan.report.saved import read_result
 from dcplan.result import Result
 
-# fields of the import forms in netbox/dcim/forms/bulk_import.py, NetBox 4.6.8, as far as they are used
+# fields of the import forms in netbox/dcim/forms/bulk_import.py, NetBox 4.6.8, as far as they are
+# used
 COLUMNS = {
     "1-manufacturers.csv": "name slug",
     "2-device-types.csv": "manufacturer model slug u_height is_full_depth weight weight_unit",
@@ -34,23 +36,52 @@ COLUMNS = {
 }
 # InterfaceTypeChoices and CableTypeChoices in netbox/dcim/choices.py, NetBox 4.6.8
 INTERFACES = {
-    "other", "infiniband-hdr", "infiniband-ndr", "infiniband-xdr", "100gbase-x-qsfp28", "200gbase-x-qsfp56",
-    "400gbase-x-osfp", "800gbase-x-osfp", "1.6tbase-x-osfp1600",
-}  # fmt: skip
+    "other",
+    "infiniband-hdr",
+    "infiniband-ndr",
+    "infiniband-xdr",
+    "100gbase-x-qsfp28",
+    "200gbase-x-qsfp56",
+    "400gbase-x-osfp",
+    "800gbase-x-osfp",
+    "1.6tbase-x-osfp1600",
+}
 CABLES = {"", "dac-passive", "dac-active", "aoc", "smf-os2", "mmf-om3", "mmf-om4"}
 CASES: dict[str, dict[str, Any]] = {
     "superpod": {
-        "nodes": 31, "nics_per_node": 8, "nic_gbps": 400, "switch": "qm9700", "nodes_per_su": 32,
+        "nodes": 31,
+        "nics_per_node": 8,
+        "nic_gbps": 400,
+        "switch": "qm9700",
+        "nodes_per_su": 32,
         "management_links": 4,
     },
-    "copper": {"nodes": 16, "system": "dgx-h100", "fabric": "ib-ndr-400", "media": "reach", "leaf_at": "rack"},
+    "copper": {
+        "nodes": 16,
+        "system": "dgx-h100",
+        "fabric": "ib-ndr-400",
+        "media": "reach",
+        "leaf_at": "rack",
+    },
     "nvl72": {"nodes": 2, "system": "gb300-nvl72", "fabric": "ib-xdr-800"},
-    "planes": {"nodes": 32, "nics_per_node": 2, "nic_gbps": 800, "radix": 32, "port_gbps": 400, "planes": 2},
+    "planes": {
+        "nodes": 32,
+        "nics_per_node": 2,
+        "nic_gbps": 800,
+        "radix": 32,
+        "port_gbps": 400,
+        "planes": 2,
+    },
     "rails": {
-        "nodes": 40, "nics_per_node": 4, "nic_gbps": 400, "radix": 16, "port_gbps": 400, "topology": "rail-only",
+        "nodes": 40,
+        "nics_per_node": 4,
+        "nic_gbps": 400,
+        "radix": 16,
+        "port_gbps": 400,
+        "topology": "rail-only",
     },
     "three-tiers": {"nodes": 30, "nics_per_node": 2, "nic_gbps": 200, "radix": 8, "port_gbps": 200},
-}  # fmt: skip
+}
 GENERIC = {
     "node": Model("Maker", "node", 2.0, None, "400gbase-x-osfp", "400gbase-x-osfp"),
     "leaf": Model("Maker", "64 ports", 1.0, 14.8, "400gbase-x-osfp", "800gbase-x-osfp"),
@@ -67,7 +98,9 @@ def _read(folder: Path) -> dict[str, Rows]:
 
 
 @pytest.fixture(scope="module", params=list(CASES))
-def export(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, dict[str, Rows]]:
+def export(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Result, dict[str, Rows]]:
     """A fabric's answer, and its exported files as read back."""
     folder = tmp_path_factory.mktemp("netbox")
     result = fabric(**CASES[request.param])
@@ -78,7 +111,9 @@ def export(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return result, files
 
 
-def test_columns_are_those_of_netbox_in_the_order_of_import(export: tuple[Result, dict[str, Rows]]) -> None:
+def test_columns_are_those_of_netbox_in_the_order_of_import(
+    export: tuple[Result, dict[str, Rows]],
+) -> None:
     _, files = export
     assert list(files) == list(COLUMNS)
     assert [name[:2] for name in files] == [f"{i}-" for i in range(1, 9)]
@@ -103,8 +138,14 @@ def test_every_name_stands_in_an_earlier_file(export: tuple[Result, dict[str, Ro
     names = {row["name"] for row in devices}
     interfaces = [(row["device"], row["name"]) for row in files["7-interfaces.csv"]]
     assert {device for device, _ in interfaces} == names
-    ends = [(row[f"side_{x}_device"], row[f"side_{x}_name"]) for row in files["8-cables.csv"] for x in "ab"]
-    assert Counter(ends) == Counter(interfaces), "every interface has one cable, every cable two interfaces"
+    ends = [
+        (row[f"side_{x}_device"], row[f"side_{x}_name"])
+        for row in files["8-cables.csv"]
+        for x in "ab"
+    ]
+    assert Counter(ends) == Counter(interfaces), (
+        "every interface has one cable, every cable two interfaces"
+    )
 
 
 def test_names_are_unique_where_netbox_wants_it(export: tuple[Result, dict[str, Rows]]) -> None:
@@ -129,7 +170,9 @@ def test_cables_and_devices_are_those_of_the_answer(export: tuple[Result, dict[s
     tiers = ("node_leaf_links", "leaf_spine_links", "spine_core_links")
     assert len(files["8-cables.csv"]) == sum(result.value(t) for t in tiers)
     found = Counter(row["role"] for row in files["6-devices.csv"])
-    assert {k: found[k] for k in ("leaf", "spine", "core")} == {k: result.value(k) for k in ("leaf", "spine", "core")}
+    assert {k: found[k] for k in ("leaf", "spine", "core")} == {
+        k: result.value(k) for k in ("leaf", "spine", "core")
+    }
     assert found["manager"] == (1 if result.scenario["fabric"].get("management_links") else 0)
     assert f"{found['node']:,} nodes" in result.headline
     lengths: Counter[float] = Counter()
@@ -166,7 +209,9 @@ def test_words_are_choices_of_netbox(export: tuple[Result, dict[str, Rows]]) -> 
         assert {row["status"] for row in files[name]} == {"planned"}
     assert {row["side_a_type"] for row in files["8-cables.csv"]} == {"dcim.interface"}
     assert {row["length_unit"] for row in files["8-cables.csv"]} == {"m"}
-    assert all(len(row["description"]) <= 200 for row in files["4-sites.csv"])  # max_length of a description
+    assert all(
+        len(row["description"]) <= 200 for row in files["4-sites.csv"]
+    )  # max_length of a description
     assert {row["weight_unit"] for row in files["2-device-types.csv"] if row["weight"]} <= {"kg"}
 
 
@@ -184,7 +229,9 @@ def test_copper_in_the_rack_and_fibre_beyond(tmp_path: Path) -> None:
 
 
 def _cable(i: int, rack: str = "R001-C001") -> Cabled:
-    nic = Cable("node-leaf", f"node-{i:05d}", "nic1", rack, "leaf-0001", str(i), "R001-C002", 2.2, 4)
+    nic = Cable(
+        "node-leaf", f"node-{i:05d}", "nic1", rack, "leaf-0001", str(i), "R001-C002", 2.2, 4
+    )
     return Cabled(nic, "part", "fiber", "os2")
 
 
@@ -193,7 +240,8 @@ def _result(headline: str = "x: y") -> Result:
 
 
 def test_devices_that_do_not_fit_have_no_position(tmp_path: Path) -> None:
-    """42 / 8 = 5.25: five nodes of 8 units stand at 35, 27, 19, 11 and 3, the others anywhere in the rack."""
+    """42 / 8 = 5.25: five nodes of 8 units stand at 35, 27, 19, 11 and 3, the others anywhere in
+    the rack."""
     models = GENERIC | {"node": replace(GENERIC["node"], rack_units=8.0)}
     write_netbox(_result(), [_cable(i) for i in range(1, 8)], models, tmp_path, "x")
     nodes = [row for row in _read(tmp_path)["6-devices.csv"] if row["role"] == "node"]
@@ -210,24 +258,34 @@ def test_lengths_are_bought_from_stock_or_made_to_measure(tmp_path: Path) -> Non
 
 
 def test_text_that_a_spreadsheet_would_run_is_disarmed_alike_in_every_file(tmp_path: Path) -> None:
-    models = {k: replace(m, manufacturer="=1+1", model=f'=HYPERLINK("{k}")') for k, m in GENERIC.items()}
+    models = {
+        k: replace(m, manufacturer="=1+1", model=f'=HYPERLINK("{k}")') for k, m in GENERIC.items()
+    }
     write_netbox(_result("=cmd|' /C calc'!A0: x"), [_cable(1, "=rack")], models, tmp_path, "@site")
     files = _read(tmp_path)
     for rows in files.values():
-        assert not [cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
+        assert not [
+            cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))
+        ]
     assert files["1-manufacturers.csv"] == [{"name": "'=1+1", "slug": "1-1"}]
     assert {row["manufacturer"] for row in files["6-devices.csv"]} == {"'=1+1"}
     types = {row["model"] for row in files["2-device-types.csv"]}
     assert {row["device_type"] for row in files["6-devices.csv"]} == types
     racks = {(row["site"], row["name"]) for row in files["5-racks.csv"]}
-    assert {(row["site"], row["rack"]) for row in files["6-devices.csv"]} == racks == {
-        ("'@site", "'=rack"), ("'@site", "R001-C002"),
-    }  # fmt: skip
+    assert (
+        {(row["site"], row["rack"]) for row in files["6-devices.csv"]}
+        == racks
+        == {("'@site", "'=rack"), ("'@site", "R001-C002")}
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "short"),
-    [("NVIDIA Quantum-2 QM9700 (NDR)", "nvidia-quantum-2-qm9700-ndr"), ("  A__b ", "a-b"), ("Zürich", "z-rich")],
+    [
+        ("NVIDIA Quantum-2 QM9700 (NDR)", "nvidia-quantum-2-qm9700-ndr"),
+        ("  A__b ", "a-b"),
+        ("Zürich", "z-rich"),
+    ],
 )
 def test_slugs_have_letters_digits_and_dashes(text: str, short: str) -> None:
     assert slug(text) == short
@@ -236,7 +294,9 @@ def test_slugs_have_letters_digits_and_dashes(text: str, short: str) -> None:
 @pytest.mark.parametrize(
     "result",
     [
-        pytest.param(Result("plan", "ok", 0, "x", scenario={"fabric": CASES["rails"]}), id="another-verb"),
+        pytest.param(
+            Result("plan", "ok", 0, "x", scenario={"fabric": CASES["rails"]}), id="another-verb"
+        ),
         pytest.param(Result("fabric", "ok", 0, "x"), id="without-flags"),
         pytest.param(Result("", "ok", 0, "x"), id="foreign"),
     ],
@@ -251,8 +311,14 @@ def test_results_of_other_verbs_are_refused(result: Result) -> None:
     ("flags", "words"),
     [
         ({"nodes": 4096, "topology": "torus"}, "named"),
-        ({"nodes": 288, "nics_per_node": 8, "nic_gbps": 400, "fabric": "eth-400-scheduled"}, "scheduled network are"),
-        ({"nodes": 600, "nics_per_node": 4, "nic_gbps": 200, "fabric": "slingshot-200"}, "dragonfly network are"),
+        (
+            {"nodes": 288, "nics_per_node": 8, "nic_gbps": 400, "fabric": "eth-400-scheduled"},
+            "scheduled network are",
+        ),
+        (
+            {"nodes": 600, "nics_per_node": 4, "nic_gbps": 200, "fabric": "slingshot-200"},
+            "dragonfly network are",
+        ),
     ],
 )
 def test_networks_whose_cables_have_no_names_are_refused(flags: dict[str, Any], words: str) -> None:

@@ -99,8 +99,14 @@ def test_headings_pictures_and_tables_are_accessible(text: str) -> None:
 def test_the_answer_comes_first_and_the_command_makes_it_again(text: str, result: Result) -> None:
     assert text.index(result.headline[:40]) < text.index("<h2")
     assert "dcplan plan " in text
-    for title in ("What is bought and built", "What it costs", "Limits used up", "Assumptions by influence",
-                  "Left out, and why", "Method and limits"):  # fmt: skip
+    for title in (
+        "What is bought and built",
+        "What it costs",
+        "Limits used up",
+        "Assumptions by influence",
+        "Left out, and why",
+        "Method and limits",
+    ):
         assert title in text
 
 
@@ -113,13 +119,16 @@ def test_the_parts_of_the_waterfall_sum(result: Result) -> None:
     words = next(c.words for c in charts if c.title == "Where the money goes")
     numbers = [float(x.replace(",", "")) for x in re.findall(r"-?[\d,]+\.\d", words)]
     assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.05 * len(numbers))
-    assert numbers[-1] == pytest.approx(float(str(result.metrics["cost.npv_usd"].value)) / 1e6, abs=0.06)
+    assert numbers[-1] == pytest.approx(
+        float(str(result.metrics["cost.npv_usd"].value)) / 1e6, abs=0.06
+    )
 
 
 def test_the_range_of_a_run_is_the_log_normal_of_its_median_and_confidence(result: Result) -> None:
     words = figures_of(result, [])["What it does"][0].words
     low, high = map(float, re.findall(r"percentile (\d+) to (\d+)", words)[0])
-    # median 73.7 and P80 87.2 days of the plan: sigma = ln(87.2 / 73.7) / 0.8416; P10 and P90 at 1.2816 sigma
+    # median 73.7 and P80 87.2 days of the plan: sigma = ln(87.2 / 73.7) / 0.8416; P10 and P90 at
+    # 1.2816 sigma
     job = dict(zip(result.tables["jobs"].columns, result.tables["jobs"].rows[0], strict=True))
     p50, p80 = float(str(job["p50_days"])), float(str(job["days"]))
     assert high == pytest.approx(p50 * (p80 / p50) ** (1.2816 / 0.8416), abs=1)
@@ -141,10 +150,16 @@ def test_hostile_text_stays_text() -> None:
     table = Table((evil, "usd"), ((evil, 1.0), ("=1+1", 2.0)))
     left = Table(("kind", "id", "where", "reason"), ((evil, evil, evil, evil),))
     result = Result(
-        "plan", "ok", 0, evil, scenario={"name": evil, "path": evil}, metrics={evil: Metric(1.0, "", evil)},
-        tables={"bands": table, "left_out": left}, warnings=[{"code": "x", "message": evil}],
+        "plan",
+        "ok",
+        0,
+        evil,
+        scenario={"name": evil, "path": evil},
+        metrics={evil: Metric(1.0, "", evil)},
+        tables={"bands": table, "left_out": left},
+        warnings=[{"code": "x", "message": evil}],
         inputs=[{"key": evil, "value": evil, "unit": evil, "status": evil, "source": evil}],
-    )  # fmt: skip
+    )
     text = page(result)
     assert "<script>alert" not in text
     assert "\x1b" not in text
@@ -188,7 +203,9 @@ def test_a_real_browser_shows_it_without_errors_or_sideways_scrolling(
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get(file.as_uri())
     assert browser.get_log("browser") == []
-    wide, shown = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    wide, shown = browser.execute_script(
+        "return [document.documentElement.scrollWidth, window.innerWidth]"
+    )
     assert wide <= shown
     for picture in browser.find_elements("css selector", "figure svg"):
         assert picture.size["height"] > 40

@@ -23,7 +23,9 @@ def test_a_file_gets_the_usual_permissions(tmp_path: Path) -> None:
         write_whole(tmp_path / "x.txt", "x")
     finally:
         os.umask(mask)
-    assert (tmp_path / "x.txt").stat().st_mode & 0o777 == 0o640  # 666 less the mask, not the 600 of mkstemp
+    assert (
+        tmp_path / "x.txt"
+    ).stat().st_mode & 0o777 == 0o640  # 666 less the mask, not the 600 of mkstemp
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])

@@ -38,8 +38,11 @@ def test_shown_follows_the_column_name(name: str, value: object, text: str) -> N
 @given(st.floats(min_value=-1e12, max_value=1e12, allow_nan=False))
 @settings(max_examples=100, deadline=None)
 def test_shown_keeps_four_digits(value: float) -> None:
-    # four significant digits: at most half of the last, 0.5e-3 of the value; above 100,000 whole units are kept
-    assert float(shown("x", value).replace(",", "")) == pytest.approx(value, rel=5.01e-4, abs=1e-300)
+    # four significant digits: at most half of the last, 0.5e-3 of the value; above 100,000 whole
+    # units are kept
+    assert float(shown("x", value).replace(",", "")) == pytest.approx(
+        value, rel=5.01e-4, abs=1e-300
+    )
 
 
 @given(st.floats(min_value=0.0, max_value=10.0))

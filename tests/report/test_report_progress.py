@@ -38,5 +38,7 @@ def test_a_pipe_gets_one_line_every_thirty_seconds(monkeypatch: pytest.MonkeyPat
             bar(float(second), 50.0, 49.0, 1)
     # the first line after more than 30 s (at 31), then at 62 and 93
     assert [line.split(" s of")[0] for line in stream.getvalue().splitlines()] == [
-        "solving: 31", "solving: 62", "solving: 93",
-    ]  # fmt: skip
+        "solving: 31",
+        "solving: 62",
+        "solving: 93",
+    ]

@@ -21,37 +21,84 @@ class Screen(io.StringIO):
 
 def answer(rows: int = 2) -> Result:
     return Result(
-        "plan", "ok", 0, "[red]x[/red]: 3 racks",
+        "plan",
+        "ok",
+        0,
+        "[red]x[/red]: 3 racks",
         metrics={"cost.npv_usd": Metric(44.7e6, "USD", "Net present cost")},
         tables={
             "racks": Table(
-                ("hall", "cooling", "racks", "price_usd"), (("a/b", "tower", 9, 1e6), ("c", "air", 120, None))
+                ("hall", "cooling", "racks", "price_usd"),
+                (("a/b", "tower", 9, 1e6), ("c", "air", 120, None)),
             ),
             "left_out": Table(
-                ("kind", "id", "where", "reason"), tuple(("job", f"j{i}", "", LONG) for i in range(rows))
+                ("kind", "id", "where", "reason"),
+                tuple(("job", f"j{i}", "", LONG) for i in range(rows)),
             ),
             "decisions": Table(("decision",), (("order",),)),
         },
-        inputs=[{"key": "k", "value": 7, "unit": "kW", "status": "catalog", "at": None, "source": f"{LONG}[1]"}],
-        expectations=[
-            {"id": "a", "metric": "days", "severity": "error", "owner": "me", "observed": 85.5, "limit": "<= 80",
-             "max": 80.0, "passed": False, "reason": "", "note": None},
-            {"id": "b", "metric": "pue", "severity": "warn", "owner": None, "observed": 1.3, "limit": "<= 1.2",
-             "max": 1.2, "passed": False, "reason": "", "note": None},
-            {"id": "c", "metric": "npv", "severity": "error", "owner": None, "observed": None, "limit": None,
-             "passed": None, "reason": "needs a base", "note": None},
+        inputs=[
+            {
+                "key": "k",
+                "value": 7,
+                "unit": "kW",
+                "status": "catalog",
+                "at": None,
+                "source": f"{LONG}[1]",
+            }
         ],
-    )  # fmt: skip
+        expectations=[
+            {
+                "id": "a",
+                "metric": "days",
+                "severity": "error",
+                "owner": "me",
+                "observed": 85.5,
+                "limit": "<= 80",
+                "max": 80.0,
+                "passed": False,
+                "reason": "",
+                "note": None,
+            },
+            {
+                "id": "b",
+                "metric": "pue",
+                "severity": "warn",
+                "owner": None,
+                "observed": 1.3,
+                "limit": "<= 1.2",
+                "max": 1.2,
+                "passed": False,
+                "reason": "",
+                "note": None,
+            },
+            {
+                "id": "c",
+                "metric": "npv",
+                "severity": "error",
+                "owner": None,
+                "observed": None,
+                "limit": None,
+                "passed": None,
+                "reason": "needs a base",
+                "note": None,
+            },
+        ],
+    )
 
 
-def text_of(result: Result, *, verbose: bool = False, color: bool = True, stream: io.StringIO | None = None) -> str:
+def text_of(
+    result: Result, *, verbose: bool = False, color: bool = True, stream: io.StringIO | None = None
+) -> str:
     stream = stream or io.StringIO()
     write_text(result, stream, color=color, verbose=verbose)
     return stream.getvalue()
 
 
 @pytest.mark.parametrize("color", [True, False])
-def test_piped_text_has_no_ansi_codes_and_is_never_cut(monkeypatch: pytest.MonkeyPatch, color: bool) -> None:
+def test_piped_text_has_no_ansi_codes_and_is_never_cut(
+    monkeypatch: pytest.MonkeyPatch, color: bool
+) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     text = text_of(answer(), color=color)
     assert "\x1b" not in text
@@ -68,7 +115,7 @@ def test_table_columns_are_aligned_and_numbers_stand_right() -> None:
         "hall  cooling  racks  price_usd\n"
         "a/b   tower        9        1 M\n"
         "c     air        120          -\n"
-    )  # fmt: skip
+    )
 
 
 def test_short_form_hides_columns_and_rows_and_says_so() -> None:
@@ -88,7 +135,9 @@ def test_expectations_show_their_verdict_owner_and_reason() -> None:
     assert "skip c: npv needs a base" in lines
 
 
-def test_text_on_a_terminal_is_bold_and_wraps_instead_of_cutting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_on_a_terminal_is_bold_and_wraps_instead_of_cutting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -15,8 +15,13 @@ from dcplan.result import Cell, Result, Table
 SVG = "{http://www.w3.org/2000/svg}"
 COLUMNS = ("tier", "switch", "switches", "ports_down", "ports_up", "links_below")
 POD: dict[str, Any] = {
-    "nodes": 127, "nics_per_node": 8, "nic_gbps": 400, "switch": "qm9700", "nodes_per_su": 32, "management_links": 4,
-}  # fmt: skip
+    "nodes": 127,
+    "nics_per_node": 8,
+    "nic_gbps": 400,
+    "switch": "qm9700",
+    "nodes_per_su": 32,
+    "management_links": 4,
+}
 
 
 def _drawn(result: Result) -> ElementTree.Element:
@@ -42,7 +47,8 @@ def test_title_and_description_are_named_for_screen_readers() -> None:
 
 
 def test_all_counts_stand_in_words() -> None:
-    """RA-11333-001 V11, table 4: 32 leaves of 32 + 32 ports, 16 spines of 64; 1,020 and 1,024 links."""
+    """RA-11333-001 V11, table 4: 32 leaves of 32 + 32 ports, 16 spines of 64; 1,020 and 1,024
+    links."""
     texts = _texts(_drawn(fabric(**POD)))
     assert "127 nodes x 8 at 400 Gb/s (rail-optimized, 2 tiers)" in texts
     assert {"32 leaf x qm9700, 32 down, 32 up", "16 spine x qm9700, 64 down, 0 up"} <= set(texts)
@@ -53,11 +59,21 @@ def test_all_counts_stand_in_words() -> None:
 @pytest.mark.parametrize(
     ("flags", "tiers"),
     [
-        pytest.param({"nodes": 2, "nics_per_node": 8, "nic_gbps": 400, "switch": "qm9700"}, 1, id="one"),
+        pytest.param(
+            {"nodes": 2, "nics_per_node": 8, "nic_gbps": 400, "switch": "qm9700"}, 1, id="one"
+        ),
         pytest.param(POD, 2, id="two"),
         pytest.param(POD | {"nodes": 512, "management_links": 0}, 3, id="three"),
-        pytest.param({"nodes": 600, "nics_per_node": 4, "nic_gbps": 200, "fabric": "slingshot-200"}, 1, id="dragonfly"),
-        pytest.param({"nodes": 288, "nics_per_node": 8, "nic_gbps": 400, "fabric": "eth-400-scheduled"}, 2, id="cells"),
+        pytest.param(
+            {"nodes": 600, "nics_per_node": 4, "nic_gbps": 200, "fabric": "slingshot-200"},
+            1,
+            id="dragonfly",
+        ),
+        pytest.param(
+            {"nodes": 288, "nics_per_node": 8, "nic_gbps": 400, "fabric": "eth-400-scheduled"},
+            2,
+            id="cells",
+        ),
     ],
 )
 def test_every_tier_has_a_row_with_its_counts(flags: dict[str, Any], tiers: int) -> None:
@@ -67,7 +83,10 @@ def test_every_tier_has_a_row_with_its_counts(flags: dict[str, Any], tiers: int)
     assert len(rows) == tiers + 1, "and one for nodes"
     texts = _texts(root)
     for tier in result.frame("tiers").itertuples():
-        assert f"{tier.switches:,} {tier.tier} x {tier.switch}, {tier.ports_down} down, {tier.ports_up} up" in texts
+        assert (
+            f"{tier.switches:,} {tier.tier} x {tier.switch}, {tier.ports_down} down, {tier.ports_up} up"
+            in texts
+        )
         assert f"{tier.links_below:,} links" in texts
 
 
@@ -92,7 +111,10 @@ def test_a_row_shows_few_boxes_and_names_the_last(switches: int) -> None:
     boxes = [(float(b.get("x") or 0), float(b.get("width") or 0)) for b in root.iter(f"{SVG}rect")]
     assert all(x >= 0 and x + w <= WIDTH for x, w in boxes)
     height = float((root.get("viewBox") or "").split()[3])
-    assert all(float(b.get("y") or 0) + float(b.get("height") or 0) <= height for b in root.iter(f"{SVG}rect"))
+    assert all(
+        float(b.get("y") or 0) + float(b.get("height") or 0) <= height
+        for b in root.iter(f"{SVG}rect")
+    )
 
 
 def test_text_is_escaped() -> None:

@@ -1,4 +1,5 @@
-"""The workbook is live and right: recalculated by an independent engine it equals the plan, edited or not."""
+"""The workbook is live and right: recalculated by an independent engine it equals the plan, edited
+or not."""
 
 from __future__ import annotations
 
@@ -17,13 +18,29 @@ from dcplan.errors import InputError
 from dcplan.report.book.write import workbook
 from dcplan.report.planned import plan
 from dcplan.result import Result, Table
-from tests.report.books import cells, editable, edited, recalculated, recalculated_with_errors, summary, zeroed
+from tests.report.books import (
+    cells,
+    editable,
+    edited,
+    recalculated,
+    recalculated_with_errors,
+    summary,
+    zeroed,
+)
 
 SCENARIOS = ("train-405b-in-90-days", "own-or-rent-1024-h200", "fleet-renewal", "meta-24k-h100")
 LIVE = {
-    "cost.npv_usd", "cost.capex_usd", "cost.energy_usd", "cost.opex_usd", "cost.cloud_usd", "cost.residual_usd",
-    "power.peak_facility_mw", "power.peak_it_mw", "power.annual_pue", "carbon.operational_t",
-}  # fmt: skip
+    "cost.npv_usd",
+    "cost.capex_usd",
+    "cost.energy_usd",
+    "cost.opex_usd",
+    "cost.cloud_usd",
+    "cost.residual_usd",
+    "power.peak_facility_mw",
+    "power.peak_it_mw",
+    "power.annual_pue",
+    "carbon.operational_t",
+}
 REFERENCE = re.compile(r"(?:[A-Za-z_]+!)?\$?[A-Z]{1,3}\$?\d+")
 Made = tuple[str, Result, Path]
 PLAIN = {"0", "1", "2", "3", "4", "12", "24", "100", "1000", "8760"}
@@ -64,7 +81,9 @@ def test_five_edited_inputs_give_the_same_decisions_figures(made: Made) -> None:
         known = editable(file)
         changes = {key: known[key] * rng.uniform(1.0, 1.15) for key in rng.sample(sorted(known), 5)}
         found = summary(recalculated(edited(file, changes)))
-        there = plan(name, sets=[f"{key}={value!r}" for key, value in changes.items()], fix_decisions=result)
+        there = plan(
+            name, sets=[f"{key}={value!r}" for key, value in changes.items()], fix_decisions=result
+        )
         for key, value in found.items():
             assert value == pytest.approx(there.metrics[key].value, rel=1e-9), (key, changes)
 
@@ -79,7 +98,11 @@ def test_checks_are_green_and_no_cell_is_an_error(made: Made) -> None:
     again = cells(recalculated(zeroed(made[2])), values=True)
     assert not [at for at, value in again.items() if str(value).startswith("#")]
     assert again["Summary", "B3"] == "OK"
-    checks = [v for (sheet, at), v in again.items() if sheet == "Checks" and at.startswith("D") and at != "D5"]
+    checks = [
+        v
+        for (sheet, at), v in again.items()
+        if sheet == "Checks" and at.startswith("D") and at != "D5"
+    ]
     assert set(checks) == {"OK"}
     assert len(checks) > 10
 
@@ -98,7 +121,11 @@ def test_two_exports_are_the_same_bytes(one: tuple[Result, Path]) -> None:
 
 
 def test_each_row_is_one_formula_and_holds_no_facts(one: tuple[Result, Path]) -> None:
-    formulas = {at: v for at, v in cells(one[1], values=False).items() if isinstance(v, str) and v.startswith("=")}
+    formulas = {
+        at: v
+        for at, v in cells(one[1], values=False).items()
+        if isinstance(v, str) and v.startswith("=")
+    }
     rows: dict[tuple[str, str], set[str]] = {}
     for (sheet, at), text in formulas.items():
         if not (sheet.startswith("Calc") or sheet == "Cashflow"):
@@ -107,7 +134,9 @@ def test_each_row_is_one_formula_and_holds_no_facts(one: tuple[Result, Path]) ->
         if column >= "G" or len(column) > 1:
             relative = re.sub(rf"(?<![A-Z$]){column}(?=\d)", "C", text)
             rows.setdefault((sheet, row), set()).add(relative)
-        for number in re.findall(r"(?<![A-Za-z$\d.])\d+(?:\.\d+)?(?:e-?\d+)?", REFERENCE.sub("", text)):
+        for number in re.findall(
+            r"(?<![A-Za-z$\d.])\d+(?:\.\d+)?(?:e-?\d+)?", REFERENCE.sub("", text)
+        ):
             assert number in PLAIN, (sheet, at, text)
     assert len(rows) > 30
     assert not {row: texts for row, texts in rows.items() if len(texts) > 1}
@@ -117,7 +146,10 @@ def test_text_that_looks_like_a_formula_stays_text(tmp_path: Path) -> None:
     scenario = tmp_path / "evil.yaml"
     text = Path("scenarios/own-or-rent-1024-h200.yaml").read_text(encoding="utf-8")
     source = '{value: 340000, source: "=HYPERLINK(1)", note: "@SUM(1)"}'
-    scenario.write_text(text.replace("fleet: {", f"prices: {{dgx-h200: {{price_usd: {source}}}}}\nfleet: {{"), "utf-8")
+    scenario.write_text(
+        text.replace("fleet: {", f"prices: {{dgx-h200: {{price_usd: {source}}}}}\nfleet: {{"),
+        "utf-8",
+    )
     file = tmp_path / "book.xlsx"
     file.write_bytes(workbook(plan(str(scenario))))
     found = [at for at, value in cells(file, values=False).items() if value == "=HYPERLINK(1)"]
@@ -140,10 +172,14 @@ def test_edited_inputs_come_back_as_overrides(one: tuple[Result, Path], tmp_path
     scenario = tmp_path / "edited.yaml"
     scenario.write_text(base + "\n" + text + "scenarios: {edited: [workbook]}\n", encoding="utf-8")
     there = plan(str(scenario), variant="edited", fix_decisions=result)
-    assert summary(recalculated(book))["cost.npv_usd"] == pytest.approx(there.metrics["cost.npv_usd"].value, rel=1e-9)
+    assert summary(recalculated(book))["cost.npv_usd"] == pytest.approx(
+        there.metrics["cost.npv_usd"].value, rel=1e-9
+    )
 
 
-def test_cells_that_are_no_inputs_are_refused_by_row(one: tuple[Result, Path], tmp_path: Path) -> None:
+def test_cells_that_are_no_inputs_are_refused_by_row(
+    one: tuple[Result, Path], tmp_path: Path
+) -> None:
     import openpyxl
 
     book = openpyxl.load_workbook(one[1])
@@ -181,21 +217,34 @@ def test_libreoffice_finds_the_plans_figures(made: Made, tmp_path: Path) -> None
     )
     names = 'xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
     (profile / "registrymodifications.xcu").write_text(
-        f'<?xml version="1.0" encoding="UTF-8"?><oor:items {names}>{item}</oor:items>', encoding="utf-8"
+        f'<?xml version="1.0" encoding="UTF-8"?><oor:items {names}>{item}</oor:items>',
+        encoding="utf-8",
     )
     bare = zeroed(file)
     subprocess.run(
-        [office, "--headless", f"-env:UserInstallation=file://{tmp_path / 'profile'}", "--convert-to",
-         "xlsx:Calc MS Excel 2007 XML", "--outdir", str(tmp_path / "out"), str(bare)],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            office,
+            "--headless",
+            f"-env:UserInstallation=file://{tmp_path / 'profile'}",
+            "--convert-to",
+            "xlsx:Calc MS Excel 2007 XML",
+            "--outdir",
+            str(tmp_path / "out"),
+            str(bare),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     found = summary(tmp_path / "out" / bare.name)
     for key, value in found.items():
         assert value == pytest.approx(result.metrics[key].value, rel=1e-9), key
 
 
 def test_an_error_in_a_check_turns_the_master_check(one: tuple[Result, Path]) -> None:
-    found = cells(recalculated_with_errors(edited(one[1], {"finance.discount_rate": -1.0})), values=True)
+    found = cells(
+        recalculated_with_errors(edited(one[1], {"finance.discount_rate": -1.0})), values=True
+    )
     assert found["Summary", "B3"] == "CHECK"
 
 
@@ -203,12 +252,16 @@ def _checks(file: Path) -> dict[str, str]:
     """Every check and whether it holds."""
     found = cells(file, values=True)
     last = max(int(at[1:]) for sheet, at in found if sheet == "Checks" and at.startswith("A"))
-    return {str(found["Checks", f"A{n}"]): str(found.get(("Checks", f"D{n}"))) for n in range(6, last + 1)
-            if ("Checks", f"A{n}") in found}  # fmt: skip
+    return {
+        str(found["Checks", f"A{n}"]): str(found.get(("Checks", f"D{n}")))
+        for n in range(6, last + 1)
+        if ("Checks", f"A{n}") in found
+    }
 
 
 def test_an_edit_past_a_limit_turns_its_check_and_the_master_check(tmp_path: Path) -> None:
-    # 20 switches of 1 kW become 40 MW, beyond the hall and the grid; 40 times the price is beyond the budget
+    # 20 switches of 1 kW become 40 MW, beyond the hall and the grid; 40 times the price is beyond
+    # the budget
     result = plan("retrofit-air-hall", gap=0.05)
     file = tmp_path / "book.xlsx"
     file.write_bytes(workbook(result))
@@ -217,23 +270,44 @@ def test_an_edit_past_a_limit_turns_its_check_and_the_master_check(tmp_path: Pat
     limits = ("hall IT MW", "utility MW", "budget USD so far")
     rows = {name: [k for k in before if f"in which {name}" in k] for name in limits}
     assert all(rows.values()), before
-    assert any(k.startswith("expected: power-headroom") for k in before) is False  # a warning does not gate
+    assert (
+        any(k.startswith("expected: power-headroom") for k in before) is False
+    )  # a warning does not gate
     names = editable(file)
     switch = next(k for k in names if k.endswith("typical_kw"))
     system = next(k for k in names if k.startswith("systems.") and k.endswith("price_usd"))
-    after = _checks(recalculated(edited(file, {switch: names[switch] * 2000, system: names[system] * 40})))
+    after = _checks(
+        recalculated(edited(file, {switch: names[switch] * 2000, system: names[system] * 40}))
+    )
     for name in limits:
         assert any(after[k] == "CHECK" for k in rows[name]), (name, after)
     assert after["All checks"] == "CHECK"
 
 
 def test_expectations_on_live_figures_are_checks(one: tuple[Result, Path], tmp_path: Path) -> None:
-    result = replace(one[0], expectations=[
-        {"id": "cap", "metric": "cost.capex_usd", "severity": "error", "passed": True, "max": 1e12, "min": None,
-         "equals": None},
-        {"id": "low", "metric": "cost.capex_usd", "severity": "error", "passed": False, "max": 1.0, "min": None,
-         "equals": None},
-    ])  # fmt: skip
+    result = replace(
+        one[0],
+        expectations=[
+            {
+                "id": "cap",
+                "metric": "cost.capex_usd",
+                "severity": "error",
+                "passed": True,
+                "max": 1e12,
+                "min": None,
+                "equals": None,
+            },
+            {
+                "id": "low",
+                "metric": "cost.capex_usd",
+                "severity": "error",
+                "passed": False,
+                "max": 1.0,
+                "min": None,
+                "equals": None,
+            },
+        ],
+    )
     file = tmp_path / "book.xlsx"
     file.write_bytes(workbook(result))
     found = _checks(file)

@@ -36,7 +36,9 @@ def written(folder: Path, text: str = GOOD, name: str = "s.yaml") -> Path:
     return file
 
 
-def asked(folder: Path, text: str = GOOD, *, sets: Sequence[str] = (), variant: str | None = None) -> Question:
+def asked(
+    folder: Path, text: str = GOOD, *, sets: Sequence[str] = (), variant: str | None = None
+) -> Question:
     return load(str(written(folder, text)), sets=sets, variant=variant)
 
 

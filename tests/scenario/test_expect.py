@@ -13,7 +13,11 @@ from dcplan.scenario.expect import check_metrics, evaluate, known_metrics
 from dcplan.scenario.schema import Expectation
 from tests.scenario.samples import GOOD, asked
 
-VALUES: dict[str, float | str | None] = {"cost.npv_usd": 100.0, "train.a.finish": "2027-Q3", "racks.a": 2}
+VALUES: dict[str, float | str | None] = {
+    "cost.npv_usd": 100.0,
+    "train.a.finish": "2027-Q3",
+    "racks.a": 2,
+}
 
 
 def one(metric: str = "cost.npv_usd", **limits: Any) -> dict[str, Any]:
@@ -53,7 +57,9 @@ def test_what_was_not_bought_counts_as_nought() -> None:
         ("owned.npv_usd", {"max": 1}, "not a metric of this verb"),
     ],
 )
-def test_what_cannot_be_checked_is_skipped_with_its_reason(metric: str, limits: dict, reason: str) -> None:
+def test_what_cannot_be_checked_is_skipped_with_its_reason(
+    metric: str, limits: dict, reason: str
+) -> None:
     row = one(metric, **limits)
     assert row["passed"] is None
     assert row["reason"].startswith(reason)
@@ -70,7 +76,12 @@ def test_what_is_not_known_fails_its_gate(value: str | None, limits: dict) -> No
 
 def test_who_and_how_severe_are_kept() -> None:
     row = one(max=1, severity="warn", owner="facilities", note="target")
-    assert (row["id"], row["severity"], row["owner"], row["note"]) == ("e", "warn", "facilities", "target")
+    assert (row["id"], row["severity"], row["owner"], row["note"]) == (
+        "e",
+        "warn",
+        "facilities",
+        "target",
+    )
 
 
 def test_an_expectation_without_a_limit_is_refused() -> None:
@@ -102,7 +113,9 @@ def test_known_metrics_name_the_jobs_and_systems_of_the_scenario(tmp_path: Path)
 
 @settings(max_examples=60, deadline=None)
 @given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.floats(0, 1e9))
-def test_a_looser_limit_never_fails_what_a_tighter_one_passes(value: float, limit: float, slack: float) -> None:
+def test_a_looser_limit_never_fails_what_a_tighter_one_passes(
+    value: float, limit: float, slack: float
+) -> None:
     def passed(**limits: float) -> bool:
         [row] = evaluate([Expectation(id="e", metric="m", **limits)], {"m": value})  # type: ignore[arg-type]
         return bool(row["passed"])

@@ -1,4 +1,5 @@
-"""Scenario files come from strangers: whatever stands in one is loaded or refused with its place, never a traceback."""
+"""Scenario files come from strangers: whatever stands in one is loaded or refused with its place,
+never a traceback."""
 
 from __future__ import annotations
 
@@ -27,33 +28,107 @@ from dcplan.report.terminal import write_text
 from dcplan.scenario.load import load
 from tests.cli.conftest import TINY
 
-SEEDS = [TINY, *(f.read_text(encoding="utf-8") for f in sorted(data_dir("scenarios").glob("*.yaml")))]
+SEEDS = [
+    TINY,
+    *(f.read_text(encoding="utf-8") for f in sorted(data_dir("scenarios").glob("*.yaml"))),
+]
 PARSED = [yaml.load(text, Loader=yaml.CSafeLoader) for text in SEEDS]
 STRANGE: list[Any] = [
-    None, True, False, 0, -1, 1, 1e308, -1e308, 1e-320, float("nan"), float("inf"), 10**40, -(10**40), 2**63, 0.5, "",
-    " ", "x" * 300, "=1+1", "+cmd|' /C calc'!A0", "@x", "-1", "<script>alert(1)</script>", "a|b`c`", "\x1b[31mred",
-    "::error::x", "../../etc/passwd", "/etc/passwd", "..", "http://a.b/c", "${HOME}", "{{x}}",
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    1e308,
+    -1e308,
+    1e-320,
+    float("nan"),
+    float("inf"),
+    10**40,
+    -(10**40),
+    2**63,
+    0.5,
+    "",
+    " ",
+    "x" * 300,
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "@x",
+    "-1",
+    "<script>alert(1)</script>",
+    "a|b`c`",
+    "\x1b[31mred",
+    "::error::x",
+    "../../etc/passwd",
+    "/etc/passwd",
+    "..",
+    "http://a.b/c",
+    "${HOME}",
+    "{{x}}",
     "!!python/object:os.system x",
-    "2027-Q1", "2027-Q9", "9999-Q4", "llama-3.1-70b", "all", [], {}, [[]], [{}], {"value": None}, {"value": {}},
-    {"value": 1, "low": 2, "high": 0}, {"value": 1, "currency": "EUR"}, {"replace": 1}, {"replace": []},
-    [None], [1, 2, 3],
-    {"id": 1}, [{"id": "a"}, {"id": "a"}], {"": 1}, {"a.b": 1}, {"range": [0, 1]}, {"model": "x.json", "seq_len": 1},
-]  # fmt: skip
+    "2027-Q1",
+    "2027-Q9",
+    "9999-Q4",
+    "llama-3.1-70b",
+    "all",
+    [],
+    {},
+    [[]],
+    [{}],
+    {"value": None},
+    {"value": {}},
+    {"value": 1, "low": 2, "high": 0},
+    {"value": 1, "currency": "EUR"},
+    {"replace": 1},
+    {"replace": []},
+    [None],
+    [1, 2, 3],
+    {"id": 1},
+    [{"id": "a"}, {"id": "a"}],
+    {"": 1},
+    {"a.b": 1},
+    {"range": [0, 1]},
+    {"model": "x.json", "seq_len": 1},
+]
 """Values that a careless or ill-meaning hand may put anywhere."""
 
 
 BYTES = (
-    b"\t", b"\x00", b"\xff\xfe", b"&a ", b"*a", b"{", b"[", b"]", b"? ", b"- ", b": ",
-    b"!!x ", b"'", b'"', b"|\n", b"\n",
-    b"\r", b"%YAML 9\n", b"---\n", b"\xe2\x80\xae",
-)  # fmt: skip
+    b"\t",
+    b"\x00",
+    b"\xff\xfe",
+    b"&a ",
+    b"*a",
+    b"{",
+    b"[",
+    b"]",
+    b"? ",
+    b"- ",
+    b": ",
+    b"!!x ",
+    b"'",
+    b'"',
+    b"|\n",
+    b"\n",
+    b"\r",
+    b"%YAML 9\n",
+    b"---\n",
+    b"\xe2\x80\xae",
+)
 """What may slip into a file."""
 
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place of a document."""
     found = [path] if path else []
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
     for key, child in items:
         found += places(child, (*path, key))
     return found
@@ -107,7 +182,8 @@ def torn(rng: random.Random) -> bytes:
 
 
 def told(ask: Callable[[], object]) -> None:
-    """Answered, or refused with codes that exist and places that are shown; nothing else, and soon."""
+    """Answered, or refused with codes that exist and places that are shown; nothing else, and
+    soon."""
     began = time.monotonic()
     try:
         ask()
@@ -161,7 +237,9 @@ def test_the_checks_survive_whatever_loads(tmp_path: Path, count: int) -> None:
 
 values = st.recursive(
     st.sampled_from(STRANGE) | st.text(max_size=20) | st.floats() | st.integers(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -190,13 +268,13 @@ def test_any_set_is_taken_or_refused(key: str, value: str) -> None:
     told(lambda: load("train-405b-in-90-days", sets=[f"{key}={value}"]))
 
 
-OUTSIDE = {
-    "extends": "extends: {0}\n", "catalogs": "catalogs: [{0}]\n",
-}  # fmt: skip
+OUTSIDE = {"extends": "extends: {0}\n", "catalogs": "catalogs: [{0}]\n"}
 
 
 @pytest.mark.parametrize("field", OUTSIDE)
-@pytest.mark.parametrize("target", ["../outside.yaml", "../../../../etc/passwd", "/etc/passwd", "link.yaml"])
+@pytest.mark.parametrize(
+    "target", ["../outside.yaml", "../../../../etc/passwd", "/etc/passwd", "link.yaml"]
+)
 def test_paths_stay_inside_the_project(tmp_path: Path, field: str, target: str) -> None:
     project = tmp_path / "project"
     project.mkdir()
@@ -242,7 +320,14 @@ def test_a_pipe_or_a_folder_is_no_file(tmp_path: Path) -> None:
         assert error.value.problems[0].code == "DC006"
 
 
-NAMES = ["=HYPERLINK(1)", "<img src=x onerror=alert(1)>", "[x](javascript:1)", "a\x1b]0;t\x07b", "@everyone", "x|y|z"]
+NAMES = [
+    "=HYPERLINK(1)",
+    "<img src=x onerror=alert(1)>",
+    "[x](javascript:1)",
+    "a\x1b]0;t\x07b",
+    "@everyone",
+    "x|y|z",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

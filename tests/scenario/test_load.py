@@ -32,7 +32,8 @@ def test_the_shipped_scenarios_load_by_file_and_by_name(name: str, repo: Path) -
 
 
 def test_the_case_studies_load_by_file_and_by_name(repo: Path) -> None:
-    """``docs/validation/cases.md`` plans them; a name may have a folder, but never lead out of the examples."""
+    """``docs/validation/cases.md`` plans them; a name may have a folder, but never lead out of the
+    examples."""
     cases = sorted((repo / "scenarios" / "cases").glob("*.yaml"))
     assert len(cases) > 15
     for file in cases:
@@ -112,7 +113,11 @@ cloud:
 
 @pytest.mark.parametrize(("name", "text"), [("form", FORM), ("references", REFERENCES)])
 def test_every_error_of_a_wrong_file_is_shown_with_its_place(
-    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None]
+    name: str,
+    text: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    golden: Callable[[str, str], None],
 ) -> None:
     written(tmp_path, text, "wrong.yaml")
     monkeypatch.chdir(tmp_path)
@@ -122,7 +127,11 @@ def test_every_error_of_a_wrong_file_is_shown_with_its_place(
 
 
 def test_wrong_fields_and_wrong_references_come_at_once(tmp_path: Path) -> None:
-    text = GOOD.replace("name: base", "nam: base").replace("dgx-h200,", "dgx-h20,").replace("14", "[14, 15]")
+    text = (
+        GOOD.replace("name: base", "nam: base")
+        .replace("dgx-h200,", "dgx-h20,")
+        .replace("14", "[14, 15]")
+    )
     text += "expect: [{id: a, metric: cost.npv_us, max: 1}]\n"
     assert {p.code for p in refused(tmp_path, text)} >= {"DC002", "DC003", "DC010", "DC012"}
 

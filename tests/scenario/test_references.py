@@ -22,7 +22,12 @@ FLEET = "fleet: {system: dgx-h200, hall: air, accelerators: "
     [  # GOOD has 16 lines, an added one is line 17
         ("us-ashburn", "us-ashbrun", "DC010", "s.yaml:7:15"),
         ("utility_mw: 14", "utility_mw: [1, 2, 3]", "DC012", "s.yaml:8:17"),
-        ("utility_mw: 14", "utility_mw: 14\n    energy: {usd_per_kwh: [1, 2]}", "DC012", "s.yaml:9:27"),
+        (
+            "utility_mw: 14",
+            "utility_mw: 14\n    energy: {usd_per_kwh: [1, 2]}",
+            "DC012",
+            "s.yaml:9:27",
+        ),
         ("[air-chiller]", "[air-chiler]", "DC010", "s.yaml:11:67"),
         ("id: air", "id: liquid", "DC011", "s.yaml:11:14"),
         ("dgx-h200,", "dgx-h20,", "DC010", "s.yaml:12:11"),
@@ -35,14 +40,31 @@ FLEET = "fleet: {system: dgx-h200, hall: air, accelerators: "
         ("workloads", "fabric: {id: nope}\nworkloads", "DC010", "s.yaml:14:14"),
         ("workloads", "supply: [{system: nope}]\nworkloads", "DC010", "s.yaml:14:19"),
         ("workloads", FLEET + "1001}\nworkloads", "DC015", "s.yaml:14:52"),
-        ("workloads", "fleet: {system: dgx-h200, accelerators: 8}\nworkloads", "DC003", "s.yaml:14:8"),
-        ("workloads", "fleet: {system: dgx-h200, hall: air, site: x, accelerators: 8}\nworkloads", "DC010", ""),
+        (
+            "workloads",
+            "fleet: {system: dgx-h200, accelerators: 8}\nworkloads",
+            "DC003",
+            "s.yaml:14:8",
+        ),
+        (
+            "workloads",
+            "fleet: {system: dgx-h200, hall: air, site: x, accelerators: 8}\nworkloads",
+            "DC010",
+            "",
+        ),
         ("workloads", "cloud: {offers: [nope]}\nworkloads", "DC010", "s.yaml:14:18"),
-        ("workloads", "expect: [{id: a, metric: m, max: 1}, {id: a, metric: m, max: 1}]\nworkloads", "DC011", ""),
+        (
+            "workloads",
+            "expect: [{id: a, metric: m, max: 1}, {id: a, metric: m, max: 1}]\nworkloads",
+            "DC011",
+            "",
+        ),
         ("workloads", "finance: {budget_usd: [1, 2]}\nworkloads", "DC005", ""),
     ],
 )
-def test_one_wrong_thing_is_one_problem(tmp_path: Path, old: str, new: str, code: str, place: str) -> None:
+def test_one_wrong_thing_is_one_problem(
+    tmp_path: Path, old: str, new: str, code: str, place: str
+) -> None:
     assert old in GOOD
     [problem] = refused(tmp_path, GOOD.replace(old, new, 1))
     assert problem.code == code

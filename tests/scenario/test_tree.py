@@ -19,18 +19,27 @@ from tests.scenario.samples import asked, refused
     ("text", "read"),
     [
         ("finance.discount_rate=0.08", lambda q: q.scenario.finance.discount_rate.value == 0.08),
-        ("sites.ashburn.halls.liquid.it_mw=6", lambda q: q.scenario.sites[0].halls[0].it_mw.value == 6),
+        (
+            "sites.ashburn.halls.liquid.it_mw=6",
+            lambda q: q.scenario.sites[0].halls[0].it_mw.value == 6,
+        ),
         ("sites.0.halls.1.racks=6", lambda q: q.scenario.sites[0].halls[1].racks == 6),
-        ("sites.ashburn.utility_mw=[1, 2, 3, 4]", lambda q: len(q.scenario.sites[0].utility_mw) == 4),
+        (
+            "sites.ashburn.utility_mw=[1, 2, 3, 4]",
+            lambda q: len(q.scenario.sites[0].utility_mw) == 4,
+        ),
         ("systems=[dgx-b200]", lambda q: q.scenario.systems == ("dgx-b200",)),
         ("systems=all", lambda q: q.scenario.systems == "all"),
         ("sites.ashburn.energy.usd_per_kwh=0.04", lambda q: q.scenario.sites[0].energy.usd_per_kwh),
-        ("workloads.training.job.precision=[bf16, fp8]", lambda q: q.scenario.workloads.training[0].precision[1:]),
+        (
+            "workloads.training.job.precision=[bf16, fp8]",
+            lambda q: q.scenario.workloads.training[0].precision[1:],
+        ),
         (" finance.discount_rate = 0.08", lambda q: q.scenario.finance.discount_rate.value == 0.08),
         ("description=a=b", lambda q: q.scenario.description == "a=b"),
         ("finance.discount_rate=", lambda q: q.scenario.finance.discount_rate is None),
     ],
-)  # fmt: skip
+)
 def test_set_reaches_its_value(tmp_path: Path, text: str, read: object) -> None:
     assert read(asked(tmp_path, sets=[text]))  # type: ignore[operator]
 
@@ -106,7 +115,9 @@ def test_either_quote_keeps_dots_together() -> None:
     assert split_key("models.'a.b'.c") == split_key('models."a.b".c') == ["models", "a.b", "c"]
 
 
-PARTS = st.lists(st.text(st.sampled_from("ab0-._ é'"), min_size=1, max_size=6), min_size=1, max_size=4)
+PARTS = st.lists(
+    st.text(st.sampled_from("ab0-._ é'"), min_size=1, max_size=6), min_size=1, max_size=4
+)
 
 
 @settings(max_examples=80, deadline=None)
@@ -128,7 +139,9 @@ ROWS = st.lists(
     unique_by=lambda row: row["id"],
 )
 MAPS = st.recursive(
-    st.dictionaries(st.sampled_from("abcd"), LEAVES | ROWS | st.lists(st.integers(), max_size=3), max_size=4),
+    st.dictionaries(
+        st.sampled_from("abcd"), LEAVES | ROWS | st.lists(st.integers(), max_size=3), max_size=4
+    ),
     lambda inner: st.dictionaries(st.sampled_from("abcd"), inner, max_size=3),
     max_leaves=6,
 )
@@ -158,9 +171,20 @@ def test_merging_twice_is_merging_once_and_keeps_the_base(base: dict, over: dict
 
 
 def test_merge_rules_one_by_one() -> None:
-    base = {"m": {"a": 1, "b": 2}, "l": [1, 2], "r": [{"id": "p", "v": 1}], "q": {"value": 1, "low": 0}, "s": [1]}
-    over = {"m": {"b": 3}, "l": [9], "r": [{"id": "q", "v": 2}, {"id": "p", "w": 3}], "q": {"value": 5},
-            "s": {"replace": [7]}}  # fmt: skip
+    base = {
+        "m": {"a": 1, "b": 2},
+        "l": [1, 2],
+        "r": [{"id": "p", "v": 1}],
+        "q": {"value": 1, "low": 0},
+        "s": [1],
+    }
+    over = {
+        "m": {"b": 3},
+        "l": [9],
+        "r": [{"id": "q", "v": 2}, {"id": "p", "w": 3}],
+        "q": {"value": 5},
+        "s": {"replace": [7]},
+    }
     assert merged(tree(base, "a"), tree(over, "b")).data == {
         "m": {"a": 1, "b": 3},
         "l": [9],

@@ -32,7 +32,11 @@ def test_extends_merges_deeply_and_lists_by_id(tmp_path: Path) -> None:
     assert scenario.name == "over"
     assert scenario.finance.discount_rate is not None
     assert scenario.finance.discount_rate.value == 0.1
-    assert [(h.id, h.racks) for h in scenario.sites[0].halls] == [("liquid", 96), ("air", 30), ("new", 10)]
+    assert [(h.id, h.racks) for h in scenario.sites[0].halls] == [
+        ("liquid", 96),
+        ("air", 30),
+        ("new", 10),
+    ]
     assert scenario.systems == ("dgx-b200",)
     assert scenario.fabrics == ("ib-ndr-400",)
 
@@ -72,7 +76,9 @@ def test_a_replaced_list_needs_no_list_before_it(tmp_path: Path) -> None:
     assert asked(tmp_path, OVER).scenario.systems == ("dgx-b200",)
 
 
-@pytest.mark.parametrize("chain", [["s.yaml"], ["b.yaml", "s.yaml"], ["b.yaml", "c.yaml", "b.yaml"]])
+@pytest.mark.parametrize(
+    "chain", [["s.yaml"], ["b.yaml", "s.yaml"], ["b.yaml", "c.yaml", "b.yaml"]]
+)
 def test_extends_that_returns_is_refused(tmp_path: Path, chain: list[str]) -> None:
     names = ["s.yaml", *chain]
     for name, target in zip(names, chain, strict=False):
@@ -83,7 +89,9 @@ def test_extends_that_returns_is_refused(tmp_path: Path, chain: list[str]) -> No
     assert (problem.code, problem.place.line if problem.place else 0) == ("DC016", 2)
 
 
-@pytest.mark.parametrize("target", ["../base.yaml", "/etc/passwd", "sub/../../base.yaml", "link.yaml"])
+@pytest.mark.parametrize(
+    "target", ["../base.yaml", "/etc/passwd", "sub/../../base.yaml", "link.yaml"]
+)
 def test_extends_must_stay_inside_the_project(tmp_path: Path, target: str) -> None:
     written(tmp_path, GOOD, "base.yaml")
     project = tmp_path / "project"
@@ -144,15 +152,25 @@ def test_without_a_variant_nothing_changes(tmp_path: Path) -> None:
         ("both", "DC015", "", "s.yaml:19:10"),
     ],
 )
-def test_wrong_variants_are_refused(tmp_path: Path, variant: str, code: str, hint: str, place: str) -> None:
+def test_wrong_variants_are_refused(
+    tmp_path: Path, variant: str, code: str, hint: str, place: str
+) -> None:
     [problem] = refused(tmp_path, GOOD + VARIANTS, variant=variant)
     assert (problem.code, problem.hint, spot(tmp_path, problem.place)) == (code, hint, place)
 
 
 @pytest.mark.parametrize(
-    "text", ["scenarios: [best]", "scenarios: {best: 5}", "scenarios: {best: [[a]]}", "overrides: 5",
-             "overrides: 5\nscenarios: {best: [a]}", "scenarios: 7", "scenarios: {best: null}"],
-)  # fmt: skip
+    "text",
+    [
+        "scenarios: [best]",
+        "scenarios: {best: 5}",
+        "scenarios: {best: [[a]]}",
+        "overrides: 5",
+        "overrides: 5\nscenarios: {best: [a]}",
+        "scenarios: 7",
+        "scenarios: {best: null}",
+    ],
+)
 def test_malformed_variants_are_refused_and_do_not_crash(tmp_path: Path, text: str) -> None:
     assert refused(tmp_path, GOOD + text + "\n", variant="best")
 
@@ -163,7 +181,10 @@ def test_malformed_ids_under_extends_are_refused_and_do_not_crash(tmp_path: Path
 
 
 def test_prices_of_the_scenario_reach_the_catalog_with_their_place(tmp_path: Path) -> None:
-    text = GOOD + "prices:\n  dgx-h200: {price_usd: {value: 3e5, low: 2e5, high: 4e5, source: quote}}\n"
+    text = (
+        GOOD
+        + "prices:\n  dgx-h200: {price_usd: {value: 3e5, low: 2e5, high: 4e5, source: quote}}\n"
+    )
     price = asked(tmp_path, text).catalog.get("systems", "dgx-h200", System).price_usd
     assert price is not None
     assert (price.value, price.bounds, price.status, price.source) == (

@@ -26,8 +26,19 @@ expect:
 
 
 def git(folder: Path, *words: str) -> str:
-    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+    who = [
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "-c",
+        "init.defaultBranch=main",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    return subprocess.run(
+        ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
 
 
 @pytest.fixture
@@ -46,13 +57,18 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_same_twice_differs_in_nothing(repository: Path) -> None:
     same = diff("git:HEAD", "scenarios/tiny.yaml", repository / ".dcplan", exit_code=True)
-    assert (same.exit_code, same.headline) == (0, "git:HEAD against scenarios/tiny.yaml: no difference")
+    assert (same.exit_code, same.headline) == (
+        0,
+        "git:HEAD against scenarios/tiny.yaml: no difference",
+    )
     assert all(not table.rows for table in same.tables.values())
 
 
 def test_a_change_is_told_with_both_places(repository: Path) -> None:
     file = repository / "scenarios" / "tiny.yaml"
-    file.write_text("# a comment more\n" + (TINY + EXPECT).replace("it_mw: 2,", "it_mw: 1.5,"), encoding="utf-8")
+    file.write_text(
+        "# a comment more\n" + (TINY + EXPECT).replace("it_mw: 2,", "it_mw: 1.5,"), encoding="utf-8"
+    )
     home = repository / ".dcplan"
     found = diff("git:HEAD", "scenarios", home, exit_code=True)
     assert found.exit_code == 1
@@ -66,10 +82,15 @@ def test_a_change_is_told_with_both_places(repository: Path) -> None:
     line = TINY[: TINY.index("it_mw")].count("\n") + 1
     assert str(change["before_at"]).startswith(f"git:HEAD:scenarios/tiny.yaml:{line}:")
     assert str(change["after_at"]).startswith(f"scenarios/tiny.yaml:{line + 1}:")
-    capex = next(r for r in found.tables["metrics_changed"].records() if r["metric"] == "cost.capex_usd")
-    # fit-out is paid for the hall's 2,000 and 1,500 kW: 500 kW at the fit-out price of this cooling less
+    capex = next(
+        r for r in found.tables["metrics_changed"].records() if r["metric"] == "cost.capex_usd"
+    )
+    # fit-out is paid for the hall's 2,000 and 1,500 kW: 500 kW at the fit-out price of this cooling
+    # less
     first, second = (plan(str(f)) for f in (home_file(home), file))
-    assert capex["delta"] == pytest.approx(second.value("cost.capex_usd") - first.value("cost.capex_usd"))
+    assert capex["delta"] == pytest.approx(
+        second.value("cost.capex_usd") - first.value("cost.capex_usd")
+    )
     assert capex["verdict"] == "better"
     assert diff("git:HEAD", "scenarios", home).exit_code == 0
 
@@ -79,9 +100,13 @@ def home_file(home: Path) -> Path:
 
 
 def test_new_and_lost_scenarios_are_named(repository: Path) -> None:
-    (repository / "scenarios" / "more.yaml").write_text(TINY.replace("name: tiny", "name: more"), encoding="utf-8")
+    (repository / "scenarios" / "more.yaml").write_text(
+        TINY.replace("name: tiny", "name: more"), encoding="utf-8"
+    )
     found = diff("git:HEAD", "scenarios", repository / ".dcplan")
-    assert [(r["scenario"], r["state"]) for r in found.tables["states"].records()] == [("more.yaml", "added")]
+    assert [(r["scenario"], r["state"]) for r in found.tables["states"].records()] == [
+        ("more.yaml", "added")
+    ]
 
 
 def test_saved_results_are_compared_by_what_they_hold(repository: Path, tmp_path: Path) -> None:
@@ -97,23 +122,34 @@ def test_saved_results_are_compared_by_what_they_hold(repository: Path, tmp_path
 
 def _answer(npv: float, gap: float, racks: float) -> Side:
     metrics = {
-        "cost.npv_usd": Metric(npv, "USD"), "cost.energy_usd": Metric(npv / 10, "USD"),
-        "solver.gap_frac": Metric(gap), "racks.total": Metric(racks), "cost.residual_usd": Metric(5.0, "USD"),
-    }  # fmt: skip
+        "cost.npv_usd": Metric(npv, "USD"),
+        "cost.energy_usd": Metric(npv / 10, "USD"),
+        "solver.gap_frac": Metric(gap),
+        "racks.total": Metric(racks),
+        "cost.residual_usd": Metric(5.0, "USD"),
+    }
     return Side(Result("plan", "ok", 0, "x", metrics=metrics))
 
 
 def test_a_difference_below_the_gap_is_not_proved() -> None:
     # gaps of 0.5 % of 1,000: costs within 5 may be the same plan's
-    rows = {r["metric"]: r for r in differences("s", _answer(1000.0, 0.005, 4), _answer(1004.0, 0.001, 5))[
-        "metrics_changed"].records()}  # fmt: skip
+    rows = {
+        r["metric"]: r
+        for r in differences("s", _answer(1000.0, 0.005, 4), _answer(1004.0, 0.001, 5))[
+            "metrics_changed"
+        ].records()
+    }
     assert rows["cost.npv_usd"]["verdict"] == "≈ within gap"
     assert rows["cost.npv_usd"]["within_gap"] is True
     assert rows["racks.total"]["verdict"] == ""
     assert "cost.residual_usd" not in rows
     assert "solver.gap_frac" not in rows
-    proved = differences("s", _answer(1000.0, 0.005, 4), _answer(1006.0, 0.001, 4))["metrics_changed"].records()
-    assert [(r["metric"], r["verdict"]) for r in proved if r["metric"] == "cost.npv_usd"] == [("cost.npv_usd", "worse")]
+    proved = differences("s", _answer(1000.0, 0.005, 4), _answer(1006.0, 0.001, 4))[
+        "metrics_changed"
+    ].records()
+    assert [(r["metric"], r["verdict"]) for r in proved if r["metric"] == "cost.npv_usd"] == [
+        ("cost.npv_usd", "worse")
+    ]
 
 
 def test_decisions_differ_by_place_item_and_quarter(repository: Path) -> None:
@@ -124,7 +160,9 @@ def test_decisions_differ_by_place_item_and_quarter(repository: Path) -> None:
     i = next(n for n, row in enumerate(rows) if row[0] == "order")
     rows[i][at] = float(str(rows[i][at])) + 1
     other = replace(
-        made, tables=made.tables | {"decisions": replace(table, rows=tuple(map(tuple, rows[1:] if i else rows)))}
+        made,
+        tables=made.tables
+        | {"decisions": replace(table, rows=tuple(map(tuple, rows[1:] if i else rows)))},
     )
     found = differences("s", Side(made), Side(other))["decisions_changed"].records()
     assert {r["change"] for r in found} == ({"removed", "changed"} if i else {"changed"})
@@ -132,8 +170,11 @@ def test_decisions_differ_by_place_item_and_quarter(repository: Path) -> None:
 
 
 WRONG = {
-    "git:nowhere": "DC006", "git:HEAD:../x.yaml": "DC0", "git:--output=x": "DC006", "nothing.yaml": "DC006",
-}  # fmt: skip
+    "git:nowhere": "DC006",
+    "git:HEAD:../x.yaml": "DC0",
+    "git:--output=x": "DC006",
+    "nothing.yaml": "DC006",
+}
 
 
 @pytest.mark.parametrize(("text", "code"), WRONG.items())
@@ -154,12 +195,21 @@ def test_links_of_a_revision_lead_nowhere(repository: Path) -> None:
 
 
 def test_json_of_a_difference_is_plain(repository: Path) -> None:
-    found = diff("scenarios/tiny.yaml", "scenarios/tiny.yaml", repository / ".dcplan", sets=["sites.s.utility_mw=3"])
+    found = diff(
+        "scenarios/tiny.yaml",
+        "scenarios/tiny.yaml",
+        repository / ".dcplan",
+        sets=["sites.s.utility_mw=3"],
+    )
     data = json.loads(found.to_json())
     assert data["verb"] == "diff"
     assert [c["name"] for c in data["tables"]["metrics_changed"]["columns"]][:5] == [
-        "scenario", "metric", "before", "after", "delta",
-    ]  # fmt: skip
+        "scenario",
+        "metric",
+        "before",
+        "after",
+        "delta",
+    ]
 
 
 def test_a_revision_with_paths_that_leave_it_is_refused(repository: Path) -> None:
@@ -177,26 +227,49 @@ def test_a_revision_with_paths_that_leave_it_is_refused(repository: Path) -> Non
     assert not list(repository.parent.glob("pwned.yaml"))
 
 
-def test_a_changed_model_file_is_a_changed_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_model_file_is_a_changed_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name, layers in (("one", 80), ("two", 40)):
         (tmp_path / name).mkdir()
-        config = {"model_type": "llama", "hidden_size": 8192, "num_hidden_layers": layers, "num_attention_heads": 64,
-                  "num_key_value_heads": 8, "intermediate_size": 28672, "vocab_size": 128256}  # fmt: skip
+        config = {
+            "model_type": "llama",
+            "hidden_size": 8192,
+            "num_hidden_layers": layers,
+            "num_attention_heads": 64,
+            "num_key_value_heads": 8,
+            "intermediate_size": 28672,
+            "vocab_size": 128256,
+        }
         (tmp_path / name / "m.json").write_text(json.dumps(config), encoding="utf-8")
-        (tmp_path / name / "s.yaml").write_text(TINY.replace("llama-3.1-70b", "m.json"), encoding="utf-8")
+        (tmp_path / name / "s.yaml").write_text(
+            TINY.replace("llama-3.1-70b", "m.json"), encoding="utf-8"
+        )
     found = diff("one/s.yaml", "two/s.yaml", tmp_path / ".dcplan")
-    assert [str(r["key"]).rsplit(".", 1)[1] for r in found.tables["inputs_changed"].records()] == ["model"]
+    assert [str(r["key"]).rsplit(".", 1)[1] for r in found.tables["inputs_changed"].records()] == [
+        "model"
+    ]
 
 
 def test_a_saved_result_takes_no_changes(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(plan("scenarios/tiny.yaml").to_json(), encoding="utf-8")
     with pytest.raises(InputError, match="--set changes a scenario"):
-        diff("scenarios/tiny.yaml", str(tmp_path / "a.json"), repository / ".dcplan", sets=["sites.s.utility_mw=3"])
+        diff(
+            "scenarios/tiny.yaml",
+            str(tmp_path / "a.json"),
+            repository / ".dcplan",
+            sets=["sites.s.utility_mw=3"],
+        )
 
 
 def test_no_figures_are_compared_with_a_plan_that_there_is_not(repository: Path) -> None:
-    found = diff("scenarios/tiny.yaml", "scenarios/tiny.yaml", repository / ".dcplan", sets=["sites.s.utility_mw=0.1"])
+    found = diff(
+        "scenarios/tiny.yaml",
+        "scenarios/tiny.yaml",
+        repository / ".dcplan",
+        sets=["sites.s.utility_mw=0.1"],
+    )
     assert found.tables["metrics_changed"].rows == ()
     [state] = found.tables["states"].records()
     assert str(state["after"]).startswith("infeasible: ")
@@ -204,17 +277,31 @@ def test_no_figures_are_compared_with_a_plan_that_there_is_not(repository: Path)
 
 def test_a_default_that_is_replaced_has_its_value_before(repository: Path) -> None:
     found = diff(
-        "scenarios/tiny.yaml", "scenarios/tiny.yaml", repository / ".dcplan", sets=["finance.discount_rate=0.2"]
+        "scenarios/tiny.yaml",
+        "scenarios/tiny.yaml",
+        repository / ".dcplan",
+        sets=["finance.discount_rate=0.2"],
     )
     [row] = found.tables["inputs_changed"].records()
-    assert (row["change"], row["before"], row["after"]) == ("changed", 0.1, 0.2)  # catalogs/finance: 10 % a year
+    assert (row["change"], row["before"], row["after"]) == (
+        "changed",
+        0.1,
+        0.2,
+    )  # catalogs/finance: 10 % a year
 
 
-def test_a_path_that_a_revision_lacks_is_wrong_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A base that was mistyped must not make every gate `new` and so pass; a file that is new has no base, and may."""
+def test_a_path_that_a_revision_lacks_is_wrong_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A base that was mistyped must not make every gate `new` and so pass; a file that is new has
+    no base, and may."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_text("dcplan: 1\n", encoding="utf-8")
-    for call in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+    for call in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"],
+    ):
         subprocess.run(["git", *call], check=True)
     (tmp_path / "b.yaml").write_text("dcplan: 1\n", encoding="utf-8")
     with pytest.raises(InputError, match="HEAD has no nonexist"):

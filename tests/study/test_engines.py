@@ -17,8 +17,10 @@ from dcplan.study.engine.dask_cluster import Dask
 from dcplan.study.engine.engines import CRASHED, DONE, ERROR, Chain, Done, Engine, Processes, Serial
 
 ENGINES: dict[str, Callable[[], Engine]] = {
-    "serial": Serial, "processes": lambda: Processes(2), "dask": lambda: Dask(None, 2),
-}  # fmt: skip
+    "serial": Serial,
+    "processes": lambda: Processes(2),
+    "dask": lambda: Dask(None, 2),
+}
 
 
 def follow(task: int, before: int | None) -> int:
@@ -52,24 +54,40 @@ def ran(engine: Engine, chains: list[Chain]) -> list[Done]:
 def test_every_task_is_given_the_value_before_it(name: str) -> None:
     # 7 -> 71, 712; 3 fails, so 4 follows 7 * 10 + 2 = 72: 724
     done = ran(ENGINES[name](), [Chain((1, 2), 7), Chain((-3, 4), 72), Chain((5,)), Chain(())])
-    assert [(d.status, d.value) for d in done] == [(DONE, 71), (DONE, 712), (ERROR, None), (DONE, 724), (DONE, 5)]
+    assert [(d.status, d.value) for d in done] == [
+        (DONE, 71),
+        (DONE, 712),
+        (ERROR, None),
+        (DONE, 724),
+        (DONE, 5),
+    ]
     assert done[2].message == "ValueError: no -3"
 
 
-def test_a_task_that_kills_its_worker_is_given_up_and_the_others_are_done_once(tmp_path: Path) -> None:
-    chains = [Chain(tuple((i, str(tmp_path)) for i in range(first, first + 3))) for first in range(0, 12, 3)]
+def test_a_task_that_kills_its_worker_is_given_up_and_the_others_are_done_once(
+    tmp_path: Path,
+) -> None:
+    chains = [
+        Chain(tuple((i, str(tmp_path)) for i in range(first, first + 3)))
+        for first in range(0, 12, 3)
+    ]
     done = list(Processes(2).run(chains, die, never))
     assert sorted(d.task[0] for d in done) == list(range(12))
     assert {d.task[0]: d.status for d in done if d.status != DONE} == {5: CRASHED}
     starts = Counter((tmp_path / "starts").read_text().split())
-    # its own three starts: one beside others, two alone; the one beside it may have been lost with the pool once
+    # its own three starts: one beside others, two alone; the one beside it may have been lost with
+    # the pool once
     assert starts.pop("5") == 3
     assert sum(n - 1 for n in starts.values()) <= 1
 
 
 def test_a_stop_ends_the_run_soon() -> None:
     began, asked = time.monotonic(), iter([False, False, True])
-    done = list(Processes(2).run([Chain((1, 2, 3, 4)), Chain((5, 6, 7, 8))], follow, lambda: next(asked, True)))
+    done = list(
+        Processes(2).run(
+            [Chain((1, 2, 3, 4)), Chain((5, 6, 7, 8))], follow, lambda: next(asked, True)
+        )
+    )
     assert len(done) < 8
     assert time.monotonic() - began < 8
 
@@ -94,7 +112,10 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     end = time.monotonic() + 10
-    while any(Path(f"/proc/{pid}").exists() and not _dead(pid) for pid in mine) and time.monotonic() < end:
+    while (
+        any(Path(f"/proc/{pid}").exists() and not _dead(pid) for pid in mine)
+        and time.monotonic() < end
+    ):
         time.sleep(0.05)
     assert not [pid for pid in mine if Path(f"/proc/{pid}").exists() and not _dead(pid)]
 

@@ -1,4 +1,5 @@
-"""The frontier of two metrics: ends are the best of each, points never cross, wrong axes are refused."""
+"""The frontier of two metrics: ends are the best of each, points never cross, wrong axes are
+refused."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def test_cost_against_days() -> None:
     # the first end is what plan finds, within both gaps
     assert costs[0] == pytest.approx(plan(FILE, gap=0.002).value("cost.npv_usd"), rel=0.012)
     # a run as short as the last costs what plan with that deadline costs
-    asked = plan(FILE, sets=[f"workloads.training.flagship.deadline_days={days[-1] + 0.01}"], gap=0.002)
+    asked = plan(
+        FILE, sets=[f"workloads.training.flagship.deadline_days={days[-1] + 0.01}"], gap=0.002
+    )
     assert costs[-1] <= asked.value("cost.npv_usd") * 1.012
     # the price of a day is the difference over the difference
     assert rows[1][4] == pytest.approx((costs[1] - costs[0]) / (days[0] - days[1]))
@@ -39,7 +42,10 @@ def test_cost_against_days() -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"x": "cost.npv", "y": "carbon.operational_t"}, "cost.npv: not a metric that can be minimised"),
+        (
+            {"x": "cost.npv", "y": "carbon.operational_t"},
+            "cost.npv: not a metric that can be minimised",
+        ),
         ({"x": "cost.npv_usd", "y": "cost.npv_usd"}, "both axes are the same"),
         ({"x": "cost.npv_usd", "y": "train.nobody.days"}, "train.nobody.days"),
         ({"x": "cost.npv_usd", "y": "time.finish_days", "points": 1}, "2 to 200 points"),
@@ -52,7 +58,13 @@ def test_wrong_axes_are_refused(asked: dict[str, object], words: str) -> None:
 
 
 def test_an_infeasible_scenario_has_no_frontier() -> None:
-    found = frontier(FILE, x="cost.npv_usd", y="time.finish_days", points=3, sets=["sites.ashburn.utility_mw=0.5"])
+    found = frontier(
+        FILE,
+        x="cost.npv_usd",
+        y="time.finish_days",
+        points=3,
+        sets=["sites.ashburn.utility_mw=0.5"],
+    )
     assert found.exit_code == 3
 
 
@@ -72,7 +84,12 @@ def test_ends_are_not_dominated() -> None:
 
 
 def test_engines_and_what_is_kept_change_no_point(tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"x": "cost.npv_usd", "y": "train.flagship.days", "points": 10, "gap": 0.05}
+    asked: dict[str, Any] = {
+        "x": "cost.npv_usd",
+        "y": "train.flagship.days",
+        "points": 10,
+        "gap": 0.05,
+    }
     store = Store(tmp_path)
     first = frontier(FILE, **asked, store=store, engine=Processes(2))
     solved = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}

@@ -50,18 +50,30 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def verdicts(result: Result) -> dict[tuple[str, str], str]:
-    return {(str(r["variant"]), str(r["id"])): str(r["result"]) for r in result.tables["gates"].records()}
+    return {
+        (str(r["variant"]), str(r["id"])): str(r["result"])
+        for r in result.tables["gates"].records()
+    }
 
 
 def test_every_gate_of_every_variant(project: Path) -> None:
     found = gates(["scenarios"], project / ".dcplan", base="git:main")
     assert found.exit_code == 1
     assert verdicts(found) == {
-        ("", "cap"): "FAILED", ("costly", "cap"): "FAILED", ("", "pue"): "passed", ("costly", "pue"): "passed",
-        ("", "soft"): "warning", ("costly", "soft"): "warning", ("", "drift"): "passed", ("costly", "drift"): "skipped",
-        ("", "apart"): "passed", ("costly", "apart"): "skipped",
-    }  # fmt: skip
-    assert found.headline.startswith("2 plans, 10 expectations: 4 passed, 2 FAILED, 2 warning, 2 skipped")
+        ("", "cap"): "FAILED",
+        ("costly", "cap"): "FAILED",
+        ("", "pue"): "passed",
+        ("costly", "pue"): "passed",
+        ("", "soft"): "warning",
+        ("costly", "soft"): "warning",
+        ("", "drift"): "passed",
+        ("costly", "drift"): "skipped",
+        ("", "apart"): "passed",
+        ("costly", "apart"): "skipped",
+    }
+    assert found.headline.startswith(
+        "2 plans, 10 expectations: 4 passed, 2 FAILED, 2 warning, 2 skipped"
+    )
 
 
 def test_a_drift_from_the_base_fails_and_its_fall_does_not(project: Path) -> None:
@@ -73,32 +85,44 @@ def test_a_drift_from_the_base_fails_and_its_fall_does_not(project: Path) -> Non
         file.write_text(text, encoding="utf-8")
         found = gates(["scenarios"], project / ".dcplan", base="git:main")
         assert verdicts(found)["", "drift"] == verdict
-        row = next(r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"])
+        row = next(
+            r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"]
+        )
         # energy is the tariff times the same MWh: the change in percent is that of the tariff
         before, after = float(str(row["base"])), float(str(row["observed"]))
         assert f"(is {100 * (after - before) / before:+.4g} %)" in str(row["limit"])
 
 
 def test_what_is_new_has_no_base(project: Path) -> None:
-    (project / "scenarios" / "new.yaml").write_text(TINY.replace("name: tiny", "name: new") + EXPECT, encoding="utf-8")
+    (project / "scenarios" / "new.yaml").write_text(
+        TINY.replace("name: tiny", "name: new") + EXPECT, encoding="utf-8"
+    )
     found = gates(["scenarios/new.yaml"], project / ".dcplan", base="git:main")
-    row = next(r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"])
+    row = next(
+        r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"]
+    )
     assert (row["result"], row["reason"]) == ("skipped", "new: not in git:main")
 
 
 def test_only_what_changed_is_solved(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     solved: list[str] = []
     real = kept.solve
-    monkeypatch.setattr(kept, "solve", lambda w, before: solved.append(w.variant or "file") or real(w, before))
+    monkeypatch.setattr(
+        kept, "solve", lambda w, before: solved.append(w.variant or "file") or real(w, before)
+    )
     home, file = project / ".dcplan", project / "scenarios" / "tiny.yaml"
     first = gates(["scenarios"], home)
     assert sorted(solved) == ["costly", "file"]
     again = gates(["scenarios"], home)
     assert len(solved) == 2
     assert "2 known, 0 solved" in again.headline
-    assert [r["observed"] for r in again.expectations] == [r["observed"] for r in first.expectations]
+    assert [r["observed"] for r in again.expectations] == [
+        r["observed"] for r in first.expectations
+    ]
     # a limit, a comment and the tariff of one variant: only that one's plan depends on any of them
-    text = "# moved\n" + (TINY + EXPECT).replace("max: 5e6", "max: 9e6").replace("usd_per_kwh: 0.3", "usd_per_kwh: 0.4")
+    text = "# moved\n" + (TINY + EXPECT).replace("max: 5e6", "max: 9e6").replace(
+        "usd_per_kwh: 0.3", "usd_per_kwh: 0.4"
+    )
     file.write_text(text, encoding="utf-8")
     changed = gates(["scenarios"], home)
     assert solved[2:] == ["costly"]
@@ -117,7 +141,9 @@ def test_flags_for_moods(project: Path) -> None:
 
 def test_the_worst_ending_wins(project: Path) -> None:
     (project / "scenarios" / "full.yaml").write_text(
-        TINY.replace("name: tiny", "name: full").replace("utility_mw: 4", "utility_mw: 0.1") + EXPECT, encoding="utf-8"
+        TINY.replace("name: tiny", "name: full").replace("utility_mw: 4", "utility_mw: 0.1")
+        + EXPECT,
+        encoding="utf-8",
     )
     found = gates(["scenarios"], project / ".dcplan", exit_zero=True)
     assert (found.exit_code, found.status) == (3, "infeasible")
@@ -129,7 +155,9 @@ def test_the_worst_ending_wins(project: Path) -> None:
 def test_unknown_metrics_and_bases_are_wrong_input(project: Path) -> None:
     file = project / "scenarios" / "tiny.yaml"
     file.write_text(
-        (TINY + EXPECT).replace("cost.capex_usd", "cost.capx_usd").replace("against: costly", "against: cosy")
+        (TINY + EXPECT)
+        .replace("cost.capex_usd", "cost.capx_usd")
+        .replace("against: costly", "against: cosy")
     )
     with pytest.raises(InputError) as error:
         gates(["scenarios"], project / ".dcplan")
@@ -145,24 +173,41 @@ def test_unknown_metrics_and_bases_are_wrong_input(project: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "before", "after", "passed"),
     [
-        ({"change_max": 5}, 10, 15, True), ({"change_max": 5}, 10, 15.1, False), ({"change_max": 5}, 10, -50, True),
-        ({"change_min": -5}, 10, 5, True), ({"change_min": -5}, 10, 4.9, False),
-        ({"change_pct_max": 50}, 10, 15, True), ({"change_pct_max": 50}, -10, -4, False),
-        ({"change_pct_min": -50}, 10, 4, False), ({"change_pct_max": 5}, 0, 0, True),
-        ({"change_pct_max": 5}, 0, 1, False), ({"max": 20, "change_max": 5}, 10, 15, True),
+        ({"change_max": 5}, 10, 15, True),
+        ({"change_max": 5}, 10, 15.1, False),
+        ({"change_max": 5}, 10, -50, True),
+        ({"change_min": -5}, 10, 5, True),
+        ({"change_min": -5}, 10, 4.9, False),
+        ({"change_pct_max": 50}, 10, 15, True),
+        ({"change_pct_max": 50}, -10, -4, False),
+        ({"change_pct_min": -50}, 10, 4, False),
+        ({"change_pct_max": 5}, 0, 0, True),
+        ({"change_pct_max": 5}, 0, 1, False),
+        ({"max": 20, "change_max": 5}, 10, 15, True),
     ],
-)  # fmt: skip
+)
 def test_changes(limits: dict[str, float], before: float, after: float, passed: bool) -> None:
     e = Expectation.model_validate({"id": "e", "metric": "m", **limits})
     [row] = evaluate([e], {"m": after}, {"base": {"m": before}})
     assert row["passed"] is passed
 
 
-HOSTILE = [{
-    "id": "x,y::error", "metric": "m", "severity": "error", "owner": "o", "note": "50 %\n::error::forged <b>\x1b[31m",
-    "observed": 1.0, "limit": "<= 0", "passed": False, "reason": "", "scenario": "a\n::set-output", "variant": "",
-    "at": "dir,with:comma.yaml:3:5",
-}]  # fmt: skip
+HOSTILE = [
+    {
+        "id": "x,y::error",
+        "metric": "m",
+        "severity": "error",
+        "owner": "o",
+        "note": "50 %\n::error::forged <b>\x1b[31m",
+        "observed": 1.0,
+        "limit": "<= 0",
+        "passed": False,
+        "reason": "",
+        "scenario": "a\n::set-output",
+        "variant": "",
+        "at": "dir,with:comma.yaml:3:5",
+    }
+]
 
 
 def test_nothing_in_a_scenario_forges_an_annotation_or_breaks_xml() -> None:
@@ -195,10 +240,15 @@ def test_problems_as_annotations() -> None:
 def test_check_of_a_folder_finds_everything_wrong_at_once(project: Path) -> None:
     assert check_all(["scenarios"]).headline == "2 plans in 1 scenarios: no error found"
     for name, old, new in (("a", "it_mw: 2", "it_mw: -2"), ("b", "dgx-h200", "dgx-h20")):
-        (project / "scenarios" / f"{name}.yaml").write_text(TINY.replace(old, new), encoding="utf-8")
+        (project / "scenarios" / f"{name}.yaml").write_text(
+            TINY.replace(old, new), encoding="utf-8"
+        )
     with pytest.raises(InputError) as error:
         check_all(["scenarios"])
-    assert {str(p.place).split(":")[0] for p in error.value.problems} == {"scenarios/a.yaml", "scenarios/b.yaml"}
+    assert {str(p.place).split(":")[0] for p in error.value.problems} == {
+        "scenarios/a.yaml",
+        "scenarios/b.yaml",
+    }
 
 
 def test_on_the_command_line(project: Path) -> None:
@@ -213,9 +263,13 @@ def test_on_the_command_line(project: Path) -> None:
 
 def test_a_base_without_figures_is_no_base(project: Path) -> None:
     """A plan that there is not has no cost of 0, from which everything grows for ever."""
-    (project / "full.yaml").write_text(TINY.replace("utility_mw: 4", "utility_mw: 0.1"), encoding="utf-8")
+    (project / "full.yaml").write_text(
+        TINY.replace("utility_mw: 4", "utility_mw: 0.1"), encoding="utf-8"
+    )
     found = gates(["scenarios"], project / ".dcplan", base="full.yaml")
-    row = next(r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"])
+    row = next(
+        r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"]
+    )
     assert (row["result"], row["reason"]) == ("skipped", "there is no plan at the base")
     (project / "broken.yaml").write_text("dcplan: 1\nname: [", encoding="utf-8")
     with pytest.raises(InputError, match="DC001"):
@@ -224,19 +278,30 @@ def test_a_base_without_figures_is_no_base(project: Path) -> None:
 
 def test_one_variant_alone_is_judged_as_among_others(project: Path) -> None:
     file = project / "scenarios" / "tiny.yaml"
-    text = TINY + EXPECT + "  - {id: grown, metric: cost.energy_usd, change_pct_max: 1, against: file, when: costly}\n"
+    text = (
+        TINY
+        + EXPECT
+        + "  - {id: grown, metric: cost.energy_usd, change_pct_max: 1, against: file, when: costly}\n"
+    )
     file.write_text(text, encoding="utf-8")
     alone = verdicts(gates(["scenarios"], project / ".dcplan", variant="costly"))
     assert (
-        alone["costly", "grown"] == verdicts(gates(["scenarios"], project / ".dcplan"))["costly", "grown"] == "FAILED"
+        alone["costly", "grown"]
+        == verdicts(gates(["scenarios"], project / ".dcplan"))["costly", "grown"]
+        == "FAILED"
     )
 
 
 def test_gates_that_are_gone_are_told(project: Path) -> None:
     file = project / "scenarios" / "tiny.yaml"
-    file.write_text((TINY + EXPECT).replace("  - {id: pue, metric: power.annual_pue, max: 2}\n", ""), encoding="utf-8")
+    file.write_text(
+        (TINY + EXPECT).replace("  - {id: pue, metric: power.annual_pue, max: 2}\n", ""),
+        encoding="utf-8",
+    )
     found = gates(["scenarios"], project / ".dcplan", base="git:main")
-    assert [w["message"] for w in found.warnings] == ["tiny.yaml: expectations of git:main that are gone: pue"]
+    assert [w["message"] for w in found.warnings] == [
+        "tiny.yaml: expectations of git:main that are gone: pue"
+    ]
     assert "::warning title=dcplan (gone)::tiny.yaml: expectations" in github(found)
 
 
@@ -273,7 +338,9 @@ def test_a_file_that_changes_during_a_run_is_not_kept_under_its_old_name(
 def test_kept_documents_that_are_none_are_made_anew(project: Path) -> None:
     home = project / ".dcplan"
     gates(["scenarios"], home)
-    for path, text in zip(sorted((home / "plans").rglob("*.json")), ("{}", "[" * 5000), strict=True):
+    for path, text in zip(
+        sorted((home / "plans").rglob("*.json")), ("{}", "[" * 5000), strict=True
+    ):
         path.write_text(text)
     assert "0 known, 2 solved" in gates(["scenarios"], home).headline
 
@@ -301,19 +368,29 @@ print(sorted({"pyomo", "highspy", "scipy", "pandas", "matplotlib"} & set(sys.mod
 
 def test_known_plans_are_judged_without_the_solver(project: Path) -> None:
     gates(["scenarios"], project / ".dcplan")
-    done = subprocess.run([sys.executable, "-c", KNOWN], cwd=project, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", KNOWN], cwd=project, capture_output=True, text=True, check=False
+    )
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
 def test_when_is_judged_by_plan_as_by_test(project: Path) -> None:
-    """`plan --scenario costly` is of that variant: what holds for it is asked, what holds for the file is not."""
+    """`plan --scenario costly` is of that variant: what holds for it is asked, what holds for the
+    file is not."""
     file = project / "scenarios" / "tiny.yaml"
-    limits = "".join(f"  - {{id: {i}, metric: cost.npv_usd, max: 1, when: {w}}}\n"
-                     for i, w in (("here", "costly"), ("there", "file")))  # fmt: skip
-    file.write_text(TINY + EXPECT.split("expect:", maxsplit=1)[0] + "expect:\n" + limits, encoding="utf-8")
+    limits = "".join(
+        f"  - {{id: {i}, metric: cost.npv_usd, max: 1, when: {w}}}\n"
+        for i, w in (("here", "costly"), ("there", "file"))
+    )
+    file.write_text(
+        TINY + EXPECT.split("expect:", maxsplit=1)[0] + "expect:\n" + limits, encoding="utf-8"
+    )
     rows = {e["id"]: e["passed"] for e in plan(str(file), variant="costly").expectations}
     assert rows == {"here": False, "there": None}
-    assert {e["id"]: e["passed"] for e in plan(str(file)).expectations} == {"here": None, "there": False}
+    assert {e["id"]: e["passed"] for e in plan(str(file)).expectations} == {
+        "here": None,
+        "there": False,
+    }
 
 
 @pytest.mark.parametrize(("limit", "passed"), [(20.0, None), (5.0, False)])

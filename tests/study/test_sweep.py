@@ -57,7 +57,9 @@ def whole(file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result,
     return sweep(laid_out(Ask(str(file), sets=SETS)), store, Serial()), store
 
 
-def test_every_point_is_a_row_and_an_infeasible_one_is_an_answer(whole: tuple[Result, Store]) -> None:
+def test_every_point_is_a_row_and_an_infeasible_one_is_an_answer(
+    whole: tuple[Result, Store],
+) -> None:
     rows = whole[0].tables["points"].records()
     assert len(rows) == POINTS
     assert whole[0].exit_code == 0
@@ -72,13 +74,18 @@ def test_every_point_is_a_row_and_an_infeasible_one_is_an_answer(whole: tuple[Re
 
 def test_a_point_is_the_plan_of_its_changes(file: Path, whole: tuple[Result, Store]) -> None:
     row = whole[0].tables["points"].records()[7]
-    sets = [f"sites.s.utility_mw={row['sites.s.utility_mw']}", f"finance.discount_rate={row['finance.discount_rate']}"]
+    sets = [
+        f"sites.s.utility_mw={row['sites.s.utility_mw']}",
+        f"finance.discount_rate={row['finance.discount_rate']}",
+    ]
     alone = plan(str(file), sets=sets)
     assert row["accelerators.total"] == alone.value("accelerators.total")
     assert float(str(row["cost.npv_usd"])) == pytest.approx(alone.value("cost.npv_usd"), rel=0.005)
 
 
-def test_engines_and_shards_give_the_same_bytes(file: Path, whole: tuple[Result, Store], tmp_path: Path) -> None:
+def test_engines_and_shards_give_the_same_bytes(
+    file: Path, whole: tuple[Result, Store], tmp_path: Path
+) -> None:
     asked = Ask(str(file), sets=SETS)
     two = sweep(laid_out(asked), Store(tmp_path / "two"), Processes(2))
     assert text(two) == text(whole[0])
@@ -105,7 +112,9 @@ def test_collecting_too_early_leaves_pending_rows(file: Path, tmp_path: Path) ->
     assert {r["status"] for r in early.tables["points"].records()} == {"pending"}
 
 
-def test_a_wrong_point_is_a_row_with_its_cause_and_all_wrong_is_refused(file: Path, tmp_path: Path) -> None:
+def test_a_wrong_point_is_a_row_with_its_cause_and_all_wrong_is_refused(
+    file: Path, tmp_path: Path
+) -> None:
     half = laid_out(Ask(str(file), sets=("finance.discount_rate=0.08,-3",)))
     rows = sweep(half, Store(tmp_path), Serial())
     assert rows.exit_code == 4
@@ -122,7 +131,14 @@ def test_retry_failed_solves_only_what_failed(file: Path, tmp_path: Path) -> Non
     asked, store = Ask(str(file), sets=(RATE,)), Store(tmp_path)
     done = sweep(laid_out(asked), store, Serial())
     points = laid_out(asked).points
-    broken = {"status": "crashed", "message": "x", "metrics": {}, "gap_frac": None, "reproducible": True, "start": ""}
+    broken = {
+        "status": "crashed",
+        "message": "x",
+        "metrics": {},
+        "gap_frac": None,
+        "reproducible": True,
+        "start": "",
+    }
     store.put(points[2].key, broken)
     kept = sweep(laid_out(asked), store, Serial())
     assert (kept.exit_code, kept.tables["points"].records()[2]["status"]) == (4, "crashed")
@@ -142,7 +158,10 @@ def test_a_torn_file_is_solved_again(file: Path, tmp_path: Path) -> None:
 
 def test_comments_and_expectations_change_no_key(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere.yaml"
-    other.write_text("# moved\n" + TINY + "expect:\n  - {id: a, metric: cost.npv_usd, max: 1}\n", encoding="utf-8")
+    other.write_text(
+        "# moved\n" + TINY + "expect:\n  - {id: a, metric: cost.npv_usd, max: 1}\n",
+        encoding="utf-8",
+    )
     first, second = (laid_out(Ask(str(f), sets=(RATE,))).points for f in (file, other))
     assert [p.key for p in first.values()] == [p.key for p in second.values()]
     changed = tmp_path / "changed.yaml"
@@ -153,7 +172,12 @@ def test_comments_and_expectations_change_no_key(file: Path, tmp_path: Path) -> 
 def test_axes_of_the_file_give_way_to_a_fixed_value_and_to_other_axes() -> None:
     assert len(laid_out(Ask("retrofit-air-hall")).values) == 8
     assert len(laid_out(Ask("retrofit-air-hall", sets=("finance.discount_rate=0.1",))).values) == 4
-    assert len(laid_out(Ask("retrofit-air-hall", sets=("finance.discount_rate=0.1,0.11,0.12",))).values) == 3
+    assert (
+        len(
+            laid_out(Ask("retrofit-air-hall", sets=("finance.discount_rate=0.1,0.11,0.12",))).values
+        )
+        == 3
+    )
 
 
 def test_pairs_and_samples() -> None:
@@ -185,7 +209,18 @@ def test_chains_hold_every_point_once_and_neighbours_differ_in_one_axis() -> Non
 
 def command(*more: str) -> list[str]:
     sets = [word for text in SETS for word in ("--set", text)]
-    return [sys.executable, "-m", "dcplan", "sweep", "tiny.yaml", *sets, "--no-progress", "-f", "csv", *more]
+    return [
+        sys.executable,
+        "-m",
+        "dcplan",
+        "sweep",
+        "tiny.yaml",
+        *sets,
+        "--no-progress",
+        "-f",
+        "csv",
+        *more,
+    ]
 
 
 def stored(folder: Path) -> int:
@@ -199,16 +234,18 @@ def test_killed_at_any_moment_and_resumed_it_gives_the_same_bytes(
     file: Path, whole: tuple[Result, Store], tmp_path: Path, after: int
 ) -> None:
     points = tmp_path / "points"
-    running = subprocess.Popen(command("--points", str(points), *ALONE), cwd=file.parent,
-                               stdout=subprocess.DEVNULL)  # fmt: skip
+    running = subprocess.Popen(
+        command("--points", str(points), *ALONE), cwd=file.parent, stdout=subprocess.DEVNULL
+    )
     end = time.monotonic() + 60
     while stored(points) < after and time.monotonic() < end:
         time.sleep(0.002)
     running.send_signal(signal.SIGKILL)
     running.wait()
     assert after <= stored(points) < POINTS + 1
-    done = subprocess.run(command("--points", str(points), *ALONE), cwd=file.parent, capture_output=True,
-                          check=True)  # fmt: skip
+    done = subprocess.run(
+        command("--points", str(points), *ALONE), cwd=file.parent, capture_output=True, check=True
+    )
     assert done.stdout.decode() == text(whole[0])
 
 
@@ -216,8 +253,12 @@ def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(
     file: Path, whole: tuple[Result, Store], tmp_path: Path
 ) -> None:
     points = tmp_path / "points"
-    running = subprocess.Popen(command("--points", str(points), *ALONE), cwd=file.parent,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    running = subprocess.Popen(
+        command("--points", str(points), *ALONE),
+        cwd=file.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     while stored(points) < 4:
         time.sleep(0.002)
     running.send_signal(signal.SIGINT)
@@ -227,7 +268,9 @@ def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(
     assert len(rows) == POINTS
     assert sum(r["status"] == "pending" for r in rows) > 0
     assert "go on with: dcplan sweep tiny.yaml" in err.decode()
-    done = subprocess.run(command("--points", str(points), *ALONE), cwd=file.parent, capture_output=True, check=True)
+    done = subprocess.run(
+        command("--points", str(points), *ALONE), cwd=file.parent, capture_output=True, check=True
+    )
     assert done.stdout.decode() == text(whole[0])
 
 
@@ -237,19 +280,41 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
     address = tmp_path / "scheduler.json"
     dask = [sys.executable, "-m", "dask"]
     scheduler = subprocess.Popen(
-        [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)],
+        [
+            *dask,
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(address),
+        ],
         stderr=subprocess.DEVNULL,
     )
     while not address.exists():
         time.sleep(0.05)
     workers = [
         subprocess.Popen(
-            [*dask, "worker", "--scheduler-file", str(address), "--nthreads", "1", "--no-dashboard", "--no-nanny",
-             "--local-directory", str(tmp_path / f"w{i}"), "--host", "127.0.0.1"],
+            [
+                *dask,
+                "worker",
+                "--scheduler-file",
+                str(address),
+                "--nthreads",
+                "1",
+                "--no-dashboard",
+                "--no-nanny",
+                "--local-directory",
+                str(tmp_path / f"w{i}"),
+                "--host",
+                "127.0.0.1",
+            ],
             stderr=subprocess.DEVNULL,
         )
         for i in range(2)
-    ]  # fmt: skip
+    ]
     yield json.loads(address.read_text())["address"], workers
     for process in (*workers, scheduler):
         process.kill()
@@ -258,12 +323,18 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
 
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_loses_nothing(
-    file: Path, whole: tuple[Result, Store], tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
+    file: Path,
+    whole: tuple[Result, Store],
+    tmp_path: Path,
+    cluster: tuple[str, list[subprocess.Popen[bytes]]],
 ) -> None:
     address, workers = cluster
     points = tmp_path / "points"
-    running = subprocess.Popen(command("--points", str(points), "--engine", "dask", "--scheduler", address),
-                               cwd=file.parent, stdout=subprocess.PIPE)  # fmt: skip
+    running = subprocess.Popen(
+        command("--points", str(points), "--engine", "dask", "--scheduler", address),
+        cwd=file.parent,
+        stdout=subprocess.PIPE,
+    )
     seen: dict[Path, int] = {}
     while running.poll() is None and stored(points) < 5:
         time.sleep(0.005)
@@ -300,9 +371,15 @@ def test_each_input_at_its_bounds_is_a_plan_of_its_own(tmp_path: Path) -> None:
     assert (energy["low"], energy["now"], energy["high"]) == (0.05, 0.08, 0.14)
     low = plan(str(file), sets=["sites.s.energy.usd_per_kwh=0.05"])
     assert energy["npv_at_low_usd"] == pytest.approx(low.value("cost.npv_usd"), rel=0.005)
-    assert [r["swing_usd"] for r in swings] == sorted((r["swing_usd"] for r in swings), reverse=True)
+    assert [r["swing_usd"] for r in swings] == sorted(
+        (r["swing_usd"] for r in swings), reverse=True
+    )
     drawn = laid_out(Ask(str(file), bounds=True, sample=8))
-    assert all(0.05 <= float(v[0]) <= 0.14 for v in drawn.values if drawn.axes[0].key.endswith("usd_per_kwh"))
+    assert all(
+        0.05 <= float(v[0]) <= 0.14
+        for v in drawn.values
+        if drawn.axes[0].key.endswith("usd_per_kwh")
+    )
     with pytest.raises(InputError, match="makes its own axes"):
         laid_out(Ask(str(file), bounds=True, sets=(RATE,)))
 
@@ -313,8 +390,11 @@ def test_small_sweeps_have_work_for_every_shard() -> None:
         assert len(found) >= min(count, 13)
 
 
-SPELLINGS = [("sites.s.utility_mw=1,2", "sites.0.utility_mw=3,4"), ("sites.s.utility_mw=1,2", 'sites."s".utility_mw=3'),
-             ("finance.discount_rate=0.1,0.2", "finance.discount_rate=0.3")]  # fmt: skip
+SPELLINGS = [
+    ("sites.s.utility_mw=1,2", "sites.0.utility_mw=3,4"),
+    ("sites.s.utility_mw=1,2", 'sites."s".utility_mw=3'),
+    ("finance.discount_rate=0.1,0.2", "finance.discount_rate=0.3"),
+]
 
 
 @pytest.mark.parametrize("sets", SPELLINGS)
@@ -334,11 +414,18 @@ def test_a_file_that_changes_during_a_sweep_poisons_nothing(file: Path, tmp_path
     assert "changed during the run" in str(found.tables["points"].records()[0]["message"])
     mine.write_text(TINY, encoding="utf-8")
     again = sweep(laid_out(asked), store, Serial(), retry_failed=True)
-    assert text(again) == text(sweep(laid_out(Ask(str(file), sets=(RATE,))), Store(tmp_path / "fresh"), Serial()))
+    assert text(again) == text(
+        sweep(laid_out(Ask(str(file), sets=(RATE,))), Store(tmp_path / "fresh"), Serial())
+    )
 
 
-BAD = ["{}", '{"status": [1], "metrics": []}', '{"status": "ok", "metrics": {}, "start": ""}', "[" * 9000,
-       '{"status": "infeasible", "metrics": {}, "start": "zzz"}']  # fmt: skip
+BAD = [
+    "{}",
+    '{"status": [1], "metrics": []}',
+    '{"status": "ok", "metrics": {}, "start": ""}',
+    "[" * 9000,
+    '{"status": "infeasible", "metrics": {}, "start": "zzz"}',
+]
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -361,7 +448,9 @@ def test_a_scenario_behind_a_link_is_the_one_that_plan_reads(tmp_path: Path) -> 
 
 @given(st.floats(0.001, 0.999))
 def test_quantiles_of_distributions(share: float) -> None:
-    assert quantile(Axis("x", kind="uniform", numbers=(2.0, 6.0)), share) == pytest.approx(2.0 + 4.0 * share)
+    assert quantile(Axis("x", kind="uniform", numbers=(2.0, 6.0)), share) == pytest.approx(
+        2.0 + 4.0 * share
+    )
     drawn = quantile(Axis("x", kind="normal", numbers=(5.0, 2.0)), share)
     assert NormalDist(5.0, 2.0).cdf(drawn) == pytest.approx(share, abs=1e-6)
     # triangular(0, 1, 4): F(x) = x^2 / 4 up to the mode, 1 - (4 - x)^2 / 12 above it
@@ -372,7 +461,8 @@ def test_quantiles_of_distributions(share: float) -> None:
 def test_named_inputs_without_bounds_are_told(tmp_path: Path) -> None:
     file = tmp_path / "bounded.yaml"
     file.write_text(
-        BOUNDED + "sensitivity: {inputs: [sites.s.energy.usd_per_kwh, sites.s.utility_mw]}\n", encoding="utf-8"
+        BOUNDED + "sensitivity: {inputs: [sites.s.energy.usd_per_kwh, sites.s.utility_mw]}\n",
+        encoding="utf-8",
     )
     asked = laid_out(Ask(str(file), bounds=True))
     assert [a.key for a in asked.axes] == ["sites.s.energy.usd_per_kwh"]

@@ -24,9 +24,16 @@ def test_sizes_of_no_model_are_refused_at_once(broken: dict[str, float]) -> None
 
 def test_a_diffusion_size_of_no_model_is_refused() -> None:
     flux = {
-        "_class_name": "FluxTransformer2DModel", "num_layers": 19, "num_single_layers": 38, "num_attention_heads": 24,
-        "attention_head_dim": 128, "patch_size": 1, "in_channels": 64, "joint_attention_dim": 1e308,
-        "pooled_projection_dim": 768, "guidance_embeds": True,
-    }  # fmt: skip
+        "_class_name": "FluxTransformer2DModel",
+        "num_layers": 19,
+        "num_single_layers": 38,
+        "num_attention_heads": 24,
+        "attention_head_dim": 128,
+        "patch_size": 1,
+        "in_channels": 64,
+        "joint_attention_dim": 1e308,
+        "pooled_projection_dim": 768,
+        "guidance_embeds": True,
+    }
     with pytest.raises(ValueError, match="params"):
         from_config(flux)

@@ -1,4 +1,5 @@
-"""Diffusion transformers: counts against what their makers print, FLOPs by hand, and what is refused."""
+"""Diffusion transformers: counts against what their makers print, FLOPs by hand, and what is
+refused."""
 
 from __future__ import annotations
 
@@ -38,7 +39,10 @@ def _shape(name: str) -> Architecture:
 @pytest.mark.parametrize(
     ("name", "params"),
     [
-        ("dit-xl-2", 675_129_632 - 256 * 1152),  # the original's count without its 256 fixed positions
+        (
+            "dit-xl-2",
+            675_129_632 - 256 * 1152,
+        ),  # the original's count without its 256 fixed positions
         ("sd3-medium", 2_028_328_000),  # of the released weights, as is the next
         ("flux.1-dev", 11_901_408_320),
     ],
@@ -64,7 +68,8 @@ def test_published_sizes_of_dit(name: str, millions: int) -> None:
 def test_published_gflops_of_dit(name: str, gflops: float) -> None:
     """256 tokens: 12 h^2 weights a layer, and 2 x 256 h of scores and values, both multiply-adds.
 
-    The remaining 0.3 % are the modulation, once an image (counted in ``once_params``, not in the FLOPs of a token).
+    The remaining 0.3 % are the modulation, once an image (counted in ``once_params``, not in the
+    FLOPs of a token).
     """
     shape = _shape(name)
     forward = model_flops_per_token(shape, 256) * 256 / 6
@@ -77,7 +82,8 @@ def test_published_gflops_of_dit(name: str, gflops: float) -> None:
 
 
 def test_a_dit_block_by_hand() -> None:
-    """Attention 4 h^2 and 4 biases, MLP 8 h^2 and 5, modulation 6 h^2 and 6: 18 h^2 + 15 h a block."""
+    """Attention 4 h^2 and 4 biases, MLP 8 h^2 and 5, modulation 6 h^2 and 6: 18 h^2 + 15 h a
+    block."""
     once = 256 * 1152 + 1152 + 1152 * 1152 + 1152 + 1001 * 1152 + 2 * 1152**2 + 2 * 1152
     ends = 16 * 1152 + 1152 + 1152 * 32 + 32
     shape = from_config(DIT)
@@ -108,7 +114,10 @@ def test_every_token_meets_all() -> None:
 
 
 def test_what_is_used_once_has_weight_but_no_time() -> None:
-    one, once = setup(from_config(DIT), DEVICE), setup(from_config({**DIT, "num_embeds_ada_norm": 2000}), DEVICE)
+    one, once = (
+        setup(from_config(DIT), DEVICE),
+        setup(from_config({**DIT, "num_embeds_ada_norm": 2000}), DEVICE),
+    )
     more = 1000 * 1152
     assert memory(once).weights - memory(one).weights == pytest.approx(2 * more, rel=1e-12)
     done, plain = step(once).parts_s, step(one).parts_s
@@ -136,7 +145,11 @@ SD3 = "sd3-medium"
 @pytest.mark.parametrize(
     ("name", "changed", "text"),
     [
-        (SD3, {"_class_name": "PixArtTransformer2DModel"}, "_class_name PixArtTransformer2DModel.*SD3Transformer2D"),
+        (
+            SD3,
+            {"_class_name": "PixArtTransformer2DModel"},
+            "_class_name PixArtTransformer2DModel.*SD3Transformer2D",
+        ),
         (SD3, {"_class_name": "UNet2DConditionModel"}, "_class_name UNet2DConditionModel"),
         (SD3, {"dual_attention_layers": [0, 1]}, "dual_attention_layers"),
         (SD3, {"qk_norm": "layer_norm"}, "qk_norm 'layer_norm'"),
@@ -149,7 +162,9 @@ SD3 = "sd3-medium"
         ("dit-xl-2", {"num_layers": 10**8}, "layers is 100000000"),
     ],
 )
-def test_what_is_not_counted_is_refused_by_name(name: str, changed: dict[str, Any], text: str) -> None:
+def test_what_is_not_counted_is_refused_by_name(
+    name: str, changed: dict[str, Any], text: str
+) -> None:
     with pytest.raises(ValueError, match=text):
         from_config({**_config(name), **changed})
 

@@ -31,7 +31,9 @@ def _shape(name: str) -> Architecture:
 
 
 @cache
-def _hardware(accelerator: str = "h100-sxm", stack: str = "megatron-core", recipe: str = "bf16") -> Hardware:
+def _hardware(
+    accelerator: str = "h100-sxm", stack: str = "megatron-core", recipe: str = "bf16"
+) -> Hardware:
     catalog = load()
     row = catalog.get("accelerators", accelerator, Accelerator)
     software = catalog.get("stacks", stack, Stack)
@@ -52,7 +54,9 @@ def _over_counts(name: str) -> Sweep:
     return _sweep(name, COUNTS)
 
 
-def _sweep(name: str, counts: object, hardware: Hardware | None = None, batch: float = 8e6) -> Sweep:
+def _sweep(
+    name: str, counts: object, hardware: Hardware | None = None, batch: float = 8e6
+) -> Sweep:
     wanted = np.asarray(counts, dtype=np.float64)
     return sweep(_shape(name), 4096, batch, hardware or _hardware(), wanted)
 
@@ -99,17 +103,23 @@ def test_optimizer_states_fit_all_accelerators_together(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_no_step_is_faster_than_the_matrix_peak(name: str) -> None:
     result = _over_counts(name)
-    assert (result.step_time_s >= result.flops_per_step / (result.used * 989.4e12) * (1 - 1e-9)).all()
+    assert (
+        result.step_time_s >= result.flops_per_step / (result.used * 989.4e12) * (1 - 1e-9)
+    ).all()
     assert result.flops_per_step == pytest.approx(model_flops_per_token(_shape(name), 4096) * 8e6)
     assert result.tokens_per_step == pytest.approx(8e6)
 
 
 @given(st.sampled_from(NAMES), st.integers(1, 8), st.sampled_from([8e6, 33e6]))
 @QUICK
-def test_twice_the_accelerators_are_hardly_slower_within_the_batch(name: str, k: int, batch: float) -> None:
-    """Up to one sequence an accelerator, doubling the count lengthens no step but by its stragglers.
+def test_twice_the_accelerators_are_hardly_slower_within_the_batch(
+    name: str, k: int, batch: float
+) -> None:
+    """Up to one sequence an accelerator, doubling the count lengthens no step but by its
+    stragglers.
 
-    More nodes wait for a slower slowest one: 0.008 x (sqrt(2 ln 2n) - sqrt(2 ln n)), at most 1 % from 1 to 2.
+    More nodes wait for a slower slowest one: 0.008 x (sqrt(2 ln 2n) - sqrt(2 ln n)), at most 1 %
+    from 1 to 2.
     """
     counts = 8.0 * k * 2.0 ** np.arange(int(math.log2(batch / 4096 / 8 / k)) + 1)
     assert counts[-1] <= batch / 4096
@@ -137,7 +147,8 @@ def test_sweep_at_one_count_is_the_search_at_it() -> None:
 
 
 def test_count_between_the_searched_ones_is_nearly_as_good_as_searched_itself() -> None:
-    """All layouts are tried at 6 of 128 counts; at others the best of these are within a tenth (6 % off at 608)."""
+    """All layouts are tried at 6 of 128 counts; at others the best of these are within a tenth (6
+    % off at 608)."""
     result = _over_counts("llama-3.1-405b")
     for at in (63, 75, 110):
         own = _sweep("llama-3.1-405b", [COUNTS[at]]).step_time_s[0]
@@ -151,7 +162,8 @@ def test_count_where_memory_is_short_is_nearly_as_good_as_searched_itself() -> N
 
 @pytest.mark.parametrize("name", ["llama-3.1-8b", "mixtral-8x22b"])
 def test_wanted_steps_give_the_same_smallest_counts(name: str) -> None:
-    """Counts too few or too many for any wanted step are left out; the smallest that reaches one stays the same."""
+    """Counts too few or too many for any wanted step are left out; the smallest that reaches one
+    stays the same."""
     whole = _over_counts(name)
     known = whole.step_time_s[np.isfinite(whole.step_time_s)]
     wanted = [float(np.quantile(known, q)) for q in (0.1, 0.4, 0.7)]
@@ -191,7 +203,10 @@ def test_model_that_no_layout_can_hold_is_infinite() -> None:
 
 
 def test_more_memory_never_makes_it_slower() -> None:
-    steps = [_sweep("llama-3.1-70b", [64.0, 256.0], _with_memory(x)).step_time_s for x in (80.0, 141.0, 288.0)]
+    steps = [
+        _sweep("llama-3.1-70b", [64.0, 256.0], _with_memory(x)).step_time_s
+        for x in (80.0, 141.0, 288.0)
+    ]
     assert np.isfinite(steps[0]).all()
     assert (steps[1] <= steps[0] * (1 + 1e-6)).all()
     assert (steps[2] <= steps[1] * (1 + 1e-6)).all()
@@ -215,7 +230,8 @@ def test_weight_streaming_ignores_memory_and_is_data_parallel() -> None:
 
 
 def test_weight_streaming_by_hand() -> None:
-    """8 sequences on 3 wafers are 3 on the fullest; the dense peak at the family's fraction, nothing else."""
+    """8 sequences on 3 wafers are 3 on the fullest; the dense peak at the family's fraction,
+    nothing else."""
     rate = WAFER.device.half_tflops * 1e12 * WAFER.device.half_gemm_frac
     sequence_s = model_flops_per_token(_shape("llama-3.1-8b"), 4096) * 4096 / rate
     assert WAFER.peak_tflops == WAFER.device.half_tflops > 1000
@@ -233,7 +249,9 @@ def test_wafers_without_a_sequence_stay_idle() -> None:
 def test_layout_is_named_in_the_field_s_words() -> None:
     result = _sweep("llama-3.1-405b", [1024.0])
     named = layout_of(result, 0)
-    assert int(named["tp"]) * int(named["pp"]) * int(named["cp"]) * int(named["dp"]) == result.used[0]
+    assert (
+        int(named["tp"]) * int(named["pp"]) * int(named["cp"]) * int(named["dp"]) == result.used[0]
+    )
     assert named["recompute"] in {"none", "selective", "full"}
     assert named["zero"] == 1  # the stack's own
 
@@ -260,6 +278,13 @@ def _llama_s(accelerators: int, tflops: float) -> float:
 def test_public_bf16_runs_within_a_quarter(
     model: str, accelerator: str, count: int, seq_len: int, sequences: int, measured_s: float
 ) -> None:
-    """The planner's own layout, not the run's: it may be faster than what was run. Validation proper is elsewhere."""
-    result = sweep(_shape(model), seq_len, sequences * seq_len, _hardware(accelerator), np.array([float(count)]))
+    """The planner's own layout, not the run's: it may be faster than what was run. Validation
+    proper is elsewhere."""
+    result = sweep(
+        _shape(model),
+        seq_len,
+        sequences * seq_len,
+        _hardware(accelerator),
+        np.array([float(count)]),
+    )
     assert result.step_time_s[0] == pytest.approx(measured_s, rel=0.25)

@@ -1,4 +1,5 @@
-"""Where a run leaves the recompute mode out: the first that fits, in the order a practitioner would try."""
+"""Where a run leaves the recompute mode out: the first that fits, in the order a practitioner
+would try."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from tests.training.tiny import BF16, DENSE, DEVICE, STACK, setup
 
 LEAN = replace(BF16, optimizer_bytes=10.0)
 SEQ = 2048.0
-"""Tokens at which dropping norm outputs saves 201 MB and lean states 411 MB: each fall-back needs less than before."""
+"""Tokens at which dropping norm outputs saves 201 MB and lean states 411 MB: each fall-back needs
+less than before."""
 NO_OFFLOAD = replace(STACK, offloads=False)
 
 
@@ -29,11 +31,15 @@ def _need(index: int, stack: StackTerms = STACK) -> float:
     name, offload, narrow = ORDER[index]
     thin = replace(stack, grad_bytes=stack.lean_grad_bytes) if narrow else stack
     recipe = LEAN if narrow else BF16
-    asked = setup(DENSE, DEVICE, thin, recipe, seq_len=SEQ, recompute=RECOMPUTE.index(name), offload=offload)
+    asked = setup(
+        DENSE, DEVICE, thin, recipe, seq_len=SEQ, recompute=RECOMPUTE.index(name), offload=offload
+    )
     return float(memory(asked).total[0]) / GIB / FIT_FRAC * (1 + 1e-9)
 
 
-def _choose(hbm_gb: float, stack: StackTerms = STACK, given: float = -1.0, **device: float) -> Chosen:
+def _choose(
+    hbm_gb: float, stack: StackTerms = STACK, given: float = -1.0, **device: float
+) -> Chosen:
     asked, used = _with(hbm_gb, stack, **device)
     return lightest(asked, [used], np.array([given]))
 
@@ -47,7 +53,8 @@ def _read(chosen: Chosen) -> tuple[str, float, bool]:
 
 @pytest.mark.parametrize("index", range(len(ORDER)))
 def test_each_fall_back_is_taken_where_it_is_the_first_to_fit(index: int) -> None:
-    """None, selective, the same with lean states, then half and all activations in host memory, then full."""
+    """None, selective, the same with lean states, then half and all activations in host memory,
+    then full."""
     # full recompute keeps less than offloaded activations only where these may not leave
     stack = NO_OFFLOAD if ORDER[index][0] == "full" else STACK
     chosen = _choose(_need(index, stack), stack)
@@ -57,9 +64,14 @@ def test_each_fall_back_is_taken_where_it_is_the_first_to_fit(index: int) -> Non
 
 def test_the_order_is_the_documented_one() -> None:
     assert [(name, offload) for name, offload, _ in ORDER] == [
-        ("none", 0.0), ("selective", 0.0), ("none", 0.0), ("selective", 0.0),
-        ("selective", 0.5), ("selective", 1.0), ("full", 0.0),
-    ]  # fmt: skip
+        ("none", 0.0),
+        ("selective", 0.0),
+        ("none", 0.0),
+        ("selective", 0.0),
+        ("selective", 0.5),
+        ("selective", 1.0),
+        ("full", 0.0),
+    ]
     assert [narrow for _, _, narrow in ORDER] == [False, False, True, True, True, True, True]
 
 

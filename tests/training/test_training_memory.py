@@ -26,8 +26,9 @@ POWERS = st.sampled_from([1, 2, 4, 8])
 PARAMS = 8 * (12 * 1024**2 + 2 * 1024) + 2 * 1024**2 + 1024
 """102,777,856: 8 layers with 2 norms, two embeddings of 1,024 x 1,024, the last norm."""
 LAYER_BYTES = 1024 * 32_800
-"""1,024 tokens; of each, attention: norm input and output 4,096, queries, keys and values 6,144, output 2,048 and
-its log-sum-exp 4 x 8 heads; MLP: norm 4,096, hidden values before and after the activation 2 x 2 x 4,096."""
+"""1,024 tokens; of each, attention: norm input and output 4,096, queries, keys and values 6,144,
+output 2,048 and its log-sum-exp 4 x 8 heads; MLP: norm 4,096, hidden values before and after the
+activation 2 x 2 x 4,096."""
 WHOLE = 8 * LAYER_BYTES
 EXPERTS = 16 * 3 * 1024 * 512
 """Routed weights of one layer of ``MOE``: 25,165,824."""
@@ -42,7 +43,8 @@ def _states(found: Memory) -> list[float]:
 
 
 def test_small_dense_model_by_hand() -> None:
-    """One rank, BF16: 2 + 4 + 12 bytes a parameter; logits 2 + 4 bytes each; a 4,096 x 1,024 gradient of 4 bytes."""
+    """One rank, BF16: 2 + 4 + 12 bytes a parameter; logits 2 + 4 bytes each; a 4,096 x 1,024
+    gradient of 4 bytes."""
     found = memory(setup())
     assert DENSE.params == PARAMS
     assert _states(found) == [2 * PARAMS, 4 * PARAMS, 12 * PARAMS]
@@ -53,7 +55,8 @@ def test_small_dense_model_by_hand() -> None:
 
 
 def test_activations_are_korthikanti_s() -> None:
-    """arXiv 2205.05198, equation 2: s b h (34 + 5 a s / h) bytes a layer, two dropout masks of s b h among them.
+    """arXiv 2205.05198, equation 2: s b h (34 + 5 a s / h) bytes a layer, two dropout masks of s b
+    h among them.
 
     No masks are kept here; 4 bytes of log-sum-exp a head are.
     """
@@ -70,13 +73,18 @@ def test_activations_are_korthikanti_s() -> None:
 )
 def test_zero_stages_by_hand(zero: int, weights: float, gradients: float, optimizer: float) -> None:
     found = memory(setup(dp=4, zero=zero))
-    assert _states(found) == pytest.approx([weights * PARAMS, gradients * PARAMS, optimizer * PARAMS], rel=1e-12)
+    assert _states(found) == pytest.approx(
+        [weights * PARAMS, gradients * PARAMS, optimizer * PARAMS], rel=1e-12
+    )
 
 
 def test_sharded_parameters_are_gathered_two_layers_at_a_time() -> None:
-    # and the embeddings: 2 bytes x (2 x (12 x 1,024^2 + 2,048 + 128 of the last norm) + 2 x 1,024^2)
+    # and the embeddings: 2 bytes x (2 x (12 x 1,024^2 + 2,048 + 128 of the last norm) + 2 x
+    # 1,024^2)
     gathered = 2 * (2 * (12 * 1024**2 + 2048 + 128) + 2 * 1024**2)
-    assert memory(setup(dp=4, zero=3)).buffers[0] - memory(setup(dp=4)).buffers[0] == pytest.approx(gathered)
+    assert memory(setup(dp=4, zero=3)).buffers[0] - memory(setup(dp=4)).buffers[0] == pytest.approx(
+        gathered
+    )
 
 
 def test_hybrid_sharding_keeps_one_copy_a_group() -> None:
@@ -85,11 +93,17 @@ def test_hybrid_sharding_keeps_one_copy_a_group() -> None:
 
 
 @pytest.mark.parametrize(("micro_batches", "in_flight"), [(1, 1), (2, 2), (4, 4), (16, 4)])
-def test_first_stage_keeps_as_many_micro_batches_as_stages_follow(micro_batches: int, in_flight: int) -> None:
+def test_first_stage_keeps_as_many_micro_batches_as_stages_follow(
+    micro_batches: int, in_flight: int
+) -> None:
     found = memory(setup(pp=4, micro_batches=micro_batches))
     assert found.activations[0] == pytest.approx(in_flight * WHOLE / 4, rel=1e-12)
-    assert found.weights[0] == pytest.approx(2 * (PARAMS - 2 * 1024**2) / 4 + 2 * 1024**2, rel=1e-12)  # one table
-    assert found.logits[0] == (1024 * 1024 * 6 if micro_batches == 1 else 0.0)  # then the last stage is the fuller
+    assert found.weights[0] == pytest.approx(
+        2 * (PARAMS - 2 * 1024**2) / 4 + 2 * 1024**2, rel=1e-12
+    )  # one table
+    assert found.logits[0] == (
+        1024 * 1024 * 6 if micro_batches == 1 else 0.0
+    )  # then the last stage is the fuller
 
 
 @pytest.mark.parametrize(("vpp", "in_flight"), [(1, 4.0), (2, 5.5), (4, 4.75)])
@@ -100,11 +114,14 @@ def test_interleaving_keeps_more(vpp: int, in_flight: float) -> None:
 
 
 def test_no_more_micro_batches_are_in_flight_than_there_are() -> None:
-    assert memory(setup(pp=4, vpp=2, micro_batches=5)).activations[0] == pytest.approx(5 * WHOLE / 4, rel=1e-12)
+    assert memory(setup(pp=4, vpp=2, micro_batches=5)).activations[0] == pytest.approx(
+        5 * WHOLE / 4, rel=1e-12
+    )
 
 
 def test_a_large_vocabulary_makes_the_last_stage_the_fullest() -> None:
-    """131,072 words: logits of 1,024 x 131,072 x 6 = 805 MB, against 3 micro-batches more on the first stage."""
+    """131,072 words: logits of 1,024 x 131,072 x 6 = 805 MB, against 3 micro-batches more on the
+    first stage."""
     found = memory(setup(replace(DENSE, vocab=131_072), pp=4, micro_batches=16))
     assert found.logits[0] == 1024 * 131_072 * 6
     assert found.activations[0] == pytest.approx(WHOLE / 4, rel=1e-12)
@@ -116,17 +133,23 @@ def test_extra_prediction_layers_have_logits_of_their_own() -> None:
 
 def test_full_recompute_keeps_inputs_and_one_layer() -> None:
     # 8 inputs of 1,024 x 1,024 x 2 bytes, and what one layer needs while it is computed again
-    assert memory(setup(recompute=2)).activations[0] == pytest.approx(8 * 1024 * 1024 * 2 + LAYER_BYTES)
+    assert memory(setup(recompute=2)).activations[0] == pytest.approx(
+        8 * 1024 * 1024 * 2 + LAYER_BYTES
+    )
 
 
 def test_selective_recompute_drops_norm_and_activation_outputs() -> None:
     # 2 x 1,024 norm outputs and 4,096 after the activation, 2 bytes each
-    assert memory(setup(recompute=1)).activations[0] == pytest.approx(WHOLE - 8 * 1024 * (2 * 1024 + 4096) * 2)
+    assert memory(setup(recompute=1)).activations[0] == pytest.approx(
+        WHOLE - 8 * 1024 * (2 * 1024 + 4096) * 2
+    )
 
 
 @pytest.mark.parametrize("mode", [0, 1])
 def test_offload_moves_its_share_to_the_host(mode: int) -> None:
-    kept, half, none = (memory(setup(recompute=mode, offload=x)).activations[0] for x in (0.0, 0.5, 1.0))
+    kept, half, none = (
+        memory(setup(recompute=mode, offload=x)).activations[0] for x in (0.0, 0.5, 1.0)
+    )
     assert half == pytest.approx(kept / 2, rel=1e-12)
     assert none == 0.0
 
@@ -136,7 +159,10 @@ def test_frozen_base_model_has_no_gradients_and_no_optimizer() -> None:
 
 
 def test_dualpipe_keeps_two_copies_of_the_states() -> None:
-    plain, dual = (memory(setup(pp=4, micro_batches=16, schedule=SCHEDULES.index(x))) for x in ("1f1b", "dualpipe"))
+    plain, dual = (
+        memory(setup(pp=4, micro_batches=16, schedule=SCHEDULES.index(x)))
+        for x in ("1f1b", "dualpipe")
+    )
     assert _states(dual) == pytest.approx([2 * x for x in _states(plain)], rel=1e-12)
 
 
@@ -148,14 +174,20 @@ def test_low_precision_keeps_a_second_half_of_what_is_one_byte() -> None:
     found = memory(setup(recipe=FP8, stack=replace(STACK, low_weight_bytes=3.0)))
     assert found.activations[0] == 8 * 1024 * (32_800 - 2 * 1024 - 4096 + 1024)
     assert found.weights[0] == 3 * PARAMS
-    assert memory(setup(recipe=BF16, stack=replace(STACK, low_weight_bytes=3.0))).weights[0] == 2 * PARAMS
+    assert (
+        memory(setup(recipe=BF16, stack=replace(STACK, low_weight_bytes=3.0))).weights[0]
+        == 2 * PARAMS
+    )
 
 
 def test_norms_are_split_only_by_sequence_parallel() -> None:
-    """tp 8: attention, MLP and logits in eighths; without sequence parallel two norms of 4,096 bytes stay whole."""
+    """tp 8: attention, MLP and logits in eighths; without sequence parallel two norms of 4,096
+    bytes stay whole."""
     alone = replace(STACK, sequence_parallel=False)
     assert memory(setup(tp=8)).activations[0] == WHOLE / 8
-    assert memory(setup(tp=8, stack=alone)).activations[0] == 8 * 1024 * ((32_800 - 8192) / 8 + 8192)
+    assert memory(setup(tp=8, stack=alone)).activations[0] == 8 * 1024 * (
+        (32_800 - 8192) / 8 + 8192
+    )
 
 
 def test_two_context_ranks_share_the_tokens() -> None:
@@ -166,10 +198,11 @@ def test_two_context_ranks_share_the_tokens() -> None:
 
 
 def test_mixture_of_experts_by_hand() -> None:
-    """8 ranks, ep 4: a quarter of 6 x 25,165,824 routed weights; their optimizer on the 2 ranks that share them.
+    """8 ranks, ep 4: a quarter of 6 x 25,165,824 routed weights; their optimizer on the 2 ranks
+    that share them.
 
-    Activations of a token in an expert layer: norm 4,096, 2 experts of 1,024 x 4 at input and output and
-    512 x (2 x 2 + 2) inside, a shared one of 512 x 6; around it attention, 12,320.
+    Activations of a token in an expert layer: norm 4,096, 2 experts of 1,024 x 4 at input and
+    output and 512 x (2 x 2 + 2) inside, a shared one of 512 x 6; around it attention, 12,320.
     """
     found = memory(setup(MOE, dp=8, ep=4))
     routed, rest = 6 * EXPERTS, MOE.params - 6 * EXPERTS
@@ -177,12 +210,17 @@ def test_mixture_of_experts_by_hand() -> None:
     assert found.optimizer[0] == pytest.approx(12 * (rest / 8 + routed / 4 / 2), rel=1e-12)
     sparse = 4096 + 2 * (1024 * 4 + 512 * 6) + 512 * 6
     dense = 4096 + 4096 * 6  # gated here
-    assert found.activations[0] == pytest.approx(1024 * (8 * 12_320 + 6 * sparse + 2 * dense), rel=1e-12)
+    assert found.activations[0] == pytest.approx(
+        1024 * (8 * 12_320 + 6 * sparse + 2 * dense), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(("pp", "first", "last"), [(1, 6, 6), (2, 2, 4), (4, 0, 2)])
-def test_leading_dense_layers_leave_the_experts_to_later_stages(pp: int, first: int, last: int) -> None:
-    """Two dense layers stand first: of 2 stages of 4 layers the first holds 2 expert layers and the last 4.
+def test_leading_dense_layers_leave_the_experts_to_later_stages(
+    pp: int, first: int, last: int
+) -> None:
+    """Two dense layers stand first: of 2 stages of 4 layers the first holds 2 expert layers and the
+    last 4.
 
     One sequence of one token: states decide which stage is fuller.
     """
@@ -192,7 +230,8 @@ def test_leading_dense_layers_leave_the_experts_to_later_stages(pp: int, first: 
 
 
 def test_where_the_first_stage_is_fuller_it_holds_its_own_experts() -> None:
-    # 64 K tokens a micro-batch, 2 in flight: the first stage's second one outweighs 2 layers of experts
+    # 64 K tokens a micro-batch, 2 in flight: the first stage's second one outweighs 2 layers of
+    # experts
     found = memory(setup(MOE, pp=2, micro_batches=2, seq_len=65_536))
     rest = (MOE.params - 6 * EXPERTS - 2 * 1024**2) / 2 + 1024**2
     assert found.logits[0] == 0.0
@@ -201,7 +240,9 @@ def test_where_the_first_stage_is_fuller_it_holds_its_own_experts() -> None:
 
 @given(POWERS, POWERS, POWERS, POWERS, st.sampled_from([1, 2, 4, 8, 16]))
 @QUICK
-def test_sharded_ranks_together_hold_every_parameter_once(tp: int, cp: int, dp: int, etp: int, ep: int) -> None:
+def test_sharded_ranks_together_hold_every_parameter_once(
+    tp: int, cp: int, dp: int, etp: int, ep: int
+) -> None:
     """ZeRO 3 without pipeline: 18 bytes of each parameter on all ranks together.
 
     Experts are sharded over the ranks that share them, as long as these are data-parallel ones.
@@ -219,21 +260,34 @@ def test_ranks_never_hold_less_than_the_model(
     tp: int, pp: int, cp: int, dp: int, zero: int, mode: int, moe: bool
 ) -> None:
     shape = MOE if moe else DENSE
-    states = sum(_states(memory(setup(shape, tp=tp, pp=pp, cp=cp, dp=dp, zero=zero, recompute=mode))))
+    states = sum(
+        _states(memory(setup(shape, tp=tp, pp=pp, cp=cp, dp=dp, zero=zero, recompute=mode)))
+    )
     assert states * tp * pp * cp * dp >= 18 * shape.params * (1 - 1e-9)
 
 
-@given(POWERS, POWERS, POWERS, POWERS, st.sampled_from(["tp", "pp", "cp", "dp"]), st.integers(0, 3), st.integers(0, 2))
+@given(
+    POWERS,
+    POWERS,
+    POWERS,
+    POWERS,
+    st.sampled_from(["tp", "pp", "cp", "dp"]),
+    st.integers(0, 3),
+    st.integers(0, 2),
+)
 @QUICK
 def test_splitting_further_never_needs_more(
     tp: int, pp: int, cp: int, dp: int, axis: str, zero: int, mode: int
 ) -> None:
-    # behind a pipeline ZeRO-3 keeps the gathered parameters of a stage: there a first cut may need more
+    # behind a pipeline ZeRO-3 keeps the gathered parameters of a stage: there a first cut may need
+    # more
     assume(not (zero == 3 and axis == "pp"))
     layout = {"tp": tp, "pp": pp, "cp": cp, "dp": dp}
     common = {"zero": zero, "recompute": mode, "micro_batches": 32}
     more = {**layout, axis: layout[axis] * 2}
-    assert _total(setup(DENSE, **more, **common)) <= _total(setup(DENSE, **layout, **common)) * (1 + 1e-12)
+    assert _total(setup(DENSE, **more, **common)) <= _total(setup(DENSE, **layout, **common)) * (
+        1 + 1e-12
+    )
 
 
 @given(st.integers(1, 65_536), POWERS, st.integers(0, 2))
@@ -244,19 +298,26 @@ def test_memory_is_linear_in_the_sequence(seq_len: int, cp: int, mode: int) -> N
     assert one > zero
 
 
-@given(st.sampled_from(["llama-3.1-70b", "deepseek-v3", "nemotron-h-56b", "gpt-oss-120b"]), POWERS, POWERS)
+@given(
+    st.sampled_from(["llama-3.1-70b", "deepseek-v3", "nemotron-h-56b", "gpt-oss-120b"]),
+    POWERS,
+    POWERS,
+)
 @QUICK
 def test_lighter_modes_never_keep_more(name: str, tp: int, pp: int) -> None:
     shape = from_config(load().get("models", name, Model).config)
     for stack in (STACK, replace(STACK, attention="unfused", sequence_parallel=False)):
-        found = setup(shape, stack=stack, tp=tp, pp=pp, micro_batches=16, recompute=[0, 1, 2], seq_len=4096)
+        found = setup(
+            shape, stack=stack, tp=tp, pp=pp, micro_batches=16, recompute=[0, 1, 2], seq_len=4096
+        )
         kept = kept_bytes(found)
         assert (kept.inputs <= kept.selected).all()
         assert (kept.selected < kept.whole).all()
 
 
 def test_measured_peaks_within_three_percent(repo: Path) -> None:
-    """22 B200 runs with their allocator's peak (SimuMax v1.2), 28 to 148 GiB; a single one is off by under 5 %."""
+    """22 B200 runs with their allocator's peak (SimuMax v1.2), 28 to 148 GiB; a single one is off
+    by under 5 %."""
     with (repo / "catalogs" / "runs" / "training_runs.csv").open(encoding="utf-8") as file:
         table = [row for row in csv.DictReader(file) if row["peak_memory_gib"]]
     reader = Reader(load())

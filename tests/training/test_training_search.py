@@ -13,7 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.training import search as module
-from dcplan.training.grid import KEYS, SMALL_MICRO_BATCHES, Axes, Case, default_axes, divisors, grid, layout_table
+from dcplan.training.grid import (
+    KEYS,
+    SMALL_MICRO_BATCHES,
+    Axes,
+    Case,
+    default_axes,
+    divisors,
+    grid,
+    layout_table,
+)
 from dcplan.training.memory import memory
 from dcplan.training.search import USABLE_FRAC, Found, prepare, quick_search, search
 from dcplan.training.step import least_step_s, step
@@ -32,7 +41,14 @@ SLOW_LINKS = replace(
     scaleout_us=12.0,
     domain=4.0,
 )
-LAZY = replace(STACK, host_ms=0.1, elementwise=1.5, tp_overlap_frac=0.3, dp_overlap_frac=0.6, straggler_frac=0.01)
+LAZY = replace(
+    STACK,
+    host_ms=0.1,
+    elementwise=1.5,
+    tp_overlap_frac=0.3,
+    dp_overlap_frac=0.6,
+    straggler_frac=0.01,
+)
 SMALL = replace(DENSE, layers=4, attention_layers=4, dense_layers=4)
 SPARSE = replace(MOE, layers=3, attention_layers=3, dense_layers=1, moe_layers=2, experts=4)
 LONG = 16_384
@@ -49,14 +65,22 @@ TINY = {
         6,
         None,
     ),
-    "dense, a count that nothing divides": (Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 12.5), 7, Axes((0, 2), (0, 3))),
+    "dense, a count that nothing divides": (
+        Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 12.5),
+        7,
+        Axes((0, 2), (0, 3)),
+    ),
     "experts": (Case(SPARSE, SLOW_LINKS, LAZY, BF16, LONG, 3.0), 6, Axes((1,), (1,))),
     "experts, not cut by tensor parallel": (
         Case(SPARSE, SLOW_LINKS, LAZY, BF16, LONG, 4.0),
         8,
         Axes((2,), (1,), etp=False),
     ),
-    "frozen base model": (Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 4.0, trainable=0.0), 4, Axes((0, 2), (1, 3))),
+    "frozen base model": (
+        Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 4.0, trainable=0.0),
+        4,
+        Axes((0, 2), (1, 3)),
+    ),
 }
 
 
@@ -116,9 +140,15 @@ def _evaluate(case: Case, one: dict[str, float]) -> tuple[float, float]:
     if one["vpp"] > 1:
         count = math.ceil(count / one["pp"]) * one["pp"]
     alone = setup(
-        case.shape, case.device, case.stack, case.recipe,
-        **one, micro_batches=count, seq_len=case.seq_len, trainable=case.trainable,
-    )  # fmt: skip
+        case.shape,
+        case.device,
+        case.stack,
+        case.recipe,
+        **one,
+        micro_batches=count,
+        seq_len=case.seq_len,
+        trainable=case.trainable,
+    )
     return float(step(alone).time_s[0]), float(memory(alone).total[0])
 
 
@@ -152,7 +182,9 @@ def test_search_finds_what_plain_loops_find(name: str) -> None:
     assert answer.least_bytes == pytest.approx(min(held for _, held in found), rel=1e-12)
     best = {k: float(answer.layouts[k][0]) for k in KEYS}
     assert best in [{k: float(v) for k, v in one.items()} for one in every]
-    assert _evaluate(case, best) == pytest.approx((answer.step_time_s[0], answer.memory_bytes[0]), rel=1e-9)
+    assert _evaluate(case, best) == pytest.approx(
+        (answer.step_time_s[0], answer.memory_bytes[0]), rel=1e-9
+    )
 
 
 def test_all_kept_are_all_feasible_ones_in_order() -> None:
@@ -180,7 +212,8 @@ def test_frontier_is_a_pareto_set(name: str) -> None:
 @pytest.mark.parametrize("share", [1.0, 0.4])
 @pytest.mark.parametrize("name", TINY)
 def test_bounds_never_lose_the_fastest(name: str, share: float) -> None:
-    """The quick search leaves out what its bound shows to be slower, so its fastest are those of the whole search."""
+    """The quick search leaves out what its bound shows to be slower, so its fastest are those of
+    the whole search."""
     case, ranks, axes = TINY[name]
     case = _limited(case, [held for _, held in _brute(name)[1]], share)
     whole = search(case, ranks, axes=axes, keep=5)
@@ -211,7 +244,9 @@ def _same(a: Found, b: Found) -> bool:
 
 @pytest.mark.parametrize("chunk", [7, 64])
 @pytest.mark.parametrize("name", ["dense", "experts"])
-def test_answer_does_not_depend_on_how_the_table_is_cut(name: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_does_not_depend_on_how_the_table_is_cut(
+    name: str, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case, ranks, axes = TINY[name]
     whole = search(case, ranks, axes=axes, keep=5)
     assert whole.tried < module.CHUNK  # all at once
@@ -254,6 +289,10 @@ def test_divisors_divide_and_none_is_missing(n: int) -> None:
         (replace(STACK, zero=3, recompute=("selective", "full")), 64.0, Axes((1, 2), (3,))),
     ],
 )
-def test_axes_are_what_the_stack_can_do(stack: object, host_gb_per_s: float, expected: Axes) -> None:
-    case = replace(TINY["dense"][0], stack=stack, device=replace(DEVICE, host_gb_per_s=host_gb_per_s))
+def test_axes_are_what_the_stack_can_do(
+    stack: object, host_gb_per_s: float, expected: Axes
+) -> None:
+    case = replace(
+        TINY["dense"][0], stack=stack, device=replace(DEVICE, host_gb_per_s=host_gb_per_s)
+    )
     assert default_axes(case) == expected

@@ -1,4 +1,5 @@
-"""Vision encoders beside a language model: counts against the released weights, time and memory by hand."""
+"""Vision encoders beside a language model: counts against the released weights, time and memory by
+hand."""
 
 from __future__ import annotations
 
@@ -24,7 +25,12 @@ from dcplan.training.step import Step, least_step_s, step
 from tests.training.tiny import BF16, DENSE, DEVICE, LINEAR_FLOPS_PER_S, MOE, STACK, setup
 
 QUICK = settings(max_examples=60, deadline=None)
-TEXT = {"hidden_size": 1024, "num_hidden_layers": 8, "intermediate_size": 4096, "num_attention_heads": 8}
+TEXT = {
+    "hidden_size": 1024,
+    "num_hidden_layers": 8,
+    "intermediate_size": 4096,
+    "num_attention_heads": 8,
+}
 VISION = {
     "model_type": "siglip_vision_model",
     "hidden_size": 512,
@@ -41,7 +47,8 @@ SMALL = {
     "vision_config": VISION,
 }
 SEEING = from_config(SMALL)
-"""``DENSE`` with a tower of 4 layers of 12 x 512^2 weights on 256 patches, and 64 tokens an image."""
+"""``DENSE`` with a tower of 4 layers of 12 x 512^2 weights on 256 patches, and 64 tokens an image.
+"""
 PROJECTOR = 512 * 1024
 """Weights in its matrix."""
 REAL = replace(
@@ -55,7 +62,14 @@ REAL = replace(
     scaleout_us=12.0,
     domain=4.0,
 )
-LAZY = replace(STACK, host_ms=0.1, elementwise=1.5, tp_overlap_frac=0.3, dp_overlap_frac=0.6, straggler_frac=0.01)
+LAZY = replace(
+    STACK,
+    host_ms=0.1,
+    elementwise=1.5,
+    tp_overlap_frac=0.3,
+    dp_overlap_frac=0.6,
+    straggler_frac=0.01,
+)
 
 
 def _shape(name: str) -> Architecture:
@@ -109,9 +123,11 @@ def test_patches_and_tokens_of_an_image(name: str, patches: int, tokens: int) ->
 
 
 def test_flops_of_an_image_by_hand() -> None:
-    """CLIP ViT-L/14: a layer has 12 x 1,024^2 weights, biases and norms of 13,312; 577 tokens meet all 577.
+    """CLIP ViT-L/14: a layer has 12 x 1,024^2 weights, biases and norms of 13,312; 577 tokens meet
+    all 577.
 
-    Patch matrix 588 x 1,024 and two norms of 2,048 outside the layers; the projector works on 576 tokens.
+    Patch matrix 588 x 1,024 and two norms of 2,048 outside the layers; the projector works on 576
+    tokens.
     """
     layer = 12 * 1024**2 + 9 * 1024 + 4 * 1024
     token = 6 * (24 * layer + 588 * 1024 + 2 * 2048) + 6 * 24 * 577 * 16 * (64 + 64)
@@ -124,7 +140,8 @@ def test_flops_of_an_image_by_hand() -> None:
 
 
 def test_windows_of_qwen_hold_their_own_patches() -> None:
-    # 112 pixels are 8 patches of 14: 64 a window in 28 layers, all 1,024 in 4 (arXiv 2502.13923, section 2.1.1)
+    # 112 pixels are 8 patches of 14: 64 a window in 28 layers, all 1,024 in 4 (arXiv 2502.13923,
+    # section 2.1.1)
     tower = _shape("qwen2.5-vl-7b").tower
     assert tower is not None
     assert context_tokens(tower, 1024) == 28 * 64 + 4 * 1024
@@ -134,13 +151,16 @@ def test_windows_of_qwen_hold_their_own_patches() -> None:
 def test_no_mask_doubles_the_pairs_of_fused_attention() -> None:
     slow = replace(DEVICE, attention_frac=0.5)
     masked = step(setup(DENSE, slow)).parts_s["attention"]
-    assert step(setup(replace(DENSE, causal=False), slow)).parts_s["attention"] == pytest.approx(2 * masked)
+    assert step(setup(replace(DENSE, causal=False), slow)).parts_s["attention"] == pytest.approx(
+        2 * masked
+    )
     local = replace(DENSE, causal=False, local_layers=8, window=256)
     assert step(setup(local, slow)).parts_s["attention"] == pytest.approx(2 * masked * 256 / 1024)
 
 
 def test_time_of_a_tower_by_hand() -> None:
-    # two images: 512 patches through 4 layers, 128 tokens through the projector, forward and twice as much back
+    # two images: 512 patches through 4 layers, 128 tokens through the projector, forward and twice
+    # as much back
     expected = 6 * (512 * 4 * 12 * 512**2 + 128 * PROJECTOR) / LINEAR_FLOPS_PER_S
     without, seen = step(_seen(0.0)), step(_seen(2.0))
     assert seen.parts_s["tower"][0] == pytest.approx(expected, rel=1e-9)
@@ -165,7 +185,8 @@ def test_tower_stands_on_the_first_stage() -> None:
 
 
 def test_first_stage_gives_up_layers_for_a_long_tower() -> None:
-    # 20 times the images: w = 20 w1 is several layers; drawn by hand no stage is longer than the rounded mean
+    # 20 times the images: w = 20 w1 is several layers; drawn by hand no stage is longer than the
+    # rounded mean
     layer = 6 * 1024 * 12 * 1024**2 / LINEAR_FLOPS_PER_S
     tower = 20 * 6 * (512 * 4 * 12 * 512**2 + 128 * PROJECTOR) / LINEAR_FLOPS_PER_S
     found = step(_seen(40.0, replace(SEEING, vocab=0), pp=2.0, micro_batches=5.0, zero=0.0)).parts_s
@@ -193,7 +214,10 @@ def _timed(images: float, shape: Architecture, layout: dict[str, float]) -> tupl
 
 
 @QUICK
-@given(layout=st.fixed_dictionaries(LAYOUTS), images=st.lists(st.floats(0.0, 60.0), min_size=2, max_size=2))
+@given(
+    layout=st.fixed_dictionaries(LAYOUTS),
+    images=st.lists(st.floats(0.0, 60.0), min_size=2, max_size=2),
+)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_more_images_are_never_faster_and_never_smaller(
     sparse: bool, layout: dict[str, float], images: list[float]
@@ -207,13 +231,18 @@ def test_more_images_are_never_faster_and_never_smaller(
     assert high.time_s[0] >= low.time_s[0] * (1 - 1e-12)
     assert larger >= held * (1 - 1e-12)
     for done in (low, high):
-        assert sum(float(np.atleast_1d(v)[0]) for v in done.parts_s.values()) == pytest.approx(done.time_s[0], rel=1e-9)
+        assert sum(float(np.atleast_1d(v)[0]) for v in done.parts_s.values()) == pytest.approx(
+            done.time_s[0], rel=1e-9
+        )
         assert min(float(np.atleast_1d(v)[0]) for v in done.parts_s.values()) >= 0
 
 
 def test_no_images_take_no_time() -> None:
     layout = {"pp": 2.0, "dp": 1.0, "micro_batches": 4.0}
-    blind, seen = step(setup(DENSE, REAL, LAZY, **layout)), step(_seen(0.0, device=REAL, stack=LAZY, **layout))
+    blind, seen = (
+        step(setup(DENSE, REAL, LAZY, **layout)),
+        step(_seen(0.0, device=REAL, stack=LAZY, **layout)),
+    )
     assert "tower" not in blind.parts_s
     assert not seen.parts_s["tower"].any()
     # the tower's weights still pass the optimizer; all else is as without it
@@ -224,10 +253,12 @@ def test_no_images_take_no_time() -> None:
 
 @pytest.mark.parametrize("recompute", [0.0, 1.0, 2.0])
 def test_memory_grows_by_the_tower(recompute: float) -> None:
-    """First of two stages, two micro-batches of one image in flight: states once, activations twice.
+    """First of two stages, two micro-batches of one image in flight: states once, activations
+    twice.
 
-    A tower layer keeps, of 256 tokens of 512: attention and MLP inputs and their norms 4 x 2 bytes, queries, keys,
-    values 3 x 2, output 2 and a 32-bit sum for each of 8 heads, 2,048 hidden values twice; or, recomputed, its input.
+    A tower layer keeps, of 256 tokens of 512: attention and MLP inputs and their norms 4 x 2 bytes,
+    queries, keys, values 3 x 2, output 2 and a 32-bit sum for each of 8 heads, 2,048 hidden values
+    twice; or, recomputed, its input.
     """
     assert SEEING.tower is not None
     layout = {"pp": 2.0, "micro_batches": 8.0, "recompute": recompute, "zero": 0.0}
@@ -250,7 +281,15 @@ def test_tower_is_not_on_the_last_stage() -> None:
     assert memory(_seen(1.0, shape, **layout)).total == pytest.approx(blind.total, rel=1e-12)
 
 
-CASE = Case(replace(SEEING, layers=5, attention_layers=5, dense_layers=5), REAL, LAZY, BF16, 1024, 16.0, images=3.0)
+CASE = Case(
+    replace(SEEING, layers=5, attention_layers=5, dense_layers=5),
+    REAL,
+    LAZY,
+    BF16,
+    1024,
+    16.0,
+    images=3.0,
+)
 AXES = Axes((0, 1, 2), (0, 1), schedule=(0, 1, 2), offload=(0.0, 1.0))
 
 
@@ -305,12 +344,16 @@ def test_internvl_without_its_norm_is_refused() -> None:
     config = load().get("models", "internvl2.5-78b", Model).config
     for broken, text in (("group_norm", "norm_type 'group_norm'"), (None, "no norm_type")):
         with pytest.raises(ValueError, match=text):
-            from_config({**config, "vision_config": {**config["vision_config"], "norm_type": broken}})
+            from_config(
+                {**config, "vision_config": {**config["vision_config"], "norm_type": broken}}
+            )
 
 
 def test_cross_attention_is_refused_by_its_field() -> None:
     with pytest.raises(ValueError, match="cross_attention_layers"):
-        from_config({**SMALL, "text_config": {**SMALL["text_config"], "cross_attention_layers": [3, 7]}})
+        from_config(
+            {**SMALL, "text_config": {**SMALL["text_config"], "cross_attention_layers": [3, 7]}}
+        )
 
 
 def test_an_unknown_encoder_is_left_out_by_name() -> None:
@@ -330,7 +373,8 @@ def test_image_size_left_open_is_said() -> None:
 
 
 def test_text_sizes_that_a_file_leaves_out_are_its_class_s_own() -> None:
-    """llava-1.5-7b-hf's text_config names no sizes: LlamaConfig's are Vicuna 7B's, 7.06 B with the tower."""
+    """llava-1.5-7b-hf's text_config names no sizes: LlamaConfig's are Vicuna 7B's, 7.06 B with the
+    tower."""
     row = dict(load().get("models", "llava-1.5-7b", Model).config)
     row["text_config"] = {"model_type": "llama", "vocab_size": 32064}
     for key in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"):

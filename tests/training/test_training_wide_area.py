@@ -9,7 +9,8 @@ import pytest
 from dcplan.training.wide_area import WideArea, mean_step_s
 
 TWO = WideArea(sites=2, local_steps=100, gbps=100.0)
-"""10 G parameters of 4 bytes: 2 x (0.05 + 40 GB / 2 / 12.5 GB/s) = 3.3 s for an exchange (docs/method/training.md)."""
+"""10 G parameters of 4 bytes: 2 x (0.05 + 40 GB / 2 / 12.5 GB/s) = 3.3 s for an exchange
+(docs/method/training.md)."""
 
 
 @pytest.mark.parametrize(

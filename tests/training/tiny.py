@@ -1,7 +1,8 @@
-"""A small accelerator, stack and model with round numbers, whose times are worked out by hand in the tests.
+"""A small accelerator, stack and model with round numbers, whose times are worked out by hand in
+the tests.
 
-The accelerator has no tiles to fill (one unit, no prologue), endless memory bandwidth and free attention, and the
-stack hides nothing: what is left is FLOPs over 50 TFLOP/s and bytes over links.
+The accelerator has no tiles to fill (one unit, no prologue), endless memory bandwidth and free
+attention, and the stack hides nothing: what is left is FLOPs over 50 TFLOP/s and bytes over links.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ DENSE = from_config(
         "gated_mlp": False,
     }
 )
-"""A layer: 4 h^2 of attention and 8 h^2 of MLP, 12 x 1,024^2 = 12,582,912 in matrices, and 2 norms of 1,024."""
+"""A layer: 4 h^2 of attention and 8 h^2 of MLP, 12 x 1,024^2 = 12,582,912 in matrices, and 2 norms
+of 1,024."""
 MOE = from_config(
     {
         "hidden_size": 1024,
@@ -100,7 +102,8 @@ MOE = from_config(
         "first_k_dense_replace": 2,
     }
 )
-"""Two dense layers, then six of 16 experts of 3 x 1,024 x 512 = 1,572,864 weights, 2 a token, and a shared one."""
+"""Two dense layers, then six of 16 experts of 3 x 1,024 x 512 = 1,572,864 weights, 2 a token, and
+a shared one."""
 LINEAR_FLOPS_PER_S = 50e12
 LAYER = 12 * 1024**2
 """Weights in the matrices of one layer of ``DENSE``."""
@@ -108,10 +111,14 @@ LAYER = 12 * 1024**2
 
 def layout(**given: Any) -> LayoutTable:
     """Layout columns; 1 rank, one micro-batch of one sequence of 1,024 tokens where left out."""
-    usual: dict[str, Any] = dict.fromkeys(("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "micro_batch"), 1.0)
+    usual: dict[str, Any] = dict.fromkeys(
+        ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "micro_batch"), 1.0
+    )
     usual |= {"micro_batches": 1.0, "seq_len": 1024.0, "zero": 1.0, "trainable": 1.0}
     usual |= {"recompute": 0.0, "schedule": 0.0, "offload": 0.0}
-    columns = {k: np.atleast_1d(np.asarray(v, dtype=np.float64)) for k, v in (usual | given).items()}
+    columns = {
+        k: np.atleast_1d(np.asarray(v, dtype=np.float64)) for k, v in (usual | given).items()
+    }
     columns.setdefault("shard", columns["dp"] * columns["cp"])
     size = max(v.size for v in columns.values())
     return LayoutTable(**{k: np.broadcast_to(v, size).copy() for k, v in columns.items()})

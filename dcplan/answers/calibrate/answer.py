@@ -40,7 +40,9 @@ def script() -> str:
     return files("dcplan.answers.calibrate").joinpath(f"{SCRIPT}.txt").read_text(encoding="utf-8")
 
 
-def calibrate(result_file: str | Path, *, accelerator: str, catalogs: Sequence[str] = ()) -> Calibration:
+def calibrate(
+    result_file: str | Path, *, accelerator: str, catalogs: Sequence[str] = ()
+) -> Calibration:
     """Fit the kernel laws of the training model to what the script measured.
 
     Parameters
@@ -55,18 +57,27 @@ def calibrate(result_file: str | Path, *, accelerator: str, catalogs: Sequence[s
     Raises
     ------
     InputError
-        When the file is not one of the script's, holds impossible numbers, or contradicts the data sheet.
+        When the file is not one of the script's, holds impossible numbers, or contradicts the data
+        sheet.
     """
     catalog = load_catalog(tuple(Path(c) for c in catalogs))
     row = catalog.find("accelerators", accelerator, Accelerator)
     if row is None:
         hint = did_you_mean(accelerator, catalog.rows["accelerators"])
         cause = f"no accelerator {accelerator!r}"
-        raise InputError([Problem("DC010", cause, Place("--accelerator"), hint, "dcplan catalog list accelerators")])
+        raise InputError(
+            [
+                Problem(
+                    "DC010", cause, Place("--accelerator"), hint, "dcplan catalog list accelerators"
+                )
+            ]
+        )
     lacking = [f for f in ("bf16_tflops", "hbm_tb_per_s") if getattr(row, f) is None]
     if lacking:
         cause = f"{row.id} has no {' and no '.join(lacking)} to hold the times against"
-        raise InputError([Problem("DC003", cause, Place("--accelerator"), help=f"dcplan catalog show {row.id}")])
+        raise InputError(
+            [Problem("DC003", cause, Place("--accelerator"), help=f"dcplan catalog show {row.id}")]
+        )
     measured = read(Path(result_file))
     before = training_terms(catalog, row)
     sheet = Sheet(row, before["ranks"] or 1.0)
@@ -75,14 +86,21 @@ def calibrate(result_file: str | Path, *, accelerator: str, catalogs: Sequence[s
 
 
 def _answer(
-    measured: Measured, row: Accelerator, before: dict[str, float], found: dict[str, Fitted], left: dict[str, str]
+    measured: Measured,
+    row: Accelerator,
+    before: dict[str, float],
+    found: dict[str, Fitted],
+    left: dict[str, str],
 ) -> Result:
     data = measured.document.data
     values: list[tuple[Cell, ...]] = [
-        (name, f.value, f.low, f.high, f.points, f.error, before.get(name) or None) for name, f in found.items()
+        (name, f.value, f.low, f.high, f.points, f.error, before.get(name) or None)
+        for name, f in found.items()
     ]
     units = float(data["multiprocessors"])
-    values.append(("multiprocessors", units, units, units, 1, 0.0, before.get("multiprocessors") or None))
+    values.append(
+        ("multiprocessors", units, units, units, 1, 0.0, before.get("multiprocessors") or None)
+    )
     words = {
         "half_gemm_frac": "large matrix products approach {:.0%} of the bf16 peak",
         "fp8_gemm_frac": "{:.0%} of the fp8 peak",
@@ -90,14 +108,19 @@ def _answer(
         "hbm_frac": "memory {:.0%} of its bandwidth",
         "scaleup_frac": "links {:.0%} of theirs",
     }
-    told = ", ".join(text.format(found[name].value) for name, text in words.items() if name in found)
+    told = ", ".join(
+        text.format(found[name].value) for name, text in words.items() if name in found
+    )
     return Result(
         verb="calibrate",
         status="ok",
         exit_code=EXIT_OK,
         headline=f"{row.id}, measured on {data['device']}: {told}",
         tables={
-            "values": Table(("quantity", "measured", "low", "high", "points", "error_frac", "catalog"), tuple(values)),
+            "values": Table(
+                ("quantity", "measured", "low", "high", "points", "error_frac", "catalog"),
+                tuple(values),
+            ),
             "left_out": Table(("quantity", "reason"), tuple(left.items())),
         },
         warnings=[{"code": "calibrate", "message": text} for text in _doubts(measured, row, found)],
@@ -107,25 +130,37 @@ def _answer(
 def _doubts(measured: Measured, row: Accelerator, fits: dict[str, Fitted]) -> list[str]:
     """What may be wrong with the measurement as a whole."""
     data, found = measured.document.data, []
-    scatter = float(np.median([r["p90_s"] / r["p10_s"] for rows in measured.parts.values() for r in rows]))
+    scatter = float(
+        np.median([r["p90_s"] / r["p10_s"] for rows in measured.parts.values() for r in rows])
+    )
     if scatter > UNSTEADY:
-        found.append(f"repeats scatter by a factor of {scatter:.2f} (10th to 90th percentile): was the device idle?")
+        found.append(
+            f"repeats scatter by a factor of {scatter:.2f} (10th to 90th percentile): was the device idle?"
+        )
     odd = [f"{name} {f.error:.0%}" for name, f in fits.items() if f.error > FAR]
     if odd:
-        found.append(f"the training model's laws fit these times badly (mean error): {', '.join(odd)}")
+        found.append(
+            f"the training model's laws fit these times badly (mean error): {', '.join(odd)}"
+        )
     marks = [w for w in re.split(r"[-.]", row.id) if re.search(r"\d", w)]
     if marks and not any(w in data["device"].lower().replace(" ", "") for w in marks):
         found.append(f"the device calls itself {data['device']}: is it {row.id}?")
     skipped = data.get("skipped")
     late = [s for s in skipped if isinstance(s, dict)] if isinstance(skipped, list) else []
-    parts = sorted({str(s.get("part")) for s in late if s.get("reason") == "out of time"} & set(SIZES))
+    parts = sorted(
+        {str(s.get("part")) for s in late if s.get("reason") == "out of time"} & set(SIZES)
+    )
     if parts:
-        found.append(f"the script ran out of time in {', '.join(parts)}: a larger --max-s measures more")
+        found.append(
+            f"the script ran out of time in {', '.join(parts)}: a larger --max-s measures more"
+        )
     return found
 
 
 def _overlay(measured: Measured, row: Accelerator, found: dict[str, Fitted]) -> str:
-    """One accelerator row whose training terms are the measured ones; all else stays the catalog's."""
+    """One accelerator row whose training terms are the measured ones; all else stays the
+    catalog's.
+    """
     data = measured.document.data
     runtime = data["cuda"] if data["cuda"].startswith("ROCm") else f"CUDA {data['cuda']}"
     source = f"dcplan calibrate, measured on {data['device']}, torch {data['torch']}, {runtime}"
@@ -138,7 +173,11 @@ def _overlay(measured: Measured, row: Accelerator, found: dict[str, Fitted]) -> 
     ]
     for name, f in found.items():
         lines.append(f"      # points: {f.points}, mean error: {f.error:.1%}")
-        lines.append(f"      {name}: {{value: {f.value:.4g}, low: {f.low:.4g}, high: {f.high:.4g}, {origin}}}")
+        lines.append(
+            f"      {name}: {{value: {f.value:.4g}, low: {f.low:.4g}, high: {f.high:.4g}, {origin}}}"
+        )
     units = data["multiprocessors"]
-    lines.append(f"      multiprocessors: {{value: {units}, low: {units}, high: {units}, {origin}}}")
+    lines.append(
+        f"      multiprocessors: {{value: {units}, low: {units}, high: {units}, {origin}}}"
+    )
     return "\n".join(lines) + "\n"

@@ -1,4 +1,6 @@
-"""The kernel laws of the training model, fitted to what the script measured and held against the data sheet."""
+"""The kernel laws of the training model, fitted to what the script measured and held against the
+data sheet.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,27 @@ from dcplan.answers.calibrate.read import SIZES, Entry, Floats, Measured
 from dcplan.catalog.schema import Accelerator
 from dcplan.errors import InputError
 from dcplan.inputs.devices import SMALL_DOMAIN
-from dcplan.llm.kernel_fit import LARGE, Fitted, Products, fit_attention, fit_gemm, fit_grouped, fit_rate
+from dcplan.llm.kernel_fit import (
+    LARGE,
+    Fitted,
+    Products,
+    fit_attention,
+    fit_gemm,
+    fit_grouped,
+    fit_rate,
+)
 from dcplan.provenance import Quantity
 
 ABOVE_PEAK = 1.02
-"""What clocks and rounding may add to a data sheet's peak; beyond it the data sheet is another device's."""
+"""What clocks and rounding may add to a data sheet's peak; beyond it the data sheet is another
+device's."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The data sheet of what PyTorch sees as one device: the accelerator, or one of its ``ranks`` dies."""
+    """The data sheet of what PyTorch sees as one device: the accelerator, or one of its ``ranks``
+    dies.
+    """
 
     row: Accelerator
     ranks: float
@@ -55,9 +68,13 @@ def fit(measured: Measured, sheet: Sheet) -> tuple[dict[str, Fitted], dict[str, 
     x = measured.products("gemm", "fp8")
     if x.m.size and low:
         _hold(measured, measured.rows("gemm", dtype="fp8"), _speed(x) / low, f"fp8 peak of {name}")
-        found["fp8_gemm_frac"], _ = fit_gemm(x, peak_flops_per_s=low, prologue=depth.value, **device)
+        found["fp8_gemm_frac"], _ = fit_gemm(
+            x, peak_flops_per_s=low, prologue=depth.value, **device
+        )
     else:
-        left["fp8_gemm_frac"] = f"{name} has no fp8_tflops" if x.m.size else "no fp8 product was measured"
+        left["fp8_gemm_frac"] = (
+            f"{name} has no fp8_tflops" if x.m.size else "no fp8 product was measured"
+        )
     found["prologue_depth"] = depth
     x = measured.products("grouped", "bf16")
     if x.m.size:
@@ -82,12 +99,16 @@ def _hold(measured: Measured, rows: list[Entry], fractions: Floats, of: str) -> 
         where = rows[i]["at"]
         cause = f"{where[0]}[{where[1]}] ran at {fractions[i]:.2f} times the {of}"
         hint = "is this another accelerator than --accelerator says?"
-        raise InputError([measured.document.problem("DC015", cause, (*where, "median_s"), hint=hint)])
+        raise InputError(
+            [measured.document.problem("DC015", cause, (*where, "median_s"), hint=hint)]
+        )
 
 
 def _attention(measured: Measured, peak: float, units: float, name: str) -> Fitted:
     rows = measured.parts["attention"]
-    batch, heads, seq, dim, took = (measured.column("attention", n) for n in (*SIZES["attention"], "median_s"))
+    batch, heads, seq, dim, took = (
+        measured.column("attention", n) for n in (*SIZES["attention"], "median_s")
+    )
     mask = np.array([0.5 if r.get("causal", True) else 1.0 for r in rows])
     back = np.array([r["direction"] == "backward" for r in rows])
     pairs, dims = batch * seq * seq * mask, 2.0 * dim
@@ -97,18 +118,26 @@ def _attention(measured: Measured, peak: float, units: float, name: str) -> Fitt
     return fit_attention(**shapes, backward=back, time_s=took, peak_flops_per_s=peak, units=units)
 
 
-def _scaleup(measured: Measured, sheet: Sheet, found: dict[str, Fitted], left: dict[str, str]) -> None:
+def _scaleup(
+    measured: Measured, sheet: Sheet, found: dict[str, Fitted], left: dict[str, str]
+) -> None:
     """All-gathers that stayed inside one scale-up domain, as bandwidth of the links of one rank."""
     rows = measured.rows("collectives", op="all_gather")
     peak, domain = sheet.peak("scaleup_gb_per_s"), (sheet.row.scaleup_domain or 1) * sheet.ranks
-    inside = [r for r in rows if 1 < r["ranks"] <= domain and (r["nodes"] == 1 or domain > SMALL_DOMAIN)]
+    inside = [
+        r for r in rows if 1 < r["ranks"] <= domain and (r["nodes"] == 1 or domain > SMALL_DOMAIN)
+    ]
     if not inside or not peak:
         why = (
-            "every all-gather left the scale-up domain" if rows else "no all-gather was measured (start with torchrun)"
+            "every all-gather left the scale-up domain"
+            if rows
+            else "no all-gather was measured (start with torchrun)"
         )
         left["scaleup_frac"] = why if peak else f"{sheet.row.id} has no scaleup_gb_per_s"
         return
-    ranks, size, took = (np.array([float(r[n]) for r in inside]) for n in ("ranks", "bytes", "median_s"))
+    ranks, size, took = (
+        np.array([float(r[n]) for r in inside]) for n in ("ranks", "bytes", "median_s")
+    )
     moved = (ranks - 1.0) / ranks * size
     _hold(measured, inside, moved / took / peak, f"scale-up bandwidth of {sheet.row.id}")
     found["scaleup_frac"] = fit_rate(moved, took, peak_bytes_per_s=peak)

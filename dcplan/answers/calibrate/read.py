@@ -1,4 +1,6 @@
-"""What the measuring script of ``dcplan calibrate`` wrote: every value checked, the fastest way of each shape kept."""
+"""What the measuring script of ``dcplan calibrate`` wrote: every value checked, the fastest way of
+each shape kept.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ class Measured:
 
     def products(self, part: str, dtype: str) -> Products:
         """Matrix products of one type."""
-        m, n, k, time_s = (self.column(part, name, dtype=dtype) for name in ("m", "n", "k", "median_s"))
+        m, n, k, time_s = (
+            self.column(part, name, dtype=dtype) for name in ("m", "n", "k", "median_s")
+        )
         groups = self.column(part, "groups", dtype=dtype) if part == "grouped" else 1.0
         return Products(m, n, k, time_s, BYTES[dtype], groups)
 
@@ -71,7 +75,9 @@ def read(path: Path) -> Measured:
     InputError
         With the line of everything that is wrong.
     """
-    document = parse(read_text(path), str(path))  # JSON is YAML too, and this reader knows the lines
+    document = parse(
+        read_text(path), str(path)
+    )  # JSON is YAML too, and this reader knows the lines
     data = document.data
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         schema = data.get("schema") if isinstance(data, dict) else None
@@ -87,7 +93,11 @@ def read(path: Path) -> Measured:
             if len(rows) < least:
                 what = "gemm: bf16 products" if part == "gemm" else f"{part}: measurements"
                 cause = f"{what} are too few: {len(rows)} of at least {least}"
-                problems.append(document.problem("DC003", cause, (part,), help="run the script with a larger --max-s"))
+                problems.append(
+                    document.problem(
+                        "DC003", cause, (part,), help="run the script with a larger --max-s"
+                    )
+                )
     if problems:
         raise InputError(problems)
     return Measured(document, parts)
@@ -97,11 +107,24 @@ def _header(document: Document) -> list[Problem]:
     data, problems = document.data, []
     for name in ("device", "torch", "cuda"):
         value = data.get(name)
-        if not isinstance(value, str) or not value.strip() or len(value) > 200 or not value.isprintable():
-            problems.append(document.problem(_code(value), f"{name} must be one line of text, got {value!r}", (name,)))
+        if (
+            not isinstance(value, str)
+            or not value.strip()
+            or len(value) > 200
+            or not value.isprintable()
+        ):
+            problems.append(
+                document.problem(
+                    _code(value), f"{name} must be one line of text, got {value!r}", (name,)
+                )
+            )
     if not _whole(data.get("multiprocessors")):
-        cause = f"multiprocessors must be a whole number above 0, got {data.get('multiprocessors')!r}"
-        problems.append(document.problem(_code(data.get("multiprocessors")), cause, ("multiprocessors",)))
+        cause = (
+            f"multiprocessors must be a whole number above 0, got {data.get('multiprocessors')!r}"
+        )
+        problems.append(
+            document.problem(_code(data.get("multiprocessors")), cause, ("multiprocessors",))
+        )
     date = data.get("date")
     if not isinstance(date, str) or not _day(date):
         cause = f"date must be a day such as 2026-11-21, got {date!r}"
@@ -134,12 +157,24 @@ def _rows(document: Document, part: str, problems: list[Problem]) -> list[Entry]
     good = []
     for i, row in enumerate(rows):
         if not isinstance(row, dict):
-            problems.append(document.problem("DC004", f"{part}[{i}] must be a measurement with names", (part, i)))
+            problems.append(
+                document.problem(
+                    "DC004", f"{part}[{i}] must be a measurement with names", (part, i)
+                )
+            )
             continue
         texts = TEXTS[part].items()
         wrong = [(n, "be text") for n, _ in texts if not isinstance(row.get(n), str)]
-        wrong += [(n, f"be {' or '.join(only)}") for n, only in texts if only and row.get(n) not in (*only, None)]
-        wrong += [("causal", "be true or false")] if not isinstance(row.get("causal", True), bool) else []
+        wrong += [
+            (n, f"be {' or '.join(only)}")
+            for n, only in texts
+            if only and row.get(n) not in (*only, None)
+        ]
+        wrong += (
+            [("causal", "be true or false")]
+            if not isinstance(row.get("causal", True), bool)
+            else []
+        )
         wrong += [(n, "be a whole number above 0") for n in SIZES[part] if not _whole(row.get(n))]
         span = f"lie between {LEAST_TIME:g} and {MOST_TIME:g} s"
         wrong += [(n, span) for n in TIMES if not _seconds(row.get(n))]
@@ -154,14 +189,22 @@ def _rows(document: Document, part: str, problems: list[Problem]) -> list[Entry]
 
 
 def _seconds(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and LEAST_TIME <= value <= MOST_TIME
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and LEAST_TIME <= value <= MOST_TIME
+    )
 
 
 def _fastest(rows: list[Entry]) -> list[Entry]:
-    """The fastest of the ways in which one shape was measured: what tuned training software would take."""
+    """The fastest of the ways in which one shape was measured: what tuned training software would
+    take.
+    """
     best: dict[tuple[Any, ...], Entry] = {}
     for row in rows:
-        key = tuple((k, str(v)) for k, v in sorted(row.items()) if k not in {*TIMES, "method", "at"})
+        key = tuple(
+            (k, str(v)) for k, v in sorted(row.items()) if k not in {*TIMES, "method", "at"}
+        )
         if key not in best or row["median_s"] < best[key]["median_s"]:
             best[key] = row
     return list(best.values())

@@ -63,7 +63,11 @@ def check(
         exit_code=EXIT_INFEASIBLE if found else EXIT_OK,
         headline=f"{question.scenario.name}: {verdict} ({counts})",
         scenario=describe(question),
-        metrics={"menu.left_out": Metric(len(menu.left_out), "", "Candidates left out, each with its reason")},
+        metrics={
+            "menu.left_out": Metric(
+                len(menu.left_out), "", "Candidates left out, each with its reason"
+            )
+        },
         tables=tables,
         inputs=inputs_of(built),
         warnings=[{"code": "note", "message": text} for text in menu.warnings],

@@ -1,4 +1,6 @@
-"""Two answers side by side: inputs, decisions and figures that differ, and whether a difference is proved."""
+"""Two answers side by side: inputs, decisions and figures that differ, and whether a difference is
+proved.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,18 @@ from dcplan.units import quarter_index, quarter_name
 
 INPUTS = ("scenario", "change", "key", "before", "after", "before_at", "after_at")
 DECISIONS = ("scenario", "change", "decision", "where", "item", "quarter", "before", "after")
-METRICS = ("scenario", "metric", "before", "after", "delta", "delta_frac", "unit", "direction", "verdict", "within_gap")
+METRICS = (
+    "scenario",
+    "metric",
+    "before",
+    "after",
+    "delta",
+    "delta_frac",
+    "unit",
+    "direction",
+    "verdict",
+    "within_gap",
+)
 SAME = 1e-6
 """Relative difference below which two figures are the same."""
 LOWER = re.compile(
@@ -43,9 +56,13 @@ def differences(name: str, before: Side, after: Side) -> dict[str, Table]:
     """Rows of inputs, decisions and metrics that differ."""
     a, b = before.result, after.result
     return {
-        "metrics_changed": Table(METRICS, tuple(_metrics(name, a, b)) if a.metrics and b.metrics else ()),
+        "metrics_changed": Table(
+            METRICS, tuple(_metrics(name, a, b)) if a.metrics and b.metrics else ()
+        ),
         "inputs_changed": Table(INPUTS, tuple(_inputs(name, before, after))),
-        "decisions_changed": Table(DECISIONS, tuple(_decisions(name, a, b)) if a.metrics and b.metrics else ()),
+        "decisions_changed": Table(
+            DECISIONS, tuple(_decisions(name, a, b)) if a.metrics and b.metrics else ()
+        ),
     }
 
 
@@ -53,16 +70,28 @@ def _inputs(name: str, before: Side, after: Side) -> Iterator[tuple[Cell, ...]]:
     """Values of the scenario by their keys; then those of the catalogs that both answers used."""
     seen: set[str] = set()
     if before.question is not None and after.question is not None:
-        old, new = (leaves(side.question.tree) for side in (before, after) if side.question is not None)
+        old, new = (
+            leaves(side.question.tree) for side in (before, after) if side.question is not None
+        )
         trees = before.question.tree, after.question.tree
         for key in sorted(old.keys() | new.keys()):
             seen.add(key)
-            pair = [(side.question, own[key][0]) for side, own in ((before, old), (after, new)) if key in own]
-            if len(pair) == 2 and _same(pair[0][1], pair[1][1]) and _file_of(*pair[0]) == _file_of(*pair[1]):
+            pair = [
+                (side.question, own[key][0])
+                for side, own in ((before, old), (after, new))
+                if key in own
+            ]
+            if (
+                len(pair) == 2
+                and _same(pair[0][1], pair[1][1])
+                and _file_of(*pair[0]) == _file_of(*pair[1])
+            ):
                 continue
             pairs = list(zip(trees, (old, new), strict=True))
-            values = [_text(own[key][0]) if key in own else _used(side, key)
-                      for (_, own), side in zip(pairs, (before, after), strict=True)]  # fmt: skip
+            values = [
+                _text(own[key][0]) if key in own else _used(side, key)
+                for (_, own), side in zip(pairs, (before, after), strict=True)
+            ]
             places = [str(tree.place(own[key][1])) if key in own else "" for tree, own in pairs]
             change = "changed" if None not in values else _change(key, old, new)
             yield name, change, key, *values, *places
@@ -71,7 +100,9 @@ def _inputs(name: str, before: Side, after: Side) -> Iterator[tuple[Cell, ...]]:
 
 def _used(side: Side, key: str) -> Cell:
     """The value that an answer used where its scenario gives none: a default or the catalog's."""
-    from dcplan.scenario.set_keys import set_key  # imports the solver, which known plans do not need
+    from dcplan.scenario.set_keys import (
+        set_key,
+    )  # imports the solver, which known plans do not need
 
     question = side.question
     if question is None:
@@ -80,22 +111,33 @@ def _used(side: Side, key: str) -> Cell:
     return next((_text(r["value"]) for r in rows), None)
 
 
-def _used_inputs(name: str, before: Side, after: Side, seen: set[str]) -> Iterator[tuple[Cell, ...]]:
+def _used_inputs(
+    name: str, before: Side, after: Side, seen: set[str]
+) -> Iterator[tuple[Cell, ...]]:
     """Values of the catalogs that both answers used; of saved results, what either was given, too."""
     first, second = ({str(r["key"]): r for r in side.result.inputs} for side in (before, after))
     for key in sorted(first.keys() ^ second.keys()) if not seen else ():
         row = first.get(key) or second[key]
         if row["status"] == "input":
             sides = [_text(side[key]["value"]) if key in side else None for side in (first, second)]
-            places = [str(side[key].get("at") or "") if key in side else "" for side in (first, second)]
+            places = [
+                str(side[key].get("at") or "") if key in side else "" for side in (first, second)
+            ]
             yield name, _change(key, first, second), key, *sides, *places
     for key in sorted((first.keys() & second.keys()) - seen):
         one, other = first[key], second[key]
         told = {"input", "derived"} if seen else {"derived"}
         if told & {one["status"], other["status"]} or _same(one["value"], other["value"]):
             continue
-        yield (name, "changed", key, _text(one["value"]), _text(other["value"]), str(one.get("at") or ""),
-               str(other.get("at") or ""))  # fmt: skip
+        yield (
+            name,
+            "changed",
+            key,
+            _text(one["value"]),
+            _text(other["value"]),
+            str(one.get("at") or ""),
+            str(other.get("at") or ""),
+        )
 
 
 def _file_of(question: Question | None, value: Any) -> bytes | None:
@@ -107,7 +149,12 @@ def _file_of(question: Question | None, value: Any) -> bytes | None:
 
 
 def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, bool) or isinstance(b, bool) or not isinstance(a, int | float) or not isinstance(b, int | float):
+    if (
+        isinstance(a, bool)
+        or isinstance(b, bool)
+        or not isinstance(a, int | float)
+        or not isinstance(b, int | float)
+    ):
         return type(a) is type(b) and bool(a == b)
     return float(a) == float(b)
 
@@ -133,7 +180,11 @@ def leaves(tree: Tree) -> dict[str, tuple[Any, Path]]:
                 word = f'"{name}"' if "." in str(name) else str(name)
                 own = key if name == "value" and key else f"{key}.{word}" if key else word
                 walk(child, own, (*path, name))
-        elif isinstance(node, list) and node and all(isinstance(x, Mapping) and "id" in x for x in node):
+        elif (
+            isinstance(node, list)
+            and node
+            and all(isinstance(x, Mapping) and "id" in x for x in node)
+        ):
             for i, child in enumerate(node):
                 word = f'"{child["id"]}"' if "." in str(child["id"]) else str(child["id"])
                 walk(child, f"{key}.{word}", (*path, i))
@@ -170,9 +221,16 @@ def _decided(result: Result) -> dict[tuple[str, str, str, str, str], Cell]:
             text = quarter_name(quarter_index(start) + int(when))
         amount = row.get("amount")
         extra = [f"{word} {row[column]}" for column, word in HOW if row.get(column) is not None]
-        key = (str(row["decision"]), str(row.get("hall") or ""), str(row.get("cooling") or ""),
-               str(row.get("item") or ""), text)  # fmt: skip
-        found[key] = f"{amount:g} {' '.join(extra)}" if extra and isinstance(amount, int | float) else amount
+        key = (
+            str(row["decision"]),
+            str(row.get("hall") or ""),
+            str(row.get("cooling") or ""),
+            str(row.get("item") or ""),
+            text,
+        )
+        found[key] = (
+            f"{amount:g} {' '.join(extra)}" if extra and isinstance(amount, int | float) else amount
+        )
     return found
 
 
@@ -188,11 +246,24 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[tuple[Cell, ...]]:
                 yield name, key, before, after, None, None, unit, way, "", False
             continue
         delta = float(after) - float(before)
-        if abs(delta) <= SAME * max(abs(float(before)), abs(float(after))) or key.startswith("solver."):
+        if abs(delta) <= SAME * max(abs(float(before)), abs(float(after))) or key.startswith(
+            "solver."
+        ):
             continue
         close = key.startswith("cost.") and abs(delta) <= room
         frac = delta / abs(float(before)) if before else None
-        yield name, key, before, after, delta, frac, unit, way, _verdict(delta, way, close=close), close
+        yield (
+            name,
+            key,
+            before,
+            after,
+            delta,
+            frac,
+            unit,
+            way,
+            _verdict(delta, way, close=close),
+            close,
+        )
 
 
 def _missing(key: str) -> float | None:
@@ -205,7 +276,12 @@ def _gap_usd(a: Result, b: Result) -> float:
     rooms = []
     for result in (a, b):
         gap, cost = result.metrics.get("solver.gap_frac"), result.metrics.get("cost.npv_usd")
-        if gap and cost and isinstance(gap.value, int | float) and isinstance(cost.value, int | float):
+        if (
+            gap
+            and cost
+            and isinstance(gap.value, int | float)
+            and isinstance(cost.value, int | float)
+        ):
             rooms.append(gap.value * abs(cost.value))
     return max(rooms, default=0.0)
 

@@ -1,4 +1,6 @@
-"""``dcplan explain``: why this plan, or why none; what a limit is worth; what forcing or changing something costs."""
+"""``dcplan explain``: why this plan, or why none; what a limit is worth; what forcing or changing
+something costs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,15 @@ from dcplan.answers.plan.no_plan import impossible, nothing_yet
 from dcplan.answers.plan.tables.overview import left_out
 from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import GROUPS, Flow, npv_usd
-from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.errors import (
+    EXIT_INCOMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    InputError,
+    Place,
+    Problem,
+    did_you_mean,
+)
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.explain.binding import stranded
@@ -61,11 +71,11 @@ def explain(  # noqa: PLR0913 - the flags of the verb
     what_if : sequence of str
         ``key=value`` changes, all made at once: what the plan would cost then.
     flip : sequence of str, optional
-        Inputs (keys of the plan's ``inputs``) whose nearest value that changes a decision is looked for; empty for
-        those of the scenario's ``sensitivity``, or the ones with the widest bounds.
+        Inputs (keys of the plan's ``inputs``) whose nearest value that changes a decision is looked
+        for; empty for those of the scenario's ``sensitivity``, or the ones with the widest bounds.
     exact : int, optional
-        Binding limits whose next unit is re-solved, beside the price with whole choices fixed; left out, 4, or none
-        where another question is asked.
+        Binding limits whose next unit is re-solved, beside the price with whole choices fixed; left
+        out, 4, or none where another question is asked.
     gap : float, default 0.005
         Relative gap at which each solve may stop. [-]
     time_limit_s : float, default 300
@@ -89,7 +99,9 @@ def explain(  # noqa: PLR0913 - the flags of the verb
     problems = presolve(question, built)
     if problems and not _stated(built.menu):
         later = later_ends(scenario, asked, question, left_s, stop)
-        return with_later(replace(impossible(question, built, problems), verb="explain"), later, question)
+        return with_later(
+            replace(impossible(question, built, problems), verb="explain"), later, question
+        )
     solved = solve_menu(built.menu, question, gap=gap, time_limit_s=left_s() / 2, stop=stop)
     if solved.status == highs.INFEASIBLE:
         none = no_plan(question, built, solved, time_limit_s=left_s(), stop=stop)
@@ -107,7 +119,11 @@ def explain(  # noqa: PLR0913 - the flags of the verb
     cost = solved.audit.npv_usd
     full = tables["binding"].rows
     words = (
-        (f"{len(full)} limits bind, first {full[0][0]}" if len(full) > 1 else f"1 limit binds: {full[0][0]}")
+        (
+            f"{len(full)} limits bind, first {full[0][0]}"
+            if len(full) > 1
+            else f"1 limit binds: {full[0][0]}"
+        )
         if full
         else "no limit of yours binds"
     )
@@ -117,7 +133,11 @@ def explain(  # noqa: PLR0913 - the flags of the verb
         f"{question.scenario.name}: USD {money(cost)} net present cost, gap {solved.gap_frac:.2%}; {words}",
         scenario=describe(question),
         solver=solver_block(solved),
-        metrics={k: m for k, m in metrics_of(solved, question.catalog).items() if k.startswith(("cost.", "solver."))},
+        metrics={
+            k: m
+            for k, m in metrics_of(solved, question.catalog).items()
+            if k.startswith(("cost.", "solver."))
+        },
         tables=tables,
         inputs=inputs_of(built),
         warnings=warnings,
@@ -126,7 +146,12 @@ def explain(  # noqa: PLR0913 - the flags of the verb
 
 
 def _tables(
-    ask: Ask, built: Built, wanted: Sequence[str], what_if: Sequence[str], flip: Sequence[str] | None, exact: int | None
+    ask: Ask,
+    built: Built,
+    wanted: Sequence[str],
+    what_if: Sequence[str],
+    flip: Sequence[str] | None,
+    exact: int | None,
 ) -> dict[str, Table]:
     """What was asked for, each by re-solving, and the limits that bind."""
     question, solved, gap, left_s, stop = ask.question, ask.near, ask.gap, ask.left_s, ask.stop
@@ -134,7 +159,9 @@ def _tables(
     if wanted:
         tables["why_not"] = _why_not(wanted, question, built, solved, gap, left_s, stop)
     if flip is not None:
-        tables["flips"] = flips(flip, ask.scenario, ask.asked, question, built, solved, gap, left_s, stop)
+        tables["flips"] = flips(
+            flip, ask.scenario, ask.asked, question, built, solved, gap, left_s, stop
+        )
     if what_if:
         tables["what_if"] = _what_if(what_if, ask.scenario, ask.asked, solved, gap, left_s, stop)
     many = _count(exact, asked=bool(wanted or what_if or flip is not None))
@@ -158,11 +185,15 @@ def _ending(solved: Solved, gap: float, stop: Callable[[], bool] | None) -> tupl
 
 
 def _stated(menu: Menu) -> bool:
-    """Whether the model can be written at all: every job and demand has a way, a given fleet a place."""
+    """Whether the model can be written at all: every job and demand has a way, a given fleet a
+    place.
+    """
     jobs = {c.job for c in menu.configs} >= {j.id for j in menu.jobs}
     served = all(d.each or d.unmet_usd is not None or not any(d.wanted) for d in menu.demands)
     fleet = menu.fleet
-    placed = fleet is None or any((p.hall, p.system) == (fleet.hall, fleet.system) for p in menu.placements)
+    placed = fleet is None or any(
+        (p.hall, p.system) == (fleet.hall, fleet.system) for p in menu.placements
+    )
     return jobs and served and placed
 
 
@@ -177,39 +208,72 @@ def _renamed(place: Place | None) -> Place | None:
 def _cheapest(question: Question) -> None:
     if question.scenario.objective != "min_cost":
         cause = f"explain is of the cheapest plan: objective {question.scenario.objective} is not supported here"
-        raise InputError([question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")])
+        raise InputError(
+            [question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")]
+        )
 
 
 def _system(name: str, question: Question, built: Built) -> str:
     row = question.catalog.find("systems", name, System)
     if row is None:
         hint = did_you_mean(name, question.catalog.rows["systems"])
-        raise InputError([Problem("DC010", f"no systems row {name!r}", Place("--why-not"), hint,
-                                  help="dcplan catalog list systems")])  # fmt: skip
+        raise InputError(
+            [
+                Problem(
+                    "DC010",
+                    f"no systems row {name!r}",
+                    Place("--why-not"),
+                    hint,
+                    help="dcplan catalog list systems",
+                )
+            ]
+        )
     return row.id
 
 
 def _why_not(
-    systems: Sequence[str], question: Question, built: Built, solved: Solved, gap: float,
-    left_s: Callable[[], float], stop: Callable[[], bool] | None,
-) -> Table:  # fmt: skip
+    systems: Sequence[str],
+    question: Question,
+    built: Built,
+    solved: Solved,
+    gap: float,
+    left_s: Callable[[], float],
+    stop: Callable[[], bool] | None,
+) -> Table:
     """What one rack of each would cost more, by cost line; or why it cannot be bought at all."""
     base = _by_group(solved)
     rows: list[tuple[Cell, ...]] = []
     for name in systems:
-        bought = solved.decisions is not None and any(k == name for _, _, k, _ in solved.decisions.ordered)
+        bought = solved.decisions is not None and any(
+            k == name for _, _, k, _ in solved.decisions.ordered
+        )
         reasons = [x.reason for x in built.menu.left_out if x.id == name]
-        able = [p for p in built.menu.placements if p.system == name and name in built.menu.orderable]
+        able = [
+            p for p in built.menu.placements if p.system == name and name in built.menu.orderable
+        ]
         if bought or not able:
-            why = "the plan buys it" if bought else "; ".join(dict.fromkeys(reasons)) or "not among `systems:`"
+            why = (
+                "the plan buys it"
+                if bought
+                else "; ".join(dict.fromkeys(reasons)) or "not among `systems:`"
+            )
             rows.append((name, None, *[None] * len(GROUPS), why))
             continue
         forced = replace(built.menu, forced=(name,))
         other = solve_menu(
-            forced, question, gap=gap, time_limit_s=left_s() / len(systems), near=solved.whole, stop=stop
+            forced,
+            question,
+            gap=gap,
+            time_limit_s=left_s() / len(systems),
+            near=solved.whole,
+            stop=stop,
         )
         if other.audit is None:
-            why = "no plan with it" if other.status == highs.INFEASIBLE else "no plan with it found in time"
+            why = (
+                "no plan with it"
+                if other.status == highs.INFEASIBLE
+                else "no plan with it found in time"
+            )
             rows.append((name, None, *[None] * len(GROUPS), why))
             continue
         changes = _by_group(other)
@@ -227,29 +291,45 @@ def _by_group(solved: Solved) -> dict[str, float]:
 
 
 def _what_if(
-    changes: Sequence[str], scenario: str | Path, asked: tuple[str | None, Sequence[str], Sequence[str]],
-    solved: Solved, gap: float, left_s: Callable[[], float], stop: Callable[[], bool] | None,
-) -> Table:  # fmt: skip
+    changes: Sequence[str],
+    scenario: str | Path,
+    asked: tuple[str | None, Sequence[str], Sequence[str]],
+    solved: Solved,
+    gap: float,
+    left_s: Callable[[], float],
+    stop: Callable[[], bool] | None,
+) -> Table:
     """The plan with changed inputs beside the plan as it is, line by line."""
     variant, sets, catalogs = asked
     try:
         question = load(str(scenario), variant=variant, sets=(*sets, *changes), catalogs=catalogs)
     except InputError as error:
-        renamed = [replace(p, place=_renamed(p.place), cause=p.cause.replace("--set", FLAG)) for p in error.problems]
+        renamed = [
+            replace(p, place=_renamed(p.place), cause=p.cause.replace("--set", FLAG))
+            for p in error.problems
+        ]
         raise InputError(renamed) from error
     _cheapest(question)
     built = build(question)
     columns = ("metric", "now", "then", "change")
     if presolve(question, built):
-        return Table(columns, (("plan", "exists", "impossible: dcplan plan with --set says why", None),))
-    other = solve_menu(built.menu, question, gap=gap, time_limit_s=left_s() / 2, near=solved.whole, stop=stop)
+        return Table(
+            columns, (("plan", "exists", "impossible: dcplan plan with --set says why", None),)
+        )
+    other = solve_menu(
+        built.menu, question, gap=gap, time_limit_s=left_s() / 2, near=solved.whole, stop=stop
+    )
     if other.audit is None:
         return Table(columns, (("plan", "exists", other.status, None),))
     now, then = (metrics_of(s, question.catalog) for s in (solved, other))
     rows: list[tuple[Cell, ...]] = []
     for key in dict.fromkeys((*now, *then)):
         a, b = (m[key].value if key in m else 0.0 for m in (now, then))
-        change = float(b) - float(a) if isinstance(a, int | float) and isinstance(b, int | float) else None
+        change = (
+            float(b) - float(a)
+            if isinstance(a, int | float) and isinstance(b, int | float)
+            else None
+        )
         same = a == b if change is None else abs(change) <= SAME * max(abs(float(a or 0.0)), 1e-12)
         if same:
             continue

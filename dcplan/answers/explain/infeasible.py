@@ -1,4 +1,6 @@
-"""An infeasible scenario explained: the limits that conflict, with their places, and changes that were tried out."""
+"""An infeasible scenario explained: the limits that conflict, with their places, and changes that
+were tried out.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,12 @@ ALTERNATIVES = ("way", "change", "amount", "unit", "place", "plan_with_it")
 
 
 def no_plan(
-    question: Question, built: Built, solved: Solved, *, time_limit_s: float, stop: Callable[[], bool] | None
+    question: Question,
+    built: Built,
+    solved: Solved,
+    *,
+    time_limit_s: float,
+    stop: Callable[[], bool] | None,
 ) -> Result:
     """The conflict and up to three ways out, each verified by solving with it."""
     rows = _conflict(question, solved, time_limit_s / 4)
@@ -57,10 +64,16 @@ def with_later(result: Result, found: Sequence[Later], question: Question) -> Re
     old = tables["alternatives"].rows if "alternatives" in tables else ()
     jobs = [j.id for j in question.scenario.workloads.training]
     rows = [
-        (len({r[0] for r in old}) + i + 1, f"{x.key} of {x.job}: {x.value}", x.more, x.unit,
-         str(question.tree.place(("workloads", "training", jobs.index(x.job), x.key))), f"USD {money(x.cost_usd)}")
+        (
+            len({r[0] for r in old}) + i + 1,
+            f"{x.key} of {x.job}: {x.value}",
+            x.more,
+            x.unit,
+            str(question.tree.place(("workloads", "training", jobs.index(x.job), x.key))),
+            f"USD {money(x.cost_usd)}",
+        )
         for i, x in enumerate(found)
-    ]  # fmt: skip
+    ]
     tables["alternatives"] = Table(ALTERNATIVES, (*old, *rows))
     return replace(result, tables=tables)
 
@@ -72,7 +85,8 @@ def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[t
         if parts_of(row)[0] in WORDS:
             families[family_of(row)].append(row)
     return [
-        (words_of(rows[0], solved.menu.start)[0], place_of(rows[0], question), len(rows)) for rows in families.values()
+        (words_of(rows[0], solved.menu.start)[0], place_of(rows[0], question), len(rows))
+        for rows in families.values()
     ]
 
 
@@ -87,13 +101,22 @@ def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
 
 
 def _rows(number: int, way: Alternative, question: Question) -> list[tuple[Cell, ...]]:
-    cost = f"USD {money(way.cost_musd * USD_PER_MUSD)}" if way.cost_musd is not None else "not found in time"
-    return [(number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost) for r in _merged(way.remedies)]
+    cost = (
+        f"USD {money(way.cost_musd * USD_PER_MUSD)}"
+        if way.cost_musd is not None
+        else "not found in time"
+    )
+    return [
+        (number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost)
+        for r in _merged(way.remedies)
+    ]
 
 
 def _sentence(way: Alternative) -> str:
     parts = " and ".join(r.sentence() for r in _merged(way.remedies)[:3])
     checked = (
-        "with it the model has a plan, up to whole switches" if way.cost_musd is not None else "not verified in time"
+        "with it the model has a plan, up to whole switches"
+        if way.cost_musd is not None
+        else "not verified in time"
     )
     return f"smallest change found: {parts} ({checked})"

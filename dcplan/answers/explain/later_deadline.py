@@ -32,16 +32,23 @@ class Later:
 
 
 def later_ends(
-    scenario: str | Path, asked: tuple[str | None, Sequence[str], Sequence[str]], question: Question,
-    left_s: Callable[[], float], stop: Callable[[], bool] | None = None,
-) -> list[Later]:  # fmt: skip
-    """For each job with a deadline, the nearest later one tried that lets a plan exist, everything else as asked."""
+    scenario: str | Path,
+    asked: tuple[str | None, Sequence[str], Sequence[str]],
+    question: Question,
+    left_s: Callable[[], float],
+    stop: Callable[[], bool] | None = None,
+) -> list[Later]:
+    """For each job with a deadline, the nearest later one tried that lets a plan exist, everything
+    else as asked.
+    """
     found = []
 
     def tried(job: Job, key: str, value: str, more: float, unit: str) -> Later | None:
         if left_s() <= 1.0 or (stop is not None and stop()):
             return None
-        cost = _cost_usd(scenario, asked, f"workloads.training.{job.id}.{key}={value}", min(left_s(), TRY_S))
+        cost = _cost_usd(
+            scenario, asked, f"workloads.training.{job.id}.{key}={value}", min(left_s(), TRY_S)
+        )
         return None if cost is None else Later(job.id, key, value, more, unit, cost)
 
     for job in question.scenario.workloads.training:
@@ -49,7 +56,9 @@ def later_ends(
         for key, value, more, unit in _tries(job, question):
             later = tried(job, key, value, more, unit)
             if later is not None:
-                found.append(_nearer(job, later, before, tried) if key == "deadline_days" else later)
+                found.append(
+                    _nearer(job, later, before, tried) if key == "deadline_days" else later
+                )
                 break
             before = more
     return found
@@ -73,15 +82,24 @@ def _tries(job: Job, question: Question) -> list[tuple[str, str, float, str]]:
     if job.deadline_days is not None:
         most = horizon.quarters * DAYS_PER_QUARTER
         days = [job.deadline_days.value * f for f in FACTORS]
-        return [("deadline_days", f"{d:.1f}", d - job.deadline_days.value, "days more") for d in days if d <= most]
+        return [
+            ("deadline_days", f"{d:.1f}", d - job.deadline_days.value, "days more")
+            for d in days
+            if d <= most
+        ]
     if job.deadline is None:
         return []
     now, end = quarter_index(job.deadline), quarter_index(horizon.start) + horizon.quarters
-    return [("deadline", quarter_name(q), float(q - now), "quarters later") for q in range(now + 1, end)]
+    return [
+        ("deadline", quarter_name(q), float(q - now), "quarters later") for q in range(now + 1, end)
+    ]
 
 
 def _cost_usd(
-    scenario: str | Path, asked: tuple[str | None, Sequence[str], Sequence[str]], change: str, time_limit_s: float
+    scenario: str | Path,
+    asked: tuple[str | None, Sequence[str], Sequence[str]],
+    change: str,
+    time_limit_s: float,
 ) -> float | None:
     variant, sets, catalogs = asked
     question = load(str(scenario), variant=variant, sets=(*sets, change), catalogs=catalogs)

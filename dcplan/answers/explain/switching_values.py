@@ -1,4 +1,6 @@
-"""Which inputs would change a plan's decisions: the nearest value that does, what not knowing it costs."""
+"""Which inputs would change a plan's decisions: the nearest value that does, what not knowing it
+costs.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,18 @@ MOST = 6
 WEIGHTS = (0.3, 0.4, 0.3)
 """Of low, value and high taken as P10, P50 and P90 (Swanson's rule; Keefer and Bodily 1983)."""
 COLUMNS = (
-    "input", "now", "low", "high", "flips_at", "decision", "before", "after", "regret_usd", "worth_of_knowing_usd",
+    "input",
+    "now",
+    "low",
+    "high",
+    "flips_at",
+    "decision",
+    "before",
+    "after",
+    "regret_usd",
+    "worth_of_knowing_usd",
     "note",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -64,32 +75,52 @@ class Ask:
         if presolve(question, built):
             return None
         limit = max(self.left_s() / 4, 1.0)
-        found = solve_menu(built.menu, question, gap=self.gap, time_limit_s=limit, near=self.near.whole, stop=self.stop)
+        found = solve_menu(
+            built.menu,
+            question,
+            gap=self.gap,
+            time_limit_s=limit,
+            near=self.near.whole,
+            stop=self.stop,
+        )
         return found if found.audit is not None else None
 
     def kept_usd(self, key: str, value: float) -> float | None:
-        """What today's decisions cost with one input changed; None where they do not hold any more."""
+        """What today's decisions cost with one input changed; None where they do not hold any
+        more.
+        """
         question, built = self.at(key, value)
         if self.near.decisions is None:
             return None
         try:
             found = solve_menu(
-                built.menu, question, gap=self.gap, time_limit_s=max(self.left_s() / 4, 1.0),
-                fixed=to_table(self.near.decisions), stop=self.stop,
-            )  # fmt: skip
+                built.menu,
+                question,
+                gap=self.gap,
+                time_limit_s=max(self.left_s() / 4, 1.0),
+                fixed=to_table(self.near.decisions),
+                stop=self.stop,
+            )
         except UnknownDecisionError:
             return None
         return found.audit.npv_usd if found.audit is not None and found.audit.passed else None
 
 
 def flips(
-    names: Sequence[str], scenario: str | Path, asked: Asked, question: Question, built: Built, solved: Solved,
-    gap: float, left_s: Callable[[], float], stop: Callable[[], bool] | None,
-) -> Table:  # fmt: skip
+    names: Sequence[str],
+    scenario: str | Path,
+    asked: Asked,
+    question: Question,
+    built: Built,
+    solved: Solved,
+    gap: float,
+    left_s: Callable[[], float],
+    stop: Callable[[], bool] | None,
+) -> Table:
     """For each input the nearest value within its bounds that changes a decision, re-solved there.
 
-    The regret is what the plan of today costs more than the best one at the far bound; the worth of knowing is the
-    mean regret over the bounds by Swanson's weights.
+    The regret is what the plan of today costs more than the best one at the far bound; the worth of
+    knowing is the mean regret over the bounds by Swanson's weights.
     """
     ask = Ask(scenario, asked, gap, left_s, solved, question, stop)
     rows = []
@@ -101,13 +132,21 @@ def flips(
 
 
 def _inputs(names: Sequence[str], question: Question, built: Built, solved: Solved) -> list[str]:
-    """Inputs named, or those of the scenario's ``sensitivity``, or prices, energy and the discount rate."""
+    """Inputs named, or those of the scenario's ``sensitivity``, or prices, energy and the discount
+    rate.
+    """
     rows = built.ledger.rows
     problems = [
-        Problem("DC010", f"{key}: no input of this plan", Place("--flip"), did_you_mean(key, rows),
-                help="dcplan plan FILE -v lists the inputs")
-        for key in names if key not in rows
-    ]  # fmt: skip
+        Problem(
+            "DC010",
+            f"{key}: no input of this plan",
+            Place("--flip"),
+            did_you_mean(key, rows),
+            help="dcplan plan FILE -v lists the inputs",
+        )
+        for key in names
+        if key not in rows
+    ]
     if problems:
         raise InputError(problems)
     asked = question.scenario.sensitivity
@@ -124,7 +163,12 @@ def _inputs(names: Sequence[str], question: Question, built: Built, solved: Solv
 
 def _of_input(ask: Ask, key: str, row: Input) -> list[tuple[Cell, ...]]:
     now = row.value
-    if not isinstance(now, int | float) or row.low is None or row.high is None or row.high <= row.low:
+    if (
+        not isinstance(now, int | float)
+        or row.low is None
+        or row.high is None
+        or row.high <= row.low
+    ):
         return [(key, now, row.low, row.high, *[None] * 6, "no bounds: give low and high")]
     base = ask.near.audit.npv_usd if ask.near.audit else 0.0
     rows: list[tuple[Cell, ...]] = []
@@ -138,7 +182,21 @@ def _of_input(ask: Ask, key: str, row: Input) -> list[tuple[Cell, ...]]:
         except InputError:
             return [(key, now, row.low, row.high, *[None] * 6, "cannot be changed by --set alone")]
         if other is None:
-            rows.append((key, now, row.low, row.high, bound, "a plan exists", "yes", "no", None, None, "no plan there"))
+            rows.append(
+                (
+                    key,
+                    now,
+                    row.low,
+                    row.high,
+                    bound,
+                    "a plan exists",
+                    "yes",
+                    "no",
+                    None,
+                    None,
+                    "no plan there",
+                )
+            )
             continue
         changed = differences(ask.near.menu, ask.near.decisions, other.decisions)
         if not changed:
@@ -150,20 +208,35 @@ def _of_input(ask: Ask, key: str, row: Input) -> list[tuple[Cell, ...]]:
         regrets.append(regret or 0.0)
         what, before, after = (first or changed)[0]
         more = len(first or changed) - 1
-        note = "today's decisions do not hold there" if kept is None else f"and {more} more" if more else ""
+        note = (
+            "today's decisions do not hold there"
+            if kept is None
+            else f"and {more} more"
+            if more
+            else ""
+        )
         rows.append((key, now, row.low, row.high, at, what, before, after, regret, None, note))
     if not rows:
-        return [(key, now, row.low, row.high, None, "none within its bounds", None, None, 0.0, 0.0, "")]
+        return [
+            (key, now, row.low, row.high, None, "none within its bounds", None, None, 0.0, 0.0, "")
+        ]
     worth = WEIGHTS[0] * regrets[0] + WEIGHTS[2] * regrets[1] if len(regrets) == 2 else None
     small = worth is not None and worth < ask.near.gap_frac * abs(base)
-    return [(*r[:9], worth, f"{r[10]}; less than the plan's own gap".lstrip("; ") if small else r[10]) for r in rows]
+    return [
+        (*r[:9], worth, f"{r[10]}; less than the plan's own gap".lstrip("; ") if small else r[10])
+        for r in rows
+    ]
 
 
 Change = tuple[str, str, str]
 
 
-def _nearest(ask: Ask, key: str, now: float, far: float, other: Solved) -> tuple[float, list[Change]]:
-    """Halve between a value that keeps the plan and one that changes it; the changing end, and its changes."""
+def _nearest(
+    ask: Ask, key: str, now: float, far: float, other: Solved
+) -> tuple[float, list[Change]]:
+    """Halve between a value that keeps the plan and one that changes it; the changing end, and its
+    changes.
+    """
     found = differences(ask.near.menu, ask.near.decisions, other.decisions)
     keeps, flips_at = now, far
     for _ in range(HALVINGS):
@@ -171,7 +244,9 @@ def _nearest(ask: Ask, key: str, now: float, far: float, other: Solved) -> tuple
             break
         middle = (keeps + flips_at) / 2
         tried = ask.solved(key, middle)
-        changed = differences(ask.near.menu, ask.near.decisions, tried.decisions) if tried else found
+        changed = (
+            differences(ask.near.menu, ask.near.decisions, tried.decisions) if tried else found
+        )
         if changed and not _better(ask, key, middle, tried):
             changed = []  # another plan of the same cost is no flip
         if changed:
@@ -182,7 +257,9 @@ def _nearest(ask: Ask, key: str, now: float, far: float, other: Solved) -> tuple
 
 
 def _better(ask: Ask, key: str, value: float, tried: Solved | None) -> bool:
-    """Whether another plan there is cheaper than today's decisions by more than the gap of the search."""
+    """Whether another plan there is cheaper than today's decisions by more than the gap of the
+    search.
+    """
     kept = ask.kept_usd(key, value)
     if kept is None or tried is None or tried.audit is None:
         return True
@@ -190,7 +267,9 @@ def _better(ask: Ask, key: str, value: float, tried: Solved | None) -> bool:
 
 
 def differences(menu: Menu, one: Decisions | None, two: Decisions | None) -> list[Change]:
-    """Decisions that differ in kind: systems by hall, fabrics, where each job runs, what is rented or committed to."""
+    """Decisions that differ in kind: systems by hall, fabrics, where each job runs, what is rented
+    or committed to.
+    """
     if one is None or two is None:
         return []
     before, after = summary(menu, one), summary(menu, two)
@@ -214,6 +293,8 @@ def summary(menu: Menu, d: Decisions) -> dict[str, str]:
     found |= {f"commit to {o} {c}": "yes" for o, c, _ in d.committed}
     found |= {f"part with {i}": "yes" for i, _ in d.dropped}
     fitted = {
-        (h, c) for (h, c, _), n in d.fitted.items() if n and any(x.id == h and not x.existing for x in menu.halls)
+        (h, c)
+        for (h, c, _), n in d.fitted.items()
+        if n and any(x.id == h and not x.existing for x in menu.halls)
     }
     return found | {f"build {h} with {c}": "yes" for h, c in fitted}

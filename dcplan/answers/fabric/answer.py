@@ -53,8 +53,8 @@ def fabric(
     growth_nodes : sequence of int
         Later sizes of the same network: what is bought when, and what is recabled.
     join_km, join_gbps : float, optional
-        Air distance to another hall or site, and the capacity between them; the network's bisection over 10 where no
-        capacity is given. [km, Gb/s]
+        Air distance to another hall or site, and the capacity between them; the network's bisection
+        over 10 where no capacity is given. [km, Gb/s]
     join_port : str, default "coherent-400zr"
         Catalog optic of the links between them.
     **flags
@@ -107,20 +107,26 @@ def build(asked: Asked, ledger: Ledger) -> Built:
     hall = placed(asked, network, ledger)
     chosen = Chosen()
     beside = side_networks.sides(asked, network, chosen.notes, ledger)
-    built = Built(asked, network, hall, _lengths(asked, network, hall, ledger), chosen, [], [], beside)
+    built = Built(
+        asked, network, hall, _lengths(asked, network, hall, ledger), chosen, [], [], beside
+    )
     _record(asked, ledger)
     parts = fitted(asked, ledger)
     if parts is None:
         built.why = "no switch is named, or the catalog has no optics at its speeds: counts only, no power and no price"
         return built
     if asked.family is None:
-        ledger.text("fabric.optics", parts.family or f"{parts.node.id} and {parts.leaf.id}", Status.DEFAULT)
+        ledger.text(
+            "fabric.optics", parts.family or f"{parts.node.id} and {parts.leaf.id}", Status.DEFAULT
+        )
     # out of reach is an error, a missing price is not
     try:
         built.chosen = tier_choices(asked, parts, built.lengths, network, ledger)
         built.chosen.notes += chosen.notes
         tiers = built.chosen.tiers
-        built.bill = switch_lines(asked, network, ledger) + link_lines(asked, network, tiers, ledger)
+        built.bill = switch_lines(asked, network, ledger) + link_lines(
+            asked, network, tiers, ledger
+        )
         units = sum(p.rack_units for p in beside)
         built.extras = [*nic_lines(asked), *extra_lines(built.bill, tiers, units, ledger)]
     except MissingError as error:
@@ -151,8 +157,8 @@ def cables(*, catalogs: Sequence[str] = (), **flags: Any) -> Iterator[Cabled]:
     Raises
     ------
     InputError
-        As :func:`fabric`; also for networks whose cables are not named one by one (pairs, scheduled fabrics,
-        dragonflies, tori).
+        As :func:`fabric`; also for networks whose cables are not named one by one (pairs, scheduled
+        fabrics, dragonflies, tori).
     """
     catalog = load_catalog(tuple(Path(c) for c in catalogs))
     ledger = Ledger(catalog)
@@ -177,8 +183,12 @@ def _cabled(built: Built, listed: Iterator[Cable]) -> Iterator[Cabled]:
         yield Cabled(cable, *named.get((cable.tier, cable.stock), ("", "", None)))
 
 
-def _lengths(asked: Asked, network: Network, hall: Hall | None, ledger: Ledger) -> dict[str, Lengths]:
-    """Measured on the floor; the catalog's average for networks that are not placed, and as typed between switches."""
+def _lengths(
+    asked: Asked, network: Network, hall: Hall | None, ledger: Ledger
+) -> dict[str, Lengths]:
+    """Measured on the floor; the catalog's average for networks that are not placed, and as typed
+    between switches.
+    """
     c = network.counts
     if hall is not None:
         found = lengths(hall)
@@ -187,11 +197,19 @@ def _lengths(asked: Asked, network: Network, hall: Hall | None, ledger: Ledger) 
     else:
         metres = ledger.parameter("power", "cable-length-m")
         second = "leaf-spine" if c.spine else "leaf-leaf"
-        tiers = {"node-leaf": c.node_leaf_links, second: c.leaf_spine_links, "spine-core": c.spine_core_links}
+        tiers = {
+            "node-leaf": c.node_leaf_links,
+            second: c.leaf_spine_links,
+            "spine-core": c.spine_core_links,
+        }
         found = {tier: _all_at(metres, n) for tier, n in tiers.items() if n}
     if asked.wish.length_m is not None:
-        long = {t: _all_at(asked.wish.length_m, x.cables) for t, x in found.items() if t != "node-leaf"}
-        found = found | (long or {t: _all_at(asked.wish.length_m, x.cables) for t, x in found.items()})
+        long = {
+            t: _all_at(asked.wish.length_m, x.cables) for t, x in found.items() if t != "node-leaf"
+        }
+        found = found | (
+            long or {t: _all_at(asked.wish.length_m, x.cables) for t, x in found.items()}
+        )
     return found
 
 
@@ -237,7 +255,11 @@ def _idle(built: Built) -> Iterator[str]:
     if idle > ports * IDLE_FRAC:
         copies, down, unit = built.hall.copies, wiring.plan.leaf_down, wiring.nodes_per_su
         whole = max(unit // down, 1) * down
-        fills = f"--nodes-per-su {whole} or --topology fat-tree fills" if whole != unit else "--topology fat-tree fills"
+        fills = (
+            f"--nodes-per-su {whole} or --topology fat-tree fills"
+            if whole != unit
+            else "--topology fat-tree fills"
+        )
         yield (
             f"{idle * copies:,} of {ports * copies:,} leaf ports to nodes stay empty: units of {unit} nodes on leaves "
             f"of {down} ports; {fills} them"
@@ -249,7 +271,12 @@ def _mismatched(asked: Asked) -> Iterator[str]:
     system, leaf = asked.system, asked.leaf
     if system and leaf and system.protocols and leaf.protocol not in system.protocols:
         yield f"{system.id} is listed with {', '.join(system.protocols)} NICs, {leaf.id} speaks {leaf.protocol}"
-    if leaf and asked.wish.radix and asked.wish.switch and asked.ports.radix < max(leaf.ports.values()):
+    if (
+        leaf
+        and asked.wish.radix
+        and asked.wish.switch
+        and asked.ports.radix < max(leaf.ports.values())
+    ):
         yield f"{asked.ports.radix} ports of {leaf.id} are used; its price is that of the whole switch"
 
 
@@ -263,7 +290,10 @@ def _record(asked: Asked, ledger: Ledger) -> None:
         "topology": (wish.topology, asked.topology),
         "load_balancing": (wish.load_balancing, asked.balancing),
         "planes": (wish.planes, str(asked.ports.planes)),
-        "nodes_per_su": (wish.nodes_per_su, str(unit) if asked.topology == "rail-optimized" else ""),
+        "nodes_per_su": (
+            wish.nodes_per_su,
+            str(unit) if asked.topology == "rail-optimized" else "",
+        ),
         "nic_ports_per_cage": (wish.nic_ports_per_cage, str(asked.ports_per_cage)),
     }
     for name, (typed, taken) in left_open.items():

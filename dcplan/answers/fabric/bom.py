@@ -100,7 +100,9 @@ def switch_lines(asked: Asked, network: Network, ledger: Ledger) -> list[Line]:
     return found
 
 
-def _switch(tier: str, model: Switch, fills: Sequence[Fill], count: int, asked: Asked, ledger: Ledger) -> Line:
+def _switch(
+    tier: str, model: Switch, fills: Sequence[Fill], count: int, asked: Asked, ledger: Ledger
+) -> Line:
     key, part = f"switches.{model.id}", model.id
     price = _price(ledger, f"{key}.price_usd", model.price_usd)
     kw = _value(ledger, f"{key}.typical_kw", model.typical_kw or model.max_kw)
@@ -113,7 +115,16 @@ def _switch(tier: str, model: Switch, fills: Sequence[Fill], count: int, asked: 
         part = f"{model.id} with {cards} line cards"
     units = model.rack_units.value if model.rack_units else SWITCH_UNITS
     status = _status(model.price_usd)
-    return Line(f"{tier} switches", part, count, price.times(count), kw * count, units * count, kg * count, status)
+    return Line(
+        f"{tier} switches",
+        part,
+        count,
+        price.times(count),
+        kw * count,
+        units * count,
+        kg * count,
+        status,
+    )
 
 
 def cards_of(tier: str, model: Switch, fills: Sequence[Fill], asked: Asked) -> int:
@@ -125,7 +136,9 @@ def cards_of(tier: str, model: Switch, fills: Sequence[Fill], asked: Asked) -> i
     return max(math.ceil(f.down / each[0] + f.up / each[1] - 1e-9) for f in fills)
 
 
-def link_lines(asked: Asked, network: Network, chosen: dict[str, list[Choice]], ledger: Ledger) -> list[Line]:
+def link_lines(
+    asked: Asked, network: Network, chosen: dict[str, list[Choice]], ledger: Ledger
+) -> list[Line]:
     """Transceivers and cables of every tier by what its lengths ask for."""
     found: list[Line] = []
     for tier, choices in chosen.items():
@@ -135,7 +148,9 @@ def link_lines(asked: Asked, network: Network, chosen: dict[str, list[Choice]], 
     return found
 
 
-def _optics(asked: Asked, network: Network, tier: str, choices: list[Choice], ledger: Ledger) -> list[Line]:
+def _optics(
+    asked: Asked, network: Network, tier: str, choices: list[Choice], ledger: Ledger
+) -> list[Line]:
     lower, upper = sides(tier)
     kinds: dict[str, list[Choice]] = {}
     for c in choices:
@@ -155,27 +170,44 @@ def _optics(asked: Asked, network: Network, tier: str, choices: list[Choice], le
             item = f"transceivers of {tier if tier in SIDES else 'leaf-leaf'} links"
             found.append(_optic(item, ends[0].row, sum(counts), ledger))
             continue
-        for here, there, end, count in ((lower, upper, ends[0], counts[0]), (upper, lower, ends[1], counts[1])):
-            found.append(_optic(f"transceivers in {MANY[here]} to {MANY[there]}", end.row, count, ledger))
+        for here, there, end, count in (
+            (lower, upper, ends[0], counts[0]),
+            (upper, lower, ends[1], counts[1]),
+        ):
+            found.append(
+                _optic(f"transceivers in {MANY[here]} to {MANY[there]}", end.row, count, ledger)
+            )
     return found
 
 
 def _whole(asked: Asked, network: Network, tier: str, lower: int, upper: int) -> tuple[int, int]:
     """Cages of all switches, each filling its own, where one kind of transceiver serves a tier."""
     fills = network.fills
-    down = {name: [Fill(f.switches, f.down, 0) for f in t] for name, t in zip(TIERS, fills.tiers, strict=True)}
-    up = {name: [Fill(f.switches, 0, f.up) for f in t] for name, t in zip(TIERS, fills.tiers, strict=True)}
+    down = {
+        name: [Fill(f.switches, f.down, 0) for f in t]
+        for name, t in zip(TIERS, fills.tiers, strict=True)
+    }
+    up = {
+        name: [Fill(f.switches, 0, f.up) for f in t]
+        for name, t in zip(TIERS, fills.tiers, strict=True)
+    }
     below, above = sides(tier)
     if below == "node":
         managers = asked.attached.management_links * asked.ports.planes * network.parallel
-        return node_cages(network.counts.node_leaf_links, managers, lower), cages(down[above], upper, 1)
+        return node_cages(network.counts.node_leaf_links, managers, lower), cages(
+            down[above], upper, 1
+        )
     return cages(up[below], 1, lower), cages(down[above], upper, 1)
 
 
 def _optic(item: str, row: Optic, count: int, ledger: Ledger) -> Line:
     price = _price(ledger, f"optics.{row.id}.price_usd", row.price_usd)
-    ledger.take(f"optics.{row.id}.max_kw", row.max_kw or row.typical_kw or Quantity(value=power(row)))
-    return Line(item, row.id, count, price.times(count), power(row) * count, status=_status(row.price_usd))
+    ledger.take(
+        f"optics.{row.id}.max_kw", row.max_kw or row.typical_kw or Quantity(value=power(row))
+    )
+    return Line(
+        item, row.id, count, price.times(count), power(row) * count, status=_status(row.price_usd)
+    )
 
 
 def _cables(tier: str, choices: list[Choice], ledger: Ledger) -> list[Line]:
@@ -194,7 +226,9 @@ def _cables(tier: str, choices: list[Choice], ledger: Ledger) -> list[Line]:
             _price(ledger, f"optics.{c.cable.id}.price_usd", c.cable.price_usd)
             one, kw = c.medium, c.medium.kw * c.links_each
             price = Price(one.low_usd, one.usd, one.high_usd).times(c.links_each)
-        found.append(Line(item, c.cable.id, pieces, price.times(pieces), kw * pieces, kg=kg, status=status))
+        found.append(
+            Line(item, c.cable.id, pieces, price.times(pieces), kw * pieces, kg=kg, status=status)
+        )
     return found
 
 
@@ -207,7 +241,11 @@ def _cord(row: Optic, metres: float, ledger: Ledger) -> Price:
 
 def nic_lines(asked: Asked) -> list[Line]:
     """NICs of the nodes, named and counted: their price and power are the systems' own."""
-    name = asked.system.nic if asked.system and asked.system.nic else f"{asked.link_gbps * asked.ports.planes:g} Gb/s"
+    name = (
+        asked.system.nic
+        if asked.system and asked.system.nic
+        else f"{asked.link_gbps * asked.ports.planes:g} Gb/s"
+    )
     count = asked.attached.nodes * asked.attached.nics_per_node
     return [Line("NICs, in the systems' price", name, count, FREE)]
 
@@ -217,11 +255,13 @@ def extra_lines(
 ) -> list[Line]:
     """What stands beside the network itself: spare optics, patch panels, network racks.
 
-    Panels stand at either end of fibre trunks between switches. Racks hold the network's switches, its panels and
-    ``other_units`` of other networks' switches.
+    Panels stand at either end of fibre trunks between switches. Racks hold the network's switches,
+    its panels and ``other_units`` of other networks' switches.
     """
     found = []
-    frac, least = (ledger.parameter("network", key) for key in ("spare-optics-frac", "spare-optics-least"))
+    frac, least = (
+        ledger.parameter("network", key) for key in ("spare-optics-frac", "spare-optics-least")
+    )
     kinds: dict[str, list[Line]] = {}
     for line in lines:
         if line.item.startswith("transceiver"):
@@ -233,7 +273,13 @@ def extra_lines(
         spare = max(math.ceil(count * frac), round(least))
         price = functools.reduce(Price.plus, (line.price for line in same)).times(spare / count)
         found.append(Line("spare transceivers", part, spare, price, status=same[0].status))
-    trunks = sum(c.links for tier, choices in chosen.items() if tier != "node-leaf" for c in choices if c.ends)
+    trunks = sum(
+        c.links
+        for tier, choices in chosen.items()
+        if tier != "node-leaf"
+        for c in choices
+        if c.ends
+    )
     found += _panels(trunks, ledger)
     units = sum(line.rack_units for line in (*lines, *found)) + other_units
     racks = math.ceil(units / ledger.parameter("network", "network-rack-units"))
@@ -248,8 +294,12 @@ def _panels(links: int, ledger: Ledger) -> list[Line]:
     if not links:
         return []
     units = math.ceil(2 * links / ledger.parameter("network", "mpo-ports-per-panel-unit"))
-    price = _price(ledger, "network.panel-usd-per-unit", _parameter(ledger, "panel-usd-per-unit")).times(units)
-    return [Line("patch panels", "1 U of MPO-12", units, price, rack_units=units, status="estimate")]
+    price = _price(
+        ledger, "network.panel-usd-per-unit", _parameter(ledger, "panel-usd-per-unit")
+    ).times(units)
+    return [
+        Line("patch panels", "1 U of MPO-12", units, price, rack_units=units, status="estimate")
+    ]
 
 
 def _parameter(ledger: Ledger, key: str) -> Quantity:
@@ -270,4 +320,6 @@ def _value(ledger: Ledger, key: str, quantity: Quantity | None) -> float:
 
 
 def _status(quantity: Quantity | None) -> str:
-    return "" if quantity is None else ("estimate" if str(quantity.status) == "estimate" else "listed")
+    return (
+        "" if quantity is None else ("estimate" if str(quantity.status) == "estimate" else "listed")
+    )

@@ -22,8 +22,20 @@ from dcplan.inputs.log import Ledger
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.units import DAYS_PER_YEAR
 
-COLUMNS = ("fabric", "switches", "transceivers", "power_kw", "usd", "low_usd", "high_usd", "usd_per_accelerator",
-           "bisection_tbps", "usd_per_bisection_gbps", "all_reduce_s", "why_not")  # fmt: skip
+COLUMNS = (
+    "fabric",
+    "switches",
+    "transceivers",
+    "power_kw",
+    "usd",
+    "low_usd",
+    "high_usd",
+    "usd_per_accelerator",
+    "bisection_tbps",
+    "usd_per_bisection_gbps",
+    "all_reduce_s",
+    "why_not",
+)
 
 
 JOB_NOTE = (
@@ -47,7 +59,12 @@ class Run:
 
 
 def compare(
-    names: str, *, for_job: str | None = None, tokens: float | None = None, catalogs: Sequence[str] = (), **flags: Any
+    names: str,
+    *,
+    for_job: str | None = None,
+    tokens: float | None = None,
+    catalogs: Sequence[str] = (),
+    **flags: Any,
 ) -> Result:
     """Size the same nodes on several fabric families.
 
@@ -56,13 +73,15 @@ def compare(
     names : str
         Family ids with commas, or ``all``.
     for_job : str, optional
-        Catalog model or ``config.json``: rank by USD of one finished run, the fabric's price against days lost.
+        Catalog model or ``config.json``: rank by USD of one finished run, the fabric's price
+        against days lost.
     tokens : float, optional
         Its training tokens; the model's own where left out. [-]
     catalogs : sequence of str
         Overlay folders.
     **flags
-        As in :class:`dcplan.answers.fabric.request.Wish`; ``fabric`` and ``switch`` are the families' own.
+        As in :class:`dcplan.answers.fabric.request.Wish`; ``fabric`` and ``switch`` are the
+        families' own.
 
     Raises
     ------
@@ -86,27 +105,44 @@ def compare(
             refused[name] = "; ".join(p.cause for p in error.problems)
     if not built:
         reasons = {why: n for n, why in reversed(refused.items())}
-        raise InputError([Problem("DC050", f"{n}: {why}", Place("--compare")) for why, n in reasons.items()])
+        raise InputError(
+            [Problem("DC050", f"{n}: {why}", Place("--compare")) for why, n in reasons.items()]
+        )
     rows = [_row(name, b, ledger) for name, b in built.items()]
     rows.sort(key=lambda row: (row[4] is None, row[4]))
     rows += [(name, *[None] * (len(COLUMNS) - 2), why) for name, why in refused.items()]
     tables = {"fabrics": Table(COLUMNS, tuple(rows))}
     best = str(rows[0][0])
     what = f"{flags['nodes']:,} {flags.get('system') or 'nodes'}"
-    headline = f"{len(built)} of {len(built) + len(refused)} fabrics join {what}: {best} is the cheapest"
+    headline = (
+        f"{len(built)} of {len(built) + len(refused)} fabrics join {what}: {best} is the cheapest"
+    )
     metrics: dict[str, Metric] = {}
     if for_job:
-        runs = {name: _run(b, for_job, tokens, catalogs, ledger) for name, b in built.items() if b.totals}
+        runs = {
+            name: _run(b, for_job, tokens, catalogs, ledger)
+            for name, b in built.items()
+            if b.totals
+        }
         tables["job"] = _job_table(runs)
         best = min(runs, key=lambda n: runs[n].usd)
         money = f"USD {runs[best].usd / 1e6:,.2f} M in {runs[best].days:,.1f} days"
         headline = f"{best} gives {for_job} at the least cost: {money}"
-        metrics = {"days": Metric(runs[best].days, "d", "Run on the cheapest fabric"),
-                   "usd_per_run": Metric(runs[best].usd, "USD", "Cluster and fabric while it lasts")}  # fmt: skip
+        metrics = {
+            "days": Metric(runs[best].days, "d", "Run on the cheapest fabric"),
+            "usd_per_run": Metric(runs[best].usd, "USD", "Cluster and fabric while it lasts"),
+        }
     notes = [JOB_NOTE] if for_job else []
-    return Result("fabric", "ok", EXIT_OK, headline, metrics=metrics, tables=tables,
-                  inputs=[asdict(r) for _, r in sorted(ledger.rows.items())],
-                  warnings=[{"code": "design", "message": note} for note in notes])  # fmt: skip
+    return Result(
+        "fabric",
+        "ok",
+        EXIT_OK,
+        headline,
+        metrics=metrics,
+        tables=tables,
+        inputs=[asdict(r) for _, r in sorted(ledger.rows.items())],
+        warnings=[{"code": "design", "message": note} for note in notes],
+    )
 
 
 def _families(names: str, catalog: Catalog) -> list[str]:
@@ -119,7 +155,11 @@ def _families(names: str, catalog: Catalog) -> list[str]:
         raise InputError([Problem("DC050", cause, Place("--compare"), help="--compare all")])
     unknown = [
         Problem(
-            "DC010", f"no fabrics row {n!r}", Place("--compare"), did_you_mean(n, rows), "dcplan catalog list fabrics"
+            "DC010",
+            f"no fabrics row {n!r}",
+            Place("--compare"),
+            did_you_mean(n, rows),
+            "dcplan catalog list fabrics",
         )
         for n in asked
         if catalog.find("fabrics", n, Fabric) is None
@@ -137,7 +177,9 @@ def _must_speak(asked: Asked) -> None:
         raise InputError([Problem("DC050", cause, Place("--compare"))])
     nic = asked.link_gbps * asked.ports.planes
     if asked.family and asked.family.rate_gbps.value < nic:
-        cause = f"its {asked.family.rate_gbps.value:g} Gb/s links are slower than the {nic:g} Gb/s NICs"
+        cause = (
+            f"its {asked.family.rate_gbps.value:g} Gb/s links are slower than the {nic:g} Gb/s NICs"
+        )
         raise InputError([Problem("DC050", cause, Place("--compare"))])
 
 
@@ -151,17 +193,33 @@ def _row(name: str, built: Built, ledger: Ledger) -> tuple[Cell, ...]:
         each = t.price.value / asked.accelerators if asked.accelerators else None
         priced = (t.transceivers, t.kw, t.price.value, t.price.low, t.price.high, each)
     per_gbps = t.price.value / gbps if t and gbps else None
-    return (name, built.network.counts.switches, *priced, gbps / 1000.0, per_gbps, reduce, built.why or None)
+    return (
+        name,
+        built.network.counts.switches,
+        *priced,
+        gbps / 1000.0,
+        per_gbps,
+        reduce,
+        built.why or None,
+    )
 
 
-def _run(built: Built, model: str, tokens: float | None, catalogs: Sequence[str], ledger: Ledger) -> Run:
-    """Days on the bandwidth that the fabric leaves across all its tiers; both prices spread evenly over their life."""
+def _run(
+    built: Built, model: str, tokens: float | None, catalogs: Sequence[str], ledger: Ledger
+) -> Run:
+    """Days on the bandwidth that the fabric leaves across all its tiers; both prices spread evenly
+    over their life.
+    """
     asked, system, t = built.asked, built.asked.system, built.totals
     if system is None or t is None or system.price_usd is None:
         cause = f"{system.id if system else 'the system'} has no price"
         raise InputError([Problem("DC050", cause, Place("--for-job"))])
     last = performance.bandwidth(asked, built.network, ledger).rows[-1]
-    ideal = ledger.parameter("network", "effective-adaptive-frac") if built.network.plan.tiers > 1 else 1.0
+    ideal = (
+        ledger.parameter("network", "effective-adaptive-frac")
+        if built.network.plan.tiers > 1
+        else 1.0
+    )
     ports = (system.scaleout_ports or system.accelerators) / system.accelerators
     gbps = min(float(last[2] or 0.0) * 8.0 / ideal / ports, asked.link_gbps * asked.ports.planes)
     found = train(

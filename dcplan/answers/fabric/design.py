@@ -64,7 +64,9 @@ def placed(asked: Asked, network: Network, ledger: Ledger) -> Hall | None:
 
 
 def groups_placed(asked: Asked, network: Network, ledger: Ledger) -> dict[str, Lengths]:
-    """Cables of a dragonfly by tier: groups fill as many racks as asked for, as the family's, or as their nodes do."""
+    """Cables of a dragonfly by tier: groups fill as many racks as asked for, as the family's, or
+    as their nodes do.
+    """
     floor = _floor(asked, ledger)
     group_nodes = math.ceil(GROUP_SWITCHES * network.plan.leaf_down / asked.attached.nics_per_node)
     usual = asked.family.group_racks if asked.family and not asked.wish.nodes_per_rack else None
@@ -76,10 +78,13 @@ def groups_placed(asked: Asked, network: Network, ledger: Ledger) -> dict[str, L
 
 
 def _floor(asked: Asked, ledger: Ledger) -> Floor:
-    leaf, spine, core = (_per_rack(m.rack_units.value if m and m.rack_units else 2.0, ledger) for m in asked.models)
+    leaf, spine, core = (
+        _per_rack(m.rack_units.value if m and m.rack_units else 2.0, ledger) for m in asked.models
+    )
     return Floor(
         nodes_per_rack=nodes_per_rack(asked, ledger),
-        racks_per_row=asked.wish.racks_per_row or round(ledger.parameter("network", "racks-per-row")),
+        racks_per_row=asked.wish.racks_per_row
+        or round(ledger.parameter("network", "racks-per-row")),
         rack_pitch_m=ledger.parameter("network", "rack-pitch-m"),
         row_pitch_m=ledger.parameter("network", "row-pitch-m"),
         drop_m=ledger.parameter("network", "cable-drop-m"),

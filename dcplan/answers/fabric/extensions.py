@@ -16,8 +16,18 @@ from dcplan.fabric.topology.growth import phases
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 
-COLUMNS = ("way", "nodes_in_all", "leaf_added", "spine_added", "core_added", "node_links_added",
-           "links_between_added", "links_recabled", "switches_left_over", "spine_ports_idle")  # fmt: skip
+COLUMNS = (
+    "way",
+    "nodes_in_all",
+    "leaf_added",
+    "spine_added",
+    "core_added",
+    "node_links_added",
+    "links_between_added",
+    "links_recabled",
+    "switches_left_over",
+    "spine_ports_idle",
+)
 
 
 def growth_table(asked: Asked, later: Sequence[int]) -> Table:
@@ -50,7 +60,9 @@ def unsupported(cause: str) -> InputError:
     return InputError([Problem("DC050", cause, Place("fabric"))])
 
 
-def join(asked: Asked, air_km: float, gbps: float, port: str, ledger: Ledger) -> tuple[Table, dict[str, Metric]]:
+def join(
+    asked: Asked, air_km: float, gbps: float, port: str, ledger: Ledger
+) -> tuple[Table, dict[str, Metric]]:
     """Ports, fibre, lease and round trip of a capacity over a distance.
 
     Raises
@@ -61,26 +73,68 @@ def join(asked: Asked, air_km: float, gbps: float, port: str, ledger: Ledger) ->
     rows = ledger.catalog.table("optics", Optic)
     row = named(ledger.catalog, "optics", port, Optic, "--join-port")
     if not 0 < air_km <= 20_000 or not 0 < gbps <= 1e9:
-        raise InputError([Problem("DC050", f"{gbps:g} Gb/s over {air_km:g} km", Place("--join-km"))])
+        raise InputError(
+            [Problem("DC050", f"{gbps:g} Gb/s over {air_km:g} km", Place("--join-km"))]
+        )
     route = air_km * ledger.parameter("network", "route-factor")
     line = _line(row, ledger)
     try:
         found = interconnect(gbps, route, line)
     except ValueError as error:
-        able = [r.id for r in rows.values() if (r.reach_amplified_m or r.reach_m) and _far_km(r) >= route]
+        able = [
+            r.id
+            for r in rows.values()
+            if (r.reach_amplified_m or r.reach_m) and _far_km(r) >= route
+        ]
         cause = f"{row.id}: {error} ({air_km:g} km of air line are {route:g} km of fibre)"
-        mend = f"--join-port {able[0]}" if able else "a site between them, or a long-haul line system (not sized)"
+        mend = (
+            f"--join-port {able[0]}"
+            if able
+            else "a site between them, or a long-haul line system (not sized)"
+        )
         raise InputError([Problem("DC053", cause, Place("--join-km"), help=mend)]) from error
-    columns = ("port", "gbps", "route_km", "links", "ports", "fibre_pairs", "amplifiers", "capex_usd",
-               "lease_usd_per_year", "power_kw", "rtt_us")  # fmt: skip
-    cells = (row.id, found.gbps, route, found.links, found.ports, found.fibre_pairs, found.amplifiers, found.capex_usd,
-             found.lease_usd_per_year, found.power_kw, found.rtt_us)  # fmt: skip
-    ratio = asked.attached.nodes * asked.attached.nics_per_node * asked.link_gbps * asked.ports.planes / found.gbps
+    columns = (
+        "port",
+        "gbps",
+        "route_km",
+        "links",
+        "ports",
+        "fibre_pairs",
+        "amplifiers",
+        "capex_usd",
+        "lease_usd_per_year",
+        "power_kw",
+        "rtt_us",
+    )
+    cells = (
+        row.id,
+        found.gbps,
+        route,
+        found.links,
+        found.ports,
+        found.fibre_pairs,
+        found.amplifiers,
+        found.capex_usd,
+        found.lease_usd_per_year,
+        found.power_kw,
+        found.rtt_us,
+    )
+    ratio = (
+        asked.attached.nodes
+        * asked.attached.nics_per_node
+        * asked.link_gbps
+        * asked.ports.planes
+        / found.gbps
+    )
     metrics = {
         "join.rtt_us": Metric(found.rtt_us, "us", "Round trip in the fibre"),
-        "join.capex_usd": Metric(found.capex_usd, "USD", "Ports, multiplexers and amplifiers at both ends and between"),
+        "join.capex_usd": Metric(
+            found.capex_usd, "USD", "Ports, multiplexers and amplifiers at both ends and between"
+        ),
         "join.lease_usd_per_year": Metric(found.lease_usd_per_year, "USD", "Leased fibre"),
-        "join.oversubscription": Metric(ratio, "", "NIC rate of all nodes over the capacity between the places"),
+        "join.oversubscription": Metric(
+            ratio, "", "NIC rate of all nodes over the capacity between the places"
+        ),
     }
     return Table(columns, (cells,)), metrics
 
@@ -94,7 +148,9 @@ def _line(row: Optic, ledger: Ledger) -> Line:
     power = row.max_kw or row.typical_kw
     if row.price_usd is None or power is None or row.reach_m is None:
         cause = f"optics row {row.id} has no price, power or reach"
-        raise InputError([Problem("DC050", cause, Place("--join-port"), help="--join-port coherent-400zr")])
+        raise InputError(
+            [Problem("DC050", cause, Place("--join-port"), help="--join-port coherent-400zr")]
+        )
     return Line(
         port_gbps=row.rate_gbps.value,
         port_usd=ledger.take(f"optics.{row.id}.price_usd", row.price_usd),
@@ -105,6 +161,8 @@ def _line(row: Optic, ledger: Ledger) -> Line:
         span_km=ledger.parameter("network", "amplifier-span-km"),
         amplifier_usd=ledger.parameter("network", "amplifier-usd"),
         mux_pair_usd=ledger.parameter("network", "mux-pair-usd"),
-        lease_usd_per_pair_km_month=ledger.parameter("network", "fibre-lease-usd-per-pair-km-month"),
+        lease_usd_per_pair_km_month=ledger.parameter(
+            "network", "fibre-lease-usd-per-pair-km-month"
+        ),
         fibre_us_per_km=ledger.parameter("network", "fibre-us-per-km"),
     )

@@ -61,7 +61,9 @@ def inventory(result: Result) -> tuple[Iterator[Cabled], dict[str, Model]]:
     flags = dict(saved) if isinstance(saved, Mapping) else {}
     if result.verb != "fabric" or not flags:
         cause = f"a {result.verb or 'foreign'} result has no network with named cables"
-        raise InputError([Problem("DC050", cause, Place("RESULT"), help="dcplan fabric ... -f json -o RESULT")])
+        raise InputError(
+            [Problem("DC050", cause, Place("RESULT"), help="dcplan fabric ... -f json -o RESULT")]
+        )
     catalogs = tuple(flags.pop("catalogs", ()))
     asked = resolve(Wish.of(flags), load_catalog(tuple(Path(c) for c in catalogs)))
     return cables(catalogs=catalogs, **flags), _models(asked)
@@ -75,7 +77,9 @@ def _models(asked: Asked) -> dict[str, Model]:
     units = system.rack_units.value if system and system.rack_units else 1.0
     kg = round(system.weight_kg.value / hosts, 2) if system and system.weight_kg else None
     name = (_model(system) if hosts == 1 else f"{_model(system)}, one tray") if system else "node"
-    found["node"] = Model((system and system.vendor) or "Generic", name, units if hosts == 1 else 1.0, kg, near, near)
+    found["node"] = Model(
+        (system and system.vendor) or "Generic", name, units if hosts == 1 else 1.0, kg, near, near
+    )
     for tier, row in zip(("leaf", "spine", "core"), asked.models, strict=True):
         found[tier] = _switch(row, asked, near if tier == "leaf" else far, far)
     return found
@@ -91,5 +95,10 @@ def _switch(row: Switch | None, asked: Asked, lower: str, upper: str) -> Model:
         return Model("Generic", f"{asked.ports.radix} ports", 2.0, None, lower, upper)
     units, kg = row.rack_units, row.weight_kg
     return Model(
-        row.vendor or "Generic", _model(row), units.value if units else 2.0, kg.value if kg else None, lower, upper
+        row.vendor or "Generic",
+        _model(row),
+        units.value if units else 2.0,
+        kg.value if kg else None,
+        lower,
+        upper,
     )

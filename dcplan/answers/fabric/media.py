@@ -1,4 +1,6 @@
-"""Which transceiver or cable joins two ports, from the catalog, by reach and by what was asked for."""
+"""Which transceiver or cable joins two ports, from the catalog, by reach and by what was asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ def sides(tier: str) -> tuple[str, str]:
 
 
 def fitted(asked: Asked, ledger: Ledger) -> Fitted | None:
-    """Optics of the family asked for, else of one built of the same switch, else class parts at these speeds."""
+    """Optics of the family asked for, else of one built of the same switch, else class parts at
+    these speeds.
+    """
     if asked.family:
         own = _of_family(asked.family, ledger)
         fits = own.node.rate_gbps.value == asked.link_gbps
@@ -85,13 +89,19 @@ def fitted(asked: Asked, ledger: Ledger) -> Fitted | None:
     if asked.leaf is None:
         return None
     cage = _cage(asked.leaf, asked.link_gbps)
-    rows = [f for f in ledger.catalog.table("fabrics", Fabric).values() if f.protocol == asked.protocol]
+    rows = [
+        f for f in ledger.catalog.table("fabrics", Fabric).values() if f.protocol == asked.protocol
+    ]
     for family in sorted(rows, key=lambda f: f.leaf != asked.leaf.id if asked.leaf else True):
         found = _of_family(family, ledger)
         if (found.node.rate_gbps.value, found.leaf.rate_gbps.value) == (asked.link_gbps, cage):
             return found
     node, leaf = (_class_part(rate, asked.protocol, ledger) for rate in (asked.link_gbps, cage))
-    return Fitted(node, leaf, ledger.catalog.find("optics", CORD, Optic), None) if node and leaf else None
+    return (
+        Fitted(node, leaf, ledger.catalog.find("optics", CORD, Optic), None)
+        if node and leaf
+        else None
+    )
 
 
 def _class_part(gbps: float, protocol: str, ledger: Ledger) -> Optic | None:
@@ -101,10 +111,14 @@ def _class_part(gbps: float, protocol: str, ledger: Ledger) -> Optic | None:
 
 def _of_family(family: Fabric, ledger: Ledger) -> Fitted:
     fibre = _row(ledger, family.fiber) if family.fiber else None
-    return Fitted(_row(ledger, family.node_optic), _row(ledger, family.leaf_optic), fibre, family.id)
+    return Fitted(
+        _row(ledger, family.node_optic), _row(ledger, family.leaf_optic), fibre, family.id
+    )
 
 
-def tier_choices(asked: Asked, parts: Fitted, found: dict[str, Lengths], network: Network, ledger: Ledger) -> Chosen:
+def tier_choices(
+    asked: Asked, parts: Fitted, found: dict[str, Lengths], network: Network, ledger: Ledger
+) -> Chosen:
     """Media of every tier by stock length.
 
     Raises
@@ -122,7 +136,8 @@ def tier_choices(asked: Asked, parts: Fitted, found: dict[str, Lengths], network
         chosen.tiers[tier] = []
         for i in np.flatnonzero(lengths.counts).tolist():
             metres = float(STOCK_M[i]) if i < STOCK_M.size else lengths.longest_m
-            # what the family or the wish names comes first; farther parts only for what it does not reach
+            # what the family or the wish names comes first; farther parts only for what it does not
+            # reach
             media = near if metres <= most else (_far(asked, parts, tier, ledger) or near)
             try:
                 best = pick([m for m, *_ in media], metres)
@@ -130,7 +145,9 @@ def tier_choices(asked: Asked, parts: Fitted, found: dict[str, Lengths], network
                 problems.append(_too_far(asked, tier, metres, str(error), ledger))
                 break
             medium, ends, cable, each = next(m for m in media if m[0] is best)
-            chosen.tiers[tier].append(Choice(metres, int(lengths.counts[i]), medium, ends, cable, each))
+            chosen.tiers[tier].append(
+                Choice(metres, int(lengths.counts[i]), medium, ends, cable, each)
+            )
     if problems:
         raise InputError(problems)
     chosen.notes = sorted(set(chosen.notes))
@@ -152,7 +169,9 @@ def _models(asked: Asked) -> dict[str, Switch | None]:
     return {"leaf": asked.leaf, "spine": asked.spine, "core": asked.core}
 
 
-def _near(asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledger, notes: list[str]) -> list[Offer]:
+def _near(
+    asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledger, notes: list[str]
+) -> list[Offer]:
     """The family's transceivers, or what was asked for instead."""
     ends = [_end(asked, parts, tier, side, ledger) for side in sides(tier)]
     if asked.wish.media in SWAPPED:
@@ -181,10 +200,18 @@ def _end(asked: Asked, parts: Fitted, tier: str, side: str, ledger: Ledger) -> E
     link = _link(asked, tier)
     if side == "node":
         twin = parts.leaf.rate_gbps.value == asked.ports_per_cage * link
-        return End(parts.leaf, asked.ports_per_cage) if asked.ports_per_cage > 1 and twin else End(parts.node, 1)
+        return (
+            End(parts.leaf, asked.ports_per_cage)
+            if asked.ports_per_cage > 1 and twin
+            else End(parts.node, 1)
+        )
     model = _models(asked)[side]
     cage = _cage(model, link)
-    row = parts.leaf if parts.leaf.rate_gbps.value == cage else _class_part(cage, asked.protocol, ledger)
+    row = (
+        parts.leaf
+        if parts.leaf.rate_gbps.value == cage
+        else _class_part(cage, asked.protocol, ledger)
+    )
     if row is None:
         msg = f"no {cage:g} Gb/s transceiver for the cages of {model.id if model else side}"
         raise MissingError(msg)
@@ -196,7 +223,9 @@ def _swapped(asked: Asked, end: End, ledger: Ledger, notes: list[str]) -> End:
     gbps = end.row.rate_gbps.value
     row = next(iter(_rows(ledger, (asked.wish.media,), gbps, asked.protocol)), None)
     if row is None or row.price_usd is None:
-        notes.append(f"no {asked.wish.media} of {gbps:g} Gb/s in the catalog: {end.row.id} is kept there")
+        notes.append(
+            f"no {asked.wish.media} of {gbps:g} Gb/s in the catalog: {end.row.id} is kept there"
+        )
         return end
     return End(row, end.ports)
 
@@ -215,10 +244,13 @@ def _far(asked: Asked, parts: Fitted, tier: str, ledger: Ledger) -> list[Offer]:
     return [_both(a, b, parts.fibre) for a, b in itertools.product(*options)]
 
 
-def _cables(asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledger) -> list[Offer]:
+def _cables(
+    asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledger
+) -> list[Offer]:
     """Cables that bring their ends: one fills the cage of a switch, and splits towards nodes.
 
-    Between switches one of several links needs as many between the same two switches. InfiniBand has no retimed copper.
+    Between switches one of several links needs as many between the same two switches. InfiniBand
+    has no retimed copper.
     """
     link = _link(asked, tier)
     lower, upper = (_cage(_models(asked).get(side), link) for side in sides(tier))
@@ -229,7 +261,11 @@ def _cables(asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Le
     if asked.protocol == "infiniband":
         kinds = tuple(k for k in kinds if k != "aec")
     far_ends = each if tier == "node-leaf" and asked.ports_per_cage != each else 1
-    rows = [r for r in _rows(ledger, kinds, upper, asked.protocol) if r.lane_gbps == parts.leaf.lane_gbps]
+    rows = [
+        r
+        for r in _rows(ledger, kinds, upper, asked.protocol)
+        if r.lane_gbps == parts.leaf.lane_gbps
+    ]
     rows = [r for r in rows if r.split in (None, far_ends)]
     return [_own(row, each) for row in rows if row.price_usd and row.reach_m]
 
@@ -245,7 +281,9 @@ def _rows(ledger: Ledger, kinds: Sequence[str], gbps: float, protocol: str) -> l
     return [
         row
         for row in ledger.catalog.table("optics", Optic).values()
-        if row.kind in kinds and row.rate_gbps.value == gbps and (not row.protocols or protocol in row.protocols)
+        if row.kind in kinds
+        and row.rate_gbps.value == gbps
+        and (not row.protocols or protocol in row.protocols)
     ]
 
 
@@ -294,15 +332,21 @@ def _row(ledger: Ledger, name: str) -> Optic:
 
 
 def _too_far(asked: Asked, tier: str, metres: float, cause: str, ledger: Ledger) -> Problem:
-    """No medium reaches: name a lower speed of the same switch that does, or the length that works."""
+    """No medium reaches: name a lower speed of the same switch that does, or the length that
+    works.
+    """
     speed = _link(asked, tier)
     ports = {float(p) for p in asked.leaf.ports} if asked.leaf else set()
     slower = [
         (row.rate_gbps.value, row.id)
         for row in ledger.catalog.table("optics", Optic).values()
-        if row.kind in LIGHT and row.reach_m and row.reach_m.value >= metres and row.price_usd
-        and row.rate_gbps.value < speed and row.rate_gbps.value in ports
-    ]  # fmt: skip
+        if row.kind in LIGHT
+        and row.reach_m
+        and row.reach_m.value >= metres
+        and row.price_usd
+        and row.rate_gbps.value < speed
+        and row.rate_gbps.value in ports
+    ]
     if tier != "node-leaf" and slower:
         works, part = max(slower)
         mend = f"--uplink-gbps {works:g} works: {part} reaches {metres:g} m"

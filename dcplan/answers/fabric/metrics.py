@@ -21,8 +21,9 @@ GBPS_PER_TBPS = 1000.0
 def bisection_gbps(asked: Asked, network: Network) -> float:
     """One way between two halves of the nodes: half of the narrowest tier that the halves meet in.
 
-    Cores count where there is more than one pod; of a dragonfly the global links of pairs of groups on different sides,
-    floor(G^2 / 4) of G (G - 1) / 2; of two joined switches all links between them.
+    Cores count where there is more than one pod; of a dragonfly the global links of pairs of groups
+    on different sides, floor(G^2 / 4) of G (G - 1) / 2; of two joined switches all links between
+    them.
     """
     c, planes = network.counts, asked.ports.planes
     nodes = asked.attached.nodes // 2 * asked.attached.nics_per_node * planes * asked.link_gbps
@@ -43,17 +44,25 @@ def counts_of(asked: Asked, network: Network) -> dict[str, Metric]:
     if network.taper is not None:
         names = ("Switches", "Local links inside groups", "Global links between groups")
     else:
-        names = ("Leaf switches", "Links between leaves and spines", "Links between spines and cores")
+        names = (
+            "Leaf switches",
+            "Links between leaves and spines",
+            "Links between spines and cores",
+        )
     metrics = {
         "leaf": Metric(c.leaf, "", names[0]),
         "spine": Metric(c.spine, "", "Spine switches"),
         "core": Metric(c.core, "", "Core switches"),
         "switches": Metric(c.switches, "", "All switches"),
-        "node_leaf_links": Metric(c.node_leaf_links, "", "Links between nodes and leaves, management among them"),
+        "node_leaf_links": Metric(
+            c.node_leaf_links, "", "Links between nodes and leaves, management among them"
+        ),
         "leaf_spine_links": Metric(c.leaf_spine_links, "", names[1]),
         "spine_core_links": Metric(c.spine_core_links, "", names[2]),
         "bisection_tbps": Metric(
-            bisection_gbps(asked, network) / GBPS_PER_TBPS, "Tb/s", "One way between two halves of the nodes"
+            bisection_gbps(asked, network) / GBPS_PER_TBPS,
+            "Tb/s",
+            "One way between two halves of the nodes",
         ),
     }
     if network.taper is not None:
@@ -68,7 +77,9 @@ def counts_of(asked: Asked, network: Network) -> dict[str, Metric]:
 
 
 def failures(network: Network, ledger: Ledger) -> dict[str, Metric]:
-    """How often a part of the network stops a job, by the rates that ``train`` and ``plan`` use; optics that fail."""
+    """How often a part of the network stops a job, by the rates that ``train`` and ``plan`` use;
+    optics that fail.
+    """
     c = network.counts
     links = c.node_leaf_links + c.leaf_spine_links + c.spine_core_links
     amounts = {"link": links, "switch": c.switches}
@@ -90,13 +101,21 @@ def failures(network: Network, ledger: Ledger) -> dict[str, Metric]:
 
 
 def peak_kw(built: Built) -> dict[str, Metric]:
-    """Most that switches and transceivers draw, where every switch has a maximum: what circuits are sized for."""
+    """Most that switches and transceivers draw, where every switch has a maximum: what circuits
+    are sized for.
+    """
     rows = [line for line in built.bill if line.item.endswith("switches")]
-    models = [m for m, fills in zip(built.asked.models, built.network.fills.tiers, strict=True) if m and fills]
+    models = [
+        m
+        for m, fills in zip(built.asked.models, built.network.fills.tiers, strict=True)
+        if m and fills
+    ]
     inside = {m.max_includes_optics for m in models}
     if len(inside) > 1 or any(m.max_kw is None or m.cards for m in models):
         return {}
-    total = sum(m.max_kw.value * line.count for m, line in zip(models, rows, strict=True) if m.max_kw)
+    total = sum(
+        m.max_kw.value * line.count for m, line in zip(models, rows, strict=True) if m.max_kw
+    )
     optics = [x for x in built.bill if x.item.startswith("transceivers")]
     if inside == {True}:
         optics = [x for x in optics if x.item.startswith("transceivers in nodes")]
@@ -112,7 +131,9 @@ def prices(built: Built) -> dict[str, Metric]:
     b = Totals.of(built.extras)
     metrics = peak_kw(built) | {
         "transceivers": Metric(t.transceivers, "", "Transceivers at switches and nodes"),
-        "power_kw": Metric(t.kw, "kW", "Switches at typical power and transceivers at their maximum"),
+        "power_kw": Metric(
+            t.kw, "kW", "Switches at typical power and transceivers at their maximum"
+        ),
         "capex_usd": Metric(
             t.price.value,
             "USD",
@@ -121,33 +142,48 @@ def prices(built: Built) -> dict[str, Metric]:
             t.price.high,
         ),
         "beside_usd": Metric(
-            b.price.value, "USD", "Spare transceivers, patch panels and network racks", b.price.low, b.price.high
+            b.price.value,
+            "USD",
+            "Spare transceivers, patch panels and network racks",
+            b.price.low,
+            b.price.high,
         ),
         "installed_usd": Metric(
             t.price.value + b.price.value + sum(p.usd or 0.0 for p in built.beside),
             "USD",
             "All of it: with storage and management networks, spares, panels and racks",
         ),
-        "installed_kw": Metric(t.kw + sum(p.kw or 0.0 for p in built.beside), "kW", "All networks, typical switches"),
+        "installed_kw": Metric(
+            t.kw + sum(p.kw or 0.0 for p in built.beside), "kW", "All networks, typical switches"
+        ),
         "rack_units": Metric(t.rack_units, "U", "Switches"),
         "weight_kg": Metric(t.kg, "kg", "Switches and cables whose weight is known"),
         "cable_km": Metric(
-            sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items()) / 1000.0,
+            sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items())
+            / 1000.0,
             "km",
             "Cable paths with slack, before rounding up to stock lengths; a cable of several links counts once",
         ),
     }
     gbps = bisection_gbps(built.asked, built.network)
     if gbps:
-        metrics["usd_per_bisection_gbps"] = Metric(t.price.value / gbps, "USD", "Price of one Gb/s of bisection")
+        metrics["usd_per_bisection_gbps"] = Metric(
+            t.price.value / gbps, "USD", "Price of one Gb/s of bisection"
+        )
     if built.asked.accelerators:
         each = built.asked.accelerators
-        metrics["usd_per_accelerator"] = Metric(t.price.value / each, "USD", "Network of one accelerator")
-        metrics["w_per_accelerator"] = Metric(t.kw / each * 1000.0, "W", "Network of one accelerator")
+        metrics["usd_per_accelerator"] = Metric(
+            t.price.value / each, "USD", "Network of one accelerator"
+        )
+        metrics["w_per_accelerator"] = Metric(
+            t.kw / each * 1000.0, "W", "Network of one accelerator"
+        )
     return metrics
 
 
 def _cable_m(tier: Lengths, choices: list[Choice]) -> float:
     """Metres of cables where some carry several links; choices are known by stock length alone."""
     metres = sum(c.links * c.stock_m for c in choices)
-    return tier.total_m * (sum(c.links / c.links_each * c.stock_m for c in choices) / metres if metres else 1.0)
+    return tier.total_m * (
+        sum(c.links / c.links_each * c.stock_m for c in choices) / metres if metres else 1.0
+    )

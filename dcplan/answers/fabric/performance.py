@@ -19,13 +19,19 @@ SHOWN_MIB = 1024
 
 
 def bandwidth(asked: Asked, network: Network, ledger: Ledger) -> Table:
-    """One-way bandwidth and latency between two accelerators at each level, all of them sending at once."""
+    """One-way bandwidth and latency between two accelerators at each level, all of them sending at
+    once.
+    """
     rows: list[tuple[Cell, ...]] = []
     nic = asked.link_gbps * asked.ports.planes / BITS
     chip = _accelerator(asked, ledger)
     each = nic
     if asked.system and chip:
-        each = nic * (asked.system.scaleout_ports or asked.system.accelerators) / asked.system.accelerators
+        each = (
+            nic
+            * (asked.system.scaleout_ports or asked.system.accelerators)
+            / asked.system.accelerators
+        )
         if chip.scaleup_gb_per_s and chip.scaleup_domain:
             domain = min(chip.scaleup_domain, asked.accelerators or chip.scaleup_domain)
             rows.append(("scale-up domain", domain, chip.scaleup_gb_per_s.value, 0, None))
@@ -63,7 +69,9 @@ def _table(rows: list[tuple[Cell, ...]]) -> Table:
 
 
 def hops_us(asked: Asked, hops: int, ledger: Ledger) -> float:
-    """End to end through a number of switches: the NICs' own, which holds the first switch, and the further ones."""
+    """End to end through a number of switches: the NICs' own, which holds the first switch, and
+    the further ones.
+    """
     kind = "infiniband" if asked.protocol in {"infiniband", "slingshot"} else "ethernet"
     first = ledger.parameter("network", f"nic-latency-{kind}-us")
     chips = (hops - 1) * ledger.parameter("network", f"hop-latency-{kind}-us")
@@ -78,10 +86,11 @@ def balance(asked: Asked, ledger: Ledger) -> float:
 
 
 def levels(asked: Asked, network: Network, ledger: Ledger) -> Levels | None:
-    """All accelerators of the network as a collective sees them; None where the system is not known.
+    """All accelerators of the network as a collective sees them; None where the system is not
+    known.
 
-    The accelerator family's achieved share of its NIC holds adaptive routing; other load balancing is set in
-    proportion. Rails whose nodes all meet below one leaf keep the whole.
+    The accelerator family's achieved share of its NIC holds adaptive routing; other load balancing
+    is set in proportion. Rails whose nodes all meet below one leaf keep the whole.
     """
     chip = _accelerator(asked, ledger)
     if chip is None or asked.system is None or not asked.accelerators or asked.accelerators < 2:
@@ -96,7 +105,10 @@ def levels(asked: Asked, network: Network, ledger: Ledger) -> Levels | None:
     ideal = ledger.parameter("network", "effective-adaptive-frac")
     crosses = network.counts.spine > 0 or network.taper is not None
     out = float(last[2] or 0.0) * terms["scaleout_frac"] / (ideal if crosses else 1.0)
-    out = min(out, asked.link_gbps * asked.ports.planes / BITS * _ports_each(asked) * terms["scaleout_frac"])
+    out = min(
+        out,
+        asked.link_gbps * asked.ports.planes / BITS * _ports_each(asked) * terms["scaleout_frac"],
+    )
     efa = "efa" in asked.system.protocols and not asked.wish.switch
     step = ledger.parameter("network", "step-latency-efa-us") if efa else terms["scaleout_us"]
     return Levels(
@@ -125,8 +137,14 @@ def collectives(found: Levels) -> Table:
     reduce, gather, exchange = (f(message, found) for f in (all_reduce_s, all_gather_s, exchange_s))
     bus = bus_gb_per_s(message, reduce, found.ranks)
     all_to_all = bus_gb_per_s(message, exchange, found.ranks, 1)
-    columns = ("message_mib", "all_reduce_s", "all_gather_s", "all_to_all_s", "all_reduce_bus_gb_per_s",
-               "all_to_all_bus_gb_per_s")  # fmt: skip
+    columns = (
+        "message_mib",
+        "all_reduce_s",
+        "all_gather_s",
+        "all_to_all_s",
+        "all_reduce_bus_gb_per_s",
+        "all_to_all_bus_gb_per_s",
+    )
     arrays = (message / MIB, reduce, gather, exchange, bus, all_to_all)
     return Table(columns, tuple(zip(*(a.tolist() for a in arrays), strict=True)))
 
@@ -143,4 +161,8 @@ def metrics(found: Levels) -> dict[str, Metric]:
 
 
 def _accelerator(asked: Asked, ledger: Ledger) -> Accelerator | None:
-    return ledger.catalog.get("accelerators", asked.system.accelerator, Accelerator) if asked.system else None
+    return (
+        ledger.catalog.get("accelerators", asked.system.accelerator, Accelerator)
+        if asked.system
+        else None
+    )

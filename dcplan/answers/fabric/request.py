@@ -44,7 +44,17 @@ RANGES: dict[str, tuple[bool, float, float]] = {
     "racks_per_row": (True, 1, 100_000),
 }
 """Whether a flag is a whole number, and between what it must be."""
-TEXTS = ("switch", "spine_switch", "core_switch", "topology", "system", "fabric", "media", "leaf_at", "load_balancing")
+TEXTS = (
+    "switch",
+    "spine_switch",
+    "core_switch",
+    "topology",
+    "system",
+    "fabric",
+    "media",
+    "leaf_at",
+    "load_balancing",
+)
 
 
 @dataclass(frozen=True)
@@ -58,13 +68,15 @@ class Wish:
     nics_per_node, nic_gbps : int, float, optional
         NICs of a node and their rate; the system's own where one is given. [-, Gb/s]
     switch, spine_switch, core_switch : str, optional
-        Catalog switches; the fabric family's where one is given, spines and cores like the leaves where left out.
+        Catalog switches; the fabric family's where one is given, spines and cores like the leaves
+        where left out.
     radix, port_gbps, spine_radix, core_radix : int, float, optional
         Any switch by its ports at a speed, instead of ``switch``. [-, Gb/s]
     uplink_gbps : float, optional
         Speed of links between switches where it is not that of node links. [Gb/s]
     topology : str, optional
-        One of :data:`KINDS`; the family's, else rail-optimized where units are known, else fat-tree.
+        One of :data:`KINDS`; the family's, else rail-optimized where units are known, else
+        fat-tree.
     nodes_per_su : int, optional
         Nodes of a scalable unit, for which leaves are bought whole.
     planes : int, optional
@@ -72,27 +84,32 @@ class Wish:
     oversubscription, core_oversubscription : float, default 1
         Down over up capacity of leaves, and of spines. [-]
     endpoints_per_leaf, leaf_uplinks, leaves_per_pod, least_spines : int, optional
-        Ports of a leaf towards nodes and towards spines, leaves that share spines, and spines of a pod at least.
+        Ports of a leaf towards nodes and towards spines, leaves that share spines, and spines of a
+        pod at least.
     tiers : int, optional
         1 to 3; the fewest that hold the network where left out.
     management_links : int, default 0
         Further links on the leaves, such as those of a fabric manager.
     links_per_pair : int, optional
-        Dragonfly: links between each pair of groups; as many as keep a group's injection where left out.
+        Dragonfly: links between each pair of groups; as many as keep a group's injection where left
+        out.
     nic_ports_per_cage : int, optional
         NIC ports behind one transceiver of a node; the system's own, else 1.
     system, fabric : str, optional
         Catalog system and fabric family, instead of the single flags.
     media : str, default "family"
-        Transceivers of the ``family``; or cheapest that ``reach``: copper and active cables; or aoc, lpo, lro, cpo.
+        Transceivers of the ``family``; or cheapest that ``reach``: copper and active cables; or
+        aoc, lpo, lro, cpo.
     length_m : float, optional
         Longest cable between switches, where they stand farther apart than rows of one hall. [m]
     nodes_per_rack, racks_per_row : int, optional
         Racks on the floor; the system's own, else what its height allows; and the catalog's.
     leaf_at : str, default "unit"
-        Leaves stand in network racks amid their ``unit``, over the nodes in their ``rack``, or in the ``center``.
+        Leaves stand in network racks amid their ``unit``, over the nodes in their ``rack``, or in
+        the ``center``.
     load_balancing : str, optional
-        One of :data:`BALANCING`; the family's, else adaptive on InfiniBand and Slingshot and ecmp on Ethernet.
+        One of :data:`BALANCING`; the family's, else adaptive on InfiniBand and Slingshot and ecmp
+        on Ethernet.
     """
 
     nodes: int
@@ -148,9 +165,19 @@ class Wish:
         if unknown:
             raise InputError(unknown)
         wish = cls(**flags)
-        wrong = [p for name, (whole, low, high) in RANGES.items() if (p := _in_range(wish, name, whole, low, high))]
-        texts = [n for n in TEXTS if getattr(wish, n) is not None and not isinstance(getattr(wish, n), str)]
-        wrong += [Problem("DC050", f"{getattr(wish, n)!r} is no name", Place(_flag(n))) for n in texts]
+        wrong = [
+            p
+            for name, (whole, low, high) in RANGES.items()
+            if (p := _in_range(wish, name, whole, low, high))
+        ]
+        texts = [
+            n
+            for n in TEXTS
+            if getattr(wish, n) is not None and not isinstance(getattr(wish, n), str)
+        ]
+        wrong += [
+            Problem("DC050", f"{getattr(wish, n)!r} is no name", Place(_flag(n))) for n in texts
+        ]
         if wrong:
             raise InputError(wrong)
         return wish
@@ -167,7 +194,9 @@ def _in_range(wish: Wish, name: str, whole: bool, low: float, high: float) -> Pr
     kinds = int if whole else (int, float)
     if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
         what = "a whole number" if whole else "a number"
-        return Problem("DC050", f"{value!r}: {what} from {low:,g} to {high:,g} is needed", Place(_flag(name)))
+        return Problem(
+            "DC050", f"{value!r}: {what} from {low:,g} to {high:,g} is needed", Place(_flag(name))
+        )
     return None
 
 
@@ -183,5 +212,7 @@ def choices(wish: Wish) -> list[Problem]:
     for flag, chosen, known in lists:
         if chosen and chosen not in known:
             hint = did_you_mean(chosen, known)
-            found.append(Problem("DC050", f"{chosen!r}: one of {', '.join(known)}", Place(flag), hint))
+            found.append(
+                Problem("DC050", f"{chosen!r}: one of {', '.join(known)}", Place(flag), hint)
+            )
     return found

@@ -57,12 +57,16 @@ def _p(ledger: Ledger, key: str) -> float:
 
 
 def _storage(asked: Asked, ledger: Ledger) -> Priced:
-    """Of the compute leaf where it has ports of the storage rate, else of a switch of the same protocol."""
+    """Of the compute leaf where it has ports of the storage rate, else of a switch of the same
+    protocol.
+    """
     nodes, gbps = asked.attached.nodes, _p(ledger, "storage-link-gbps")
     row = asked.leaf
     if row is None or f"{gbps:g}" not in row.ports:
         name = STORAGE.get(asked.protocol, STORAGE["ethernet"])
-        row = ledger.catalog.get("switches", ledger.text("fabric.storage_switch", name, Status.DEFAULT), Switch)
+        row = ledger.catalog.get(
+            "switches", ledger.text("fabric.storage_switch", name, Status.DEFAULT), Switch
+        )
     radix = row.ports[f"{gbps:g}"]
     side = storage(
         nodes,
@@ -92,9 +96,17 @@ def _storage(asked: Asked, ledger: Ledger) -> Priced:
     # cables to storage bring their own ends
     switch_ends = cages(side.fills.leaf, ports, ports) + cages(side.fills.spine, ports, ports)
     switch_ends -= math.ceil(side.other_links / ports)
-    usd = side.switches * parts.leaf_usd + switch_ends * parts.leaf_optic_usd + side.node_links * parts.node_optic_usd
+    usd = (
+        side.switches * parts.leaf_usd
+        + switch_ends * parts.leaf_optic_usd
+        + side.node_links * parts.node_optic_usd
+    )
     usd += (side.node_links + side.between_links) * parts.cable_usd
-    kw = side.switches * parts.leaf_kw + switch_ends * parts.leaf_optic_kw + side.node_links * parts.node_optic_kw
+    kw = (
+        side.switches * parts.leaf_kw
+        + switch_ends * parts.leaf_optic_kw
+        + side.node_links * parts.node_optic_kw
+    )
     return Priced("storage", row.id, side, switch_ends + side.node_links, usd, kw, units)
 
 
@@ -112,7 +124,9 @@ def _in_band(asked: Asked, ledger: Ledger) -> Priced:
     )
     cable = ledger.catalog.get("optics", IN_BAND_CABLE, Optic)
     links = side.node_links + side.other_links + side.between_links
-    return _plain("in-band", row, side, links, cable.price_usd, f"optics.{cable.id}.price_usd", ledger)
+    return _plain(
+        "in-band", row, side, links, cable.price_usd, f"optics.{cable.id}.price_usd", ledger
+    )
 
 
 def _out_of_band(asked: Asked, switches: int, ledger: Ledger) -> Priced:
@@ -139,7 +153,9 @@ def _out_of_band(asked: Asked, switches: int, ledger: Ledger) -> Priced:
     return _plain("out-of-band", row, side, ports, copper, "", ledger)
 
 
-def _plain(name: str, row: Switch, side: Side, links: int, cable: Quantity | None, key: str, ledger: Ledger) -> Priced:
+def _plain(
+    name: str, row: Switch, side: Side, links: int, cable: Quantity | None, key: str, ledger: Ledger
+) -> Priced:
     """Switches at their typical power and cables that bring their own ends."""
     if row.price_usd is None or row.typical_kw is None or cable is None:
         return Priced(name, row.id, side, 0, None, None)
@@ -147,7 +163,9 @@ def _plain(name: str, row: Switch, side: Side, links: int, cable: Quantity | Non
     kw = ledger.take(f"switches.{row.id}.typical_kw", row.typical_kw)
     each = ledger.take(key, cable) if key else cable.value
     units = (row.rack_units.value if row.rack_units else SWITCH_UNITS) * side.switches
-    return Priced(name, row.id, side, 0, side.switches * price + links * each, side.switches * kw, units)
+    return Priced(
+        name, row.id, side, 0, side.switches * price + links * each, side.switches * kw, units
+    )
 
 
 def table(found: list[Priced]) -> Table:
@@ -165,6 +183,8 @@ def table(found: list[Priced]) -> Table:
 def metrics(found: list[Priced]) -> dict[str, Metric]:
     """Switches of each side network."""
     return {
-        f"{p.name.replace('-', '_')}.switches": Metric(p.side.switches, "", f"Switches of the {p.name} network")
+        f"{p.name.replace('-', '_')}.switches": Metric(
+            p.side.switches, "", f"Switches of the {p.name} network"
+        )
         for p in found
     }

@@ -46,7 +46,17 @@ def tables_of(built: Built) -> dict[str, Table]:
 
 
 def _lines(lines: Sequence[Line]) -> Table:
-    columns = ("item", "part", "count", "power_kw", "usd", "low_usd", "high_usd", "weight_kg", "price")
+    columns = (
+        "item",
+        "part",
+        "count",
+        "power_kw",
+        "usd",
+        "low_usd",
+        "high_usd",
+        "weight_kg",
+        "price",
+    )
     rows = [
         (x.item, x.part, x.count, x.kw, x.price.value, x.price.low, x.price.high, x.kg, x.status)
         for x in lines
@@ -59,10 +69,14 @@ def _tiers(built: Built) -> Table:
     asked, c, plan = built.asked, built.network.counts, built.network.plan
     names = [m.id if m else f"{asked.ports.radix} ports" for m in asked.models]
     down = plan.radix if plan.tiers == 1 and not plan.leaf_up else plan.leaf_down
-    tiers: list[tuple[Cell, ...]] = [("leaf", names[0], c.leaf, down, plan.leaf_up, c.node_leaf_links)]
+    tiers: list[tuple[Cell, ...]] = [
+        ("leaf", names[0], c.leaf, down, plan.leaf_up, c.node_leaf_links)
+    ]
     if c.spine:
         up = plan.spine_up if plan.tiers == 3 else 0
         tiers.append(("spine", names[1], c.spine, plan.spine_ports - up, up, c.leaf_spine_links))
     if c.core:
         tiers.append(("core", names[2], c.core, plan.core_ports, 0, c.spine_core_links))
-    return Table(("tier", "switch", "switches", "ports_down", "ports_up", "links_below"), tuple(tiers))
+    return Table(
+        ("tier", "switch", "switches", "ports_down", "ports_up", "links_below"), tuple(tiers)
+    )

@@ -17,27 +17,41 @@ OCS = "palomar-ocs"
 
 
 def torus_answer(asked: Asked, ledger: Ledger) -> Result:
-    """A torus of the chips asked for: links, bisection; cubes, circuits and optical switches where it has them.
+    """A torus of the chips asked for: links, bisection; cubes, circuits and optical switches where
+    it has them.
 
-    Each optical switch joins the opposite ends of one face position of all cubes: as many switches as a cube has pairs
-    of face links, while a switch has ports for all cubes.
+    Each optical switch joins the opposite ends of one face position of all cubes: as many switches
+    as a cube has pairs of face links, while a switch has ports for all cubes.
 
     Raises
     ------
     InputError
-        When the chips do not make whole cubes, or there are more cubes than an optical switch has ports for.
+        When the chips do not make whole cubes, or there are more cubes than an optical switch has
+        ports for.
     """
     chips = asked.accelerators or asked.attached.nodes
-    chip = ledger.catalog.get("accelerators", asked.system.accelerator, Accelerator) if asked.system else None
+    chip = (
+        ledger.catalog.get("accelerators", asked.system.accelerator, Accelerator)
+        if asked.system
+        else None
+    )
     if chip and chip.torus is None:
         cause = f"how the links of {chip.id} are joined is not in the catalog"
-        raise InputError([Problem("DC050", cause, Place("--system"), help="dcplan catalog list systems")])
+        raise InputError(
+            [Problem("DC050", cause, Place("--system"), help="dcplan catalog list systems")]
+        )
     if chip and chip.scaleup_domain and chips > chip.scaleup_domain:
-        cause = f"a torus of {chip.id} ends at {chip.scaleup_domain:,} chips, {chips:,} are asked for"
+        cause = (
+            f"a torus of {chip.id} ends at {chip.scaleup_domain:,} chips, {chips:,} are asked for"
+        )
         mend = "one torus at a time; pods are joined by a network of their hosts"
         raise InputError([Problem("DC050", cause, Place("--nodes"), help=mend)])
     try:
-        return _flat(chips, chip, ledger) if chip and chip.torus == "2d" else _cubes(chips, chip, ledger)
+        return (
+            _flat(chips, chip, ledger)
+            if chip and chip.torus == "2d"
+            else _cubes(chips, chip, ledger)
+        )
     except ValueError as error:
         raise InputError([Problem("DC050", str(error), Place("--nodes"))]) from error
 
@@ -51,11 +65,19 @@ def _flat(chips: int, chip: Accelerator, ledger: Ledger) -> Result:
     }
     if chip.scaleup_gb_per_s:
         # a cut across the longer side meets each ring of it twice
-        per_link = ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s) / 4
-        metrics["bisection_tbps"] = Metric(2 * x * per_link * 8 / 1000.0, "Tb/s", f"One way, torus {x} x {y}")
+        per_link = (
+            ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s) / 4
+        )
+        metrics["bisection_tbps"] = Metric(
+            2 * x * per_link * 8 / 1000.0, "Tb/s", f"One way, torus {x} x {y}"
+        )
     table = Table(("links", "through", "count"), (("neighbours", "copper", 2 * chips),))
     return _result(
-        f"{chips:,} chips in a torus of {x} x {y}: {2 * chips:,} links, no switch", metrics, table, ledger, []
+        f"{chips:,} chips in a torus of {x} x {y}: {2 * chips:,} links, no switch",
+        metrics,
+        table,
+        ledger,
+        [],
     )
 
 
@@ -73,14 +95,20 @@ def _cubes(chips: int, chip: Accelerator | None, ledger: Ledger) -> Result:
         "cubes": Metric(found.cubes, "", f"Cubes of {CUBE_CHIPS} chips"),
         "links": Metric(found.links, "", "Links between chips, copper and optical"),
         "transceivers": Metric(found.optical_ends, "", "Optical ends of cubes"),
-        "transceivers_per_accelerator": Metric(found.optical_ends / chips, "", "Optical ends of one chip"),
+        "transceivers_per_accelerator": Metric(
+            found.optical_ends / chips, "", "Optical ends of one chip"
+        ),
         "circuits": Metric(found.circuits, "", "Circuits between cubes"),
     }
     if chip and chip.scaleup_gb_per_s:
         # a cut across the longest side meets each ring of it twice
         x, y, z = sorted(4 * n for n in shape)
-        per_link = ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s) / 6
-        metrics["bisection_tbps"] = Metric(2 * x * y * per_link * 8 / 1000.0, "Tb/s", f"One way, torus {x} x {y} x {z}")
+        per_link = (
+            ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s) / 6
+        )
+        metrics["bisection_tbps"] = Metric(
+            2 * x * y * per_link * 8 / 1000.0, "Tb/s", f"One way, torus {x} x {y} x {z}"
+        )
     power = row.typical_kw
     if power:
         metrics["power_kw"] = Metric(
@@ -100,11 +128,23 @@ def _cubes(chips: int, chip: Accelerator | None, ledger: Ledger) -> Result:
 
 
 def _result(
-    headline: str, metrics: dict[str, Metric], table: Table, ledger: Ledger, warnings: list[dict[str, Any]]
+    headline: str,
+    metrics: dict[str, Metric],
+    table: Table,
+    ledger: Ledger,
+    warnings: list[dict[str, Any]],
 ) -> Result:
     inputs = [asdict(r) for _, r in sorted(ledger.rows.items())]
-    return Result("fabric", "ok", EXIT_OK, headline, metrics=metrics, tables={"tiers": table}, inputs=inputs,
-                  warnings=warnings)  # fmt: skip
+    return Result(
+        "fabric",
+        "ok",
+        EXIT_OK,
+        headline,
+        metrics=metrics,
+        tables={"tiers": table},
+        inputs=inputs,
+        warnings=warnings,
+    )
 
 
 def cube_shape(cubes: int) -> tuple[int, int, int]:

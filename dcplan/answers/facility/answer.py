@@ -114,17 +114,36 @@ def facility(  # noqa: PLR0913 - the flags of the verb
     catalog = load_catalog(tuple(Path(c) for c in catalogs))
     ledger = Ledger(catalog)
     flags = Flags(
-        site=site, climate_zone=climate_zone, epw=epw, cooling=cooling, compare=compare, it_mw=it_mw, load=load,
-        system=system, supply_c=supply_c, liquid_frac=liquid_frac, redundancy=str(redundancy).lower(),
-        other_redundancy=str(other_redundancy).lower(), onsite=onsite, utility_mw=utility_mw,
-        interruptible_h=interruptible_h, job=job, ramp_limit_mw_per_s=ramp_limit_mw_per_s,
-        water_permit_m3_per_day=water_permit_m3_per_day, energised=energised, rack_kw=rack_kw,
-        oversubscription=oversubscription, busy_frac=busy_frac, catalogs=catalogs,
-    )  # fmt: skip
+        site=site,
+        climate_zone=climate_zone,
+        epw=epw,
+        cooling=cooling,
+        compare=compare,
+        it_mw=it_mw,
+        load=load,
+        system=system,
+        supply_c=supply_c,
+        liquid_frac=liquid_frac,
+        redundancy=str(redundancy).lower(),
+        other_redundancy=str(other_redundancy).lower(),
+        onsite=onsite,
+        utility_mw=utility_mw,
+        interruptible_h=interruptible_h,
+        job=job,
+        ramp_limit_mw_per_s=ramp_limit_mw_per_s,
+        water_permit_m3_per_day=water_permit_m3_per_day,
+        energised=energised,
+        rack_kw=rack_kw,
+        oversubscription=oversubscription,
+        busy_frac=busy_frac,
+        catalogs=catalogs,
+    )
     refuse_wrong(flags)
     machine = named(catalog, "systems", system, System, "--system") if system else None
     other = ledger.parameter("facility", "network-storage-share")
-    ask = FacilityAsk(where(site, climate_zone, epw, catalog), it_mw, load, machine, supply_c, liquid_frac, other)
+    ask = FacilityAsk(
+        where(site, climate_zone, epw, catalog), it_mw, load, machine, supply_c, liquid_frac, other
+    )
     refuse_idle(flags)
     if compare:
         return compared(ask, ledger)
@@ -133,15 +152,21 @@ def facility(  # noqa: PLR0913 - the flags of the verb
     return _answer(option, ask, _performance(option, ask, ledger), flags, ledger)
 
 
-def _option(cooling: str | None, ask: FacilityAsk, catalog: Catalog, ledger: Ledger) -> CoolingOption:
+def _option(
+    cooling: str | None, ask: FacilityAsk, catalog: Catalog, ledger: Ledger
+) -> CoolingOption:
     """The cooling that is named, where it can hold the hall."""
     if cooling is None:
         cause = "--cooling or --compare is needed"
-        raise InputError([Problem("DC060", cause, Place("facility"), help="dcplan catalog list cooling")])
+        raise InputError(
+            [Problem("DC060", cause, Place("facility"), help="dcplan catalog list cooling")]
+        )
     option = named(catalog, "cooling", cooling, CoolingOption, "--cooling")
     problems = holds(option, ask, ledger)
     if problems:
-        raise InputError([Problem("DC061", cause, Place("--cooling"), help=mend) for cause, mend in problems])
+        raise InputError(
+            [Problem("DC061", cause, Place("--cooling"), help=mend) for cause, mend in problems]
+        )
     return option
 
 
@@ -150,30 +175,44 @@ def _performance(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> Per
     try:
         return performance(option, ask.setting(option, ledger), ledger)
     except LookupError as error:
-        raise InputError([Problem("DC060", str(error), Place("facility"), help="--climate-zone or --epw")]) from error
+        raise InputError(
+            [Problem("DC060", str(error), Place("facility"), help="--climate-zone or --epw")]
+        ) from error
 
 
-def _answer(option: CoolingOption, ask: FacilityAsk, found: Performance, flags: Flags, ledger: Ledger) -> Result:
+def _answer(
+    option: CoolingOption, ask: FacilityAsk, found: Performance, flags: Flags, ledger: Ledger
+) -> Result:
     """Tables, metrics and warnings, of what is always told and of what the flags ask for."""
-    tables = _plain_tables(option, found, ask, (flags.redundancy, flags.other_redundancy), flags.energised, ledger)
+    tables = _plain_tables(
+        option, found, ask, (flags.redundancy, flags.other_redundancy), flags.energised, ledger
+    )
     if flags.oversubscription is not None:
-        tables["oversubscription"] = oversubscribed(ask, flags.oversubscription, flags.busy_frac, ledger)
+        tables["oversubscription"] = oversubscribed(
+            ask, flags.oversubscription, flags.busy_frac, ledger
+        )
     metrics = metrics_of(option, ask, found, ledger)
     cdus = metrics.get("cooling.cdu_count")
-    placed, more = floor_tables(option, ask, flags.rack_kw, int(cdus.value or 0) if cdus else 0, ledger)
+    placed, more = floor_tables(
+        option, ask, flags.rack_kw, int(cdus.value or 0) if cdus else 0, ledger
+    )
     tables, metrics = tables | placed, metrics | more
     warnings = _warnings(option, ask, found, ledger)
     held = int(metrics["floor.accelerators"].value or 0) if placed else 0
     warnings += _empty(ask, placed, held)
     most_m3 = flags.water_permit_m3_per_day
     if most_m3 is not None:
-        metrics["water.permit_it_mw"], words = permit(ask, most_m3, metrics.get("water.peak_day_m3"))
+        metrics["water.permit_it_mw"], words = permit(
+            ask, most_m3, metrics.get("water.peak_day_m3")
+        )
         warnings.append({"code": "water", "message": words})
     if flags.onsite or flags.utility_mw is not None:
         tables["onsite"], more, notes = _onsite(ask, found, flags, ledger)
         metrics, warnings = metrics | more, warnings + notes
     if flags.job is not None:
-        tables["swings"], more = swings(ask, found, flags.job, held, flags.ramp_limit_mw_per_s, flags.catalogs, ledger)
+        tables["swings"], more = swings(
+            ask, found, flags.job, held, flags.ramp_limit_mw_per_s, flags.catalogs, ledger
+        )
         metrics |= more
     return Result(
         "facility",
@@ -188,9 +227,13 @@ def _answer(option: CoolingOption, ask: FacilityAsk, found: Performance, flags: 
 
 
 def _plain_tables(
-    option: CoolingOption, found: Performance, ask: FacilityAsk, rules: tuple[str, str], energised: str | None,
+    option: CoolingOption,
+    found: Performance,
+    ask: FacilityAsk,
+    rules: tuple[str, str],
+    energised: str | None,
     ledger: Ledger,
-) -> dict[str, Table]:  # fmt: skip
+) -> dict[str, Table]:
     tables = {"heat": heat_table(option, ask), "chain": chain_table(found, ask, *rules, ledger)}
     tables["plant"] = plant_table(option, found, ask, ledger)
     tables["efficiency"] = efficiency_table(ledger)
@@ -198,7 +241,10 @@ def _plain_tables(
     if energised is not None:
         tables["lead_times"] = lead_table(energised, ledger)
     if found.modelled:
-        tables |= {"quarters": quarters_table(found), "warm_water": warm_water_table(option, ask, ledger)}
+        tables |= {
+            "quarters": quarters_table(found),
+            "warm_water": warm_water_table(option, ask, ledger),
+        }
     return tables
 
 
@@ -206,7 +252,8 @@ def _empty(ask: FacilityAsk, placed: Mapping[str, Table], held: int) -> list[dic
     if ask.system is None or not placed or held:
         return []
     words = (
-        f"{ask.it_mw:g} MW of IT holds no {ask.system.id} beside network and storage: its rows have no compute racks"
+        f"{ask.it_mw:g} MW of IT holds no {ask.system.id} beside network and storage: "
+        "its rows have no compute racks"
     )
     return [{"code": "floor", "message": words}]
 
@@ -215,7 +262,9 @@ def _onsite(
     ask: FacilityAsk, found: Performance, flags: Flags, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric], list[dict[str, str]]]:
     pairs = amounts_of(flags.onsite)
-    table, metrics = onsite_power(ask, found, pairs, flags.utility_mw, flags.interruptible_h, ledger)
+    table, metrics = onsite_power(
+        ask, found, pairs, flags.utility_mw, flags.interruptible_h, ledger
+    )
     carbon = metrics["onsite.carbon_t"].value
     if carbon is not None:
         label = "Of the year's energy, from the grid and from stacks"
@@ -223,14 +272,20 @@ def _onsite(
     return table, metrics, _short(metrics, found, ask)
 
 
-def _short(metrics: Mapping[str, Metric], found: Performance, ask: FacilityAsk) -> list[dict[str, str]]:
+def _short(
+    metrics: Mapping[str, Metric], found: Performance, ask: FacilityAsk
+) -> list[dict[str, str]]:
     """Load that no source serves is the first thing to know."""
     short = float(metrics["onsite.short_mwh"].value or 0.0)
     margin = float(metrics["onsite.peak_margin_mw"].value or 0.0)
-    notes = [f"{short:,.0f} MWh of the year's load are served by nothing: more MW, or hours of battery"] * (short > 0)
+    notes = [
+        f"{short:,.0f} MWh of the year's load are served by nothing: more MW, or hours of battery"
+    ] * (short > 0)
     if margin < -1e-9:
         peak = found.peak_pue * ask.it_mw
-        notes.append(f"the design day's peak of {peak:.1f} MW is {-margin:.1f} MW above all sources")
+        notes.append(
+            f"the design day's peak of {peak:.1f} MW is {-margin:.1f} MW above all sources"
+        )
     return [{"code": "onsite", "message": note} for note in notes]
 
 
@@ -246,12 +301,18 @@ def _record(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> None:
     if weather:
         ledger.text("facility.weather", weather.place, Status.CATALOG)
         for name in ("design_dry_c", "design_wet_c"):
-            ledger.take(f"facility.{name}", Quantity(value=getattr(weather, name), status=Status.DERIVED))
+            ledger.take(
+                f"facility.{name}", Quantity(value=getattr(weather, name), status=Status.DERIVED)
+            )
 
 
-def _headline(option: CoolingOption, ask: FacilityAsk, found: Performance, supply_c: float | None) -> str:
+def _headline(
+    option: CoolingOption, ask: FacilityAsk, found: Performance, supply_c: float | None
+) -> str:
     water = f", {found.wue_l_per_kwh.value:.2f} L/kWh" if found.wue_l_per_kwh else ""
-    water += f", facility water of {supply_c:g} C" if found.modelled and supply_c is not None else ""
+    water += (
+        f", facility water of {supply_c:g} C" if found.modelled and supply_c is not None else ""
+    )
     return (
         f"{option.id} at {ask.where.name}, {ask.it_mw:g} MW of IT: PUE {found.pue.value:.3f} "
         f"({found.pue.low:.3f} to {found.pue.high:.3f}), {found.peak_pue:.3f} on the design day{water}"
@@ -262,7 +323,9 @@ NEARLY_LARGE_MW = 5.0
 """From here to the large class the step between them is worth a word."""
 
 
-def _warnings(option: CoolingOption, ask: FacilityAsk, found: Performance, ledger: Ledger) -> list[dict[str, str]]:
+def _warnings(
+    option: CoolingOption, ask: FacilityAsk, found: Performance, ledger: Ledger
+) -> list[dict[str, str]]:
     """What the answer rests on, and flags that it does not use."""
     notes = []
     supply = ask.setting(option, ledger).supply_c
@@ -276,28 +339,51 @@ def _warnings(option: CoolingOption, ask: FacilityAsk, found: Performance, ledge
             f"no weather of {ask.where.name}: nothing is computed from components, and an option without a row for the "
             "zone takes that of all zones"
         )
-    if not found.modelled and ask.where.site is None and ask.where.climate is not None and ask.where.zone is None:
-        notes.append("--epw changes nothing of a tabulated option: the row pooled over all zones is taken")
+    if (
+        not found.modelled
+        and ask.where.site is None
+        and ask.where.climate is not None
+        and ask.where.zone is None
+    ):
+        notes.append(
+            "--epw changes nothing of a tabulated option: the row pooled over all zones is taken"
+        )
     if ask.system is not None and ask.system.rated_kw is None:
-        notes.append(f"{ask.system.id} has no power figure in the catalog: its racks are not laid out")
+        notes.append(
+            f"{ask.system.id} has no power figure in the catalog: its racks are not laid out"
+        )
     liquid = found.modelled and ask.system and "liquid" in ask.system.cooling_modes
     if ask.size != "large" and (liquid or ask.it_mw >= NEARLY_LARGE_MW):
         notes.append(
             f"a hall of {ask.it_mw:g} MW is of the {ask.size} class, whose UPS, distribution and lighting lose more "
             "than those of halls from 10 MW"
-            + (": set facility.ups-efficiency-* in an overlay if yours are newer" if found.modelled else "")
+            + (
+                ": set facility.ups-efficiency-* in an overlay if yours are newer"
+                if found.modelled
+                else ""
+            )
         )
     if option.model == "dry" and supply is None:
         notes.append(
             "water of the range of Lei et al.: hours too warm to spray count none; --system or --supply-c for a design"
         )
-    if ask.liquid_frac is not None and option.room_air_frac and option.room_air_frac.value in (0.0, 1.0):
+    if (
+        ask.liquid_frac is not None
+        and option.room_air_frac
+        and option.room_air_frac.value in (0.0, 1.0)
+    ):
         notes.append(f"--liquid-frac is not used: {option.id} takes all heat one way")
     if ask.where.site and ask.where.site.climate is None:
-        notes.append(f"{ask.where.name} has no weather of its own: that of zone {ask.where.zone}'s city is taken")
+        notes.append(
+            f"{ask.where.name} has no weather of its own: that of zone {ask.where.zone}'s city is taken"
+        )
     if found.modelled and supply is None:
-        notes.append("no supply temperature and no liquid-cooled system: the option's whole range is drawn from")
+        notes.append(
+            "no supply temperature and no liquid-cooled system: the option's whole range is drawn from"
+        )
     reached = dry_supply_c(option, ask, ledger)
     if reached is not None and supply is not None and reached > supply + 1e-9:
-        notes.append(f"{supply:g} C is not held on the design day: sprayed dry coolers reach {reached:.1f} C")
+        notes.append(
+            f"{supply:g} C is not held on the design day: sprayed dry coolers reach {reached:.1f} C"
+        )
     return [{"code": "pue", "message": note} for note in notes]

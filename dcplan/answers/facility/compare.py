@@ -16,9 +16,21 @@ from dcplan.result import Cell, Result, Table
 IN_ROW = ("power.peak_facility_mw", "tue", "cooling.capex_usd", "facility_kw_per_pflops")
 HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
 COMPARED = (
-    "cooling", "basis", "supply_c", "annual_pue", "pue_low", "pue_high", "peak_pue", "wue_l_per_kwh",
-    "peak_facility_mw", "tue", "fit_out_usd", "usd_per_year", "facility_kw_per_pflops", "why_not",
-)  # fmt: skip
+    "cooling",
+    "basis",
+    "supply_c",
+    "annual_pue",
+    "pue_low",
+    "pue_high",
+    "peak_pue",
+    "wue_l_per_kwh",
+    "peak_facility_mw",
+    "tue",
+    "fit_out_usd",
+    "usd_per_year",
+    "facility_kw_per_pflops",
+    "why_not",
+)
 
 
 def compared(ask: FacilityAsk, ledger: Ledger) -> Result:
@@ -53,21 +65,38 @@ def compared(ask: FacilityAsk, ledger: Ledger) -> Result:
             )
         )
     if not rows:
-        raise InputError([Problem("DC061", f"{r[0]}: {r[-1]}", Place("--compare")) for r in refused])
+        raise InputError(
+            [Problem("DC061", f"{r[0]}: {r[-1]}", Place("--compare")) for r in refused]
+        )
     rows.sort(key=lambda r: float(r[9] or 0.0))
     tables = {"options": Table(COMPARED, (*rows, *refused))}
     best = rows[0]
     warnings = [{"code": "cost", "message": note} for note in _switching(rows, ask)]
-    headline = f"{best[0]} gives the chips most at {ask.where.name}: TUE {best[9]:.3f}, PUE {best[3]:.3f}"
-    if any(r[1] == "table" for r in rows) and (ask.load < 1.0 or ask.supply_c is not None or ask.where.zone is None):
+    headline = (
+        f"{best[0]} gives the chips most at {ask.where.name}: TUE {best[9]:.3f}, PUE {best[3]:.3f}"
+    )
+    if any(r[1] == "table" for r in rows) and (
+        ask.load < 1.0 or ask.supply_c is not None or ask.where.zone is None
+    ):
         note = "rows from the table are at full load and know no --load, --supply-c or --epw: not alike to the others"
         warnings.append({"code": "pue", "message": note})
-    return Result("facility", "ok", EXIT_OK, headline, tables=tables, warnings=warnings,
-                  inputs=[asdict(row) for _, row in sorted(ledger.rows.items())])  # fmt: skip
+    return Result(
+        "facility",
+        "ok",
+        EXIT_OK,
+        headline,
+        tables=tables,
+        warnings=warnings,
+        inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
+    )
 
 
-def _per_year(ask: FacilityAsk, found: Performance, capex_usd: float, ledger: Ledger) -> float | None:
-    """Energy of the whole site and fit-out over the plant's life, undiscounted; None without a tariff. [USD]"""
+def _per_year(
+    ask: FacilityAsk, found: Performance, capex_usd: float, ledger: Ledger
+) -> float | None:
+    """Energy of the whole site and fit-out over the plant's life, undiscounted; None without a
+    tariff. [USD]
+    """
     site = ask.where.site
     if site is None or site.usd_per_kwh is None:
         return None

@@ -1,4 +1,6 @@
-"""Whether a cooling option can hold a system: heat of a rack by path, and the coolant's temperature."""
+"""Whether a cooling option can hold a system: heat of a rack by path, and the coolant's
+temperature.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ UNLIMITED = float("inf")
 def holds(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> list[tuple[str, str]]:
     """What the option cannot hold, each with what would; nothing where no system is named.
 
-    A rack of the system must fit its heat by path; the coolant must reach the system no warmer than it allows on the
-    design day, as far as the option has no chillers.
+    A rack of the system must fit its heat by path; the coolant must reach the system no warmer than
+    it allows on the design day, as far as the option has no chillers.
     """
     found: list[tuple[str, str]] = []
     found += _balance(option, ask)
@@ -37,9 +39,15 @@ def _balance(option: CoolingOption, ask: FacilityAsk) -> list[tuple[str, str]]:
     air = ask.air_frac(option) if option.model in ("tower", "dry") else 1.0
     if "liquid" not in option.accepts or option.room_air_frac is None:
         return []
-    paths = (("air", air, option.air_share_frac.value), ("liquid", 1.0 - air, option.liquid_share_frac.value))
+    paths = (
+        ("air", air, option.air_share_frac.value),
+        ("liquid", 1.0 - air, option.liquid_share_frac.value),
+    )
     return [
-        (f"{share:.0%} of the heat goes into {path}, {option.id} carries {most:.0%}", "another option, or --compare")
+        (
+            f"{share:.0%} of the heat goes into {path}, {option.id} carries {most:.0%}",
+            "another option, or --compare",
+        )
         for path, share, most in paths
         if share > most + 1e-9
     ]
@@ -48,17 +56,30 @@ def _balance(option: CoolingOption, ask: FacilityAsk) -> list[tuple[str, str]]:
 def _rack(option: CoolingOption, system: System, ledger: Ledger) -> list[tuple[str, str]]:
     if not set(system.cooling_modes) & set(option.accepts):
         modes, accepts = ", ".join(system.cooling_modes), ", ".join(option.accepts)
-        return [(f"{system.id} is cooled by {modes}, {option.id} takes {accepts}", "dcplan facility --compare")]
+        return [
+            (
+                f"{system.id} is cooled by {modes}, {option.id} takes {accepts}",
+                "dcplan facility --compare",
+            )
+        ]
     if system.rated_kw is None:
         return []
     rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
     fit = fit_of(option, system, None, rated, ledger)
-    return [] if fit.nodes else [(f"{system.id}: {fit.reason}", "an option with more heat a rack, or --compare")]
+    return (
+        []
+        if fit.nodes
+        else [(f"{system.id}: {fit.reason}", "an option with more heat a rack, or --compare")]
+    )
 
 
-def fit_of(option: CoolingOption, system: System, rack_kw: float | None, rated_kw: float, ledger: Ledger) -> Fit:
+def fit_of(
+    option: CoolingOption, system: System, rack_kw: float | None, rated_kw: float, ledger: Ledger
+) -> Fit:
     """Nodes of a system in a rack that the option cools, with the limit that counts."""
-    frac = system.liquid_frac.value if system.liquid_frac and "liquid" in system.cooling_modes else 0.0
+    frac = (
+        system.liquid_frac.value if system.liquid_frac and "liquid" in system.cooling_modes else 0.0
+    )
     air, liquid = split_heat_kw(rated_kw, frac, liquid_cooled_hall="liquid" in option.accepts)
     limits = RackLimits(
         UNLIMITED if rack_kw is None else rack_kw,
@@ -72,7 +93,9 @@ def fit_of(option: CoolingOption, system: System, rack_kw: float | None, rated_k
     return nodes_per_rack(limits, rated_kw, air, liquid, weight, units)
 
 
-def _temperature(option: CoolingOption, ask: FacilityAsk, system: System, ledger: Ledger) -> list[tuple[str, str]]:
+def _temperature(
+    option: CoolingOption, ask: FacilityAsk, system: System, ledger: Ledger
+) -> list[tuple[str, str]]:
     """Coolant on the design day; towers have chillers behind them, dry coolers nothing."""
     limit = system.coolant_supply_max_c
     if limit is None or option.model is None or "liquid" not in option.accepts:
@@ -90,7 +113,9 @@ def _temperature(option: CoolingOption, ask: FacilityAsk, system: System, ledger
     return [
         (
             cause,
-            "direct-liquid-tower, whose chillers hold the supply" if option.model == "dry" else "a lower --supply-c",
+            "direct-liquid-tower, whose chillers hold the supply"
+            if option.model == "dry"
+            else "a lower --supply-c",
         )
     ]
 
@@ -104,7 +129,9 @@ def dry_supply_c(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> flo
 
 
 def warmest_c(option: CoolingOption, ledger: Ledger) -> float | None:
-    """Warmest water that an option may be asked for: air handlers and doors need water below the air they cool."""
+    """Warmest water that an option may be asked for: air handlers and doors need water below the
+    air they cool.
+    """
     if option.model is None or "liquid" in option.accepts or option.supply is None:
         return None
     return ledger.catalog.get("facility", option.supply, Parameter).value.bounds[1]

@@ -1,4 +1,6 @@
-"""Central plant on the design day, the site's water permit, what takes long to come, and a run's footprint."""
+"""Central plant on the design day, the site's water permit, what takes long to come, and a run's
+footprint.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,23 @@ from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import Ledger
 from dcplan.result import Cell, Metric, Table
 
-UNIT_KEYS = {"chiller": "chiller-unit-mw", "tower": "tower-cell-mw", "dry-cooler": "dry-cooler-unit-mw"}
+UNIT_KEYS = {
+    "chiller": "chiller-unit-mw",
+    "tower": "tower-cell-mw",
+    "dry-cooler": "dry-cooler-unit-mw",
+}
 CONNECTION_LEAD = ("substation-transformer", "power-transformer")
 """Of the utility connection, whose MW a scenario dates itself."""
 HALL_LEAD = ("switchgear", "generator", "pad-transformer", "chiller", "ups", "distribution")
 
 
-def plant_table(option: CoolingOption, found: Performance, ask: FacilityAsk, ledger: Ledger) -> Table:
+def plant_table(
+    option: CoolingOption, found: Performance, ask: FacilityAsk, ledger: Ledger
+) -> Table:
     """Chillers, towers and dry coolers for the design day, one unit of each to spare.
 
-    Of tabulated options, whose economizers do not help on that day, chillers move the hall's heat: IT power, losses
-    before the racks and room fans; towers all of the site's power.
+    Of tabulated options, whose economizers do not help on that day, chillers move the hall's heat:
+    IT power, losses before the racks and room fans; towers all of the site's power.
     """
     chilled = _hall_heat(option, ask, ledger) if found.peak_chilled is None else found.peak_chilled
     rejected = found.peak_pue if found.peak_rejected is None else found.peak_rejected
@@ -34,13 +42,17 @@ def plant_table(option: CoolingOption, found: Performance, ask: FacilityAsk, led
         mw = ask.it_mw * (chilled if name == "chiller" else rejected)
         each = ledger.parameter("facility", UNIT_KEYS[name])
         rows.append((name, mw, each, units(mw, each), "model" if found.modelled else "estimate"))
-    return Table(("equipment", "design_heat_mw", "unit_mw", "units_with_spare", "basis"), tuple(rows))
+    return Table(
+        ("equipment", "design_heat_mw", "unit_mw", "units_with_spare", "basis"), tuple(rows)
+    )
 
 
 def _hall_heat(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> float:
     """Heat of a hall over its IT power: losses before the racks and room fans stay inside."""
     keys = ("ups-efficiency", "distribution-loss", "lighting")
-    ups, distribution, lighting = (np.array(ledger.parameter("facility", f"{key}-{ask.size}")) for key in keys)
+    ups, distribution, lighting = (
+        np.array(ledger.parameter("facility", f"{key}-{ask.size}")) for key in keys
+    )
     fans = ledger.take(f"cooling.{option.id}.fan_frac", option.fan_frac) if option.fan_frac else 0.0
     return 1.0 + float(electrical_frac(ups, distribution, lighting)) + fans
 
@@ -61,7 +73,10 @@ def lead_table(energised: str, ledger: Ledger) -> Table:
         low, high = ledger.catalog.get("facility", key, Parameter).value.bounds
         by, safe = (str(day - timedelta(weeks=w)) for w in (weeks, high))
         rows.append((name, weeks, low, high, by, safe))
-    return Table(("equipment", "weeks", "low_weeks", "high_weeks", "order_by", "order_by_if_slow"), tuple(rows))
+    return Table(
+        ("equipment", "weeks", "low_weeks", "high_weeks", "order_by", "order_by_if_slow"),
+        tuple(rows),
+    )
 
 
 def _day(text: str) -> date:
@@ -69,7 +84,9 @@ def _day(text: str) -> date:
         day = date.fromisoformat(text)
         _ = day - timedelta(weeks=1000)
     except (ValueError, OverflowError):
-        problem = Problem("DC060", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energised"))
+        problem = Problem(
+            "DC060", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energised")
+        )
         raise InputError([problem]) from None
     return day
 
@@ -92,12 +109,17 @@ def permit(ask: FacilityAsk, cap_m3: float, day: Metric | None) -> tuple[Metric,
 
 
 def run_metrics(
-    found: Performance, ask: FacilityAsk, days: float, energy_it_mwh: float, accelerators: int, ledger: Ledger
+    found: Performance,
+    ask: FacilityAsk,
+    days: float,
+    energy_it_mwh: float,
+    accelerators: int,
+    ledger: Ledger,
 ) -> dict[str, Metric]:
     r"""Energy, water and carbon of one training run in this hall.
 
-    Energy is that of the nodes in the run times PUE; embodied carbon is spread over the hardware's life by time,
-    :math:`E \cdot days / life`.
+    Energy is that of the nodes in the run times PUE; embodied carbon is spread over the hardware's
+    life by time, :math:`E \cdot days / life`.
     """
     mwh = energy_it_mwh * found.pue.value
     metrics = {
@@ -106,15 +128,25 @@ def run_metrics(
     }
     if found.wue_l_per_kwh:
         # L/kWh is m3/MWh
-        metrics["run.water_m3"] = Metric(energy_it_mwh * found.wue_l_per_kwh.value, "m3", "Site water of the run")
+        metrics["run.water_m3"] = Metric(
+            energy_it_mwh * found.wue_l_per_kwh.value, "m3", "Site water of the run"
+        )
     site, system = ask.where.site, ask.system
     if site and site.grid_g_per_kwh:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
-        metrics["run.carbon_operational_t"] = Metric(mwh * grid / 1000.0, "t", "Of its energy on the site's grid")
+        metrics["run.carbon_operational_t"] = Metric(
+            mwh * grid / 1000.0, "t", "Of its energy on the site's grid"
+        )
     if system and system.embodied_kg:
-        kg = ledger.take(f"systems.{system.id}.embodied_kg", system.embodied_kg) * accelerators / system.accelerators
+        kg = (
+            ledger.take(f"systems.{system.id}.embodied_kg", system.embodied_kg)
+            * accelerators
+            / system.accelerators
+        )
         life_days = ledger.parameter("finance", "hardware-life-years") * 365.0
         metrics["run.carbon_embodied_t"] = Metric(
-            kg / 1000.0 * days / life_days, "t", "Share of the systems' embodied carbon, by time over their life"
+            kg / 1000.0 * days / life_days,
+            "t",
+            "Share of the systems' embodied carbon, by time over their life",
         )
     return metrics

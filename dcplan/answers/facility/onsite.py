@@ -1,4 +1,6 @@
-"""On-site and bridging power of a hall: what serves each hour, what it costs, when it can be there."""
+"""On-site and bridging power of a hall: what serves each hour, what it costs, when it can be
+there.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,17 @@ HOURS, DAY_HOURS, QUARTERS = 8760, 24, 4
 KG_PER_T, KW_PER_MW = 1000.0, 1000.0
 WINDOW_HOURS = 4
 """Length of one interruption."""
-COLUMNS = ("source", "mw", "mwh", "load_frac", "usd_per_mwh", "capex_usd", "fixed_usd_per_year", "carbon_t",
-           "lead_quarters")  # fmt: skip
+COLUMNS = (
+    "source",
+    "mw",
+    "mwh",
+    "load_frac",
+    "usd_per_mwh",
+    "capex_usd",
+    "fixed_usd_per_year",
+    "carbon_t",
+    "lead_quarters",
+)
 
 
 def onsite(
@@ -34,9 +45,9 @@ def onsite(
 ) -> tuple[Table, dict[str, Metric]]:
     """Dispatch the hall's load over a year of grid and on-site sources.
 
-    The load is IT power times the quarter's PUE; least loads of engines are not held. Where the utility's power is left
-    out, it is the design day's peak. Interruptions of the grid come as windows of four hours on the first days of the
-    third quarter, the tightest season of most grids.
+    The load is IT power times the quarter's PUE; least loads of engines are not held. Where the
+    utility's power is left out, it is the design day's peak. Interruptions of the grid come as
+    windows of four hours on the first days of the third quarter, the tightest season of most grids.
 
     Raises
     ------
@@ -64,22 +75,36 @@ def onsite(
             hours, trip = (_taken(row, key, ledger) for key in ("hours", "round_trip_frac"))
             batteries.append(Battery(mw, mw * hours, trip))
         else:
-            sources.append(Source(name, mw, running_usd_per_mwh(row, ledger), _taken(row, "g_co2_per_kwh", ledger)))
+            sources.append(
+                Source(
+                    name, mw, running_usd_per_mwh(row, ledger), _taken(row, "g_co2_per_kwh", ledger)
+                )
+            )
     both = _together(batteries)
     result = dispatch(load, sources, both)
     table = _table(sources, rows, chosen, result.mwh, ledger, grid_known=grid_known)
     late = max((row.lead_quarters for row in rows.values()), default=0)
     return table, {
-        "onsite.energy_usd_per_year": Metric(result.usd, "USD", "Fuel, variable cost and grid energy of a year"),
-        "onsite.carbon_t": Metric(result.t_co2 if grid_known else None, "t", "Operational, of that energy"),
+        "onsite.energy_usd_per_year": Metric(
+            result.usd, "USD", "Fuel, variable cost and grid energy of a year"
+        ),
+        "onsite.carbon_t": Metric(
+            result.t_co2 if grid_known else None, "t", "Operational, of that energy"
+        ),
         "onsite.short_mwh": Metric(result.short_mwh, "MWh", "Load that nothing serves"),
-        "onsite.peak_load_mw": Metric(float(load.max()), "MW", "Highest mean load of a quarter, the dispatch's own"),
+        "onsite.peak_load_mw": Metric(
+            float(load.max()), "MW", "Highest mean load of a quarter, the dispatch's own"
+        ),
         "onsite.peak_margin_mw": Metric(
-            utility_mw + sum(mw for name, mw in chosen.items() if rows[name].kind != "battery") - peak,
+            utility_mw
+            + sum(mw for name, mw in chosen.items() if rows[name].kind != "battery")
+            - peak,
             "MW",
             "Grid when it is there, and sources, less the design day's peak; batteries left out",
         ),
-        "onsite.time_to_power_quarters": Metric(late, "quarters", "Until the last source can be there"),
+        "onsite.time_to_power_quarters": Metric(
+            late, "quarters", "Until the last source can be there"
+        ),
     }
 
 
@@ -117,9 +142,14 @@ def _together(batteries: list[Battery]) -> Battery | None:
 
 
 def _table(
-    sources: list[Source], rows: Mapping[str, OnsitePower], chosen: Mapping[str, float], mwh: Mapping[str, float],
-    ledger: Ledger, *, grid_known: bool,
-) -> Table:  # fmt: skip
+    sources: list[Source],
+    rows: Mapping[str, OnsitePower],
+    chosen: Mapping[str, float],
+    mwh: Mapping[str, float],
+    ledger: Ledger,
+    *,
+    grid_known: bool,
+) -> Table:
     """``grid_known``: the carbon of the grid has a figure."""
     cells: list[tuple[Cell, ...]] = []
     prices = {s.name: s for s in sources}
@@ -128,11 +158,29 @@ def _table(
         row, source = rows.get(name), prices.get(name)
         mw = chosen[name] if row else float(np.max(prices[name].mw))
         energy = mwh.get(name)
-        each = [_taken(row, key, ledger) for key in ("capex_usd_per_kw", "fixed_usd_per_kw_year")] if row else None
+        each = (
+            [_taken(row, key, ledger) for key in ("capex_usd_per_kw", "fixed_usd_per_kw_year")]
+            if row
+            else None
+        )
         capex, fixed = (x * mw * KW_PER_MW for x in each) if each else (None, None)
         used = energy / (mw * HOURS) if energy is not None and mw else None
-        carbon = source.kg_co2_per_mwh * energy / KG_PER_T if source and energy is not None else None
+        carbon = (
+            source.kg_co2_per_mwh * energy / KG_PER_T if source and energy is not None else None
+        )
         carbon = carbon if grid_known or name != "grid" else None
         lead = row.lead_quarters if row else None
-        cells.append((name, mw, energy, used, source.usd_per_mwh if source else None, capex, fixed, carbon, lead))
+        cells.append(
+            (
+                name,
+                mw,
+                energy,
+                used,
+                source.usd_per_mwh if source else None,
+                capex,
+                fixed,
+                carbon,
+                lead,
+            )
+        )
     return Table(COLUMNS, tuple(cells))

@@ -25,7 +25,9 @@ TOGETHER = ("data_parallel", "optimizer", "straggler")
 
 def ups_stage(ledger: Ledger) -> Stage:
     """Losses of the UPS against its load; lightly loaded under 2N."""
-    fixed, square = (ledger.parameter("facility", f"chain-ups-{term}") for term in ("fixed", "square"))
+    fixed, square = (
+        ledger.parameter("facility", f"chain-ups-{term}") for term in ("fixed", "square")
+    )
     return Stage("ups", fixed, 0.0, square)
 
 
@@ -41,7 +43,9 @@ def stages(ledger: Ledger) -> list[Stage]:
 
 
 def efficiency_table(ledger: Ledger) -> Table:
-    """Efficiency of each stage and of all against load, with alternating current and with 800 V direct current."""
+    """Efficiency of each stage and of all against load, with alternating current and with 800 V
+    direct current.
+    """
     chain, gain = stages(ledger), ledger.parameter("facility", "chain-dc-gain")
     rows: list[tuple[Cell, ...]] = []
     for load in LOADS:
@@ -53,7 +57,8 @@ def efficiency_table(ledger: Ledger) -> Table:
 
 
 def oversubscribed(ask: FacilityAsk, ratio: float, busy_frac: float, ledger: Ledger) -> Table:
-    """How often racks of ``ratio`` times the hall's IT power ask for more than it, by the number of like jobs.
+    """How often racks of ``ratio`` times the hall's IT power ask for more than it, by the number of
+    like jobs.
 
     Raises
     ------
@@ -63,7 +68,9 @@ def oversubscribed(ask: FacilityAsk, ratio: float, busy_frac: float, ledger: Led
     system = ask.system
     if system is None or system.rated_kw is None:
         cause = "oversubscription needs a system with its power"
-        raise InputError([Problem("DC060", cause, Place("--oversubscription"), help="--system gb300-nvl72")])
+        raise InputError(
+            [Problem("DC060", cause, Place("--oversubscription"), help="--system gb300-nvl72")]
+        )
     average = system.average_kw
     shares = []
     for name in ("training", "idle"):
@@ -75,8 +82,12 @@ def oversubscribed(ask: FacilityAsk, ratio: float, busy_frac: float, ledger: Led
     for jobs in JOBS:
         r = risk(jobs, busy_frac, shares[0], shares[1], ratio)
         worst = ask.it_mw * max(r.worst_frac - 1.0, 0.0)
-        rows.append((jobs, r.over_frac, r.over_frac * HOURS_PER_YEAR, ask.it_mw * r.mean_over_frac, worst))
-    return Table(("jobs", "over_frac", "over_h_per_year", "mean_over_mw", "worst_over_mw"), tuple(rows))
+        rows.append(
+            (jobs, r.over_frac, r.over_frac * HOURS_PER_YEAR, ask.it_mw * r.mean_over_frac, worst)
+        )
+    return Table(
+        ("jobs", "over_frac", "over_h_per_year", "mean_over_mw", "worst_over_mw"), tuple(rows)
+    )
 
 
 def swings(
@@ -88,9 +99,11 @@ def swings(
     catalogs: Sequence[str],
     ledger: Ledger,
 ) -> tuple[Table, dict[str, Metric]]:
-    """What the job's step does to the site, what keeps a ramp limit, and what the run takes from the site.
+    """What the job's step does to the site, what keeps a ramp limit, and what the run takes from
+    the site.
 
-    The job has the accelerators that the hall holds, as many as the load runs; network and storage do not swing.
+    The job has the accelerators that the hall holds, as many as the load runs; network and storage
+    do not swing.
 
     Raises
     ------
@@ -103,11 +116,22 @@ def swings(
         raise InputError([Problem("DC060", cause, Place("--job"), help="--system gb300-nvl72")])
     count = int(held * ask.load) // system.accelerators
     if not count:
-        cause = f"{ask.it_mw * ask.load:g} MW of IT run no {system.id} of {system.rated_kw.value:g} kW"
+        cause = (
+            f"{ask.it_mw * ask.load:g} MW of IT run no {system.id} of {system.rated_kw.value:g} kW"
+        )
         raise InputError([Problem("DC060", cause, Place("--job"), help="a larger --it-mw")])
-    found = train(job, system=system.id, accelerators=count * system.accelerators, catalogs=catalogs)
+    found = train(
+        job, system=system.id, accelerators=count * system.accelerators, catalogs=catalogs
+    )
     breakdown = {str(row[0]): float(row[2] or 0.0) for row in found.tables["breakdown"].rows}
-    run = run_metrics(hall, ask, found.value("days"), found.value("energy_mwh"), count * system.accelerators, ledger)
+    run = run_metrics(
+        hall,
+        ask,
+        found.value("days"),
+        found.value("energy_mwh"),
+        count * system.accelerators,
+        ledger,
+    )
     low_share = sum(breakdown.get(name, 0.0) for name in TOGETHER)
     high = count * system.rated_kw.value / KW_PER_MW
     step = Step(
@@ -119,10 +143,14 @@ def swings(
     )
     s = swing(step)
     metrics = {
-        "swing.amplitude_mw": Metric(s.amplitude_mw, "MW", "Power that falls and rises with every step"),
+        "swing.amplitude_mw": Metric(
+            s.amplitude_mw, "MW", "Power that falls and rises with every step"
+        ),
         "swing.frequency_hz": Metric(s.frequency_hz, "Hz", "Steps a second"),
         "swing.ramp_mw_per_s": Metric(s.ramp_mw_per_s, "MW/s", "Change of power at the edges"),
-        "swing.low_share": Metric(low_share, "", f"Share of the step of {job} in which all wait or exchange data"),
+        "swing.low_share": Metric(
+            low_share, "", f"Share of the step of {job} in which all wait or exchange data"
+        ),
     }
     limit = ramp_limit_mw_per_s if ramp_limit_mw_per_s is not None else 0.0
     r = remedy(step, limit)
@@ -134,5 +162,12 @@ def swings(
     ]
     if ramp_limit_mw_per_s is not None and s.ramp_mw_per_s <= limit:
         rows = [("none needed: the ramp is within the limit", None, None, None, None, None)]
-    columns = ("remedy", "store_mw", "store_kwh", "floor_mw", "extra_mean_mw", "energy_usd_per_year")
+    columns = (
+        "remedy",
+        "store_mw",
+        "store_kwh",
+        "floor_mw",
+        "extra_mean_mw",
+        "energy_usd_per_year",
+    )
     return Table(columns, tuple(rows)), metrics | run

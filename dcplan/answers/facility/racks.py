@@ -21,8 +21,8 @@ def floor_tables(
 ) -> tuple[dict[str, Table], dict[str, Metric]]:
     """Kinds of racks, and the line-up of every row.
 
-    Compute racks take IT power less the share of network and storage; distribution units stand in rows, one position
-    each. Pods come whole.
+    Compute racks take IT power less the share of network and storage; distribution units stand in
+    rows, one position each. Pods come whole.
 
     Raises
     ------
@@ -36,7 +36,14 @@ def floor_tables(
     fit = fit_of(option, system, rack_kw, rated, ledger)
     if not fit.nodes:
         raise InputError(
-            [Problem("DC061", f"{system.id}: {fit.reason}", Place("--rack-kw"), help="a larger --rack-kw")]
+            [
+                Problem(
+                    "DC061",
+                    f"{system.id}: {fit.reason}",
+                    Place("--rack-kw"),
+                    help="a larger --rack-kw",
+                )
+            ]
         )
     nodes = 1 if system.racks else min(fit.nodes, system.nodes_per_rack or fit.nodes)
     share = ledger.parameter("facility", "network-storage-share")
@@ -49,9 +56,21 @@ def floor_tables(
     racks = {COMPUTE: count, NETWORK: other, CDU: cdus}
     rows = rows_of(racks, per_row)
     high = None if system.racks or system.rack_units is None else system.rack_units.value
-    limit = fit.reason if nodes == fit.nodes else f"{nodes} in the vendor's reference design; {fit.reason}"
+    limit = (
+        fit.reason
+        if nodes == fit.nodes
+        else f"{nodes} in the vendor's reference design; {fit.reason}"
+    )
     kinds: list[tuple[Cell, ...]] = [
-        (COMPUTE, count, system.id, nodes, rated * nodes, high, "a rack-scale system" if system.racks else limit),
+        (
+            COMPUTE,
+            count,
+            system.id,
+            nodes,
+            rated * nodes,
+            high,
+            "a rack-scale system" if system.racks else limit,
+        ),
         (NETWORK, other, None, None, other_kw, None, None),
         (CDU, cdus, None, None, None, None, None),
     ]
@@ -65,7 +84,10 @@ def floor_tables(
         ),
         "floor": Table(
             ("row", "racks", "line_up"),
-            tuple((i + 1, sum(r.values()), _words(line_up(r, CDU, NETWORK))) for i, r in enumerate(rows)),
+            tuple(
+                (i + 1, sum(r.values()), _words(line_up(r, CDU, NETWORK)))
+                for i, r in enumerate(rows)
+            ),
         ),
     }
     return tables, {
@@ -74,7 +96,9 @@ def floor_tables(
         "floor.area_m2": Metric(area, "m2", "White space: rows, aisles and the way round them"),
         "floor.kw_per_m2": Metric(it_kw / area, "kW/m2", "IT power built for over it"),
         "floor.accelerators": Metric(
-            count // max(system.racks, 1) * nodes * system.accelerators, "", "Accelerators that the hall holds"
+            count // max(system.racks, 1) * nodes * system.accelerators,
+            "",
+            "Accelerators that the hall holds",
         ),
     }
 

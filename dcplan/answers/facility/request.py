@@ -1,4 +1,6 @@
-"""Flags of ``dcplan facility``: what is out of range, empty or without use is refused before anything is computed."""
+"""Flags of ``dcplan facility``: what is out of range, empty or without use is refused before
+anything is computed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ Limit = tuple[str, float | None, float, float]
 
 @dataclass(frozen=True)
 class Flags:
-    """The flags of the verb; what each means stands at :func:`dcplan.answers.facility.answer.facility`."""
+    """The flags of the verb; what each means stands at
+    :func:`dcplan.answers.facility.answer.facility`.
+    """
 
     site: str | None
     climate_zone: str | None
@@ -50,19 +54,28 @@ def refuse_wrong(flags: Flags) -> None:
         With every such flag.
     """
     limits = (
-        ("--it-mw", flags.it_mw, 0.01, 10_000.0), ("--load", flags.load, 0.05, 1.0),
-        ("--supply-c", flags.supply_c, 2.0, 60.0), ("--liquid-frac", flags.liquid_frac, 0.0, 1.0),
-        ("--ramp-limit-mw-per-s", flags.ramp_limit_mw_per_s, 0.0, 1e6), ("--utility-mw", flags.utility_mw, 0.0, 1e5),
+        ("--it-mw", flags.it_mw, 0.01, 10_000.0),
+        ("--load", flags.load, 0.05, 1.0),
+        ("--supply-c", flags.supply_c, 2.0, 60.0),
+        ("--liquid-frac", flags.liquid_frac, 0.0, 1.0),
+        ("--ramp-limit-mw-per-s", flags.ramp_limit_mw_per_s, 0.0, 1e6),
+        ("--utility-mw", flags.utility_mw, 0.0, 1e5),
         ("--interruptible-h", flags.interruptible_h, 0.0, 360.0),
-        ("--oversubscription", flags.oversubscription, 1.0, 5.0), ("--busy-frac", flags.busy_frac, 0.01, 1.0),
+        ("--oversubscription", flags.oversubscription, 1.0, 5.0),
+        ("--busy-frac", flags.busy_frac, 0.01, 1.0),
         ("--rack-kw", flags.rack_kw, 0.1, 5000.0),
         ("--water-permit-m3-per-day", flags.water_permit_m3_per_day, 0.0, 1e7),
-    )  # fmt: skip
-    _amounts(limits, {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy})
+    )
+    _amounts(
+        limits, {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
+    )
     names = {
-        "--system": flags.system, "--site": flags.site, "--climate-zone": flags.climate_zone, "--epw": flags.epw,
+        "--system": flags.system,
+        "--site": flags.site,
+        "--climate-zone": flags.climate_zone,
+        "--epw": flags.epw,
         "--cooling": flags.cooling,
-    }  # fmt: skip
+    }
     _given(names)
 
 
@@ -75,10 +88,13 @@ def refuse_idle(flags: Flags) -> None:
         With every such flag.
     """
     extra = {
-        "--cooling": flags.cooling, "--utility-mw": flags.utility_mw, "--job": flags.job,
-        "--energised": flags.energised, "--onsite": tuple(flags.onsite) or None,
+        "--cooling": flags.cooling,
+        "--utility-mw": flags.utility_mw,
+        "--job": flags.job,
+        "--energised": flags.energised,
+        "--onsite": tuple(flags.onsite) or None,
         "--water-permit-m3-per-day": flags.water_permit_m3_per_day,
-    }  # fmt: skip
+    }
     hours = {"--interruptible-h": flags.interruptible_h or None}
     racks = {"--rack-kw": flags.rack_kw, "--oversubscription": flags.oversubscription}
     rules = {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
@@ -109,7 +125,11 @@ def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
         except ValueError:
             cause = f"{pair!r}: id=MW is needed"
             raise InputError(
-                [Problem("DC060", cause, Place("--onsite"), help="--onsite aeroderivative-turbine=30")]
+                [
+                    Problem(
+                        "DC060", cause, Place("--onsite"), help="--onsite aeroderivative-turbine=30"
+                    )
+                ]
             ) from None
         if not 0.0 < value <= 1e5:
             raise InputError([Problem("DC060", f"{name}: {value!r} MW", Place("--onsite"))])
@@ -126,14 +146,20 @@ def _amounts(limits: Sequence[Limit], rules: Mapping[str, str]) -> None:
     for flag, rule in rules.items():
         if rule not in RULES:
             hint = did_you_mean(str(rule), RULES)
-            problems.append(Problem("DC060", f"{rule!r}: one of {', '.join(RULES)}", Place(flag), hint))
+            problems.append(
+                Problem("DC060", f"{rule!r}: one of {', '.join(RULES)}", Place(flag), hint)
+            )
     if problems:
         raise InputError(problems)
 
 
 def _given(flags: Mapping[str, str | None]) -> None:
     """An empty name is a slip, such as a shell variable that is not set."""
-    problems = [Problem("DC060", f"{flag} is empty", Place(flag)) for flag, value in flags.items() if value == ""]
+    problems = [
+        Problem("DC060", f"{flag} is empty", Place(flag))
+        for flag, value in flags.items()
+        if value == ""
+    ]
     if problems:
         raise InputError(problems)
 

@@ -52,22 +52,34 @@ class FacilityAsk:
         """Size class of the hall."""
         return size_class(self.it_mw)
 
-    def setting(self, option: CoolingOption, ledger: Ledger, supply_c: float | None = None) -> Setting:
+    def setting(
+        self, option: CoolingOption, ledger: Ledger, supply_c: float | None = None
+    ) -> Setting:
         """The option at this place; ``supply_c`` overrides the facility water.
 
-        Where a liquid-cooled system is named and no temperature, the water is what the option's usual coolant needs:
-        the catalog's coolant supply less the distribution unit's approach.
+        Where a liquid-cooled system is named and no temperature, the water is what the option's
+        usual coolant needs: the catalog's coolant supply less the distribution unit's approach.
         """
         given = self.supply_c if supply_c is None else supply_c
         usual = option.coolant_supply_c
-        if given is None and usual and option.model and self.system and self.system.coolant_supply_max_c:
+        if (
+            given is None
+            and usual
+            and option.model
+            and self.system
+            and self.system.coolant_supply_max_c
+        ):
             coolant = ledger.take(f"cooling.{option.id}.coolant_supply_c", usual)
             given = coolant - ledger.parameter("facility", "cdu-approach-k")
         w = self.where
-        return Setting(w.name, w.zone, w.climate, self.size, self.air_frac(option), self.load, given)
+        return Setting(
+            w.name, w.zone, w.climate, self.size, self.air_frac(option), self.load, given
+        )
 
     def air_frac(self, option: CoolingOption) -> float:
-        """Share of heat that room fans move: none through a door or tank, else network, storage and racks' air."""
+        """Share of heat that room fans move: none through a door or tank, else network, storage
+        and racks' air.
+        """
         usual = option.room_air_frac.value if option.room_air_frac else 1.0
         if usual in (0.0, 1.0):
             return usual
@@ -86,7 +98,11 @@ def where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog)
     InputError
         When none or several are named, a name is unknown, or a site has no weather.
     """
-    given = [flag for flag, value in (("--site", site), ("--climate-zone", zone), ("--epw", epw)) if value]
+    given = [
+        flag
+        for flag, value in (("--site", site), ("--climate-zone", zone), ("--epw", epw))
+        if value
+    ]
     if len(given) != 1:
         cause = f"one of --site, --climate-zone and --epw is needed, {len(given)} are given"
         raise InputError([Problem("DC060", cause, Place("facility"))])
@@ -104,7 +120,14 @@ def where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog)
     if found is None:
         cause = f"{row.id} has no weather in the catalog, nor has its zone {row.climate_zone or '(unknown)'}"
         raise InputError(
-            [Problem("DC060", cause, Place("--site"), help="--climate-zone, or --epw with a weather file")]
+            [
+                Problem(
+                    "DC060",
+                    cause,
+                    Place("--site"),
+                    help="--climate-zone, or --epw with a weather file",
+                )
+            ]
         )
     return Where(row.id, row.climate_zone, found, row)
 
@@ -113,7 +136,9 @@ def _from_bins(key: str) -> Climate:
     found = weather_of(key, None, None)
     if found is None:
         zones = sorted(k.removeprefix("zone-") for k in bins() if k.startswith("zone-"))
-        cause = f"no weather of {key.removeprefix('zone-')}: zones with weather are {', '.join(zones)}"
+        cause = (
+            f"no weather of {key.removeprefix('zone-')}: zones with weather are {', '.join(zones)}"
+        )
         raise InputError([Problem("DC060", cause, Place("--climate-zone"))])
     return found
 
@@ -123,10 +148,20 @@ def _from_file(file: Path) -> Climate:
     weather = read_epw(file)
     dry = np.array(weather.dry_c)
     try:
-        wet = wet_bulb_c(dry, np.minimum(np.array(weather.humidity_frac), 1.0), np.array(weather.pressure_pa))
+        wet = wet_bulb_c(
+            dry, np.minimum(np.array(weather.humidity_frac), 1.0), np.array(weather.pressure_pa)
+        )
     except ValueError as error:
         raise InputError([Problem("DC060", str(error), Place(str(file)))]) from error
-    triples = np.stack([np.array(weather.quarter, dtype=float), np.rint(dry / BIN_C), np.rint(wet / BIN_C)])
+    triples = np.stack(
+        [np.array(weather.quarter, dtype=float), np.rint(dry / BIN_C), np.rint(wet / BIN_C)]
+    )
     unique, hours = np.unique(triples, axis=1, return_counts=True)
     quarter, dry_bin, wet_bin = unique
-    return climate(weather.place, quarter.astype(np.int64), dry_bin * BIN_C, wet_bin * BIN_C, hours.astype(float))
+    return climate(
+        weather.place,
+        quarter.astype(np.int64),
+        dry_bin * BIN_C,
+        wet_bin * BIN_C,
+        hours.astype(float),
+    )

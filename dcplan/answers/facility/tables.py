@@ -24,7 +24,9 @@ QUARTER_NAMES = ("Q1", "Q2", "Q3", "Q4")
 def heat_kw(option: CoolingOption, ask: FacilityAsk) -> tuple[float, float]:
     """IT heat into liquid and into air at the asked load. [kW]"""
     it_kw = ask.it_mw * KW_PER_MW * ask.load
-    liquid = it_kw * (1.0 - ask.air_frac(option)) if option.model and "liquid" in option.accepts else 0.0
+    liquid = (
+        it_kw * (1.0 - ask.air_frac(option)) if option.model and "liquid" in option.accepts else 0.0
+    )
     return liquid, it_kw - liquid
 
 
@@ -39,7 +41,12 @@ def heat_table(option: CoolingOption, ask: FacilityAsk) -> Table:
             it_kw * option.liquid_share_frac.value,
             liquid <= it_kw * option.liquid_share_frac.value + 1e-6,
         ),
-        ("air", air, it_kw * option.air_share_frac.value, air <= it_kw * option.air_share_frac.value + 1e-6),
+        (
+            "air",
+            air,
+            it_kw * option.air_share_frac.value,
+            air <= it_kw * option.air_share_frac.value + 1e-6,
+        ),
     ]
     return Table(("path", "heat_kw", "capacity_kw", "holds"), tuple(rows))
 
@@ -55,17 +62,29 @@ def warm_water_table(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) ->
     rows: list[tuple[Cell, ...]] = []
     limits = [warmest_c(option, ledger)]
     if ask.system and ask.system.coolant_supply_max_c and "liquid" in option.accepts:
-        limits.append(ask.system.coolant_supply_max_c.value - ledger.parameter("facility", "cdu-approach-k"))
+        limits.append(
+            ask.system.coolant_supply_max_c.value - ledger.parameter("facility", "cdu-approach-k")
+        )
     least = dry_supply_c(option, ask, ledger) or 0.0
-    for supply in (c for c in CLASSES_C if c >= least and all(most is None or c <= most for most in limits)):
+    for supply in (
+        c for c in CLASSES_C if c >= least and all(most is None or c <= most for most in limits)
+    ):
         found = performance(option, ask.setting(option, ledger, supply), ledger)
         water = found.wue_l_per_kwh.value if found.wue_l_per_kwh else None
-        rows.append((f"W{supply:g}", supply, found.pue.value, found.peak_pue, water, found.chiller_frac))
-    return Table(("class", "supply_c", "pue", "peak_pue", "wue_l_per_kwh", "chiller_heat_frac"), tuple(rows))
+        rows.append(
+            (f"W{supply:g}", supply, found.pue.value, found.peak_pue, water, found.chiller_frac)
+        )
+    return Table(
+        ("class", "supply_c", "pue", "peak_pue", "wue_l_per_kwh", "chiller_heat_frac"), tuple(rows)
+    )
 
 
-def chain_table(found: Performance, ask: FacilityAsk, rule: str, other_rule: str, ledger: Ledger) -> Table:
-    """Power blocks by load class: compute under one rule, network, storage and cooling under another."""
+def chain_table(
+    found: Performance, ask: FacilityAsk, rule: str, other_rule: str, ledger: Ledger
+) -> Table:
+    """Power blocks by load class: compute under one rule, network, storage and cooling under
+    another.
+    """
     it_mw = ask.it_mw
     cooling_mw = it_mw * (found.peak_pue - 1.0)
     block = ledger.parameter("power", "block-mw-default")
@@ -82,12 +101,15 @@ def chain_table(found: Performance, ask: FacilityAsk, rule: str, other_rule: str
         efficiency = ups_stage(ledger).efficiency(each) if each else None
         rows.append((name, load_mw, redundancy, blocks, blocks * block, each, efficiency))
     return Table(
-        ("class", "load_mw", "redundancy", "blocks", "installed_mw", "block_load_frac", "ups_frac"), tuple(rows)
+        ("class", "load_mw", "redundancy", "blocks", "installed_mw", "block_load_frac", "ups_frac"),
+        tuple(rows),
     )
 
 
 def reported_table(ask: FacilityAsk, ledger: Ledger) -> Table:
-    """What real sites of the same place or climate zone report, whatever cools them; nothing is fitted to them."""
+    """What real sites of the same place or climate zone report, whatever cools them; nothing is
+    fitted to them.
+    """
     catalog, here = ledger.catalog, ask.where
     sites = catalog.table("sites", Site)
     rows: list[tuple[Cell, ...]] = []
@@ -101,29 +123,41 @@ def reported_table(ask: FacilityAsk, ledger: Ledger) -> Table:
     return Table(("site", "basis", "zone", "same_place", "pue", "wue_l_per_kwh"), tuple(rows))
 
 
-def metrics_of(option: CoolingOption, ask: FacilityAsk, found: Performance, ledger: Ledger) -> dict[str, Metric]:
+def metrics_of(
+    option: CoolingOption, ask: FacilityAsk, found: Performance, ledger: Ledger
+) -> dict[str, Metric]:
     """Keys that others rely on, and the measures that PUE hides."""
     it_kw = ask.it_mw * KW_PER_MW
     liquid, _ = heat_kw(option, ask)
     peak = found.peak_pue * ask.it_mw
     metrics = {
-        "power.peak_electrical_mw": Metric(_electrical_mw(ask, ledger), "MW", "Electrical design peak of the racks"),
-        "power.annual_pue": Metric(found.pue.value, "", "Annual mean PUE", found.pue.low, found.pue.high),
+        "power.peak_electrical_mw": Metric(
+            _electrical_mw(ask, ledger), "MW", "Electrical design peak of the racks"
+        ),
+        "power.annual_pue": Metric(
+            found.pue.value, "", "Annual mean PUE", found.pue.low, found.pue.high
+        ),
         "power.peak_pue": Metric(found.peak_pue, "", "PUE on the design day"),
         "power.peak_it_mw": Metric(ask.it_mw, "MW", "IT power built for"),
         "power.peak_facility_mw": Metric(peak, "MW", "All of the site on the design day"),
     }
     if found.wue_l_per_kwh:
         w = found.wue_l_per_kwh
-        metrics["water.annual_wue_l_per_kwh"] = Metric(w.value, "L/kWh", "Site water over IT energy", w.low, w.high)
+        metrics["water.annual_wue_l_per_kwh"] = Metric(
+            w.value, "L/kWh", "Site water over IT energy", w.low, w.high
+        )
         year = w.value * it_kw * ask.load * HOURS_PER_YEAR / LITRES_PER_M3
         metrics["water.annual_m3"] = Metric(year, "m3", "Site water of a year at this load")
     if found.peak_wue_l_per_kwh is not None:
         day = found.peak_wue_l_per_kwh * it_kw * HOURS_PER_DAY / LITRES_PER_M3
         metrics["water.peak_day_m3"] = Metric(day, "m3", "A day at the design condition")
     if found.chiller_frac is not None:
-        metrics["cooling.chiller_heat_frac"] = Metric(found.chiller_frac, "", "Heat that chillers move over the year")
-    capex = ledger.take(f"cooling.{option.id}.fit_out_usd_per_kw", option.fit_out_usd_per_kw) * it_kw
+        metrics["cooling.chiller_heat_frac"] = Metric(
+            found.chiller_frac, "", "Heat that chillers move over the year"
+        )
+    capex = (
+        ledger.take(f"cooling.{option.id}.fit_out_usd_per_kw", option.fit_out_usd_per_kw) * it_kw
+    )
     low, high = (x * it_kw for x in option.fit_out_usd_per_kw.bounds)
     metrics["cooling.capex_usd"] = Metric(capex, "USD", "Fit-out of the hall", low, high)
     return (
@@ -143,15 +177,21 @@ def _electrical_mw(ask: FacilityAsk, ledger: Ledger) -> float:
     return ask.it_mw * (ask.other_frac + (1.0 - ask.other_frac) * over)
 
 
-def _liquid(heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> dict[str, Metric]:
+def _liquid(
+    heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
+) -> dict[str, Metric]:
     """Flow, distribution units and seconds of the loops."""
     if heat <= 0.0:
         return {}
-    rise, each = (ledger.parameter("facility", k) for k in ("coolant-rise-k", "coolant-heat-kj-per-l-k"))
+    rise, each = (
+        ledger.parameter("facility", k) for k in ("coolant-rise-k", "coolant-heat-kj-per-l-k")
+    )
     rating = ledger.parameter("facility", "cdu-rating-kw")
     full_kw = heat / ask.load
     flow = flow_l_per_min(full_kw, rise, each)
-    count = max(units(full_kw, rating), units(flow, ledger.parameter("facility", "cdu-flow-l-per-min")))
+    count = max(
+        units(full_kw, rating), units(flow, ledger.parameter("facility", "cdu-flow-l-per-min"))
+    )
     system = ask.system
     most = system.coolant_supply_max_c.value if system and system.coolant_supply_max_c else None
     set_c = ask.setting(option, ledger).supply_c
@@ -159,13 +199,23 @@ def _liquid(heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
     coolant = None if warmest is None else warmest + ledger.parameter("facility", "cdu-approach-k")
     room = most - coolant if most is not None and coolant is not None else rise
     metrics = {
-        "cooling.flow_l_per_min": Metric(flow_l_per_min(heat, rise, each), "L/min", "Coolant through racks"),
-        "cooling.cdu_count": Metric(count, "", "Coolant distribution units by heat and by flow, one of them spare"),
-        "cooling.cdu_usd": Metric(
-            ledger.parameter("facility", "cdu-usd-per-kw") * count * rating, "USD", "Their price, part of the fit-out"
+        "cooling.flow_l_per_min": Metric(
+            flow_l_per_min(heat, rise, each), "L/min", "Coolant through racks"
         ),
-        "cooling.rack_flow_l_per_min": Metric(_rack_flow(ask, rise, each), "L/min", f"Coolant of one rack, {rise:g} K"),
-        "cooling.cdu_kw": Metric(ledger.parameter("facility", "cdu-pump-frac") * heat, "kW", "Their pumps"),
+        "cooling.cdu_count": Metric(
+            count, "", "Coolant distribution units by heat and by flow, one of them spare"
+        ),
+        "cooling.cdu_usd": Metric(
+            ledger.parameter("facility", "cdu-usd-per-kw") * count * rating,
+            "USD",
+            "Their price, part of the fit-out",
+        ),
+        "cooling.rack_flow_l_per_min": Metric(
+            _rack_flow(ask, rise, each), "L/min", f"Coolant of one rack, {rise:g} K"
+        ),
+        "cooling.cdu_kw": Metric(
+            ledger.parameter("facility", "cdu-pump-frac") * heat, "kW", "Their pumps"
+        ),
     }
     loops = {
         "pumps": (("plate-litres-per-kw",), "Cold plates when the pumps of the rack loop stop"),
@@ -178,7 +228,11 @@ def _liquid(heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
         for key in keys:
             ledger.parameter("facility", key)
         bounds = [ledger.catalog.get("facility", key, Parameter).value for key in keys]
-        litres = [sum(b.bounds[0] for b in bounds), sum(b.value for b in bounds), sum(b.bounds[1] for b in bounds)]
+        litres = [
+            sum(b.bounds[0] for b in bounds),
+            sum(b.value for b in bounds),
+            sum(b.bounds[1] for b in bounds),
+        ]
         low, value, high = (ride_through_s(v / ask.load, each, room) for v in litres)
         metrics[f"cooling.ride_through_{name}_s"] = Metric(
             value, "s", f"{label}, until {max(room, 0.0):.3g} K warmer", low, high
@@ -186,7 +240,9 @@ def _liquid(heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
     reached = dry_supply_c(option, ask, ledger)
     if reached is not None:
         metrics["cooling.design_day_supply_c"] = Metric(
-            max(reached, set_c or 0.0), "C", "Facility water that sprayed dry coolers reach on the design day"
+            max(reached, set_c or 0.0),
+            "C",
+            "Facility water that sprayed dry coolers reach on the design day",
         )
     return metrics
 
@@ -200,7 +256,9 @@ def _rack_flow(ask: FacilityAsk, rise_k: float, heat_kj_per_l_k: float) -> float
     return flow_l_per_min(system.rated_kw.value / system.racks * liquid, rise_k, heat_kj_per_l_k)
 
 
-def _hidden(found: Performance, option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> dict[str, Metric]:
+def _hidden(
+    found: Performance, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
+) -> dict[str, Metric]:
     """Server fans stand in IT power: ITUE, TUE, and kW for what the chips can do."""
     cold = "liquid" in option.accepts and option.model in ("tower", "dry")
     cold = cold and (ask.system is None or "liquid" in ask.system.cooling_modes)
@@ -232,5 +290,7 @@ def _carbon(found: Performance, ask: FacilityAsk, ledger: Ledger) -> dict[str, M
     metrics = {"energy.annual_mwh": Metric(mwh, "MWh", "Site energy of a year at this load")}
     if site is not None and site.grid_g_per_kwh is not None:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
-        metrics["carbon.operational_t"] = Metric(mwh * grid / KW_PER_MW, "t", "Of that energy on the site's grid")
+        metrics["carbon.operational_t"] = Metric(
+            mwh * grid / KW_PER_MW, "t", "Of that energy on the site's grid"
+        )
     return metrics

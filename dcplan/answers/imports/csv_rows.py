@@ -1,4 +1,6 @@
-"""Reading a user's CSV: rows with their lines, each used or refused with a reason, and names of accelerators."""
+"""Reading a user's CSV: rows with their lines, each used or refused with a reason, and names of
+accelerators.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[
     except OSError as error:
         raise InputError([Problem("DC006", f"cannot be read: {error.strerror}", place)]) from error
     except UnicodeDecodeError as error:
-        raise InputError([Problem("DC006", "not UTF-8 text", place, help="save it as CSV UTF-8")]) from error
+        raise InputError(
+            [Problem("DC006", "not UTF-8 text", place, help="save it as CSV UTF-8")]
+        ) from error
     reader = csv.DictReader(io.StringIO(text))
     try:
         found = [name.strip() for name in reader.fieldnames or ()]
@@ -68,21 +72,36 @@ def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[
         raise InputError([Problem("DC006", f"not CSV: {error}", Place(str(path), 1, 1))]) from error
     twice = sorted({name for name in found if name and found.count(name) > 1})
     if twice:
-        raise InputError([Problem("DC015", f"column {name} stands twice", Place(str(path), 1, 1)) for name in twice])
+        raise InputError(
+            [
+                Problem("DC015", f"column {name} stands twice", Place(str(path), 1, 1))
+                for name in twice
+            ]
+        )
     reader.fieldnames = found
     missing = [name for name in needed if name not in found]
     if missing:
         raise InputError(
             [
-                Problem("DC003", f"no column {name}", Place(str(path), 1, 1), did_you_mean(name, found),
-                        "columns: " + ", ".join(usual))
+                Problem(
+                    "DC003",
+                    f"no column {name}",
+                    Place(str(path), 1, 1),
+                    did_you_mean(name, found),
+                    "columns: " + ", ".join(usual),
+                )
                 for name in missing
             ]
-        )  # fmt: skip
+        )
     try:
-        return [Line(reader.line_num, {k: v for k, v in row.items() if k and isinstance(v, str)}) for row in reader]
+        return [
+            Line(reader.line_num, {k: v for k, v in row.items() if k and isinstance(v, str)})
+            for row in reader
+        ]
     except csv.Error as error:
-        raise InputError([Problem("DC006", f"not CSV: {error}", Place(str(path), reader.line_num, 1))]) from error
+        raise InputError(
+            [Problem("DC006", f"not CSV: {error}", Place(str(path), reader.line_num, 1))]
+        ) from error
 
 
 def number(text: str) -> float | None:
@@ -157,7 +176,9 @@ def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
             several = f"{', '.join(fits[:-1])} or {fits[-1]}"
             return None, f"{text!r} may be {several}: name one"
     hint = did_you_mean(text.casefold(), list(table))
-    return None, f"no accelerator {text!r} in the catalog" + (f"; did you mean {hint}?" if hint else "")
+    return None, f"no accelerator {text!r} in the catalog" + (
+        f"; did you mean {hint}?" if hint else ""
+    )
 
 
 def refused_table(refused: Iterable[Refused]) -> Table:

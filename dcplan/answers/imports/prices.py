@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dcplan.answers.imports.csv_rows import Line, Refused, accelerator_of, date_of, number, read_lines, refused_table
+from dcplan.answers.imports.csv_rows import (
+    Line,
+    Refused,
+    accelerator_of,
+    date_of,
+    number,
+    read_lines,
+    refused_table,
+)
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Offer
@@ -29,13 +37,30 @@ PRICES = {
 """Column -> term."""
 NEEDED = ("provider", "instance_sku", "accelerator", "accel_count", "price_basis", "date")
 COLUMNS = (
-    "provider", "instance_sku", "accelerator", "accel_count", "region", *PRICES, "price_basis", "network_gbps", "date",
-    "source_url", "via", "quote_or_note",
-)  # fmt: skip
+    "provider",
+    "instance_sku",
+    "accelerator",
+    "accel_count",
+    "region",
+    *PRICES,
+    "price_basis",
+    "network_gbps",
+    "date",
+    "source_url",
+    "via",
+    "quote_or_note",
+)
 PROVIDERS = {
-    "amazon web services": "aws", "amazon": "aws", "microsoft azure": "azure", "microsoft": "azure",
-    "google cloud": "gcp", "google": "gcp", "oracle cloud": "oci", "oracle": "oci", "lambda labs": "lambda",
-}  # fmt: skip
+    "amazon web services": "aws",
+    "amazon": "aws",
+    "microsoft azure": "azure",
+    "microsoft": "azure",
+    "google cloud": "gcp",
+    "google": "gcp",
+    "oracle cloud": "oci",
+    "oracle": "oci",
+    "lambda labs": "lambda",
+}
 """What price lists call a provider -> its key in the catalog."""
 EACH = ("per gpu", "per chip", "per accelerator")
 """Bases of a price for one accelerator."""
@@ -68,8 +93,8 @@ def import_prices(
 ) -> tuple[Result, str]:
     """Read a price list; the answer says what became of every row, the text is the overlay's YAML.
 
-    Each row is used or refused with the reason. Prices of an instance that the catalog knows replace the catalog's of
-    the same term; terms that the list does not have stay.
+    Each row is used or refused with the reason. Prices of an instance that the catalog knows
+    replace the catalog's of the same term; terms that the list does not have stay.
 
     Raises
     ------
@@ -105,24 +130,40 @@ def import_prices(
             usd,
             usd / p.count,
             p.as_of,
-            "no: not a whole node with a network figure" if serves.get(p.offer) == "partial" else "yes",
+            "no: not a whole node with a network figure"
+            if serves.get(p.offer) == "partial"
+            else "yes",
         )
         for p in taken
         for term, usd in p.usd_per_h.items()
     )
-    columns = ("line", "offer", "region", "accelerator", "accelerators", "term", "usd_per_h",
-               "usd_per_accelerator_hour", "as_of", "serves_plans")  # fmt: skip
+    columns = (
+        "line",
+        "offer",
+        "region",
+        "accelerator",
+        "accelerators",
+        "term",
+        "usd_per_h",
+        "usd_per_accelerator_hour",
+        "as_of",
+        "serves_plans",
+    )
     out = len({r.number for r in refused} - {p.line for p in taken})
     code = EXIT_OK if taken else EXIT_INPUT
     result = Result(
-        "import", "ok" if taken else "refused", code,
+        "import",
+        "ok" if taken else "refused",
+        code,
         f"{path.name}: prices of {len(taken)} rows used, {out} rows refused",
         metrics={
             "rows.used": Metric(len(taken), "", "Rows whose prices are in the overlay"),
-            "rows.refused": Metric(out, "", "Rows of which nothing is in the overlay, each with its reason"),
+            "rows.refused": Metric(
+                out, "", "Rows of which nothing is in the overlay, each with its reason"
+            ),
         },
         tables={"prices": Table(columns, rows), "refused": refused_table(refused)},
-    )  # fmt: skip
+    )
     return result, text
 
 
@@ -132,7 +173,9 @@ def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> P
     if "index" in basis or line.text("provider").casefold() == "index":
         return "an index, not an offer"
     if not basis.startswith(("per instance", "per ultraserver", *EACH)):
-        return f"price_basis {line.text('price_basis')!r}: per instance, per GPU or per chip is needed"
+        return (
+            f"price_basis {line.text('price_basis')!r}: per instance, per GPU or per chip is needed"
+        )
     try:
         prices = {term: number(line.text(column)) for column, term in PRICES.items()}
         count, network = number(line.text("accel_count")), number(line.text("network_gbps"))
@@ -191,25 +234,45 @@ def _priced(
         if chip is not None and chip != offer.accelerator:
             return f"{offer.id} has {offer.accelerator} in the catalog, not {chip}"
         if for_each and count == 1:  # a rate card of one accelerator prices the whole node
-            count, usd = offer.accelerators, {term: price * offer.accelerators for term, price in usd.items()}
+            count, usd = (
+                offer.accelerators,
+                {term: price * offer.accelerators for term, price in usd.items()},
+            )
         if count != offer.accelerators:
             return f"{offer.id} has {offer.accelerators} accelerators in the catalog, not {count}"
         chip = offer.accelerator
     elif chip is None:
         return why
     as_of = date_of(line.text("date")) or ""
-    source = {"title": f"{path.name}, line {line.number}", "url": line.text("source_url"), "as_of": as_of}
+    source = {
+        "title": f"{path.name}, line {line.number}",
+        "url": line.text("source_url"),
+        "as_of": as_of,
+    }
     return Priced(
-        line.number, offer.id if offer else _slug(f"{provider}-{sku}"), provider, sku, chip, count,
-        line.text("region") or "global", network, usd, as_of, {k: v for k, v in source.items() if v},
-    )  # fmt: skip
+        line.number,
+        offer.id if offer else _slug(f"{provider}-{sku}"),
+        provider,
+        sku,
+        chip,
+        count,
+        line.text("region") or "global",
+        network,
+        usd,
+        as_of,
+        {k: v for k, v in source.items() if v},
+    )
 
 
 def _known(provider: str, sku: str, catalog: Catalog) -> Offer | None:
     """The catalog's offer of this provider with this name."""
     names = {sku.casefold(), _slug(sku), _slug(f"{provider}-{sku}")}
     for offer in catalog.table("cloud", Offer).values():
-        if offer.provider == provider and names & {offer.id, offer.name.casefold(), *map(str.casefold, offer.aliases)}:
+        if offer.provider == provider and names & {
+            offer.id,
+            offer.name.casefold(),
+            *map(str.casefold, offer.aliases),
+        }:
             return offer
     return None
 
@@ -230,7 +293,11 @@ def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
     def named(row: Priced) -> Priced:
         if catalog.find("cloud", row.offer, Offer) is not None:
             return row
-        key = row.offer if len(kinds[row.offer]) == 1 else f"{row.offer}-{row.accelerator}-{row.count}"
+        key = (
+            row.offer
+            if len(kinds[row.offer]) == 1
+            else f"{row.offer}-{row.accelerator}-{row.count}"
+        )
         which = names[row.offer].index(row.sku)  # names that differ in signs alone
         return replace(row, offer=f"{key}-{which + 1}" if which else key)
 
@@ -238,7 +305,9 @@ def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
 
 
 def _latest(taken: list[Priced]) -> tuple[list[Priced], list[Refused]]:
-    """Of several prices of an offer, region and term the latest; the others are refused and name it."""
+    """Of several prices of an offer, region and term the latest; the others are refused and name
+    it.
+    """
     best: dict[tuple[str, str, str], Priced] = {}
     for row in taken:
         for term in row.usd_per_h:
@@ -252,7 +321,11 @@ def _latest(taken: list[Priced]) -> tuple[list[Priced], list[Refused]]:
             kept.append(replace(row, usd_per_h=mine))
         for term in sorted(row.usd_per_h.keys() - mine.keys()):
             other = best[row.offer, row.region, term]
-            same = "another price of the same day" if other.as_of == row.as_of else f"the price of {other.as_of}"
+            same = (
+                "another price of the same day"
+                if other.as_of == row.as_of
+                else f"the price of {other.as_of}"
+            )
             reason = f"{term} in {row.region}: line {other.line} has {same}"
             refused.append(Refused(row.line, row.offer, reason))
     return kept, refused
@@ -267,19 +340,37 @@ def _offers(taken: list[Priced], catalog: Catalog) -> list[dict[str, Any]]:
     for key, rows in sorted(by.items()):
         old, first = catalog.find("cloud", key, Offer), rows[0]
         prices = [
-            {"region": r.region, "term": term, "usd_per_h": usd, "as_of": r.as_of, "source": dict(r.source)}
+            {
+                "region": r.region,
+                "term": term,
+                "usd_per_h": usd,
+                "as_of": r.as_of,
+                "source": dict(r.source),
+            }
             for r in rows
             for term, usd in sorted(r.usd_per_h.items(), key=lambda item: TERMS.index(item[0]))
         ]
         terms = {str(p["term"]) for p in prices}
-        kept = [p.model_dump(mode="json", exclude_none=True) for p in old.prices if p.term not in terms] if old else []
+        kept = (
+            [
+                p.model_dump(mode="json", exclude_none=True)
+                for p in old.prices
+                if p.term not in terms
+            ]
+            if old
+            else []
+        )
         entry: dict[str, Any] = {"id": key}
         if old is None:
             whole = first.count >= WHOLE_NODE and first.network_gbps is not None
             entry |= {
-                "name": f"{first.provider} {first.sku}", "provider": first.provider, "accelerator": first.accelerator,
-                "accelerators": first.count, "kind": "node" if whole else "partial", "source": dict(first.source),
-            }  # fmt: skip
+                "name": f"{first.provider} {first.sku}",
+                "provider": first.provider,
+                "accelerator": first.accelerator,
+                "accelerators": first.count,
+                "kind": "node" if whole else "partial",
+                "source": dict(first.source),
+            }
         if first.network_gbps is not None:
             entry["scaleout_gbps"] = first.network_gbps
         found.append(entry | {"prices": [*prices, *kept]})
@@ -301,6 +392,8 @@ def fx_of(texts: tuple[str, ...]) -> dict[str, float]:
     for text in texts:
         match = re.fullmatch(r"([A-Z]{3})=(\d+(?:\.\d+)?)", text)
         if match is None or not 0 < float(match[2]) < MOST_RATE:
-            raise InputError([Problem("DC050", f"{text!r}: expected a rate such as EUR=1.08", Place("--fx"))])
+            raise InputError(
+                [Problem("DC050", f"{text!r}: expected a rate such as EUR=1.08", Place("--fx"))]
+            )
         found[match[1]] = float(match[2])
     return found

@@ -1,4 +1,6 @@
-"""``dcplan import --kind spend``: a FOCUS cost export as the user's own rate and use of rented accelerators."""
+"""``dcplan import --kind spend``: a FOCUS cost export as the user's own rate and use of rented
+accelerators.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,36 @@ from dcplan.result import Metric, Result, Table
 from dcplan.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 NEEDED = (
-    "BilledCost", "BillingCurrency", "ChargeCategory", "ChargePeriodEnd", "ChargePeriodStart", "EffectiveCost",
-)  # fmt: skip
-NAMES = ("ResourceType", "SkuPriceDetails", "SkuMeter", "x_InstanceType", "x_SkuMeterSubcategory", "ResourceName",
-         "ChargeDescription", "ServiceName", "SkuId")  # fmt: skip
+    "BilledCost",
+    "BillingCurrency",
+    "ChargeCategory",
+    "ChargePeriodEnd",
+    "ChargePeriodStart",
+    "EffectiveCost",
+)
+NAMES = (
+    "ResourceType",
+    "SkuPriceDetails",
+    "SkuMeter",
+    "x_InstanceType",
+    "x_SkuMeterSubcategory",
+    "ResourceName",
+    "ChargeDescription",
+    "ServiceName",
+    "SkuId",
+)
 """Columns that may name the instance, the most telling first."""
 HOURS = {
-    "hours": 1.0, "hour": 1.0, "hrs": 1.0, "h": 1.0, "instance-hours": 1.0, "instance hours": 1.0,
-    "seconds": 1.0 / SECONDS_PER_HOUR, "minutes": 1.0 / 60.0, "days": HOURS_PER_DAY,
-}  # fmt: skip
+    "hours": 1.0,
+    "hour": 1.0,
+    "hrs": 1.0,
+    "h": 1.0,
+    "instance-hours": 1.0,
+    "instance hours": 1.0,
+    "seconds": 1.0 / SECONDS_PER_HOUR,
+    "minutes": 1.0 / 60.0,
+    "days": HOURS_PER_DAY,
+}
 """Unit of an instance's time -> hours."""
 OF_ONE = ("gpu-hours", "gpu hours", "accelerator-hours", "chip-hours", "chip hours")
 """Units that count accelerators, not instances."""
@@ -56,10 +79,12 @@ class Use:
 def import_spend(
     path: Path, *, catalogs: tuple[Path, ...] = (), fx: Mapping[str, float] | None = None
 ) -> tuple[Result, str]:
-    """Read a FOCUS export; the answer says what became of every row, the text is an override with the user's own rates.
+    """Read a FOCUS export; the answer says what became of every row, the text is an override with
+    the user's own rates.
 
-    The rate is effective cost, unused commitment included, over used accelerator-hours; utilization is used over paid
-    hours. Purchases, credits and taxes carry no hours: they are named, and left to EffectiveCost.
+    The rate is effective cost, unused commitment included, over used accelerator-hours; utilization
+    is used over paid hours. Purchases, credits and taxes carry no hours: they are named, and left
+    to EffectiveCost.
 
     Raises
     ------
@@ -75,12 +100,17 @@ def import_spend(
     offers = _names(catalog)
     uses: list[Use] = []
     refused: list[Refused] = []
-    for line in read_lines(path, NEEDED, (*NEEDED, "ConsumedQuantity", "ConsumedUnit", "CommitmentDiscountStatus")):
+    for line in read_lines(
+        path, NEEDED, (*NEEDED, "ConsumedQuantity", "ConsumedUnit", "CommitmentDiscountStatus")
+    ):
         found = _use(line, offers, fx or {})
         if isinstance(found, Use):
             uses.append(found)
         else:
-            what = next((line.text(c) for c in ("ChargeDescription", *NAMES) if line.text(c)), line.text("ServiceName"))
+            what = next(
+                (line.text(c) for c in ("ChargeDescription", *NAMES) if line.text(c)),
+                line.text("ServiceName"),
+            )
             refused.append(Refused(line.number, what[:80], found))
     by: dict[str, list[Use]] = defaultdict(list)
     for use in uses:
@@ -89,14 +119,18 @@ def import_spend(
     metrics = {
         "rows.used": Metric(len(uses), "", "Rows of accelerators"),
         "rows.refused": Metric(len(refused), "", "Rows not taken, each with its reason"),
-        "spend.effective_usd": Metric(sum(u.effective_usd for u in uses), "USD", "Effective cost of the rows used"),
+        "spend.effective_usd": Metric(
+            sum(u.effective_usd for u in uses), "USD", "Effective cost of the rows used"
+        ),
     } | _totals(uses)
     result = Result(
-        "import", "ok" if uses else "refused", EXIT_OK if uses else EXIT_INPUT,
+        "import",
+        "ok" if uses else "refused",
+        EXIT_OK if uses else EXIT_INPUT,
         f"{path.name}: {len(uses)} rows of accelerators used, {len(refused)} others",
         metrics=metrics,
         tables={"spend": table, "refused": refused_table(refused)},
-    )  # fmt: skip
+    )
     return result, dump({"overrides": {"own-spend": overrides}})
 
 
@@ -118,7 +152,9 @@ def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Us
     service = line.text("ServiceCategory").casefold()
     if service and service not in COMPUTE:
         return f"ServiceCategory {line.text('ServiceCategory')}: no compute"
-    offer = next((o for column in NAMES if (o := _named(line.text(column), offers)) is not None), None)
+    offer = next(
+        (o for column in NAMES if (o := _named(line.text(column), offers)) is not None), None
+    )
     if offer is None:
         return "no instance of the catalog is named in it"
     currency = line.text("BillingCurrency").upper()
@@ -135,9 +171,24 @@ def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Us
         return "no EffectiveCost" if cost is None else "the charge period ends before it starts"
     status = line.text("CommitmentDiscountStatus").casefold()
     pricing = line.text("PricingCategory").casefold()
-    term = "committed" if status or pricing == "committed" else "spot" if pricing == "dynamic" else "on_demand"
-    return Use(offer, line.number, hours, status == UNUSED, term, cost * rate,
-               (cost if listed is None else listed) * rate, start, end)  # fmt: skip
+    term = (
+        "committed"
+        if status or pricing == "committed"
+        else "spot"
+        if pricing == "dynamic"
+        else "on_demand"
+    )
+    return Use(
+        offer,
+        line.number,
+        hours,
+        status == UNUSED,
+        term,
+        cost * rate,
+        (cost if listed is None else listed) * rate,
+        start,
+        end,
+    )
 
 
 def _moment(text: str) -> datetime:
@@ -160,8 +211,11 @@ def _hours(line: Line, offer: Offer) -> float:
     ValueError
         When the amount or its unit is not known.
     """
-    for amount, unit in (("ConsumedQuantity", "ConsumedUnit"), ("CommitmentDiscountQuantity", "CommitmentDiscountUnit"),
-                         ("PricingQuantity", "PricingUnit")):  # fmt: skip
+    for amount, unit in (
+        ("ConsumedQuantity", "ConsumedUnit"),
+        ("CommitmentDiscountQuantity", "CommitmentDiscountUnit"),
+        ("PricingQuantity", "PricingUnit"),
+    ):
         value, name = number(line.text(amount)), line.text(unit).casefold()
         if value is None:
             continue
@@ -181,7 +235,9 @@ def _totals(uses: list[Use]) -> dict[str, Metric]:
     return {
         "spend.accelerator_hours": Metric(used, "h", "Used"),
         "spend.usd_per_accelerator_hour": Metric(
-            sum(u.effective_usd for u in uses) / used, "USD/h", "Effective cost, unused commitment included, over use"
+            sum(u.effective_usd for u in uses) / used,
+            "USD/h",
+            "Effective cost, unused commitment included, over use",
         ),
         "spend.utilization_frac": Metric(used / paid, "", "Used over paid hours"),
     }
@@ -198,18 +254,40 @@ def _summed(by: Mapping[str, list[Use]], path: Path) -> tuple[Table, dict[str, A
         each = cost / used if used > 0 else None
         full = sum(u.list_usd for u in uses)
         rows.append(
-            (key, uses[0].offer.accelerator, str(first.date()), str(last.date()), used, unused,
-             used / paid if paid > 0 else None, used / clock, cost, each, 1.0 - cost / full if full > 0 else None)
-        )  # fmt: skip
+            (
+                key,
+                uses[0].offer.accelerator,
+                str(first.date()),
+                str(last.date()),
+                used,
+                unused,
+                used / paid if paid > 0 else None,
+                used / clock,
+                cost,
+                each,
+                1.0 - cost / full if full > 0 else None,
+            )
+        )
         for term, words in (("on_demand", "uncommitted use"), ("spot", "spot use")):
             own = [u for u in uses if u.term == term]
             hours, usd = sum(u.hours for u in own), sum(u.effective_usd for u in own)
             if hours > 0 and usd > 0:
                 overrides[f"cloud.prices.{key}.{term}_usd_per_h"] = {
                     "value": usd / hours * uses[0].offer.accelerators,
-                    "source": f"{path.name}: effective cost of {words}", "as_of": str(last.date()),
-                }  # fmt: skip
-    columns = ("offer", "accelerator", "from", "to", "used_accelerator_hours", "unused_accelerator_hours",
-               "utilization_frac", "average_accelerators", "effective_usd", "usd_per_accelerator_hour",
-               "below_list_frac")  # fmt: skip
+                    "source": f"{path.name}: effective cost of {words}",
+                    "as_of": str(last.date()),
+                }
+    columns = (
+        "offer",
+        "accelerator",
+        "from",
+        "to",
+        "used_accelerator_hours",
+        "unused_accelerator_hours",
+        "utilization_frac",
+        "average_accelerators",
+        "effective_usd",
+        "usd_per_accelerator_hour",
+        "below_list_frac",
+    )
     return Table(columns, tuple(rows)), overrides

@@ -1,4 +1,6 @@
-"""``dcplan import --kind workbook``: edited inputs of an exported workbook as overrides of its scenario."""
+"""``dcplan import --kind workbook``: edited inputs of an exported workbook as overrides of its
+scenario.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ def import_book(path: Path) -> tuple[Result, str]:
     Raises
     ------
     InputError
-        When the file is no workbook of dcplan, or a changed cell holds no number or may not be changed there.
+        When the file is no workbook of dcplan, or a changed cell holds no number or may not be
+        changed there.
     """
     rows = list(_rows(path))
     changed: list[tuple[int, str, str, float, float]] = []
@@ -34,28 +37,43 @@ def import_book(path: Path) -> tuple[Result, str]:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float):
             problems.append(
-                Problem("DC004", f"{key}: {value!r} is no number", place, help="save the file in Excel first")
+                Problem(
+                    "DC004",
+                    f"{key}: {value!r} is no number",
+                    place,
+                    help="save the file in Excel first",
+                )
             )
         elif not edit:
-            refused.append(Refused(number, key, "not live in a workbook: change it in the scenario"))
+            refused.append(
+                Refused(number, key, "not live in a workbook: change it in the scenario")
+            )
         elif not abs(value) < 1e18:
             problems.append(Problem("DC004", f"{key}: {value!r} is no finite number", place))
         else:
             changed.append((number, key, edit, exported, float(value)))
     if problems:
         raise InputError(problems)
-    overrides = {edit: {"value": value, "source": f"{path.name}, row {n}"} for n, _, edit, _, value in changed}
+    overrides = {
+        edit: {"value": value, "source": f"{path.name}, row {n}"}
+        for n, _, edit, _, value in changed
+    }
     result = Result(
-        "import", "ok", EXIT_OK, f"{path.name}: {len(changed)} of {len(rows)} inputs changed",
+        "import",
+        "ok",
+        EXIT_OK,
+        f"{path.name}: {len(changed)} of {len(rows)} inputs changed",
         metrics={
             "rows.used": Metric(len(changed), "", "Inputs that the workbook changes"),
-            "rows.refused": Metric(len(refused), "", "Changed cells that are no inputs of the same decisions"),
+            "rows.refused": Metric(
+                len(refused), "", "Changed cells that are no inputs of the same decisions"
+            ),
         },
         tables={
             "changes": Table(("row", "key", "set_as", "exported", "now"), tuple(changed)),
             "refused": refused_table(refused),
         },
-    )  # fmt: skip
+    )
     return result, dump({"overrides": {OVERRIDE: overrides}})
 
 
@@ -67,9 +85,13 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (OSError, zipfile.BadZipFile, KeyError, ValueError, InvalidFileException) as error:
-        raise InputError([Problem("DC006", f"cannot be read as a workbook: {error}", Place(str(path)))]) from error
+        raise InputError(
+            [Problem("DC006", f"cannot be read as a workbook: {error}", Place(str(path)))]
+        ) from error
     if SHEET not in book.sheetnames:
-        raise InputError([Problem("DC006", f"no sheet {SHEET}: not a workbook of dcplan", Place(str(path)))])
+        raise InputError(
+            [Problem("DC006", f"no sheet {SHEET}: not a workbook of dcplan", Place(str(path)))]
+        )
     head: dict[str, int] = {}
     for number, cells in enumerate(book[SHEET].iter_rows(values_only=True), start=1):
         if not head:
@@ -79,7 +101,13 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
             continue
         exported = cells[head["exported"]] if len(cells) > head["exported"] else None
         if isinstance(exported, int | float):
-            yield number, str(cells[head["key"]]), str(cells[head["edit"]] or ""), cells[head["value"]], float(exported)
+            yield (
+                number,
+                str(cells[head["key"]]),
+                str(cells[head["edit"]] or ""),
+                cells[head["value"]],
+                float(exported),
+            )
     if not head:
         cause = f"sheet {SHEET} has no columns {', '.join(COLUMNS)}"
         raise InputError([Problem("DC006", cause, Place(str(path)))])

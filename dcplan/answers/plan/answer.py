@@ -59,7 +59,8 @@ def plan(  # noqa: PLR0913 - the flags of the verb
     stop: Callable[[], bool] | None = None,
     more_tables: Sequence[TableMaker] = (),
 ) -> Result:
-    """Find the plan that meets a scenario best by its objective, prove how far from optimal it is, and audit it.
+    """Find the plan that meets a scenario best by its objective, prove how far from optimal it is,
+    and audit it.
 
     Parameters
     ----------
@@ -106,7 +107,9 @@ def plan(  # noqa: PLR0913 - the flags of the verb
         return impossible(question, built, found)
     try:
         fixed = decisions_of(fix_decisions) if fix_decisions else None
-        kept = kept_from(question, built, earlier, freeze_through, max_changes, fixed=fixed is not None)
+        kept = kept_from(
+            question, built, earlier, freeze_through, max_changes, fixed=fixed is not None
+        )
         solved = solve_objective(
             replace(built.menu, keep=kept),
             question,
@@ -137,15 +140,20 @@ def _answer(
     metrics = metrics_of(solved, question.catalog)
     more: dict[str, Table] = {}
     if question.scenario.uncertainty is not None:
-        from dcplan.answers.plan.futures import futures_of  # scipy.optimize takes a second to import
+        from dcplan.answers.plan.futures import (
+            futures_of,
+        )  # scipy.optimize takes a second to import
 
         spread, more = futures_of(solved, question.scenario.uncertainty, built.ledger, stop)
         metrics |= spread
     values = {k: m.value for k, m in metrics.items()}
     expectations = evaluate(question.scenario.expect, values, variant=question.variant)
-    warnings = [{"code": "note", "message": text} for text in (*solved.menu.warnings, *_end_notes(solved))]
+    warnings = [
+        {"code": "note", "message": text} for text in (*solved.menu.warnings, *_end_notes(solved))
+    ]
     warnings += [
-        {"code": "given", "message": f"a given decision exceeds a limit: {text}"} for text in solved.audit.given
+        {"code": "given", "message": f"a given decision exceeds a limit: {text}"}
+        for text in solved.audit.given
     ]
     tables = tables_of(solved, metrics, question.catalog) | more
     for maker in more_tables:
@@ -180,20 +188,30 @@ def _answer(
         inputs=inputs_of(built),
         expectations=expectations,
         warnings=warnings,
-        run={"seconds": round(time.monotonic() - began, 3), "solve_seconds": round(solved.seconds, 3)},
+        run={
+            "seconds": round(time.monotonic() - began, 3),
+            "solve_seconds": round(solved.seconds, 3),
+        },
     )
 
 
 def _rounding(solved: Solved) -> str:
     """How much of the printed gap is whole switches rather than unfinished search."""
     part = solved.gap_frac - solved.solver_gap_frac
-    return f", {part:.2%} of it whole switches" if solved.status == highs.OPTIMAL and part > 0.001 else ""
+    return (
+        f", {part:.2%} of it whole switches"
+        if solved.status == highs.OPTIMAL and part > 0.001
+        else ""
+    )
 
 
 def _flags(solved: Solved, bands: Table, gap: float) -> list[dict[str, str]]:
     """Bands left, and what the printed gap is made of where it is above the asked one."""
     found = [
-        {"code": "band", "message": f"{row[0]}: {row[1]:,.6g} is outside {row[2]:,.6g} to {row[3]:,.6g}"}
+        {
+            "code": "band",
+            "message": f"{row[0]}: {row[1]:,.6g} is outside {row[2]:,.6g} to {row[3]:,.6g}",
+        }
         for row in bands.rows
         if row[4] == "OUTSIDE"
     ]
@@ -237,7 +255,10 @@ def _end_notes(solved: Solved) -> list[str]:
     for run in d.runs if d else ():
         job = next(j for j in menu.jobs if j.id == run.job)
         horizon_end = menu.quarters * DAYS_PER_QUARTER
-        if job.end_day >= horizon_end and run.start_month >= job.first_month + 2 * MONTHS_PER_QUARTER:
+        if (
+            job.end_day >= horizon_end
+            and run.start_month >= job.first_month + 2 * MONTHS_PER_QUARTER
+        ):
             notes.append(
                 f"{run.job} starts {run.start_month - job.first_month} months after it may: nothing here rewards "
                 "an early finish and hardware bought late keeps more value; give `deadline` to ask for it sooner"

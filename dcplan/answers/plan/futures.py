@@ -1,4 +1,6 @@
-"""A plan against sampled futures: how its cost spreads, what drives it, how often runs are late, demand unserved."""
+"""A plan against sampled futures: how its cost spreads, what drives it, how often runs are late,
+demand unserved.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +47,19 @@ def futures_of(
     tail = _tail(costs, asked.tail_frac)
     p10, p50, p90 = (float(np.quantile(costs, q)) for q in (0.10, 0.50, 0.90))
     metrics = {
-        "futures.npv_mean_usd": Metric(float(costs.mean()), "USD", f"Mean of {costs.size} futures", p10, p90),
+        "futures.npv_mean_usd": Metric(
+            float(costs.mean()), "USD", f"Mean of {costs.size} futures", p10, p90
+        ),
         "futures.npv_p50_usd": Metric(p50, "USD", "Median of the futures"),
         "futures.npv_p90_usd": Metric(p90, "USD", "A tenth of the futures cost more"),
-        "futures.npv_tail_usd": Metric(tail, "USD", f"Mean of the worst {asked.tail_frac:.0%} (CVaR)"),
+        "futures.npv_tail_usd": Metric(
+            tail, "USD", f"Mean of the worst {asked.tail_frac:.0%} (CVaR)"
+        ),
     }
-    tables = {"futures": _spread(solved, found, costs, asked.tail_frac), "drivers": _drivers(asked, futures, costs)}
+    tables = {
+        "futures": _spread(solved, found, costs, asked.tail_frac),
+        "drivers": _drivers(asked, futures, costs),
+    }
     return metrics, tables
 
 
@@ -59,7 +68,9 @@ def _spread(solved: Solved, found: Sequence[Outturn], costs: Array, tail_frac: f
 
     def row(what: str, unit: str, values: Array, bad_frac: float | None) -> None:
         quantiles = (float(np.quantile(values, q)) for q in QUANTILES)
-        rows.append((what, unit, float(values.mean()), *quantiles, _tail(values, tail_frac), bad_frac))
+        rows.append(
+            (what, unit, float(values.mean()), *quantiles, _tail(values, tail_frac), bad_frac)
+        )
 
     planned = solved.audit.npv_usd if solved.audit else 0.0
     row("net present cost", "USD", costs, float((costs > planned).mean()))
@@ -72,7 +83,18 @@ def _spread(solved: Solved, found: Sequence[Outturn], costs: Array, tail_frac: f
         row(f"{demand.id}: not served", unit, unmet, float((unmet > SERVED).mean()))
     hours = np.array([x.rented_hours for x in found])
     row("rented accelerator-hours", "h", hours, None)
-    columns = ("what", "unit", "mean", "p5", "p10", "p50", "p90", "p95", "tail_mean", "worse_than_planned_frac")
+    columns = (
+        "what",
+        "unit",
+        "mean",
+        "p5",
+        "p10",
+        "p50",
+        "p90",
+        "p95",
+        "tail_mean",
+        "worse_than_planned_frac",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -82,7 +104,9 @@ def _tail(values: Array, frac: float) -> float:
 
 
 def _drivers(asked: Uncertainty, futures: Sequence[Future], costs: Array) -> Table:
-    """Inputs by how much of the cost's ranking follows theirs (Spearman), and the cost in their low and high fifth."""
+    """Inputs by how much of the cost's ranking follows theirs (Spearman), and the cost in their
+    low and high fifth.
+    """
     rows: list[tuple[Cell, ...]] = []
     for name in asked.inputs:
         values = np.array([getattr(f, name) for f in futures[: costs.size]])
@@ -91,9 +115,14 @@ def _drivers(asked: Uncertainty, futures: Sequence[Future], costs: Array) -> Tab
         order = np.argsort(values, kind="stable")
         fifth = max(costs.size // 5, 1)
         low, high = float(costs[order[:fifth]].mean()), float(costs[order[-fifth:]].mean())
-        rows.append((name, float(np.corrcoef(_ranks(values), _ranks(costs))[0, 1]), low, high, high - low))
+        rows.append(
+            (name, float(np.corrcoef(_ranks(values), _ranks(costs))[0, 1]), low, high, high - low)
+        )
     rows.sort(key=lambda r: -abs(float(str(r[4]))))
-    return Table(("input", "rank_correlation", "cost_at_low_usd", "cost_at_high_usd", "difference_usd"), tuple(rows))
+    return Table(
+        ("input", "rank_correlation", "cost_at_low_usd", "cost_at_high_usd", "difference_usd"),
+        tuple(rows),
+    )
 
 
 def _ranks(values: Array) -> Array:

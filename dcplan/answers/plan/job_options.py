@@ -24,7 +24,19 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
             continue
         seen.add(key)
         layout = " ".join(f"{k}={v}" for k, v in c.layout.items())
-        rows.append((c.job, c.place, c.system, c.accelerators, c.precision, c.days_p50, c.days, c.mfu_frac, layout))
+        rows.append(
+            (
+                c.job,
+                c.place,
+                c.system,
+                c.accelerators,
+                c.precision,
+                c.days_p50,
+                c.days,
+                c.mfu_frac,
+                layout,
+            )
+        )
     columns = (
         "job",
         "place",

@@ -49,9 +49,17 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     it, facility = books.total("it_mwh"), books.total("facility_mwh")
     quarters = range(menu.quarters)
     peak = {t: sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters}
-    peak_it = max(sum(books.halls[h.id, t].rated_kw for h in menu.halls) for t in quarters) / KW_PER_MW
-    peak_el = max(sum(books.halls[h.id, t].peak_kw for h in menu.halls) for t in quarters) / KW_PER_MW
-    carbon = sum(carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t) for s in menu.sites for t in quarters)
+    peak_it = (
+        max(sum(books.halls[h.id, t].rated_kw for h in menu.halls) for t in quarters) / KW_PER_MW
+    )
+    peak_el = (
+        max(sum(books.halls[h.id, t].peak_kw for h in menu.halls) for t in quarters) / KW_PER_MW
+    )
+    carbon = sum(
+        carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t)
+        for s in menu.sites
+        for t in quarters
+    )
     bought = [(p, d.racks_ordered(p.key, menu.quarters - 1)) for p in menu.placements]
     # a footprint that is not published is not zero, and a sum without it would not be the plan's
     known = all(p.embodied_t is not None for p, n in bought if n)
@@ -59,26 +67,44 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     low, high = (totals["capex"] + change for change in _price_bounds(menu, d, catalog))
     m = {
         "cost.npv_usd": Metric(solved.audit.npv_usd, "USD", "Net present cost"),
-        "cost.capex_usd": Metric(totals["capex"], "USD", "Capital cost; low, high: bounds of system prices", low, high),
+        "cost.capex_usd": Metric(
+            totals["capex"], "USD", "Capital cost; low, high: bounds of system prices", low, high
+        ),
         "cost.energy_usd": Metric(totals["energy"], "USD", "Energy and demand charges"),
         "cost.opex_usd": Metric(totals["opex"], "USD", "Maintenance, facility, staff, lease"),
         "cost.cloud_usd": Metric(totals["cloud"], "USD", "Rented accelerators"),
-        "cost.after_usd": Metric(totals["after"], "USD", "Commitments paid after the horizon; in the net present cost"),
-        "cost.unmet_usd": Metric(totals["unmet"], "USD", "Value of demand that is not served; in the net present cost"),
-        "cost.residual_usd": Metric(-totals["residual"], "USD", "Value left at the end of the horizon"),
-        "power.peak_facility_mw": Metric(max(peak.values()), "MW", "Facility peak on the design day"),
+        "cost.after_usd": Metric(
+            totals["after"], "USD", "Commitments paid after the horizon; in the net present cost"
+        ),
+        "cost.unmet_usd": Metric(
+            totals["unmet"], "USD", "Value of demand that is not served; in the net present cost"
+        ),
+        "cost.residual_usd": Metric(
+            -totals["residual"], "USD", "Value left at the end of the horizon"
+        ),
+        "power.peak_facility_mw": Metric(
+            max(peak.values()), "MW", "Facility peak on the design day"
+        ),
         "power.peak_it_mw": Metric(peak_it, "MW", "IT peak (rated), network and storage included"),
-        "power.peak_electrical_mw": Metric(peak_el, "MW", "Electrical design peak that breakers and busway carry"),
+        "power.peak_electrical_mw": Metric(
+            peak_el, "MW", "Electrical design peak that breakers and busway carry"
+        ),
         "power.annual_pue": Metric(facility / it if it else None, "", "PUE, energy weighted"),
         "water.annual_wue_l_per_kwh": Metric(
-            books.total("water_l") / (it * KW_PER_MW) if it else None, "L/kWh", "Site water per IT kWh"
+            books.total("water_l") / (it * KW_PER_MW) if it else None,
+            "L/kWh",
+            "Site water per IT kWh",
         ),
         "carbon.operational_t": Metric(carbon, "t", "Operational carbon of owned sites"),
         "carbon.with_cloud_t": Metric(
-            _known(carbon + cloud_carbon_t(menu, d)), "t", "The same, and of rented accelerators (estimate)"
+            _known(carbon + cloud_carbon_t(menu, d)),
+            "t",
+            "The same, and of rented accelerators (estimate)",
         ),
         "carbon.embodied_t": Metric(
-            embodied, "t", "Embodied carbon of the systems bought; empty where one has no published footprint"
+            embodied,
+            "t",
+            "Embodied carbon of the systems bought; empty where one has no published footprint",
         ),
         "solver.gap_frac": Metric(solved.gap_frac, "", "Proven gap against the audited cost"),
         "solver.bound_usd": Metric(_known(solved.bound_usd), "USD", "No plan costs less"),
@@ -89,15 +115,21 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         m |= _job(menu, d, solved, run)
     if any(c.unit == PFLOPS for c in menu.demands):
         m["compute.pflop_days"] = Metric(
-            delivered_pflop_days(menu, d), "PFLOP-days", "Research delivered on its reference job over the horizon"
+            delivered_pflop_days(menu, d),
+            "PFLOP-days",
+            "Research delivered on its reference job over the horizon",
         )
     if d.runs:
         ends = [r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs]
-        m["time.finish_days"] = Metric(sum(ends), "days", "Sum of all runs' ends, counted from the plan's first day")
+        m["time.finish_days"] = Metric(
+            sum(ends), "days", "Sum of all runs' ends, counted from the plan's first day"
+        )
     m |= {f"unmet.{j.id}": Metric(0.0, "", "Runs not done: every job must run") for j in menu.jobs}
     for demand in menu.demands:
         missing = sum(x for (c, _), x in d.unmet.items() if c == demand.id)
-        m[f"unmet.{demand.id}"] = Metric(missing, f"{demand.unit} x quarters", "Demand given up at its price")
+        m[f"unmet.{demand.id}"] = Metric(
+            missing, f"{demand.unit} x quarters", "Demand given up at its price"
+        )
     return m
 
 
@@ -106,7 +138,9 @@ def _known(value: float) -> float | None:
 
 
 def _price_bounds(menu: Menu, d: Decisions, catalog: Catalog) -> tuple[float, float]:
-    """How much less and more the ordered racks cost at the low and high end of each system's price. [USD]"""
+    """How much less and more the ordered racks cost at the low and high end of each system's
+    price. [USD]
+    """
     less = more = 0.0
     for p in menu.placements:
         n = d.racks_ordered(p.key, menu.quarters - 1)
@@ -130,15 +164,22 @@ def _hardware(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:
     switches: dict[str, int] = defaultdict(int)
     if solved.audit:
         for h in menu.halls:
-            for model, n in solved.audit.books.ordered_networks[h.id, menu.quarters - 1].switches.items():
+            for model, n in solved.audit.books.ordered_networks[
+                h.id, menu.quarters - 1
+            ].switches.items():
                 switches[model] += n
     result = {
         "racks.total": Metric(sum(racks.values()), "", "Racks given, held and bought"),
-        "accelerators.total": Metric(sum(accelerators.values()), "", "Accelerators given, held and bought"),
+        "accelerators.total": Metric(
+            sum(accelerators.values()), "", "Accelerators given, held and bought"
+        ),
         "switches.total": Metric(sum(switches.values()), "", "Compute fabric switches"),
     }
     for name, table in (("racks", racks), ("accelerators", accelerators), ("switches", switches)):
-        result |= {f"{name}.{key}": Metric(n, "", f"{name.capitalize()}: {key}") for key, n in sorted(table.items())}
+        result |= {
+            f"{name}.{key}": Metric(n, "", f"{name.capitalize()}: {key}")
+            for key, n in sorted(table.items())
+        }
     return result
 
 
@@ -179,7 +220,10 @@ def _job(menu: Menu, d: Decisions, solved: Solved, run: JobConfig) -> dict[str, 
         f"{key}.accelerators": Metric(run.accelerators, "", "Accelerators held, spares among them"),
         f"{key}.spares": Metric(run.spares, "", "Accelerators that stand by"),
         f"{key}.goodput_frac": Metric(
-            facts["goodput_frac"], "", "Lasting progress over wall-clock time",
-            facts["goodput_low_frac"], facts["goodput_high_frac"],
+            facts["goodput_frac"],
+            "",
+            "Lasting progress over wall-clock time",
+            facts["goodput_low_frac"],
+            facts["goodput_high_frac"],
         ),
-    }  # fmt: skip
+    }

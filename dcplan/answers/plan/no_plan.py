@@ -53,8 +53,12 @@ def impossible(question: Question, built: Built, problems: list[Problem]) -> Res
     )
 
 
-def _fixed_broken(question: Question, built: Built, solved: Solved, problems: Sequence[str]) -> Result:
-    rows = tuple(("audit", "--fix-decisions", text, "change the decision or the limit") for text in problems)
+def _fixed_broken(
+    question: Question, built: Built, solved: Solved, problems: Sequence[str]
+) -> Result:
+    rows = tuple(
+        ("audit", "--fix-decisions", text, "change the decision or the limit") for text in problems
+    )
     return Result(
         verb="plan",
         status="infeasible",
@@ -62,7 +66,10 @@ def _fixed_broken(question: Question, built: Built, solved: Solved, problems: Se
         headline=f"{question.scenario.name}: the fixed decisions break a limit: {problems[0]}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={"conflict": Table(("code", "place", "cause", "remedy"), rows), "left_out": left_out(built.menu)},
+        tables={
+            "conflict": Table(("code", "place", "cause", "remedy"), rows),
+            "left_out": left_out(built.menu),
+        },
         inputs=inputs_of(built),
     )
 
@@ -81,6 +88,9 @@ def infeasible(question: Question, built: Built, solved: Solved) -> Result:
         headline=f"{question.scenario.name}: proved infeasible; {first}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={"remedies": Table(("limit", "amount", "change"), rows), "left_out": left_out(built.menu)},
+        tables={
+            "remedies": Table(("limit", "amount", "change"), rows),
+            "left_out": left_out(built.menu),
+        },
         inputs=inputs_of(built),
     )

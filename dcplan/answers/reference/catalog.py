@@ -43,7 +43,9 @@ def catalog_list(kind: str | None, catalogs: Sequence[str] = ()) -> Result:
     table = _table(catalog, kind)
     fields = KEY_FIELDS.get(kind, ("value", "unit"))
     fields = tuple(f for f in fields if f in KINDS[kind].model_fields)
-    found = [(row.id, row.name, *(_cell(getattr(row, f)) for f in fields)) for row in table.values()]
+    found = [
+        (row.id, row.name, *(_cell(getattr(row, f)) for f in fields)) for row in table.values()
+    ]
     return Result(
         "catalog",
         "ok",
@@ -57,7 +59,14 @@ def _table(catalog: Catalog, kind: str) -> dict[str, Row]:
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS)
         raise InputError(
-            [Problem("DC010", f"no catalog kind {kind!r}: one of {', '.join(KINDS)}", Place("catalog"), hint)]
+            [
+                Problem(
+                    "DC010",
+                    f"no catalog kind {kind!r}: one of {', '.join(KINDS)}",
+                    Place("catalog"),
+                    hint,
+                )
+            ]
         )
     return dict(catalog.rows[kind])
 
@@ -74,14 +83,18 @@ def _find(catalog: Catalog, kind: str, key: str | None) -> tuple[str, Row]:
         if not kinds:
             hint = did_you_mean(kind, [k for table in catalog.rows.values() for k in table])
             cause = f"no catalog row {kind!r}"
-            raise InputError([Problem("DC010", cause, Place("catalog"), hint, "dcplan catalog list KIND")])
+            raise InputError(
+                [Problem("DC010", cause, Place("catalog"), hint, "dcplan catalog list KIND")]
+            )
         kind, key = kinds[0], kind
     table = _table(catalog, kind)
     row = catalog.find(kind, key, KINDS[kind])
     if row is None:
         hint = did_you_mean(key, table)
         cause = f"no {kind} row {key!r}"
-        raise InputError([Problem("DC010", cause, Place("catalog"), hint, f"dcplan catalog list {kind}")])
+        raise InputError(
+            [Problem("DC010", cause, Place("catalog"), hint, f"dcplan catalog list {kind}")]
+        )
     return kind, row
 
 
@@ -97,8 +110,14 @@ def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Re
         nested = isinstance(value, BaseModel) or any(n.startswith(f"{name}[") for n in numbers)
         if name in {"id", "source", "note"} or value is None or value == () or nested:
             continue
-        shown = value if isinstance(value, int | float) and not isinstance(value, bool) else _words(value)
-        values.append((name, shown, "", "catalog", None, None, str(row.source), row.source.as_of, None))
+        shown = (
+            value
+            if isinstance(value, int | float) and not isinstance(value, bool)
+            else _words(value)
+        )
+        values.append(
+            (name, shown, "", "catalog", None, None, str(row.source), row.source.as_of, None)
+        )
     for name, q in numbers.items():
         derived = f" from {', '.join(q.derived_from)}" if q.derived_from else ""
         values.append(
@@ -139,7 +158,9 @@ def catalog_check(catalogs: Sequence[str] = (), stale_after_days: int | None = N
     found = lint(catalog, dt.datetime.now(tz=dt.UTC).date().isoformat(), stale_after_days)
     rows = tuple((f.code, f.kind, f.id, f.field, f.message, f.at) for f in found)
     count = sum(len(t) for t in catalog.rows.values())
-    headline = f"{count} rows checked: {len(found)} findings" if found else f"{count} rows checked: clean"
+    headline = (
+        f"{count} rows checked: {len(found)} findings" if found else f"{count} rows checked: clean"
+    )
     return Result(
         "catalog",
         "findings" if found else "ok",

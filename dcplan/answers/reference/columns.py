@@ -1,4 +1,6 @@
-"""What the columns of tables mean, as CSV files and workbooks show them; the texts stand in ``columns.yaml``."""
+"""What the columns of tables mean, as CSV files and workbooks show them; the texts stand in
+``columns.yaml``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ COMMON = "common"
 
 @dataclass(frozen=True)
 class ColumnDoc:
-    """One column; ``table`` is empty where it means the same in every table, ``<…>`` in a name is data."""
+    """One column; ``table`` is empty where it means the same in every table, ``<…>`` in a name is
+    data.
+    """
 
     table: str
     column: str
@@ -54,7 +58,9 @@ def meaning(table: str, column: str) -> str:
 
 
 def named(word: str) -> list[ColumnDoc]:
-    """Columns of this name in any table; with its table before a dot, as ``racks.decision``, that one."""
+    """Columns of this name in any table; with its table before a dot, as ``racks.decision``, that
+    one.
+    """
     found = [c for c in columns() if word in (c.column, f"{c.table}.{c.column}")]
     table, _, column = word.rpartition(".")
     if not found and any(c.table == table for c in columns()):

@@ -39,7 +39,9 @@ def doctor() -> Result:
     ]
     good = solver == "HiGHS solves"
     return Result(
-        "doctor", "ok" if good else "broken", EXIT_OK if good else EXIT_BUG,
+        "doctor",
+        "ok" if good else "broken",
+        EXIT_OK if good else EXIT_BUG,
         f"dcplan {__version__}: {'everything works' if good else solver}",
         tables={"versions": Table(("what", "value"), tuple(rows))},
-    )  # fmt: skip
+    )

@@ -1,4 +1,6 @@
-"""What the fields of scenarios and catalogs are: type, unit, default and meaning, from the schema itself."""
+"""What the fields of scenarios and catalogs are: type, unit, default and meaning, from the schema
+itself.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,25 @@ from dcplan.scenario.schema import Scenario
 from dcplan.units import unit_of
 
 WORDS = {
-    "Positive": "number > 0", "NonNegative": "number >= 0", "Fraction": "fraction, 0 to 1", "AtLeastOne": "number >= 1",
-    "Years": "number, above 0 to 100", "Megawatts": "number, above 0 to 100,000", "YearHours": "hours of a year",
-    "Seconds": "number of seconds", "Hours": "number of hours", "NodeStops": "number, 0.000001 to 10,000",
-    "Slowdown": "number, 0.2 to 5", "Ratio": "number, 0.1 to 1000",
-}  # fmt: skip
-"""Names of :mod:`dcplan.provenance` in words; each may be {value, low, high, source, as_of, note} too."""
+    "Positive": "number > 0",
+    "NonNegative": "number >= 0",
+    "Fraction": "fraction, 0 to 1",
+    "AtLeastOne": "number >= 1",
+    "Years": "number, above 0 to 100",
+    "Megawatts": "number, above 0 to 100,000",
+    "YearHours": "hours of a year",
+    "Seconds": "number of seconds",
+    "Hours": "number of hours",
+    "NodeStops": "number, 0.000001 to 10,000",
+    "Slowdown": "number, 0.2 to 5",
+    "Ratio": "number, 0.1 to 1000",
+}
+"""Names of :mod:`dcplan.provenance` in words; each may be {value, low, high, source, as_of, note}
+too."""
 _BY_CHECK = {
-    id(getattr(provenance, name).__metadata__[0]): words for name, words in WORDS.items() if hasattr(provenance, name)
+    id(getattr(provenance, name).__metadata__[0]): words
+    for name, words in WORDS.items()
+    if hasattr(provenance, name)
 }
 QUARTER = typing.get_args(QuarterName)[1].pattern
 STANDS_IN = re.compile(r"`([a-z_]+)/([a-z0-9.-]+)`")
@@ -57,7 +70,8 @@ class FieldDoc:
 def scenario_fields(catalog: Catalog | None = None) -> list[FieldDoc]:
     """Every field of a scenario, parts before the next field.
 
-    With a catalog, a default that a catalog parameter stands in for is shown with its value and source.
+    With a catalog, a default that a catalog parameter stands in for is shown with its value and
+    source.
     """
     return list(_walk(Scenario, "", "scenario", catalog))
 
@@ -67,20 +81,32 @@ def catalog_fields(kind: str) -> list[FieldDoc]:
     return list(_walk(KINDS[kind], kind, "catalog", None))
 
 
-def _walk(model: type[BaseModel], prefix: str, of: str, catalog: Catalog | None) -> Iterator[FieldDoc]:
+def _walk(
+    model: type[BaseModel], prefix: str, of: str, catalog: Catalog | None
+) -> Iterator[FieldDoc]:
     texts = docs_of(model)
     for name, info in model.model_fields.items():
         shown = info.alias or name
         key = f"{prefix}.{shown}" if prefix else shown
         meaning = texts.get(name, "")
         default = _default(info, meaning, catalog)
-        yield FieldDoc(key, _type(info.annotation, info.metadata), unit_of(name), default, meaning, model.__name__, of)
+        yield FieldDoc(
+            key,
+            _type(info.annotation, info.metadata),
+            unit_of(name),
+            default,
+            meaning,
+            model.__name__,
+            of,
+        )
         for part in _parts(info.annotation):
             yield from _walk(part, key, of, catalog)
 
 
 def _parts(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Mappings that a field is made of, quantities and sources left out: they are numbers and texts to a reader."""
+    """Mappings that a field is made of, quantities and sources left out: they are numbers and
+    texts to a reader.
+    """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation not in (Quantity, SourceText):
             yield annotation
@@ -106,7 +132,11 @@ def _default(info: FieldInfo, meaning: str, catalog: Catalog | None) -> str:
         return ""
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
-    return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    return (
+        {True: "true", False: "false"}.get(value, str(value))
+        if isinstance(value, bool)
+        else str(value)
+    )
 
 
 def _type(annotation: Any, metadata: list[Any] | None = None) -> str:
@@ -135,21 +165,32 @@ def _type(annotation: Any, metadata: list[Any] | None = None) -> str:
         by_quarter = origin is list and "Quantity" in str(args[0])
         several = f"{'mapping' if origin is dict else 'list'} of {_many(args[1 if origin is dict else 0])}"
         return "number, or one a quarter" if by_quarter else several
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation is not Quantity:
+    if (
+        isinstance(annotation, type)
+        and issubclass(annotation, BaseModel)
+        and annotation is not Quantity
+    ):
         return "text or {title, url, as_of}" if annotation is SourceText else "mapping"
     return {bool: "true or false", Quantity: "number"}.get(annotation, "any")
 
 
 def _plain(kind: type, metadata: list[Any]) -> str:
     if kind is str:
-        return "quarter" if any(getattr(m, "pattern", None) == QUARTER for m in metadata) else "text"
+        return (
+            "quarter" if any(getattr(m, "pattern", None) == QUARTER for m in metadata) else "text"
+        )
     return ("whole number" if kind is int else "number") + _range(metadata)
 
 
 def _range(metadata: list[Any]) -> str:
     """Bounds that a plain number is held to, in words."""
     all_of = [m for x in metadata for m in (x.metadata if isinstance(x, FieldInfo) else [x])]
-    found = {n: getattr(m, n) for m in all_of for n in ("ge", "gt", "le", "lt") if getattr(m, n, None) is not None}
+    found = {
+        n: getattr(m, n)
+        for m in all_of
+        for n in ("ge", "gt", "le", "lt")
+        if getattr(m, n, None) is not None
+    }
     low = f">= {found['ge']:,}" if "ge" in found else f"> {found['gt']:,}" if "gt" in found else ""
     high = f"<= {found['le']:,}" if "le" in found else f"< {found['lt']:,}" if "lt" in found else ""
     return f" {' and '.join(x for x in (low, high) if x)}".rstrip()
@@ -157,6 +198,10 @@ def _range(metadata: list[Any]) -> str:
 
 def _many(annotation: Any) -> str:
     word = _type(annotation)
-    return {"text": "texts", "number": "numbers", "quarter": "quarters", "mapping": "mappings", "any": "anything"}.get(
-        word, word
-    )
+    return {
+        "text": "texts",
+        "number": "numbers",
+        "quarter": "quarters",
+        "mapping": "mappings",
+        "any": "anything",
+    }.get(word, word)

@@ -1,4 +1,6 @@
-"""Every metric of every verb, read from where the code makes it: a key that is not made is not documented."""
+"""Every metric of every verb, read from where the code makes it: a key that is not made is not
+documented.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,22 @@ from pathlib import Path
 import dcplan
 
 VERBS = {
-    "plan": "plan", "train": "train", "fabric": "fabric", "facility": "facility",
-    "tco": "tco", "validation": "validate", "imports": "import", "frontier": "frontier", "check": "check",
-}  # fmt: skip
+    "plan": "plan",
+    "train": "train",
+    "fabric": "fabric",
+    "facility": "facility",
+    "tco": "tco",
+    "validation": "validate",
+    "imports": "import",
+    "frontier": "frontier",
+    "check": "check",
+}
 """Folder of ``answers`` or ``study`` -> the verb whose metrics it makes."""
 PATTERNS = {
-    "<name>.<key>": ("racks.<system>, accelerators.<system>, switches.<model>", "Of one system, or one switch"),
+    "<name>.<key>": (
+        "racks.<system>, accelerators.<system>, switches.<model>",
+        "Of one system, or one switch",
+    ),
     "unmet.<j>": ("unmet.<job>", "Runs not done: every job must run"),
     "rented.<key>.npv_usd": ("rented.<offer>.<term>.npv_usd", ""),
     "rented.<key>.usd_per_accelerator_hour": ("rented.<offer>.<term>.usd_per_accelerator_hour", ""),
@@ -25,10 +37,19 @@ PATTERNS = {
     "break_even.<key>.utilization_frac": ("break_even.<offer>.<term>.utilization_frac", ""),
     "figures.<w>": ("figures.<verdict>", "How many are exact, close, near or far"),
     "<?>.switches": ("<network>.switches", "Switches of a storage or management network"),
-    "<way>.npv_usd": ("hybrid.npv_usd", "Present cost of the best mix after tax and debt; owned and rented likewise"),
+    "<way>.npv_usd": (
+        "hybrid.npv_usd",
+        "Present cost of the best mix after tax and debt; owned and rented likewise",
+    ),
     "leaf": ("leaf", "Leaf switches; switches of a group in a dragonfly"),
-    "leaf_spine_links": ("leaf_spine_links", "Links between leaves and spines; inside groups in a dragonfly"),
-    "spine_core_links": ("spine_core_links", "Links between spines and cores; between groups in a dragonfly"),
+    "leaf_spine_links": (
+        "leaf_spine_links",
+        "Links between leaves and spines; inside groups in a dragonfly",
+    ),
+    "spine_core_links": (
+        "spine_core_links",
+        "Links between spines and cores; between groups in a dragonfly",
+    ),
     "mfu_frac": ("mfu_frac", "Model FLOPs utilization: of the dense peak of the precision"),
     "facility_kw_per_pflops": ("facility_kw_per_pflops", "Site power over dense bf16 peak"),
 }
@@ -90,7 +111,11 @@ def _pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.Call]]:
     elif isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
         pairs = [(target.slice, node.value)]
     for key, value in pairs:
-        if key is not None and isinstance(value, ast.Call) and getattr(value.func, "id", "") == "Metric":
+        if (
+            key is not None
+            and isinstance(value, ast.Call)
+            and getattr(value.func, "id", "") == "Metric"
+        ):
             yield key, value
 
 
@@ -99,7 +124,9 @@ def _text(node: ast.expr, names: dict[str, str]) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(v.value if isinstance(v, ast.FormattedValue) else v, names) for v in node.values)
+        return "".join(
+            _text(v.value if isinstance(v, ast.FormattedValue) else v, names) for v in node.values
+        )
     if isinstance(node, ast.Name):
         return names.get(node.id, f"<{node.id}>")
     if isinstance(node, ast.Attribute):
@@ -117,4 +144,7 @@ def fits(key: str, word: str) -> bool:
     (True, False)
     """
     parts = re.split(r"(<[^>]*>)", key)
-    return re.fullmatch("".join(".+" if p.startswith("<") else re.escape(p) for p in parts), word) is not None
+    return (
+        re.fullmatch("".join(".+" if p.startswith("<") else re.escape(p) for p in parts), word)
+        is not None
+    )

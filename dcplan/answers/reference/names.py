@@ -46,7 +46,9 @@ def documented(word: str) -> Result:
         ]
         hint = did_you_mean(word, [*names, *(n.split(".")[-1] for n in names)])
         cause = f"{word!r} is no file, field, metric, column or code"
-        raise InputError([Problem("DC002", cause, Place("explain"), hint, "docs/reference lists them")])
+        raise InputError(
+            [Problem("DC002", cause, Place("explain"), hint, "docs/reference lists them")]
+        )
     if columned and "." in word:  # a table's column, whatever ids of a metric it might also be
         named = [m for m in named if word in m.key.split(", ")]
     tables = {}
@@ -54,11 +56,13 @@ def documented(word: str) -> Result:
         tables["fields"] = _field_table(found)
     if named:
         tables["metrics"] = Table(
-            ("metric", "of", "unit", "meaning"), tuple((m.key, m.verb, m.unit, m.meaning) for m in named)
+            ("metric", "of", "unit", "meaning"),
+            tuple((m.key, m.verb, m.unit, m.meaning) for m in named),
         )
     if columned:
         tables["columns"] = Table(
-            ("column", "table", "meaning"), tuple((c.column, c.table or "any", c.meaning) for c in columned)
+            ("column", "table", "meaning"),
+            tuple((c.column, c.table or "any", c.meaning) for c in columned),
         )
     first = [f"{f.key}: {f.meaning}" for f in found] + [f"{m.key}: {m.meaning}" for m in named]
     first += [_in_table(c) for c in columned]
@@ -75,7 +79,8 @@ def value_of(
     sets: Sequence[str] = (),
     catalogs: Sequence[str] = (),
 ) -> Result:
-    """A value of a scenario: what it is here, whether it is yours, the catalog's or a default, and what it means.
+    """A value of a scenario: what it is here, whether it is yours, the catalog's or a default, and
+    what it means.
 
     Raises
     ------
@@ -86,11 +91,19 @@ def value_of(
     inputs = inputs_of(build(question))
     fields = _fields(key)
     stands_in = {f"{kind}.{name}" for f in fields for kind, name in STANDS_IN.findall(f.meaning)}
-    found = [r for r in inputs if _below(str(r["key"]), key)] or [r for r in inputs if r["key"] in stands_in]
+    found = [r for r in inputs if _below(str(r["key"]), key)] or [
+        r for r in inputs if r["key"] in stands_in
+    ]
     if not found:
         hint = did_you_mean(key, [str(r["key"]) for r in inputs])
         cause = f"this plan uses no value {key!r}" + (f": {fields[0].meaning}" if fields else "")
-        raise InputError([Problem("DC014", cause, Place("explain"), hint, f"dcplan check {scenario} -v lists all")])
+        raise InputError(
+            [
+                Problem(
+                    "DC014", cause, Place("explain"), hint, f"dcplan check {scenario} -v lists all"
+                )
+            ]
+        )
     columns = ("key", "value", "low", "high", "unit", "status", "at", "source", "note")
     rows = tuple(tuple(row.get(c) for c in columns) for row in found)
     first = found[0]
@@ -117,22 +130,33 @@ def _below(key: str, asked: str) -> bool:
 
 
 def _field_table(found: Sequence[FieldDoc]) -> Table:
-    rows: tuple[tuple[Cell, ...], ...] = tuple((f.key, f.of, f.type, f.unit, f.default, f.meaning) for f in found)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f.key, f.of, f.type, f.unit, f.default, f.meaning) for f in found
+    )
     return Table(("field", "of", "type", "unit", "default", "meaning"), rows)
 
 
 def _code(code: str) -> Result:
     if code not in CODES:
         hint = did_you_mean(code, CODES)
-        raise InputError([Problem("DC002", f"no code {code}", Place("explain"), hint, f"all of them: {PAGE}")])
-    rows = (("code", code), ("title", CODES[code]), ("meaning", MEANINGS[code]), ("page", f"{PAGE}#{code.lower()}"))
+        raise InputError(
+            [Problem("DC002", f"no code {code}", Place("explain"), hint, f"all of them: {PAGE}")]
+        )
+    rows = (
+        ("code", code),
+        ("title", CODES[code]),
+        ("meaning", MEANINGS[code]),
+        ("page", f"{PAGE}#{code.lower()}"),
+    )
     headline = f"{code}: {CODES[code]}. {MEANINGS[code]} ({PAGE}#{code.lower()})"
     return Result("explain", "ok", EXIT_OK, headline, tables={"about": Table(ABOUT, rows)})
 
 
 def _metrics(word: str) -> list[MetricDoc]:
     """Metrics with this key; an id in the place of ``<…>`` is any."""
-    return [m for m in metrics() if word == m.key or any(fits(key, word) for key in m.key.split(", "))]
+    return [
+        m for m in metrics() if word == m.key or any(fits(key, word) for key in m.key.split(", "))
+    ]
 
 
 def _fields(word: str) -> list[FieldDoc]:

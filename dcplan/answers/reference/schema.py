@@ -25,7 +25,9 @@ def schema(what: str) -> dict[str, Any]:
     """
     if what == "scenario":
         document = described(Scenario.model_json_schema(), parts_of(Scenario))
-        top = described({"$defs": {"Scenario": document}}, {"Scenario": Scenario})["$defs"]["Scenario"]
+        top = described({"$defs": {"Scenario": document}}, {"Scenario": Scenario})["$defs"][
+            "Scenario"
+        ]
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top}
     if what == "catalog":
         return _catalog()
@@ -62,10 +64,13 @@ def _result() -> dict[str, Any]:
         "type": "object",
         "required": ["value", "low", "high", "unit", "label"],
         "properties": {
-            "value": {"type": ["number", "string", "null"]}, "low": number, "high": number,
-            "unit": {"type": "string"}, "label": {"type": "string"},
+            "value": {"type": ["number", "string", "null"]},
+            "low": number,
+            "high": number,
+            "unit": {"type": "string"},
+            "label": {"type": "string"},
         },
-    }  # fmt: skip
+    }
     column = {"type": "object", "required": ["name", "unit", "type"]}
     table = {
         "type": "object",
@@ -75,7 +80,13 @@ def _result() -> dict[str, Any]:
             "rows": {"type": "array", "items": {"type": "array"}},
         },
     }
-    keys = [*PLAN_METRICS, "racks.<system>", "accelerators.<system>", "switches.<model>", "unmet.<workload>"]
+    keys = [
+        *PLAN_METRICS,
+        "racks.<system>",
+        "accelerators.<system>",
+        "switches.<model>",
+        "unmet.<workload>",
+    ]
     keys += [f"train.<job>.{name}" for name in JOB_METRICS]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -83,8 +94,17 @@ def _result() -> dict[str, Any]:
         "description": "Metric keys of plan: " + ", ".join(keys),
         "type": "object",
         "required": [
-            "schema", "dcplan_version", "status", "exit_code", "scenario", "solver", "metrics", "tables", "inputs",
-            "expectations", "warnings",
+            "schema",
+            "dcplan_version",
+            "status",
+            "exit_code",
+            "scenario",
+            "solver",
+            "metrics",
+            "tables",
+            "inputs",
+            "expectations",
+            "warnings",
         ],
         "properties": {
             "schema": {"const": SCHEMA},
@@ -97,9 +117,18 @@ def _result() -> dict[str, Any]:
             "solver": {"type": "object"},
             "metrics": {"type": "object", "additionalProperties": metric},
             "tables": {"type": "object", "additionalProperties": table},
-            "inputs": {"type": "array", "items": {"type": "object", "required": ["key", "value", "status"]}},
-            "expectations": {"type": "array", "items": {"type": "object", "required": ["id", "passed", "severity"]}},
-            "warnings": {"type": "array", "items": {"type": "object", "required": ["code", "message"]}},
+            "inputs": {
+                "type": "array",
+                "items": {"type": "object", "required": ["key", "value", "status"]},
+            },
+            "expectations": {
+                "type": "array",
+                "items": {"type": "object", "required": ["id", "passed", "severity"]},
+            },
+            "warnings": {
+                "type": "array",
+                "items": {"type": "object", "required": ["code", "message"]},
+            },
             "run": {"type": "object"},
         },
-    }  # fmt: skip
+    }

@@ -36,13 +36,15 @@ def tco(
     gap: float = 0.01,
     time_limit_s: float = 300.0,
 ) -> Result:
-    """Compare owning the scenario's ``fleet`` with renting the same accelerators on every offer and term.
+    """Compare owning the scenario's ``fleet`` with renting the same accelerators on every offer and
+    term.
 
-    Without a fleet the scenario's work is planned all owned, all rented and both (hybrid), within ``gap`` and
-    ``time_limit_s``, and each plan is priced after taxes and debt.
+    Without a fleet the scenario's work is planned all owned, all rented and both (hybrid), within
+    ``gap`` and ``time_limit_s``, and each plan is priced after taxes and debt.
 
-    Cash by month, discounted from mid-month at the scenario's nominal rate; after income tax on both sides where a
-    rate is given, losses used at once elsewhere. Rent on demand is paid for used hours, commitments for all hours.
+    Cash by month, discounted from mid-month at the scenario's nominal rate; after income tax on
+    both sides where a rate is given, losses used at once elsewhere. Rent on demand is paid for used
+    hours, commitments for all hours.
 
     Raises
     ------
@@ -65,7 +67,9 @@ def _has_work(question: Question) -> bool:
 
 
 def _owned_line(both: Comparison, asked: Asked, scenario: str | Path) -> tuple[float, float]:
-    """Owned present cost as a line over utilization, at 0 and by 1: energy alone depends on it, in proportion."""
+    """Owned present cost as a line over utilization, at 0 and by 1: energy alone depends on it, in
+    proportion.
+    """
     variant, sets, catalogs = asked
     here = both.work.used_frac
     there = 1.0 if here <= 0.5 else 0.25
@@ -80,30 +84,61 @@ def _result(both: Comparison, risk: Risk, owned_line: tuple[float, float], began
     npvs = {key: side.npv_usd(both.rate) for key, side in both.rented.items()}
     units, per_unit, unpriced = unit_costs(both, {"owned": owned.npv_usd} | npvs)
     metrics = {
-        "owned.npv_usd": Metric(owned.npv_usd, "USD", "Present cost of owning, after tax and debt", *risk.owned_bounds),
-        "owned.usd_per_accelerator_hour": Metric(owned.npv_usd / hours, "USD/h", "Over used hours, both discounted"),
+        "owned.npv_usd": Metric(
+            owned.npv_usd, "USD", "Present cost of owning, after tax and debt", *risk.owned_bounds
+        ),
+        "owned.usd_per_accelerator_hour": Metric(
+            owned.npv_usd / hours, "USD/h", "Over used hours, both discounted"
+        ),
     }
     rows: list[tuple[Cell, ...]] = []
     for key, npv in npvs.items():
         months, used = _break_even(both, key, owned_line)
         metrics |= {
             f"rented.{key}.npv_usd": Metric(npv, "USD", "Present cost of renting, after tax"),
-            f"rented.{key}.usd_per_accelerator_hour": Metric(npv / hours, "USD/h", "Over used hours, both discounted"),
-            f"break_even.{key}.months": Metric(
-                months, "months", "Owning has cost no more from then on, were all sold at its residual; none: never"
+            f"rented.{key}.usd_per_accelerator_hour": Metric(
+                npv / hours, "USD/h", "Over used hours, both discounted"
             ),
-            f"break_even.{key}.utilization_frac": Metric(used, "", "Above it owning is cheaper; none: never"),
+            f"break_even.{key}.months": Metric(
+                months,
+                "months",
+                "Owning has cost no more from then on, were all sold at its residual; none: never",
+            ),
+            f"break_even.{key}.utilization_frac": Metric(
+                used, "", "Above it owning is cheaper; none: never"
+            ),
         }
         offer, _, term = key.rpartition(".")
         at = used if used is not None else "paid used or not" if term in LENGTHS else "never"
         after = "never" if months is None else round(months, 1)
         status = _price_status(both, offer, term)
-        rows.append((offer, term, npv, npv - owned.npv_usd, npv / hours, after, at, status, "; ".join(both.notes[key])))
+        rows.append(
+            (
+                offer,
+                term,
+                npv,
+                npv - owned.npv_usd,
+                npv / hours,
+                after,
+                at,
+                status,
+                "; ".join(both.notes[key]),
+            )
+        )
     rows.sort(key=lambda r: float(str(r[2])))
     best = str(rows[0][0]) + "." + str(rows[0][1]) if rows else ""
     metrics |= units | returns(both, both.rented.get(best))
-    columns = ("offer", "term", "npv_usd", "over_owned_usd", "usd_per_used_hour", "break_even_months",
-               "break_even_utilization_frac", "price", "note")  # fmt: skip
+    columns = (
+        "offer",
+        "term",
+        "npv_usd",
+        "over_owned_usd",
+        "usd_per_used_hour",
+        "break_even_months",
+        "break_even_utilization_frac",
+        "price",
+        "note",
+    )
     sides = {"owned": owned.after_tax} | both.rented
     cash = {name: side.cash_usd for name, side in sides.items()} | {"owned": owned.cash_usd}
     outside = {name: side.outside_usd for name, side in sides.items()}
@@ -117,14 +152,19 @@ def _result(both: Comparison, risk: Risk, owned_line: tuple[float, float], began
         "term_structure": term_structure(both),
     }
     return Result(
-        "tco", "ok", EXIT_OK, _headline(both, best, npvs),
+        "tco",
+        "ok",
+        EXIT_OK,
+        _headline(both, best, npvs),
         scenario=describe(both.question),
         metrics=metrics,
         tables=tables | risk.tables,
         inputs=inputs_of(both.built),
-        warnings=[{"code": "note", "message": text} for text in (*risk.notes, *unpriced, *_notes(both))],
+        warnings=[
+            {"code": "note", "message": text} for text in (*risk.notes, *unpriced, *_notes(both))
+        ],
         run={"seconds": round(time.monotonic() - began, 3)},
-    )  # fmt: skip
+    )
 
 
 def _price_status(both: Comparison, offer: str, term: str) -> str:
@@ -163,14 +203,22 @@ def _ends(both: Comparison) -> dict[str, float]:
     return ends | {"owned": owed - sum(both.owned.after_tax.end_usd.values())}
 
 
-def _break_even(both: Comparison, key: str, owned_line: tuple[float, float]) -> tuple[float | None, float | None]:
-    """Months after which owning has cost no more, what the hardware would bring then counted; and in utilization."""
+def _break_even(
+    both: Comparison, key: str, owned_line: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    """Months after which owning has cost no more, what the hardware would bring then counted; and
+    in utilization.
+    """
     cash = _from_today(both.owned.cash_usd, both.owned.after_tax.outside_usd)
     rent = _from_today(both.rented[key].cash_usd, both.rented[key].outside_usd)
     monthly = (1.0 + both.rate) ** (1.0 / MONTHS_PER_YEAR) - 1.0
-    months = _number(npv_break_even_months(cash, rent, monthly, residual_usd=resale_usd(both), for_good=True))
+    months = _number(
+        npv_break_even_months(cash, rent, monthly, residual_usd=resale_usd(both), for_good=True)
+    )
     if months is None and both.owned.npv_usd <= both.rented[key].npv_usd(both.rate):
-        months = float(both.owned.after_tax.months)  # ahead by the half month that month ends are late
+        months = float(
+            both.owned.after_tax.months
+        )  # ahead by the half month that month ends are late
     if key.rpartition(".")[2] in LENGTHS:  # paid used or not: how much it is used changes nothing
         return months, None
     at_0, slope = owned_line
@@ -178,7 +226,9 @@ def _break_even(both: Comparison, key: str, owned_line: tuple[float, float]) -> 
 
 
 def _from_today(cash: Array, outside: Mapping[int, float]) -> Array:
-    """Payments from today on, one a month; deposits before stand with today's, what is due later with the last."""
+    """Payments from today on, one a month; deposits before stand with today's, what is due later
+    with the last.
+    """
     found = np.concatenate([[0.0], cash])
     for month, usd in outside.items():
         found[0 if month < 0 else -1] += usd
@@ -193,7 +243,9 @@ def _notes(both: Comparison) -> list[str]:
     menu, scenario = both.built.menu, both.question.scenario
     known = {o.id for o in both.offers}
     others = [o.id for o in menu.offers if o.id not in known]
-    notes = [f"another accelerator than the fleet's, not compared: {_listed(others)}"] if others else []
+    notes = (
+        [f"another accelerator than the fleet's, not compared: {_listed(others)}"] if others else []
+    )
     why: dict[str, list[str]] = {}
     for x in menu.left_out:
         if x.kind in ("offer", "term") and x.id not in NOT_PLANNED and x.id not in known:
@@ -205,12 +257,18 @@ def _notes(both: Comparison) -> list[str]:
             f"{both.work.accelerators:,} accelerators are more than {_listed(short)} are taken to deliver without a "
             "special agreement (cloud.max_accelerators_per_offer)"
         )
-    count = sum(n * p.accelerators for p in menu.placements for k, n in both.racks.items() if k == p.key)
+    count = sum(
+        n * p.accelerators for p in menu.placements for k, n in both.racks.items() if k == p.key
+    )
     if count > both.work.accelerators:
         asked = both.work.accelerators
-        notes.append(f"whole racks are owned: {count:,} accelerators are paid for, {asked:,} asked for")
+        notes.append(
+            f"whole racks are owned: {count:,} accelerators are paid for, {asked:,} asked for"
+        )
     if all(site.staff is None for site in scenario.sites):
-        notes.append("the owned side has no staff (sites.ID.staff): each rent has its debugging, one person a year")
+        notes.append(
+            "the owned side has no staff (sites.ID.staff): each rent has its debugging, one person a year"
+        )
     return notes
 
 

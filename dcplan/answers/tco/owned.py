@@ -1,4 +1,6 @@
-"""Both sides of a comparison by month: the owned fleet after taxes and debt, and every offer and term."""
+"""Both sides of a comparison by month: the owned fleet after taxes and debt, and every offer and
+term.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,17 @@ from dcplan.planning.solve.solved import Solved
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.top import Payment
-from dcplan.units import HOURS_PER_MONTH, MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TB_PER_PB
+from dcplan.units import (
+    HOURS_PER_MONTH,
+    MONTHS_PER_QUARTER,
+    MONTHS_PER_YEAR,
+    QUARTERS_PER_YEAR,
+    TB_PER_PB,
+)
 
 TANGIBLE = ("racks", "network", "storage", "order")
-"""First words of the capital lines that are equipment: sales and property tax, and the scenario's tax life."""
+"""First words of the capital lines that are equipment: sales and property tax, and the scenario's
+tax life."""
 BUILDING_TABLE = "building-39"
 BOOK_TABLE = "straight-line-5"
 
@@ -95,7 +104,9 @@ class Comparison:
     def hours(self) -> float:
         """Discounted clock hours of all accelerators."""
         months = self.owned.after_tax.months
-        return self.work.accelerators * HOURS_PER_MONTH * float(month_factors(self.rate, months).sum())
+        return (
+            self.work.accelerators * HOURS_PER_MONTH * float(month_factors(self.rate, months).sum())
+        )
 
     @property
     def used_hours(self) -> float:
@@ -120,7 +131,9 @@ def compared(question: Question) -> Comparison:
     if built.menu.quarters > life:
         cause = f"the fleet serves {life} quarters, the horizon has {built.menu.quarters}: rent would do more work"
         help_text = "shorten horizon.quarters, or give finance.hardware_life_years"
-        raise InputError([question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)])
+        raise InputError(
+            [question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)]
+        )
     solved = solve_menu(built.menu, question, gap=0.001, time_limit_s=60.0)
     if solved.audit is None or solved.decisions is None:
         cause = "the fleet does not fit its limits: dcplan plan shows which"
@@ -135,8 +148,12 @@ def compared(question: Question) -> Comparison:
     compared_with = tuple(alike(question, built))
     for offer in compared_with:
         for term in terms_of(offer):
-            side, notes[f"{offer.id}.{term}"] = rented_side(offer, term, work, owned.before_tax.months, built.ledger)
-            rented[f"{offer.id}.{term}"] = with_income_tax(side, {}, tax, np.zeros(side.months)) if tax else side
+            side, notes[f"{offer.id}.{term}"] = rented_side(
+                offer, term, work, owned.before_tax.months, built.ledger
+            )
+            rented[f"{offer.id}.{term}"] = (
+                with_income_tax(side, {}, tax, np.zeros(side.months)) if tax else side
+            )
     rate, racks = built.menu.finance.discount_rate, solved.decisions.fleet
     return Comparison(question, built, owned, work, rented, notes, rate, compared_with, racks)
 
@@ -147,20 +164,32 @@ def _asked(question: Question) -> None:
         cause = "tco needs fleet: {system, accelerators}, or workloads to plan for"
         problems.append(question.tree.problem("DC003", cause, ("fleet",)))
     fleet = question.scenario.fleet
-    if fleet is not None and fleet.utilization_frac is not None and not fleet.utilization_frac.value:
+    if (
+        fleet is not None
+        and fleet.utilization_frac is not None
+        and not fleet.utilization_frac.value
+    ):
         cause = "fleet.utilization_frac is 0: there is no work to compare the cost of"
         problems.append(question.tree.problem("DC015", cause, ("fleet", "utilization_frac")))
     if question.scenario.cloud is None:
-        problems.append(question.tree.problem("DC003", "tco needs cloud: {offers, terms}", ("cloud",)))
+        problems.append(
+            question.tree.problem("DC003", "tco needs cloud: {offers, terms}", ("cloud",))
+        )
     if problems:
         raise InputError(problems)
 
 
 def alike(question: Question, built: Built) -> list[OfferTerms]:
-    """Offers of the fleet's own accelerator under every term asked for; others do other work in the hour."""
+    """Offers of the fleet's own accelerator under every term asked for; others do other work in
+    the hour.
+    """
     fleet = question.scenario.fleet
     chip = question.catalog.get("systems", fleet.system, System).accelerator if fleet else ""
-    return [o for o in offers(question.scenario, built.ledger, [], unplanned=True) if o.accelerator == chip]
+    return [
+        o
+        for o in offers(question.scenario, built.ledger, [], unplanned=True)
+        if o.accelerator == chip
+    ]
 
 
 def tax_rate(question: Question, built: Built) -> float:
@@ -169,7 +198,9 @@ def tax_rate(question: Question, built: Built) -> float:
     return built.ledger.take("finance.tax.income_rate", given) if given else 0.0
 
 
-def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str, Array] | None = None) -> Owned:
+def owned_of(
+    question: Question, built: Built, solved: Solved, rent: Mapping[str, Array] | None = None
+) -> Owned:
     """The plan's owned flows by month, then rent, taxes and debt, each step priced."""
     if solved.audit is None:
         msg = "no audited plan"
@@ -184,35 +215,63 @@ def owned_of(question: Question, built: Built, solved: Solved, rent: Mapping[str
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
     gear = [name for name in side.lines if name.split()[0] in TANGIBLE]
     if rent:
-        side = _stepped(steps, "rent with its adders", rate, side, replace(side, lines={**side.lines, **rent}))
+        side = _stepped(
+            steps, "rent with its adders", rate, side, replace(side, lines={**side.lines, **rent})
+        )
     if finance.tax.sales_tax_frac and gear:
         side = _stepped(
-            steps, "sales tax", rate, side,
-            with_sales_tax(side, gear, ledger.take("finance.tax.sales_tax_frac", finance.tax.sales_tax_frac)),
-        )  # fmt: skip
+            steps,
+            "sales tax",
+            rate,
+            side,
+            with_sales_tax(
+                side, gear, ledger.take("finance.tax.sales_tax_frac", finance.tax.sales_tax_frac)
+            ),
+        )
         gear.append("sales tax")
     if finance.tax.property_tax_frac_per_year and gear:
-        each = ledger.take("finance.tax.property_tax_frac_per_year", finance.tax.property_tax_frac_per_year)
+        each = ledger.take(
+            "finance.tax.property_tax_frac_per_year", finance.tax.property_tax_frac_per_year
+        )
         years = terms.life_quarters / QUARTERS_PER_YEAR
-        side = _stepped(steps, "property tax", rate, side, with_property_tax(side, gear, each, years))
+        side = _stepped(
+            steps, "property tax", rate, side, with_property_tax(side, gear, each, years)
+        )
     before = side
     loan = _loan(question, built, side)
     tax = tax_rate(question, built)
     if tax:
         shares = _shares(question, built, side)
-        side = _stepped(steps, "income tax", rate, side, with_income_tax(side, shares, tax, np.zeros(side.months)))
-    unserved = _unserved(solved.audit.books.flows, side.months)
-    if unserved.any():  # no payment, so no tax; without it a side that does less work would look cheaper
         side = _stepped(
-            steps, "value of unserved demand", rate, side,
+            steps,
+            "income tax",
+            rate,
+            side,
+            with_income_tax(side, shares, tax, np.zeros(side.months)),
+        )
+    unserved = _unserved(solved.audit.books.flows, side.months)
+    if (
+        unserved.any()
+    ):  # no payment, so no tax; without it a side that does less work would look cheaper
+        side = _stepped(
+            steps,
+            "value of unserved demand",
+            rate,
+            side,
             replace(side, lines={**side.lines, "unserved demand": unserved}),
-        )  # fmt: skip
+        )
     payment = finance.payment
     if payment is not None and gear:
         side = _stepped(
-            steps, "payment milestones", rate, side, with_milestones(side, gear, payment_of(payment, ledger))
+            steps,
+            "payment milestones",
+            rate,
+            side,
+            with_milestones(side, gear, payment_of(payment, ledger)),
         )
-    if rent is None:  # a plan's runs are as long as their goodput makes them; a given fleet has none
+    if (
+        rent is None
+    ):  # a plan's runs are as long as their goodput makes them; a given fleet has none
         loss = ledger.parameter("finance", "goodput-loss-frac-of-owned")
         side = _stepped(steps, "lost goodput", rate, side, with_lost_goodput(side, loss))
     total, shield = side.npv_usd(rate), np.zeros(side.months)
@@ -228,7 +287,9 @@ def payment_of(payment: Payment, ledger: Ledger) -> Milestones:
     """The scenario's payment schedule."""
     deposit = ledger.take("finance.payment.deposit_frac", payment.deposit_frac)
     accepted = ledger.take("finance.payment.acceptance_frac", payment.acceptance_frac)
-    return Milestones(deposit, payment.deposit_months_before, accepted, payment.acceptance_months_after)
+    return Milestones(
+        deposit, payment.deposit_months_before, accepted, payment.acceptance_months_after
+    )
 
 
 def _unserved(flows: Sequence[Flow], months: int) -> Array:
@@ -265,9 +326,17 @@ def _loan(question: Question, built: Built, side: Side) -> Loan | None:
     if debt is None:
         return None
     ledger = built.ledger
-    months = max(round(ledger.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1)
-    share, rate = ledger.take("finance.debt.share", debt.share), ledger.take("finance.debt.rate", debt.rate)
-    capital = sum((cash for name, cash in _capital(side).items() if name != "sales tax"), np.zeros(side.months))
+    months = max(
+        round(ledger.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1
+    )
+    share, rate = (
+        ledger.take("finance.debt.share", debt.share),
+        ledger.take("finance.debt.rate", debt.rate),
+    )
+    capital = sum(
+        (cash for name, cash in _capital(side).items() if name != "sales tax"),
+        np.zeros(side.months),
+    )
     return loan_of(capital, share, rate, months)
 
 
@@ -279,19 +348,25 @@ def _loan_npv(loan: Loan, rate: float) -> float:
 
 
 def _shares(question: Question, built: Built, side: Side) -> dict[str, Sequence[float]]:
-    """Tax write-off of each capital line: the scenario's table for equipment and fit-out, 39 years for buildings."""
+    """Tax write-off of each capital line: the scenario's table for equipment and fit-out, 39 years
+    for buildings.
+    """
     given = question.scenario.finance.tax.depreciation
-    name = built.ledger.text("finance.tax.depreciation", given or BOOK_TABLE, Status.INPUT if given else Status.DEFAULT)
+    name = built.ledger.text(
+        "finance.tax.depreciation", given or BOOK_TABLE, Status.INPUT if given else Status.DEFAULT
+    )
     own = question.catalog.get("depreciation", name, DepreciationTable).share_frac
     house = question.catalog.get("depreciation", BUILDING_TABLE, DepreciationTable).share_frac
     return {line: house if line.startswith("building") else own for line in _capital(side)}
 
 
 def resale_usd(both: Comparison) -> Array:
-    """What all that was bought would bring at the end of each month, less what is owed on it; today first.
+    """What all that was bought would bring at the end of each month, less what is owed on it; today
+    first.
 
-    Equipment by its residual curve; buildings, cooling and power fall evenly to what they are worth at the end of the
-    horizon; the share for lost goodput with them all. The last month is the worth at the end.
+    Equipment by its residual curve; buildings, cooling and power fall evenly to what they are worth
+    at the end of the horizon; the share for lost goodput with them all. The last month is the worth
+    at the end.
     """
     life = both.built.menu.finance.life_quarters / QUARTERS_PER_YEAR
     left = residual_of(both.question.scenario.finance, life, both.built.ledger)

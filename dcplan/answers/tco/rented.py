@@ -43,10 +43,16 @@ class Work:
 
 def terms_of(offer: OfferTerms) -> list[str]:
     """Terms of an offer that have a price."""
-    return [*(["on-demand"] if offer.on_demand else []), *(c.term for c in offer.committed), *offer.beside]
+    return [
+        *(["on-demand"] if offer.on_demand else []),
+        *(c.term for c in offer.committed),
+        *offer.beside,
+    ]
 
 
-def rented_side(offer: OfferTerms, term: str, work: Work, months: int, ledger: Ledger) -> tuple[Side, list[str]]:
+def rented_side(
+    offer: OfferTerms, term: str, work: Work, months: int, ledger: Ledger
+) -> tuple[Side, list[str]]:
     """Lines of an offer under a term, and what is to be known about them."""
     notes: list[str] = []
     provider = ledger.catalog.get("cloud", offer.id, Offer).provider
@@ -56,34 +62,51 @@ def rented_side(offer: OfferTerms, term: str, work: Work, months: int, ledger: L
     notes += [hours.note] if hours.note else []
     if term == SPOT:
         lines["interruptions of spot"] = rent * _interruptions(offer, work, ledger, notes)
-    lines["storage"] = np.full(months, work.storage_pb * TB_PER_PB * _storage_usd(provider, ledger, notes))
+    lines["storage"] = np.full(
+        months, work.storage_pb * TB_PER_PB * _storage_usd(provider, ledger, notes)
+    )
     lines["network and egress"] = np.full(months, _network_usd(provider, work, ledger, notes))
     lines["CPU nodes"] = np.full(
-        months, work.accelerators * ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
+        months,
+        work.accelerators * ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month"),
     )
     share = _support_frac(provider, ledger)
     lines["support"] = share * np.asarray(sum(lines.values()))
     loss = ledger.parameter("finance", "goodput-loss-frac-of-cloud")
     lines["goodput loss"] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
     lines["set-up"] = np.zeros(months)
-    lines["set-up"][0] = work.accelerators * ledger.parameter("finance", "cloud-setup-usd-per-accelerator")
-    lines["debugging"] = np.full(months, ledger.parameter("finance", "cloud-debugging-usd-per-month"))
-    after = [(months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)]
-    outside = {"accelerators": tuple(after), "support": tuple((m, share * usd) for m, usd in after)} if after else {}
+    lines["set-up"][0] = work.accelerators * ledger.parameter(
+        "finance", "cloud-setup-usd-per-accelerator"
+    )
+    lines["debugging"] = np.full(
+        months, ledger.parameter("finance", "cloud-debugging-usd-per-month")
+    )
+    after = [
+        (months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)
+    ]
+    outside = (
+        {"accelerators": tuple(after), "support": tuple((m, share * usd) for m, usd in after)}
+        if after
+        else {}
+    )
     return Side(lines, outside=outside), notes
 
 
 def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[str]) -> float:
-    """Hours paid beyond the useful ones, over the useful ones: checkpoints, lost work and restarts of one job on all.
+    """Hours paid beyond the useful ones, over the useful ones: checkpoints, lost work and restarts
+    of one job on all.
 
-    Checkpoints at Young's interval. The clock must have room for the paid hours and for waits; else it is said.
+    Checkpoints at Young's interval. The clock must have room for the paid hours and for waits; else
+    it is said.
     """
     each = ledger.parameter("finance", "spot-interruptions-per-instance-month") / HOURS_PER_MONTH
     if not each:
         return 0.0
     rate = each * math.ceil(work.accelerators / offer.node_accelerators)
     save = ledger.parameter("reliability", "checkpoint-write-s") / SECONDS_PER_HOUR
-    restart = ledger.parameter("reliability", "detection-h") + ledger.parameter("reliability", "restart-h")
+    restart = ledger.parameter("reliability", "detection-h") + ledger.parameter(
+        "reliability", "restart-h"
+    )
     useful = float(np.asarray(spot_useful_frac(rate, math.sqrt(2.0 * save / rate), save, restart)))
     if useful < LEAST_USEFUL_FRAC:
         notes.append("spot is taken back too often for a job on all accelerators to get anywhere")
@@ -91,7 +114,9 @@ def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[st
     wait = ledger.parameter("finance", "spot-wait-h")
     clock = float(np.asarray(spot_calendar_h(work.used_frac, useful, rate, wait)))
     if clock > 1.0:
-        notes.append(f"the same work takes {clock:.0%} of the hours with interruptions: more accelerators are needed")
+        notes.append(
+            f"the same work takes {clock:.0%} of the hours with interruptions: more accelerators are needed"
+        )
     return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
 
 
@@ -111,11 +136,17 @@ def has_storage_price(provider: str, ledger: Ledger) -> bool:
 def _support_frac(provider: str, ledger: Ledger) -> float:
     """Support over the bill; nothing where the provider's price list has none, as of neoclouds."""
     key = f"support-of-{provider}"
-    return ledger.parameter("finance", key) if ledger.catalog.find("finance", key, Parameter) is not None else 0.0
+    return (
+        ledger.parameter("finance", key)
+        if ledger.catalog.find("finance", key, Parameter) is not None
+        else 0.0
+    )
 
 
 def _network_usd(provider: str, work: Work, ledger: Ledger, notes: list[str]) -> float:
-    base = work.accelerators * ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
+    base = work.accelerators * ledger.parameter(
+        "finance", "cloud-network-usd-per-accelerator-month"
+    )
     if not work.egress_tb_per_month:
         return base
     key = f"egress-usd-per-gb-{provider}"
@@ -126,18 +157,32 @@ def _network_usd(provider: str, work: Work, ledger: Ledger, notes: list[str]) ->
 
 
 def work_of(scenario: Scenario, ledger: Ledger, accelerators: int, owned_pb: float) -> Work:
-    """The scenario's fleet as work that a cloud could do, with as much storage as the owned side has."""
+    """The scenario's fleet as work that a cloud could do, with as much storage as the owned side
+    has.
+    """
     fleet, storage, cloud = scenario.fleet, scenario.storage, scenario.cloud
-    used = ledger.take("fleet.utilization_frac", fleet.utilization_frac) if fleet and fleet.utilization_frac else 1.0
-    pb = ledger.take("storage.usable_pb", storage.usable_pb) if storage and storage.usable_pb else owned_pb
+    used = (
+        ledger.take("fleet.utilization_frac", fleet.utilization_frac)
+        if fleet and fleet.utilization_frac
+        else 1.0
+    )
+    pb = (
+        ledger.take("storage.usable_pb", storage.usable_pb)
+        if storage and storage.usable_pb
+        else owned_pb
+    )
     egress = cloud.egress_tb_per_month if cloud else None
-    return Work(accelerators, used, pb, ledger.take("cloud.egress_tb_per_month", egress) if egress else 0.0)
+    return Work(
+        accelerators, used, pb, ledger.take("cloud.egress_tb_per_month", egress) if egress else 0.0
+    )
 
 
 def with_adders(offer: OfferTerms, menu: Menu, ledger: Ledger) -> OfferTerms:
-    """An offer whose hourly prices hold what comes with an hour: storage, network, CPU nodes, support.
+    """An offer whose hourly prices hold what comes with an hour: storage, network, CPU nodes,
+    support.
 
-    Goodput is in the work of a plan already: its runs take the days that stops and restarts make of them.
+    Goodput is in the work of a plan already: its runs take the days that stops and restarts make of
+    them.
     """
     provider = ledger.catalog.get("cloud", offer.id, Offer).provider
     share = _support_frac(provider, ledger)
@@ -150,16 +195,19 @@ def with_adders(offer: OfferTerms, menu: Menu, ledger: Ledger) -> OfferTerms:
         return tuple(p * (1.0 + share) + extra for p in prices)
 
     terms = tuple(
-        replace(c, usd_per_accelerator_hour=loaded(c.usd_per_accelerator_hour, more)) for c in offer.committed
+        replace(c, usd_per_accelerator_hour=loaded(c.usd_per_accelerator_hour, more))
+        for c in offer.committed
     )
     hourly = loaded(offer.usd_per_accelerator_hour, more if offer.on_demand else 0.0)
     return replace(offer, usd_per_accelerator_hour=hourly, committed=terms)
 
 
 def rent_lines(menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger) -> dict[str, Array]:
-    """What a plan rents, by month, with the adders that come with it; commitments after the horizon in its last month.
+    """What a plan rents, by month, with the adders that come with it; commitments after the horizon
+    in its last month.
 
-    Storage follows the accelerators as it does in a hall; set-up counts for the most that are rented at once.
+    Storage follows the accelerators as it does in a hall; set-up counts for the most that are
+    rented at once.
     """
     months = menu.quarters * MONTHS_PER_QUARTER
     rent, after = np.zeros(months), 0.0
@@ -177,9 +225,15 @@ def rent_lines(menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger) 
     stored = sum(u * each_tb * _storage_usd(provider[o], ledger, []) for o, u in use.items())
     rate = ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
     cpu = ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
-    share = sum(u * _support_frac(provider[o], ledger) for o, u in use.items()) / np.maximum(held, 1e-9)
-    lines = {"rented accelerators": rent, "rented storage": np.asarray(stored), "network": rate * held,
-             "CPU nodes": cpu * held}  # fmt: skip
+    share = sum(u * _support_frac(provider[o], ledger) for o, u in use.items()) / np.maximum(
+        held, 1e-9
+    )
+    lines = {
+        "rented accelerators": rent,
+        "rented storage": np.asarray(stored),
+        "network": rate * held,
+        "CPU nodes": cpu * held,
+    }
     lines["support"] = np.asarray(share * sum(lines.values()))
     lines["set-up"] = np.zeros(months)
     if held.any():

@@ -1,4 +1,6 @@
-"""Hours that a rent is paid for, and their price, by month: on demand, spot, blocks of days, commitments."""
+"""Hours that a rent is paid for, and their price, by month: on demand, spot, blocks of days,
+commitments.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,11 @@ class Hours:
 
 
 def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hours:
-    """Months of a horizon on a term. Commitments are paid used or not, capacity blocks by the whole day.
+    """Months of a horizon on a term. Commitments are paid used or not, capacity blocks by the whole
+    day.
 
-    Where the last commitment would go on after the horizon, the months left are taken in the cheapest way: on a
-    shorter commitment that ends in time, on demand, or paid to its end.
+    Where the last commitment would go on after the horizon, the months left are taken in the
+    cheapest way: on a shorter commitment that ends in time, on demand, or paid to its end.
     """
     commit = next((c for c in offer.committed if c.term == term), None)
     if commit is None:
@@ -60,7 +63,9 @@ def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hou
     )
 
 
-def _rests(offer: OfferTerms, commit: CommitTerms, used_frac: float, first: int, rest: int) -> Iterator[Hours]:
+def _rests(
+    offer: OfferTerms, commit: CommitTerms, used_frac: float, first: int, rest: int
+) -> Iterator[Hours]:
     """Ways to have the months from ``first`` on that no whole commitment fills."""
     quarters = (first + np.arange(rest)) // MONTHS_PER_QUARTER
     price = commit.usd_per_accelerator_hour[first // MONTHS_PER_QUARTER]

@@ -1,4 +1,6 @@
-"""What decides between owning and renting: tornado, switching values, and sampled futures of both sides."""
+"""What decides between owning and renting: tornado, switching values, and sampled futures of both
+sides.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,21 @@ STAND_IN = {
 """Catalog parameters whose bounds serve where the scenario gives none."""
 RATE = "finance.discount_rate"
 EARLY, LATE = 120, 120
-"""Months before and after the horizon in which something may be paid: the longest that a scenario can ask for."""
+"""Months before and after the horizon in which something may be paid: the longest that a scenario
+can ask for."""
 DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
-TORNADO = ("input", "low", "now", "high", "owned_at_low_usd", "owned_at_high_usd", "over_rent_at_low_usd",
-           "over_rent_at_high_usd", "swing_usd", "switches_at")  # fmt: skip
+TORNADO = (
+    "input",
+    "low",
+    "now",
+    "high",
+    "owned_at_low_usd",
+    "owned_at_high_usd",
+    "over_rent_at_low_usd",
+    "over_rent_at_high_usd",
+    "swing_usd",
+    "switches_at",
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +56,9 @@ class Risk:
 
 @dataclass(frozen=True)
 class Swing:
-    """One input at its bounds: every side's cash by month and its worth at the end, as changes from now."""
+    """One input at its bounds: every side's cash by month and its worth at the end, as changes
+    from now.
+    """
 
     marginal: Marginal
     low: dict[str, Array]
@@ -51,10 +66,11 @@ class Swing:
 
 
 def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
-    """Re-evaluate every input of ``sensitivity`` at its bounds; sample them all together in between.
+    """Re-evaluate every input of ``sensitivity`` at its bounds; sample them all together in
+    between.
 
-    Between the bounds the cash of each month is taken as linear on either side of today's value, and inputs as
-    independent of each other; the discount rate is exact.
+    Between the bounds the cash of each month is taken as linear on either side of today's value,
+    and inputs as independent of each other; the discount rate is exact.
     """
     wanted = both.question.scenario.sensitivity
     if wanted is None or not wanted.inputs:
@@ -66,14 +82,23 @@ def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
         marginal = _marginal(key, both)
         if marginal is None:
             known = key in both.built.ledger.rows or key in STAND_IN
-            why = "has no low and high, here or in the catalog" if known else "is no input of this answer"
+            why = (
+                "has no low and high, here or in the catalog"
+                if known
+                else "is no input of this answer"
+            )
             notes.append(f"sensitivity: {key} {why}: left out")
             continue
-        found = [_moved(key, bound, both, now, asked, scenario) for bound in (marginal.low, marginal.high)]
+        found = [
+            _moved(key, bound, both, now, asked, scenario)
+            for bound in (marginal.low, marginal.high)
+        ]
         swings[key] = Swing(marginal, found[0], found[1])
     count = wanted.samples or DEFAULT_SAMPLES
     drawn = samples(
-        {k: s.marginal for k, s in swings.items()}, count, seed=DEFAULT_SEED if wanted.seed is None else wanted.seed
+        {k: s.marginal for k, s in swings.items()},
+        count,
+        seed=DEFAULT_SEED if wanted.seed is None else wanted.seed,
     )
     costs = sampled_npvs(now, swings, drawn, both.rate) if swings else {}
     bounds: tuple[float | None, float | None] = (None, None)
@@ -85,11 +110,18 @@ def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
 
 
 def vectors(both: Comparison) -> dict[str, Array]:
-    """Cash of each side by month from :data:`EARLY` on, and last what is left and owed, as money out. [USD]"""
+    """Cash of each side by month from :data:`EARLY` on, and last what is left and owed, as money
+    out. [USD]
+    """
     owed = both.owned.loan.owed_at_end_usd if both.owned.loan else 0.0
     own = both.owned.after_tax
-    found = {"owned": _vector(both.owned.cash_usd, own.outside_usd, owed - sum(own.end_usd.values()))}
-    return found | {k: _vector(s.cash_usd, s.outside_usd, -sum(s.end_usd.values())) for k, s in both.rented.items()}
+    found = {
+        "owned": _vector(both.owned.cash_usd, own.outside_usd, owed - sum(own.end_usd.values()))
+    }
+    return found | {
+        k: _vector(s.cash_usd, s.outside_usd, -sum(s.end_usd.values()))
+        for k, s in both.rented.items()
+    }
 
 
 def _vector(cash: Array, outside: Mapping[int, float], end: float) -> Array:
@@ -118,7 +150,12 @@ def _marginal(key: str, both: Comparison) -> Marginal | None:
 
 
 def _moved(
-    key: str, bound: float, both: Comparison, now: Mapping[str, Array], asked: Asked, scenario: str | Path
+    key: str,
+    bound: float,
+    both: Comparison,
+    now: Mapping[str, Array],
+    asked: Asked,
+    scenario: str | Path,
 ) -> dict[str, Array]:
     """Changes of every side's cash with an input at a bound."""
     if key == RATE:
@@ -132,7 +169,9 @@ def _moved(
 def sampled_npvs(
     now: Mapping[str, Array], swings: Mapping[str, Swing], drawn: Mapping[str, Array], rate: float
 ) -> dict[str, Array]:
-    """Present value of each side in every sample: factors of each rate times the cash, now and as it moves."""
+    """Present value of each side in every sample: factors of each rate times the cash, now and as
+    it moves.
+    """
     factors = _factors(drawn.get(RATE, rate), len(next(iter(now.values()))))
     moved = {key: _shares(drawn[key], swing.marginal) for key, swing in swings.items()}
     found = {}
@@ -140,22 +179,34 @@ def sampled_npvs(
         total = factors @ cash + np.zeros(len(next(iter(drawn.values()))))
         for key, swing in swings.items():
             below, above = moved[key]
-            total = total + below * (factors @ swing.low[name]) + above * (factors @ swing.high[name])
+            total = (
+                total + below * (factors @ swing.low[name]) + above * (factors @ swing.high[name])
+            )
         found[name] = total
     return found
 
 
 def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
     """How far each value lies on the way from today's to the low bound, and to the high one."""
-    below = np.clip((m.value - values) / (m.value - m.low), 0.0, 1.0) if m.value > m.low else np.zeros_like(values)
-    above = np.clip((values - m.value) / (m.high - m.value), 0.0, 1.0) if m.high > m.value else np.zeros_like(values)
+    below = (
+        np.clip((m.value - values) / (m.value - m.low), 0.0, 1.0)
+        if m.value > m.low
+        else np.zeros_like(values)
+    )
+    above = (
+        np.clip((values - m.value) / (m.high - m.value), 0.0, 1.0)
+        if m.high > m.value
+        else np.zeros_like(values)
+    )
     return below, above
 
 
 def _factors(rates: Array | float, slots: int) -> Array:
     """Discount factors of a side's payments, a row for each rate."""
     months = slots - 1 - EARLY - LATE
-    times = np.append((np.arange(-EARLY, months + LATE) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR)
+    times = np.append(
+        (np.arange(-EARLY, months + LATE) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR
+    )
     return np.asarray(np.exp(-np.log1p(np.asarray(rates))[..., None] * times))
 
 
@@ -165,9 +216,13 @@ def _over_rent(npvs: Mapping[str, float]) -> float:
     return npvs["owned"] - min(rents) if rents else npvs["owned"]
 
 
-def _at(now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, value: float, rate: float) -> dict[str, float]:
+def _at(
+    now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, value: float, rate: float
+) -> dict[str, float]:
     drawn = {key: np.array([value])}
-    return {name: float(x[0]) for name, x in sampled_npvs(now, {key: swings[key]}, drawn, rate).items()}
+    return {
+        name: float(x[0]) for name, x in sampled_npvs(now, {key: swings[key]}, drawn, rate).items()
+    }
 
 
 def _tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Swing]) -> Table:
@@ -178,14 +233,30 @@ def _tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Sw
         low, high = (_at(now, swings, key, x, both.rate) for x in (m.low, m.high))
         width = abs(_over_rent(high) - _over_rent(low))
         at = _switch(now, swings, key, both.rate)
-        rows.append((key, m.low, m.value, m.high, low["owned"], high["owned"], _over_rent(low), _over_rent(high), width,
-                     "none within its bounds" if at is None else at))  # fmt: skip
+        rows.append(
+            (
+                key,
+                m.low,
+                m.value,
+                m.high,
+                low["owned"],
+                high["owned"],
+                _over_rent(low),
+                _over_rent(high),
+                width,
+                "none within its bounds" if at is None else at,
+            )
+        )
     rows.sort(key=lambda r: -float(str(r[8])))
     return Table(TORNADO, tuple(rows))
 
 
-def _switch(now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, rate: float) -> float | None:
-    """The value nearest to today's at which owning and the cheapest rent cost the same; None within the bounds."""
+def _switch(
+    now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, rate: float
+) -> float | None:
+    """The value nearest to today's at which owning and the cheapest rent cost the same; None
+    within the bounds.
+    """
     m = swings[key].marginal
     here = _over_rent(_at(now, swings, key, m.value, rate))
     nearest: float | None = None
@@ -213,5 +284,14 @@ def _spread(costs: Mapping[str, Array]) -> Table:
     for i, name in enumerate(names):
         quantiles = (float(np.quantile(table[i], q)) for q in (0.05, 0.10, 0.50, 0.90, 0.95))
         rows.append((name, float(table[i].mean()), *quantiles, float((first == i).mean())))
-    columns = ("side", "mean_usd", "p5_usd", "p10_usd", "p50_usd", "p90_usd", "p95_usd", "cheapest_frac")
+    columns = (
+        "side",
+        "mean_usd",
+        "p5_usd",
+        "p10_usd",
+        "p50_usd",
+        "p90_usd",
+        "p95_usd",
+        "cheapest_frac",
+    )
     return Table(columns, tuple(rows))

@@ -1,4 +1,6 @@
-"""What a unit of work costs on either side, the return of owning, and what quotes of several terms imply."""
+"""What a unit of work costs on either side, the return of owning, and what quotes of several terms
+imply.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,15 @@ REFERENCE = Reference(model="llama-3.1-70b", seq_len=8192)
 """The job on which work is counted where the scenario names none."""
 
 
-def unit_costs(both: Comparison, npvs: Mapping[str, float]) -> tuple[dict[str, Metric], Table, list[str]]:
-    """Cost of an hour at every level of use, of a delivered PFLOP-day and of a million trained tokens, by side.
+def unit_costs(
+    both: Comparison, npvs: Mapping[str, float]
+) -> tuple[dict[str, Metric], Table, list[str]]:
+    """Cost of an hour at every level of use, of a delivered PFLOP-day and of a million trained
+    tokens, by side.
 
-    The meanings of utilization are multiplied in :class:`dcplan.economics.utilization.Utilization` alone: hours in
-    use and MFU of the reference job. Lost goodput is a line of each side's cost, so it divides nothing.
+    The meanings of utilization are multiplied in :class:`dcplan.economics.utilization.Utilization`
+    alone: hours in use and MFU of the reference job. Lost goodput is a line of each side's cost, so
+    it divides nothing.
     """
     use, peak_pflops, per_token, why = _use(both)
     hours, count = both.hours / both.work.accelerators, both.work.accelerators
@@ -47,25 +53,42 @@ def unit_costs(both: Comparison, npvs: Mapping[str, float]) -> tuple[dict[str, M
             rows.append((side, None, None, None, None))
             continue
         levels = [
-            float(np.asarray(usd_per_accelerator_hour(npv, count, hours, use, x))) for x in ("owned", "allocated")
+            float(np.asarray(usd_per_accelerator_hour(npv, count, hours, use, x)))
+            for x in ("owned", "allocated")
         ]
         day = token = None
         if peak_pflops is not None and per_token is not None:
-            day = float(np.asarray(usd_per_delivered_pflop_day(npv, count, peak_pflops, hours, use)))
+            day = float(
+                np.asarray(usd_per_delivered_pflop_day(npv, count, peak_pflops, hours, use))
+            )
             token = float(np.asarray(usd_per_million_trained_tokens(day, per_token)))
         rows.append((side, *levels, day, token))
         if side == "owned" and day is not None:
             metrics["reference.mfu_frac"] = Metric(
-                float(np.asarray(use.mfu_frac)), "", "Of the reference job, without the slowdown of production runs"
+                float(np.asarray(use.mfu_frac)),
+                "",
+                "Of the reference job, without the slowdown of production runs",
             )
-            metrics["owned.usd_per_pflop_day"] = Metric(day, "USD", "Delivered on the reference job")
-            metrics["owned.usd_per_million_tokens"] = Metric(token, "USD", "Trained tokens of the reference job")
-    columns = ("side", "usd_per_owned_hour", "usd_per_used_hour", "usd_per_pflop_day", "usd_per_million_tokens")
+            metrics["owned.usd_per_pflop_day"] = Metric(
+                day, "USD", "Delivered on the reference job"
+            )
+            metrics["owned.usd_per_million_tokens"] = Metric(
+                token, "USD", "Trained tokens of the reference job"
+            )
+    columns = (
+        "side",
+        "usd_per_owned_hour",
+        "usd_per_used_hour",
+        "usd_per_pflop_day",
+        "usd_per_million_tokens",
+    )
     return metrics, Table(columns, tuple(rows)), why
 
 
 def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, list[str]]:
-    """How much of the peak becomes work of the reference job; peak of one accelerator and FLOP of a token."""
+    """How much of the peak becomes work of the reference job; peak of one accelerator and FLOP of
+    a token.
+    """
     question, ledger = both.question, both.built.ledger
     fleet = question.scenario.fleet
     given = fleet.reference if fleet else None
@@ -87,7 +110,11 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
         return hours, None, None, [f"no cost of a PFLOP-day: {spec}"]
     peak = spec.peak_tflops  # of the job's own precision
     use = Utilization(hours.allocated_frac, mfu_frac=rate / peak)
-    ledger.text("fleet.reference", f"{words}, at {use.mfu_frac:.1%} MFU", Status.INPUT if given else Status.DEFAULT)
+    ledger.text(
+        "fleet.reference",
+        f"{words}, at {use.mfu_frac:.1%} MFU",
+        Status.INPUT if given else Status.DEFAULT,
+    )
     tokens = model_flops_per_token(menu.shape(job.model), job.seq_len, 0.0)
     return use, peak / TFLOPS_PER_PFLOPS, tokens, []
 
@@ -103,12 +130,17 @@ def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:
     apart = [(m, usd) for m, usd in rent.outside_usd.items()]
     apart += [(m, -usd) for m, usd in owned.after_tax.outside_usd.items()]
     flows = np.concatenate([saved, [ends], [usd for _, usd in apart]])
-    when = np.concatenate([np.arange(len(saved)) + 0.5, [len(saved)], [m + 0.5 for m, _ in apart]]) / MONTHS_PER_YEAR
+    when = (
+        np.concatenate([np.arange(len(saved)) + 0.5, [len(saved)], [m + 0.5 for m, _ in apart]])
+        / MONTHS_PER_YEAR
+    )
     early = sum(usd for m, usd in apart if m < 0)
     back = payback_months(np.append(early, saved), for_good=True)
     words = "owning instead of the cheapest rent, after tax and debt"
     return {
-        "owned.irr_frac": Metric(irr(flows, when).rate, "", f"Yearly return of {words}; none: no single rate"),
+        "owned.irr_frac": Metric(
+            irr(flows, when).rate, "", f"Yearly return of {words}; none: no single rate"
+        ),
         "owned.payback_months": Metric(
             None if back is None else float(np.asarray(back)),
             "months",
@@ -124,7 +156,10 @@ def term_structure(both: Comparison) -> Table:
     """
     rows: list[tuple[Cell, ...]] = []
     for offer in both.offers:
-        quotes = {LENGTHS[c.term] / QUARTERS_PER_YEAR: c.usd_per_accelerator_hour[0] for c in offer.committed}
+        quotes = {
+            LENGTHS[c.term] / QUARTERS_PER_YEAR: c.usd_per_accelerator_hour[0]
+            for c in offer.committed
+        }
         years = sorted(quotes)
         if len(years) < 2:
             continue

@@ -62,8 +62,8 @@ def train(  # noqa: PLR0913 - the flags of the verb
     Parameters
     ----------
     model : str or Path
-        A scenario file or packaged example (then the other arguments are not used), a catalog model,
-        or a Hugging Face ``config.json``.
+        A scenario file or packaged example (then the other arguments are not used), a catalog
+        model, or a Hugging Face ``config.json``.
     system : str, optional
         Catalog system that carries the accelerators.
     accelerators : int, optional
@@ -75,8 +75,8 @@ def train(  # noqa: PLR0913 - the flags of the verb
     global_batch_tokens : float, optional
         Tokens of a step; 4e6 where left out, marked as a default. [-]
     precision : str or sequence of str, default "bf16"
-        Catalog recipes: bf16, fp16, tf32, fp8, fp8-rowwise, mxfp8 or fp4. Several are taken as equal in quality
-        and the fastest is answered.
+        Catalog recipes: bf16, fp16, tf32, fp8, fp8-rowwise, mxfp8 or fp4. Several are taken as
+        equal in quality and the fastest is answered.
     link_gbps : float, optional
         One-way rate of a NIC port; the system's own where left out. [Gb/s]
     stack : str, optional
@@ -92,25 +92,30 @@ def train(  # noqa: PLR0913 - the flags of the verb
     power_frac : float, default 1.0
         Power limit of the accelerators over their TDP, 0.7 to 1. [-]
     phases : sequence of str
-        Stretches with their own length and batch: ``tokens=1e12,seq-len=131072,global-batch-tokens=16e6``.
+        Stretches with their own length and batch:
+        ``tokens=1e12,seq-len=131072,global-batch-tokens=16e6``.
     in_network : bool, default False
         Scale-out switches add gradients up (SHARP).
     start : str, optional
         Quarter the run starts in, such as ``2026-Q4``: a young generation is slower.
     images : float, default 0
-        Images (or tiles) of a sequence, for a model with a vision encoder; their tokens are part of the sequence. [-]
+        Images (or tiles) of a sequence, for a model with a vision encoder; their tokens are part of
+        the sequence. [-]
     sites, local_steps, wan_gbps, wan_value_bytes, wan_overlap, token_penalty_frac
-        Low-communication training: sites of equal size, optimizer steps between exchanges, one-way rate of a
-        site's link, bytes of an exchanged value, whether exchanges hide behind the next steps, and the share of
-        tokens that lost statistical efficiency adds. [-, -, Gb/s, byte, -, -]
+        Low-communication training: sites of equal size, optimizer steps between exchanges, one-way
+        rate of a site's link, bytes of an exchanged value, whether exchanges hide behind the next
+        steps, and the share of tokens that lost statistical efficiency adds. [-, -, Gb/s, byte, -,
+        -]
     hardware_age_years : float
-        From the purchase of owned hardware to the start of the run, at least 0; for the amortised cost. [years]
+        From the purchase of owned hardware to the start of the run, at least 0; for the amortised
+        cost. [years]
     deadline_days, mw, budget_usd : float, optional
-        Instead of ``accelerators``: the smallest cluster that ends in time at 80 % confidence; without a deadline
-        the fastest under a rated IT power or a rent. A deadline with ``accelerators`` gives the probability of
-        keeping it. [days, MW, USD]
+        Instead of ``accelerators``: the smallest cluster that ends in time at 80 % confidence;
+        without a deadline the fastest under a rated IT power or a rent. A deadline with
+        ``accelerators`` gives the probability of keeping it. [days, MW, USD]
     reliability, storage : str
-        Fields of the scenario's blocks of these names: ``checkpoint=blocking,restart-s=300``; ``level=best``.
+        Fields of the scenario's blocks of these names: ``checkpoint=blocking,restart-s=300``;
+        ``level=best``.
     replicas : int, default 0
         Runs to play through stop by stop beside the closed form.
     catalogs : sequence of str
@@ -158,7 +163,11 @@ def train(  # noqa: PLR0913 - the flags of the verb
         hardware_age_years=hardware_age_years,
     )
     limits = Limits(deadline_days, mw, budget_usd)
-    if limits == Limits(deadline_days, None, None) and accelerators is not None and deadline_days is not None:
+    if (
+        limits == Limits(deadline_days, None, None)
+        and accelerators is not None
+        and deadline_days is not None
+    ):
         return train_model(replace(ask, deadline_days=deadline_days), catalog)
     if limits != Limits(None, None, None):
         _refuse_mixed(ask, limits)
@@ -177,7 +186,12 @@ def _refuse_unknown(name: str, catalog: Catalog) -> None:
 
 
 def _wide(
-    sites: int, local_steps: int, gbps: float | None, value_bytes: float, overlap: bool, penalty: float
+    sites: int,
+    local_steps: int,
+    gbps: float | None,
+    value_bytes: float,
+    overlap: bool,
+    penalty: float,
 ) -> WideArea | None:
     if sites <= 1:
         if gbps is not None or local_steps > 1 or overlap or penalty:
@@ -185,13 +199,19 @@ def _wide(
             raise InputError([Problem("DC050", cause, Place("--sites"))])
         return None
     if gbps is None:
-        raise InputError([Problem("DC050", "--wan-gbps is needed to train over several sites", Place("--sites"))])
-    return WideArea(sites, local_steps, gbps, value_bytes, overlapped=overlap, token_penalty_frac=penalty)
+        raise InputError(
+            [Problem("DC050", "--wan-gbps is needed to train over several sites", Place("--sites"))]
+        )
+    return WideArea(
+        sites, local_steps, gbps, value_bytes, overlapped=overlap, token_penalty_frac=penalty
+    )
 
 
 def _quarter(text: str | None) -> str | None:
     if text is not None and not re.fullmatch(r"\d{4}-Q[1-4]", text):
-        raise InputError([Problem("DC050", f"{text!r}: expected a quarter such as 2026-Q4", Place("--start"))])
+        raise InputError(
+            [Problem("DC050", f"{text!r}: expected a quarter such as 2026-Q4", Place("--start"))]
+        )
     return text
 
 
@@ -204,7 +224,11 @@ def _refuse_mixed(ask: Ask, limits: Limits) -> None:
         ("--sites", ask.wide),
     )
     problems = [
-        Problem("DC050", f"{flag} does not go with --deadline-days, --mw or --budget-usd", Place("train"))
+        Problem(
+            "DC050",
+            f"{flag} does not go with --deadline-days, --mw or --budget-usd",
+            Place("train"),
+        )
         for flag, given in flags
         if given
     ]
@@ -215,7 +239,11 @@ def _refuse_mixed(ask: Ask, limits: Limits) -> None:
     ):
         if value is not None and not 0 < value <= LARGEST_LIMIT:
             problems.append(
-                Problem("DC050", f"{value:g}: a number above 0, at most {LARGEST_LIMIT:g}, is needed", Place(flag))
+                Problem(
+                    "DC050",
+                    f"{value:g}: a number above 0, at most {LARGEST_LIMIT:g}, is needed",
+                    Place(flag),
+                )
             )
     if problems:
         raise InputError(problems)

@@ -1,4 +1,6 @@
-"""What a run costs three ways: hardware bought, its hours rented, or the value that owned hardware loses meanwhile."""
+"""What a run costs three ways: hardware bought, its hours rented, or the value that owned hardware
+loses meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -46,15 +48,21 @@ class _Fabric:
 
 
 def run_cost(
-    catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, energy_mwh: float | None, hardware_age_years: float,
+    catalog: Catalog,
+    ledger: Ledger,
+    asked: Asked,
+    hours: float,
+    energy_mwh: float | None,
+    hardware_age_years: float,
     spares: int,
-) -> Ways:  # fmt: skip
+) -> Ways:
     r"""Cost of a run bought, amortised and rented, line by line.
 
-    Bought is the price of whole systems and their network, with the accelerators that stand by; who rents leaves those
-    to the provider. Amortised is the value they lose during the run, :math:`P\,10^{-kt}(1 - 10^{-kT})`, and the energy;
-    the network, by its own bill of materials, loses value as the accelerators do. Staff, building, storage and failed
-    runs are in none of them.
+    Bought is the price of whole systems and their network, with the accelerators that stand by; who
+    rents leaves those to the provider. Amortised is the value they lose during the run,
+    :math:`P\,10^{-kt}(1 - 10^{-kT})`, and the energy; the network, by its own bill of materials,
+    loses value as the accelerators do. Staff, building, storage and failed runs are in none of
+    them.
 
     References
     ----------
@@ -63,7 +71,10 @@ def run_cost(
     if asked.system.price_usd is None:
         why = f"{asked.system.id} has no price in the catalog: what the run costs on owned hardware is not known"
         return Ways(notes=(why,))
-    price = ledger.take(f"systems.{asked.system.id}.price_usd", asked.system.price_usd) / asked.system.accelerators
+    price = (
+        ledger.take(f"systems.{asked.system.id}.price_usd", asked.system.price_usd)
+        / asked.system.accelerators
+    )
     nodes = math.ceil((asked.accelerators + spares) / asked.system.accelerators)
     network = _network(catalog, ledger, asked, nodes)
     loss = ledger.parameter("finance", "hardware-value-oom-per-year")
@@ -86,25 +97,54 @@ def run_cost(
         ("amortised", hardware, fabric, energy, total),
         ("rented", rented, None, None, rented),
     ]
-    table = tuple((*row, None if row[-1] is None else row[-1] / asked.tokens * PER_MILLION) for row in rows)
-    columns = ("way", "hardware_usd", "network_usd", "energy_usd", "total_usd", "usd_per_million_tokens")
-    words = f"network {network.name} by its bill of materials" if network.name else "network not counted"
+    table = tuple(
+        (*row, None if row[-1] is None else row[-1] / asked.tokens * PER_MILLION) for row in rows
+    )
+    columns = (
+        "way",
+        "hardware_usd",
+        "network_usd",
+        "energy_usd",
+        "total_usd",
+        "usd_per_million_tokens",
+    )
+    words = (
+        f"network {network.name} by its bill of materials"
+        if network.name
+        else "network not counted"
+    )
     power = "and energy" if energy is not None else "energy not known"
     figures = {
-        "cost.bought_usd": Metric(bought, "USD", f"All accelerators with their systems, spares among them; {words}"),
-        "cost.amortized_usd": Metric(total, "USD", f"Value lost meanwhile, {power}; no staff, building, storage"),
-        "cost.usd_per_million_tokens": Metric(total / asked.tokens * PER_MILLION, "USD", "Amortised"),
+        "cost.bought_usd": Metric(
+            bought, "USD", f"All accelerators with their systems, spares among them; {words}"
+        ),
+        "cost.amortized_usd": Metric(
+            total, "USD", f"Value lost meanwhile, {power}; no staff, building, storage"
+        ),
+        "cost.usd_per_million_tokens": Metric(
+            total / asked.tokens * PER_MILLION, "USD", "Amortised"
+        ),
     }
-    notes = [f"the network is in neither the bought nor the amortised cost: {network.why}"] if network.why else []
+    notes = (
+        [f"the network is in neither the bought nor the amortised cost: {network.why}"]
+        if network.why
+        else []
+    )
     held, needed = nodes * asked.system.accelerators, asked.accelerators + spares
     if held > WHOLE * needed:
         text = f"bought and amortised are of whole systems: {held:,} accelerators of {asked.system.id} for {needed:,}"
         notes.append(f"{text}; a smaller system of the same accelerator may do")
-    notes += ["the power of the system is not known: the amortised cost has no energy"] if energy is None else []
+    notes += (
+        ["the power of the system is not known: the amortised cost has no energy"]
+        if energy is None
+        else []
+    )
     return Ways(figures, {"run_cost": Table(columns, table)}, tuple(notes))
 
 
-def _energy_usd(catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, energy_mwh: float) -> float:
+def _energy_usd(
+    catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, energy_mwh: float
+) -> float:
     """Energy of the run at the site's price, or at the catalog's default one."""
     site = named(catalog, "sites", asked.site, Site, "--site") if asked.site else None
     if site is not None and site.usd_per_kwh is not None:
@@ -116,7 +156,9 @@ def _energy_usd(catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, en
 
 
 def _network(catalog: Catalog, ledger: Ledger, asked: Asked, nodes: int) -> _Fabric:
-    """The cheapest network of the system's own protocol and rate, with NICs as part of the systems."""
+    """The cheapest network of the system's own protocol and rate, with NICs as part of the
+    systems.
+    """
     machine = asked.system
     found: list[_Fabric] = []
     why = f"no fabric of the catalog that {machine.id} can be joined by has a price"
@@ -126,8 +168,12 @@ def _network(catalog: Catalog, ledger: Ledger, asked: Asked, nodes: int) -> _Fab
         if family.protocol not in machine.protocols or family.rate_gbps.value != _rate(asked):
             continue
         try:
-            built = build(resolve(Wish.of({"nodes": nodes, "system": machine.id, "fabric": family.id}), catalog),
-                          Ledger(catalog))  # fmt: skip
+            built = build(
+                resolve(
+                    Wish.of({"nodes": nodes, "system": machine.id, "fabric": family.id}), catalog
+                ),
+                Ledger(catalog),
+            )
         except (InputError, ValueError):  # that family does not reach so many
             continue
         if built.totals is not None:

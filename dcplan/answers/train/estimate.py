@@ -1,4 +1,6 @@
-"""One model on one system: every layout searched, or one evaluated, and the metrics of the fastest."""
+"""One model on one system: every layout searched, or one evaluated, and the metrics of the
+fastest.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ from dcplan.answers.train.schedule import (
     storage_table,
 )
 from dcplan.answers.train.smaller_clusters import fewer
-from dcplan.answers.train.tables import Part, first_layout, layout_line, phase_table, remarks, step_tables
+from dcplan.answers.train.tables import (
+    Part,
+    first_layout,
+    layout_line,
+    phase_table,
+    remarks,
+    step_tables,
+)
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import Ledger
@@ -39,11 +48,16 @@ from dcplan.units import si
 
 
 def train_model(ask: Ask, catalog: Catalog) -> Result:
-    """Estimate one model on one system: search the layouts, keep the fastest, put it on the calendar."""
+    """Estimate one model on one system: search the layouts, keep the fastest, put it on the
+    calendar.
+    """
     ledger = Ledger(catalog)
     asked = resolve(ask, catalog, ledger)
     began = time.perf_counter()
-    runs = [[Part(a, *_one(ask, a), ask.wide, data_of(ledger, a)) for a in _phases(ask, each)] for each in asked]
+    runs = [
+        [Part(a, *_one(ask, a), ask.wide, data_of(ledger, a)) for a in _phases(ask, each)]
+        for each in asked
+    ]
     seconds = time.perf_counter() - began
     fitting = [parts for parts in runs if all(p.found.step_time_s.size for p in parts)]
     if not fitting:
@@ -63,7 +77,9 @@ def train_model(ask: Ask, catalog: Catalog) -> Result:
     metrics |= ways.metrics
     if ask.deadline_days is not None:
         share = in_time_frac(days.run, ask.deadline_days)
-        metrics["in_time_frac"] = Metric(share, "", f"Probability of ending within {ask.deadline_days:g} days")
+        metrics["in_time_frac"] = Metric(
+            share, "", f"Probability of ending within {ask.deadline_days:g} days"
+        )
     every = [p.found for parts in runs for p in parts]
     metrics |= {
         "search.layouts": Metric(sum(f.tried for f in every), "", "Layouts tried"),
@@ -96,7 +112,9 @@ def _group(found: Found, case: Case) -> float:
     return max(x["tp"] * x["cp"], x["ep"] * x["etp"]) / case.device.ranks
 
 
-def _run_cost(ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]) -> Ways:
+def _run_cost(
+    ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]
+) -> Ways:
     """The run's cost in its median time."""
     hours, energy = float(metrics["accelerator_hours"].value or 0.0), metrics.get("energy_mwh")
     mwh = float(energy.value) if energy is not None and energy.value is not None else None
@@ -104,7 +122,9 @@ def _run_cost(ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics:
     return run_cost(catalog, ledger, whole, hours, mwh, ask.hardware_age_years, spares)
 
 
-def _smaller(ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]) -> dict[str, Table]:
+def _smaller(
+    ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]
+) -> dict[str, Table]:
     """The run on fewer accelerators, where the layouts are searched and the run is one."""
     if ask.layout or ask.phases or ask.wide:
         return {}
@@ -137,7 +157,10 @@ def _phases(ask: Ask, asked: Asked) -> list[Asked]:
     """The ask once for each phase; a run without phases is one."""
     if not ask.phases:
         return [asked]
-    return [replace(asked, tokens=p.tokens, seq_len=p.seq_len, batch_tokens=p.global_batch_tokens) for p in ask.phases]
+    return [
+        replace(asked, tokens=p.tokens, seq_len=p.seq_len, batch_tokens=p.global_batch_tokens)
+        for p in ask.phases
+    ]
 
 
 def _one(ask: Ask, asked: Asked) -> tuple[Case, Found]:
@@ -166,7 +189,10 @@ def _lightest(typed: Typed, limit: float) -> Typed:
     for name in typed.case.stack.recompute:
         mode = np.array([float(RECOMPUTE.index(name))])
         lighter = replace(typed, columns=typed.columns | {"recompute": mode})
-        if memory(case_setup(lighter.case, layout_table(lighter.case, lighter.columns))).total[0] <= limit:
+        if (
+            memory(case_setup(lighter.case, layout_table(lighter.case, lighter.columns))).total[0]
+            <= limit
+        ):
             return lighter
     return typed
 
@@ -177,7 +203,14 @@ def _streamed(ask: Ask, asked: Asked, sites: int) -> Found:
         cause = f"{asked.system.accelerator} streams weights: it has no layout to choose"
         raise InputError([Problem("DC052", cause, Place("--layout"))])
     count = np.array([float(asked.accelerators // sites)])
-    swept = sweep(asked.shape, asked.seq_len, asked.batch_tokens / sites, asked.spec, count, images=asked.images)
+    swept = sweep(
+        asked.shape,
+        asked.seq_len,
+        asked.batch_tokens / sites,
+        asked.spec,
+        count,
+        images=asked.images,
+    )
     return Found(swept.layouts, swept.step_time_s, swept.memory_gb * 0.0, 1, 1)
 
 
@@ -216,7 +249,11 @@ def _too_large(ask: Ask, asked: Asked, found: Found, case: Case, seconds: float)
     limit = case.device.hbm_gb / case.device.ranks
     need = found.least_bytes / GIB
     over = need - limit * (1.0 if ask.layout else USABLE_FRAC)
-    near = f"; nearest that fits: {layout_line(found.least)}" if ask.layout and found.least else _larger(asked, case)
+    near = (
+        f"; nearest that fits: {layout_line(found.least)}"
+        if ask.layout and found.least
+        else _larger(asked, case)
+    )
     subject = "this layout" if ask.layout else f"no layout of {found.tried:,} fits: the leanest"
     return Result(
         verb="train",

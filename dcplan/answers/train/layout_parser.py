@@ -1,4 +1,6 @@
-"""A layout as typed (``tp=8,pp=16,recompute=selective``): read, checked against the model and the count."""
+"""A layout as typed (``tp=8,pp=16,recompute=selective``): read, checked against the model and the
+count.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ NEXT = "leave --layout out to search every valid layout"
 
 @dataclass(frozen=True)
 class Typed:
-    """Columns of one layout, the case with the stack's sequence parallel as typed, and whether it names recompute."""
+    """Columns of one layout, the case with the stack's sequence parallel as typed, and whether it
+    names recompute.
+    """
 
     case: Case
     columns: dict[str, Array]
@@ -29,13 +33,14 @@ class Typed:
 
 
 def read_layout(text: str, case: Case, ranks: int) -> Typed:
-    """One layout from ``key=value`` pairs; what is left out is 1, or the stack's usual (recompute: the lightest).
+    """One layout from ``key=value`` pairs; what is left out is 1, or the stack's usual (recompute:
+    the lightest).
 
     Raises
     ------
     InputError
-        With every broken rule at once: unknown keys and words, sizes that do not divide, a product that is not the
-        count, a batch too small.
+        With every broken rule at once: unknown keys and words, sizes that do not divide, a product
+        that is not the count, a batch too small.
     """
     values, problems = _pairs(text)
     if problems:
@@ -58,11 +63,17 @@ def read_layout(text: str, case: Case, ranks: int) -> Typed:
     idle = "dp" in values and count["dp"] == fullest
     causes = _broken(case, count, columns, ranks, idle=idle)
     if "shard" in values and (count["dp"] * count["cp"]) % int(values["shard"]):
-        causes.append(f"shard {int(values['shard'])} does not divide dp x cp = {count['dp'] * count['cp']}")
+        causes.append(
+            f"shard {int(values['shard'])} does not divide dp x cp = {count['dp'] * count['cp']}"
+        )
     problems = [Problem("DC052", cause, WHERE, help=NEXT) for cause in causes]
     if problems:
         raise InputError(problems)
-    stack = replace(case.stack, sequence_parallel=bool(int(values["sp"]))) if "sp" in values else case.stack
+    stack = (
+        replace(case.stack, sequence_parallel=bool(int(values["sp"])))
+        if "sp" in values
+        else case.stack
+    )
     found = {k: np.array([float(columns[k])]) for k in KEYS}
     if "shard" in values:
         found["shard"] = np.array([float(values["shard"])])
@@ -77,13 +88,19 @@ def _pairs(text: str) -> tuple[dict[str, str | float], list[Problem]]:
         key, equals, value = (x.strip() for x in pair.partition("="))
         if not equals or key not in known:
             hint = did_you_mean(key, known)
-            problems.append(Problem("DC051", f"{pair!r}: expected key=value with {', '.join(known)}", WHERE, hint))
+            problems.append(
+                Problem(
+                    "DC051", f"{pair!r}: expected key=value with {', '.join(known)}", WHERE, hint
+                )
+            )
         elif key in values:
             problems.append(Problem("DC051", f"{pair!r}: {key} stands twice", WHERE))
         elif key in WORDS:
             if value not in WORDS[key]:
                 hint = did_you_mean(value, WORDS[key])
-                problems.append(Problem("DC051", f"{pair!r}: one of {', '.join(WORDS[key])}", WHERE, hint))
+                problems.append(
+                    Problem("DC051", f"{pair!r}: one of {', '.join(WORDS[key])}", WHERE, hint)
+                )
             values[key] = value
         else:
             number = _number(key, value)
@@ -118,7 +135,9 @@ def _expected(key: str) -> str:
     return "0 to 3" if key == "zero" else "0 or 1"
 
 
-def _broken(case: Case, n: dict[str, int], columns: dict[str, float], ranks: int, *, idle: bool) -> list[str]:
+def _broken(
+    case: Case, n: dict[str, int], columns: dict[str, float], ranks: int, *, idle: bool
+) -> list[str]:
     """Every rule the layout breaks."""
     shape, found = case.shape, []
     product = n["tp"] * n["pp"] * n["cp"] * n["dp"]
@@ -127,7 +146,9 @@ def _broken(case: Case, n: dict[str, int], columns: dict[str, float], ranks: int
     if shape.heads % n["tp"]:
         found.append(f"tp {n['tp']} does not divide the {shape.heads} attention heads")
     elif shape.kv_heads % n["tp"] and n["tp"] % shape.kv_heads:
-        found.append(f"tp {n['tp']} and the {shape.kv_heads} key-value heads do not divide each other")
+        found.append(
+            f"tp {n['tp']} and the {shape.kv_heads} key-value heads do not divide each other"
+        )
     if n["pp"] > shape.layers:
         found.append(f"pp {n['pp']} is more than the {shape.layers} layers")
     if n["vpp"] > 1 and n["pp"] == 1:
@@ -147,7 +168,9 @@ def _broken(case: Case, n: dict[str, int], columns: dict[str, float], ranks: int
         )
     if n["dp"] * n["mbs"] > case.global_batch:
         least = f"{n['dp'] * n['mbs']} sequences"
-        found.append(f"the global batch of {case.global_batch:g} sequences is below dp x mbs = {least}")
+        found.append(
+            f"the global batch of {case.global_batch:g} sequences is below dp x mbs = {least}"
+        )
     if columns["schedule"] and (n["pp"] == 1 or n["vpp"] > 1):
         found.append(f"schedule {SCHEDULES[int(columns['schedule'])]} needs pp above 1 and vpp 1")
     return found

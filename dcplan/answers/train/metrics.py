@@ -1,4 +1,6 @@
-"""Metrics of a training estimate: speed and memory of a step; days, energy, money and carbon of the run."""
+"""Metrics of a training estimate: speed and memory of a step; days, energy, money and carbon of
+the run.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,12 @@ class Span:
         return steps * self.step_time_s / SECONDS_PER_DAY
 
 
-def speed_metrics(asked: Asked, case: Case, found: Found, time: float, sites: int) -> dict[str, Metric]:
-    """Step time, rates, utilization and memory of the fastest layout, the same at each of ``sites``."""
+def speed_metrics(
+    asked: Asked, case: Case, found: Found, time: float, sites: int
+) -> dict[str, Metric]:
+    """Step time, rates, utilization and memory of the fastest layout, the same at each of
+    ``sites``.
+    """
     spread = asked.spec.spread_frac
     tokens = case.global_batch * asked.seq_len * sites
     count = asked.accelerators
@@ -55,7 +61,12 @@ def speed_metrics(asked: Asked, case: Case, found: Found, time: float, sites: in
     peak = asked.spec.peak_tflops * TERA
     low, high = time / (1.0 + spread), time * (1.0 + spread)
     rate = tokens / time / count
-    used = found.layouts["tp"][0] * found.layouts["pp"][0] * found.layouts["cp"][0] * found.layouts["dp"][0]
+    used = (
+        found.layouts["tp"][0]
+        * found.layouts["pp"][0]
+        * found.layouts["cp"][0]
+        * found.layouts["dp"][0]
+    )
     full = found.layouts["recompute"][0] >= RECOMPUTE.index("full")
     again = 1.0 + (recomputed_frac(asked.shape, asked.seq_len, asked.images) if full else 0.0)
     return {
@@ -63,12 +74,20 @@ def speed_metrics(asked: Asked, case: Case, found: Found, time: float, sites: in
         "tokens_per_s_per_accelerator": Metric(
             rate, "1/s", "Tokens of one accelerator", rate * time / high, rate * time / low
         ),
-        "tflops_per_accelerator": Metric(flops / TERA, "TFLOP/s", "Model FLOP/s of one accelerator"),
+        "tflops_per_accelerator": Metric(
+            flops / TERA, "TFLOP/s", "Model FLOP/s of one accelerator"
+        ),
         "mfu_frac": Metric(flops / peak, "", _mfu_text(asked.shape)),
-        "hfu_frac": Metric(flops / peak * again, "", "Hardware FLOPs utilization, full recompute counted"),
-        "memory_gib": Metric(float(found.memory_bytes[0]) / GIB, "GiB", "Peak memory of the fullest rank"),
+        "hfu_frac": Metric(
+            flops / peak * again, "", "Hardware FLOPs utilization, full recompute counted"
+        ),
+        "memory_gib": Metric(
+            float(found.memory_bytes[0]) / GIB, "GiB", "Peak memory of the fullest rank"
+        ),
         "accelerators_used": Metric(
-            float(used) / case.device.ranks * sites, "", "Accelerators that fill whole replicas; the rest are idle"
+            float(used) / case.device.ranks * sites,
+            "",
+            "Accelerators that fill whole replicas; the rest are idle",
         ),
     }
 
@@ -82,7 +101,9 @@ def calendar_metrics(
     catalog: Catalog, ledger: Ledger, asked: Asked, spans: Sequence[Span], found: Calendar
 ) -> dict[str, Metric]:
     """Days, goodput, accelerator-hours, energy, rent and carbon of the whole run."""
-    p10, p50, p90 = (float(np.asarray(found.run.quantile_days(q)).reshape(-1)[0]) for q in (0.1, 0.5, 0.9))
+    p10, p50, p90 = (
+        float(np.asarray(found.run.quantile_days(q)).reshape(-1)[0]) for q in (0.1, 0.5, 0.9)
+    )
     hours = asked.accelerators * p50 * HOURS_PER_DAY
     metrics = {
         "days": Metric(p50, "days", "Median run time", p10, p90),
@@ -94,15 +115,23 @@ def calendar_metrics(
     kw = training_kw(ledger, asked.system)
     if kw is not None:
         mwh = kw / asked.system.accelerators * asked.power_frac * hours / KW_PER_MW
-        flops = sum(model_flops_per_token(asked.shape, s.seq_len, asked.images) * s.tokens for s in spans)
+        flops = sum(
+            model_flops_per_token(asked.shape, s.seq_len, asked.images) * s.tokens for s in spans
+        )
         metrics["energy_mwh"] = Metric(mwh, "MWh", "IT energy, PUE not included")
-        metrics["energy_j_per_flop"] = Metric(mwh * 3.6e9 / flops, "J", "IT energy of one model FLOP")
+        metrics["energy_j_per_flop"] = Metric(
+            mwh * 3.6e9 / flops, "J", "IT energy of one model FLOP"
+        )
         if asked.site is not None:
             grams = _grid_g_per_kwh(catalog, ledger, asked.site)
             metrics["carbon_t"] = Metric(mwh * grams / 1e3, "t", "CO2 of the energy")
     price = rent_usd_per_hour(catalog, ledger, asked)
     if price is not None:
-        listed = "" if asked.usd_per_accelerator_hour is not None else ", the median list price on demand"
+        listed = (
+            ""
+            if asked.usd_per_accelerator_hour is not None
+            else ", the median list price on demand"
+        )
         metrics["cost_usd"] = Metric(
             hours * price,
             "USD",
@@ -114,7 +143,9 @@ def calendar_metrics(
 
 
 def rent_usd_per_hour(catalog: Catalog, ledger: Ledger, asked: Asked) -> float | None:
-    """The given price, or the median on-demand price of the accelerator in the catalog; None where it has none."""
+    """The given price, or the median on-demand price of the accelerator in the catalog; None where
+    it has none.
+    """
     if asked.usd_per_accelerator_hour is not None:
         given = Quantity(value=asked.usd_per_accelerator_hour, status=Status.INPUT)
         return ledger.take("usd_per_accelerator_hour", given)
@@ -127,7 +158,13 @@ def rent_usd_per_hour(catalog: Catalog, ledger: Ledger, asked: Asked) -> float |
     if not prices:
         return None
     source = f"median of the latest on-demand prices of {len(prices)} offers in the catalog"
-    quantity = Quantity(value=median(prices), low=min(prices), high=max(prices), status=Status.DEFAULT, source=source)
+    quantity = Quantity(
+        value=median(prices),
+        low=min(prices),
+        high=max(prices),
+        status=Status.DEFAULT,
+        source=source,
+    )
     return ledger.take("usd_per_accelerator_hour", quantity)
 
 
@@ -140,7 +177,9 @@ def _latest(prices: Sequence[CloudPrice]) -> float:
 def _grid_g_per_kwh(catalog: Catalog, ledger: Ledger, name: str) -> float:
     row = named(catalog, "sites", name, Site, "--site")
     if row.grid_g_per_kwh is None:
-        raise InputError([Problem("DC010", f"{row.id} has no grid intensity in the catalog", Place("--site"))])
+        raise InputError(
+            [Problem("DC010", f"{row.id} has no grid intensity in the catalog", Place("--site"))]
+        )
     return ledger.take(f"sites.{row.id}.grid_g_per_kwh", row.grid_g_per_kwh)
 
 

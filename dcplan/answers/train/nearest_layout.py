@@ -17,28 +17,48 @@ CHANGED = ("tp", "pp", "vpp", "cp", "ep", "micro_batch", "recompute", "zero")
 
 
 def nearest(case: Case, columns: dict[str, Array], ranks: int) -> dict[str, float] | None:
-    """A layout that fits, with as few of its sizes changed as possible; None where the neighbourhood has none.
+    """A layout that fits, with as few of its sizes changed as possible; None where the
+    neighbourhood has none.
 
-    Each size may halve or double, recompute may grow heavier, sharding wider; data parallel follows.
+    Each size may halve or double, recompute may grow heavier, sharding wider; data parallel
+    follows.
     """
     start = {k: float(columns[k][0]) for k in KEYS}
-    modes = [float(RECOMPUTE.index(m)) for m in case.stack.recompute if RECOMPUTE.index(m) >= start["recompute"]]
+    modes = [
+        float(RECOMPUTE.index(m))
+        for m in case.stack.recompute
+        if RECOMPUTE.index(m) >= start["recompute"]
+    ]
     choices = {
-        "tp": [v for v in (start["tp"], 2 * start["tp"], 4 * start["tp"]) if case.shape.heads % v == 0],
-        "pp": [v for v in (start["pp"], 2 * start["pp"], 4 * start["pp"]) if v <= case.shape.layers],
+        "tp": [
+            v for v in (start["tp"], 2 * start["tp"], 4 * start["tp"]) if case.shape.heads % v == 0
+        ],
+        "pp": [
+            v for v in (start["pp"], 2 * start["pp"], 4 * start["pp"]) if v <= case.shape.layers
+        ],
         "vpp": sorted({start["vpp"], 1.0}, reverse=True),
         "cp": [v for v in (start["cp"], 2 * start["cp"], 4 * start["cp"]) if case.seq_len % v == 0],
-        "ep": [v for v in (start["ep"] * 2.0**i for i in range(8)) if _expert_size(case, v, start["ep"])],
-        "micro_batch": sorted({start["micro_batch"], max(start["micro_batch"] // 2, 1.0), 1.0}, reverse=True),
+        "ep": [
+            v
+            for v in (start["ep"] * 2.0**i for i in range(8))
+            if _expert_size(case, v, start["ep"])
+        ],
+        "micro_batch": sorted(
+            {start["micro_batch"], max(start["micro_batch"] // 2, 1.0), 1.0}, reverse=True
+        ),
         "recompute": modes,
         "zero": [z for z in (start["zero"], 1.0, 2.0, 3.0) if z >= start["zero"]],
     }
-    grid = np.array(list(itertools.product(*(dict.fromkeys(choices[k]) for k in CHANGED))), dtype=np.float64).T
+    grid = np.array(
+        list(itertools.product(*(dict.fromkeys(choices[k]) for k in CHANGED))), dtype=np.float64
+    ).T
     table = {k: grid[i] for i, k in enumerate(CHANGED)}
     one = np.ones(grid.shape[1])
     replica = table["tp"] * table["pp"] * table["cp"]
     table |= {k: one * start[k] for k in ("etp", "schedule", "offload")}
-    table["dp"] = np.minimum(np.floor(ranks / replica), np.floor(case.global_batch / table["micro_batch"]))
+    table["dp"] = np.minimum(
+        np.floor(ranks / replica), np.floor(case.global_batch / table["micro_batch"])
+    )
     groups = table["dp"] * table["cp"] * table["tp"]
     valid = (table["dp"] >= 1) & (table["pp"] * table["vpp"] <= case.shape.layers)
     valid &= np.mod(groups, table["ep"] * table["etp"]) == 0

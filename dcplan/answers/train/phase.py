@@ -15,7 +15,8 @@ def read_phase(text: str, batch: float = DEFAULT_BATCH_TOKENS) -> Phase:
     Raises
     ------
     InputError
-        With every problem: an unknown or missing key, a value that is no positive number, a batch below a sequence.
+        With every problem: an unknown or missing key, a value that is no positive number, a batch
+        below a sequence.
 
     Examples
     --------

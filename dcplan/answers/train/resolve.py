@@ -117,10 +117,17 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
         raise InputError([Problem("DC050", f"{ask.model}: {cause}", Place("--images"))])
     system = _system(catalog, ask.system)
     tokens = sum(p.tokens for p in ask.phases) or ask.tokens or published
-    missing = [flag for flag, v in (("--accelerators", ask.accelerators), ("--tokens", tokens)) if v is None]
+    missing = [
+        flag
+        for flag, v in (("--accelerators", ask.accelerators), ("--tokens", tokens))
+        if v is None
+    ]
     if missing or ask.accelerators is None or tokens is None:
         raise InputError(
-            [Problem("DC050", f"{flag} is needed to train {ask.model}", Place("train")) for flag in missing]
+            [
+                Problem("DC050", f"{flag} is needed to train {ask.model}", Place("train"))
+                for flag in missing
+            ]
         )
     row = catalog.get("accelerators", system.accelerator, Accelerator)
     stack = catalog.get("stacks", ask.stack or default_stack(row), Stack)
@@ -132,7 +139,10 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
     given = Status.INPUT if ask.global_batch_tokens else Status.DEFAULT
     ledger.take("global_batch_tokens", Quantity(value=batch, status=given))
     if shape.tower is not None:
-        ledger.take("images", Quantity(value=ask.images, status=Status.INPUT if ask.images else Status.DEFAULT))
+        ledger.take(
+            "images",
+            Quantity(value=ask.images, status=Status.INPUT if ask.images else Status.DEFAULT),
+        )
     ledger.text("stack", stack.id, Status.INPUT if ask.stack else Status.DEFAULT)
     known = measured_spread(row, stack, moe=shape.moe_layers > 0) is not None
     return [
@@ -163,12 +173,18 @@ def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
 def _specs(
     ask: Ask, row: Accelerator, gb_per_s: float, stack: Stack, ledger: Ledger, *, moe: bool
 ) -> dict[str, Hardware]:
-    """What the search knows of the accelerator at each precision; those it does not have are refused together."""
+    """What the search knows of the accelerator at each precision; those it does not have are
+    refused together.
+    """
     specs, refused = {}, []
     for precision in ask.precisions:
         spec = hardware(row.id, precision, gb_per_s, ledger, moe=moe, stack=stack.id)
         if isinstance(spec, str):
-            refused.append(Problem("DC010", spec, Place("train"), help=f"dcplan catalog show accelerators {row.id}"))
+            refused.append(
+                Problem(
+                    "DC010", spec, Place("train"), help=f"dcplan catalog show accelerators {row.id}"
+                )
+            )
         else:
             device = replace(spec.device, in_network=float(ask.in_network))
             spec = aged(replace(spec, device=device), row, ask.start, ledger)
@@ -184,18 +200,25 @@ def _notes(ask: Ask, shape: Architecture, config: Mapping[str, Any]) -> tuple[st
     if shape.tower is not None and not ask.images:
         found.append("no --images: the vision encoder costs memory but no time")
     if shape.tower is not None and ask.images:
-        room = ask.images * shape.tower_tokens / min([p.seq_len for p in ask.phases] or [ask.seq_len])
+        room = (
+            ask.images * shape.tower_tokens / min([p.seq_len for p in ask.phases] or [ask.seq_len])
+        )
         found += assumed(config)
-        found.append(f"images fill {room:.0%} of a sequence; vision encoder and projector are trained along")
+        found.append(
+            f"images fill {room:.0%} of a sequence; vision encoder and projector are trained along"
+        )
     if not shape.causal:
-        found.append("a token is a latent patch or a text token; text encoders and VAE are not counted")
+        found.append(
+            "a token is a latent patch or a text token; text encoders and VAE are not counted"
+        )
     return tuple(found)
 
 
 def at_power(spec: Hardware, power_frac: float, ledger: Ledger) -> Hardware:
     r"""An accelerator held to a share of its TDP.
 
-    Matrix products and attention slow down as :math:`p^a`; memory-bound kernels, limited by HBM, do not.
+    Matrix products and attention slow down as :math:`p^a`; memory-bound kernels, limited by HBM, do
+    not.
     """
     if power_frac >= 1.0:
         return spec
@@ -218,26 +241,55 @@ def _impossible(ask: Ask) -> list[Problem]:
     }
     for flag, value in amounts.items():
         if value is not None and not 0 < value <= LARGEST:
-            found.append(Problem("DC050", f"{value:g}: a number above 0, at most {LARGEST:g}, is needed", Place(flag)))
+            found.append(
+                Problem(
+                    "DC050",
+                    f"{value:g}: a number above 0, at most {LARGEST:g}, is needed",
+                    Place(flag),
+                )
+            )
     if ask.accelerators is not None and ask.accelerators > MOST_ACCELERATORS:
-        found.append(Problem("DC050", f"at most {MOST_ACCELERATORS:,} accelerators", Place("--accelerators")))
-    if ask.usd_per_accelerator_hour is not None and not 0 <= ask.usd_per_accelerator_hour <= LARGEST:
-        found.append(Problem("DC050", "a price is a number, not negative", Place("--usd-per-accelerator-hour")))
+        found.append(
+            Problem("DC050", f"at most {MOST_ACCELERATORS:,} accelerators", Place("--accelerators"))
+        )
+    if (
+        ask.usd_per_accelerator_hour is not None
+        and not 0 <= ask.usd_per_accelerator_hour <= LARGEST
+    ):
+        found.append(
+            Problem(
+                "DC050", "a price is a number, not negative", Place("--usd-per-accelerator-hour")
+            )
+        )
     wide = ask.wide
     if wide and ask.accelerators is not None and ask.accelerators % wide.sites:
         cause = f"{ask.accelerators} accelerators do not divide among {wide.sites} sites: -n counts all of them"
         found.append(Problem("DC050", cause, Place("--sites")))
     if wide and not (wide.value_bytes <= 64 and wide.token_penalty_frac <= 10):
-        found.append(Problem("DC050", "at most 64 bytes a value and a penalty of 10", Place("--wan-value-bytes")))
+        found.append(
+            Problem(
+                "DC050", "at most 64 bytes a value and a penalty of 10", Place("--wan-value-bytes")
+            )
+        )
     if wide and (ask.global_batch_tokens or DEFAULT_BATCH_TOKENS) / wide.sites < ask.seq_len:
-        found.append(Problem("DC050", "each site needs at least one sequence a step", Place("--global-batch-tokens")))
+        found.append(
+            Problem(
+                "DC050",
+                "each site needs at least one sequence a step",
+                Place("--global-batch-tokens"),
+            )
+        )
     if ask.global_batch_tokens and not ask.phases and ask.global_batch_tokens < ask.seq_len:
-        cause = f"{ask.global_batch_tokens:g} tokens a step is less than one sequence of {ask.seq_len}"
+        cause = (
+            f"{ask.global_batch_tokens:g} tokens a step is less than one sequence of {ask.seq_len}"
+        )
         found.append(Problem("DC050", cause, Place("--global-batch-tokens")))
     step = ask.global_batch_tokens or max(DEFAULT_BATCH_TOKENS, float(ask.seq_len))
     if ask.tokens is not None and 0 < ask.tokens < step and not ask.phases:
         cause = f"{ask.tokens:g} tokens are less than one step of {step:,.0f}"
-        found.append(Problem("DC050", cause, Place("--tokens"), help="--tokens 15e12 is 15 trillion"))
+        found.append(
+            Problem("DC050", cause, Place("--tokens"), help="--tokens 15e12 is 15 trillion")
+        )
     return found
 
 
@@ -248,15 +300,27 @@ def _unknown(ask: Ask, catalog: Catalog) -> list[Problem]:
         if catalog.find("recipes", precision, Recipe) is None:
             names = sorted(catalog.rows["recipes"])
             cause = f"no precision {precision!r}: one of {', '.join(names)}"
-            found.append(Problem("DC050", cause, Place("--precision"), did_you_mean(precision, names)))
+            found.append(
+                Problem("DC050", cause, Place("--precision"), did_you_mean(precision, names))
+            )
     if ask.stack and catalog.find("stacks", ask.stack, Stack) is None:
         hint = did_you_mean(ask.stack, catalog.rows["stacks"])
-        found.append(Problem("DC010", f"no stack {ask.stack!r}", Place("--stack"), hint, "dcplan catalog list stacks"))
+        found.append(
+            Problem(
+                "DC010",
+                f"no stack {ask.stack!r}",
+                Place("--stack"),
+                hint,
+                "dcplan catalog list stacks",
+            )
+        )
     return found
 
 
 def _gb_per_s(ask: Ask, system: System) -> float:
-    """Scale-out of one accelerator; 0 leaves it to the family's class value. A link without known ports is one each."""
+    """Scale-out of one accelerator; 0 leaves it to the family's class value. A link without known
+    ports is one each.
+    """
     port = ask.link_gbps or (system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0)
     ports = system.scaleout_ports / system.accelerators if system.scaleout_ports else 1.0
     return ports * port / 8.0
@@ -293,7 +357,9 @@ def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float |
     except (OSError, ValueError, RecursionError) as error:
         raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
     if not isinstance(config, dict):
-        raise InputError([Problem("DC010", "not a model config: a JSON object is expected", Place(name))])
+        raise InputError(
+            [Problem("DC010", "not a model config: a JSON object is expected", Place(name))]
+        )
     return config, None
 
 

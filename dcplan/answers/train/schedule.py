@@ -55,30 +55,47 @@ class Calendar:
 def data_of(ledger: Ledger, asked: Asked) -> Feed:
     """Rate at which storage of the asked level feeds the run, and bytes of a token."""
     each = ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{asked.storage.level}")
-    size = ledger.chosen("storage.bytes_per_token", asked.storage.bytes_per_token, "storage", "storage-bytes-per-token")
+    size = ledger.chosen(
+        "storage.bytes_per_token",
+        asked.storage.bytes_per_token,
+        "storage",
+        "storage-bytes-per-token",
+    )
     return Feed(size, each * asked.accelerators)
 
 
 def fed(ledger: Ledger, asked: Asked, swept: Sweep) -> Array:
-    """Step times of a sweep where data come no faster than storage of the asked level gives them. [s]"""
+    """Step times of a sweep where data come no faster than storage of the asked level gives them.
+    [s]
+    """
     one = data_of(ledger, replace(asked, accelerators=1))
     bytes_per_step = swept.tokens_per_step * one.bytes_per_token
-    return np.maximum(swept.step_time_s, bytes_per_step / (one.read_gb_per_s * GIGA * swept.accelerators))
+    return np.maximum(
+        swept.step_time_s, bytes_per_step / (one.read_gb_per_s * GIGA * swept.accelerators)
+    )
 
 
 def calendar(ledger: Ledger, asked: Asked, group: float, clean_days: float) -> Calendar:
-    """What to expect of a run of so many clean days whose largest model-parallel group is ``group`` accelerators."""
+    """What to expect of a run of so many clean days whose largest model-parallel group is
+    ``group`` accelerators.
+    """
     part, stops, rules = _terms(ledger, asked, asked.accelerators)
     count = np.array([float(asked.accelerators)])
-    found = outlook(part, rules, count, stored_bytes(asked.shape, asked.spec), np.array([group]), clean_days)
+    found = outlook(
+        part, rules, count, stored_bytes(asked.shape, asked.spec), np.array([group]), clean_days
+    )
     size = stored_bytes(asked.shape, asked.spec)
-    return Calendar(found.run(clean_days, asked.spec.spread_frac), found, rules, stops, clean_days, size)
+    return Calendar(
+        found.run(clean_days, asked.spec.spread_frac), found, rules, stops, clean_days, size
+    )
 
 
 def run_at(ledger: Ledger, asked: Asked, swept: Sweep, clean_days: Array) -> RunTime:
     """Length of the run at every count of a sweep."""
     part, _, rules = _terms(ledger, asked, int(swept.accelerators[-1]))
-    group = np.maximum(swept.layouts["tp"] * swept.layouts["cp"], swept.layouts["ep"] * swept.layouts["etp"])
+    group = np.maximum(
+        swept.layouts["tp"] * swept.layouts["cp"], swept.layouts["ep"] * swept.layouts["etp"]
+    )
     found = outlook(
         part,
         rules,
@@ -91,7 +108,11 @@ def run_at(ledger: Ledger, asked: Asked, swept: Sweep, clean_days: Array) -> Run
 
 
 def _terms(ledger: Ledger, asked: Asked, accelerators: int) -> tuple[Machine, Stops, Policy]:
-    ports = accelerators * (asked.system.scaleout_ports or asked.system.accelerators) / asked.system.accelerators
+    ports = (
+        accelerators
+        * (asked.system.scaleout_ports or asked.system.accelerators)
+        / asked.system.accelerators
+    )
     part, stops = machine(asked.system, class_network(ports, ledger), ledger, asked.reliability)
     return part, stops, policy(asked.reliability, asked.storage, ledger)
 
@@ -104,29 +125,59 @@ def storage_table(ledger: Ledger, asked: Asked, found: Calendar, step_s: float) 
 
     row = tier_of(asked.storage, ledger.catalog, problem)
     need = wanted(
-        asked.storage, asked.accelerators, asked.tokens, asked.batch_tokens / step_s, found.size_bytes, ledger
+        asked.storage,
+        asked.accelerators,
+        asked.tokens,
+        asked.batch_tokens / step_s,
+        found.size_bytes,
+        ledger,
     )
     tier = build(need, block_of(row, ledger))
     columns = (
-        "tier", "blocks", "sized_by", "needed_pb", "needed_read_gb_per_s", "read_set_by", "needed_write_gb_per_s",
-        "usable_pb", "read_gb_per_s", "write_gb_per_s", "racks", "power_kw", "capex_usd",
-    )  # fmt: skip
+        "tier",
+        "blocks",
+        "sized_by",
+        "needed_pb",
+        "needed_read_gb_per_s",
+        "read_set_by",
+        "needed_write_gb_per_s",
+        "usable_pb",
+        "read_gb_per_s",
+        "write_gb_per_s",
+        "racks",
+        "power_kw",
+        "capex_usd",
+    )
     values = (
-        row.id, tier.units, tier.binds, need.usable_tb / TB_PER_PB, need.read_gb_per_s, need.binds,
-        need.write_gb_per_s, tier.usable_tb / TB_PER_PB, tier.read_gb_per_s, tier.write_gb_per_s, tier.racks, tier.kw,
+        row.id,
+        tier.units,
+        tier.binds,
+        need.usable_tb / TB_PER_PB,
+        need.read_gb_per_s,
+        need.binds,
+        need.write_gb_per_s,
+        tier.usable_tb / TB_PER_PB,
+        tier.read_gb_per_s,
+        tier.write_gb_per_s,
+        tier.racks,
+        tier.kw,
         tier.usd,
-    )  # fmt: skip
+    )
     return Table(columns, (values,))
 
 
 def goodput_metrics(found: Calendar) -> dict[str, Metric]:
     """Goodput, stops, checkpoints, spares."""
     good, tier = found.outlook.goodput, found.outlook.recovery.durable
-    value, low, high = (float(np.asarray(x).reshape(-1)[0]) for x in (good.value, good.low, good.high))
+    value, low, high = (
+        float(np.asarray(x).reshape(-1)[0]) for x in (good.value, good.low, good.high)
+    )
     per_day = found.of("stops_per_day")
     days = float(np.asarray(found.run.p50_days).reshape(-1)[0])
     moving = 1.0 - float(np.asarray(found.outlook.losses.waiting).reshape(-1)[0])
-    planned = sum(each for key, _, each in found.stops.by_part if key == PLANNED) / max(found.stops.per_day, 1e-30)
+    planned = sum(each for key, _, each in found.stops.by_part if key == PLANNED) / max(
+        found.stops.per_day, 1e-30
+    )
     save, interval = (float(np.asarray(x).reshape(-1)[0]) for x in (tier.save_s, tier.interval_s))
     spares = found.of("spares")
     return {
@@ -138,13 +189,19 @@ def goodput_metrics(found: Calendar) -> dict[str, Metric]:
             found.outlook.slowdown[0],
             found.outlook.slowdown[2],
         ),
-        "interruptions": Metric(per_day * days * moving, "", "Stops expected in the median run time"),
-        "interruptions_unplanned": Metric(per_day * days * moving * (1.0 - planned), "", "Those that nobody planned"),
+        "interruptions": Metric(
+            per_day * days * moving, "", "Stops expected in the median run time"
+        ),
+        "interruptions_unplanned": Metric(
+            per_day * days * moving * (1.0 - planned), "", "Those that nobody planned"
+        ),
         "mttf_h": Metric(24.0 / per_day, "h", "Mean time between stops"),
         "checkpoint.size_tb": Metric(found.size_bytes / 1e12, "TB", "One checkpoint"),
         "checkpoint.save_s": Metric(save, "s", "Training waits for one checkpoint"),
         "checkpoint.interval_s": Metric(interval, "s", "Between checkpoints"),
-        "spares.accelerators": Metric(spares, "", "Stand by besides those that train, as an owner would hold them"),
+        "spares.accelerators": Metric(
+            spares, "", "Stand by besides those that train, as an owner would hold them"
+        ),
     }
 
 
@@ -153,7 +210,10 @@ def lost_time(found: Calendar) -> list[dict[str, str]]:
     value = float(np.asarray(found.outlook.goodput.value).reshape(-1)[0])
     if value >= POOR_GOODPUT_FRAC:
         return []
-    lost = {name: float(np.asarray(getattr(found.outlook.losses, name)).reshape(-1)[0]) for name in LOSSES}
+    lost = {
+        name: float(np.asarray(getattr(found.outlook.losses, name)).reshape(-1)[0])
+        for name in LOSSES
+    }
     most = max(lost, key=lambda name: lost[name])
     hint = {"waiting": "more spares or faster repair", "saves": "faster or rarer checkpoints"}
     mend = hint.get(most, "fewer stops, faster restarts, more frequent checkpoints")
@@ -182,7 +242,10 @@ def calendar_tables(found: Calendar, asked: Asked) -> dict[str, Table]:
         ),
         "uncertainty": Table(
             ("cause", "variance_frac"),
-            tuple((name, float(np.asarray(share).reshape(-1)[0])) for name, share in found.run.shares.items()),
+            tuple(
+                (name, float(np.asarray(share).reshape(-1)[0]))
+                for name, share in found.run.shares.items()
+            ),
         ),
     }
 
@@ -194,7 +257,12 @@ def replayed(found: Calendar, asked: Asked, replicas: int = REPLICAS) -> Table:
     def one(tier: Tier | None) -> Tier | None:
         if tier is None:
             return None
-        return Tier(*(float(np.asarray(x).reshape(-1)[0]) for x in (tier.save_s, tier.interval_s, tier.restart_s)))
+        return Tier(
+            *(
+                float(np.asarray(x).reshape(-1)[0])
+                for x in (tier.save_s, tier.interval_s, tier.restart_s)
+            )
+        )
 
     durable = one(part.recovery.durable)
     if durable is None:  # never: every outlook has one
@@ -202,24 +270,44 @@ def replayed(found: Calendar, asked: Asked, replicas: int = REPLICAS) -> Table:
         raise ValueError(msg)
     per_day = found.of("stops_per_day")
     units = part.units[0]
-    # spared as nodes, groups or domains: the rate at which such a unit goes, so that as many are in repair
-    taken = min(units.mean_down / (rules.repair_h / HOURS_PER_DAY) / per_day, 1.0) if rules.repair_h else 0.0
+    # spared as nodes, groups or domains: the rate at which such a unit goes, so that as many are in
+    # repair
+    taken = (
+        min(units.mean_down / (rules.repair_h / HOURS_PER_DAY) / per_day, 1.0)
+        if rules.repair_h
+        else 0.0
+    )
     if rules.provider_spares or units.units * replicas > MOST_SPARES:
         taken = 0.0
-    hazards = Hazards(per_day, taken, units.units if taken else 0, rules.repair_h, restart_spread=0.5)
+    hazards = Hazards(
+        per_day, taken, units.units if taken else 0, rules.repair_h, restart_spread=0.5
+    )
     recovery = Recovery(durable, one(part.recovery.peer), part.recovery.peer_frac)
     try:
         played = replay(found.clean_days, recovery, hazards, replicas, SEED)
     except ValueError as error:
-        raise InputError([Problem("DC050", str(error), Place("--replicas"), help="leave --replicas out")]) from error
+        raise InputError(
+            [Problem("DC050", str(error), Place("--replicas"), help="leave --replicas out")]
+        ) from error
     lost = {name: float(np.asarray(getattr(part.losses, name)).reshape(-1)[0]) for name in LOSSES}
     # outages and slow parts are not played
     kept = 1.0 - lost["saves"] - lost["lost_work"] - lost["restarts"]
-    short = lost["waiting"] / max(kept - lost["slow"], 1e-9) - rules.outage_h_per_year / HOURS_PER_YEAR
+    short = (
+        lost["waiting"] / max(kept - lost["slow"], 1e-9) - rules.outage_h_per_year / HOURS_PER_YEAR
+    )
     closed = kept * (1.0 - max(short, 0.0))
     p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
     return Table(
-        ("replicas", "played_frac", "closed_form_frac", "p10_days", "p50_days", "p90_days", "stops", "waited_days"),
+        (
+            "replicas",
+            "played_frac",
+            "closed_form_frac",
+            "p10_days",
+            "p50_days",
+            "p90_days",
+            "stops",
+            "waited_days",
+        ),
         (
             (
                 replicas,

@@ -32,7 +32,9 @@ def read_wishes(text: str, model: type[M], flag: str) -> M:
         key, _, value = (x.strip() for x in pair.partition("="))
         if key.replace("_", "-") not in names:
             hint = did_you_mean(key, names)
-            problems.append(Problem("DC051", f"{pair!r}: expected {', '.join(names)}", Place(flag), hint))
+            problems.append(
+                Problem("DC051", f"{pair!r}: expected {', '.join(names)}", Place(flag), hint)
+            )
             continue
         field = names[key.replace("_", "-")]
         if not value:

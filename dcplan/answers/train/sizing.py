@@ -1,4 +1,6 @@
-"""The inverse questions: the smallest cluster for a deadline, the fastest within a budget or a power limit."""
+"""The inverse questions: the smallest cluster for a deadline, the fastest within a budget or a
+power limit.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,9 @@ class _Sized:
 def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
     """Size the cluster, then estimate the run on it.
 
-    With a deadline the smallest cluster that meets it at 80 % confidence and keeps the other limits; without one
-    the fastest that keeps them. Money is rent; power is the rated IT power of the systems.
+    With a deadline the smallest cluster that meets it at 80 % confidence and keeps the other
+    limits; without one the fastest that keeps them. Money is rent; power is the rated IT power of
+    the systems.
 
     Raises
     ------
@@ -73,10 +76,14 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
     price = rent_usd_per_hour(catalog, ledger, asked[0])
     if limits.budget_usd is not None and price is None:
         cause = f"no on-demand price of {asked[0].system.accelerator} in the catalog"
-        raise InputError([Problem("DC050", cause, Place("--budget-usd"), help="give --usd-per-accelerator-hour")])
+        raise InputError(
+            [Problem("DC050", cause, Place("--budget-usd"), help="give --usd-per-accelerator-hour")]
+        )
     found = []
     for each in asked:
-        swept = sweep(each.shape, each.seq_len, each.batch_tokens, each.spec, counts, images=each.images)
+        swept = sweep(
+            each.shape, each.seq_len, each.batch_tokens, each.spec, counts, images=each.images
+        )
         swept = replace(swept, step_time_s=fed(ledger, each, swept))
         clean = each.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         found.append(_Sized(each, swept, clean, run_at(ledger, each, swept, clean)))
@@ -87,7 +94,9 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
     columns = ("accelerators", "precision", "p50_days", "p80_days", "it_mw", "cost_usd", "meets")
     if best is None:
         quickest = sorted(rows, key=lambda r: r[2])[:SHOWN]
-        return _none(ask, limits, Table(columns, tuple(quickest)), counts, time.perf_counter() - began)
+        return _none(
+            ask, limits, Table(columns, tuple(quickest)), counts, time.perf_counter() - began
+        )
     count, precision = best
     table = Table(columns, tuple(r for r in rows if _near(r, rows, count)))
     answer = train_model(replace(ask, accelerators=count, precisions=(precision,)), catalog)
@@ -100,7 +109,9 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
 def _refined(ledger: Ledger, sized: _Sized, count: int) -> _Sized:
     """The same with all layouts searched near a count, where the first sweep took a coarser grid."""
     swept, asked = sized.swept, sized.asked
-    at = np.flatnonzero((swept.accelerators >= count / REFINED) & (swept.accelerators <= count * GROWTH))
+    at = np.flatnonzero(
+        (swept.accelerators >= count / REFINED) & (swept.accelerators <= count * GROWTH)
+    )
     near = sweep(
         asked.shape,
         asked.seq_len,
@@ -152,7 +163,10 @@ SizeRow = tuple[int, str, float, float, float, float | None, bool]
 
 
 def _choose(
-    found: list[_Sized], counts: np.ndarray[tuple[int], np.dtype[np.float64]], limits: Limits, price: float | None
+    found: list[_Sized],
+    counts: np.ndarray[tuple[int], np.dtype[np.float64]],
+    limits: Limits,
+    price: float | None,
 ) -> tuple[list[SizeRow], tuple[int, str] | None]:
     rows: list[SizeRow] = []
     best = None
@@ -171,15 +185,23 @@ def _choose(
         for i in np.flatnonzero(np.isfinite(p50)):
             usd = float(cost[i]) if price is not None else None
             size, name = int(counts[i]), each.asked.precision
-            rows.append((size, name, float(p50[i]), float(p80[i]), float(megawatts[i]), usd, bool(ok[i])))
+            rows.append(
+                (size, name, float(p50[i]), float(p80[i]), float(megawatts[i]), usd, bool(ok[i]))
+            )
         for i in np.flatnonzero(ok):
-            key = (float(counts[i]), float(p50[i])) if limits.deadline_days else (float(p50[i]), float(counts[i]))
+            key = (
+                (float(counts[i]), float(p50[i]))
+                if limits.deadline_days
+                else (float(p50[i]), float(counts[i]))
+            )
             if rank is None or key < rank:
                 rank, best = key, (int(counts[i]), each.asked.precision)
     return rows, best
 
 
-def _room(found: list[_Sized], count: int, precision: str, limits: Limits, unit: int) -> dict[str, Metric]:
+def _room(
+    found: list[_Sized], count: int, precision: str, limits: Limits, unit: int
+) -> dict[str, Metric]:
     """What else fits into the deadline: tokens of this model, and the compute-optimal model."""
     each = next(f for f in found if f.asked.precision == precision)
     i = int(np.argmin(np.abs(each.swept.accelerators - count)))
@@ -191,9 +213,13 @@ def _room(found: list[_Sized], count: int, precision: str, limits: Limits, unit:
     flops = model_flops_per_token(each.asked.shape, each.asked.seq_len, each.asked.images) * tokens
     params = (flops / (6.0 * TOKENS_PER_PARAM)) ** 0.5
     return metrics | {
-        "largest.tokens": Metric(tokens, "", "Tokens of this model that end by the deadline on this cluster"),
+        "largest.tokens": Metric(
+            tokens, "", "Tokens of this model that end by the deadline on this cluster"
+        ),
         "largest.params_b": Metric(
-            params / 1e9, "", "Billion parameters of a dense model at 20 tokens a parameter, at the same FLOP/s"
+            params / 1e9,
+            "",
+            "Billion parameters of a dense model at 20 tokens a parameter, at the same FLOP/s",
         ),
         "largest.params_tokens": Metric(params * TOKENS_PER_PARAM, "", "Its tokens"),
     }
@@ -212,7 +238,11 @@ def _asked_for(limits: Limits) -> str:
 
 
 def _none(
-    ask: Ask, limits: Limits, table: Table, counts: np.ndarray[tuple[int], np.dtype[np.float64]], seconds: float
+    ask: Ask,
+    limits: Limits,
+    table: Table,
+    counts: np.ndarray[tuple[int], np.dtype[np.float64]],
+    seconds: float,
 ) -> Result:
     cause = f"no cluster of up to {int(counts[-1]):,} accelerators keeps to it"
     if not table.rows:

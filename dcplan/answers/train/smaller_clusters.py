@@ -20,7 +20,8 @@ GIGA, TERA = 1e9, 1e12
 
 
 def fewer(ledger: Ledger, asked: Asked, days: float, price: float | None) -> Table | None:
-    """Pareto set over time, accelerators, memory margin and cost: whole systems, down to a sixteenth.
+    """Pareto set over time, accelerators, memory margin and cost: whole systems, down to a
+    sixteenth.
 
     ``days`` is the median run time of the answer itself; its size is not listed again.
     """
@@ -29,7 +30,9 @@ def fewer(ledger: Ledger, asked: Asked, days: float, price: float | None) -> Tab
     if asked.spec.streams_weights or len(counts) < 2:
         return None
     table = np.array(counts, dtype=np.float64)
-    swept = sweep(asked.shape, asked.seq_len, asked.batch_tokens, asked.spec, table, images=asked.images)
+    swept = sweep(
+        asked.shape, asked.seq_len, asked.batch_tokens, asked.spec, table, images=asked.images
+    )
     swept = replace(swept, step_time_s=fed(ledger, asked, swept))
     clean = asked.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
     fits = np.isfinite(clean)
@@ -45,7 +48,23 @@ def fewer(ledger: Ledger, asked: Asked, days: float, price: float | None) -> Tab
             continue
         usd = float(table[i] * p50[i] * HOURS_PER_DAY * price) if price is not None else None
         margin = limit - swept.memory_gb[i] * GIGA / GIB
-        rows.append((counts[i], float(swept.step_time_s[i]), float(p50[i]), float(mfu[i]), float(margin), usd))
+        rows.append(
+            (
+                counts[i],
+                float(swept.step_time_s[i]),
+                float(p50[i]),
+                float(mfu[i]),
+                float(margin),
+                usd,
+            )
+        )
         quickest = float(p50[i])
-    columns = ("accelerators", "step_time_s", "p50_days", "mfu_frac", "memory_margin_gib", "cost_usd")
+    columns = (
+        "accelerators",
+        "step_time_s",
+        "p50_days",
+        "mfu_frac",
+        "memory_margin_gib",
+        "cost_usd",
+    )
     return Table(columns, tuple(rows)) if rows else None

@@ -44,25 +44,46 @@ class Part:
     def ingest_s(self) -> float:
         """What storage adds to a step that computes faster than its data arrive."""
         own = float(self.found.step_time_s[0]) + self.exchange_s
-        return ingest_step_s(own, self.asked.batch_tokens * self.data.bytes_per_token, self.data.read_gb_per_s) - own
+        return (
+            ingest_step_s(
+                own, self.asked.batch_tokens * self.data.bytes_per_token, self.data.read_gb_per_s
+            )
+            - own
+        )
 
     @property
     def step_time_s(self) -> float:
-        """Of all sites together, exchanges over the wide-area link and waiting for data counted in."""
+        """Of all sites together, exchanges over the wide-area link and waiting for data counted
+        in.
+        """
         return float(self.found.step_time_s[0]) + self.exchange_s + self.ingest_s
 
     @property
     def span(self) -> Span:
         """The phase on the calendar."""
         penalty = self.wide.token_penalty_frac if self.wide else 0.0
-        return Span(self.asked.tokens, self.asked.seq_len, self.asked.batch_tokens, self.step_time_s, penalty)
+        return Span(
+            self.asked.tokens,
+            self.asked.seq_len,
+            self.asked.batch_tokens,
+            self.step_time_s,
+            penalty,
+        )
 
 
 def phase_table(parts: Sequence[Part]) -> dict[str, Table]:
     """The phases of a run that has several."""
     if len(parts) < 2:
         return {}
-    columns = ("phase", "tokens", "seq_len", "global_batch_tokens", "step_time_s", "clean_days", "layout")
+    columns = (
+        "phase",
+        "tokens",
+        "seq_len",
+        "global_batch_tokens",
+        "step_time_s",
+        "clean_days",
+        "layout",
+    )
     rows = tuple(
         (
             i + 1,
@@ -86,14 +107,18 @@ def step_tables(ask: Ask, main: Part, done: Step) -> dict[str, Table]:
     parts = {k: float(np.broadcast_to(v, (1,))[0]) for k, v in done.parts_s.items()}
     parts |= {"wide_area": main.exchange_s} if main.exchange_s else {}
     parts |= {"ingest": main.ingest_s} if main.ingest_s else {}
-    breakdown = tuple((k, v, v / whole) for k, v in parts.items() if v or k in {"gemm", "attention"})
+    breakdown = tuple(
+        (k, v, v / whole) for k, v in parts.items() if v or k in {"gemm", "attention"}
+    )
     tables = {
         "layout": Table(tuple(layout), (tuple(layout.values()),)),
         "breakdown": Table(("part", "time_s", "share_frac"), breakdown),
     }
     if best.spec.streams_weights:
         return tables
-    held = memory(case_setup(case, layout_table(case, {k: v[:1] for k, v in found.layouts.items()})))
+    held = memory(
+        case_setup(case, layout_table(case, {k: v[:1] for k, v in found.layouts.items()}))
+    )
     kinds = ("weights", "gradients", "optimizer", "activations", "logits", "buffers")
     sizes = tuple((k, float(np.broadcast_to(getattr(held, k), (1,))[0]) / GIB) for k in kinds)
     tables["memory"] = Table(("part", "memory_gib"), sizes)
@@ -105,9 +130,29 @@ def step_tables(ask: Ask, main: Part, done: Step) -> dict[str, Table]:
                 break
             usual: dict[str, int | str] = {"schedule": SCHEDULES[0], "offload": "none"}
             layout = usual | layout_of(found, i)
-            rows.append((i + 1, float(t), float(b) / GIB, limit - float(b) / GIB, i < ask.top, *layout.values()))
-        names = ("schedule", "offload", *(n for n in layout_of(found, 0) if n not in {"schedule", "offload"}))
-        columns = ("rank", "step_time_s", "memory_gib", "memory_margin_gib", "among_fastest", *names)
+            rows.append(
+                (
+                    i + 1,
+                    float(t),
+                    float(b) / GIB,
+                    limit - float(b) / GIB,
+                    i < ask.top,
+                    *layout.values(),
+                )
+            )
+        names = (
+            "schedule",
+            "offload",
+            *(n for n in layout_of(found, 0) if n not in {"schedule", "offload"}),
+        )
+        columns = (
+            "rank",
+            "step_time_s",
+            "memory_gib",
+            "memory_margin_gib",
+            "among_fastest",
+            *names,
+        )
         tables["layouts"] = Table(columns, tuple(rows))
     return tables
 
@@ -141,10 +186,20 @@ def remarks(main: Part, fastest: Found | None) -> list[dict[str, str]]:
         )
         found.append({"code": "note", "message": cause})
     if best.system.rated_kw is None and best.system.average_kw.training is None:
-        found.append({"code": "note", "message": f"{best.system.id} has no power figure in the catalog: no energy"})
+        found.append(
+            {
+                "code": "note",
+                "message": f"{best.system.id} has no power figure in the catalog: no energy",
+            }
+        )
     found += [{"code": "note", "message": note} for note in best.notes]
     if best.spec.streams_weights:
-        found.append({"code": "note", "message": "weight streaming: data parallel over wafers, memory not limited"})
+        found.append(
+            {
+                "code": "note",
+                "message": "weight streaming: data parallel over wafers, memory not limited",
+            }
+        )
     return found
 
 

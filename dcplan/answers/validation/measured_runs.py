@@ -43,7 +43,9 @@ GROUPS: dict[str, Callable[[Run], str]] = {
 }
 
 
-def validate(runs: str | Path | None = None, *, by: str = "stack", catalogs: Iterable[str] = ()) -> Result:
+def validate(
+    runs: str | Path | None = None, *, by: str = "stack", catalogs: Iterable[str] = ()
+) -> Result:
     """Predict every run of a table and compare.
 
     Parameters
@@ -62,7 +64,16 @@ def validate(runs: str | Path | None = None, *, by: str = "stack", catalogs: Ite
     """
     if by not in GROUPS:
         hint = did_you_mean(by, GROUPS)
-        raise InputError([Problem("DC050", f"no summary by {by!r}: one of {', '.join(GROUPS)}", Place("--by"), hint)])
+        raise InputError(
+            [
+                Problem(
+                    "DC050",
+                    f"no summary by {by!r}: one of {', '.join(GROUPS)}",
+                    Place("--by"),
+                    hint,
+                )
+            ]
+        )
     began = time.perf_counter()
     catalog = load_catalog(tuple(Path(c) for c in catalogs))
     table = read_table(Path(runs) if runs else data_dir("catalogs") / "runs" / "training_runs.csv")
@@ -82,10 +93,7 @@ def validate(runs: str | Path | None = None, *, by: str = "stack", catalogs: Ite
         exit_code=EXIT_OK,
         headline=_headline(table, errors),
         metrics=_metrics(table, rows, errors),
-        tables={
-            "runs": Table(COLUMNS, tuple(rows)),
-            "summary": _summary(found, errors, by),
-        },
+        tables={"runs": Table(COLUMNS, tuple(rows)), "summary": _summary(found, errors, by)},
         run={"seconds": round(time.perf_counter() - began, 4)},
     )
 
@@ -144,26 +152,38 @@ def _headline(table: Sequence[Row], errors: np.ndarray[Any, np.dtype[np.float64]
 
 
 def _metrics(
-    table: Sequence[Row], rows: Sequence[tuple[Any, ...]], errors: np.ndarray[Any, np.dtype[np.float64]]
+    table: Sequence[Row],
+    rows: Sequence[tuple[Any, ...]],
+    errors: np.ndarray[Any, np.dtype[np.float64]],
 ) -> dict[str, Metric]:
     complete = [i for i, row in enumerate(table) if row.get("complete", "yes") != "no"]
     supported = sum(rows[i][1] == "ok" for i in complete)
     metrics = {
         "runs.total": Metric(len(table), "", "Rows of the table"),
         "runs.supported": Metric(int(errors.size), "", "Rows predicted"),
-        "runs.supported_frac": Metric(supported / len(complete) if complete else 0.0, "", "Of the complete rows"),
+        "runs.supported_frac": Metric(
+            supported / len(complete) if complete else 0.0, "", "Of the complete rows"
+        ),
     }
     if errors.size:
         inside = [r[4] <= r[2] <= r[5] for r in rows if r[6] is not None]
         metrics |= {
-            "error.mean_abs_frac": Metric(float(np.abs(errors).mean()), "", "Mean absolute step-time error"),
-            "error.median_abs_frac": Metric(float(np.median(np.abs(errors))), "", "Median absolute step-time error"),
+            "error.mean_abs_frac": Metric(
+                float(np.abs(errors).mean()), "", "Mean absolute step-time error"
+            ),
+            "error.median_abs_frac": Metric(
+                float(np.median(np.abs(errors))), "", "Median absolute step-time error"
+            ),
             "error.bias_frac": Metric(float(errors.mean()), "", "Mean signed error"),
-            "interval.coverage_frac": Metric(float(np.mean(inside)), "", "Measured inside the 80 % interval"),
+            "interval.coverage_frac": Metric(
+                float(np.mean(inside)), "", "Measured inside the 80 % interval"
+            ),
         }
     memory = [abs(r[8] / r[7] - 1.0) for r in rows if r[7]]
     if memory:
-        metrics["error.memory_mean_abs_frac"] = Metric(float(np.mean(memory)), "", "Mean absolute peak-memory error")
+        metrics["error.memory_mean_abs_frac"] = Metric(
+            float(np.mean(memory)), "", "Mean absolute peak-memory error"
+        )
     return metrics
 
 
@@ -175,6 +195,22 @@ def _summary(runs: Sequence[Run], errors: np.ndarray[Any, np.dtype[np.float64]],
     for name, found in sorted(groups.items()):
         e = np.array(found)
         worst = float(e[np.argmax(np.abs(e))])
-        rows.append((name, len(found), float(np.abs(e).mean()), float(np.median(np.abs(e))), float(e.mean()), worst))
-    columns = (by, "runs", "mean_abs_error_frac", "median_abs_error_frac", "bias_frac", "worst_error_frac")
+        rows.append(
+            (
+                name,
+                len(found),
+                float(np.abs(e).mean()),
+                float(np.median(np.abs(e))),
+                float(e.mean()),
+                worst,
+            )
+        )
+    columns = (
+        by,
+        "runs",
+        "mean_abs_error_frac",
+        "median_abs_error_frac",
+        "bias_frac",
+        "worst_error_frac",
+    )
     return Table(columns, tuple(rows))

@@ -1,4 +1,6 @@
-"""``dcplan validate SUBJECT``: figures that others published against what dcplan answers to the same question."""
+"""``dcplan validate SUBJECT``: figures that others published against what dcplan answers to the
+same question.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,20 @@ from dcplan.units import unit_of
 ROOMS = ("economics", "facility", "fabric", "reliability", "training")
 """Rooms whose public functions a row may name: numbers in, numbers out."""
 COLUMNS = (
-    "id", "figure", "unit", "published", "published_low", "published_high", "computed", "low", "high", "error_frac",
-    "verdict", "basis", "note",
-)  # fmt: skip
+    "id",
+    "figure",
+    "unit",
+    "published",
+    "published_low",
+    "published_high",
+    "computed",
+    "low",
+    "high",
+    "error_frac",
+    "verdict",
+    "basis",
+    "note",
+)
 EXACT_FRAC = 0.005
 """Published figures are rounded: within half a percent they are the same number."""
 CLOSE_FRAC = 0.05
@@ -39,7 +52,9 @@ VERDICTS = ("exact", "close", "near", "far")
 _CELL = re.compile(r"(\w+)\[(.+)\]\.(\w+)")
 
 
-def published(subject: str, *, catalogs: Iterable[str] = (), progress: Callable[[str], None] | None = None) -> Result:
+def published(
+    subject: str, *, catalogs: Iterable[str] = (), progress: Callable[[str], None] | None = None
+) -> Result:
     """Ask every question of a subject and compare.
 
     Parameters
@@ -73,7 +88,9 @@ def published(subject: str, *, catalogs: Iterable[str] = (), progress: Callable[
             rows += _compared(row, folders)
         except InputError as error:
             problems += [_of_row(row.id, problem) for problem in error.problems]
-        sources.append((row.id, row.name, question(row), row.source.title, row.source.url, row.note))
+        sources.append(
+            (row.id, row.name, question(row), row.source.title, row.source.url, row.note)
+        )
     if problems:
         raise InputError(problems)
     metrics = _metrics(rows)
@@ -93,7 +110,11 @@ def published(subject: str, *, catalogs: Iterable[str] = (), progress: Callable[
 
 def _of_row(name: str, problem: Problem) -> Problem:
     """A problem that names the row it came from."""
-    return problem if problem.cause.startswith(name) else replace(problem, cause=f"{name}: {problem.cause}")
+    return (
+        problem
+        if problem.cause.startswith(name)
+        else replace(problem, cause=f"{name}: {problem.cause}")
+    )
 
 
 def question(row: Published) -> str:
@@ -125,24 +146,43 @@ def _compared(row: Published, folders: tuple[str, ...]) -> list[tuple[Cell, ...]
     missing = []
     for key, said in row.figures.items():
         metric = found(key)
-        if metric is None or not isinstance(metric.value, int | float) or not math.isfinite(metric.value):
-            missing.append(Problem("DC040", f"{row.id}: the answer has no number {key!r}", Place(row.id)))
+        if (
+            metric is None
+            or not isinstance(metric.value, int | float)
+            or not math.isfinite(metric.value)
+        ):
+            missing.append(
+                Problem("DC040", f"{row.id}: the answer has no number {key!r}", Place(row.id))
+            )
             continue
         by = row.times.get(key, 1.0)
         value = metric.value * by
         error = value / said.value - 1.0 if said.value else None
         bounds = [b * by if b is not None else None for b in (metric.low, metric.high)]
         rows.append(
-            (row.id, key, metric.unit, said.value, said.low, said.high, value, *bounds, error,
-             verdict(said, value), row.basis(key), said.note)
-        )  # fmt: skip
+            (
+                row.id,
+                key,
+                metric.unit,
+                said.value,
+                said.low,
+                said.high,
+                value,
+                *bounds,
+                error,
+                verdict(said, value),
+                row.basis(key),
+                said.note,
+            )
+        )
     if missing:
         raise InputError(missing)
     return rows
 
 
 def verdict(said: Quantity, value: float) -> str:
-    """``exact`` within half a percent or the published range, ``close`` within 5 %, ``near`` within 25 %, else ``far``.
+    """``exact`` within half a percent or the published range, ``close`` within 5 %, ``near`` within
+    25 %, else ``far``.
 
     Examples
     --------
@@ -175,7 +215,9 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
         table = result.tables.get(cell[1])
         if table is None or cell[3] not in table.columns:
             return None
-        value = next((r[cell[3]] for r in table.records() if str(next(iter(r.values()))) == cell[2]), None)
+        value = next(
+            (r[cell[3]] for r in table.records() if str(next(iter(r.values()))) == cell[2]), None
+        )
         return Metric(value, unit_of(cell[3])) if isinstance(value, int | float) else None
 
     return lookup
@@ -188,7 +230,10 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         file = packaged_file(str(ask["scenario"]))
         known, ask["scenario"] = known and file is not None, file
     if "model" in ask:
-        known &= load_catalog(tuple(Path(f) for f in folders)).find("models", str(ask["model"]), Model) is not None
+        known &= (
+            load_catalog(tuple(Path(f) for f in folders)).find("models", str(ask["model"]), Model)
+            is not None
+        )
     if not known:
         cause = f"{row.id}: a row asks of packaged examples and catalog rows: no paths, no `epw`, no `catalogs`"
         help_text = "scenario: cases/frontier; model: llama-3.1-405b"
@@ -196,7 +241,9 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
     try:
         return _answers()[row.verb](**ask, catalogs=folders)
     except WRONG as error:
-        raise InputError([Problem("DC003", f"{row.id}: {row.verb}: {error}", Place(row.id))]) from error
+        raise InputError(
+            [Problem("DC003", f"{row.id}: {row.verb}: {error}", Place(row.id))]
+        ) from error
 
 
 def _field(row: Mapping[str, Cell] | None) -> Metric | None:
@@ -238,13 +285,17 @@ WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def _called(row: Published, name: str, function: Callable[..., Any], ask: Mapping[str, Any]) -> Any:
-    """The function's answer; arguments that it does not have or cannot work with are the row's problem."""
+    """The function's answer; arguments that it does not have or cannot work with are the row's
+    problem.
+    """
     try:
         inspect.signature(function).bind(**ask)
     except TypeError as error:
         raise InputError([Problem("DC003", f"{row.id}: {name}: {error}", Place(row.id))]) from error
     try:
-        given = {k: np.asarray(v, dtype=float) if isinstance(v, list) else v for k, v in ask.items()}
+        given = {
+            k: np.asarray(v, dtype=float) if isinstance(v, list) else v for k, v in ask.items()
+        }
         with np.errstate(all="ignore"):
             return function(**given)
     except WRONG as error:
@@ -262,25 +313,46 @@ def _answers() -> dict[str, Callable[..., Result]]:
     def show(kind: str, id: str, catalogs: tuple[str, ...] = ()) -> Result:
         return catalog_show(kind, id, catalogs)
 
-    return {"plan": plan, "train": train, "fabric": fabric, "facility": facility, "tco": tco, "catalog": show}
+    return {
+        "plan": plan,
+        "train": train,
+        "fabric": fabric,
+        "facility": facility,
+        "tco": tco,
+        "catalog": show,
+    }
 
 
 def _metrics(rows: list[tuple[Cell, ...]]) -> dict[str, Metric]:
     errors = np.array([r[9] for r in rows if r[9] is not None], dtype=float)
     verdicts = [r[10] for r in rows]
     labels = (
-        "Within half a percent, or inside the published range", "Within 5 %", "Within 25 %", "Further off",
-    )  # fmt: skip
+        "Within half a percent, or inside the published range",
+        "Within 5 %",
+        "Within 25 %",
+        "Further off",
+    )
     metrics = {"figures.total": Metric(len(rows), "", "Figures compared")}
     alone = [r[10] for r in rows if r[11] == "independent"]
-    metrics["figures.independent"] = Metric(len(alone), "", "Of them neither fitted to nor given by what is asked")
-    metrics["figures.independent_close"] = Metric(
-        alone.count("exact") + alone.count("close"), "", "Of the independent ones exact or within 5 %"
+    metrics["figures.independent"] = Metric(
+        len(alone), "", "Of them neither fitted to nor given by what is asked"
     )
-    metrics |= {f"figures.{w}": Metric(verdicts.count(w), "", label) for w, label in zip(VERDICTS, labels, strict=True)}
+    metrics["figures.independent_close"] = Metric(
+        alone.count("exact") + alone.count("close"),
+        "",
+        "Of the independent ones exact or within 5 %",
+    )
+    metrics |= {
+        f"figures.{w}": Metric(verdicts.count(w), "", label)
+        for w, label in zip(VERDICTS, labels, strict=True)
+    }
     if errors.size:
-        metrics["error.mean_abs_frac"] = Metric(float(np.abs(errors).mean()), "", "Mean absolute error")
-        metrics["error.median_abs_frac"] = Metric(float(np.median(np.abs(errors))), "", "Median absolute error")
+        metrics["error.mean_abs_frac"] = Metric(
+            float(np.abs(errors).mean()), "", "Mean absolute error"
+        )
+        metrics["error.median_abs_frac"] = Metric(
+            float(np.median(np.abs(errors))), "", "Median absolute error"
+        )
         metrics["error.bias_frac"] = Metric(float(errors.mean()), "", "Mean signed error")
     return metrics
 

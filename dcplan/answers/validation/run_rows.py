@@ -1,4 +1,6 @@
-"""Rows of a table of measured runs: from text cells to one set-up of the model, or the reason why not."""
+"""Rows of a table of measured runs: from text cells to one set-up of the model, or the reason why
+not.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,28 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Recipe, Stack
 from dcplan.inputs.devices import device_terms, recipe_terms, stack_terms
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.device_terms import FUSED_DISPATCH, STATIC_SHAPES, DeviceTerms, RecipeTerms, StackTerms, peak_tflops
+from dcplan.llm.device_terms import (
+    FUSED_DISPATCH,
+    STATIC_SHAPES,
+    DeviceTerms,
+    RecipeTerms,
+    StackTerms,
+    peak_tflops,
+)
 from dcplan.llm.tables import RECOMPUTE
 
 Row = Mapping[str, str]
-NEEDED = ("layers", "hidden", "heads", "vocab", "seq_len", "n_accelerators", "tp", "pp", "global_batch_seqs")
+NEEDED = (
+    "layers",
+    "hidden",
+    "heads",
+    "vocab",
+    "seq_len",
+    "n_accelerators",
+    "tp",
+    "pp",
+    "global_batch_seqs",
+)
 PRECISIONS = (
     ("nvfp4", "fp4"),
     ("fp4", "fp4"),
@@ -84,7 +103,8 @@ class Reader:
         Raises
         ------
         Unsupported
-            With the reason: a missing column, an unknown accelerator, stack or precision, an impossible layout.
+            With the reason: a missing column, an unknown accelerator, stack or precision, an
+            impossible layout.
         """
         try:
             return self._read(row)
@@ -97,7 +117,11 @@ class Reader:
         if measured is None:
             missing.append("step_time_s or tokens_per_s_per_accel")
         if missing or row.get("complete") == "no":
-            what = f"misses {', '.join(missing)}" if missing else "marked complete=no: some of it had to be guessed"
+            what = (
+                f"misses {', '.join(missing)}"
+                if missing
+                else "marked complete=no: some of it had to be guessed"
+            )
             raise Unsupported(what)
         accelerator = self.catalog.find("accelerators", row.get("accelerator_id", ""), Accelerator)
         if accelerator is None:
@@ -106,7 +130,9 @@ class Reader:
         if stack_row is None:
             raise Unsupported(f"no stack {row.get('stack', '')!r} in the catalog")
         device, stack = self._device(row, accelerator), stack_terms(stack_row)
-        recipe = recipe_terms(self.catalog.get("recipes", recipe_id(row.get("precision", "")), Recipe))
+        recipe = recipe_terms(
+            self.catalog.get("recipes", recipe_id(row.get("precision", "")), Recipe)
+        )
         if not peak_tflops(device, recipe.gemm):
             raise Unsupported(f"{accelerator.id} has no dense {recipe.gemm} peak")
         shape = self.shapes.of(row)
@@ -150,7 +176,9 @@ def _run(
     zero, shard = _sharding(row, stack, dp * cp)
     ep = number(row, "ep", _usual_experts(shape, stack, int(dp * cp * tp)))
     if shape.moe_layers and (shape.experts % ep or (dp * cp * tp) % ep):
-        raise Unsupported(f"ep {ep:.0f} does not divide {shape.experts} experts and {dp * cp * tp:.0f} ranks")
+        raise Unsupported(
+            f"ep {ep:.0f} does not divide {shape.experts} experts and {dp * cp * tp:.0f} ranks"
+        )
     return Run(
         id=row.get("id", ""),
         shape=shape,
@@ -181,7 +209,9 @@ def _run(
     )
 
 
-def _degrees(row: Row, shape: Architecture, device: DeviceTerms) -> tuple[float, float, float, float]:
+def _degrees(
+    row: Row, shape: Architecture, device: DeviceTerms
+) -> tuple[float, float, float, float]:
     """Tensor, pipeline, context and data parallel of a row whose product fills its ranks."""
     tp, pp, cp = (max(number(row, c, 1.0), 1.0) for c in ("tp", "pp", "cp"))
     ranks = number(row, "n_accelerators") * device.ranks
@@ -189,13 +219,17 @@ def _degrees(row: Row, shape: Architecture, device: DeviceTerms) -> tuple[float,
     if dp < 1 or dp != int(dp):
         raise Unsupported(f"tp x pp x cp = {tp * pp * cp:.0f} does not divide {ranks:.0f} ranks")
     if number(row, "dp", dp) not in (dp, dp / device.ranks):
-        raise Unsupported(f"tp x pp x cp x dp does not make {ranks:.0f} ranks: dp {row['dp']} for {dp:.0f}")
+        raise Unsupported(
+            f"tp x pp x cp x dp does not make {ranks:.0f} ranks: dp {row['dp']} for {dp:.0f}"
+        )
     if shape.heads % tp:
         raise Unsupported(f"{shape.heads} heads do not divide by tp {tp:.0f}")
     if pp > shape.layers:
         raise Unsupported(f"pp {pp:.0f} is more than the {shape.layers} layers")
     if number(row, "seq_len") % cp:
-        raise Unsupported(f"cp {cp:.0f} does not divide the sequence of {number(row, 'seq_len'):.0f} tokens")
+        raise Unsupported(
+            f"cp {cp:.0f} does not divide the sequence of {number(row, 'seq_len'):.0f} tokens"
+        )
     return tp, pp, cp, dp
 
 
@@ -211,7 +245,11 @@ def _measured(row: Row) -> float | None:
         return number(row, "step_time_s")
     rate = number(row, "tokens_per_s_per_accel")
     tokens = number(row, "global_batch_seqs") * number(row, "seq_len")
-    return tokens / (rate * number(row, "n_accelerators")) if rate and tokens and row.get("n_accelerators") else None
+    return (
+        tokens / (rate * number(row, "n_accelerators"))
+        if rate and tokens and row.get("n_accelerators")
+        else None
+    )
 
 
 def recipe_id(precision: str) -> str:
@@ -258,7 +296,9 @@ def _recompute(row: Row) -> float:
         return -1.0
     word = RECOMPUTE_WORDS.get(text, text)
     if word not in RECOMPUTE:
-        raise Unsupported(f"activation_recompute {text!r}: one of {', '.join((*RECOMPUTE, *RECOMPUTE_WORDS))}")
+        raise Unsupported(
+            f"activation_recompute {text!r}: one of {', '.join((*RECOMPUTE, *RECOMPUTE_WORDS))}"
+        )
     return float(RECOMPUTE.index(word))
 
 
@@ -284,10 +324,11 @@ def _sharding(row: Row, stack: StackTerms, ranks: float) -> tuple[float, float]:
 
 
 def moe_kernels(row: Row, family: str | None) -> int:
-    """How far a mixture-of-experts layer is captured: 0 not, 1 static shapes in graphs, 2 fused dispatch too.
+    """How far a mixture-of-experts layer is captured: 0 not, 1 static shapes in graphs, 2 fused
+    dispatch too.
 
-    Token dropping makes shapes static. Megatron-Bridge's container of 26.06 and later fuse dispatch and capture
-    dropless layers on Blackwell.
+    Token dropping makes shapes static. Megatron-Bridge's container of 26.06 and later fuse dispatch
+    and capture dropless layers on Blackwell.
     """
     release = GRAPH_RELEASE.search(row.get("software", ""))
     recent = release is not None and (int(release.group(1)), int(release.group(2))) >= (26, 6)

@@ -14,8 +14,24 @@ from dcplan.llm.config import from_config
 Row = Mapping[str, str]
 POSITIVE = frozenset(
     {
-        *("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "ffn_hidden", "seq_len", "params_b"),
-        *("n_accelerators", "accelerators_per_node", "global_batch_seqs", "micro_batch", "step_time_s"),
+        *(
+            "layers",
+            "hidden",
+            "heads",
+            "kv_heads",
+            "head_dim",
+            "vocab",
+            "ffn_hidden",
+            "seq_len",
+            "params_b",
+        ),
+        *(
+            "n_accelerators",
+            "accelerators_per_node",
+            "global_batch_seqs",
+            "micro_batch",
+            "step_time_s",
+        ),
         *("tokens_per_s_per_accel", "tp", "pp", "dp", "cp", "ep"),
     }
 )
@@ -47,24 +63,40 @@ class Shapes:
     """Finds architectures; catalog models are read once."""
 
     def __init__(self, catalog: Catalog) -> None:
-        every = {key: (from_config(row.config), row.config) for key, row in catalog.table("models", Model).items()}
-        # the runs are of language models: none may take the shape of one with a vision tower, or of a diffusion model
-        self._models = {key: found for key, found in every.items() if found[0].causal and found[0].tower is None}
+        every = {
+            key: (from_config(row.config), row.config)
+            for key, row in catalog.table("models", Model).items()
+        }
+        # the runs are of language models: none may take the shape of one with a vision tower, or of
+        # a diffusion model
+        self._models = {
+            key: found for key, found in every.items() if found[0].causal and found[0].tower is None
+        }
         self._cache: dict[tuple[object, ...], Architecture] = {}
 
     def of(self, row: Row) -> Architecture:
         """Architecture of a run.
 
-        The catalog model with the same width, heads and experts gives what the columns leave out (gated MLP,
-        latent attention, windows, hybrid blocks); layers and vocabulary are the run's own. Where none matches,
-        an MLP is gated, and embeddings are tied, if that comes closer to the stated parameter count.
+        The catalog model with the same width, heads and experts gives what the columns leave out
+        (gated MLP, latent attention, windows, hybrid blocks); layers and vocabulary are the run's
+        own. Where none matches, an MLP is gated, and embeddings are tied, if that comes closer to
+        the stated parameter count.
 
         Raises
         ------
         ValueError
             When a column is missing.
         """
-        columns = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "ffn_hidden", "params_b")
+        columns = (
+            "layers",
+            "hidden",
+            "heads",
+            "kv_heads",
+            "head_dim",
+            "vocab",
+            "ffn_hidden",
+            "params_b",
+        )
         moe = ("experts", "experts_per_token", "expert_ffn", "shared_experts")
         key = (*(number(row, c) for c in columns + moe), _mtp(row))
         if key not in self._cache:
@@ -79,7 +111,11 @@ class Shapes:
         kv_heads, ffn = number(row, "kv_heads", heads), number(row, "ffn_hidden")
         best: tuple[int, str] | None = None
         for key, (shape, _) in self._models.items():
-            same = (shape.hidden, shape.heads, shape.kv_heads) == (number(row, "hidden"), heads, kv_heads)
+            same = (shape.hidden, shape.heads, shape.kv_heads) == (
+                number(row, "hidden"),
+                heads,
+                kv_heads,
+            )
             if not same or shape.experts != experts or (not experts and ffn and shape.ffn != ffn):
                 continue
             if shape.mamba_layers and shape.layers != layers:

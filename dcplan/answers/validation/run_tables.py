@@ -35,7 +35,9 @@ def setup_of(runs: Sequence[Run]) -> Setup:
 
     devices, stacks = [r.device for r in runs], [r.stack for r in runs]
     recipes = [r.recipe for r in runs]
-    stack = replace(stack_table(stacks, column("graphs")), sequence_parallel=column("sequence_parallel"))
+    stack = replace(
+        stack_table(stacks, column("graphs")), sequence_parallel=column("sequence_parallel")
+    )
     zeros = np.zeros(len(runs))
     same = (
         "tp",
@@ -59,7 +61,9 @@ def setup_of(runs: Sequence[Run]) -> Setup:
         offload=zeros,
     )
     device = device_table(devices, stacks, recipes)
-    return Setup(model_table([r.shape for r in runs]), device, recipe_table(recipes, stacks), stack, layout)
+    return Setup(
+        model_table([r.shape for r in runs]), device, recipe_table(recipes, stacks), stack, layout
+    )
 
 
 def predict(runs: Sequence[Run]) -> Prediction:

@@ -55,7 +55,8 @@ class Accelerator(Row):
     scaleup_domain: int | None = Field(default=None, ge=1)
     """Accelerators that share it."""
     torus: Literal["2d", "3d-cubes"] | None = None
-    """Of chips joined to each other: one flat torus, or cubes of 64 behind optical circuit switches."""
+    """Of chips joined to each other: one flat torus, or cubes of 64 behind optical circuit
+    switches."""
     tdp_kw: Positive | None = None
     """Thermal design power of one package."""
     price_usd: Positive | None = None

@@ -16,15 +16,18 @@ def _rates(ports: dict[str, int]) -> dict[str, int]:
     for rate, count in ports.items():
         if not rate.isdigit() or count < 1:
             code = "ports"
-            raise PydanticCustomError(code, "ports are {{rate in Gb/s: count}}, such as {{'400': 64}}")
+            raise PydanticCustomError(
+                code, "ports are {{rate in Gb/s: count}}, such as {{'400': 64}}"
+            )
     return ports
 
 
 class Switch(Row):
     """One switch; ``ports`` is the radix at each port speed in Gb/s.
 
-    A modular one (chassis) has ``cards`` slots: its ports come in equal shares on line cards bought as needed; price,
-    power and weight of the row are the chassis with its fabric and supervisor modules, without line cards.
+    A modular one (chassis) has ``cards`` slots: its ports come in equal shares on line cards bought
+    as needed; price, power and weight of the row are the chassis with its fabric and supervisor
+    modules, without line cards.
     """
 
     protocol: Protocol
@@ -62,7 +65,8 @@ class Switch(Row):
     fabric_gbps: Positive | None = None
     """Speed of such a port."""
     cage_gbps: Positive | None = None
-    """Speed of one cage; a cage of twice the port speed carries two ports on one twin transceiver."""
+    """Speed of one cage; a cage of twice the port speed carries two ports on one twin transceiver.
+    """
 
 
 class Nic(Row):
@@ -85,7 +89,9 @@ class Nic(Row):
 class Optic(Row):
     """A transceiver (one end) or a cable (both ends)."""
 
-    kind: Literal["transceiver", "lpo", "lro", "cpo", "coherent", "dac", "acc", "aec", "aoc", "fiber"]
+    kind: Literal[
+        "transceiver", "lpo", "lro", "cpo", "coherent", "dac", "acc", "aec", "aoc", "fiber"
+    ]
     """Transceiver, its low-power forms, copper or active cable, or bare fibre."""
     rate_gbps: Positive
     """Of one link."""
@@ -114,11 +120,15 @@ class Optic(Row):
 
 
 class Fabric(Row):
-    """A fabric family: rate, switch, optics, allowed tiers and planes; the menu expands it to options."""
+    """A fabric family: rate, switch, optics, allowed tiers and planes; the menu expands it to
+    options.
+    """
 
     protocol: Protocol
     """What it speaks."""
-    topology: Literal["fat-tree", "rail-optimized", "rail-only", "scheduled", "dragonfly", "torus"] = "fat-tree"
+    topology: Literal[
+        "fat-tree", "rail-optimized", "rail-only", "scheduled", "dragonfly", "torus"
+    ] = "fat-tree"
     """Wiring where nothing else is asked."""
     rate_gbps: Positive
     """Of one link to a node, one way."""
@@ -143,7 +153,8 @@ class Fabric(Row):
     fiber: str | None = None
     """Row of optics between transceivers."""
     cables: tuple[str, ...] = ()
-    """Rows of optics: cables with ends of their own that it is built with, where they reach and cost less."""
+    """Rows of optics: cables with ends of their own that it is built with, where they reach and
+    cost less."""
     group_racks: int | None = Field(default=None, ge=1)
     """Racks (or cabinets) that a group of a dragonfly fills where nothing else is asked."""
     oversubscription: NonNegative | None = None

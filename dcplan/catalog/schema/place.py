@@ -15,7 +15,9 @@ SIZES = ("large", "midsize", "small")
 
 
 class Site(Row):
-    """A metro: climate, tariff, grid. Missing climate or price is said, and the scenario must give it."""
+    """A metro: climate, tariff, grid. Missing climate or price is said, and the scenario must give
+    it.
+    """
 
     country: str
     """Two letters."""
@@ -28,7 +30,8 @@ class Site(Row):
     climate_zone: str | None = None
     """ASHRAE 169 zone, such as 4A."""
     climate: str | None = None
-    """Key of ``climate_bins.csv``; None means: no bin table, the scenario names a zone or a file."""
+    """Key of ``climate_bins.csv``; None means: no bin table, the scenario names a zone or a file.
+    """
     design_dry_bulb_c: Quantity | None = None
     """Exceeded in 0.4 % of the hours."""
     design_wet_bulb_c: Quantity | None = None
@@ -48,7 +51,9 @@ class Site(Row):
 
 
 class CoolingOption(Row):
-    """What a hall can be fitted with; PUE and WUE stand in ``pue.csv`` by size class and climate zone."""
+    """What a hall can be fitted with; PUE and WUE stand in ``pue.csv`` by size class and climate
+    zone.
+    """
 
     accepts: tuple[Cooling, ...] = Field(min_length=1)
     """Cooling modes of systems that it takes."""
@@ -61,7 +66,8 @@ class CoolingOption(Row):
     liquid_share_frac: Fraction
     """Default of `liquid_mw` as a share of the hall's `it_mw`."""
     coolant_supply_c: Quantity | None = None
-    """Supply temperature the option reaches on the design day; must not exceed what the system takes."""
+    """Supply temperature the option reaches on the design day; must not exceed what the system
+    takes."""
     cdu_frac: Fraction | None = None
     """CDU pump power over liquid heat; inside the hall's electrical limit."""
     fan_frac: Fraction | None = None
@@ -79,7 +85,9 @@ class CoolingOption(Row):
 
 
 class PueRow(Row):
-    """PUE and WUE of one cooling option, size class and climate zone (``all`` = pooled over zones)."""
+    """PUE and WUE of one cooling option, size class and climate zone (``all`` = pooled over
+    zones).
+    """
 
     cooling: str
     """Row of cooling."""
@@ -140,7 +148,10 @@ class OnsitePower(Row):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        stored, burnt = ("hours", "round_trip_frac"), ("heat_rate_gj_per_mwh", "fuel", "g_co2_per_kwh")
+        stored, burnt = (
+            ("hours", "round_trip_frac"),
+            ("heat_rate_gj_per_mwh", "fuel", "g_co2_per_kwh"),
+        )
         needed = stored if self.kind == "battery" else burnt
         lacking = [name for name in needed if getattr(self, name) is None]
         if lacking:

@@ -13,24 +13,30 @@ SUBJECTS = ("fabric", "pue", "goodput", "tco", "claims", "cases")
 
 
 class Published(Row):
-    """One publication's figures: ``ask`` is put to ``verb``, each of ``figures`` is compared with what it answers."""
+    """One publication's figures: ``ask`` is put to ``verb``, each of ``figures`` is compared with
+    what it answers.
+    """
 
     subject: Literal["fabric", "pue", "goodput", "tco", "claims", "cases"]
     """Which `dcplan validate SUBJECT` shows it."""
     verb: Literal["plan", "train", "fabric", "facility", "tco", "catalog", "function"]
-    """A verb of the command line; ``function``: one public function of a physics room, named by ``of``."""
+    """A verb of the command line; ``function``: one public function of a physics room, named by
+    ``of``."""
     ask: dict[str, Any]
-    """Arguments of the verb in Python; ``of`` with the function's own for ``function``, ``kind`` and ``id`` for
-    ``catalog``, ``scenario`` for a packaged example."""
+    """Arguments of the verb in Python; ``of`` with the function's own for ``function``, ``kind``
+    and ``id`` for ``catalog``, ``scenario`` for a packaged example."""
     figures: Annotated[dict[str, Quantity], Field(min_length=1)]
-    """Metric, field of a catalog row, ``TABLE[first cell].column`` or, of a function, a field of what it returns (or
-    ``result``) -> the published number; low and high where a range or a rounding is published."""
+    """Metric, field of a catalog row, ``TABLE[first cell].column`` or, of a function, a field of
+    what it returns (or ``result``) -> the published number; low and high where a range or a
+    rounding is published."""
     times: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
     """Figure -> what the answer is multiplied with before it is compared; the note says why."""
     fitted: bool = False
-    """Numbers or rules of dcplan were taken from this publication, or chosen or mended with it in view."""
+    """Numbers or rules of dcplan were taken from this publication, or chosen or mended with it in
+    view."""
     given: tuple[str, ...] = ()
-    """Figures that follow from what is asked, or from a catalog value of the same publication, by a product or two."""
+    """Figures that follow from what is asked, or from a catalog value of the same publication, by
+    a product or two."""
 
     @model_validator(mode="after")
     def _figures_named(self) -> Published:

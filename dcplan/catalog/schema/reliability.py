@@ -10,7 +10,17 @@ from dcplan.catalog.schema.base import Row
 from dcplan.provenance import Fraction, NonNegative, Positive
 
 Role = Literal[
-    "accelerator", "memory", "nic", "link", "switch", "host", "psu", "cdu", "software", "corruption", "planned"
+    "accelerator",
+    "memory",
+    "nic",
+    "link",
+    "switch",
+    "host",
+    "psu",
+    "cdu",
+    "software",
+    "corruption",
+    "planned",
 ]
 Counted = Literal["accelerator", "memory_gb", "nic", "link", "switch", "host", "psu", "cdu"]
 
@@ -33,7 +43,9 @@ class Component(Row):
 
 
 class StorageTier(Row):
-    """A storage product or class by its building block: appliance, enclosure, server or drive set of a node."""
+    """A storage product or class by its building block: appliance, enclosure, server or drive set
+    of a node.
+    """
 
     kind: Literal["local", "file", "nvme-of", "object"]
     """How clients reach it."""

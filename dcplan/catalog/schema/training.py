@@ -11,7 +11,9 @@ from dcplan.provenance import Fraction, NonNegative, Positive
 
 
 class TrainingTerms(BaseModel):
-    """Achievable speeds of an accelerator. Of an accelerator's own row, what differs from its family."""
+    """Achievable speeds of an accelerator. Of an accelerator's own row, what differs from its
+    family.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -22,7 +24,8 @@ class TrainingTerms(BaseModel):
     fp4_gemm_frac: Fraction | None = None
     """Of the FP4 peak, on large matrix products."""
     attention_frac: Fraction | None = None
-    """Of the 16-bit peak, fused attention forward in the vendor's own kernels, causal work counted once."""
+    """Of the 16-bit peak, fused attention forward in the vendor's own kernels, causal work counted
+    once."""
     portable_attention_frac: Fraction | None = None
     """The same in kernels not written for this generation."""
     hbm_frac: Fraction | None = None
@@ -52,7 +55,9 @@ class TrainingTerms(BaseModel):
 
 
 class Family(Row):
-    """An architecture generation: defaults for its accelerators, and how far its predictions were off."""
+    """An architecture generation: defaults for its accelerators, and how far its predictions were
+    off.
+    """
 
     terms: TrainingTerms
     """The defaults."""
@@ -65,7 +70,9 @@ class Family(Row):
 
 
 class Stack(Row):
-    """A training software stack and its habits; times and shares are fitted to measured runs where it has some."""
+    """A training software stack and its habits; times and shares are fitted to measured runs where
+    it has some.
+    """
 
     since: str | None = None
     """First release that the habits are of."""
@@ -112,7 +119,8 @@ class Stack(Row):
     grad_bytes: Positive | None = None
     """Bytes of a gradient at rest."""
     low_weight_bytes: Positive | None = None
-    """Bytes of a parameter at rest under an 8- or 4-bit recipe: 2 where the low copy is the primary one."""
+    """Bytes of a parameter at rest under an 8- or 4-bit recipe: 2 where the low copy is the
+    primary one."""
     low_gather: bool = False
     """8-bit parameters travel as 8 bit."""
     lean_grad_bytes: Positive | None = None
@@ -128,8 +136,9 @@ class Stack(Row):
     expert_parallel: int | None = Field(default=None, ge=1)
     """Expert parallel where nothing is said."""
     spreads: dict[str, Fraction] = Field(default_factory=dict)
-    """Half width of the 80 % interval from leave-one-source-out residuals, by accelerator family (``hopper``), and
-    for mixtures of experts (``hopper-moe``); a pair that is not here has no measured run."""
+    """Half width of the 80 % interval from leave-one-source-out residuals, by accelerator family
+    (``hopper``), and for mixtures of experts (``hopper-moe``); a pair that is not here has no
+    measured run."""
 
 
 class Recipe(Row):
@@ -140,7 +149,8 @@ class Recipe(Row):
     operand_bytes: Positive
     """Of an operand of a matrix product."""
     cast_bytes: NonNegative
-    """HBM traffic of quantizing one value of a linear layer's input, with its transpose and scales."""
+    """HBM traffic of quantizing one value of a linear layer's input, with its transpose and
+    scales."""
     gather_bytes: Positive
     """Of a parameter on the wire."""
     weight_bytes: Positive

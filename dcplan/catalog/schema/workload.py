@@ -9,7 +9,9 @@ from dcplan.provenance import Positive
 
 
 class Model(Row):
-    """A model by its Hugging Face ``config.json`` keys, with the published counts to check against."""
+    """A model by its Hugging Face ``config.json`` keys, with the published counts to check
+    against.
+    """
 
     config: dict[str, Any]
     """Keys of its config.json."""

@@ -14,9 +14,9 @@ from dcplan.fabric.topology.wiring import Whole
 def group_lengths(counts: Counts, group_racks: int, floor: Floor) -> dict[str, Lengths]:
     r"""Cables of a dragonfly whose groups fill racks side by side, row after row.
 
-    A switch stands in the rack of its nodes, so that a node's cable stays in the rack; the switches of a group are
-    spread evenly over its racks; a cable between two groups joins their middle racks, as every pair of groups has
-    alike many:
+    A switch stands in the rack of its nodes, so that a node's cable stays in the rack; the switches
+    of a group are spread evenly over its racks; a cable between two groups joins their middle
+    racks, as every pair of groups has alike many:
 
     .. math:: \sum_{i<j} q\,\ell(m_i, m_j),\qquad q = \frac{\text{global links}}{G(G-1)/2}
 
@@ -47,7 +47,9 @@ def group_lengths(counts: Counts, group_racks: int, floor: Floor) -> dict[str, L
     first = np.arange(groups) * group_racks
     rack = np.arange(GROUP_SWITCHES) * group_racks // GROUP_SWITCHES
     a, b = np.triu_indices(GROUP_SWITCHES, k=1)
-    near = length_m(floor, _at(first[:, None] + rack[a], floor), _at(first[:, None] + rack[b], floor))
+    near = length_m(
+        floor, _at(first[:, None] + rack[a], floor), _at(first[:, None] + rack[b], floor)
+    )
     i, j = np.triu_indices(groups, k=1)
     middle = first + group_racks // 2
     far = length_m(floor, _at(middle[i], floor), _at(middle[j], floor))

@@ -12,7 +12,33 @@ from dcplan.fabric.floor.placement import Hall, Metres, length_m
 from dcplan.fabric.topology.wiring import Whole, leaf_numbers, leaf_of, placed_pods
 
 Histogram = npt.NDArray[np.int64]
-STOCK_M = np.array([0.5, 1, 1.5, 2, 2.5, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 2000])
+STOCK_M = np.array(
+    [
+        0.5,
+        1,
+        1.5,
+        2,
+        2.5,
+        3,
+        5,
+        7,
+        10,
+        15,
+        20,
+        25,
+        30,
+        40,
+        50,
+        75,
+        100,
+        150,
+        200,
+        300,
+        500,
+        1000,
+        2000,
+    ]
+)
 """Lengths that cables are bought in; a longer one is made to measure."""
 MOST_PODS = 128
 """Pods whose cables are measured one by one; of more, as many evenly spread ones stand for all."""
@@ -47,8 +73,8 @@ class Lengths:
 def lengths(hall: Hall) -> dict[str, Lengths]:
     """Lengths of node-leaf, leaf-spine and spine-core cables.
 
-    Exact for up to :data:`MOST_PODS` pods and :data:`MOST_LINKS` links above spines; racks, not cables, are measured,
-    so that a million accelerators take little time and memory.
+    Exact for up to :data:`MOST_PODS` pods and :data:`MOST_LINKS` links above spines; racks, not
+    cables, are measured, so that a million accelerators take little time and memory.
     """
     found = {"node-leaf": _total(_node_leaf(hall))}
     if hall.wiring.pods:
@@ -77,7 +103,9 @@ def _total(parts: Iterator[Weighed]) -> Lengths:
 
 
 def _node_leaf(hall: Hall) -> Iterator[Weighed]:
-    """A full unit stands for all full ones, the last is measured; managers stand in the racks of their leaves."""
+    """A full unit stands for all full ones, the last is measured; managers stand in the racks of
+    their leaves.
+    """
     w, each = hall.wiring, hall.unit_nodes
     whole, rest = divmod(w.nodes, each)
     alike = bool(w.nodes_per_su) and hall.floor.leaf_at == "unit"
@@ -87,7 +115,11 @@ def _node_leaf(hall: Hall) -> Iterator[Weighed]:
     for first, count, weight in parts:
         if not count or not weight:
             continue
-        starts = [(copy, part) for copy in range(hall.copies) for part in range(first, first + count, CHUNK)]
+        starts = [
+            (copy, part)
+            for copy in range(hall.copies)
+            for part in range(first, first + count, CHUNK)
+        ]
         starts = starts[:: max(len(starts) * CHUNK * w.rails // MOST_ENDS, 1)]
         shown = sum(min(CHUNK, first + count - part) for _, part in starts)
         for copy, part in starts:
@@ -109,7 +141,10 @@ def _leaf_spine(hall: Hall) -> Iterator[Weighed]:
         leaf = leaf_numbers(w, first_leaf + np.arange(pod.leaves))
         spine = first_spine + np.arange(pod.spines)
         yield from _pairs(
-            hall, hall.leaf_at(leaf, copy), hall.spine_at(spine, copy), w.plan.leaf_up / pod.spines * weight
+            hall,
+            hall.leaf_at(leaf, copy),
+            hall.spine_at(spine, copy),
+            w.plan.leaf_up / pod.spines * weight,
         )
 
 
@@ -123,11 +158,16 @@ def _spine_core(hall: Hall) -> Iterator[Weighed]:
             length = length_m(hall.floor, hall.spine_at(spine, copy), hall.core_at(core, copy))
             yield length, np.ones(length.size)
         else:
-            spines, cores = hall.spine_at(np.arange(up.size), copy), hall.core_at(np.arange(w.core_count), copy)
+            spines, cores = (
+                hall.spine_at(np.arange(up.size), copy),
+                hall.core_at(np.arange(w.core_count), copy),
+            )
             yield from _pairs(hall, spines, cores, float(up.sum()) / (up.size * w.core_count))
 
 
-def _pairs(hall: Hall, a: tuple[Whole, Whole], b: tuple[Whole, Whole], weight: float) -> Iterator[Weighed]:
+def _pairs(
+    hall: Hall, a: tuple[Whole, Whole], b: tuple[Whole, Whole], weight: float
+) -> Iterator[Weighed]:
     """Every device of a with every one of b, worked out rack by rack."""
     (ra, ca, na), (rb, cb, nb) = _racks(a), _racks(b)
     length = length_m(hall.floor, (ra[:, None], ca[:, None]), (rb[None, :], cb[None, :]))

@@ -32,8 +32,8 @@ class Floor:
     spine_rack_switches: int
     core_rack_switches: int
     leaf_at: str = "unit"
-    """``unit``: in network racks amid the racks of their unit; ``rack``: over the nodes they serve; ``center``: with
-    the spines."""
+    """``unit``: in network racks amid the racks of their unit; ``rack``: over the nodes they serve;
+    ``center``: with the spines."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,11 @@ class Hall:
         w = self.wiring
         if w.nodes_per_su:
             return w.rails * w.leaves_per_rail
-        return math.ceil(self.unit_nodes * w.rails / w.plan.leaf_down) if w.plan.tiers > 1 else w.leaf_count
+        return (
+            math.ceil(self.unit_nodes * w.rails / w.plan.leaf_down)
+            if w.plan.tiers > 1
+            else w.leaf_count
+        )
 
     @functools.cached_property
     def units(self) -> int:
@@ -73,18 +77,28 @@ class Hall:
     def leaf_racks(self) -> int:
         """Network racks of a unit."""
         slots = self.unit_leaves * self.copies
-        return math.ceil(slots / self.floor.leaf_rack_switches) if self.floor.leaf_at == "unit" else 0
+        return (
+            math.ceil(slots / self.floor.leaf_rack_switches) if self.floor.leaf_at == "unit" else 0
+        )
 
     @functools.cached_property
     def center_slots(self) -> tuple[int, int, int]:
         """Leaves, spines and cores that stand in the middle of the hall."""
         leaves = self.wiring.leaf_count if self.floor.leaf_at == "center" else 0
-        return leaves * self.copies, self.wiring.spine_count * self.copies, self.wiring.core_count * self.copies
+        return (
+            leaves * self.copies,
+            self.wiring.spine_count * self.copies,
+            self.wiring.core_count * self.copies,
+        )
 
     @functools.cached_property
     def center_racks(self) -> tuple[int, int, int]:
         """Racks of central leaves, spines, cores."""
-        each = (self.floor.leaf_rack_switches, self.floor.spine_rack_switches, self.floor.core_rack_switches)
+        each = (
+            self.floor.leaf_rack_switches,
+            self.floor.spine_rack_switches,
+            self.floor.core_rack_switches,
+        )
         a, b, c = (math.ceil(n / e) for n, e in zip(self.center_slots, each, strict=True))
         return a, b, c
 
@@ -123,10 +137,14 @@ class Hall:
         return math.ceil(sum(self.center_racks) / self.floor.racks_per_row)
 
     def rack_in_unit(self, unit: Whole, rack: Whole) -> tuple[Whole, Whole]:
-        """Row and column of a unit's rack; network racks are numbers ``node_racks`` on and stand in its middle."""
+        """Row and column of a unit's rack; network racks are numbers ``node_racks`` on and stand
+        in its middle.
+        """
         half = self.node_racks // 2
         place = np.where(
-            rack >= self.node_racks, half + rack - self.node_racks, np.where(rack >= half, rack + self.leaf_racks, rack)
+            rack >= self.node_racks,
+            half + rack - self.node_racks,
+            np.where(rack >= half, rack + self.leaf_racks, rack),
         )
         row = unit // self.units_per_row * self.rows_per_unit + place // self.floor.racks_per_row
         column = place % self.floor.racks_per_row + unit % self.units_per_row * self.unit_racks
@@ -189,7 +207,9 @@ def length_m(floor: Floor, a: tuple[Whole, Whole], b: tuple[Whole, Whole]) -> Me
     2.0
     """
     across, along = np.abs(a[0] - b[0]), np.abs(a[1] - b[1])
-    far = (2 * floor.drop_m + along * floor.rack_pitch_m + across * floor.row_pitch_m) * (1.0 + floor.slack_frac)
+    far = (2 * floor.drop_m + along * floor.rack_pitch_m + across * floor.row_pitch_m) * (
+        1.0 + floor.slack_frac
+    )
     return np.where((across == 0) & (along == 0), floor.in_rack_m, far)
 
 
@@ -202,4 +222,6 @@ def square_row(racks: int, floor: Floor) -> int:
     >>> square_row(100, floor), square_row(32768, floor)
     (23, 405)
     """
-    return max(floor.racks_per_row, math.ceil(math.sqrt(racks * floor.row_pitch_m / floor.rack_pitch_m)))
+    return max(
+        floor.racks_per_row, math.ceil(math.sqrt(racks * floor.row_pitch_m / floor.rack_pitch_m))
+    )

@@ -68,7 +68,9 @@ def _cables(hall: Hall, part: Links, copy: int, planes: int) -> Iterator[Cable]:
     metres = length_m(hall.floor, low, high)
     label = _labels(hall, part, copy, planes)
     columns = (*low, *high, metres, stock(metres))
-    for (a, a_port, b, b_port), r1, c1, r2, c2, m, s in zip(label, *(c.tolist() for c in columns), strict=True):
+    for (a, a_port, b, b_port), r1, c1, r2, c2, m, s in zip(
+        label, *(c.tolist() for c in columns), strict=True
+    ):
         yield Cable(part.tier, a, a_port, rack(r1, c1), b, b_port, rack(r2, c2), round(m, 2), s)
 
 
@@ -86,7 +88,12 @@ def _labels(hall: Hall, part: Links, copy: int, planes: int) -> Iterator[tuple[s
     copies, one = hall.copies, "p" if planes == hall.copies else "r"
     lower, upper = part.tier.split("-")
     first = {"leaf": hall.wiring.plan.leaf_down, "spine": hall.wiring.plan.spine_down}.get(lower, 0)
-    columns = (part.lower.tolist(), part.lower_port.tolist(), part.upper.tolist(), part.upper_port.tolist())
+    columns = (
+        part.lower.tolist(),
+        part.lower_port.tolist(),
+        part.upper.tolist(),
+        part.upper_port.tolist(),
+    )
     for a, a_port, b, b_port in zip(*columns, strict=True):
         to = name(upper, b, copy, copies, one), str(b_port + 1)
         if lower != "node":

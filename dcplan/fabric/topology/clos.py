@@ -53,7 +53,8 @@ def leaves(nodes: int, rails: int, nodes_per_su: int, leaf_down: int) -> int:
 
     .. math:: L = SU \\cdot r \\cdot \\lceil n_{su} / d \\rceil
 
-    When the unit holds fewer nodes than a leaf has ports, rails share leaves and whole leaves are counted.
+    When the unit holds fewer nodes than a leaf has ports, rails share leaves and whole leaves are
+    counted.
 
     Examples
     --------
@@ -71,7 +72,8 @@ def leaves(nodes: int, rails: int, nodes_per_su: int, leaf_down: int) -> int:
 def size(plan: ClosDesign, leaf_count: int, node_links: int, groups: int = 1) -> Counts:
     r"""Spines, cores and links above a number of leaves (of one plane), times the planes.
 
-    Spines by :func:`pods`; cores :math:`C = \lceil L_{sc} / k \rceil` for the links above the spines.
+    Spines by :func:`pods`; cores :math:`C = \lceil L_{sc} / k \rceil` for the links above the
+    spines.
 
     Parameters
     ----------
@@ -97,9 +99,11 @@ def size(plan: ClosDesign, leaf_count: int, node_links: int, groups: int = 1) ->
     --------
     >>> from dcplan.fabric.topology.design import design
     >>> size(design(64, 2), 32, 1024)
-    Counts(leaf=32, spine=16, core=0, node_leaf_links=1024, leaf_spine_links=1024, spine_core_links=0)
+    Counts(leaf=32, spine=16, core=0, node_leaf_links=1024, leaf_spine_links=1024,
+    spine_core_links=0)
     >>> size(design(64, 3), 512, 16384)
-    Counts(leaf=512, spine=512, core=256, node_leaf_links=16384, leaf_spine_links=16384, spine_core_links=16384)
+    Counts(leaf=512, spine=512, core=256, node_leaf_links=16384, leaf_spine_links=16384,
+    spine_core_links=16384)
     """
     if leaf_count == 0:
         return Counts(0, 0, 0, 0, 0, 0)
@@ -111,7 +115,14 @@ def size(plan: ClosDesign, leaf_count: int, node_links: int, groups: int = 1) ->
     spine = sum(pod.pods * pod.spines for pod in found)
     spine_core = sum(pod.pods * pod.spines * pod.spine_up for pod in found)
     core = math.ceil(spine_core / plan.core_ports)
-    return Counts(leaf_count * p, spine * p, core * p, node_links * p, leaf_count * plan.leaf_up * p, spine_core * p)
+    return Counts(
+        leaf_count * p,
+        spine * p,
+        core * p,
+        node_links * p,
+        leaf_count * plan.leaf_up * p,
+        spine_core * p,
+    )
 
 
 def _must_fit(plan: ClosDesign, leaf_count: int) -> None:

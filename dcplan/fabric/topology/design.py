@@ -25,7 +25,8 @@ class ClosDesign:
     spine_down : int
         Spine ports towards leaves in a three-tier network; the rest go to cores. [-]
     spine_radix, core_radix : int, default 0
-        Ports of a spine and a core where they are other switches than the leaves, such as chassis. [-]
+        Ports of a spine and a core where they are other switches than the leaves, such as chassis.
+        [-]
     leaves_per_pod : int, default 0
         Three tiers: leaves that share spines; as many as a spine has ports down where 0. [-]
     least_spines : int, default 1
@@ -132,4 +133,15 @@ def design(
         raise ValueError(msg)
     above = spine_radix or radix
     spine_down = above if tiers == 2 else math.floor(above * spine_core / (1.0 + spine_core) + 1e-9)
-    return ClosDesign(radix, tiers, planes, down, up, spine_down, spine_radix, core_radix, leaves_per_pod, least_spines)
+    return ClosDesign(
+        radix,
+        tiers,
+        planes,
+        down,
+        up,
+        spine_down,
+        spine_radix,
+        core_radix,
+        leaves_per_pod,
+        least_spines,
+    )

@@ -14,10 +14,13 @@ from dcplan.fabric.topology.wiring import even
 GROUP_SWITCHES = 32
 """Switches of a Slingshot group (glennklockwood.com/garden/slingshot)."""
 CUBE_CHIPS, CUBE_FACE_LINKS = 64, 96
-"""A 4 x 4 x 4 cube: six faces of 16 links leave it (Jouppi et al. 2023, arXiv 2304.01433, section 2)."""
+"""A 4 x 4 x 4 cube: six faces of 16 links leave it (Jouppi et al. 2023, arXiv 2304.01433, section
+2)."""
 
 
-def scheduled(endpoints: int, leaf_down: int, leaf_up: int, spine_radix: int, rails: int = 1) -> Network:
+def scheduled(
+    endpoints: int, leaf_down: int, leaf_up: int, spine_radix: int, rails: int = 1
+) -> Network:
     """Scheduled fabric of cells: every leaf spreads over all spines, so spines need no divisor.
 
     Parameters
@@ -38,10 +41,12 @@ def scheduled(endpoints: int, leaf_down: int, leaf_up: int, spine_radix: int, ra
 
     Examples
     --------
-    Jericho3-AI and Ramon3, 2,304 accelerators on 400 Gb/s are 1,152 ports of 800 (AMD's reference design of 2K):
+    Jericho3-AI and Ramon3, 2,304 accelerators on 400 Gb/s are 1,152 ports of 800 (AMD's reference
+    design of 2K):
 
     >>> scheduled(1152, 18, 20, 128).counts
-    Counts(leaf=64, spine=10, core=0, node_leaf_links=1152, leaf_spine_links=1280, spine_core_links=0)
+    Counts(leaf=64, spine=10, core=0, node_leaf_links=1152, leaf_spine_links=1280,
+    spine_core_links=0)
     """
     each = math.ceil(endpoints / rails)
     leaf = math.ceil(each / leaf_down)
@@ -67,8 +72,11 @@ class Dragonfly:
     """Injection of a group over its global links."""
 
 
-def dragonfly(groups: int, per_group: int, endpoints_per_switch: int, links_per_pair: float) -> Dragonfly:
-    r"""Dragonfly with q links between each pair of groups: :math:`G a (a-1)/2` local, :math:`q\,G(G-1)/2` global.
+def dragonfly(
+    groups: int, per_group: int, endpoints_per_switch: int, links_per_pair: float
+) -> Dragonfly:
+    r"""Dragonfly with q links between each pair of groups: :math:`G a (a-1)/2` local,
+    :math:`q\,G(G-1)/2` global.
 
     Raises
     ------
@@ -102,14 +110,17 @@ def dragonfly(groups: int, per_group: int, endpoints_per_switch: int, links_per_
 
 
 def slingshot(endpoints: int, radix: int, links_per_pair: int | None) -> Network:
-    """A dragonfly of HPE's shape: 32 switches a group, a quarter of the ports to nodes, global links to a taper of 1.
+    """A dragonfly of HPE's shape: 32 switches a group, a quarter of the ports to nodes, global
+    links to a taper of 1.
 
-    Left out, pairs of groups get as many links as there are ports for, and no more than carry all of a group's traffic.
+    Left out, pairs of groups get as many links as there are ports for, and no more than carry all
+    of a group's traffic.
 
     Raises
     ------
     ValueError
-        When the groups ask for more global links than a group has ports, or none is left for a pair.
+        When the groups ask for more global links than a group has ports, or none is left for a
+        pair.
 
     Examples
     --------
@@ -145,7 +156,8 @@ class Torus:
 
 
 def flat_torus(chips: int) -> tuple[int, int]:
-    """Sides of the most even rectangle of so many chips; each chip has two links, all of them copper.
+    """Sides of the most even rectangle of so many chips; each chip has two links, all of them
+    copper.
 
     Raises
     ------

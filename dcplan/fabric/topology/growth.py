@@ -17,8 +17,8 @@ class Phase:
     """One purchase of one way to grow."""
 
     way: str
-    """``as needed``: each phase has the smallest network of its size. ``spines first``: spines and cores of the last
-    phase are bought with the first, so that leaves are cabled once."""
+    """``as needed``: each phase has the smallest network of its size. ``spines first``: spines and
+    cores of the last phase are bought with the first, so that leaves are cabled once."""
     nodes: int
     leaf: int
     spine: int
@@ -35,8 +35,8 @@ class Phase:
 def kept_links(before: Wiring, after: Wiring) -> int:
     """Leaf-spine links of one plane that stay where they are.
 
-    Leaves keep their numbers. A link stays when its leaf still reaches that spine; of several parallel ones as many as
-    both networks have.
+    Leaves keep their numbers. A link stays when its leaf still reaches that spine; of several
+    parallel ones as many as both networks have.
     """
     if not before.pods or not after.pods:
         return 0
@@ -53,7 +53,9 @@ def kept_links(before: Wiring, after: Wiring) -> int:
 
 
 def kept_ends(before: Wiring, after: Wiring) -> int:
-    """Links of nodes and managers of one plane that stay on their leaf; managers take the last leaves and move."""
+    """Links of nodes and managers of one plane that stay on their leaf; managers take the last
+    leaves and move.
+    """
     kept = 0
     for first in range(0, before.nodes, CHUNK):
         nodes = np.arange(first, min(first + CHUNK, before.nodes))
@@ -91,7 +93,9 @@ def _pairs(before: Wiring, after_pod: dict[int, Span]) -> Counter[tuple[Span, Sp
     return found
 
 
-def phases(steps: list[tuple[int, Network]], settled: list[tuple[int, Network]] | None = None) -> Iterator[Phase]:
+def phases(
+    steps: list[tuple[int, Network]], settled: list[tuple[int, Network]] | None = None
+) -> Iterator[Phase]:
     """Both ways through networks of growing size.
 
     Parameters
@@ -112,13 +116,17 @@ def _as_needed(steps: list[tuple[int, Network]]) -> Iterator[Phase]:
         between = c.leaf_spine_links + c.spine_core_links
         idle = _idle(network)
         if have is None:
-            yield Phase("as needed", nodes, c.leaf, c.spine, c.core, c.node_leaf_links, between, 0, 0, idle)
+            yield Phase(
+                "as needed", nodes, c.leaf, c.spine, c.core, c.node_leaf_links, between, 0, 0, idle
+            )
         else:
             b = have.counts
             before_links = b.node_leaf_links + b.leaf_spine_links + b.spine_core_links
             moved = before_links - _kept(have, network)
             new = [max(x - y, 0) for x, y in zip(_switches(network), _switches(have), strict=True)]
-            left = sum(max(y - x, 0) for x, y in zip(_switches(network), _switches(have), strict=True))
+            left = sum(
+                max(y - x, 0) for x, y in zip(_switches(network), _switches(have), strict=True)
+            )
             before = b.leaf_spine_links + b.spine_core_links
             links = (c.node_leaf_links - b.node_leaf_links, max(between - before, 0), moved)
             yield Phase("as needed", nodes, new[0], new[1], new[2], *links, left, idle)

@@ -56,8 +56,8 @@ class Network:
     parallel: int = 1
     """Independent networks alike (rails that do not meet), counted in ``counts``."""
     taper: float | None = None
-    """Dragonfly: injection of a group over its global links. There local links count as leaf-spine links and global
-    ones as spine-core links."""
+    """Dragonfly: injection of a group over its global links. There local links count as leaf-spine
+    links and global ones as spine-core links."""
     wiring: Wiring | None = None
     """One plane of one of the parallel networks, where its cables can be named."""
 
@@ -67,9 +67,10 @@ def tree(attached: Attached, ports: Ports, topology: str) -> Network:
 
     ``rail-optimized``: a leaf group for each rail and scalable unit, bought for the whole unit,
     :math:`L = SU\cdot r\cdot\lceil n_{su}/d\rceil`. ``fat-tree``: endpoints fill leaf after leaf,
-    :math:`L = \lceil n r / d \rceil`. ``rail-only``: each rail is a network of its own. ``collapsed-pair``: two
-    switches in each plane that every node reaches, without spines. ``linked-pair``: two switches, each with half of
-    the NICs, joined by as many links as the oversubscription asks for.
+    :math:`L = \lceil n r / d \rceil`. ``rail-only``: each rail is a network of its own.
+    ``collapsed-pair``: two switches in each plane that every node reaches, without spines.
+    ``linked-pair``: two switches, each with half of the NICs, joined by as many links as the
+    oversubscription asks for.
 
     Parameters
     ----------
@@ -83,8 +84,8 @@ def tree(attached: Attached, ports: Ports, topology: str) -> Network:
     Raises
     ------
     ValueError
-        When the radix is odd, or no allowed number of tiers holds the network; the message says which rule fails
-        and what would work.
+        When the radix is odd, or no allowed number of tiers holds the network; the message says
+        which rule fails and what would work.
 
     References
     ----------
@@ -94,7 +95,8 @@ def tree(attached: Attached, ports: Ports, topology: str) -> Network:
     Examples
     --------
     >>> tree(Attached(127, 8, 4), Ports(64, nodes_per_su=32), "rail-optimized").counts
-    Counts(leaf=32, spine=16, core=0, node_leaf_links=1020, leaf_spine_links=1024, spine_core_links=0)
+    Counts(leaf=32, spine=16, core=0, node_leaf_links=1020, leaf_spine_links=1024,
+    spine_core_links=0)
     >>> tree(Attached(8192, 8), Ports(64), "rail-only").counts.switches
     5120
     """
@@ -133,7 +135,9 @@ def _tree(attached: Attached, ports: Ports, topology: str, tiers: int) -> Networ
     counts = size(plan, count, links, groups)
     per_su = ports.nodes_per_su if on_rails else 0
     wiring = Wiring(plan, attached.nodes, rails, count, per_su, attached.management_links, groups)
-    filled = Fills(leaf_fills(wiring), *upper_fills(plan, count, groups)).times(plan.planes * parallel)
+    filled = Fills(leaf_fills(wiring), *upper_fills(plan, count, groups)).times(
+        plan.planes * parallel
+    )
     return Network(plan, _times(counts, parallel), filled, parallel, wiring=wiring)
 
 
@@ -191,10 +195,12 @@ def _pair(attached: Attached, ports: Ports, *, linked: bool) -> Network:
 
 
 def nearest(attached: Attached, ports: Ports, topology: str) -> str:
-    """The nearest network that can be built where one cannot, as the flags that change; empty where none was found.
+    """The nearest network that can be built where one cannot, as the flags that change; empty where
+    none was found.
 
-    Tried in this order: an even radix, any number of tiers, the ports that the radix allows, a unit as large as the
-    network, no oversubscription, rails that do not meet, a plain fat tree, and the most nodes that fit.
+    Tried in this order: an even radix, any number of tiers, the ports that the radix allows, a unit
+    as large as the network, no oversubscription, rails that do not meet, a plain fat tree, and the
+    most nodes that fit.
 
     Examples
     --------
@@ -215,9 +221,19 @@ def nearest(attached: Attached, ports: Ports, topology: str) -> str:
             topology,
         ),
         (f"--nodes-per-su {smaller.nodes_per_su}", attached, smaller, topology),
-        ("--oversubscription 1", attached, replace(even_ports, leaf_spine=1.0, spine_core=1.0), topology),
+        (
+            "--oversubscription 1",
+            attached,
+            replace(even_ports, leaf_spine=1.0, spine_core=1.0),
+            topology,
+        ),
         ("leave --least-spines out", attached, replace(even_ports, least_spines=1), topology),
-        ("leave --management-links out", replace(attached, management_links=0), even_ports, topology),
+        (
+            "leave --management-links out",
+            replace(attached, management_links=0),
+            even_ports,
+            topology,
+        ),
         ("--topology rail-only", attached, replace(even_ports, tiers=None), "rail-only"),
         ("--topology fat-tree", attached, replace(even_ports, tiers=None), "fat-tree"),
     ]

@@ -16,7 +16,8 @@ class Pods:
     leaves: int
     """Of one pod."""
     spines: int
-    """Of one pod; they divide the leaf uplinks, so that every leaf has equal links to every spine."""
+    """Of one pod; they divide the leaf uplinks, so that every leaf has equal links to every spine.
+    """
     spine_down: int
     """Ports of a spine in use towards leaves."""
     spine_up: int
@@ -26,8 +27,9 @@ class Pods:
 def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]:
     r"""Pods above the leaves of one plane.
 
-    :math:`S = \min\{s : s \mid U,\ s \ge \lceil l\,U / k_{down} \rceil\}` spines for the l leaves of a pod, and as
-    many of their ports towards cores as the oversubscription leaves, :math:`\lceil d_{used}\,k_{up}/k_{down} \rceil`.
+    :math:`S = \min\{s : s \mid U,\ s \ge \lceil l\,U / k_{down} \rceil\}` spines for the l leaves
+    of a pod, and as many of their ports towards cores as the oversubscription leaves, :math:`\lceil
+    d_{used}\,k_{up}/k_{down} \rceil`.
 
     Parameters
     ----------
@@ -36,7 +38,8 @@ def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]
     leaf_count : int
         Leaves of one plane. [-]
     groups : int, default 1
-        Rails with spines of their own in three tiers; taken where the leaves divide and the cores reach all pods. [-]
+        Rails with spines of their own in three tiers; taken where the leaves divide and the cores
+        reach all pods. [-]
 
     Raises
     ------
@@ -65,7 +68,9 @@ def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]
 
 
 def rail_groups(plan: ClosDesign, leaf_count: int, groups: int) -> int:
-    """Rails that have spines of their own: all, or 1 where leaves do not divide or cores do not reach all pods."""
+    """Rails that have spines of their own: all, or 1 where leaves do not divide or cores do not
+    reach all pods.
+    """
     if plan.tiers < 3 or leaf_count % groups:
         return 1
     made = groups * math.ceil(leaf_count / groups / plan.pod_room)
@@ -76,9 +81,17 @@ def _pod(plan: ClosDesign, count: int, leaf_count: int, *, cores: bool) -> Pods:
     if plan.least_spines > plan.leaf_up:
         msg = f"{plan.least_spines} spines are asked for, a leaf has {plan.leaf_up} uplinks"
         raise ValueError(msg)
-    spines = _next_divisor(plan.leaf_up, max(math.ceil(leaf_count * plan.leaf_up / plan.spine_down), plan.least_spines))
+    spines = _next_divisor(
+        plan.leaf_up, max(math.ceil(leaf_count * plan.leaf_up / plan.spine_down), plan.least_spines)
+    )
     down = math.ceil(leaf_count * plan.leaf_up / spines)
-    return Pods(count, leaf_count, spines, down, math.ceil(down * plan.spine_up / plan.spine_down) if cores else 0)
+    return Pods(
+        count,
+        leaf_count,
+        spines,
+        down,
+        math.ceil(down * plan.spine_up / plan.spine_down) if cores else 0,
+    )
 
 
 def _next_divisor(number: int, at_least: int) -> int:

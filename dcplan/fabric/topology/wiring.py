@@ -22,8 +22,9 @@ CHUNK = 65_536
 class Wiring:
     """One plane of one tree; planes and separate rails are copies of it.
 
-    ``nodes_per_su`` is 0 where endpoints fill leaf after leaf (plain fat tree), else the nodes of a scalable unit,
-    whose rails have leaves of their own. ``groups`` is the rails with spines of their own.
+    ``nodes_per_su`` is 0 where endpoints fill leaf after leaf (plain fat tree), else the nodes of a
+    scalable unit, whose rails have leaves of their own. ``groups`` is the rails with spines of
+    their own.
     """
 
     plan: ClosDesign
@@ -47,11 +48,15 @@ class Wiring:
     @functools.cached_property
     def core_count(self) -> int:
         """Cores."""
-        return math.ceil(sum(p.pods * p.spines * p.spine_up for p in self.pods) / self.plan.core_ports)
+        return math.ceil(
+            sum(p.pods * p.spines * p.spine_up for p in self.pods) / self.plan.core_ports
+        )
 
     @property
     def block(self) -> int:
-        """Nodes whose rails have leaves of their own: the unit, or as many nodes as a leaf has ports."""
+        """Nodes whose rails have leaves of their own: the unit, or as many nodes as a leaf has
+        ports.
+        """
         return max(self.nodes_per_su, self.plan.leaf_down)
 
     @property
@@ -122,7 +127,11 @@ def leaf_ports(wiring: Wiring) -> Whole:
     left, spare = wiring.management_links, most * wiring.leaf_count - int(used.sum())
     if left > spare:
         fewer = wiring.nodes - math.ceil((left - spare) / wiring.rails)
-        rule = f"{fewer} nodes leave room for them" if fewer > 0 else "no number of nodes leaves room for so many"
+        rule = (
+            f"{fewer} nodes leave room for them"
+            if fewer > 0
+            else "no number of nodes leaves room for so many"
+        )
         msg = f"{left} management links, but {wiring.leaf_count} leaves have {spare} ports free: {rule}"
         raise ValueError(msg)
     while left:
@@ -140,11 +149,15 @@ def _node_ports(wiring: Wiring, most: int) -> Whole:
     whole = wiring.nodes // wiring.block
     each = wiring.rails * wiring.leaves_per_rail
     share = math.ceil(wiring.block / wiring.leaves_per_rail)
-    pattern = np.clip(wiring.block - share * np.arange(wiring.leaves_per_rail, dtype=np.int64), 0, share)
+    pattern = np.clip(
+        wiring.block - share * np.arange(wiring.leaves_per_rail, dtype=np.int64), 0, share
+    )
     used = np.zeros(wiring.leaf_count, dtype=np.int64)
     used[: whole * each] = np.tile(pattern, whole * wiring.rails)
     node = np.repeat(np.arange(whole * wiring.block, wiring.nodes), wiring.rails)
-    leaf, _ = leaf_of(wiring, node, np.tile(np.arange(wiring.rails), wiring.nodes - whole * wiring.block))
+    leaf, _ = leaf_of(
+        wiring, node, np.tile(np.arange(wiring.rails), wiring.nodes - whole * wiring.block)
+    )
     return used + np.bincount(leaf, minlength=wiring.leaf_count)
 
 
@@ -153,7 +166,8 @@ def leaf_fills(wiring: Wiring) -> tuple[Fill, ...]:
 
     Examples
     --------
-    The last unit of 127 nodes has 31; four links of fabric managers fill four of its eight leaves again.
+    The last unit of 127 nodes has 31; four links of fabric managers fill four of its eight leaves
+    again.
 
     >>> from dcplan.fabric.topology.design import design
     >>> leaf_fills(Wiring(design(64, 2), 127, 8, 32, 32, 4))
@@ -164,7 +178,9 @@ def leaf_fills(wiring: Wiring) -> tuple[Fill, ...]:
     return tuple(Fill(int(n), int(d), up) for d, n in zip(down, count, strict=True))
 
 
-def upper_fills(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[tuple[Fill, ...], tuple[Fill, ...]]:
+def upper_fills(
+    plan: ClosDesign, leaf_count: int, groups: int = 1
+) -> tuple[tuple[Fill, ...], tuple[Fill, ...]]:
     """Spines and cores of one plane by their ports in use.
 
     Examples
@@ -175,7 +191,9 @@ def upper_fills(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[tup
     """
     if plan.tiers == 1:
         return (), ()
-    spines = tuple(Fill(p.pods * p.spines, p.spine_down, p.spine_up) for p in pods(plan, leaf_count, groups))
+    spines = tuple(
+        Fill(p.pods * p.spines, p.spine_down, p.spine_up) for p in pods(plan, leaf_count, groups)
+    )
     up = sum(f.switches * f.up for f in spines)
     return spines, even(math.ceil(up / plan.core_ports), up)
 
@@ -196,7 +214,9 @@ def even(switches: int, down: int, up: int = 0) -> tuple[Fill, ...]:
 
 @dataclass(frozen=True)
 class Links:
-    """Links of one tier; switches are numbered from 0 in their tier. Ports count from 0 on each side of a switch."""
+    """Links of one tier; switches are numbered from 0 in their tier. Ports count from 0 on each
+    side of a switch.
+    """
 
     tier: str
     lower: Whole
@@ -207,7 +227,9 @@ class Links:
 
 
 def links(wiring: Wiring) -> Iterator[Links]:
-    """Every link of one plane, a chunk at a time: nodes to leaves, leaves to spines, spines to cores."""
+    """Every link of one plane, a chunk at a time: nodes to leaves, leaves to spines, spines to
+    cores.
+    """
     yield from _node_links(wiring)
     yield from (_leaf_spine(wiring, *at) for at in placed_pods(wiring))
     first, before = 0, 0
@@ -251,7 +273,9 @@ def _management(wiring: Wiring) -> Links:
 
 
 def leaf_numbers(wiring: Wiring, position: Whole) -> Whole:
-    """Leaf at a position of the order in which pods take leaves: rail by rail where rails have spines of their own."""
+    """Leaf at a position of the order in which pods take leaves: rail by rail where rails have
+    spines of their own.
+    """
     each = wiring.leaves_per_rail
     blocks, rest = divmod(wiring.leaf_count, wiring.rails * each)
     if rest or rail_groups(wiring.plan, wiring.leaf_count, wiring.groups) != wiring.rails:
@@ -266,7 +290,13 @@ def _leaf_spine(wiring: Wiring, pod: Pods, first_leaf: int, first_spine: int) ->
     index, uplink = np.divmod(np.arange(pod.leaves * up), up)
     each = up // pod.spines
     leaf = leaf_numbers(wiring, first_leaf + index)
-    return Links("leaf-spine", leaf, uplink, first_spine + uplink % pod.spines, index * each + uplink // pod.spines)
+    return Links(
+        "leaf-spine",
+        leaf,
+        uplink,
+        first_spine + uplink % pod.spines,
+        index * each + uplink // pod.spines,
+    )
 
 
 def _spine_core(wiring: Wiring, pod: Pods, first_spine: int, before: int) -> Links:

@@ -1,1 +1,3 @@
-"""Recompute a plan in plain Python, from the catalog, without the optimizer: constraints, money, energy."""
+"""Recompute a plan in plain Python, from the catalog, without the optimizer: constraints, money,
+energy.
+"""

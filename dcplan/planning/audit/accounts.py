@@ -1,4 +1,6 @@
-"""Accounts of a plan: power, energy, water, carbon and every payment, by quarter, with exact switch counts."""
+"""Accounts of a plan: power, energy, water, carbon and every payment, by quarter, with exact
+switch counts.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,7 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.exact_network import EMPTY, Network, exact_network
 from dcplan.planning.problem.terms import HallTerms, Menu, Placement, SiteTerms
 from dcplan.planning.problem.work.terms import DemandTerms
-from dcplan.units import (
-    DAYS_PER_QUARTER,
-    HOURS_PER_QUARTER,
-    KW_PER_MW,
-    MONTHS_PER_QUARTER,
-)
+from dcplan.units import DAYS_PER_QUARTER, HOURS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER
 
 
 @dataclass
@@ -57,7 +54,11 @@ class Accounts:
 
     def site(self, menu: Menu, site: str, t: int, what: str) -> float:
         """Sum of a hall figure over a site."""
-        return sum(float(getattr(a, what)) for (h, q), a in self.halls.items() if q == t and menu.hall(h).site == site)
+        return sum(
+            float(getattr(a, what))
+            for (h, q), a in self.halls.items()
+            if q == t and menu.hall(h).site == site
+        )
 
     def total(self, what: str) -> float:
         """Sum of a hall figure over everything."""
@@ -70,7 +71,9 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
     for hall in menu.halls:
         for t in range(menu.quarters):
             chosen = d.fabric.get(hall.id)
-            serving = exact_network(menu, hall.id, chosen, {p.key: d.racks(menu, p.key, t) for p in menu.placements})
+            serving = exact_network(
+                menu, hall.id, chosen, {p.key: d.racks(menu, p.key, t) for p in menu.placements}
+            )
             kept = {p.key: d.racks_kept(menu, p.key, t) for p in menu.placements}
             live = {key: n + d.racks_new(menu, key, t) for key, n in kept.items()}
             bought = exact_network(menu, hall.id, chosen, live)
@@ -82,17 +85,22 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
                 "transceivers": bought.transceivers - before.transceivers,
             }
             books.pieces_bought[hall.id, t] = {
-                key: bought.parts.get(key, 0) - before.parts.get(key, 0) for key in {**bought.parts, **before.parts}
+                key: bought.parts.get(key, 0) - before.parts.get(key, 0)
+                for key in {**bought.parts, **before.parts}
             }
             books.halls[hall.id, t] = _hall_quarter(menu, d, hall, t, serving)
     books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *cloud_flows(menu, d)]
     books.flows += [flow for site in menu.sites for flow in flows_of(d, site, menu.quarters)]
-    books.flows += [Flow(t, "unmet", c.id, usd * d.unmet.get((c.id, t), 0.0)) for c, usd, t in _priced(menu)]
+    books.flows += [
+        Flow(t, "unmet", c.id, usd * d.unmet.get((c.id, t), 0.0)) for c, usd, t in _priced(menu)
+    ]
     books.flows += _residual(menu, books.flows)
     return books
 
 
-def _hall_quarter(menu: Menu, d: Decisions, hall: HallTerms, t: int, network: Network) -> HallQuarter:
+def _hall_quarter(
+    menu: Menu, d: Decisions, hall: HallTerms, t: int, network: Network
+) -> HallQuarter:
     a = HallQuarter(network=network)
     a.units = sum(d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings)
     by_cooling: dict[str, float] = defaultdict(float)
@@ -141,7 +149,9 @@ def storage_of(menu: Menu, d: Decisions, hall: HallTerms, t: int) -> tuple[float
     return kw, hall.storage_racks + sum(n * p.storage_racks for p, n in racks)
 
 
-def _shares(by_cooling: dict[str, float], d: Decisions, hall: HallTerms, t: int) -> dict[str, float]:
+def _shares(
+    by_cooling: dict[str, float], d: Decisions, hall: HallTerms, t: int
+) -> dict[str, float]:
     """Switches and storage are cooled like the racks around them: in proportion to rated power."""
     total = sum(by_cooling.values())
     if total > 0:
@@ -206,13 +216,17 @@ def _running(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
         for t in range(menu.quarters):
             mwh = books.site(menu, site.id, t, "facility_mwh")
             grid = mwh - made_mwh(d, site, t)
-            flows.append(Flow(t, "energy", "energy", grid * KW_PER_MW * site.usd_per_kwh[t], site.id))
+            flows.append(
+                Flow(t, "energy", "energy", grid * KW_PER_MW * site.usd_per_kwh[t], site.id)
+            )
             used = any(books.halls[h.id, t].units for h in menu.halls if h.site == site.id)
             flows += _site_running(menu, d, books, site, t, used=used)
     return [f for f in flows if f.usd]
 
 
-def _site_running(menu: Menu, d: Decisions, books: Accounts, site: SiteTerms, t: int, *, used: bool) -> list[Flow]:
+def _site_running(
+    menu: Menu, d: Decisions, books: Accounts, site: SiteTerms, t: int, *, used: bool
+) -> list[Flow]:
     flows = []
     if site.demand_usd_per_kw_month > 0:
         peak = books.site(menu, site.id, t, "facility_mw") - made_mw(d, site, t)
@@ -227,18 +241,47 @@ def _site_running(menu: Menu, d: Decisions, books: Accounts, site: SiteTerms, t:
             continue
         n = d.racks(menu, place.key, t)
         if n:
-            flows.append(Flow(t, "opex", "hardware maintenance", n * place.maintenance_usd_per_quarter, site.id))
-            flows.append(Flow(t, "opex", "facility", n * place.rated_kw * site.opex_usd_per_kw_quarter, site.id))
+            flows.append(
+                Flow(
+                    t,
+                    "opex",
+                    "hardware maintenance",
+                    n * place.maintenance_usd_per_quarter,
+                    site.id,
+                )
+            )
+            flows.append(
+                Flow(
+                    t,
+                    "opex",
+                    "facility",
+                    n * place.rated_kw * site.opex_usd_per_kw_quarter,
+                    site.id,
+                )
+            )
     if site.lease_usd_per_kw_month:
         for hall in (h for h in menu.halls if h.site == site.id):
             kw = books.halls[hall.id, t].units * hall.it_mw * KW_PER_MW
-            flows.append(Flow(t, "opex", "lease", kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER, site.id))
+            flows.append(
+                Flow(
+                    t,
+                    "opex",
+                    "lease",
+                    kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER,
+                    site.id,
+                )
+            )
     return flows
 
 
 def _priced(menu: Menu) -> list[tuple[DemandTerms, float, int]]:
     """Demands that may be left unserved at a price, by quarter."""
-    return [(c, c.unmet_usd, t) for c in menu.demands if c.unmet_usd is not None for t in range(menu.quarters)]
+    return [
+        (c, c.unmet_usd, t)
+        for c in menu.demands
+        if c.unmet_usd is not None
+        for t in range(menu.quarters)
+    ]
 
 
 def overlap_days(first_day: float, days: float, t: int) -> float:
@@ -266,5 +309,13 @@ def _residual(menu: Menu, flows: list[Flow]) -> list[Flow]:
     }
     kept = [f for f in flows if f.group == "capex" and f.line.split()[0] in share]
     return [
-        Flow(last, "residual", f.line, -f.usd * share[f.line.split()[0]][f.quarter], f.site, at_end=True) for f in kept
+        Flow(
+            last,
+            "residual",
+            f.line,
+            -f.usd * share[f.line.split()[0]][f.quarter],
+            f.site,
+            at_end=True,
+        )
+        for f in kept
     ]

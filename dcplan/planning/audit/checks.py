@@ -17,12 +17,7 @@ from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, Menu
 from dcplan.planning.problem.work.terms import JobConfig
-from dcplan.units import (
-    DAYS_PER_MONTH,
-    DAYS_PER_QUARTER,
-    KW_PER_MW,
-    QUARTERS_PER_YEAR,
-)
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
 
 
 def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
@@ -37,7 +32,9 @@ def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
     checks += _budget_checks(menu, books)
     for limit in menu.goal.limits:
         found = measured(limit.measure, menu, d, books)
-        checks.append(Check(f"limit of {limit.measure}", "goal", menu.quarters - 1, found, limit.audited_most))
+        checks.append(
+            Check(f"limit of {limit.measure}", "goal", menu.quarters - 1, found, limit.audited_most)
+        )
     return checks
 
 
@@ -50,7 +47,9 @@ def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
         yield Check("hall units", hall_id, t, total, hall.count if t >= hall.available_from else 0)
         yield Check("rack positions", hall_id, t, a.racks if given else a.slots, hall.racks * total)
         if given:
-            yield Check("rack positions with switches", hall_id, t, a.slots, hall.racks * total, given=True)
+            yield Check(
+                "rack positions with switches", hall_id, t, a.slots, hall.racks * total, given=True
+            )
         yield Check("hall IT MW", hall_id, t, a.hall_kw / KW_PER_MW, hall.it_mw * total)
         yield Check(
             "liquid heat MW",
@@ -68,9 +67,17 @@ def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
         )
         if t:
             for c, n in units.items():
-                yield Check("hall stays fitted", f"{hall_id} {c}", t, d.fitted.get((hall_id, c, t - 1), 0), n)
+                yield Check(
+                    "hall stays fitted",
+                    f"{hall_id} {c}",
+                    t,
+                    d.fitted.get((hall_id, c, t - 1), 0),
+                    n,
+                )
         if not given:
-            yield Check("racks without a hall unit", hall_id, t, _left_over(menu, d, books, hall, t), 0)
+            yield Check(
+                "racks without a hall unit", hall_id, t, _left_over(menu, d, books, hall, t), 0
+            )
         if a.racks and d.fabric.get(hall_id) is None:
             yield Check("racks without a fabric", hall_id, t, a.racks, 0)
 
@@ -80,7 +87,9 @@ def _left_over(menu: Menu, d: Decisions, books: Accounts, hall: HallTerms, t: in
     units = {c.id: d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings}
     network = books.halls[hall.id, t].network
     extra_kw, extra_racks = storage_of(menu, d, hall, t) if sum(units.values()) else (0.0, 0.0)
-    return unplaced(hall, units, [r for r in racks if r[1]], network.kw + extra_kw, network.racks + extra_racks)
+    return unplaced(
+        hall, units, [r for r in racks if r[1]], network.kw + extra_kw, network.racks + extra_racks
+    )
 
 
 def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
@@ -89,22 +98,55 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
             peak = books.site(menu, site.id, t, "facility_mw")
             yield Check("utility MW", site.id, t, peak, limit_mw(d, site, t))
             mwh = books.site(menu, site.id, t, "facility_mwh")
-            yield from (Check(name, at, t, x, most) for name, at, x, most in limits(menu, d, site, t, peak, mwh))
+            yield from (
+                Check(name, at, t, x, most)
+                for name, at, x, most in limits(menu, d, site, t, peak, mwh)
+            )
             if t < site.block_lead:
-                yield Check("power blocks before their lead time", site.id, t, d.blocks.get((site.id, t), 0), 0)
-            new = sum(books.halls[h.id, t].facility_mw for h in menu.halls if h.site == site.id and h.needs_blocks)
+                yield Check(
+                    "power blocks before their lead time",
+                    site.id,
+                    t,
+                    d.blocks.get((site.id, t), 0),
+                    0,
+                )
+            new = sum(
+                books.halls[h.id, t].facility_mw
+                for h in menu.halls
+                if h.site == site.id and h.needs_blocks
+            )
             blocks = d.blocks.get((site.id, t), 0)
-            yield Check("power blocks", site.id, t, blocks_needed(new, site.block_mw, site.redundancy), blocks)
+            yield Check(
+                "power blocks",
+                site.id,
+                t,
+                blocks_needed(new, site.block_mw, site.redundancy),
+                blocks,
+            )
         if site.max_l_per_year is not None:
             for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
                 year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
                 litres = sum(books.site(menu, site.id, t, "water_l") for t in year)
-                yield Check("water L", site.id, first, litres, site.max_l_per_year * len(year) / QUARTERS_PER_YEAR)
+                yield Check(
+                    "water L",
+                    site.id,
+                    first,
+                    litres,
+                    site.max_l_per_year * len(year) / QUARTERS_PER_YEAR,
+                )
         if site.max_t_per_year is not None:
             for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
                 year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
-                tonnes = sum(carbon_t(d, site, books.site(menu, site.id, t, "facility_mwh"), t) for t in year)
-                yield Check("carbon t", site.id, first, tonnes, site.max_t_per_year * len(year) / QUARTERS_PER_YEAR)
+                tonnes = sum(
+                    carbon_t(d, site, books.site(menu, site.id, t, "facility_mwh"), t) for t in year
+                )
+                yield Check(
+                    "carbon t",
+                    site.id,
+                    first,
+                    tonnes,
+                    site.max_t_per_year * len(year) / QUARTERS_PER_YEAR,
+                )
 
 
 def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
@@ -115,23 +157,38 @@ def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         yield Check("delivered inside the horizon", k, t, t + place.lead, menu.quarters - 1)
     for supply in menu.supply:
         for t, limit in enumerate(supply.racks):
-            ordered = sum(n for (_, _, k, q), n in d.ordered.items() if k == supply.system and q == t)
+            ordered = sum(
+                n for (_, _, k, q), n in d.ordered.items() if k == supply.system and q == t
+            )
             yield Check("supply racks", supply.system, t, ordered, limit)
     yield from held_checks(menu, d)
     yield from _share_checks(menu, d)
     if menu.fleet:
         there = sum(n * placed[key].accelerators for key, n in d.fleet.items())
         most = max((placed[key].accelerators for key in d.fleet), default=0)
-        yield Check("fleet accelerators missing", menu.fleet.system, 0, menu.fleet.accelerators, there)
         yield Check(
-            "fleet accelerators beyond whole racks", menu.fleet.system, 0, there, menu.fleet.accelerators + most - 1
+            "fleet accelerators missing", menu.fleet.system, 0, menu.fleet.accelerators, there
         )
         yield Check(
-            "fleet accelerators in part-filled racks", menu.fleet.system, 0, there, menu.fleet.accelerators, given=True
+            "fleet accelerators beyond whole racks",
+            menu.fleet.system,
+            0,
+            there,
+            menu.fleet.accelerators + most - 1,
+        )
+        yield Check(
+            "fleet accelerators in part-filled racks",
+            menu.fleet.system,
+            0,
+            there,
+            menu.fleet.accelerators,
+            given=True,
         )
         for key in d.fleet:
             where = f"{key[0]} {key[2]}"
-            yield Check("nodes per rack", where, 0, placed[key].nodes, placed[key].derived_nodes, given=True)
+            yield Check(
+                "nodes per rack", where, 0, placed[key].nodes, placed[key].derived_nodes, given=True
+            )
 
 
 def _share_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
@@ -139,7 +196,9 @@ def _share_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     spent = {(h, c, k, t): n * placed[h, c, k].rack_usd(t) for (h, c, k, t), n in d.ordered.items()}
     for maker, most in menu.vendor_share.items():
         own = sum(usd for (h, c, k, _), usd in spent.items() if maker in placed[h, c, k].makers)
-        yield Check("share of a vendor USD", maker, menu.quarters - 1, own, most * sum(spent.values()))
+        yield Check(
+            "share of a vendor USD", maker, menu.quarters - 1, own, most * sum(spent.values())
+        )
 
 
 def _parts_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
@@ -153,8 +212,12 @@ def _parts_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
             yield Check(f"{terms.part.replace('_', ' ')} bought", "all", t, bought, most)
 
 
-def busiest_day(menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]) -> list[tuple[int, int, int]]:
-    """Lay runs out day by day: (quarter, accelerators held at the worst moment, accelerators in service)."""
+def busiest_day(
+    menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]
+) -> list[tuple[int, int, int]]:
+    """Lay runs out day by day: (quarter, accelerators held at the worst moment, accelerators in
+    service).
+    """
     runs = list(runs)
     result = []
     for t in range(menu.quarters):
@@ -162,7 +225,11 @@ def busiest_day(menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]) -> 
         starts = [r.start_month * DAYS_PER_MONTH for r in runs]
         moments = {begin, *(s for s in starts if begin <= s < end)}
         held = (
-            sum(r.accelerators for r, s in zip(runs, starts, strict=True) if s <= moment + 1e-9 < s + r.days)
+            sum(
+                r.accelerators
+                for r, s in zip(runs, starts, strict=True)
+                if s <= moment + 1e-9 < s + r.days
+            )
             for moment in moments
         )
         result.append((t, max(held), have[t]))
@@ -180,11 +247,21 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         start = r.start_month * DAYS_PER_MONTH
         yield Check("job not before its start", r.job, 0, job.first_month, r.start_month)
         yield Check(
-            "job ends by its deadline (day)", r.job, 0, start + (r.finish_days if job.dated else r.days), job.end_day
+            "job ends by its deadline (day)",
+            r.job,
+            0,
+            start + (r.finish_days if job.dated else r.days),
+            job.end_day,
         )
         if r.lead_months and not r.on_cloud:
             there = _accelerators(menu, d, r.place, r.system, r.serving_quarter)
-            yield Check("accelerators in service ahead of the start", r.job, r.serving_quarter, r.accelerators, there)
+            yield Check(
+                "accelerators in service ahead of the start",
+                r.job,
+                r.serving_quarter,
+                r.accelerators,
+                there,
+            )
         if job.deadline_days is not None:
             yield Check("job length days", r.job, 0, r.days, job.deadline_days)
         if not r.on_cloud:
@@ -199,7 +276,9 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
 
 def _accelerators(menu: Menu, d: Decisions, hall: str, system: str, t: int) -> int:
     return sum(
-        d.racks(menu, p.key, t) * p.accelerators for p in menu.placements if (p.hall, p.system) == (hall, system)
+        d.racks(menu, p.key, t) * p.accelerators
+        for p in menu.placements
+        if (p.hall, p.system) == (hall, system)
     )
 
 
@@ -217,7 +296,10 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         runs = [r for r in d.runs if (r.place, r.system) == (hall, system)]
         for t in range(menu.quarters):
             need = (
-                sum(r.accelerators * overlap_days(r.start_month * DAYS_PER_MONTH, r.days, t) for r in runs)
+                sum(
+                    r.accelerators * overlap_days(r.start_month * DAYS_PER_MONTH, r.days, t)
+                    for r in runs
+                )
                 / DAYS_PER_QUARTER
             )
             got = sum(x for (h, _, k, q), x in d.training.items() if (h, k, q) == (hall, system, t))
@@ -235,16 +317,26 @@ def _demand_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     for demand in menu.demands:
         for t, wanted in enumerate(demand.wanted):
             given_up = d.unmet.get((demand.id, t), 0.0) if demand.unmet_usd is not None else 0.0
-            yield Check(f"{demand.unit} missing", demand.id, t, wanted - given_up, sum(served(menu, d, demand, t)))
+            yield Check(
+                f"{demand.unit} missing",
+                demand.id,
+                t,
+                wanted - given_up,
+                sum(served(menu, d, demand, t)),
+            )
 
 
 def _budget_checks(menu: Menu, books: Accounts) -> Iterable[Check]:
     finance = menu.finance
-    drawn, served = debt_usd(books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac)
+    drawn, served = debt_usd(
+        books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac
+    )
     paid = zip(cash_out_usd(books.flows, menu.quarters), drawn, served, strict=True)
     cash = [out - borrowed + back for out, borrowed, back in paid]
     if finance.budget_total_usd is not None:
         yield Check("budget USD", "all", menu.quarters - 1, sum(cash), finance.budget_total_usd)
     if finance.budget_usd is not None:
         for t in range(menu.quarters):
-            yield Check("budget USD so far", "all", t, sum(cash[: t + 1]), sum(finance.budget_usd[: t + 1]))
+            yield Check(
+                "budget USD so far", "all", t, sum(cash[: t + 1]), sum(finance.budget_usd[: t + 1])
+            )

@@ -1,4 +1,6 @@
-"""Rented accelerators of a plan, recomputed: use by month, what commitments cover, every payment and limit."""
+"""Rented accelerators of a plan, recomputed: use by month, what commitments cover, every payment
+and limit.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +46,14 @@ def in_force(d: Decisions, offer: OfferTerms, t: int) -> int:
 
 
 def rented_usd_per_hour(menu: Menu, d: Decisions, place: str) -> float:
-    """What an accelerator-hour of an offer costs in this plan: all its bills over all its use. [USD/h]"""
+    """What an accelerator-hour of an offer costs in this plan: all its bills over all its use.
+    [USD/h]
+    """
     offer = next(o for o in menu.offers if "cloud:" + o.id == place)
     hours = sum(uses(menu, d, offer.id).values()) * HOURS_PER_MONTH
-    return sum(f.usd for f in cloud_flows(replace(menu, offers=(offer,)), d)) / hours if hours else 0.0
+    return (
+        sum(f.usd for f in cloud_flows(replace(menu, offers=(offer,)), d)) / hours if hours else 0.0
+    )
 
 
 def use_by_month(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float]:
@@ -61,11 +67,17 @@ def use_by_month(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float
 def covered(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float]:
     """Share of each month's use that commitments cover."""
     total = use_by_month(menu, d, offer)
-    return {month: min(1.0, in_force(d, offer, month // MONTHS_PER_QUARTER) / x) for month, x in total.items() if x > 0}
+    return {
+        month: min(1.0, in_force(d, offer, month // MONTHS_PER_QUARTER) / x)
+        for month, x in total.items()
+        if x > 0
+    }
 
 
 def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
-    """What is rented on demand, by what it serves, and commitments, used or not; after the horizon too."""
+    """What is rented on demand, by what it serves, and commitments, used or not; after the horizon
+    too.
+    """
     flows = []
     for offer in menu.offers:
         share = covered(menu, d, offer)
@@ -75,20 +87,32 @@ def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
             hours = x * HOURS_PER_MONTH * (1.0 - share.get(month, 0.0))
             by_quarter[who, t] += hours * offer.usd_per_accelerator_hour[t]
         flows += [
-            Flow(t, "cloud", f"{who} on {offer.id}", usd) for (who, t), usd in by_quarter.items() if usd > TINY_USD
+            Flow(t, "cloud", f"{who} on {offer.id}", usd)
+            for (who, t), usd in by_quarter.items()
+            if usd > TINY_USD
         ]
         for commit in offer.committed:
-            for t, nodes in ((q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)):
-                usd = nodes * offer.node_accelerators * HOURS_PER_QUARTER * commit.usd_per_accelerator_hour[t]
+            for t, nodes in (
+                (q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)
+            ):
+                usd = (
+                    nodes
+                    * offer.node_accelerators
+                    * HOURS_PER_QUARTER
+                    * commit.usd_per_accelerator_hour[t]
+                )
                 line = f"{offer.id} {commit.term}"
                 flows += [
-                    Flow(q, "cloud" if q < menu.quarters else "after", line, usd) for q in range(t, t + commit.quarters)
+                    Flow(q, "cloud" if q < menu.quarters else "after", line, usd)
+                    for q in range(t, t + commit.quarters)
                 ]
     return flows
 
 
 def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
-    """Accelerators of each offer and of all in their busiest month; commitments within the offer; use within them."""
+    """Accelerators of each offer and of all in their busiest month; commitments within the offer;
+    use within them.
+    """
     held: dict[tuple[str, int], float] = defaultdict(float)
     for (_, name, t), x in d.rented.items():
         for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
@@ -126,7 +150,9 @@ def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
 
 def _commitment_checks(menu: Menu, d: Decisions, offer: OfferTerms) -> Iterable[Check]:
     for t in range(menu.quarters if offer.committed else 0):
-        yield Check("committed accelerators", offer.id, t, in_force(d, offer, t), offer.max_accelerators)
+        yield Check(
+            "committed accelerators", offer.id, t, in_force(d, offer, t), offer.max_accelerators
+        )
     for month, x in use_by_month(menu, d, offer).items() if not offer.on_demand else ():
         t = month // MONTHS_PER_QUARTER
         yield Check("accelerators beyond commitments", offer.id, t, x, in_force(d, offer, t))

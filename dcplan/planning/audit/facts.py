@@ -39,18 +39,30 @@ def facts_of(place: Placement, question: Question) -> Facts:
     row = catalog.get("systems", place.system, System)
     cooling = catalog.get("cooling", place.cooling, CoolingOption)
     rated = _value(row.rated_kw)
-    liquid_share = _value(row.liquid_frac) if {"liquid"} <= set(row.cooling_modes) & set(cooling.accepts) else 0.0
+    liquid_share = (
+        _value(row.liquid_frac)
+        if {"liquid"} <= set(row.cooling_modes) & set(cooling.accepts)
+        else 0.0
+    )
     liquid = rated * liquid_share
     air = rated - liquid
 
     def average(name: str) -> float:
         own = getattr(row.average_kw, name)
-        return own.value if own else rated * catalog.get("power", f"average-{name}-frac", Parameter).value.value
+        return (
+            own.value
+            if own
+            else rated * catalog.get("power", f"average-{name}-frac", Parameter).value.value
+        )
 
     n = place.nodes
     fleet = question.scenario.fleet
     busy = 0.0
-    if fleet and fleet.utilization_frac and catalog.get("systems", fleet.system, System).id == row.id:
+    if (
+        fleet
+        and fleet.utilization_frac
+        and catalog.get("systems", fleet.system, System).id == row.id
+    ):
         busy = fleet.utilization_frac.value
     return Facts(
         accelerators=row.accelerators * n,

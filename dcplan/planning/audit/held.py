@@ -1,4 +1,6 @@
-"""Assets and orders of a plan, recomputed: what is due, what sales and cancellations pay, what is left at the end."""
+"""Assets and orders of a plan, recomputed: what is due, what sales and cancellations pay, what is
+left at the end.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from dcplan.planning.problem.terms import Menu
 
 
 def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
-    """Payments for orders when they arrive, fees in the first quarter, sales in theirs, and worth at the end.
+    """Payments for orders when they arrive, fees in the first quarter, sales in theirs, and worth
+    at the end.
 
     A sale is no negative capital: no budget counts on it. Its value stands with the residuals.
     """
@@ -23,7 +26,9 @@ def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
             kept = d.held_racks(x, x.first)
             hardware = kept * (x.due_usd - x.storage_usd)
             flows.append(Flow(x.first, "capex", f"order {x.id}", hardware, site))
-            flows.append(Flow(x.first, "capex", f"order {x.id} storage", kept * x.storage_usd, site))
+            flows.append(
+                Flow(x.first, "capex", f"order {x.id} storage", kept * x.storage_usd, site)
+            )
         for (i, t), n in d.dropped.items():
             if i != x.id:
                 continue
@@ -31,7 +36,16 @@ def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
                 flows.append(Flow(t, "capex", f"cancellation {x.id}", n * x.cancel_usd, site))
             else:
                 flows.append(Flow(t, "residual", f"sale {x.id}", -n * x.resale_usd[t], site))
-        flows.append(Flow(last, "residual", f"held {x.id}", -d.held_racks(x, last) * x.end_usd, site, at_end=True))
+        flows.append(
+            Flow(
+                last,
+                "residual",
+                f"held {x.id}",
+                -d.held_racks(x, last) * x.end_usd,
+                site,
+                at_end=True,
+            )
+        )
     return [f for f in flows if f.usd]
 
 

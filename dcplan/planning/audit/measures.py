@@ -31,29 +31,49 @@ def measured(name: str, menu: Menu, d: Decisions, books: Accounts) -> float:
     if name == CAPEX:
         return totals_usd(books.flows)["capex"] / USD_PER_MUSD
     if name == PEAK:
-        return max(sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters)
+        return max(
+            sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters
+        )
     if name == TIME:
         return sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
     if name == COMPUTE:
         return -delivered_pflop_days(menu, d)
-    own = sum(carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t) for s in menu.sites for t in quarters)
+    own = sum(
+        carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t)
+        for s in menu.sites
+        for t in quarters
+    )
     return own + (cloud_carbon_t(menu, d) if name == CARBON else 0.0)
 
 
 def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
-    """Operational carbon of rented accelerators; not a number where that of a rented offer is not known. [t]"""
-    each = {o.id: math.nan if o.kg_per_accelerator_hour is None else o.kg_per_accelerator_hour for o in menu.offers}
+    """Operational carbon of rented accelerators; not a number where that of a rented offer is not
+    known. [t]
+    """
+    each = {
+        o.id: math.nan if o.kg_per_accelerator_hour is None else o.kg_per_accelerator_hour
+        for o in menu.offers
+    }
     jobs = sum(
-        r.accelerators * r.days * HOURS_PER_DAY * each[r.place.removeprefix("cloud:")] for r in d.runs if r.on_cloud
+        r.accelerators * r.days * HOURS_PER_DAY * each[r.place.removeprefix("cloud:")]
+        for r in d.runs
+        if r.on_cloud
     )
-    return (jobs + sum(x * HOURS_PER_QUARTER * each[o] for (_, o, _), x in d.rented.items())) / KG_PER_TONNE
+    return (
+        jobs + sum(x * HOURS_PER_QUARTER * each[o] for (_, o, _), x in d.rented.items())
+    ) / KG_PER_TONNE
 
 
 def served(menu: Menu, d: Decisions, demand: DemandTerms, t: int) -> tuple[float, float]:
     """What owned and rented accelerators give a demand in a quarter, in the demand's unit."""
-    owned = sum(x * demand.each[h, k] for (c, h, _, k, q), x in d.serving.items() if (c, q) == (demand.id, t))
+    owned = sum(
+        x * demand.each[h, k]
+        for (c, h, _, k, q), x in d.serving.items()
+        if (c, q) == (demand.id, t)
+    )
     rented = sum(
-        d.rented.get((demand.id, o.id, t), 0.0) * demand.each.get((f"cloud:{o.id}", o.accelerator), 0.0)
+        d.rented.get((demand.id, o.id, t), 0.0)
+        * demand.each.get((f"cloud:{o.id}", o.accelerator), 0.0)
         for o in menu.offers
     )
     return owned, rented
@@ -62,4 +82,6 @@ def served(menu: Menu, d: Decisions, demand: DemandTerms, t: int) -> tuple[float
 def delivered_pflop_days(menu: Menu, d: Decisions) -> float:
     """Research delivered on each demand's reference job over the horizon. [PFLOP-days]"""
     counted = [x for x in menu.demands if x.unit == PFLOPS]
-    return DAYS_PER_QUARTER * sum(sum(served(menu, d, x, t)) for x in counted for t in range(menu.quarters))
+    return DAYS_PER_QUARTER * sum(
+        sum(served(menu, d, x, t)) for x in counted for t in range(menu.quarters)
+    )

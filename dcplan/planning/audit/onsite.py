@@ -1,4 +1,6 @@
-"""Power beside the firm grid, recomputed: what plants and tranches carry, what pauses, what it costs and emits."""
+"""Power beside the firm grid, recomputed: what plants and tranches carry, what pauses, what it
+costs and emits.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,24 @@ from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KG_PER_TONNE, KW_PER
 
 def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> int:
     """Units of a plant that serve in a quarter."""
-    return sum(n for (s, o, q), n in d.onsite.items() if (s, o) == (site.id, plant.id) and q + plant.lead <= t)
+    return sum(
+        n
+        for (s, o, q), n in d.onsite.items()
+        if (s, o) == (site.id, plant.id) and q + plant.lead <= t
+    )
 
 
 def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
     """Load that the plants of a site can carry, spare units left out. [MW]"""
-    return sum(x.unit_mw * max(units_serving(d, site, x, t) - x.spare_units, 0) for x in site.onsite)
+    return sum(
+        x.unit_mw * max(units_serving(d, site, x, t) - x.spare_units, 0) for x in site.onsite
+    )
 
 
 def drawn(d: Decisions, site: SiteTerms, peak_mw: float, t: int) -> dict[str, float]:
-    """Interruptible power that a peak needs beside firm power and plants, seldom cut tranches first. [MW]"""
+    """Interruptible power that a peak needs beside firm power and plants, seldom cut tranches
+    first. [MW]
+    """
     left = peak_mw - site.utility_mw[t] - plants_mw(d, site, t)
     found = {}
     for x in sorted(site.tranches, key=lambda x: x.hours_per_year):
@@ -55,10 +65,11 @@ def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> floa
 
 
 def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], float]) -> Decisions:
-    """The plan with its plants' energy for the exact load, which whole switches raise above the model's count.
+    """The plan with its plants' energy for the exact load, which whole switches raise above the
+    model's count.
 
-    What the grid cannot carry is made by the plants that run, the cheapest first; what the load does not take is not
-    made, the dearest first.
+    What the grid cannot carry is made by the plants that run, the cheapest first; what the load
+    does not take is not made, the dearest first.
     """
     made = dict(d.onsite_mwh)
     for site in (s for s in menu.sites if s.onsite):
@@ -67,7 +78,9 @@ def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], fl
             drawn_mw = sum(x.mw[t] for x in site.tranches)
             plants = sorted(site.onsite, key=lambda o: o.usd_per_mwh)
             room = {
-                o.id: o.unit_mw * max(units_serving(d, site, o, t) - o.spare_units, 0) * HOURS_PER_QUARTER
+                o.id: o.unit_mw
+                * max(units_serving(d, site, o, t) - o.spare_units, 0)
+                * HOURS_PER_QUARTER
                 for o in plants
             }
             now = {o.id: made.get((site.id, o.id, t), 0.0) for o in plants}
@@ -79,7 +92,11 @@ def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], fl
             for o in reversed(plants):
                 less = min(max(beyond, 0.0), now[o.id])
                 now[o.id], beyond = now[o.id] - less, beyond - less
-            made |= {(site.id, key, t): mwh for key, mwh in now.items() if mwh > 0.0 or (site.id, key, t) in made}
+            made |= {
+                (site.id, key, t): mwh
+                for key, mwh in now.items()
+                if mwh > 0.0 or (site.id, key, t) in made
+            }
     return replace(d, onsite_mwh=made)
 
 
@@ -118,7 +135,10 @@ def limits(
     yield "grid MWh", site.id, facility_mwh - made_mwh(d, site, t), grid
     lost = sum(x.hours_per_year / HOURS_PER_YEAR * uses[x.id] for x in site.tranches)
     rest = sum(
-        d.paused.get((*p.key, t), 0.0) * p.rated_kw / p.accelerators * menu.hall(p.hall).cooling(p.cooling).peak_pue
+        d.paused.get((*p.key, t), 0.0)
+        * p.rated_kw
+        / p.accelerators
+        * menu.hall(p.hall).cooling(p.cooling).peak_pue
         for p in menu.placements
         if menu.hall(p.hall).site == site.id
     )

@@ -46,8 +46,8 @@ def unplaced(
 ) -> int:
     """Racks, or parts of the network, that find no room: 0 proves that a layout exists.
 
-    Racks go whole, largest first, into the emptiest unit that holds them; switches then share the room left in any
-    unit of the domain, as one leaf pair fits where a rack does not.
+    Racks go whole, largest first, into the emptiest unit that holds them; switches then share the
+    room left in any unit of the domain, as one leaf pair fits where a rack does not.
     """
     total = sum(units.values())
     if total == 0:
@@ -76,10 +76,15 @@ def unplaced(
 
 
 def _filled(rooms: list[Unit], place: Placement, n: int) -> int:
-    """Racks left over when each goes into the emptiest unit; units on one level are filled together, many at a time."""
+    """Racks left over when each goes into the emptiest unit; units on one level are filled
+    together, many at a time.
+    """
     each = place.rated_kw + place.overhead_kw
     while n:
-        able = sorted((u for u in rooms if u.cooling == place.cooling and u.takes(place)), key=lambda u: -u.hall_kw)
+        able = sorted(
+            (u for u in rooms if u.cooling == place.cooling and u.takes(place)),
+            key=lambda u: -u.hall_kw,
+        )
         if not able:
             return n
         top = able[0].hall_kw

@@ -33,7 +33,9 @@ class Audit:
 
 
 def settled(menu: Menu, decisions: Decisions) -> Decisions:
-    """Decisions with what follows from whole switches: the energy that plants on the site must make."""
+    """Decisions with what follows from whole switches: the energy that plants on the site must
+    make.
+    """
     if not any(s.onsite for s in menu.sites):
         return decisions
     try:
@@ -51,7 +53,11 @@ def audit(menu: Menu, decisions: Decisions, question: Question) -> Audit:
         return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
     checks = tuple(all_checks(menu, decisions, books))
     broken = [c for c in checks if not c.holds]
-    keys = [*decisions.fleet, *(x.key for x in menu.held), *((h, c, k) for h, c, k, _ in decisions.ordered)]
+    keys = [
+        *decisions.fleet,
+        *(x.key for x in menu.held),
+        *((h, c, k) for h, c, k, _ in decisions.ordered),
+    ]
     problems = [_sentence(menu, c) for c in broken if not c.given]
     problems += differences(menu, question, keys)
     return Audit(

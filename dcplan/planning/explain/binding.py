@@ -64,7 +64,9 @@ def _activity(matrix: Matrix, values: highs.Vector) -> tuple[highs.Vector, highs
 
 
 def _is_full(matrix: Matrix, i: int, use: float) -> bool:
-    """Rows of capacity times a count have 0 on the right; there nothing is left where both sides are equal."""
+    """Rows of capacity times a count have 0 on the right; there nothing is left where both sides
+    are equal.
+    """
     for limit, sign in ((matrix.row_upper[i], 1.0), (matrix.row_lower[i], -1.0)):
         if np.isfinite(limit):
             return bool(sign * (limit - use) <= max((1.0 - FULL) * abs(limit), TINY))
@@ -72,9 +74,14 @@ def _is_full(matrix: Matrix, i: int, use: float) -> bool:
 
 
 def with_one_more(
-    matrix: Matrix, binding: Binding, values: highs.Vector, *, gap: float, time_limit_s: float,
+    matrix: Matrix,
+    binding: Binding,
+    values: highs.Vector,
+    *,
+    gap: float,
+    time_limit_s: float,
     stop: Callable[[], bool] | None = None,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """The model re-solved with one more unit in all of a limit's rows, from the plan as it is."""
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for i, row in enumerate(matrix.rows):
@@ -111,8 +118,16 @@ def stranded(menu: Menu, d: Decisions, books: Accounts) -> list[Stranded]:
         rows = [
             ("rack positions", a.slots, h.racks * a.units),
             ("IT MW", a.hall_kw / KW_PER_MW, h.it_mw * a.units),
-            ("air MW", a.air_kw / KW_PER_MW, sum(h.cooling(c).air_mw * n for c, n in units.items())),
-            ("liquid MW", a.liquid_kw / KW_PER_MW, sum(h.cooling(c).liquid_mw * n for c, n in units.items())),
+            (
+                "air MW",
+                a.air_kw / KW_PER_MW,
+                sum(h.cooling(c).air_mw * n for c, n in units.items()),
+            ),
+            (
+                "liquid MW",
+                a.liquid_kw / KW_PER_MW,
+                sum(h.cooling(c).liquid_mw * n for c, n in units.items()),
+            ),
         ]
         full = [name for name, used, most in rows if most and used >= FULL_HALL * most]
         full_halls[h.id] = full
@@ -121,10 +136,23 @@ def stranded(menu: Menu, d: Decisions, books: Accounts) -> list[Stranded]:
         if peak >= FULL_HALL * limit_mw(d, site, t):
             full = [*full, f"utility MW of {h.site}"]
         by = ", ".join(full) or "no demand for more"
-        found += [Stranded(h.id, name, most - used, most, by) for name, used, most in rows if most and name not in full]
+        found += [
+            Stranded(h.id, name, most - used, most, by)
+            for name, used, most in rows
+            if most and name not in full
+        ]
     for s in menu.sites:
         used, most = books.site(menu, s.id, t, "facility_mw"), limit_mw(d, s, t)
         if used < FULL_HALL * most:
-            full = [f"{name} of {h}" for h, names in full_halls.items() if menu.hall(h).site == s.id for name in names]
-            found.append(Stranded(s.id, "utility MW", most - used, most, ", ".join(full) or "no demand for more"))
+            full = [
+                f"{name} of {h}"
+                for h, names in full_halls.items()
+                if menu.hall(h).site == s.id
+                for name in names
+            ]
+            found.append(
+                Stranded(
+                    s.id, "utility MW", most - used, most, ", ".join(full) or "no demand for more"
+                )
+            )
     return found

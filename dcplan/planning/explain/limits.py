@@ -12,13 +12,32 @@ from dcplan.scenario.schema import Site, demand_path
 from dcplan.units import quarter_index, quarter_name
 
 PRICES = {
-    "utility_mw": 40.0, "hall_it_mw": 40.0, "cooling_it_mw": 40.0, "hall_air_mw": 20.0, "cooling_air_mw": 20.0,
-    "cooling_liquid_mw": 20.0, "hall_racks": 3.0, "cooling_racks": 3.0, "rack_bound": 3.0, "hall_units": 200.0,
-    "supply": 5.0, "budget": 1.0, "budget_total": 1.0, "demand_met": 10.0, "job_runs_once": 5000.0,
-    "carbon_cap": 0.01, "parts_supply": 0.05, "vendor_share": 1.0,
-    "water_cap": 0.001, "offer_limit": 0.1, "cloud_limit": 0.1, "accelerators_for_jobs": 1.0, "serving_ahead": 1.0,
-}  # fmt: skip
-"""M$ per unit of each limit: only the order of size matters, so that the cheapest mend is found first."""
+    "utility_mw": 40.0,
+    "hall_it_mw": 40.0,
+    "cooling_it_mw": 40.0,
+    "hall_air_mw": 20.0,
+    "cooling_air_mw": 20.0,
+    "cooling_liquid_mw": 20.0,
+    "hall_racks": 3.0,
+    "cooling_racks": 3.0,
+    "rack_bound": 3.0,
+    "hall_units": 200.0,
+    "supply": 5.0,
+    "budget": 1.0,
+    "budget_total": 1.0,
+    "demand_met": 10.0,
+    "job_runs_once": 5000.0,
+    "carbon_cap": 0.01,
+    "parts_supply": 0.05,
+    "vendor_share": 1.0,
+    "water_cap": 0.001,
+    "offer_limit": 0.1,
+    "cloud_limit": 0.1,
+    "accelerators_for_jobs": 1.0,
+    "serving_ahead": 1.0,
+}
+"""M$ per unit of each limit: only the order of size matters, so that the cheapest mend is found
+first."""
 
 WORDS = {
     "utility_mw": ("utility_mw of {0} in {t}", "MW more"),
@@ -49,12 +68,25 @@ WORDS = {
 
 
 STEPS = {
-    "utility_mw": 1.0, "hall_it_mw": 1.0, "hall_air_mw": 1.0, "cooling_it_mw": 1.0, "cooling_air_mw": 1.0,
-    "cooling_liquid_mw": 1.0, "hall_racks": 1.0, "cooling_racks": 1.0, "supply": 1.0, "budget": 1.0,
-    "budget_total": 1.0, "demand_met": -1.0, "parts_supply": 10.0,
-    "carbon_cap": 100.0, "water_cap": 100.0, "offer_limit": 64.0,
-    "cloud_limit": 64.0, "hall_units": 1.0,
-}  # fmt: skip
+    "utility_mw": 1.0,
+    "hall_it_mw": 1.0,
+    "hall_air_mw": 1.0,
+    "cooling_it_mw": 1.0,
+    "cooling_air_mw": 1.0,
+    "cooling_liquid_mw": 1.0,
+    "hall_racks": 1.0,
+    "cooling_racks": 1.0,
+    "supply": 1.0,
+    "budget": 1.0,
+    "budget_total": 1.0,
+    "demand_met": -1.0,
+    "parts_supply": 10.0,
+    "carbon_cap": 100.0,
+    "water_cap": 100.0,
+    "offer_limit": 64.0,
+    "cloud_limit": 64.0,
+    "hall_units": 1.0,
+}
 """One more unit of a limit, as the user would ask for it; less where it is a demand."""
 
 
@@ -95,7 +127,9 @@ def words_of(row: str, start: str) -> tuple[str, str]:
 
 
 def in_its_unit(row: str, menu: Menu, amount: float) -> tuple[float, str]:
-    """Amount of a row in the unit that the scenario gives the limit in, and what more of it is called."""
+    """Amount of a row in the unit that the scenario gives the limit in, and what more of it is
+    called.
+    """
     name, index = parts_of(row)
     unit = words_of(row, menu.start)[1]
     if name != "demand_met":
@@ -110,7 +144,9 @@ def months_of(row: str) -> bool:
 
 
 def place_of(row: str, question: Question) -> str:
-    """``file:line:col`` of what the user wrote for a limit; the nearest value above it where it is a default."""
+    """``file:line:col`` of what the user wrote for a limit; the nearest value above it where it is
+    a default.
+    """
     name, index = parts_of(row)
     path = _path(name, index, question)
     return str(question.tree.place(path)) if path is not None else ""
@@ -137,7 +173,10 @@ def _path(name: str, index: list[str], question: Question) -> Path | None:
         key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
         return ("workloads", "training", i, key)
     if name in ("parts_supply", "vendor_share"):
-        return ({"parts_supply": "parts_per_quarter", "vendor_share": "vendor_share_max"}[name], index[0])
+        return (
+            {"parts_supply": "parts_per_quarter", "vendor_share": "vendor_share_max"}[name],
+            index[0],
+        )
     if name == "supply":
         return (
             ("supply", [s.system for s in scenario.supply].index(index[0]))
@@ -161,10 +200,17 @@ def _site_path(name: str, site: Site, i: int, hall_id: str) -> Path | None:
         return None
     j = halls.index(hall_id)
     keys = {
-        "hall_it_mw": "it_mw", "cooling_it_mw": "it_mw", "hall_air_mw": "air_mw", "cooling_air_mw": "air_mw",
-        "cooling_liquid_mw": "liquid_mw", "hall_racks": "racks", "cooling_racks": "racks", "rack_bound": "racks",
-        "hall_units": "count", "accelerators_for_jobs": "racks",
-    }  # fmt: skip
+        "hall_it_mw": "it_mw",
+        "cooling_it_mw": "it_mw",
+        "hall_air_mw": "air_mw",
+        "cooling_air_mw": "air_mw",
+        "cooling_liquid_mw": "liquid_mw",
+        "hall_racks": "racks",
+        "cooling_racks": "racks",
+        "rack_bound": "racks",
+        "hall_units": "count",
+        "accelerators_for_jobs": "racks",
+    }
     key = keys.get(name)
     given: Callable[[str], bool] = lambda k: getattr(site.halls[j], k, None) is not None  # noqa: E731
     return ("sites", i, "halls", j, key if key and given(key) else "id")

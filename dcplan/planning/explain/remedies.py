@@ -37,12 +37,17 @@ class Remedy:
 
 
 def remedies(
-    menu: Menu, matrix: Matrix, *, fixed: Mapping[int, float] | None = None, time_limit_s: float = 20.0
+    menu: Menu,
+    matrix: Matrix,
+    *,
+    fixed: Mapping[int, float] | None = None,
+    time_limit_s: float = 20.0,
 ) -> list[Remedy]:
-    """Smallest priced change of the user's own limits that lets a plan exist; empty when none was found in time.
+    """Smallest priced change of the user's own limits that lets a plan exist; empty when none was
+    found in time.
 
-    With integers, so that applying it is enough up to whole switches; where that takes too long, from the relaxation,
-    which says only what is needed at least.
+    With integers, so that applying it is enough up to whole switches; where that takes too long,
+    from the relaxation, which says only what is needed at least.
     """
     soft = elastic(matrix, PRICES)
     whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
@@ -55,7 +60,9 @@ def remedies(
     return [replace(r, at_least=True) for r in _slacks(menu, soft, relaxed.values)]
 
 
-def _slacks(menu: Menu, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Remedy]:
+def _slacks(
+    menu: Menu, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> list[Remedy]:
     found = []
     for name, value in zip(soft.columns, values, strict=True):
         if name.startswith("slack:") and value > TINY:
@@ -78,9 +85,15 @@ class Alternative:
 
 
 def alternatives(
-    menu: Menu, matrix: Matrix, *, count: int = 3, time_limit_s: float = 20.0, stop: Callable[[], bool] | None = None
+    menu: Menu,
+    matrix: Matrix,
+    *,
+    count: int = 3,
+    time_limit_s: float = 20.0,
+    stop: Callable[[], bool] | None = None,
 ) -> list[Alternative]:
-    """The smallest change, then the smallest that does not touch what the one before leaned on most; each tried out.
+    """The smallest change, then the smallest that does not touch what the one before leaned on
+    most; each tried out.
 
     A remedy is verified by solving the model itself with the rows moved by its amounts.
     """
@@ -103,7 +116,9 @@ def alternatives(
     return found
 
 
-def _moved(matrix: Matrix, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Matrix:
+def _moved(
+    matrix: Matrix, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> Matrix:
     """The model with every row moved by its slack, up to the solver's tolerance."""
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for name, value in zip(soft.columns, values, strict=True):

@@ -15,11 +15,12 @@ def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""State how far a plan may differ from an earlier one, :math:`x^0`.
 
     .. math::
-       x_i = x^0_i \ (t_i \le t_{freeze}), \quad -x^0_i c_i \le x_i - x^0_i \le (u_i - x^0_i)\, c_i, \quad
-       \sum_i c_i + \sum_j (1 - x_{j m^0}) + \sum_h (1 - y_{h f^0}) \le N
+       x_i = x^0_i \ (t_i \le t_{freeze}), \quad -x^0_i c_i \le x_i - x^0_i \le (u_i - x^0_i)\, c_i,
+       \quad \sum_i c_i + \sum_j (1 - x_{j m^0}) + \sum_h (1 - y_{h f^0}) \le N
 
-    A change is another amount of one order (hall, cooling, system and quarter), another way to run a job, or another
-    fabric of a hall that had one; halls and power blocks follow and are not counted.
+    A change is another amount of one order (hall, cooling, system and quarter), another way to run
+    a job, or another fabric of a hall that had one; halls and power blocks follow and are not
+    counted.
     """
     keep = sets.menu.keep
     if keep is None:
@@ -35,7 +36,9 @@ def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
         loose, rule=lambda m, *o: m.buy[o] - before[o] <= (most[o] - before[o]) * m.changed[o]
     )
     had = [o for o in loose if before[o]]
-    model.less_ordered = pyo.Constraint(had, rule=lambda m, *o: before[o] - m.buy[o] <= before[o] * m.changed[o])
+    model.less_ordered = pyo.Constraint(
+        had, rule=lambda m, *o: before[o] - m.buy[o] <= before[o] * m.changed[o]
+    )
     model.most_changes = pyo.Constraint(expr=_count(model, sets, keep) <= keep.most_changes)
 
 
@@ -55,14 +58,25 @@ def _count(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> Any:
 
 def _freeze(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> None:
     last = keep.freeze_through
-    for variable in (model.buy, model.fitted, model.blocks, model.onsite_buy, model.committed, model.dropped):
+    for variable in (
+        model.buy,
+        model.fitted,
+        model.blocks,
+        model.onsite_buy,
+        model.committed,
+        model.dropped,
+    ):
         for index, column in variable.items():
             if index[-1] <= last:
                 _fix(column, keep)
     for i, config in enumerate(sets.menu.configs):
         if config.serving_quarter <= last:
             _fix(model.run[i], keep)
-    bought = {h for (h, _, _, q), column in model.buy.items() if q <= last and keep.values.get(column.name)}
+    bought = {
+        h
+        for (h, _, _, q), column in model.buy.items()
+        if q <= last and keep.values.get(column.name)
+    }
     for (h, _), column in model.fabric.items():
         if h in bought:
             _fix(column, keep)

@@ -1,4 +1,6 @@
-"""Rented accelerators: their limits, commitments to terms, and what both cost, after the horizon too."""
+"""Rented accelerators: their limits, commitments to terms, and what both cost, after the horizon
+too.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,31 @@ import pyomo.environ as pyo
 
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.planning.model.sets import Sets
-from dcplan.units import DAYS_PER_MONTH, HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, USD_PER_MUSD
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    HOURS_PER_DAY,
+    HOURS_PER_QUARTER,
+    MONTHS_PER_QUARTER,
+    USD_PER_MUSD,
+)
 
 M = USD_PER_MUSD
 
 
 def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Declare commitments in whole nodes by start quarter, and the average use of a month that they cover."""
-    most = {(o.id, c.term): o.max_accelerators // o.node_accelerators for o in sets.menu.offers for c in o.committed}
+    """Declare commitments in whole nodes by start quarter, and the average use of a month that
+    they cover.
+    """
+    most = {
+        (o.id, c.term): o.max_accelerators // o.node_accelerators
+        for o in sets.menu.offers
+        for c in o.committed
+    }
     model.committed = pyo.Var(
-        list(most), list(sets.quarters), domain=pyo.NonNegativeIntegers, bounds=lambda _, o, c, t: (0, most[o, c])
+        list(most),
+        list(sets.quarters),
+        domain=pyo.NonNegativeIntegers,
+        bounds=lambda _, o, c, t: (0, most[o, c]),
     )
     bound = list(dict.fromkeys(o for o, _ in most))
     model.covered = pyo.Var(bound, list(sets.months), domain=pyo.NonNegativeReals)
@@ -32,7 +49,8 @@ def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
        u_{oi} \le \sum_{c} \sum_{\tau\ in\ force} k_o\, b_{oc\tau}, \qquad
        u_{oi} \le \sum_m g_m\,\mathrm{days}_{mi}/D_{month}\; x_{jm} + \sum_d v_{dot}
 
-    with u the use of a month that commitments cover; an offer without a price on demand is used under one alone.
+    with u the use of a month that commitments cover; an offer without a price on demand is used
+    under one alone.
     """
     menu = sets.menu
     months = list(sets.months)
@@ -60,7 +78,9 @@ def _held(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[
         for i, c in enumerate(sets.menu.configs)
         if c.place == "cloud:" + offer and month in sets.active_months(c)
     ]
-    return runs + [model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented]
+    return runs + [
+        model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented
+    ]
 
 
 def _add_commitments(model: pyo.ConcreteModel, sets: Sets, months: list[int]) -> None:
@@ -100,11 +120,15 @@ def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
         if c.place == "cloud:" + offer and days > 0:
             total += c.accelerators * days / DAYS_PER_MONTH * model.run[i]
     t = month // MONTHS_PER_QUARTER
-    return total + sum(model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented)
+    return total + sum(
+        model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented
+    )
 
 
 def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Rented accelerators of a quarter: what is used at the price on demand, less what commitments cover. [M$]"""
+    """Rented accelerators of a quarter: what is used at the price on demand, less what commitments
+    cover. [M$]
+    """
     price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.menu.offers}
     total: Any = 0.0
     for i, config in enumerate(sets.menu.configs):
@@ -135,5 +159,11 @@ def _paid(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     for (o, c, q), nodes in model.committed.items():
         offer, commit = terms[o, c]
         if q <= t < q + commit.quarters:
-            total += offer.node_accelerators * commit.usd_per_accelerator_hour[q] * HOURS_PER_QUARTER / M * nodes
+            total += (
+                offer.node_accelerators
+                * commit.usd_per_accelerator_hour[q]
+                * HOURS_PER_QUARTER
+                / M
+                * nodes
+            )
     return total

@@ -21,13 +21,16 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
          \big(\min(P_{hf}, \text{what the hall can hold} + s_{hg}) + e_{hgt}\big)\, y_{hf}, \qquad
        \sum_t p_{hfgt} \le T \cdot \text{what the hall can hold} \cdot y_{hf}
 
-    Ports are bought with the racks (q) and draw power while the racks serve (p). Those of assets (s) count as bought in
-    the first quarter, also when the asset is sold, until it ends (e: ended by then).
+    Ports are bought with the racks (q) and draw power while the racks serve (p). Those of assets
+    (s) count as bought in the first quarter, also when the asset is sold, until it ends (e: ended
+    by then).
     """
     t = list(sets.quarters)
     halls = [h for h, fs in sets.options.items() if fs]
     classes = [(h, c.id) for h in halls for c in sets.classes[h]]
-    model.one_fabric = pyo.Constraint(halls, rule=lambda m, h: sum(m.fabric[h, f] for f in sets.options[h]) <= 1)
+    model.one_fabric = pyo.Constraint(
+        halls, rule=lambda m, h: sum(m.fabric[h, f] for f in sets.options[h]) <= 1
+    )
 
     def on_fabrics(var: pyo.Var, h: str, c: str, q: int) -> Any:
         return sum(var[h, f, c, q] for f, ports in sets.served[h] if ports == c)
@@ -39,7 +42,9 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def served(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
-        return on_fabrics(m.ports_served, h, c, q) == sum(sets.places[k].ports * m.racks[k, q] for k in keys)
+        return on_fabrics(m.ports_served, h, c, q) == sum(
+            sets.places[k].ports * m.racks[k, q] for k in keys
+        )
 
     model.ports_on_order = pyo.Constraint(classes, t, rule=bought)
     model.ports_in_service = pyo.Constraint(classes, t, rule=served)
@@ -47,8 +52,13 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def reach(m: pyo.ConcreteModel, h: str, f: str, c: str, end: int) -> Any:
         connected = sum(m.ports_bought[h, f, c, q] for q in t if end - life < q <= end)
-        ended = sum(sets.standing_ports(h, c, last) for last in sets.ended(h, c) if last <= end < life)
-        most = min(sets.option[h, f].max_ports, sets.ports_cap(h, sets.class_of[c]) + sets.standing_ports(h, c))
+        ended = sum(
+            sets.standing_ports(h, c, last) for last in sets.ended(h, c) if last <= end < life
+        )
+        most = min(
+            sets.option[h, f].max_ports,
+            sets.ports_cap(h, sets.class_of[c]) + sets.standing_ports(h, c),
+        )
         return connected <= (most + ended) * m.fabric[h, f]
 
     def service(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
@@ -56,8 +66,14 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
         return sum(m.ports_served[h, f, c, q] for q in t) <= most * m.fabric[h, f]
 
     life = sets.menu.finance.life_quarters
-    ends = {q for q in t if q >= min(life, len(t)) - 1}  # one window unless hardware retires inside the horizon
-    windows = [(*key, end) for key in keys for end in sorted(ends | {q - 1 for q in sets.ended(key[0], key[2])})]
+    ends = {
+        q for q in t if q >= min(life, len(t)) - 1
+    }  # one window unless hardware retires inside the horizon
+    windows = [
+        (*key, end)
+        for key in keys
+        for end in sorted(ends | {q - 1 for q in sets.ended(key[0], key[2])})
+    ]
     model.fabric_reach = pyo.Constraint(windows, rule=reach)
     model.fabric_service = pyo.Constraint(keys, rule=service)
     _add_reuse(model, sets)
@@ -65,13 +81,15 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State which ports may take the place of ended ones on their switches: no more than ended, none twice.
+    r"""State which ports may take the place of ended ones on their switches: no more than ended,
+    none twice.
 
     .. math::
        u_{hfgt} \le q_{hfgt}, \qquad
        \sum_{\tau \le t} u_{hfg\tau} \le e_{hgt}\, y_{hf} + \sum_{\tau \le t - E} q_{hfg\tau}
 
-    Exact networks round: one node less may leave all switches, so that the next one comes without any.
+    Exact networks round: one node less may leave all switches, so that the next one comes without
+    any.
     """
     life = sets.menu.finance.life_quarters
 
@@ -79,7 +97,9 @@ def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
         return m.reused[h, f, c, t] <= m.ports_bought[h, f, c, t]
 
     def free(m: pyo.ConcreteModel, h: str, f: str, c: str, t: int) -> Any:
-        taken = sum(m.reused[h, f, c, q] for q in sets.quarters if (h, f, c, q) in m.reused and q <= t)
+        taken = sum(
+            m.reused[h, f, c, q] for q in sets.quarters if (h, f, c, q) in m.reused and q <= t
+        )
         assets = sum(sets.standing_ports(h, c, last) for last in sets.ended(h, c) if last <= t)
         return taken <= assets * m.fabric[h, f] + sum(
             m.ports_bought[h, f, c, q] for q in sets.quarters if q <= t - life
@@ -93,8 +113,8 @@ def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
     r"""State what a network costs in whole switches.
 
     .. math::
-       C_{hfgt} \ge \bar c\, Q_{hfgt}, \quad C_{hfgt} \ge b\, Q_{hfgt} + \sum_i a_i \delta_{hfgit}, \quad
-       Q_{hfgt} \le \sum_i w_i \delta_{hfgit}, \quad \delta_{i+1} \le \delta_i \le y_{hf}
+       C_{hfgt} \ge \bar c\, Q_{hfgt}, \quad C_{hfgt} \ge b\, Q_{hfgt} + \sum_i a_i \delta_{hfgit},
+       \quad Q_{hfgt} \le \sum_i w_i \delta_{hfgit}, \quad \delta_{i+1} \le \delta_i \le y_{hf}
 
     with the ports bought so far, :math:`Q_t = \sum_{\tau \le t} q_\tau`.
     """
@@ -104,12 +124,19 @@ def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
         return sum(m.ports_bought[h, f, c, x] for x in t if x <= q)
 
     def share(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
-        return m.network_musd[h, f, c, q] >= sets.share(h, f, c, "usd") / USD_PER_MUSD * so_far(m, h, f, c, q)
+        return m.network_musd[h, f, c, q] >= sets.share(h, f, c, "usd") / USD_PER_MUSD * so_far(
+            m, h, f, c, q
+        )
 
     def climbed(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
         stairs = sets.stairs[h, f, c]
-        jumps = sum(usd / USD_PER_MUSD * m.step[h, f, c, i, q] for i, usd in enumerate(stairs.jumps_usd))
-        return m.network_musd[h, f, c, q] >= stairs.usd_per_port / USD_PER_MUSD * so_far(m, h, f, c, q) + jumps
+        jumps = sum(
+            usd / USD_PER_MUSD * m.step[h, f, c, i, q] for i, usd in enumerate(stairs.jumps_usd)
+        )
+        return (
+            m.network_musd[h, f, c, q]
+            >= stairs.usd_per_port / USD_PER_MUSD * so_far(m, h, f, c, q) + jumps
+        )
 
     def room(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
         widths = sets.stairs[h, f, c].widths

@@ -23,8 +23,9 @@ from dcplan.units import (
 def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""State what is minimised, :math:`\min m_0` with :math:`m_i \le \epsilon_i`.
 
-    Measures: present cost and capital [M$], carbon of owned sites and with the cloud's [t], minus the delivered
-    research [PFLOP-days], the sum of all jobs' finish days, one job's days, the facility peak over all sites [MW].
+    Measures: present cost and capital [M$], carbon of owned sites and with the cloud's [t], minus
+    the delivered research [PFLOP-days], the sum of all jobs' finish days, one job's days, the
+    facility peak over all sites [MW].
     """
     goal = sets.menu.goal
     if sets.menu.carbon_known or CARBON in goal.measures:
@@ -40,11 +41,15 @@ def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
         model.goal = pyo.Objective(expr=measure(model, sets, goal.measure), sense=pyo.minimize)
     if goal.limits:
         limits = {limit.measure: limit.most for limit in goal.limits}
-        model.goal_limit = pyo.Constraint(list(limits), rule=lambda m, name: measure(m, sets, name) <= limits[name])
+        model.goal_limit = pyo.Constraint(
+            list(limits), rule=lambda m, name: measure(m, sets, name) <= limits[name]
+        )
 
 
 def _without_unknown(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Offers whose carbon is not known are not rented where carbon counts: they would pass for clean."""
+    """Offers whose carbon is not known are not rented where carbon counts: they would pass for
+    clean.
+    """
     unknown = {o.id for o in sets.menu.offers if o.kg_per_accelerator_hour is None}
     for i, config in enumerate(sets.menu.configs):
         if config.on_cloud and config.place.removeprefix("cloud:") in unknown:
@@ -89,7 +94,9 @@ def _own_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
 
 
 def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    each = {o.id: (o.kg_per_accelerator_hour or 0.0) / KG_PER_TONNE for o in sets.menu.offers}  # unknown: not rented
+    each = {
+        o.id: (o.kg_per_accelerator_hour or 0.0) / KG_PER_TONNE for o in sets.menu.offers
+    }  # unknown: not rented
     total: Any = 0.0
     for i, config in enumerate(sets.menu.configs):
         if config.on_cloud:

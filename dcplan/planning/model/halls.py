@@ -26,7 +26,10 @@ def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> An
 
 
 def _by_port(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, what: str) -> Any:
-    return sum(sets.share(hall, f, c, what) * model.ports_served[hall, f, c, t] for f, c in sets.served[hall])
+    return sum(
+        sets.share(hall, f, c, what) * model.ports_served[hall, f, c, t]
+        for f, c in sets.served[hall]
+    )
 
 
 def margin(sets: Sets, hall: str, what: str) -> float:
@@ -36,7 +39,8 @@ def margin(sets: Sets, hall: str, what: str) -> float:
 
 
 def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State what a fitted hall unit can hold, with the unit count as the capacity's factor (convex hull).
+    r"""State what a fitted hall unit can hold, with the unit count as the capacity's factor (convex
+    hull).
 
     .. math::
        \sum_k s_k n_{hkct} \le R_h z_{hct}, \quad
@@ -51,12 +55,18 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
     pairs = [(h.id, c.id) for h in menu.halls for c in h.coolings]
     many = [(h.id, c.id) for h in menu.halls for c in h.coolings if len(h.coolings) > 1]
 
-    model.hall_units = pyo.Constraint(halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= menu.hall(h).count)
-    model.hall_stays = pyo.Constraint(pairs, t[1:], rule=lambda m, h, c, q: m.fitted[h, c, q] >= m.fitted[h, c, q - 1])
+    model.hall_units = pyo.Constraint(
+        halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= menu.hall(h).count
+    )
+    model.hall_stays = pyo.Constraint(
+        pairs, t[1:], rule=lambda m, h, c, q: m.fitted[h, c, q] >= m.fitted[h, c, q - 1]
+    )
     model.rack_bound = pyo.Constraint(
         list(sets.places),
         t,
-        rule=lambda m, h, c, k, q: m.racks[h, c, k, q] <= sets.places[h, c, k].max_racks_unit * m.fitted[h, c, q],
+        rule=lambda m, h, c, k, q: (
+            m.racks[h, c, k, q] <= sets.places[h, c, k].max_racks_unit * m.fitted[h, c, q]
+        ),
     )
     _positions(model, sets, halls, many, t)
     _electrical(model, sets, halls, many, t)
@@ -67,7 +77,9 @@ def _units(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
     return sum(model.fitted[hall, c.id, t] for c in sets.menu.hall(hall).coolings)
 
 
-def _sum(model: pyo.ConcreteModel, sets: Sets, keys: list[tuple[str, str, str]], what: str, t: int) -> Any:
+def _sum(
+    model: pyo.ConcreteModel, sets: Sets, keys: list[tuple[str, str, str]], what: str, t: int
+) -> Any:
     return sum(float(getattr(sets.places[key], what)) * model.racks[key, t] for key in keys)
 
 
@@ -76,12 +88,18 @@ def _holds_fleet(sets: Sets, hall: str) -> bool:
 
 
 def _positions(
-    model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: list[tuple[str, str]], t: list[int]
+    model: pyo.ConcreteModel,
+    sets: Sets,
+    halls: list[str],
+    many: list[tuple[str, str]],
+    t: list[int],
 ) -> None:
     def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.menu.hall(h)
         used = _sum(m, sets, sets.in_hall[h], "slots", q)
-        if _holds_fleet(sets, h):  # a given fleet may fill the hall: its switches are reported by the audit
+        if _holds_fleet(
+            sets, h
+        ):  # a given fleet may fill the hall: its switches are reported by the audit
             return used <= hall.racks * _units(m, sets, h, q)
         room = hall.racks - margin(sets, h, "margin_racks")
         used += network_racks(m, sets, h, q) + _sum(m, sets, sets.in_hall[h], "storage_racks", q)
@@ -100,10 +118,17 @@ def _positions(
 
 
 def _electrical(
-    model: pyo.ConcreteModel, sets: Sets, halls: list[str], many: list[tuple[str, str]], t: list[int]
+    model: pyo.ConcreteModel,
+    sets: Sets,
+    halls: list[str],
+    many: list[tuple[str, str]],
+    t: list[int],
 ) -> None:
     def load_mw(m: pyo.ConcreteModel, keys: list[tuple[str, str, str]], q: int) -> Any:
-        return sum((sets.places[k].rated_kw + sets.places[k].overhead_kw) / KW_PER_MW * m.racks[k, q] for k in keys)
+        return sum(
+            (sets.places[k].rated_kw + sets.places[k].overhead_kw) / KW_PER_MW * m.racks[k, q]
+            for k in keys
+        )
 
     def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.menu.hall(h)
@@ -113,13 +138,23 @@ def _electrical(
 
     def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = sets.with_cooling[h, c]
-        return load_mw(m, keys, q) <= sets.menu.hall(h).it_mw * m.fitted[h, c, q] if keys else pyo.Constraint.Skip
+        return (
+            load_mw(m, keys, q) <= sets.menu.hall(h).it_mw * m.fitted[h, c, q]
+            if keys
+            else pyo.Constraint.Skip
+        )
 
     model.hall_it_mw = pyo.Constraint(halls, t, rule=all_coolings)
     model.cooling_it_mw = pyo.Constraint(many, t, rule=one_cooling)
 
 
-def _heat(model: pyo.ConcreteModel, sets: Sets, halls: list[str], pairs: list[tuple[str, str]], t: list[int]) -> None:
+def _heat(
+    model: pyo.ConcreteModel,
+    sets: Sets,
+    halls: list[str],
+    pairs: list[tuple[str, str]],
+    t: list[int],
+) -> None:
     def path(m: pyo.ConcreteModel, h: str, c: str, q: int, what: str, limit: str) -> Any:
         keys = sets.with_cooling[h, c]
         if not keys:
@@ -133,9 +168,14 @@ def _heat(model: pyo.ConcreteModel, sets: Sets, halls: list[str], pairs: list[tu
         extra = (network_kw(m, sets, h, q, upper=True) + storage_kw(m, sets, h, q)) / KW_PER_MW
         kept = margin(sets, h, "margin_kw") / KW_PER_MW
         room = sum((c.air_mw - kept) * m.fitted[h, c.id, q] for c in hall.coolings)
-        return sum(sets.places[k].air_kw / KW_PER_MW * m.racks[k, q] for k in sets.in_hall[h]) + extra <= room
+        return (
+            sum(sets.places[k].air_kw / KW_PER_MW * m.racks[k, q] for k in sets.in_hall[h]) + extra
+            <= room
+        )
 
-    model.cooling_air_mw = pyo.Constraint(pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "air_kw", "air_mw"))
+    model.cooling_air_mw = pyo.Constraint(
+        pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "air_kw", "air_mw")
+    )
     model.cooling_liquid_mw = pyo.Constraint(
         pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "liquid_kw", "liquid_mw")
     )

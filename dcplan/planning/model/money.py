@@ -12,12 +12,7 @@ from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.terms import SiteTerms
-from dcplan.units import (
-    KW_PER_MW,
-    MONTHS_PER_QUARTER,
-    QUARTERS_PER_YEAR,
-    USD_PER_MUSD,
-)
+from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER, QUARTERS_PER_YEAR, USD_PER_MUSD
 
 M = USD_PER_MUSD
 
@@ -44,7 +39,9 @@ def present_cost(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Discounted spending less the discounted residual value. [M$]"""
     t = sets.quarters
     return _present(
-        model, sets, {q: capex(model, sets, q) + running(model, sets, q) + cloud(model, sets, q) for q in t}
+        model,
+        sets,
+        {q: capex(model, sets, q) + running(model, sets, q) + cloud(model, sets, q) for q in t},
     )
 
 
@@ -52,8 +49,13 @@ def _present(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> Any
     rate = sets.menu.finance.discount_rate
     end = discount_factor(rate, len(spent) / QUARTERS_PER_YEAR)
     middle = {q: discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) for q in spent}
-    value = sum(middle[q] * (spent[q] + _unmet(model, sets, q) - _sold(model, sets, q)) for q in spent)
-    value += sum(discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) * usd for q, usd in after(model, sets).items())
+    value = sum(
+        middle[q] * (spent[q] + _unmet(model, sets, q) - _sold(model, sets, q)) for q in spent
+    )
+    value += sum(
+        discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) * usd
+        for q, usd in after(model, sets).items()
+    )
     return value - end * residual(model, sets)
 
 
@@ -65,7 +67,9 @@ def _unmet(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> None:
     finance, t = sets.menu.finance, list(sets.quarters)
-    free = max(sets.menu.margin_factor - 1.0, 0.0) * sum(o.margin_usd for o in sets.menu.fabrics) / M
+    free = (
+        max(sets.menu.margin_factor - 1.0, 0.0) * sum(o.margin_usd for o in sets.menu.fabrics) / M
+    )
 
     def by_quarter(m: pyo.ConcreteModel, q: int) -> Any:
         paid = sum(spent[x] + _rounding(m, sets, x) + _debt(m, sets, x) for x in t if x <= q)
@@ -80,15 +84,21 @@ def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> 
 
 def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Racks, network, hall units, power blocks and storage bought in a quarter. [M$]"""
-    total = sum(sets.places[o[:3]].order_usd(t) / M * model.buy[o] for o in sets.orders if o[3] == t)
+    total = sum(
+        sets.places[o[:3]].order_usd(t) / M * model.buy[o] for o in sets.orders if o[3] == t
+    )
     if t == 0:
         total += sum(sets.places[k].order_usd(0) / M * model.fleet[k] for k in sets.fleet)
         total += sum(h.storage_usd for h in sets.menu.halls) / M
     total += _held_capex(model, sets, t)
     total += network(model, sets, t, "usd")
     total += sum(usd / M * _fitted(model, sets, h, c, t) for h, c, usd in unit_costs(sets))
-    total += sum(sets.menu.site(s).block_usd / M * _added(model.blocks, (s,), t) for s in _backed(model))
-    total += sum(_plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t)
+    total += sum(
+        sets.menu.site(s).block_usd / M * _added(model.blocks, (s,), t) for s in _backed(model)
+    )
+    total += sum(
+        _plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t
+    )
     return total
 
 
@@ -98,13 +108,17 @@ def _plant_usd(sets: Sets, site: str, plant: str) -> float:
 
 def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
     """Hall, cooling and USD of fitting one unit: building for new ones, fit-out for all."""
-    return [(h.id, c.id, c.building_usd + c.fit_out_usd) for h in sets.menu.halls for c in h.coolings]
+    return [
+        (h.id, c.id, c.building_usd + c.fit_out_usd) for h in sets.menu.halls for c in h.coolings
+    ]
 
 
 def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
-    """Network bought in a quarter: in whole switches where the model knows them, else by per-port shares. [M$]
+    """Network bought in a quarter: in whole switches where the model knows them, else by per-port
+    shares. [M$]
 
-    Ports that take the place of ended ones on their switches cost their own optics and cable at least.
+    Ports that take the place of ended ones on their switches cost their own optics and cable at
+    least.
     """
     total: Any = 0.0
     for h, pairs in sets.served.items():
@@ -138,12 +152,18 @@ def _held_capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 def _sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """What assets sold in a quarter bring: no budget counts on it. [M$]"""
-    return sum(x.resale_usd[t] / M * model.dropped[x.id, t] for x in sets.menu.held if x.resale_usd and t in x.may_go)
+    return sum(
+        x.resale_usd[t] / M * model.dropped[x.id, t]
+        for x in sets.menu.held
+        if x.resale_usd and t in x.may_go
+    )
 
 
 def _fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int) -> Any:
     """Hall units fitted in a quarter; what assets fill was before. [units]"""
-    return _added(model.fitted, (hall, cooling), t) - (sets.menu.hall(hall).standing.get(cooling, 0) if t == 0 else 0)
+    return _added(model.fitted, (hall, cooling), t) - (
+        sets.menu.hall(hall).standing.get(cooling, 0) if t == 0 else 0
+    )
 
 
 def _debt(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
@@ -170,7 +190,13 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
         total += _onsite(model, site, t)
         if site.demand_usd_per_kw_month > 0:
-            total += site.demand_usd_per_kw_month * KW_PER_MW * MONTHS_PER_QUARTER / M * model.billed_mw[site.id, t]
+            total += (
+                site.demand_usd_per_kw_month
+                * KW_PER_MW
+                * MONTHS_PER_QUARTER
+                / M
+                * model.billed_mw[site.id, t]
+            )
         total += site.staff_usd_per_quarter / M * model.used[site.id, t]
     for key, place in sets.places.items():
         site = sets.menu.site(sets.menu.hall(key[0]).site)
@@ -193,16 +219,24 @@ def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
     for o in site.onsite:
         if (site.id, o.id, t) in model.onsite_mwh:
             total += o.usd_per_mwh / M * model.onsite_mwh[site.id, o.id, t]
-        serving = [v for (s, k, q), v in model.onsite_buy.items() if (s, k) == (site.id, o.id) and q + o.lead <= t]
+        serving = [
+            v
+            for (s, k, q), v in model.onsite_buy.items()
+            if (s, k) == (site.id, o.id) and q + o.lead <= t
+        ]
         total += o.fixed_usd_per_quarter / M * sum(serving)
     return total
 
 
 def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    """Value left at the end of the horizon: market share of hardware, book value of the building. [M$]"""
+    """Value left at the end of the horizon: market share of hardware, book value of the building.
+    [M$]
+    """
     finance, t = sets.menu.finance, list(sets.quarters)
     hardware = finance.hardware_residual_frac
-    total = sum(sets.places[o[:3]].order_usd(o[3]) / M * hardware[o[3]] * model.buy[o] for o in sets.orders)
+    total = sum(
+        sets.places[o[:3]].order_usd(o[3]) / M * hardware[o[3]] * model.buy[o] for o in sets.orders
+    )
     total += sum(sets.places[k].order_usd(0) / M * hardware[0] * model.fleet[k] for k in sets.fleet)
     total += sum(h.storage_usd for h in sets.menu.halls) / M * hardware[0]
     last = len(t) - 1
@@ -210,11 +244,16 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
     for q in t:
         total += hardware[q] * network(model, sets, q, "usd")
         total += sum(
-            sets.menu.site(s).block_usd / M * finance.power_residual_frac[q] * _added(model.blocks, (s,), q)
+            sets.menu.site(s).block_usd
+            / M
+            * finance.power_residual_frac[q]
+            * _added(model.blocks, (s,), q)
             for s in _backed(model)
         )
         plants = ((s, o, v) for (s, o, x), v in model.onsite_buy.items() if x == q)
-        total += sum(_plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants)
+        total += sum(
+            _plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants
+        )
         for hall in sets.menu.halls:
             for c in hall.coolings:
                 book = (

@@ -1,4 +1,6 @@
-"""Power beside the firm grid: interruptible tranches with the work they pause, and plants on the site."""
+"""Power beside the firm grid: interruptible tranches with the work they pause, and plants on the
+site.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,30 @@ def _tranches(sets: Sets) -> dict[tuple[str, str], TrancheTerms]:
 
 
 def _plants(sets: Sets) -> dict[tuple[str, str], OnsiteTerms]:
-    return {(s.id, o.id): o for s in sets.menu.sites for o in s.onsite if o.most_units > o.spare_units}
+    return {
+        (s.id, o.id): o for s in sets.menu.sites for o in s.onsite if o.most_units > o.spare_units
+    }
 
 
 def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare variables where a site has tranches or plants.
 
-    ``drawn_mw`` of a tranche; ``paused`` accelerators; plants' ``onsite_buy`` units ordered, ``onsite_on`` in use,
-    ``onsite_mw`` of peak and ``onsite_mwh`` of energy.
+    ``drawn_mw`` of a tranche; ``paused`` accelerators; plants' ``onsite_buy`` units ordered,
+    ``onsite_on`` in use, ``onsite_mw`` of peak and ``onsite_mwh`` of energy.
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
     model.drawn_mw = pyo.Var(list(tranches), t, bounds=lambda _, s, i, q: (0, tranches[s, i].mw[q]))
     cut = {s for s, _ in tranches}
-    model.paused = pyo.Var([k for k in sets.places if sets.menu.hall(k[0]).site in cut], t, domain=pyo.NonNegativeReals)
+    model.paused = pyo.Var(
+        [k for k in sets.places if sets.menu.hall(k[0]).site in cut], t, domain=pyo.NonNegativeReals
+    )
     keys = list(plants)
     orders = [(*key, q) for key, o in plants.items() for q in t if q + o.lead < len(t)]
     model.onsite_buy = pyo.Var(
-        orders, domain=pyo.NonNegativeIntegers, bounds=lambda _, s, o, q: (0, plants[s, o].most_units)
+        orders,
+        domain=pyo.NonNegativeIntegers,
+        bounds=lambda _, s, o, q: (0, plants[s, o].most_units),
     )
     model.onsite_on = pyo.Var(keys, t, domain=pyo.Binary)
     model.onsite_mw = pyo.Var(keys, t, domain=pyo.NonNegativeReals)
@@ -46,27 +54,40 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
     .. math::
        P_{st} \le G_{st} + \sum_i d_{sit} + \sum_o g_{sot}, \quad d_{sit} \le D_{sit}, \quad
        g_{sot} \le B_o \Bigl(\sum_{\tau \le t - L_o} b_{so\tau} - r_o u_{sot}\Bigr), \\
-       0 \le E_{st} - \sum_o e_{sot} \le H (G_{st} + \sum_i d_{sit}), \quad e_{sot} \le H g_{sot}, \quad
-       \sum_{h,k,c} w_k\,\mathrm{PUE}^{peak}_c\, p_{hkct} / a_k \ge \sum_i \frac{h_i}{8766} d_{sit}
+       0 \le E_{st} - \sum_o e_{sot} \le H (G_{st} + \sum_i d_{sit}), \quad e_{sot} \le H g_{sot},
+       \quad \sum_{h,k,c} w_k\,\mathrm{PUE}^{peak}_c\, p_{hkct} / a_k \ge \sum_i \frac{h_i}{8766}
+       d_{sit}
 
-    The load on a tranche pauses while it is cut: accelerators p rest on the quarter's average, and the rows of shared
-    accelerators (``work``) take them off. Nothing is sold to the grid.
+    The load on a tranche pauses while it is cut: accelerators p rest on the quarter's average, and
+    the rows of shared accelerators (``work``) take them off. Nothing is sold to the grid.
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
     cut = {s for s, _ in tranches}
     _add_plants(model, plants, t)
-    model.no_export = pyo.Constraint(sorted({s for s, _ in plants}), t, rule=lambda m, s, q: grid_mwh(m, s, q) >= 0)
+    model.no_export = pyo.Constraint(
+        sorted({s for s, _ in plants}), t, rule=lambda m, s, q: grid_mwh(m, s, q) >= 0
+    )
 
     def pause(m: pyo.ConcreteModel, s: str, q: int) -> Any:
-        saved = sum(_mw_each(sets, k) * m.paused[k, q] for k in sets.places if (*k, q) in m.paused and _at(sets, k, s))
-        lost = sum(x.hours_per_year / HOURS_PER_YEAR * m.drawn_mw[key, q] for key, x in tranches.items() if key[0] == s)
+        saved = sum(
+            _mw_each(sets, k) * m.paused[k, q]
+            for k in sets.places
+            if (*k, q) in m.paused and _at(sets, k, s)
+        )
+        lost = sum(
+            x.hours_per_year / HOURS_PER_YEAR * m.drawn_mw[key, q]
+            for key, x in tranches.items()
+            if key[0] == s
+        )
         return saved >= lost
 
     model.paused_work = pyo.Constraint(sorted(cut), t, rule=pause)
 
 
-def _add_plants(model: pyo.ConcreteModel, plants: dict[tuple[str, str], OnsiteTerms], t: list[int]) -> None:
+def _add_plants(
+    model: pyo.ConcreteModel, plants: dict[tuple[str, str], OnsiteTerms], t: list[int]
+) -> None:
     keys = list(plants)
 
     def serving(m: pyo.ConcreteModel, s: str, o: str, q: int) -> Any:
@@ -74,11 +95,16 @@ def _add_plants(model: pyo.ConcreteModel, plants: dict[tuple[str, str], OnsiteTe
 
     def carried(m: pyo.ConcreteModel, s: str, o: str, q: int) -> Any:
         x = plants[s, o]
-        return m.onsite_mw[s, o, q] <= x.unit_mw * (serving(m, s, o, q) - x.spare_units * m.onsite_on[s, o, q])
+        return m.onsite_mw[s, o, q] <= x.unit_mw * (
+            serving(m, s, o, q) - x.spare_units * m.onsite_on[s, o, q]
+        )
 
     def used(m: pyo.ConcreteModel, s: str, o: str, q: int) -> Any:
         x = plants[s, o]
-        return m.onsite_mw[s, o, q] <= x.unit_mw * (x.most_units - x.spare_units) * m.onsite_on[s, o, q]
+        return (
+            m.onsite_mw[s, o, q]
+            <= x.unit_mw * (x.most_units - x.spare_units) * m.onsite_on[s, o, q]
+        )
 
     model.onsite_spare = pyo.Constraint(keys, t, rule=carried)
     model.onsite_used = pyo.Constraint(keys, t, rule=used)
@@ -87,7 +113,9 @@ def _add_plants(model: pyo.ConcreteModel, plants: dict[tuple[str, str], OnsiteTe
         rule=lambda m, s, o: serving(m, s, o, len(t) - 1) <= plants[s, o].most_units,
     )
     model.onsite_energy = pyo.Constraint(
-        keys, t, rule=lambda m, s, o, q: m.onsite_mwh[s, o, q] <= HOURS_PER_QUARTER * m.onsite_mw[s, o, q]
+        keys,
+        t,
+        rule=lambda m, s, o, q: m.onsite_mwh[s, o, q] <= HOURS_PER_QUARTER * m.onsite_mw[s, o, q],
     )
 
 

@@ -1,4 +1,6 @@
-"""Site power: peak against the utility limit, blocks with redundancy, billed demand, energy, carbon, water."""
+"""Site power: peak against the utility limit, blocks with redundancy, billed demand, energy,
+carbon, water.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""State the power of each site.
 
     .. math::
-       P_{st} = \sum_{h,k,c} w_k\,\mathrm{PUE}^{peak}_c n_{hkct} + w^{net}\,\mathrm{PUE}^{peak}, \quad
-       P_{st} \le G_{st}, \quad B (b_{st} - r\,u_{st}) \ge \rho\, P^{new}_{st}, \quad
-       B (b_{st} - u_{st}) \ge P^{new}_{st}
+       P_{st} = \sum_{h,k,c} w_k\,\mathrm{PUE}^{peak}_c n_{hkct} + w^{net}\,\mathrm{PUE}^{peak},
+       \quad P_{st} \le G_{st}, \quad B (b_{st} - r\,u_{st}) \ge \rho\, P^{new}_{st}, \quad B
+       (b_{st} - u_{st}) \ge P^{new}_{st}
 
     Energy is average power by state times the mean PUE of the racks' own cooling.
     """
@@ -36,7 +38,9 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.utility_mw = pyo.Constraint(
         sites,
         t,
-        rule=lambda m, s, q: m.peak_mw[s, q] <= menu.site(s).utility_mw[q] + drawn_mw(m, s, q) + made_mw(m, s, q),
+        rule=lambda m, s, q: (
+            m.peak_mw[s, q] <= menu.site(s).utility_mw[q] + drawn_mw(m, s, q) + made_mw(m, s, q)
+        ),
     )
     model.site_used = pyo.Constraint(
         pairs, t, rule=lambda m, h, c, q: m.fitted[h, c, q] <= count[h] * m.used[site_of[h], q]
@@ -44,10 +48,16 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     _add_blocks(model, sets, t, pairs)
     billed = [s.id for s in menu.sites if s.demand_usd_per_kw_month > 0]
     model.billed_peak = pyo.Constraint(
-        billed, t, rule=lambda m, s, q: m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False) - made_mw(m, s, q)
+        billed,
+        t,
+        rule=lambda m, s, q: (
+            m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False) - made_mw(m, s, q)
+        ),
     )
     model.billed_minimum = pyo.Constraint(billed, t, rule=lambda m, s, q: _minimum(m, sets, s, q))
-    model.site_energy = pyo.Constraint(sites, t, rule=lambda m, s, q: m.energy_mwh[s, q] == _energy_mwh(m, sets, s, q))
+    model.site_energy = pyo.Constraint(
+        sites, t, rule=lambda m, s, q: m.energy_mwh[s, q] == _energy_mwh(m, sets, s, q)
+    )
     mixed = [s.id for s in menu.sites if s.tranches or s.onsite]
     model.grid_energy = pyo.Constraint(mixed, t, rule=lambda m, s, q: _grid_energy(m, sets, s, q))
     _add_caps(model, sets)
@@ -56,12 +66,17 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _grid_energy(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """What plants do not make, the grid's firm and drawn power must."""
     need = _energy_mwh(model, sets, site, t, upper=True) - made_mwh(model, site, t)
-    return need <= HOURS_PER_QUARTER * (sets.menu.site(site).utility_mw[t] + drawn_mw(model, site, t))
+    return need <= HOURS_PER_QUARTER * (
+        sets.menu.site(site).utility_mw[t] + drawn_mw(model, site, t)
+    )
 
 
 def _minimum(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     terms = sets.menu.site(site)
-    return model.billed_mw[site, t] >= terms.minimum_take_frac * terms.utility_mw[t] * model.used[site, t]
+    return (
+        model.billed_mw[site, t]
+        >= terms.minimum_take_frac * terms.utility_mw[t] * model.used[site, t]
+    )
 
 
 def site_peak_mw(
@@ -74,17 +89,22 @@ def site_peak_mw(
             continue
         pue = {c.id: c.peak_pue for c in hall.coolings}
         network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
-        total += sum(sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * model.racks[k, t] for k in sets.in_hall[hall.id])
-        total += network_kw(model, sets, hall.id, t, upper=upper) * (network / KW_PER_MW) + storage_kw(
-            model, sets, hall.id, t
-        ) * (network / KW_PER_MW)
+        total += sum(
+            sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * model.racks[k, t]
+            for k in sets.in_hall[hall.id]
+        )
+        total += network_kw(model, sets, hall.id, t, upper=upper) * (
+            network / KW_PER_MW
+        ) + storage_kw(model, sets, hall.id, t) * (network / KW_PER_MW)
         if upper:
             kept = margin(sets, hall.id, "margin_kw") * network / KW_PER_MW
             total += sum(kept * model.fitted[hall.id, c.id, t] for c in hall.coolings)
     return total
 
 
-def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[tuple[str, str]]) -> None:
+def _add_blocks(
+    model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[tuple[str, str]]
+) -> None:
     backed = list(dict.fromkeys(s for s, _ in model.blocks))
     new = [(h, c) for h, c in pairs if sets.menu.hall(h).needs_blocks]
 
@@ -109,19 +129,32 @@ def _add_blocks(model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[
     paired = [s for s in backed if sets.menu.site(s).redundancy == TWO_SIDES]
     if paired:
         model.block_pairs = pyo.Var(paired, t, domain=pyo.NonNegativeIntegers)
-        model.two_sides = pyo.Constraint(paired, t, rule=lambda m, s, q: m.blocks[s, q] == 2 * m.block_pairs[s, q])
-    model.blocks_stay = pyo.Constraint(backed, t[1:], rule=lambda m, s, q: m.blocks[s, q] >= m.blocks[s, q - 1])
+        model.two_sides = pyo.Constraint(
+            paired, t, rule=lambda m, s, q: m.blocks[s, q] == 2 * m.block_pairs[s, q]
+        )
+    model.blocks_stay = pyo.Constraint(
+        backed, t[1:], rule=lambda m, s, q: m.blocks[s, q] >= m.blocks[s, q - 1]
+    )
     model.new_hall_used = pyo.Constraint(
         new,
         t,
-        rule=lambda m, h, c, q: m.fitted[h, c, q] <= sets.menu.hall(h).count * m.used_new[sets.menu.hall(h).site, q],
+        rule=lambda m, h, c, q: (
+            m.fitted[h, c, q] <= sets.menu.hall(h).count * m.used_new[sets.menu.hall(h).site, q]
+        ),
     )
 
 
 def _energy_mwh(
-    model: pyo.ConcreteModel, sets: Sets, site: str, t: int, what: str = "pue", *, upper: bool = False
+    model: pyo.ConcreteModel,
+    sets: Sets,
+    site: str,
+    t: int,
+    what: str = "pue",
+    *,
+    upper: bool = False,
 ) -> Any:
-    """Average power by state times mean PUE: standing for all racks, more while training or researching.
+    """Average power by state times mean PUE: standing for all racks, more while training or
+    researching.
 
     With ``what="wue_l_per_kwh"`` the same sum is site water in m3, as WUE counts IT energy.
     """
@@ -136,12 +169,23 @@ def _energy_mwh(
             hours = HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW
             total += hours * place.standing_kw * model.racks[key, t]
             if (key, t) in model.training or (*key, t) in model.training:
-                total += hours * (place.training_kw - place.standing_kw) / place.accelerators * model.training[key, t]
+                total += (
+                    hours
+                    * (place.training_kw - place.standing_kw)
+                    / place.accelerators
+                    * model.training[key, t]
+                )
             for demand in sets.menu.demands:
                 if (demand.id, *key, t) in model.serving:
-                    step = (place.research_kw - place.standing_kw) / place.accelerators * demand.load_frac
+                    step = (
+                        (place.research_kw - place.standing_kw)
+                        / place.accelerators
+                        * demand.load_frac
+                    )
                     total += hours * step * model.serving[demand.id, key, t]
-        total += network_kw(model, sets, hall.id, t, upper=upper) * (HOURS_PER_QUARTER * network / KW_PER_MW)
+        total += network_kw(model, sets, hall.id, t, upper=upper) * (
+            HOURS_PER_QUARTER * network / KW_PER_MW
+        )
         if upper:
             kept = margin(sets, hall.id, "margin_kw") * HOURS_PER_QUARTER * network / KW_PER_MW
             total += sum(kept * model.fitted[hall.id, c.id, t] for c in hall.coolings)
@@ -167,7 +211,12 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def water(m: pyo.ConcreteModel, s: str, year: int) -> Any:
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
-        limit = (sets.menu.site(s).max_l_per_year or 0.0) / LITRES_PER_M3 * len(part) / QUARTERS_PER_YEAR
+        limit = (
+            (sets.menu.site(s).max_l_per_year or 0.0)
+            / LITRES_PER_M3
+            * len(part)
+            / QUARTERS_PER_YEAR
+        )
         used = sum(_energy_mwh(m, sets, s, q, "wue_l_per_kwh", upper=True) for q in part)
         return used <= limit if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
 

@@ -8,7 +8,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from dcplan.planning.problem.switch_steps import link_usd
-from dcplan.planning.problem.terms import FabricOption, HeldTerms, Menu, Placement, PortClass, Staircase
+from dcplan.planning.problem.terms import (
+    FabricOption,
+    HeldTerms,
+    Menu,
+    Placement,
+    PortClass,
+    Staircase,
+)
 from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
@@ -52,9 +59,14 @@ class Sets:
         return [q for q in self.order_quarters(key) if q + place.lead <= t < q + place.lead + life]
 
     def order_quarters(self, key: P) -> list[int]:
-        """Quarters in which a placement may be ordered: released, and delivered inside the horizon."""
+        """Quarters in which a placement may be ordered: released, and delivered inside the
+        horizon.
+        """
         place = self.places[key]
-        if place.system not in self.menu.orderable or (place.hall, place.system) in self.menu.closed:
+        if (
+            place.system not in self.menu.orderable
+            or (place.hall, place.system) in self.menu.closed
+        ):
             return []
         return list(range(place.first_order, len(self.quarters) - place.lead))
 
@@ -67,7 +79,9 @@ class Sets:
         return t < self.menu.finance.life_quarters
 
     def share(self, hall: str, fabric: str, ports: str, what: str) -> float:
-        """One per-port figure of a NIC class on a fabric option: usd, kw, upper_usd, upper_kw or upper_racks."""
+        """One per-port figure of a NIC class on a fabric option: usd, kw, upper_usd, upper_kw or
+        upper_racks.
+        """
         if self.relaxed:
             what = what.removeprefix("upper_")
         return float(getattr(self.option[hall, fabric].shares[self.class_of[ports]], what))
@@ -77,17 +91,26 @@ class Sets:
         return sum(
             self.places[x.key].ports * x.racks
             for x in self.menu.held
-            if x.standing and x.key[0] == hall and self.places[x.key].port_class.id == ports and last in (None, x.last)
+            if x.standing
+            and x.key[0] == hall
+            and self.places[x.key].port_class.id == ports
+            and last in (None, x.last)
         )
 
     def ended(self, hall: str, ports: str) -> list[int]:
         """Quarters inside the horizon in which assets of a hall and NIC class end."""
-        found = {x.last for x in self.menu.held if x.standing and x.key[0] == hall and 0 < x.last < len(self.quarters)}
+        found = {
+            x.last
+            for x in self.menu.held
+            if x.standing and x.key[0] == hall and 0 < x.last < len(self.quarters)
+        }
         return sorted(q for q in found if self.standing_ports(hall, ports, q))
 
     @functools.cached_property
     def stairs(self) -> dict[tuple[str, str, str], Staircase]:
-        """Hall, fabric and NIC class -> steps of its cost; none where hardware retires inside the horizon."""
+        """Hall, fabric and NIC class -> steps of its cost; none where hardware retires inside the
+        horizon.
+        """
         menu = self.menu
         if not menu.whole_switches or menu.finance.life_quarters < menu.quarters:
             return {}
@@ -96,21 +119,32 @@ class Sets:
 
     @functools.cached_property
     def renewed(self) -> list[tuple[str, str, str, int]]:
-        """Hall, fabric, NIC class and quarter of purchases that may take the place of what ended before."""
+        """Hall, fabric, NIC class and quarter of purchases that may take the place of what ended
+        before.
+        """
         life = self.menu.finance.life_quarters
-        keys = [(h, f, c) for h, pairs in self.served.items() for f, c in pairs if (h, f, c) not in self.stairs]
+        keys = [
+            (h, f, c)
+            for h, pairs in self.served.items()
+            for f, c in pairs
+            if (h, f, c) not in self.stairs
+        ]
         first = {(h, c): min([life, *self.ended(h, c)]) for h, _, c in keys}
         return [(h, f, c, t) for h, f, c in keys for t in self.quarters if t >= first[h, c]]
 
     def freed_usd(self, hall: str, fabric: str, ports: str) -> float:
-        """Most that a retired port may spare a new one: what its share holds beyond its own optics and cable."""
+        """Most that a retired port may spare a new one: what its share holds beyond its own optics
+        and cable.
+        """
         option, kind = self.option[hall, fabric], self.class_of[ports]
         own = link_usd(option.designs[kind], option.parts[kind])
         return max(float(option.shares[kind].usd) - own, 0.0)
 
     @property
     def relaxed(self) -> bool:
-        """Whether limits use ideal shares without margin, for a bound that holds for whole switches."""
+        """Whether limits use ideal shares without margin, for a bound that holds for whole
+        switches.
+        """
         return self.menu.margin_factor == 0
 
     def ports_cap(self, hall: str, ports: PortClass) -> int:
@@ -128,7 +162,9 @@ def make_sets(menu: Menu) -> Sets:
     """Build the sparse sets of a menu."""
     places = {p.key: p for p in menu.placements}
     in_hall: dict[str, list[P]] = {h.id: [] for h in menu.halls}
-    with_cooling: dict[tuple[str, str], list[P]] = {(h.id, c.id): [] for h in menu.halls for c in h.coolings}
+    with_cooling: dict[tuple[str, str], list[P]] = {
+        (h.id, c.id): [] for h in menu.halls for c in h.coolings
+    }
     same_system: dict[tuple[str, str], list[P]] = defaultdict(list)
     classes: dict[str, list[PortClass]] = {h.id: [] for h in menu.halls}
     for key, place in places.items():
@@ -141,7 +177,9 @@ def make_sets(menu: Menu) -> Sets:
     served: dict[str, list[tuple[str, str]]] = {h.id: [] for h in menu.halls}
     for option in menu.fabrics:
         options[option.hall].append(option.id)
-        served[option.hall] += [(option.id, c.id) for c in classes[option.hall] if c in option.shares]
+        served[option.hall] += [
+            (option.id, c.id) for c in classes[option.hall] if c in option.shares
+        ]
     fleet = menu.fleet
     draft = Sets(
         menu=menu,

@@ -1,4 +1,6 @@
-"""What vendors deliver, and how much may come from one: racks, switches, optics, power blocks, shares of makers."""
+"""What vendors deliver, and how much may come from one: racks, switches, optics, power blocks,
+shares of makers.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ def add_supply(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""State the limits of vendors.
 
     .. math::
-       \sum_{h,c} b_{hkc\tau} \le U_{k\tau}, \qquad \sum_{hfg} s_{fg}\, q_{hfg\tau} \le U^{part}_\tau, \qquad
-       \sum_s (B_{s\tau} - B_{s,\tau-1}) \le U^{block}_\tau, \qquad
-       \sum_{k \in v,\tau} p_{k\tau} b_{hkc\tau} \le \phi_v \sum_{k,\tau} p_{k\tau} b_{hkc\tau}
+       \sum_{h,c} b_{hkc\tau} \le U_{k\tau}, \qquad \sum_{hfg} s_{fg}\, q_{hfg\tau} \le
+       U^{part}_\tau, \qquad \sum_s (B_{s\tau} - B_{s,\tau-1}) \le U^{block}_\tau, \qquad \sum_{k
+       \in v,\tau} p_{k\tau} b_{hkc\tau} \le \phi_v \sum_{k,\tau} p_{k\tau} b_{hkc\tau}
 
     Switches and transceivers are counted in shares of a NIC port, the audit counts them whole.
     """
@@ -32,7 +34,9 @@ def add_supply(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def bought(m: pyo.ConcreteModel, part: str, q: int) -> Any:
         used = _parts(m, sets, part, q)
-        return used <= parts[part][q] if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
+        return (
+            used <= parts[part][q] if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
+        )
 
     model.parts_supply = pyo.Constraint(list(parts), list(sets.quarters), rule=bought)
 
@@ -51,13 +55,17 @@ def add_supply(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _parts(model: pyo.ConcreteModel, sets: Sets, part: str, t: int) -> Any:
     """Parts bought in a quarter; the network of assets was before."""
     if part == "power_blocks":
-        return sum(v - (model.blocks[s, t - 1] if t else 0) for (s, q), v in model.blocks.items() if q == t)
+        return sum(
+            v - (model.blocks[s, t - 1] if t else 0) for (s, q), v in model.blocks.items() if q == t
+        )
     total: Any = 0.0
     for h, pairs in sets.served.items():
         for f, c in pairs:
             each = sets.share(h, f, c, f"upper_{part}")
             total += each * model.ports_bought[h, f, c, t]
     if t == 0:
-        there = {(h.id, f): n for h in sets.menu.halls for f, n in h.standing_parts.get(part, {}).items()}
+        there = {
+            (h.id, f): n for h in sets.menu.halls for f, n in h.standing_parts.get(part, {}).items()
+        }
         total -= sum(n * model.fabric[key] for key, n in there.items())
     return total

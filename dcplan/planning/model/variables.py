@@ -32,18 +32,23 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, h, c, k, q: (0, most_racks(sets, (h, c, k), q)),
     )
-    # whole because orders are; declared so because HiGHS presolve gave wrong optima when left to find out
+    # whole because orders are; declared so because HiGHS presolve gave wrong optima when left to
+    # find out
     # (docs/decisions.md, "presolve"; tests/planning/test_brute_force.py seeds 0 and 10)
     model.racks = pyo.Var(list(sets.places), t, domain=pyo.NonNegativeIntegers)
     model.fleet = pyo.Var(sets.fleet, domain=pyo.NonNegativeIntegers)
-    model.dropped = pyo.Var([(x.id, q) for x in menu.held for q in x.may_go], domain=pyo.NonNegativeIntegers)
+    model.dropped = pyo.Var(
+        [(x.id, q) for x in menu.held for q in x.may_go], domain=pyo.NonNegativeIntegers
+    )
     model.fitted = pyo.Var(
         halls,
         t,
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, h, c, q: (standing[h].get(c, 0), _open(sets, h, q) * count[h]),
     )
-    model.fabric = pyo.Var([(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary)
+    model.fabric = pyo.Var(
+        [(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary
+    )
     model.ports_bought = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.reused = pyo.Var(sets.renewed, domain=pyo.NonNegativeReals)
@@ -51,12 +56,21 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.step = pyo.Var(steps, t, domain=pyo.Binary)
     model.network_musd = pyo.Var(list(sets.stairs), t, domain=pyo.NonNegativeReals)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
-    demands = [(d.id, *key) for d in menu.demands for key in sets.places if (key[0], key[2]) in d.each]
+    demands = [
+        (d.id, *key) for d in menu.demands for key in sets.places if (key[0], key[2]) in d.each
+    ]
     model.serving = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
     model.run = pyo.Var(range(len(menu.configs)), domain=pyo.Binary)
-    offers = [(d.id, o.id) for d in menu.demands for o in menu.offers if ("cloud:" + o.id, o.accelerator) in d.each]
+    offers = [
+        (d.id, o.id)
+        for d in menu.demands
+        for o in menu.offers
+        if ("cloud:" + o.id, o.accelerator) in d.each
+    ]
     model.rented = pyo.Var(offers, t, domain=pyo.NonNegativeReals)
-    model.unmet = pyo.Var([d.id for d in menu.demands if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals)
+    model.unmet = pyo.Var(
+        [d.id for d in menu.demands if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals
+    )
     backed = [s for s in sites if any(h.needs_blocks for h in menu.halls if h.site == s)]
     model.blocks = pyo.Var(backed, t, domain=pyo.NonNegativeIntegers)
     declare_onsite(model, sets)

@@ -27,7 +27,9 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
         of_job[config.job].append(i)
     model.job_runs_once = pyo.Constraint(
         [j.id for j in menu.jobs],
-        rule=lambda m, j: sum(m.run[i] for i in of_job[j]) == 1 if of_job[j] else pyo.Constraint.Infeasible,
+        rule=lambda m, j: (
+            sum(m.run[i] for i in of_job[j]) == 1 if of_job[j] else pyo.Constraint.Infeasible
+        ),
     )
     _add_sharing(model, sets)
     _add_fabric_speed(model, sets)
@@ -46,7 +48,8 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         if not active:
             return pyo.Constraint.Skip
         have = sum(
-            sets.places[p].accelerators * m.racks[p, month // MONTHS_PER_QUARTER] for p in sets.same_system[h, k]
+            sets.places[p].accelerators * m.racks[p, month // MONTHS_PER_QUARTER]
+            for p in sets.same_system[h, k]
         )
         return sum(configs[i].accelerators * m.run[i] for i in active) <= have
 
@@ -60,7 +63,9 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         return sum(configs[i].accelerators * m.run[i] for i in ahead[j, h, k, t]) <= have
 
     def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> Any:
-        shares = [(i, sets.days_in_quarter(configs[i], t) / DAYS_PER_QUARTER) for i in by_place[h, k]]
+        shares = [
+            (i, sets.days_in_quarter(configs[i], t) / DAYS_PER_QUARTER) for i in by_place[h, k]
+        ]
         need = sum(configs[i].accelerators * share * m.run[i] for i, share in shares if share > 0)
         return sum(m.training[p, t] for p in sets.same_system[h, k]) == need
 
@@ -91,7 +96,11 @@ def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
     def speed(m: pyo.ConcreteModel, n: int) -> Any:
         _, hall, system, link = keys[n]
         ports = sets.places[sets.same_system[hall, system][0]].port_class
-        able = [o.id for o in sets.menu.fabrics if o.hall == hall and ports in o.shares and o.link_gbps(ports) >= link]
+        able = [
+            o.id
+            for o in sets.menu.fabrics
+            if o.hall == hall and ports in o.shares and o.link_gbps(ports) >= link
+        ]
         return sum(m.run[i] for i in groups[keys[n]]) <= sum(m.fabric[hall, f] for f in able)
 
     model.fabric_speed = pyo.Constraint(range(len(keys)), rule=speed)
@@ -102,7 +111,11 @@ def _add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def meet(m: pyo.ConcreteModel, d: str, t: int) -> Any:
         demand = next(x for x in menu.demands if x.id == d)
-        owned = sum(demand.each[k[0], k[2]] * m.serving[d, k, t] for k in sets.places if (d, *k, t) in m.serving)
+        owned = sum(
+            demand.each[k[0], k[2]] * m.serving[d, k, t]
+            for k in sets.places
+            if (d, *k, t) in m.serving
+        )
         rented = sum(
             demand.each["cloud:" + o.id, o.accelerator] * m.rented[d, o.id, t]
             for o in menu.offers

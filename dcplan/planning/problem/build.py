@@ -12,7 +12,13 @@ from dcplan.inputs.cloud_prices import offers as cloud_offers
 from dcplan.inputs.left_out import LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.delays import slips
-from dcplan.planning.problem.existing import connected, delays, held_placements, held_terms, with_standing
+from dcplan.planning.problem.existing import (
+    connected,
+    delays,
+    held_placements,
+    held_terms,
+    with_standing,
+)
 from dcplan.planning.problem.finance import finance_terms
 from dcplan.planning.problem.network import fabric_options
 from dcplan.planning.problem.placement import placements
@@ -70,7 +76,9 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     wanted = requested_systems(scenario, ledger, left_out)
     placed, fleet = _placements(question, ledger, wanted, halls, given, left_out)
     placed = held_placements(question, ledger, halls, given, placed, left_out)
-    fabrics = [o for hall in halls.values() for o in _fabrics(hall, placed, question, ledger, left_out)]
+    fabrics = [
+        o for hall in halls.values() for o in _fabrics(hall, placed, question, ledger, left_out)
+    ]
     fabrics = connected(question, halls, fabrics, left_out)
     placed, storage = with_storage(_connected(placed, fabrics, left_out), question, ledger)
     held = held_terms(question, ledger, halls, placed, left_out)
@@ -80,7 +88,9 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     orderable = frozenset(s.row.id for s in wanted)
     late = delays(slips(placed, halls, fleet, ledger), question, halls, orderable, ledger)
     country = countries_of(scenario, rented, ledger)
-    jobs, configs, demands = _work(question, ledger, left_out, where, late, extra_days or {}, country)
+    jobs, configs, demands = _work(
+        question, ledger, left_out, where, late, extra_days or {}, country
+    )
     cloud = scenario.cloud
     menu = Menu(
         start=scenario.horizon.start,
@@ -96,7 +106,8 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         supply=supply_terms(scenario, ledger),
         parts=parts_terms(scenario, ledger),
         vendor_share={
-            maker: ledger.take(f"vendor_share_max.{maker}", most) for maker, most in scenario.vendor_share_max.items()
+            maker: ledger.take(f"vendor_share_max.{maker}", most)
+            for maker, most in scenario.vendor_share_max.items()
         },
         finance=finance_terms(scenario.finance, quarters, ledger),
         orderable=orderable,
@@ -153,7 +164,11 @@ def _placements(
         if value is None:
             cause = f"fleet: {row.id} has no {field}; give it under prices"
             raise InputError([question.tree.problem("DC003", cause, ("fleet", "system"))])
-    busy = ledger.take("fleet.utilization_frac", fleet.utilization_frac) if fleet.utilization_frac else 0.0
+    busy = (
+        ledger.take("fleet.utilization_frac", fleet.utilization_frac)
+        if fleet.utilization_frac
+        else 0.0
+    )
     own = placements(
         system_terms(row, scenario, ledger),
         hall,
@@ -168,20 +183,30 @@ def _placements(
     if not own:
         reasons = "; ".join(f"{x.where}: {x.reason}" for x in left_out if x.id == row.id)
         raise InputError(
-            [question.tree.problem("DC033", f"fleet: {row.id} does not fit {hall.id}: {reasons}", ("fleet",))]
+            [
+                question.tree.problem(
+                    "DC033", f"fleet: {row.id} does not fit {hall.id}: {reasons}", ("fleet",)
+                )
+            ]
         )
     others = [p for p in placed if (p.hall, p.system) != (hall.id, row.id)]
     return others + own, FleetTerms(hall.id, row.id, fleet.accelerators)
 
 
 def _fabrics(
-    hall: HallTerms, placed: list[Placement], question: Question, ledger: Ledger, left_out: list[LeftOut]
+    hall: HallTerms,
+    placed: list[Placement],
+    question: Question,
+    ledger: Ledger,
+    left_out: list[LeftOut],
 ) -> list[FabricOption]:
     own = [p for p in placed if p.hall == hall.id]
     return fabric_options(hall, own, question.scenario, ledger, left_out) if own else []
 
 
-def _connected(placed: list[Placement], fabrics: list[FabricOption], left_out: list[LeftOut]) -> list[Placement]:
+def _connected(
+    placed: list[Placement], fabrics: list[FabricOption], left_out: list[LeftOut]
+) -> list[Placement]:
     """Placements that some fabric of their hall can connect."""
     served = {(o.hall, c) for o in fabrics for c in o.shares}
     kept = []
@@ -189,9 +214,8 @@ def _connected(placed: list[Placement], fabrics: list[FabricOption], left_out: l
         if (p.hall, p.port_class) in served:
             kept.append(p)
         else:
-            reason = (
-                f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {'/'.join(p.port_class.protocols)} ports"
-            )
+            protocols = "/".join(p.port_class.protocols)
+            reason = f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {protocols} ports"
             left_out.append(LeftOut("system", p.system, f"{p.hall} {p.cooling}", reason))
     return kept
 
@@ -218,8 +242,14 @@ def _work(
             ledger.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
         terms = replace(job_terms(job, question, ledger), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
-        configs += menu.configs(job, terms, resident(where, job.countries, country, "job", job.id, left_out))
-    return tuple(jobs), tuple(configs), demand_terms(question, ledger, left_out, where, menu, country)
+        configs += menu.configs(
+            job, terms, resident(where, job.countries, country, "job", job.id, left_out)
+        )
+    return (
+        tuple(jobs),
+        tuple(configs),
+        demand_terms(question, ledger, left_out, where, menu, country),
+    )
 
 
 def _idle_prices(question: Question) -> list[str]:
@@ -234,13 +264,19 @@ def _idle_prices(question: Question) -> list[str]:
     for name, prices in cloud.prices.items():
         if offers is not None and find("cloud", name, Offer).id not in offers:
             notes.append(f"cloud.prices.{name} is not used: it is not among cloud.offers")
-        notes += [f"cloud.prices.{name}.{key} is not used: not among cloud.terms" for key in prices if key not in terms]
+        notes += [
+            f"cloud.prices.{name}.{key} is not used: not among cloud.terms"
+            for key in prices
+            if key not in terms
+        ]
     return notes
 
 
 def _not_counted(left_out: list[LeftOut]) -> list[str]:
     """Hardware of the user's own that this plan does not count, or not all of it."""
-    return [f"{x.kind} {x.id} ({x.where}): {x.reason}" for x in left_out if x.kind in ("asset", "order")]
+    return [
+        f"{x.kind} {x.id} ({x.where}): {x.reason}" for x in left_out if x.kind in ("asset", "order")
+    ]
 
 
 def _unused(question: Question, ledger: Ledger) -> list[str]:
@@ -248,7 +284,9 @@ def _unused(question: Question, ledger: Ledger) -> list[str]:
     scenario, text = question.scenario, [f".{key}." for key in ledger.rows]
     families = {scenario.fabric.id} if scenario.fabric else set(ledger.catalog.rows["fabrics"])
     if not scenario.fabric and scenario.fabrics != "all":
-        families = set(scenario.fabrics)  # a family shapes the network without leaving a number in the ledger
+        families = set(
+            scenario.fabrics
+        )  # a family shapes the network without leaving a number in the ledger
     return [
         f"prices.{key} is not used by this plan"
         for key in scenario.prices
@@ -266,12 +304,16 @@ def _warnings(question: Question) -> list[str]:
     ]
     over = scenario.fabric.oversubscription if scenario.fabric else None
     if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
-        notes.append("oversubscription changes switch counts and cost here, not yet the training time")
+        notes.append(
+            "oversubscription changes switch counts and cost here, not yet the training time"
+        )
     notes += _idle_prices(question)
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
     if scenario.finance.tax != type(scenario.finance.tax)():
         notes.append("finance.tax is not counted by plan: its cost is before tax")
     if scenario.finance.debt:
-        notes.append("finance.debt counts in the budget; the net present cost is of the project, before financing")
+        notes.append(
+            "finance.debt counts in the budget; the net present cost is of the project, before financing"
+        )
     return [*notes, *doubts(question)]

@@ -12,9 +12,14 @@ from dcplan.units import DAYS_PER_QUARTER
 
 
 def slips(
-    placed: Iterable[Placement], halls: Mapping[str, HallTerms], fleet: FleetTerms | None, ledger: Ledger
+    placed: Iterable[Placement],
+    halls: Mapping[str, HallTerms],
+    fleet: FleetTerms | None,
+    ledger: Ledger,
 ) -> dict[tuple[str, str], dict[str, Bounds]]:
-    """Delays before a job can start, by hall and system: delivery of what is bought, energisation of a new hall."""
+    """Delays before a job can start, by hall and system: delivery of what is bought, energisation
+    of a new hall.
+    """
     found: dict[tuple[str, str], dict[str, Bounds]] = {}
     for p in placed:
         if fleet and (fleet.hall, fleet.system) == (p.hall, p.system):

@@ -1,4 +1,6 @@
-"""Power beside the firm grid: tranches that may be cut, plants on the site; with dates, prices and carbon."""
+"""Power beside the firm grid: tranches that may be cut, plants on the site; with dates, prices and
+carbon.
+"""
 
 from __future__ import annotations
 
@@ -74,4 +76,6 @@ def _onsite(entry: Onsite, site: Site, ledger: Ledger) -> OnsiteTerms:
         fixed = of("fixed_usd_per_kw_year") * unit * KW_PER_MW / QUARTERS_PER_YEAR
         energy = running_usd_per_mwh(row, ledger)
     lead = int(ledger.assumed(f"{key}.lead_quarters", entry.lead_quarters, row.lead_quarters))
-    return OnsiteTerms(row.id, unit, usd, fixed, energy, of("g_co2_per_kwh"), lead, most, entry.spare_units)
+    return OnsiteTerms(
+        row.id, unit, usd, fixed, energy, of("g_co2_per_kwh"), lead, most, entry.spare_units
+    )

@@ -1,4 +1,6 @@
-"""Hardware in service or on order when the plan begins: where it stands, how long it serves, how to part with it."""
+"""Hardware in service or on order when the plan begins: where it stands, how long it serves, how
+to part with it.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def held_placements(
     placed: list[Placement],
     left_out: list[LeftOut],
 ) -> list[Placement]:
-    """All placements, with those of hardware that the plan may not order, or that fills racks its own way."""
+    """All placements, with those of hardware that the plan may not order, or that fills racks its
+    own way.
+    """
     per_su = question.scenario.fabric.nodes_per_su if question.scenario.fabric else None
     groups: dict[tuple[str, str], list[_Where]] = defaultdict(list)
     for item in entries_of(question, halls):
@@ -69,9 +73,16 @@ def held_placements(
             continue
         total = sum(x.entry.accelerators for x in items) // items[0].system.accelerators
         own = placements(
-            system_terms(items[0].system, question.scenario, ledger), halls[hall], given[hall], ledger, left_out,
-            nodes, per_su, 0.0, None if there else total,
-        )  # fmt: skip
+            system_terms(items[0].system, question.scenario, ledger),
+            halls[hall],
+            given[hall],
+            ledger,
+            left_out,
+            nodes,
+            per_su,
+            0.0,
+            None if there else total,
+        )
         placed = [p for p in placed if (p.hall, p.system) != (hall, system)] + own
     return placed
 
@@ -83,10 +94,15 @@ def held_terms(
     placed: Iterable[Placement],
     left_out: list[LeftOut],
 ) -> tuple[HeldTerms, ...]:
-    """Racks, life, price and way out of everything held; what is at its end of life, or fits nowhere, is left out."""
+    """Racks, life, price and way out of everything held; what is at its end of life, or fits
+    nowhere, is left out.
+    """
     scenario = question.scenario
     life = ledger.chosen(
-        "finance.hardware_life_years", scenario.finance.hardware_life_years, "finance", "hardware-life-years"
+        "finance.hardware_life_years",
+        scenario.finance.hardware_life_years,
+        "finance",
+        "hardware-life-years",
     )
     by_key = {p.key: p for p in placed}
     found = []
@@ -108,9 +124,15 @@ def held_terms(
         else:
             terms = _order(item.entry, place, racks, price, life, left, scenario, ledger)
         if terms.first >= scenario.horizon.quarters:
-            left_out.append(LeftOut(kind, item.entry.id, item.hall, "by its median slip it comes after the horizon"))
+            left_out.append(
+                LeftOut(
+                    kind, item.entry.id, item.hall, "by its median slip it comes after the horizon"
+                )
+            )
         elif terms.last <= 0:
-            left_out.append(LeftOut(kind, item.entry.id, item.hall, "at its end of life when the plan begins"))
+            left_out.append(
+                LeftOut(kind, item.entry.id, item.hall, "at its end of life when the plan begins")
+            )
         elif racks:
             found.append(terms)
     return tuple(found)
@@ -121,9 +143,13 @@ def _misfit(item: _Where, question: Question, left_out: list[LeftOut]) -> Proble
     kind = "assets" if isinstance(item.entry, Asset) else "orders"
     entries: Sequence[Asset | Order] = getattr(question.scenario, kind)
     mine = (x for x in left_out if x.id == item.system.id and x.where.startswith(item.hall))
-    reasons = "; ".join(dict.fromkeys(x.reason for x in mine)) or "no fabric of the scenario connects it"
+    reasons = (
+        "; ".join(dict.fromkeys(x.reason for x in mine)) or "no fabric of the scenario connects it"
+    )
     cause = f"{item.entry.id}: {item.system.id} does not fit {item.hall} under {item.cooling}: {reasons}"
-    return question.tree.problem("DC033", cause, (kind, [x.id for x in entries].index(item.entry.id)))
+    return question.tree.problem(
+        "DC033", cause, (kind, [x.id for x in entries].index(item.entry.id))
+    )
 
 
 def _no_rack(item: _Where, question: Question, place: Placement) -> Problem:
@@ -138,13 +164,23 @@ def _unit_usd(item: _Where, ledger: Ledger) -> float:
     kind = "assets" if isinstance(item.entry, Asset) else "orders"
     if item.entry.price_usd is not None:
         return ledger.take(f"{kind}.{item.entry.id}.price_usd", item.entry.price_usd)
-    return ledger.take(f"systems.{item.system.id}.price_usd", item.system.price_usd) if item.system.price_usd else 0.0
+    return (
+        ledger.take(f"systems.{item.system.id}.price_usd", item.system.price_usd)
+        if item.system.price_usd
+        else 0.0
+    )
 
 
 def _asset(
-    asset: Asset, place: Placement, racks: int, price: float, life: float, left: Callable[[float], float],
-    scenario: Scenario, ledger: Ledger,
-) -> HeldTerms:  # fmt: skip
+    asset: Asset,
+    place: Placement,
+    racks: int,
+    price: float,
+    life: float,
+    left: Callable[[float], float],
+    scenario: Scenario,
+    ledger: Ledger,
+) -> HeldTerms:
     quarters = scenario.horizon.quarters
     age = quarter_index(scenario.horizon.start) - quarter_index(asset.in_service)
     if asset.life_years is not None:
@@ -156,15 +192,27 @@ def _asset(
 
     sold = tuple(worth(t + 0.5) for t in range(quarters)) if asset.may_sell else ()
     return HeldTerms(
-        id=asset.id, key=place.key, racks=racks, first=0, last=last, end_usd=worth(quarters), resale_usd=sold,
+        id=asset.id,
+        key=place.key,
+        racks=racks,
+        first=0,
+        last=last,
+        end_usd=worth(quarters),
+        resale_usd=sold,
         standing=True,
-    )  # fmt: skip
+    )
 
 
 def _order(
-    order: Order, place: Placement, racks: int, price: float, life: float, left: Callable[[float], float],
-    scenario: Scenario, ledger: Ledger,
-) -> HeldTerms:  # fmt: skip
+    order: Order,
+    place: Placement,
+    racks: int,
+    price: float,
+    life: float,
+    left: Callable[[float], float],
+    scenario: Scenario,
+    ledger: Ledger,
+) -> HeldTerms:
     start, key = quarter_index(scenario.horizon.start), f"orders.{order.id}"
     late = int(slip_of(order, ledger)[1] // DAYS_PER_QUARTER)
     first = quarter_index(order.expected) - start + late
@@ -180,7 +228,9 @@ def _order(
         end_usd=(price + place.storage_usd) * left(max(age, 0.0)) if age < life else 0.0,
         due_usd=(1.0 - paid) * price + place.storage_usd,
         storage_usd=place.storage_usd,
-        cancel_usd=price * (ledger.take(f"{key}.cancellation_fee_frac", fee) - paid) if fee is not None else None,
+        cancel_usd=price * (ledger.take(f"{key}.cancellation_fee_frac", fee) - paid)
+        if fee is not None
+        else None,
     )
 
 
@@ -196,10 +246,15 @@ def slip_of(order: Order, ledger: Ledger) -> Bounds:
 
 
 def delays(
-    late: dict[tuple[str, str], dict[str, Bounds]], question: Question, halls: dict[str, HallTerms],
-    orderable: Iterable[str], ledger: Ledger,
-) -> dict[tuple[str, str], dict[str, Bounds]]:  # fmt: skip
-    """Delays before a job, by hall and system: where no new racks can be among its own, those of the orders alone."""
+    late: dict[tuple[str, str], dict[str, Bounds]],
+    question: Question,
+    halls: dict[str, HallTerms],
+    orderable: Iterable[str],
+    ledger: Ledger,
+) -> dict[tuple[str, str], dict[str, Bounds]]:
+    """Delays before a job, by hall and system: where no new racks can be among its own, those of
+    the orders alone.
+    """
     result, known = dict(late), set(orderable)
     groups: dict[tuple[str, str], list[Asset | Order]] = defaultdict(list)
     for item in entries_of(question, halls):
@@ -208,7 +263,9 @@ def delays(
         if place[1] in known:
             continue
         rests = [_rest(slip_of(x, ledger)) for x in entries if isinstance(x, Order)]
-        low, mid, high = (max(values) for values in zip(*rests, strict=True)) if rests else (0.0, 0.0, 0.0)
+        low, mid, high = (
+            (max(values) for values in zip(*rests, strict=True)) if rests else (0.0, 0.0, 0.0)
+        )
         result[place] = {"delivery": (low, mid, high)} if high > 0 else {}
     return result
 
@@ -221,7 +278,9 @@ def _rest(slip: Bounds) -> Bounds:
 
 
 def with_standing(menu: Menu) -> Menu:
-    """Halls with what assets already paid for: units fitted, and the network of their racks by fabric option."""
+    """Halls with what assets already paid for: units fitted, and the network of their racks by
+    fabric option.
+    """
     most = {p.key: p.max_racks_unit for p in menu.placements}
     share: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     racks: dict[P, int] = defaultdict(int)
@@ -235,7 +294,9 @@ def with_standing(menu: Menu) -> Menu:
             halls.append(hall)
             continue
         units = {c: min(math.ceil(x - 1e-9), hall.count) for c, x in share[hall.id].items()}
-        nets = {o.id: _network(menu, hall.id, o.id, racks) for o in menu.fabrics if o.hall == hall.id}
+        nets = {
+            o.id: _network(menu, hall.id, o.id, racks) for o in menu.fabrics if o.hall == hall.id
+        }
         parts = {
             "switches": {f: sum(n.switches.values()) for f, n in nets.items()},
             "transceivers": {f: n.transceivers for f, n in nets.items()},
@@ -253,7 +314,10 @@ def _network(menu: Menu, hall: str, option: str, racks: Mapping[P, int]) -> Netw
 
 
 def connected(
-    question: Question, halls: dict[str, HallTerms], fabrics: Sequence[FabricOption], left_out: list[LeftOut]
+    question: Question,
+    halls: dict[str, HallTerms],
+    fabrics: Sequence[FabricOption],
+    left_out: list[LeftOut],
 ) -> list[FabricOption]:
     """Fabric options, those of halls with assets only of the family that connects them."""
     own = {
@@ -266,5 +330,7 @@ def connected(
         if own.get(option.hall, option.family) == option.family:
             kept.append(option)
         else:
-            left_out.append(LeftOut("fabric", option.id, option.hall, f"its assets are on {own[option.hall]}"))
+            left_out.append(
+                LeftOut("fabric", option.id, option.hall, f"its assets are on {own[option.hall]}")
+            )
     return kept

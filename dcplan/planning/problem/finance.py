@@ -17,11 +17,14 @@ from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTerms:
     """Resolve ``finance:`` with the catalog's defaults.
 
-    Hardware keeps the residual curve's share of its price at the end of the horizon; buildings, power and
-    cooling keep their straight-line book value. Without this the model would stop buying near the end.
+    Hardware keeps the residual curve's share of its price at the end of the horizon; buildings,
+    power and cooling keep their straight-line book value. Without this the model would stop buying
+    near the end.
     """
     rate = ledger.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
-    life = ledger.chosen("finance.hardware_life_years", finance.hardware_life_years, "finance", "hardware-life-years")
+    life = ledger.chosen(
+        "finance.hardware_life_years", finance.hardware_life_years, "finance", "hardware-life-years"
+    )
     left = residual_of(finance, life, ledger)
     ages = [(quarters - t) / QUARTERS_PER_YEAR for t in range(quarters)]
     total, by_quarter = _budget(finance.budget_usd, ledger)
@@ -60,11 +63,15 @@ def residual_of(finance: Finance, life_years: float, ledger: Ledger) -> Callable
 
 
 def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple[float, ...]]:
-    """Borrowed share of capital, and its service: monthly level payments from the quarter after the draw."""
+    """Borrowed share of capital, and its service: monthly level payments from the quarter after
+    the draw.
+    """
     if finance.debt is None:
         return 0.0, ()
     rate = ledger.take("finance.debt.rate", finance.debt.rate)
-    months = max(round(ledger.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR), 1)
+    months = max(
+        round(ledger.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR), 1
+    )
     each = float(level_payment_usd(1.0, rate / MONTHS_PER_YEAR, months)) * MONTHS_PER_QUARTER
     term = -(-months // MONTHS_PER_QUARTER)
     last = each * (months - (term - 1) * MONTHS_PER_QUARTER) / MONTHS_PER_QUARTER
@@ -72,7 +79,9 @@ def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple
     return ledger.take("finance.debt.share", finance.debt.share), service
 
 
-def _budget(series: list[Quantity] | None, ledger: Ledger) -> tuple[float | None, tuple[float, ...] | None]:
+def _budget(
+    series: list[Quantity] | None, ledger: Ledger
+) -> tuple[float | None, tuple[float, ...] | None]:
     if series is None:
         return None, None
     if len(series) == 1:

@@ -1,4 +1,6 @@
-"""Fabric options of a hall domain: family x tiers, with per-port shares for the model and designs for the audit."""
+"""Fabric options of a hall domain: family x tiers, with per-port shares for the model and designs
+for the audit.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,30 @@ from dcplan.fabric.topology.design import ClosDesign, design
 from dcplan.inputs.left_out import LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.network_parts import MissingError, parts_of, radix_of
-from dcplan.planning.problem.terms import FabricOption, HallTerms, NetworkShare, Placement, PortClass
+from dcplan.planning.problem.terms import (
+    FabricOption,
+    HallTerms,
+    NetworkShare,
+    Placement,
+    PortClass,
+)
 from dcplan.scenario.schema import GivenFabric, Scenario
 
 NETWORK_RACK_UNITS = 36.0
-"""Rack units of switches in one network rack; the rest holds patch panels and power (EIA-310, 42 U)."""
+"""Rack units of switches in one network rack; the rest holds patch panels and power (EIA-310, 42
+U)."""
 
 
 def fabric_options(
-    hall: HallTerms, placed: Sequence[Placement], scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]
+    hall: HallTerms,
+    placed: Sequence[Placement],
+    scenario: Scenario,
+    ledger: Ledger,
+    left_out: list[LeftOut],
 ) -> list[FabricOption]:
-    """All fabrics a hall domain may be built on; those that cannot be priced or serve nobody are named."""
+    """All fabrics a hall domain may be built on; those that cannot be priced or serve nobody are
+    named.
+    """
     families = ledger.catalog.table("fabrics", Fabric)
     given = scenario.fabric
     if given:
@@ -37,7 +52,9 @@ def fabric_options(
         family = ledger.catalog.get("fabrics", name, Fabric)
         served = sorted((c for c in classes if family.protocol in c.protocols), key=lambda c: c.id)
         if not served:
-            left_out.append(LeftOut("fabric", family.id, hall.id, f"no system here has {family.protocol} ports"))
+            left_out.append(
+                LeftOut("fabric", family.id, hall.id, f"no system here has {family.protocol} ports")
+            )
             continue
         if family.topology not in ("fat-tree", "rail-optimized") or (
             given and given.topology not in (None, "fat-tree", "rail-optimized")
@@ -51,7 +68,10 @@ def fabric_options(
                 result.append(_option(hall, family, tiers, served, placed, given, ledger))
             except MissingError as error:
                 left_out.append(LeftOut("fabric", f"{family.id}/{tiers}t", hall.id, str(error)))
-    most = sum(max(p.max_racks_unit * hall.count * p.ports for p in placed if p.port_class == c) for c in classes)
+    most = sum(
+        max(p.max_racks_unit * hall.count * p.ports for p in placed if p.port_class == c)
+        for c in classes
+    )
     return _without_dominated(hall, result, left_out, most)
 
 
@@ -73,7 +93,9 @@ def _option(
     for ports in served:
         if family.rate_gbps.value < ports.gbps:
             slow, fast = f"{family.rate_gbps.value:g}", f"{ports.gbps:g}"
-            missing.append(f"{slow} Gb/s is below the {fast} Gb/s NICs: training was measured at full rate")
+            missing.append(
+                f"{slow} Gb/s is below the {fast} Gb/s NICs: training was measured at full rate"
+            )
             continue
         link = ports.gbps / planes
         try:
@@ -110,8 +132,9 @@ def _option(
 def _max_ports(designs: Mapping[PortClass, ClosDesign], placed: Iterable[Placement]) -> int:
     """Ports that the tiers reach when leaves are bought for whole scalable units.
 
-    Two tiers hold as many leaves as a spine has ports. A unit of n nodes takes ceil(n / d) leaves a rail, so leaves
-    that are not full cost reach; each further system may leave one more unit part empty.
+    Two tiers hold as many leaves as a spine has ports. A unit of n nodes takes ceil(n / d) leaves a
+    rail, so leaves that are not full cost reach; each further system may leave one more unit part
+    empty.
     """
     placed = list(placed)
     reach = [d.reach_endpoints for d in designs.values()]
@@ -154,10 +177,11 @@ def _design(
 
 
 def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:
-    """Per NIC port: ideal fractions of switches and optics, and upper ones that cover divisor rounding.
+    """Per NIC port: ideal fractions of switches and optics, and upper ones that cover divisor
+    rounding.
 
-    A full scalable unit owns whole leaves per rail, so its leaves per port are ceil(n/d)/n; a smaller unit
-    shares leaves, 1/d. Either never exceeds the exact count.
+    A full scalable unit owns whole leaves per rail, so its leaves per port are ceil(n/d)/n; a
+    smaller unit shares leaves, 1/d. Either never exceeds the exact count.
     """
     p, q = plan.planes, parts.leaf_optic_ports
     leaf = p * _leaves_per_port(plan, nodes_per_su)
@@ -169,7 +193,11 @@ def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:
     cage = (p + 2 * (up + spine_core)) / q
     half_filled = (2 * leaf + (plan.tiers - 1) * spine * worst + core) * (q - 1) / q
     nodes = p / parts.node_optic_ports
-    optics_usd = cage * parts.leaf_optic_usd + nodes * parts.node_optic_usd + (p + up + spine_core) * parts.cable_usd
+    optics_usd = (
+        cage * parts.leaf_optic_usd
+        + nodes * parts.node_optic_usd
+        + (p + up + spine_core) * parts.cable_usd
+    )
     optics_kw = cage * parts.leaf_optic_kw + nodes * parts.node_optic_kw
     usd = leaf * parts.leaf_usd + core * parts.core_usd + optics_usd
     kw = leaf * parts.leaf_kw + core * parts.core_kw + optics_kw
@@ -202,9 +230,15 @@ def _worst_rounding(uplinks: int) -> float:
 
 
 def _su_margin(plan: ClosDesign, parts: Parts, placement: Placement) -> tuple[float, float, float]:
-    """USD, kW and network racks of one scalable unit that is started but not filled, plus a spine and a core."""
+    """USD, kW and network racks of one scalable unit that is started but not filled, plus a spine
+    and a core.
+    """
     nodes = placement.port_class.nodes_per_su
-    links = nodes * placement.rails if nodes >= plan.leaf_down else nodes * placement.rails + plan.leaf_down
+    links = (
+        nodes * placement.rails
+        if nodes >= plan.leaf_down
+        else nodes * placement.rails + plan.leaf_down
+    )
     share = _share(plan, parts, nodes)
     extra_switches = (plan.tiers > 1) + (plan.tiers > 2)
     p = plan.planes
@@ -213,24 +247,33 @@ def _su_margin(plan: ClosDesign, parts: Parts, placement: Placement) -> tuple[fl
     optics = plan.spine_ports / parts.leaf_optic_ports * extra_switches + 2 * ports_up + 1
     cables = ports_up * parts.cable_usd
     usd = links * share.upper_usd + p * (
-        extra_switches * max(parts.spine_usd, parts.core_usd) + optics * parts.leaf_optic_usd + cables
+        extra_switches * max(parts.spine_usd, parts.core_usd)
+        + optics * parts.leaf_optic_usd
+        + cables
     )
     kw = links * share.upper_kw + p * (
         extra_switches * max(parts.spine_kw, parts.core_kw) + optics * parts.leaf_optic_kw
     )
-    racks = links * share.upper_racks + p * extra_switches * parts.switch_units / NETWORK_RACK_UNITS + 1.0
+    racks = (
+        links * share.upper_racks
+        + p * extra_switches * parts.switch_units / NETWORK_RACK_UNITS
+        + 1.0
+    )
     return usd, kw, racks
 
 
 def _without_dominated(
     hall: HallTerms, options: list[FabricOption], left_out: list[LeftOut], most_ports: int
 ) -> list[FabricOption]:
-    """Drop options that another one beats or equals in rate, reach, cost, power and space on every port class.
+    """Drop options that another one beats or equals in rate, reach, cost, power and space on every
+    port class.
 
     Reach beyond the ports that the hall can hold is worth nothing.
     """
     kept: list[FabricOption] = []
-    for option in sorted(options, key=lambda o: (sum(s.usd for s in o.shares.values()) / len(o.shares), o.id)):
+    for option in sorted(
+        options, key=lambda o: (sum(s.usd for s in o.shares.values()) / len(o.shares), o.id)
+    ):
         better = next((k for k in kept if _dominates(k, option, most_ports)), None)
         if better:
             left_out.append(
@@ -252,7 +295,12 @@ def _dominates(a: FabricOption, b: FabricOption, most_ports: int) -> bool:
     if any(a.link_gbps(c) < b.link_gbps(c) for c in b.shares):
         return False
     shares = all(_share_at_most(a.shares[c], b.shares[c]) for c in b.shares)
-    return shares and a.margin_usd <= b.margin_usd and a.margin_kw <= b.margin_kw and a.margin_racks <= b.margin_racks
+    return (
+        shares
+        and a.margin_usd <= b.margin_usd
+        and a.margin_kw <= b.margin_kw
+        and a.margin_racks <= b.margin_racks
+    )
 
 
 def _share_at_most(a: NetworkShare, b: NetworkShare) -> bool:

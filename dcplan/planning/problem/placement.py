@@ -1,4 +1,6 @@
-"""Under which cooling of a hall a system may stand, how many nodes a rack holds, and what one rack draws."""
+"""Under which cooling of a hall a system may stand, how many nodes a rack holds, and what one rack
+draws.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,25 @@ def placements(
     busy_frac: float = 0.0,
     fleet_nodes: int | None = None,
 ) -> list[Placement]:
-    """Every cooling option of a hall under which the system fits; the others are named with the reason."""
+    """Every cooling option of a hall under which the system fits; the others are named with the
+    reason.
+    """
     result = []
     for cooling in hall.coolings:
         row = ledger.catalog.get("cooling", cooling.id, CoolingOption)
         reason = _incompatible(system.row, row)
         if not reason:
-            placed = _placed(system, hall, given, cooling, row, nodes_override, nodes_per_su, busy_frac, fleet_nodes)
+            placed = _placed(
+                system,
+                hall,
+                given,
+                cooling,
+                row,
+                nodes_override,
+                nodes_per_su,
+                busy_frac,
+                fleet_nodes,
+            )
             if isinstance(placed, Placement):
                 result.append(placed)
                 continue
@@ -70,14 +84,18 @@ def _placed(
     if nodes == 0:
         return fit.reason
     if fleet_nodes is not None:
-        nodes = evenly_filled(fleet_nodes, nodes) if nodes_override is None else min(nodes, fleet_nodes)
+        nodes = (
+            evenly_filled(fleet_nodes, nodes) if nodes_override is None else min(nodes, fleet_nodes)
+        )
     if unit.form != "server":
         nodes = 1
     slots = max(unit.racks, 1)
     cdu_frac = row.cdu_frac.value if row.cdu_frac else 0.0
     fan_frac = row.fan_frac.value if row.fan_frac else 0.0
     overhead_node = cdu_frac * liquid + fan_frac * air
-    most, name = _most_racks(hall, cooling, slots, system.rated_kw + overhead_node, air, liquid, nodes)
+    most, name = _most_racks(
+        hall, cooling, slots, system.rated_kw + overhead_node, air, liquid, nodes
+    )
     if most < 1:
         return f"not one rack fits the hall's {name}"
     return Placement(
@@ -107,7 +125,10 @@ def _placed(
             unit.scaleout_ports_per_cage,
         ),
         price_usd=system.price_usd * nodes,
-        maintenance_usd_per_quarter=system.price_usd * nodes * system.maintenance_frac_per_year / QUARTERS_PER_YEAR,
+        maintenance_usd_per_quarter=system.price_usd
+        * nodes
+        * system.maintenance_frac_per_year
+        / QUARTERS_PER_YEAR,
         lead=system.lead,
         first_order=system.first_order,
         max_racks_unit=most,
@@ -115,14 +136,24 @@ def _placed(
         price_factor=system.price_factor,
         makers=system.makers,
         derived_nodes=fit.nodes if unit.form == "server" else 1,
-        fit_reason=fit.reason if nodes_override is None else f"given: {nodes} nodes per rack (derived: {fit.nodes})",
+        fit_reason=fit.reason
+        if nodes_override is None
+        else f"given: {nodes} nodes per rack (derived: {fit.nodes})",
     )
 
 
 def _most_racks(
-    hall: HallTerms, cooling: CoolingTerms, slots: int, node_kw: float, air_kw: float, liquid_kw: float, nodes: int
+    hall: HallTerms,
+    cooling: CoolingTerms,
+    slots: int,
+    node_kw: float,
+    air_kw: float,
+    liquid_kw: float,
+    nodes: int,
 ) -> tuple[int, str]:
-    """Racks of so many nodes that the hall holds, and the limit that says so; ``node_kw`` has its cooling in it."""
+    """Racks of so many nodes that the hall holds, and the limit that says so; ``node_kw`` has its
+    cooling in it.
+    """
     bound, name = min(
         (hall.racks / slots, "rack positions"),
         (hall.it_mw * KW_PER_MW / (nodes * node_kw), "it_mw"),
@@ -148,7 +179,9 @@ def standing_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
     return idle_kw + busy_frac * (training_kw - idle_kw)
 
 
-def _fit(system: SystemTerms, given: Hall, row: CoolingOption, air_kw: float, liquid_kw: float) -> Fit:
+def _fit(
+    system: SystemTerms, given: Hall, row: CoolingOption, air_kw: float, liquid_kw: float
+) -> Fit:
     unit = system.row
     per_slot = max(unit.racks, 1)  # a pod spreads over several racks; the limits hold for each
     limits = RackLimits(
@@ -170,7 +203,8 @@ def _fit(system: SystemTerms, given: Hall, row: CoolingOption, air_kw: float, li
 
 
 def evenly_filled(nodes: int, most: int) -> int:
-    """Nodes per rack, at most ``most``, that fill every rack alike; ``most`` when that would take twice the racks.
+    """Nodes per rack, at most ``most``, that fill every rack alike; ``most`` when that would take
+    twice the racks.
 
     Examples
     --------

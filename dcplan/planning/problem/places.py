@@ -26,18 +26,26 @@ def site_terms(site: Site, scenario: Scenario, ledger: Ledger) -> SiteTerms:
     demand = site.energy.demand_usd_per_kw_month
     take = site.energy.minimum_take_frac
     carbon = site.carbon.grid_g_per_kwh or row.grid_g_per_kwh or row.grid_lifecycle_g_per_kwh
-    blocks = ledger.chosen(f"{key}.power.usd_per_kw", site.power.usd_per_kw, "power", "power-blocks-usd-per-kw")
-    block_mw = ledger.chosen(f"{key}.power.block_mw", site.power.block_mw, "power", "block-mw-default")
+    blocks = ledger.chosen(
+        f"{key}.power.usd_per_kw", site.power.usd_per_kw, "power", "power-blocks-usd-per-kw"
+    )
+    block_mw = ledger.chosen(
+        f"{key}.power.block_mw", site.power.block_mw, "power", "block-mw-default"
+    )
     cap = site.carbon.max_operational_t_per_year
     water = site.water.max_l_per_year
     return SiteTerms(
         id=site.id,
         utility_mw=ledger.series(f"{key}.utility_mw", site.utility_mw, quarters),
         usd_per_kwh=ledger.series(f"{key}.energy.usd_per_kwh", price, quarters),
-        demand_usd_per_kw_month=ledger.take(f"{key}.energy.demand_usd_per_kw_month", demand) if demand else 0.0,
+        demand_usd_per_kw_month=ledger.take(f"{key}.energy.demand_usd_per_kw_month", demand)
+        if demand
+        else 0.0,
         minimum_take_frac=ledger.take(f"{key}.energy.minimum_take_frac", take) if take else 0.0,
         grid_g_per_kwh=ledger.take(f"{key}.carbon.grid_g_per_kwh", carbon) if carbon else 0.0,
-        max_t_per_year=ledger.take(f"{key}.carbon.max_operational_t_per_year", cap) if cap else None,
+        max_t_per_year=ledger.take(f"{key}.carbon.max_operational_t_per_year", cap)
+        if cap
+        else None,
         max_l_per_year=ledger.take(f"{key}.water.max_l_per_year", water) if water else None,
         redundancy=ledger.text(
             f"{key}.power.redundancy",
@@ -65,7 +73,9 @@ def _lease(site: Site, quarters: int, ledger: Ledger) -> tuple[float, ...] | Non
         return None
     rent = ledger.take(f"sites.{site.id}.lease.usd_per_kw_month", site.lease.usd_per_kw_month)
     key = f"sites.{site.id}.lease.escalator_frac_per_year"
-    rise = ledger.chosen(key, site.lease.escalator_frac_per_year, "finance", "lease-escalator-frac-per-year")
+    rise = ledger.chosen(
+        key, site.lease.escalator_frac_per_year, "finance", "lease-escalator-frac-per-year"
+    )
     return tuple(rent * (1 + rise) ** (t // QUARTERS_PER_YEAR) for t in range(quarters))
 
 
@@ -79,14 +89,18 @@ def _staff(site: Site, ledger: Ledger) -> float:
 
 
 def _opex(site: Site, ledger: Ledger) -> float:
-    """USD per kW of rated IT and quarter: with staff named, maintenance alone; otherwise all fixed cost."""
+    """USD per kW of rated IT and quarter: with staff named, maintenance alone; otherwise all fixed
+    cost.
+    """
     key = "facility-maintenance-usd-per-kw-year" if site.staff else "fixed-opex-usd-per-kw-year"
     if site.lease:  # the landlord maintains the building
         return 0.0
     return ledger.parameter("finance", key) / QUARTERS_PER_YEAR
 
 
-def hall_terms(hall: Hall, site: Site, question: Question, ledger: Ledger, left_out: list[LeftOut]) -> HallTerms:
+def hall_terms(
+    hall: Hall, site: Site, question: Question, ledger: Ledger, left_out: list[LeftOut]
+) -> HallTerms:
     """Resolve one hall type and each of its cooling options."""
     scenario = question.scenario
     key = f"sites.{site.id}.halls.{hall.id}"
@@ -119,7 +133,13 @@ def hall_terms(hall: Hall, site: Site, question: Question, ledger: Ledger, left_
 
 
 def _cooling(
-    hall: Hall, site: Site, option: str, it_mw: float, zone: str, ledger: Ledger, left_out: list[LeftOut]
+    hall: Hall,
+    site: Site,
+    option: str,
+    it_mw: float,
+    zone: str,
+    ledger: Ledger,
+    left_out: list[LeftOut],
 ) -> CoolingTerms | None:
     key = f"sites.{site.id}.halls.{hall.id}"
     row = ledger.catalog.get("cooling", option, CoolingOption)
@@ -127,7 +147,9 @@ def _cooling(
     weather = weather_at(location) if site.climate_zone is None else None
     weather = weather or weather_of(f"zone-{zone}", None, None)
     air_frac = row.room_air_frac.value if row.room_air_frac else 1.0
-    at = Setting(site.location, zone, weather, size_class(it_mw), air_frac, supply_c=_supply_c(row, ledger))
+    at = Setting(
+        site.location, zone, weather, size_class(it_mw), air_frac, supply_c=_supply_c(row, ledger)
+    )
     try:
         found = performance(row, at, ledger)
     except LookupError as error:
@@ -158,7 +180,9 @@ def _cooling(
         not hall.existing and site.lease is None
     ):  # the shell is priced per MW of facility, so the option's peak PUE counts
         building = ledger.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
-    return CoolingTerms(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out * it_mw * KW_PER_MW, building)
+    return CoolingTerms(
+        row.id, air_mw, liquid_mw, mean, peak, wue, fit_out * it_mw * KW_PER_MW, building
+    )
 
 
 def _supply_c(row: CoolingOption, ledger: Ledger) -> float | None:
@@ -170,7 +194,9 @@ def _supply_c(row: CoolingOption, ledger: Ledger) -> float | None:
 
 
 def _is_home(hall: Hall, site: Site, scenario: Scenario) -> bool:
-    """Storage named in the scenario stands in the fleet's hall, else in the first hall of the first site."""
+    """Storage named in the scenario stands in the fleet's hall, else in the first hall of the
+    first site.
+    """
     home_site = (scenario.fleet and scenario.fleet.site) or scenario.sites[0].id
     first = next(s for s in scenario.sites if s.id == home_site).halls[0].id
     return (site.id, hall.id) == (home_site, (scenario.fleet and scenario.fleet.hall) or first)

@@ -1,4 +1,6 @@
-"""Slips that are valid but unlikely: a price in thousands, MW for kW, an overlay that nothing uses."""
+"""Slips that are valid but unlikely: a price in thousands, MW for kW, an overlay that nothing
+uses.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def _prices(question: Question) -> Iterator[str]:
     base = load_catalog()
     for reference in question.scenario.prices:
         for kind in question.catalog.kinds_of(reference):
-            row = next(r for k, r in question.catalog.rows[kind].items() if reference in (k, *r.aliases))
+            row = next(
+                r for k, r in question.catalog.rows[kind].items() if reference in (k, *r.aliases)
+            )
             before = base.rows[kind].get(row.id)
             old = dict(quantities(before)) if before else {}
             for field, now in quantities(row):

@@ -1,4 +1,6 @@
-"""Switches come whole: the cost of a fabric by the number of its leaves, as steps that the model may climb."""
+"""Switches come whole: the cost of a fabric by the number of its leaves, as steps that the model
+may climb.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,20 @@ from dcplan.fabric.bom import Fills, Parts, bill
 from dcplan.fabric.topology.clos import leaves, size
 from dcplan.fabric.topology.design import ClosDesign
 from dcplan.fabric.topology.wiring import Fill, upper_fills
-from dcplan.planning.problem.terms import FabricOption, HallTerms, Menu, Placement, PortClass, Staircase
+from dcplan.planning.problem.terms import (
+    FabricOption,
+    HallTerms,
+    Menu,
+    Placement,
+    PortClass,
+    Staircase,
+)
 
 MOST_STEPS = 24
 """Steps of one fabric and NIC class; of larger networks the highest jumps are kept."""
 MOST_LEAVES = 2048
-"""Larger networks round by less than a thousandth, and a spine count that doubles shows in the highest jumps below."""
+"""Larger networks round by less than a thousandth, and a spine count that doubles shows in the
+highest jumps below."""
 
 
 @dataclass(frozen=True)
@@ -25,21 +35,32 @@ class _Step:
 
 
 def with_steps(menu: Menu, most: int) -> Menu:
-    """The menu with steps of whole switches, where a model can carry them: at most so many over all quarters."""
+    """The menu with steps of whole switches, where a model can carry them: at most so many over
+    all quarters.
+    """
     placed = {h.id: [p for p in menu.placements if p.hall == h.id] for h in menu.halls}
-    there = {key: sum(x.racks for x in menu.held if x.standing and x.key == key) for key in {x.key for x in menu.held}}
-    options = [replace(o, stairs=staircases(o, menu.hall(o.hall), placed[o.hall], there)) for o in menu.fabrics]
+    there = {
+        key: sum(x.racks for x in menu.held if x.standing and x.key == key)
+        for key in {x.key for x in menu.held}
+    }
+    options = [
+        replace(o, stairs=staircases(o, menu.hall(o.hall), placed[o.hall], there))
+        for o in menu.fabrics
+    ]
     count = menu.quarters * sum(len(stairs.widths) for o in options for stairs in o.stairs.values())
     return replace(menu, fabrics=tuple(options), whole_switches=True) if count <= most else menu
 
 
 def staircases(
-    option: FabricOption, hall: HallTerms, placed: Iterable[Placement], there: Mapping[tuple[str, str, str], int]
+    option: FabricOption,
+    hall: HallTerms,
+    placed: Iterable[Placement],
+    there: Mapping[tuple[str, str, str], int],
 ) -> dict[PortClass, Staircase]:
     """Steps of each NIC class whose systems have rails alike; others keep the per-port share alone.
 
-    ``there`` are racks of assets by placement: their ports stay connected when they are sold, beside all that the hall
-    can hold.
+    ``there`` are racks of assets by placement: their ports stay connected when they are sold,
+    beside all that the hall can hold.
     """
     found = {}
     for ports in option.shares:
@@ -54,13 +75,17 @@ def staircases(
     return found
 
 
-def staircase(plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int) -> Staircase | None:
-    r"""Lower bound of a network's cost by its ports: links in proportion, switches by steps of whole leaves.
+def staircase(
+    plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
+) -> Staircase | None:
+    r"""Lower bound of a network's cost by its ports: links in proportion, switches by steps of
+    whole leaves.
 
     .. math:: C(P) \ge b P + A(L(P)), \quad A(L) = \text{switches, optics and cables between } L \text{ leaves}
 
-    Exact for one system whose units are full; each further system has leaves of its own, so that it costs more. The
-    steps never fall: fewer leaves never cost more than the cheapest network of as many or more.
+    Exact for one system whose units are full; each further system has leaves of its own, so that it
+    costs more. The steps never fall: fewer leaves never cost more than the cheapest network of as
+    many or more.
     """
     steps = _steps(plan, parts, ports, rails, most_ports)
     if not steps:
@@ -80,11 +105,16 @@ def staircase(plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most
 
 def link_usd(plan: ClosDesign, parts: Parts) -> float:
     """Optics and cable of one NIC port, over all planes: what each one needs of its own. [USD]"""
-    each = parts.leaf_optic_usd / parts.leaf_optic_ports + parts.node_optic_usd / parts.node_optic_ports
+    each = (
+        parts.leaf_optic_usd / parts.leaf_optic_ports
+        + parts.node_optic_usd / parts.node_optic_ports
+    )
     return plan.planes * (each + parts.cable_usd)
 
 
-def _steps(plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int) -> list[_Step]:
+def _steps(
+    plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
+) -> list[_Step]:
     """Ports that each leaf count carries, and what all but the links to nodes costs there."""
     per_unit = ports.nodes_per_su * rails
     units = math.ceil(most_ports / per_unit)
@@ -92,7 +122,9 @@ def _steps(plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_po
         return []
     found: dict[int, int] = {}
     for unit in range(1, units + 1):
-        found[leaves(unit * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down)] = unit * per_unit
+        found[leaves(unit * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down)] = (
+            unit * per_unit
+        )
     steps = []
     for count, most in found.items():
         try:

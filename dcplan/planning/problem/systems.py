@@ -36,7 +36,9 @@ class SystemTerms:
     makers: tuple[str, ...] = ()
 
 
-def requested_systems(scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]) -> list[SystemTerms]:
+def requested_systems(
+    scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]
+) -> list[SystemTerms]:
     """Systems the scenario names (or all that are sold), each with what it lacks as a reason."""
     table = ledger.catalog.table("systems", System)
     if scenario.systems == "all":
@@ -78,13 +80,24 @@ def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms
         else rated * ledger.parameter("power", "peak-over-rated")
     )
     start = quarter_index(scenario.horizon.start)
-    supply = next((s for s in scenario.supply if ledger.catalog.get("systems", s.system, System).id == row.id), None)
+    supply = next(
+        (
+            s
+            for s in scenario.supply
+            if ledger.catalog.get("systems", s.system, System).id == row.id
+        ),
+        None,
+    )
     promised = supply.lead_quarters if supply else None
     asked = promised if promised is not None else row.lead_quarters
     lead = int(ledger.assumed(f"{key}.lead_quarters", asked, DEFAULT_LEAD_QUARTERS))
     release = quarter_index(row.release) - start if row.release else 0
     since = quarter_index(supply.from_quarter) - start if supply and supply.from_quarter else 0
-    embodied = ledger.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE if row.embodied_kg else None
+    embodied = (
+        ledger.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE
+        if row.embodied_kg
+        else None
+    )
 
     def state(name: str, given: Quantity | None) -> float:
         if given is not None:
@@ -108,7 +121,9 @@ def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms
     )
 
 
-def _price_factor(row: System, supply: Supply | None, scenario: Scenario, ledger: Ledger) -> tuple[float, ...]:
+def _price_factor(
+    row: System, supply: Supply | None, scenario: Scenario, ledger: Ledger
+) -> tuple[float, ...]:
     """Price by order quarter over the catalog's: quoted by quarter, or growing at a yearly rate."""
     quarters, base = scenario.horizon.quarters, _given(row.price_usd).value
     if supply is not None and supply.price_usd is not None:
@@ -118,7 +133,11 @@ def _price_factor(row: System, supply: Supply | None, scenario: Scenario, ledger
     change = own or scenario.finance.hardware_price_change_frac_per_year
     if change is None:
         return ()
-    key = f"supply.{row.id}.price_change_frac_per_year" if own else "finance.hardware_price_change_frac_per_year"
+    key = (
+        f"supply.{row.id}.price_change_frac_per_year"
+        if own
+        else "finance.hardware_price_change_frac_per_year"
+    )
     rate = ledger.take(key, change)
     return tuple((1.0 + rate) ** (t / QUARTERS_PER_YEAR) for t in range(quarters))
 
@@ -148,4 +167,6 @@ def parts_terms(scenario: Scenario, ledger: Ledger) -> tuple[PartsTerms, ...]:
     given, quarters = scenario.parts_per_quarter, scenario.horizon.quarters
     series = ((name, getattr(given, name)) for name in ("switches", "transceivers", "power_blocks"))
     found = [(name, s) for name, s in series if s is not None]
-    return tuple(PartsTerms(n, ledger.series(f"parts_per_quarter.{n}", s, quarters)) for n, s in found)
+    return tuple(
+        PartsTerms(n, ledger.series(f"parts_per_quarter.{n}", s, quarters)) for n, s in found
+    )

@@ -1,6 +1,8 @@
-"""Plain tables of every candidate with its coefficients: all that the model and the audit know of the world.
+"""Plain tables of every candidate with its coefficients: all that the model and the audit know of
+the world.
 
-Indices: ``hall`` and ``site`` are ids (``site/hall`` for halls), ``t`` counts quarters from 0, months from 0.
+Indices: ``hall`` and ``site`` are ids (``site/hall`` for halls), ``t`` counts quarters from 0,
+months from 0.
 """
 
 from __future__ import annotations
@@ -87,7 +89,9 @@ class HallTerms:
 
 @dataclass(frozen=True)
 class PortClass:
-    """NIC ports alike for a fabric: rate, protocols, and nodes of the scalable unit their leaves are bought for."""
+    """NIC ports alike for a fabric: rate, protocols, and nodes of the scalable unit their leaves
+    are bought for.
+    """
 
     gbps: float
     protocols: tuple[str, ...]
@@ -103,7 +107,9 @@ class PortClass:
 
 @dataclass(frozen=True)
 class Placement:
-    """A system in a hall under a cooling option; all figures are for one rack (or one multi-rack unit)."""
+    """A system in a hall under a cooling option; all figures are for one rack (or one multi-rack
+    unit).
+    """
 
     hall: str
     cooling: str
@@ -116,7 +122,8 @@ class Placement:
     peak_kw: float
     idle_kw: float
     standing_kw: float
-    """Average while none of the scenario's work runs on it: idle, or a given fleet's own utilization."""
+    """Average while none of the scenario's work runs on it: idle, or a given fleet's own
+    utilization."""
     training_kw: float
     research_kw: float
     air_kw: float
@@ -161,7 +168,9 @@ class Placement:
 
 @dataclass(frozen=True)
 class NetworkShare:
-    """Network per NIC port of one class on one fabric option: ideal figures, and upper ones that cover rounding."""
+    """Network per NIC port of one class on one fabric option: ideal figures, and upper ones that
+    cover rounding.
+    """
 
     usd: float
     kw: float
@@ -177,7 +186,9 @@ class NetworkShare:
 
 @dataclass(frozen=True)
 class Staircase:
-    """Lower bound of a NIC class's network cost: so much a port, and a jump for each step of ports begun."""
+    """Lower bound of a NIC class's network cost: so much a port, and a jump for each step of ports
+    begun.
+    """
 
     usd_per_port: float
     widths: tuple[int, ...]
@@ -327,7 +338,8 @@ class Menu:
     supply: tuple[SupplyTerms, ...]
     finance: FinanceTerms
     orderable: frozenset[str]
-    """Systems that may be ordered; a given fleet's system is orderable only when ``systems`` names it."""
+    """Systems that may be ordered; a given fleet's system is orderable only when ``systems`` names
+    it."""
     closed: frozenset[tuple[str, str]] = frozenset()
     """Halls and systems that are not ordered for them."""
     fleet: FleetTerms | None = None
@@ -338,8 +350,8 @@ class Menu:
     """Assets and orders."""
     cloud_max_accelerators: int | None = None
     margin_factor: float = 1.0
-    """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every limit, so that its
-    bound and its infeasibility hold for whole switches too."""
+    """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every
+    limit, so that its bound and its infeasibility hold for whole switches too."""
     goal: Goal = field(default_factory=Goal)
     carbon_known: bool = False
     """Offers of unknown carbon are not rented."""
@@ -347,7 +359,8 @@ class Menu:
     forced: tuple[str, ...] = ()
     """Systems of which at least one rack must be bought."""
     whole_switches: bool = False
-    """Networks cost steps of whole leaves in the model, not shares alone; for menus small enough."""
+    """Networks cost steps of whole leaves in the model, not shares alone; for menus small enough.
+    """
     storage: StorageShare | None = None
     """What each accelerator brings; None where the scenario gives the capacity."""
     left_out: tuple[LeftOut, ...] = ()

@@ -15,7 +15,9 @@ from dcplan.planning.solve.solved import Ending, Solved
 from dcplan.scenario.load import Question
 
 
-def audited(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -> tuple[Decisions, Audit]:
+def audited(
+    menu: Menu, matrix: Matrix, outcome: Outcome, question: Question
+) -> tuple[Decisions, Audit]:
     """Decisions of a solution, switches counted whole, and their audit."""
     decisions = settled(menu, from_solution(menu, matrix.columns, _rounded(matrix, outcome)))
     return decisions, audit(menu, decisions, question)
@@ -23,14 +25,25 @@ def audited(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) ->
 
 def audited_solution(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -> Solved:
     """A solution with its audit, passed or not."""
-    end = Ending(outcome.bound, outcome.seconds, outcome.nodes, matrix, menu, None, outcome.gap_frac, outcome.objective)
+    end = Ending(
+        outcome.bound,
+        outcome.seconds,
+        outcome.nodes,
+        matrix,
+        menu,
+        None,
+        outcome.gap_frac,
+        outcome.objective,
+    )
     if outcome.values is None:
         return end.of(outcome.status)
     return end.of(outcome.status, *audited(menu, matrix, outcome, question), whole(matrix, outcome))
 
 
 def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | None:
-    """Cost of a solution with whole switches, whether or not it keeps every limit; None without one."""
+    """Cost of a solution with whole switches, whether or not it keeps every limit; None without
+    one.
+    """
     if outcome.values is None:
         return None
     try:

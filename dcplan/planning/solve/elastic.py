@@ -1,4 +1,6 @@
-"""What is made of a compiled program: its rows breakable at a price, its rows in conflict, columns by variable."""
+"""What is made of a compiled program: its rows breakable at a price, its rows in conflict, columns
+by variable.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ import numpy as np
 from dcplan.planning.solve.highs import Matrix, loaded
 
 ELASTIC_AND_IRREDUCIBLE = 2 | 4 | 16
-"""HiGHS ``iis_strategy``: an elastic LP of the relaxation, reduced; the default, 0, finds no conflict of rows."""
+"""HiGHS ``iis_strategy``: an elastic LP of the relaxation, reduced; the default, 0, finds no
+conflict of rows."""
 
 
 def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
-    """Copy in which the rows of some constraints may be broken at a price per unit, and nothing else costs.
+    """Copy in which the rows of some constraints may be broken at a price per unit, and nothing
+    else costs.
 
     ``prices`` is constraint name (before its index) -> price; equality rows get a slack each way.
     """
@@ -52,7 +56,9 @@ def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
 
 
 def conflict(matrix: Matrix, time_limit_s: float) -> list[str]:
-    """Rows that cannot hold together, as few as HiGHS finds in time; empty where only whole numbers conflict."""
+    """Rows that cannot hold together, as few as HiGHS finds in time; empty where only whole
+    numbers conflict.
+    """
     solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
     solver.setOptionValue("iis_strategy", ELASTIC_AND_IRREDUCIBLE)
     solver.setOptionValue("iis_time_limit", time_limit_s)

@@ -1,7 +1,7 @@
 """Pyomo model -> matrix -> HiGHS, one thread, with row and column names kept.
 
-Traps that shape this file (measured on highspy 1.15): ``threads`` is global to the process and a second
-value makes ``run`` fail silently; progress callbacks need ``output_flag`` on.
+Traps that shape this file (measured on highspy 1.15): ``threads`` is global to the process and a
+second value makes ``run`` fail silently; progress callbacks need ``output_flag`` on.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pyomo.repn.linear import LinearRepnVisitor
 from pyomo.repn.util import VarRecorder
 
 SMALL_COLUMNS = 1_000
-"""Models up to this size are solved without presolve: it costs nothing there, and HiGHS 1.10 to 1.15 presolve
-was seen to return wrong optima on tiny instances (docs/decisions.md, "presolve")."""
+"""Models up to this size are solved without presolve: it costs nothing there, and HiGHS 1.10 to
+1.15 presolve was seen to return wrong optima on tiny instances (docs/decisions.md, "presolve")."""
 
 QUIET = {
     "mip_heuristic_effort": 0.0,
@@ -30,7 +30,8 @@ QUIET = {
     "mip_heuristic_run_root_reduced_cost": False,
     "mip_allow_restart": False,
 }
-"""Without searches for plans the bound of the retrofit scenario comes in 6 s instead of 20 (docs/decisions.md)."""
+"""Without searches for plans the bound of the retrofit scenario comes in 6 s instead of 20
+(docs/decisions.md)."""
 
 Vector = npt.NDArray[np.float64]
 
@@ -94,19 +95,26 @@ def self_test() -> str:
     x = solver.addVariable(lb=1.5, type=highspy.HighsVarType.kInteger)
     solver.minimize(x)
     found = list(solver.getSolution().col_value)
-    return "HiGHS solves" if found and abs(found[0] - 2.0) < 1e-9 else f"HiGHS answers {found} to min x >= 1.5 integer"
+    return (
+        "HiGHS solves"
+        if found and abs(found[0] - 2.0) < 1e-9
+        else f"HiGHS answers {found} to min x >= 1.5 integer"
+    )
 
 
 def compile_model(model: pyo.ConcreteModel) -> Matrix:
-    """Translate a Pyomo model once; rows keep their constraint's name, columns the order of their declaration.
+    """Translate a Pyomo model once; rows keep their constraint's name, columns the order of their
+    declaration.
 
-    Pyomo's own visitor reads the expressions; its standard-form writer is left out because it imports scipy.stats,
-    which takes longer than a small plan.
+    Pyomo's own visitor reads the expressions; its standard-form writer is left out because it
+    imports scipy.stats, which takes longer than a small plan.
     """
     variables = list(model.component_data_objects(pyo.Var, descend_into=False))
     place = {id(v): i for i, v in enumerate(variables)}
     visitor = LinearRepnVisitor({}, var_recorder=VarRecorder({}, pyo.SortComponents.deterministic))
-    goal = visitor.walk_expression(next(model.component_data_objects(pyo.Objective, active=True)).expr)
+    goal = visitor.walk_expression(
+        next(model.component_data_objects(pyo.Objective, active=True)).expr
+    )
     cost = np.zeros(len(variables))
     cost[[place[v] for v in goal.linear]] = list(goal.linear.values())
     rows, lower, upper = [], [], []
@@ -136,13 +144,17 @@ def compile_model(model: pyo.ConcreteModel) -> Matrix:
         row_lower=np.array(lower, dtype=np.float64),
         row_upper=np.array(upper, dtype=np.float64),
         rows=rows,
-        start=np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=len(variables)))]).astype(np.int32),
+        start=np.concatenate(
+            [[0], np.cumsum(np.bincount(columns, minlength=len(variables)))]
+        ).astype(np.int32),
         index=owner[order].astype(np.int32),
         value=np.array(values, dtype=np.float64)[order],
     )
 
 
-def loaded(matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector) -> highspy.Highs:
+def loaded(
+    matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector
+) -> highspy.Highs:
     """A solver that holds the model, with the options that every solve has."""
     solver = highspy.Highs()
     for name, value in (
@@ -164,7 +176,9 @@ def loaded(matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper:
         matrix.index,
         matrix.value,
     )
-    kinds = [highspy.HighsVarType.kInteger if i else highspy.HighsVarType.kContinuous for i in integer]
+    kinds = [
+        highspy.HighsVarType.kInteger if i else highspy.HighsVarType.kContinuous for i in integer
+    ]
     problem.integrality_ = kinds
     if solver.passModel(problem) == highspy.HighsStatus.kError:
         msg = "HiGHS refused the model"
@@ -189,10 +203,11 @@ def solve(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
-    """Solve a program, or one with some integers relaxed, some columns fixed, from a (partial) start.
+    """Solve a program, or one with some integers relaxed, some columns fixed, from a (partial)
+    start.
 
-    With ``prove`` the start is thought good: time goes into the bound, not into looking for better plans. A plan
-    as good as ``target`` ends the search.
+    With ``prove`` the start is thought good: time goes into the bound, not into looking for better
+    plans. A plan as good as ``target`` ends the search.
 
     Raises
     ------
@@ -243,7 +258,9 @@ def relaxation(matrix: Matrix) -> Point | None:
 
 
 def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[str, float] | None:
-    """What one more unit of each row's right side changes the objective by, integers fixed; None without an optimum."""
+    """What one more unit of each row's right side changes the objective by, integers fixed; None
+    without an optimum.
+    """
     lower, upper = matrix.lower.copy(), matrix.upper.copy()
     for i, value in fixed.items():
         lower[i] = upper[i] = value
@@ -254,13 +271,17 @@ def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[str, float] |
     return dict(zip(matrix.rows, map(float, solver.getSolution().row_dual), strict=True))
 
 
-def _watch(solver: highspy.Highs, progress: Progress | None, stop: Callable[[], bool] | None) -> list[bool]:
+def _watch(
+    solver: highspy.Highs, progress: Progress | None, stop: Callable[[], bool] | None
+) -> list[bool]:
     interrupted: list[bool] = []
     if progress is not None:
 
         def report(event: Any) -> None:
             data = event.data_out
-            progress(data.running_time, data.mip_primal_bound, data.mip_dual_bound, data.mip_node_count)
+            progress(
+                data.running_time, data.mip_primal_bound, data.mip_dual_bound, data.mip_node_count
+            )
 
         solver.cbMipLogging += report
     if stop is not None:
@@ -275,7 +296,9 @@ def _watch(solver: highspy.Highs, progress: Progress | None, stop: Callable[[], 
     return interrupted
 
 
-def _outcome(solver: highspy.Highs, matrix: Matrix, began: float, is_mip: bool, interrupted: list[bool]) -> Outcome:
+def _outcome(
+    solver: highspy.Highs, matrix: Matrix, began: float, is_mip: bool, interrupted: list[bool]
+) -> Outcome:
     status = solver.getModelStatus()
     info = solver.getInfo()
     seconds = time.monotonic() - began

@@ -32,20 +32,34 @@ def solve_objective(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Solved:
-    """Solve for the scenario's objective; where it is not cost, the cheapest plan at its best value.
+    """Solve for the scenario's objective; where it is not cost, the cheapest plan at its best
+    value.
 
-    The bound and the gap are those of the objective. With fixed decisions the objective is only evaluated. ``near``
-    are integers of a plan for a menu like this one, to start from.
+    The bound and the gap are those of the objective. With fixed decisions the objective is only
+    evaluated. ``near`` are integers of a plan for a menu like this one, to start from.
     """
     name = OBJECTIVES[question.scenario.objective]
     if name == COST or fixed is not None:
         return solve_menu(
-            menu, question, gap=gap, time_limit_s=time_limit_s, fixed=fixed, near=near, progress=progress, stop=stop
+            menu,
+            question,
+            gap=gap,
+            time_limit_s=time_limit_s,
+            fixed=fixed,
+            near=near,
+            progress=progress,
+            stop=stop,
         )
     began = time.monotonic()
     aimed = replace(menu, goal=Goal(name))
     first = solve_menu(
-        aimed, question, gap=gap, time_limit_s=FIRST_SHARE * time_limit_s, near=near, progress=progress, stop=stop
+        aimed,
+        question,
+        gap=gap,
+        time_limit_s=FIRST_SHARE * time_limit_s,
+        near=near,
+        progress=progress,
+        stop=stop,
     )
     if first.audit is None or first.status == highs.INTERRUPTED:
         return first
@@ -53,11 +67,18 @@ def solve_objective(
     limit = Limit(name, least + SLACK * abs(least), first.value + AUDITED_SLACK * abs(first.value))
     left = time_limit_s - (time.monotonic() - began)
     kept = replace(menu, goal=Goal(COST, (limit,)))
-    cheap = solve_menu(kept, question, gap=gap, time_limit_s=max(left, 1.0), progress=progress, stop=stop)
+    cheap = solve_menu(
+        kept, question, gap=gap, time_limit_s=max(left, 1.0), progress=progress, stop=stop
+    )
     if cheap.audit is None:
         return first
     seconds = time.monotonic() - began
     return replace(
-        cheap, menu=replace(cheap.menu, goal=Goal(name)), bound=first.bound, status=first.status, seconds=seconds,
-        nodes=first.nodes + cheap.nodes, solver_gap_frac=first.solver_gap_frac,
-    )  # fmt: skip
+        cheap,
+        menu=replace(cheap.menu, goal=Goal(name)),
+        bound=first.bound,
+        status=first.status,
+        seconds=seconds,
+        nodes=first.nodes + cheap.nodes,
+        solver_gap_frac=first.solver_gap_frac,
+    )

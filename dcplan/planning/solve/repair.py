@@ -18,18 +18,20 @@ from dcplan.planning.solve.staged import start_from
 from dcplan.scenario.load import Question
 
 MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
-"""Rounding margins tried in turn. 0 is the true relaxation: its bound and its infeasibility hold for whole switches
-too, and most of its plans pass the audit as they are."""
+"""Rounding margins tried in turn. 0 is the true relaxation: its bound and its infeasibility hold
+for whole switches too, and most of its plans pass the audit as they are."""
 REPAIR_MARGIN = 1.5
 """Of what a budget was exceeded by, kept free in the next try."""
 LESS_PARTS = 0.5
 """Of a limit of parts that whole ones exceeded, left for the next try."""
 REPAIR_SHARE = 0.1
-"""Of the time limit, what a repair may take after its end: a plan that fails its audit is no plan."""
+"""Of the time limit, what a repair may take after its end: a plan that fails its audit is no plan.
+"""
 
 
 def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
-    """Limits of parts that whole ones exceeded, lowered: the model counts shares of a port, and steps are coarse.
+    """Limits of parts that whole ones exceeded, lowered: the model counts shares of a port, and
+    steps are coarse.
 
     First in the quarter alone; then in all, since orders move to the next.
     """
@@ -43,7 +45,10 @@ def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
     parts = tuple(
         replace(p, most=tuple(x * LESS_PARTS**2 for x in p.most))
         if everywhere and p.part in {part for part, _ in over}
-        else replace(p, most=tuple(x * LESS_PARTS if (p.part, t) in over else x for t, x in enumerate(p.most)))
+        else replace(
+            p,
+            most=tuple(x * LESS_PARTS if (p.part, t) in over else x for t, x in enumerate(p.most)),
+        )
         for p in menu.parts
     )
     return replace(menu, parts=parts)
@@ -58,18 +63,24 @@ def repaired(
     gap: float,
     stop: Callable[[], bool] | None,
 ) -> tuple[Decisions, Audit, dict[str, float]] | None:
-    """Keep the runs and fabrics of a plan that whole switches break; with margins the rest makes room for them."""
+    """Keep the runs and fabrics of a plan that whole switches break; with margins the rest makes
+    room for them.
+    """
     if outcome.values is None:
         return None
     least = REPAIR_SHARE * clock.limit_s
     finance, last = menu.finance, audited(menu, matrix, outcome, question)[1]
     for factor in MARGIN_FACTORS:
-        over = REPAIR_MARGIN * max((c.used - c.limit for c in last.checks if c.name.startswith("budget")), default=0.0)
+        over = REPAIR_MARGIN * max(
+            (c.used - c.limit for c in last.checks if c.name.startswith("budget")), default=0.0
+        )
         finance = _less(finance, max(over, 0.0))
         tight = compile_model(build_model(replace(menu, margin_factor=factor, finance=finance))[0])
         start = start_from(tight, matrix, outcome.values)
         chosen = {i: round(start[i]) for i in positions(tight, ("run", "fabric"))}
-        found = highs.solve(tight, gap=gap, time_limit_s=max(clock.left(), least), fixed=chosen, stop=stop)
+        found = highs.solve(
+            tight, gap=gap, time_limit_s=max(clock.left(), least), fixed=chosen, stop=stop
+        )
         if found.values is None:
             return None
         decisions, last = audited(replace(menu, margin_factor=factor), tight, found, question)

@@ -1,4 +1,6 @@
-"""Menu -> audited plan: compile, solve, audit; wider rounding margins when the exact counts ask for them."""
+"""Menu -> audited plan: compile, solve, audit; wider rounding margins when the exact counts ask
+for them.
+"""
 
 from __future__ import annotations
 
@@ -59,12 +61,15 @@ def solve_menu(
     Raises
     ------
     AuditError
-        When no rounding margin makes the exact plan feasible, or the plan disagrees with the catalog.
+        When no rounding margin makes the exact plan feasible, or the plan disagrees with the
+        catalog.
     UnknownDecisionError
         When fixed decisions are not in the menu any more.
     """
     clock = Clock(time_limit_s)
-    found = _searched(menu, question, clock, gap=gap, fixed=fixed, near=near, progress=progress, stop=stop)
+    found = _searched(
+        menu, question, clock, gap=gap, fixed=fixed, near=near, progress=progress, stop=stop
+    )
     if fixed is not None or menu.keep is not None or found.audit is None or found.decisions is None:
         return found
     for other in plainer(menu, found.decisions):
@@ -72,7 +77,14 @@ def solve_menu(
             break
         try:
             rival = _searched(
-                other, question, clock, gap=gap, fixed=None, near=found.whole, progress=progress, stop=stop
+                other,
+                question,
+                clock,
+                gap=gap,
+                fixed=None,
+                near=found.whole,
+                progress=progress,
+                stop=stop,
             )
         except AuditError:  # no margin makes this one fit: the plan found stands
             continue
@@ -82,13 +94,24 @@ def solve_menu(
 
 
 def _searched(
-    menu: Menu, question: Question, clock: Clock, *, gap: float, fixed: Table | None,
-    near: Mapping[str, float] | None, progress: Progress | None, stop: Callable[[], bool] | None,
-) -> Solved:  # fmt: skip
-    """Solve with wider and wider rounding margins until the audit passes; large menus by branching on counts."""
+    menu: Menu,
+    question: Question,
+    clock: Clock,
+    *,
+    gap: float,
+    fixed: Table | None,
+    near: Mapping[str, float] | None,
+    progress: Progress | None,
+    stop: Callable[[], bool] | None,
+) -> Solved:
+    """Solve with wider and wider rounding margins until the audit passes; large menus by branching
+    on counts.
+    """
     base = compile_model(build_model(replace(menu, margin_factor=0.0))[0])
     if fixed is None and len(base.columns) > DIRECT_COLUMNS:
-        return _solve_large(menu, question, base, clock, gap=gap, near=near, progress=progress, stop=stop)
+        return _solve_large(
+            menu, question, base, clock, gap=gap, near=near, progress=progress, stop=stop
+        )
     bound = -math.inf
     last: Audit | None = None
     stepped = with_steps(menu, MOST_STEPS) if fixed is None else menu
@@ -99,16 +122,33 @@ def _searched(
         held = _fixed(tried, matrix, fixed)
         if steps and factor == 0 and len(base.columns) > SMALL_COLUMNS:
             search = WHOLE_SHARE * gap
-            outcome = in_stages(matrix, base, gap=search, left_s=clock.left, near=near, progress=progress, stop=stop)
+            outcome = in_stages(
+                matrix, base, gap=search, left_s=clock.left, near=near, progress=progress, stop=stop
+            )
         else:
             search = WHOLE_SHARE * gap if steps else gap
             start = known(matrix, near) if near and held is None else None
             outcome = highs.solve(
-                matrix, gap=search, time_limit_s=clock.left(), fixed=held, start=start, progress=progress, stop=stop
+                matrix,
+                gap=search,
+                time_limit_s=clock.left(),
+                fixed=held,
+                start=start,
+                progress=progress,
+                stop=stop,
             )
         bound = outcome.bound if factor == 0 else bound
         judged = replace(tried, parts=menu.parts)  # by what the user allows, not by what was tried
-        end = Ending(bound, clock.spent(), outcome.nodes, matrix, judged, held, outcome.gap_frac, outcome.objective)
+        end = Ending(
+            bound,
+            clock.spent(),
+            outcome.nodes,
+            matrix,
+            judged,
+            held,
+            outcome.gap_frac,
+            outcome.objective,
+        )
         if outcome.values is None:
             proved = outcome.status != highs.INFEASIBLE or factor == 0
             return end.of(outcome.status if proved else ROUNDING)
@@ -138,16 +178,28 @@ def _solve_large(
     progress: Progress | None,
     stop: Callable[[], bool] | None,
 ) -> Solved:
-    """Branch on counts; where that finds no plan, HiGHS on the whole model with margins, for the time left."""
+    """Branch on counts; where that finds no plan, HiGHS on the whole model with margins, for the
+    time left.
+    """
     plain = replace(menu, margin_factor=0.0)
 
     def valued(matrix: Matrix, outcome: Outcome) -> tuple[Decisions, Audit, float]:
         decisions, found = audited(plain, matrix, outcome, question)
-        value = measured(menu.goal.measure, menu, decisions, found.books) if found.passed else math.inf
+        value = (
+            measured(menu.goal.measure, menu, decisions, found.books) if found.passed else math.inf
+        )
         return decisions, found, value
 
     end_s = LARGE_SHARE * clock.left()
-    search = Large(plain, base, valued, gap=gap, left_s=lambda: end_s - clock.spent(), progress=progress, stop=stop)
+    search = Large(
+        plain,
+        base,
+        valued,
+        gap=gap,
+        left_s=lambda: end_s - clock.spent(),
+        progress=progress,
+        stop=stop,
+    )
     answer = search.solve(near)
     plan, stopped = answer.plan, bool(stop and stop())
     end = Ending(answer.bound, clock.spent(), answer.nodes, base, plain, None, math.inf)
@@ -163,13 +215,17 @@ def _solve_large(
     for factor in () if stopped else LARGE_MARGIN_FACTORS:
         tried = replace(menu, margin_factor=factor)
         matrix = compile_model(build_model(tried)[0])
-        outcome = highs.solve(matrix, gap=gap, time_limit_s=clock.left(), progress=progress, stop=stop)
+        outcome = highs.solve(
+            matrix, gap=gap, time_limit_s=clock.left(), progress=progress, stop=stop
+        )
         if outcome.values is None:
             status = ROUNDING if outcome.status == highs.INFEASIBLE else outcome.status
             break
         decisions, last = audited(tried, matrix, outcome, question)
         if last.passed:
-            return replace(end, seconds=clock.spent()).of(highs.LIMIT, decisions, last, whole(matrix, outcome))
+            return replace(end, seconds=clock.spent()).of(
+                highs.LIMIT, decisions, last, whole(matrix, outcome)
+            )
     return replace(end, seconds=clock.spent()).of(status)
 
 

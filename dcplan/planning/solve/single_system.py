@@ -1,7 +1,9 @@
-"""Plans with fewer kinds of hardware in a hall: the model sees shares of leaves, the bill has whole ones of each kind.
+"""Plans with fewer kinds of hardware in a hall: the model sees shares of leaves, the bill has whole
+ones of each kind.
 
-A second system of a hall has leaves of its own. In a small hall that costs more than the rack, and the model's cost,
-a lower bound, does not show it. So where a plan mixes systems, each of them alone is tried, too.
+A second system of a hall has leaves of its own. In a small hall that costs more than the rack, and
+the model's cost, a lower bound, does not show it. So where a plan mixes systems, each of them alone
+is tried, too.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ MOST = 3
 
 
 def plainer(menu: Menu, d: Decisions) -> list[Menu]:
-    """Menus in which the halls that mix systems are ordered for with one system, or with what stands there alone."""
+    """Menus in which the halls that mix systems are ordered for with one system, or with what
+    stands there alone.
+    """
     kinds: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for (h, _, k, _), n in d.ordered.items():
         kinds[h][k] += n
@@ -39,6 +43,9 @@ def plainer(menu: Menu, d: Decisions) -> list[Menu]:
         keeps.insert(0, {h: there[h] or kinds[h].keys() for h in mixed})  # type: ignore[misc]
     systems = {(p.hall, p.system) for p in menu.placements if p.system not in menu.forced}
     return [
-        replace(menu, closed=menu.closed | {(h, k) for h, k in systems if h in mixed and k not in keep[h]})
+        replace(
+            menu,
+            closed=menu.closed | {(h, k) for h, k in systems if h in mixed and k not in keep[h]},
+        )
         for keep in keeps[:MOST]
     ]

@@ -1,4 +1,6 @@
-"""How a solve ends: the audited plan or the proof that there is none, and the clock that it ran by."""
+"""How a solve ends: the audited plan or the proof that there is none, and the clock that it ran
+by.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ class Solved:
     @property
     def reproducible(self) -> bool:
         """Whether any machine finds the same: nothing was ended by time."""
-        return (self.status in (highs.OPTIMAL, highs.INFEASIBLE) or bool(self.ended)) and not self.timed
+        return (
+            self.status in (highs.OPTIMAL, highs.INFEASIBLE) or bool(self.ended)
+        ) and not self.timed
 
     @property
     def value(self) -> float:
@@ -81,14 +85,27 @@ class Ending:
     searched: float = math.inf
 
     def of(
-        self, status: str, decisions: Decisions | None = None, audited: Audit | None = None,
+        self,
+        status: str,
+        decisions: Decisions | None = None,
+        audited: Audit | None = None,
         whole: Mapping[str, float] | None = None,
-    ) -> Solved:  # fmt: skip
+    ) -> Solved:
         """The end with this status, and the plan where there is one."""
         return Solved(
-            status, decisions, audited, self.bound, self.seconds, self.nodes, self.matrix, self.menu, self.fixed,
-            self.search_gap, self.searched, whole or {},
-        )  # fmt: skip
+            status,
+            decisions,
+            audited,
+            self.bound,
+            self.seconds,
+            self.nodes,
+            self.matrix,
+            self.menu,
+            self.fixed,
+            self.search_gap,
+            self.searched,
+            whole or {},
+        )
 
 
 class Clock:

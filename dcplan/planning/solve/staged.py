@@ -1,4 +1,6 @@
-"""Mid-sized models in stages: a rough plan without whole switches, its racks with them, then the bound."""
+"""Mid-sized models in stages: a rough plan without whole switches, its racks with them, then the
+bound.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,12 @@ def in_stages(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
-    """Solve a model with whole switches from the same model without: a good plan soon, then the bound.
+    """Solve a model with whole switches from the same model without: a good plan soon, then the
+    bound.
 
-    ``plain`` is a relaxation, so its bound and its infeasibility hold; its runs and fabrics, fixed, give the start.
-    The runs and fabrics of a plan ``near`` by do so sooner, where they are feasible here.
+    ``plain`` is a relaxation, so its bound and its infeasibility hold; its runs and fabrics, fixed,
+    give the start. The runs and fabrics of a plan ``near`` by do so sooner, where they are feasible
+    here.
     """
     if near:
         there = known(matrix, near)
@@ -35,13 +39,25 @@ def in_stages(
         like = solve(matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=there, stop=stop)
         if like.values is not None and like.status not in (INTERRUPTED, LIMIT):
             start = whole(matrix, dict(enumerate(like.values)))
-            return solve(matrix, gap=gap, time_limit_s=left_s(), start=start, prove=True, progress=progress, stop=stop)
-    rough = solve(plain, gap=max(2 * gap, ROUGH_GAP), time_limit_s=left_s(), progress=progress, stop=stop)
+            return solve(
+                matrix,
+                gap=gap,
+                time_limit_s=left_s(),
+                start=start,
+                prove=True,
+                progress=progress,
+                stop=stop,
+            )
+    rough = solve(
+        plain, gap=max(2 * gap, ROUGH_GAP), time_limit_s=left_s(), progress=progress, stop=stop
+    )
     if rough.values is None:
         return rough
     start = start_from(matrix, plain, rough.values)
     chosen = {i: round(start[i]) for i in positions(matrix, ("run", "fabric"))}
-    first = solve(matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=whole(matrix, start), stop=stop)
+    first = solve(
+        matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=whole(matrix, start), stop=stop
+    )
     if first.status in (INTERRUPTED, LIMIT) or rough.status in (INTERRUPTED, LIMIT):
         best = first if first.values is not None else rough
         status = first.status if first.status in (INTERRUPTED, LIMIT) else rough.status
@@ -61,7 +77,9 @@ def in_stages(
 
 def known(matrix: Matrix, near: Mapping[str, float]) -> dict[int, float]:
     """Columns that a plan for another menu has, too."""
-    return {i: near[name] for i, name in enumerate(matrix.columns) if matrix.integer[i] and name in near}
+    return {
+        i: near[name] for i, name in enumerate(matrix.columns) if matrix.integer[i] and name in near
+    }
 
 
 def whole(matrix: Matrix, values: Mapping[int, float]) -> dict[int, float]:

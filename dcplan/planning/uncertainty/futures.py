@@ -1,8 +1,9 @@
-"""A plan in sampled futures: what is decided stays, what can follow does (an LP), and what that costs.
+"""A plan in sampled futures: what is decided stays, what can follow does (an LP), and what that
+costs.
 
-Orders, halls, fabrics, blocks, commitments and runs (place, size, planned start) are fixed. Hardware may come late,
-runs take longer, demand and prices differ; demands are then served anew on what is left: on own accelerators, rented
-ones, or not at all.
+Orders, halls, fabrics, blocks, commitments and runs (place, size, planned start) are fixed.
+Hardware may come late, runs take longer, demand and prices differ; demands are then served anew on
+what is left: on own accelerators, rented ones, or not at all.
 """
 
 from __future__ import annotations
@@ -28,7 +29,15 @@ from dcplan.units import (
     QUARTERS_PER_YEAR,
 )
 
-INPUTS = ("hardware_price", "energy_price", "cloud_price", "step_time", "tokens", "demand", "delivery_days")
+INPUTS = (
+    "hardware_price",
+    "energy_price",
+    "cloud_price",
+    "step_time",
+    "tokens",
+    "demand",
+    "delivery_days",
+)
 """Inputs that may vary; factors, and days."""
 
 
@@ -67,7 +76,9 @@ def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[Futur
     (100, True, 1.0)
     """
     drawn = samples(spread, count, seed=seed)
-    return [Future(**{name: float(values[i]) for name, values in drawn.items()}) for i in range(count)]
+    return [
+        Future(**{name: float(values[i]) for name, values in drawn.items()}) for i in range(count)
+    ]
 
 
 class Evaluator:
@@ -76,16 +87,25 @@ class Evaluator:
     def __init__(self, menu: Menu, d: Decisions, books: Accounts) -> None:
         self.menu, self.d, self.books = menu, d, books
         self.factor = [
-            discount_factor(menu.finance.discount_rate, (t + 0.5) / QUARTERS_PER_YEAR) for t in range(menu.quarters)
+            discount_factor(menu.finance.discount_rate, (t + 0.5) / QUARTERS_PER_YEAR)
+            for t in range(menu.quarters)
         ]
         self.base_usd = npv_usd(books.flows, menu.finance.discount_rate)
         self.hardware_usd = npv_usd(_racks(books.flows), menu.finance.discount_rate)
-        self.energy_usd = npv_usd([f for f in books.flows if f.line == "energy"], menu.finance.discount_rate)
+        self.energy_usd = npv_usd(
+            [f for f in books.flows if f.line == "energy"], menu.finance.discount_rate
+        )
         self.on_demand_usd = self._on_demand(books.flows)
-        self.priced_unmet_usd = npv_usd([f for f in books.flows if f.group == "unmet"], menu.finance.discount_rate)
+        self.priced_unmet_usd = npv_usd(
+            [f for f in books.flows if f.group == "unmet"], menu.finance.discount_rate
+        )
         self.arrivals = _arrivals(menu, d)
         self.size = {p.key: p.accelerators for p in menu.placements}
-        self.racks = {(p.key, t): d.racks(menu, p.key, t) for p in menu.placements for t in range(menu.quarters)}
+        self.racks = {
+            (p.key, t): d.racks(menu, p.key, t)
+            for p in menu.placements
+            for t in range(menu.quarters)
+        }
         self.recourse: Recourse = recourse_of(menu, self.factor)
 
     def _on_demand(self, flows: Sequence[Flow]) -> float:
@@ -99,9 +119,13 @@ class Evaluator:
         starts = self._starts(future)
         training, held, hours = self._busy(starts, future)
         there = {key: self._accelerators(*key, future) for key in self.racks}
-        used = {key: training.get(key, 0.0) + self.d.paused.get((*key[0], key[1]), 0.0) for key in there}
+        used = {
+            key: training.get(key, 0.0) + self.d.paused.get((*key[0], key[1]), 0.0) for key in there
+        }
         room = {key: max(n - used[key], 0.0) for key, n in there.items()}
-        found = self.recourse.solve(room, held, future.demand, future.energy_price, future.cloud_price, self._bound())
+        found = self.recourse.solve(
+            room, held, future.demand, future.energy_price, future.cloud_price, self._bound()
+        )
         moved = self._energy_moved_usd(training, there, found.serving)
         usd = self.base_usd
         usd += (future.hardware_price - 1.0) * self.hardware_usd
@@ -112,7 +136,11 @@ class Evaluator:
 
     def _bound(self) -> dict[tuple[str, int], float]:
         """Accelerators committed to, by offer and quarter."""
-        return {(o.id, t): float(in_force(self.d, o, t)) for o in self.menu.offers for t in range(self.menu.quarters)}
+        return {
+            (o.id, t): float(in_force(self.d, o, t))
+            for o in self.menu.offers
+            for t in range(self.menu.quarters)
+        }
 
     def _length(self, run: JobConfig, future: Future) -> float:
         return run.days_p50 * future.step_time * future.tokens
@@ -142,7 +170,9 @@ class Evaluator:
     def _busy(
         self, starts: Mapping[str, float], future: Future
     ) -> tuple[dict[tuple[tuple[str, str, str], int], float], dict[tuple[str, int], float], float]:
-        """Accelerators in training by placement and quarter; rented ones by offer and quarter; rented hours."""
+        """Accelerators in training by placement and quarter; rented ones by offer and quarter;
+        rented hours.
+        """
         training: dict[tuple[tuple[str, str, str], int], float] = {}
         held: dict[tuple[str, int], float] = {}
         hours = 0.0
@@ -159,7 +189,9 @@ class Evaluator:
                     held[key] = held.get(key, 0.0) + run.accelerators * share
                     continue
                 for place, part in self._parts(run, t):
-                    training[place, t] = training.get((place, t), 0.0) + run.accelerators * share * part
+                    training[place, t] = (
+                        training.get((place, t), 0.0) + run.accelerators * share * part
+                    )
         return training, held, hours
 
     def _parts(self, run: JobConfig, t: int) -> list[tuple[tuple[str, str, str], float]]:
@@ -189,12 +221,20 @@ class Evaluator:
             hall = self.menu.hall(place.hall)
             pue, site = hall.cooling(place.cooling).pue, self.menu.site(hall.site)
             for t in range(self.menu.quarters):
-                rate = HOURS_PER_QUARTER * pue * site.usd_per_kwh[t] * self.factor[t] / place.accelerators
+                rate = (
+                    HOURS_PER_QUARTER
+                    * pue
+                    * site.usd_per_kwh[t]
+                    * self.factor[t]
+                    / place.accelerators
+                )
                 change = (place.training_kw - place.standing_kw) * (
                     training.get((place.key, t), 0.0) - self.d.training.get((*place.key, t), 0.0)
                 )
                 for c in self.menu.demands:
-                    more = serving.get((c.id, place.key, t), 0.0) - self.d.serving.get((c.id, *place.key, t), 0.0)
+                    more = serving.get((c.id, place.key, t), 0.0) - self.d.serving.get(
+                        (c.id, *place.key, t), 0.0
+                    )
                     change += c.load_frac * (place.research_kw - place.standing_kw) * more
                 planned = self.racks[place.key, t] * place.accelerators
                 change += place.standing_kw * (there[place.key, t] - planned)
@@ -207,7 +247,9 @@ class Evaluator:
         for run in self.d.runs:
             job, length = terms[run.job], self._length(run, future)
             after = starts[run.job] + length - job.end_day
-            late[run.job] = after if job.deadline_days is None else max(after, length - job.deadline_days)
+            late[run.job] = (
+                after if job.deadline_days is None else max(after, length - job.deadline_days)
+            )
         return late
 
 
@@ -225,11 +267,16 @@ def _arrivals(menu: Menu, d: Decisions) -> list[tuple[tuple[str, str, str], int,
 
 def _overlap(first: float, days: float, t: int) -> float:
     """Days of a stretch that fall in a quarter."""
-    return max(0.0, min(first + days, (t + 1) * DAYS_PER_QUARTER) - max(first, t * DAYS_PER_QUARTER))
+    return max(
+        0.0, min(first + days, (t + 1) * DAYS_PER_QUARTER) - max(first, t * DAYS_PER_QUARTER)
+    )
 
 
 def _first_free(
-    day: float, wanted: int, others: Sequence[tuple[float, float, int]], capacity: Callable[[float], int]
+    day: float,
+    wanted: int,
+    others: Sequence[tuple[float, float, int]],
+    capacity: Callable[[float], int],
 ) -> float:
     """First day from which enough accelerators are free of runs that began before."""
     for moment in sorted({day, *(end for _, end, _ in others if end > day)}):

@@ -1,7 +1,9 @@
-"""One plan for several worlds: first decisions shared, the rest follows when the world is known (two stages).
+"""One plan for several worlds: first decisions shared, the rest follows when the world is known
+(two stages).
 
-The matrices of the worlds are stacked; columns of shared decisions are one. The cost is the expected one, or the mean
-of the worst share of the worlds (CVaR, Rockafellar and Uryasev 2000, eq. 4: min eta + sum p z / alpha).
+The matrices of the worlds are stacked; columns of shared decisions are one. The cost is the
+expected one, or the mean of the worst share of the worlds (CVaR, Rockafellar and Uryasev 2000, eq.
+4: min eta + sum p z / alpha).
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import numpy.typing as npt
 from dcplan.planning.solve.highs import Matrix, Vector
 
 FIRST = ("buy", "fitted", "blocks", "onsite_buy", "committed", "dropped")
-"""Decisions by quarter that are taken before the world is known, up to a quarter; and fabrics of halls bought for."""
+"""Decisions by quarter that are taken before the world is known, up to a quarter; and fabrics of
+halls bought for."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,11 @@ def is_first(column: str, through: int) -> bool:
     return name in FIRST and int(rest.rstrip("]").rsplit(",", 1)[1]) <= through
 
 
-def stacked(worlds: Sequence[Matrix], weights: Sequence[float], through: int, tail_frac: float = 1.0) -> Stack:
-    """Stack the programs of the worlds; a first decision that one world does not offer is taken in none.
+def stacked(
+    worlds: Sequence[Matrix], weights: Sequence[float], through: int, tail_frac: float = 1.0
+) -> Stack:
+    """Stack the programs of the worlds; a first decision that one world does not offer is taken in
+    none.
 
     Weights sum to 1. With ``tail_frac`` below 1 the cost is the mean of that worst share.
     """
@@ -55,7 +61,10 @@ def stacked(worlds: Sequence[Matrix], weights: Sequence[float], through: int, ta
     lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
     integer, cost = np.zeros(n, dtype=bool), np.zeros(n)
     for world, at, weight in zip(worlds, places, weights, strict=True):
-        lower[at], upper[at] = np.maximum(lower[at], world.lower), np.minimum(upper[at], world.upper)
+        lower[at], upper[at] = (
+            np.maximum(lower[at], world.lower),
+            np.minimum(upper[at], world.upper),
+        )
         integer[at] |= world.integer
         np.add.at(cost, at, weight * world.cost)
     offered = set(shared)
@@ -66,13 +75,18 @@ def stacked(worlds: Sequence[Matrix], weights: Sequence[float], through: int, ta
     offset = float(sum(w * m.offset for w, m in zip(weights, worlds, strict=True)))
     rows, entries = _entries(worlds, places)
     found = _assembled(cost, offset, lower, upper, integer, columns, rows, entries)
-    return Stack(found if tail_frac >= 1 else _with_tail(found, worlds, places, weights, tail_frac), tuple(places))
+    return Stack(
+        found if tail_frac >= 1 else _with_tail(found, worlds, places, weights, tail_frac),
+        tuple(places),
+    )
 
 
 def _shared(worlds: Sequence[Matrix], through: int) -> list[str]:
     """First decisions that every world offers."""
     there = [set(m.columns) for m in worlds]
-    return [c for c in worlds[0].columns if is_first(c, through) and all(c in names for names in there)]
+    return [
+        c for c in worlds[0].columns if is_first(c, through) and all(c in names for names in there)
+    ]
 
 
 def _columns(
@@ -113,28 +127,50 @@ def _entries(
 
 
 def _assembled(
-    cost: Vector, offset: float, lower: Vector, upper: Vector, integer: npt.NDArray[np.bool_], columns: list[str],
-    rows: tuple[list[str], Vector, Vector], entries: Entries,
-) -> Matrix:  # fmt: skip
+    cost: Vector,
+    offset: float,
+    lower: Vector,
+    upper: Vector,
+    integer: npt.NDArray[np.bool_],
+    columns: list[str],
+    rows: tuple[list[str], Vector, Vector],
+    entries: Entries,
+) -> Matrix:
     row, column = np.concatenate(entries[0]), np.concatenate(entries[1])
     value = np.concatenate(entries[2])
     order = np.lexsort((row, column))
     counts = np.bincount(column, minlength=len(columns))
     return Matrix(
-        cost=cost, offset=offset, lower=lower, upper=upper, integer=integer, columns=columns, row_lower=rows[1],
-        row_upper=rows[2], rows=rows[0], start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-        index=row[order].astype(np.int32), value=value[order],
-    )  # fmt: skip
+        cost=cost,
+        offset=offset,
+        lower=lower,
+        upper=upper,
+        integer=integer,
+        columns=columns,
+        row_lower=rows[1],
+        row_upper=rows[2],
+        rows=rows[0],
+        start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        index=row[order].astype(np.int32),
+        value=value[order],
+    )
 
 
 def _with_tail(
-    plain: Matrix, worlds: Sequence[Matrix], places: Sequence[npt.NDArray[np.int64]], weights: Sequence[float],
+    plain: Matrix,
+    worlds: Sequence[Matrix],
+    places: Sequence[npt.NDArray[np.int64]],
+    weights: Sequence[float],
     tail_frac: float,
-) -> Matrix:  # fmt: skip
+) -> Matrix:
     """The same program with eta + sum p z / alpha for its cost, and z >= cost of the world - eta."""
     n, k, m = len(plain.columns), len(worlds), len(plain.rows)
     counts = np.diff(plain.start)
-    row, column, value = [plain.index.astype(np.int64)], [np.repeat(np.arange(n), counts)], [plain.value]
+    row, column, value = (
+        [plain.index.astype(np.int64)],
+        [np.repeat(np.arange(n), counts)],
+        [plain.value],
+    )
     for w, (world, at) in enumerate(zip(worlds, places, strict=True)):
         used = np.flatnonzero(world.cost)
         row += [np.full(used.size, m + w), np.array([m + w, m + w])]
@@ -145,11 +181,15 @@ def _with_tail(
     names = [*plain.rows, *(f"tail[{w}]" for w in range(k))]
     cost = np.concatenate([np.zeros(n), [1.0], np.array(weights) / tail_frac])
     return _assembled(
-        cost, 0.0, np.concatenate([plain.lower, [-np.inf], np.zeros(k)]),
+        cost,
+        0.0,
+        np.concatenate([plain.lower, [-np.inf], np.zeros(k)]),
         np.concatenate([plain.upper, np.full(k + 1, np.inf)]),
         np.concatenate([plain.integer, np.zeros(k + 1, dtype=bool)]),
-        [*plain.columns, "eta", *(f"excess[{w}]" for w in range(k))], (names, low, high), (row, column, value),
-    )  # fmt: skip
+        [*plain.columns, "eta", *(f"excess[{w}]" for w in range(k))],
+        (names, low, high),
+        (row, column, value),
+    )
 
 
 def tail_mean(costs: Sequence[float], weights: Sequence[float], tail_frac: float) -> float:
@@ -176,5 +216,13 @@ def first_of(columns: Mapping[str, float], through: int) -> dict[str, float]:
     {'buy[s/h,wet,a,0]': 2.0, 'fabric[s/h,x]': 1.0}
     """
     first = {name: value for name, value in columns.items() if is_first(name, through)}
-    bought = {name[4:].split(",")[0] for name, value in first.items() if name.startswith("buy[") and value > 0}
-    return {n: v for n, v in first.items() if not n.startswith("fabric[") or n[7:].split(",")[0] in bought}
+    bought = {
+        name[4:].split(",")[0]
+        for name, value in first.items()
+        if name.startswith("buy[") and value > 0
+    }
+    return {
+        n: v
+        for n, v in first.items()
+        if not n.startswith("fabric[") or n[7:].split(",")[0] in bought
+    }

@@ -17,7 +17,8 @@ P = tuple[str, str, str]
 Row = tuple[str, P, int]
 """Kind of a row, what it limits (a placement; an offer or demand in first place) and quarter."""
 LAST_RESORT = 2.0
-"""A demand without a price of its own is left unserved at twice the dearest rent: only where nothing else is left."""
+"""A demand without a price of its own is left unserved at twice the dearest rent: only where
+nothing else is left."""
 NO_RENT_USD = 1e6
 """Where nothing can be rented: per unit and quarter, above any energy bill."""
 
@@ -37,9 +38,9 @@ class Served:
 class Recourse:
     """The LP whose right-hand sides and costs a future changes.
 
-    Columns: own accelerators by demand, placement and quarter; rented ones by demand, offer and quarter; what a
-    commitment covers; unserved demand. Rows: room of each placement, of each offer and of all of them, coverage by
-    commitment and by use, and demand.
+    Columns: own accelerators by demand, placement and quarter; rented ones by demand, offer and
+    quarter; what a commitment covers; unserved demand. Rows: room of each placement, of each offer
+    and of all of them, coverage by commitment and by use, and demand.
     """
 
     menu: Menu
@@ -72,12 +73,18 @@ class Recourse:
         cloud: float,
         bound: Mapping[tuple[str, int], float],
     ) -> Served:
-        """Serve the demands at least cost; ``held`` are runs on rented accelerators, paid at the same prices."""
+        """Serve the demands at least cost; ``held`` are runs on rented accelerators, paid at the
+        same prices.
+        """
         running = sum(self.price[key] * n for key, n in held.items()) * cloud
         if not self.rows:
             return Served({}, running, 0.0, {}, 0.0)
-        left_usd = np.where(self.priced, self.left_usd, max(cloud, 1.0) * self.left_usd)  # always the last resort
-        cost = np.concatenate([energy * self.energy_usd, cloud * self.rent_usd, -cloud * self.cover_usd, left_usd])
+        left_usd = np.where(
+            self.priced, self.left_usd, max(cloud, 1.0) * self.left_usd
+        )  # always the last resort
+        cost = np.concatenate(
+            [energy * self.energy_usd, cloud * self.rent_usd, -cloud * self.cover_usd, left_usd]
+        )
         sides = np.array([self._side(row, room, held, demand, bound) for row in self.rows])
         found = linprog(cost, A_ub=self.matrix, b_ub=sides, method="highs")  # type: ignore[call-overload]
         if found.x is None:
@@ -91,12 +98,18 @@ class Recourse:
         usd = float((self.priced * self.left_usd) @ x[n + m + k :])
         rented = cloud * float(self.rent_usd @ x[n : n + m] - self.cover_usd @ x[n + m : n + m + k])
         serving = {key: float(v) for key, v in zip(self.own, x[:n], strict=True) if v > 0}
-        return Served(serving, running + rented, usd, unmet, float(x[n : n + m].sum()) * HOURS_PER_QUARTER)
+        return Served(
+            serving, running + rented, usd, unmet, float(x[n : n + m].sum()) * HOURS_PER_QUARTER
+        )
 
     def _side(
-        self, row: Row, room: Mapping[tuple[P, int], float], held: Mapping[tuple[str, int], float], demand: float,
+        self,
+        row: Row,
+        room: Mapping[tuple[P, int], float],
+        held: Mapping[tuple[str, int], float],
+        demand: float,
         bound: Mapping[tuple[str, int], float],
-    ) -> float:  # fmt: skip
+    ) -> float:
         kind, what, t = row
         if kind == "room":
             return room[what, t]
@@ -104,7 +117,11 @@ class Recourse:
         if kind == "demand":
             return -demand * self.wanted[at]
         if kind == "all":
-            return max((self.menu.cloud_max_accelerators or 0) - sum(n for (_, q), n in held.items() if q == t), 0.0)
+            return max(
+                (self.menu.cloud_max_accelerators or 0)
+                - sum(n for (_, q), n in held.items() if q == t),
+                0.0,
+            )
         if kind == "offer":
             most = self.most[what[0]] if self.flexible[what[0]] else bound[at]
             return max(most - held.get(at, 0.0), 0.0)
@@ -122,9 +139,12 @@ def recourse_of(menu: Menu, factor: Sequence[float]) -> Recourse:
         for t in quarters
     ]
     rent = [
-        (d.id, o.id, t) for d in menu.demands for o in menu.offers if ("cloud:" + o.id, o.accelerator) in d.each
+        (d.id, o.id, t)
+        for d in menu.demands
+        for o in menu.offers
+        if ("cloud:" + o.id, o.accelerator) in d.each
         for t in quarters
-    ]  # fmt: skip
+    ]
     cover = [(o.id, t) for o in menu.offers for t in quarters]
     left = [(d.id, t) for d in menu.demands for t in quarters]
     price = {o.id: o.usd_per_accelerator_hour for o in menu.offers}
@@ -132,17 +152,25 @@ def recourse_of(menu: Menu, factor: Sequence[float]) -> Recourse:
     by_offer = dict(zip(cover, cover_usd, strict=True))
     rows, matrix = _rows(menu, own, rent, cover, left)
     return Recourse(
-        menu, own, rent, cover, left,
+        menu,
+        own,
+        rent,
+        cover,
+        left,
         energy_usd=np.array([_energy_usd(menu, d, key, t) * factor[t] for d, key, t in own]),
         rent_usd=np.array([by_offer[o, t] for _, o, t in rent]),
         cover_usd=cover_usd,
         left_usd=np.array([_unmet_usd(menu, d, t) * factor[t] for d, t in left]),
-        priced=np.array([d.unmet_usd is not None for d in menu.demands for _ in quarters], dtype=bool),
-        rows=rows, matrix=matrix, price=by_offer,
+        priced=np.array(
+            [d.unmet_usd is not None for d in menu.demands for _ in quarters], dtype=bool
+        ),
+        rows=rows,
+        matrix=matrix,
+        price=by_offer,
         wanted={(d.id, t): d.wanted[t] for d in menu.demands for t in quarters},
         most={o.id: o.max_accelerators for o in menu.offers},
         flexible={o.id: o.on_demand for o in menu.offers},
-    )  # fmt: skip
+    )
 
 
 def _energy_usd(menu: Menu, demand: str, key: P, t: int) -> float:
@@ -151,7 +179,12 @@ def _energy_usd(menu: Menu, demand: str, key: P, t: int) -> float:
     load = next(d.load_frac for d in menu.demands if d.id == demand)
     hall = menu.hall(place.hall)
     kw = load * (place.research_kw - place.standing_kw) / place.accelerators
-    return kw * HOURS_PER_QUARTER * hall.cooling(place.cooling).pue * menu.site(hall.site).usd_per_kwh[t]
+    return (
+        kw
+        * HOURS_PER_QUARTER
+        * hall.cooling(place.cooling).pue
+        * menu.site(hall.site).usd_per_kwh[t]
+    )
 
 
 def _unmet_usd(menu: Menu, demand: str, t: int) -> float:
@@ -160,7 +193,9 @@ def _unmet_usd(menu: Menu, demand: str, t: int) -> float:
     if terms.unmet_usd is not None:
         return terms.unmet_usd
     rents = [
-        HOURS_PER_QUARTER * o.usd_per_accelerator_hour[t] / terms.each["cloud:" + o.id, o.accelerator]
+        HOURS_PER_QUARTER
+        * o.usd_per_accelerator_hour[t]
+        / terms.each["cloud:" + o.id, o.accelerator]
         for o in menu.offers
         if ("cloud:" + o.id, o.accelerator) in terms.each
     ]
@@ -168,9 +203,12 @@ def _unmet_usd(menu: Menu, demand: str, t: int) -> float:
 
 
 def _rows(
-    menu: Menu, own: Sequence[tuple[str, P, int]], rent: Sequence[tuple[str, str, int]],
-    cover: Sequence[tuple[str, int]], left: Sequence[tuple[str, int]],
-) -> tuple[list[Row], csr_array]:  # fmt: skip
+    menu: Menu,
+    own: Sequence[tuple[str, P, int]],
+    rent: Sequence[tuple[str, str, int]],
+    cover: Sequence[tuple[str, int]],
+    left: Sequence[tuple[str, int]],
+) -> tuple[list[Row], csr_array]:
     """Rows by kind and index, and their coefficients."""
     position: dict[Row, int] = {}
     entries: list[tuple[int, int, float]] = []

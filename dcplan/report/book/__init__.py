@@ -1,1 +1,3 @@
-"""The Excel workbook of a plan: decisions frozen, everything that follows from them a live formula."""
+"""The Excel workbook of a plan: decisions frozen, everything that follows from them a live
+formula.
+"""

@@ -1,4 +1,6 @@
-"""The calculation sheets under construction: facts with their formulas, decisions, and rows to refer to."""
+"""The calculation sheets under construction: facts with their formulas, decisions, and rows to
+refer to.
+"""
 
 from __future__ import annotations
 
@@ -47,25 +49,37 @@ class Calc:
         return row
 
     def limit(self, check: str, where: str, row: Row, sheet: Sheet, factor: float = 1.0) -> None:
-        """Write a limit of the audit beside the live row that it holds, where the row is what the audit measured."""
+        """Write a limit of the audit beside the live row that it holds, where the row is what the
+        audit measured.
+        """
         found = self.source.limits.get((check, where))
         if found is None:
             return
         since, used, most = found[0], found[1] * factor, found[2] * factor
         values = row.values[since : since + len(used)]
-        if np.all(np.isclose(values, used, rtol=1e-9, atol=1e-9)) and np.all(values <= most + 1e-9 * (1 + abs(most))):
+        if np.all(np.isclose(values, used, rtol=1e-9, atol=1e-9)) and np.all(
+            values <= most + 1e-9 * (1 + abs(most))
+        ):
             series = np.concatenate([np.full(since, most[0]), most])
-            kept = sheet.frozen(f"limit: {check}", row.key, row.unit, series, "derived", total=False)
+            kept = sheet.frozen(
+                f"limit: {check}", row.key, row.unit, series, "derived", total=False
+            )
             self.limits.append((f"{check} of {where}", since, row, kept))
 
-    def write_facts(self, sheet: Sheet, key: Key, names: tuple[str, ...], unit: str | None = None) -> None:
+    def write_facts(
+        self, sheet: Sheet, key: Key, names: tuple[str, ...], unit: str | None = None
+    ) -> None:
         """Facts of one key with their formulas."""
         known = self.source.facts.get(key, {})
         for name in names:
             if name in known:
                 fact = known[name]
                 self.facts[name, key] = sheet.fact(
-                    name, key, fact.unit if unit is None else unit, fact.value, self.formula(fact, key)
+                    name,
+                    key,
+                    fact.unit if unit is None else unit,
+                    fact.value,
+                    self.formula(fact, key),
                 )
 
     def write_series(self, sheet: Sheet, key: Key, names: tuple[str, ...]) -> None:

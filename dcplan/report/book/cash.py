@@ -1,4 +1,6 @@
-"""Cashflow: groups by quarter, discounting, net present cost; and the formula of every metric that follows."""
+"""Cashflow: groups by quarter, discounting, net present cost; and the formula of every metric that
+follows.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,14 @@ from dcplan.report.book.source import placements
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
 
 GROUPS = {
-    "capex": "capital", "energy": "energy", "opex": "operation", "cloud": "rented", "unmet": "worth of unserved demand",
-    "after": "commitments after the horizon", "residual": "sales",
-}  # fmt: skip
+    "capex": "capital",
+    "energy": "energy",
+    "opex": "operation",
+    "cloud": "rented",
+    "unmet": "worth of unserved demand",
+    "after": "commitments after the horizon",
+    "residual": "sales",
+}
 
 
 @dataclass(frozen=True)
@@ -38,32 +45,84 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
         groups.append(c.keep(f"group {group}", NOWHERE, row))
     all_cash = sheet.line("all payments", NOWHERE, "USD", total(groups, length), summed(groups))
     middle = (np.arange(length) + 0.5) / QUARTERS_PER_YEAR
-    years = sheet.frozen("years to the middle of the quarter", NOWHERE, "years", middle, "derived", total=False)
-    factor = sheet.line("discount factor", NOWHERE, "", (1.0 + rate.value) ** -middle,
-                        lambda t: f"(1 + {rate.cell()})^(-{years.at(t)})", total=False)  # fmt: skip
-    worth = sheet.line("present value", NOWHERE, "USD", all_cash.values * factor.values,
-                       lambda t: f"{all_cash.at(t)} * {factor.at(t)}")  # fmt: skip
+    years = sheet.frozen(
+        "years to the middle of the quarter", NOWHERE, "years", middle, "derived", total=False
+    )
+    factor = sheet.line(
+        "discount factor",
+        NOWHERE,
+        "",
+        (1.0 + rate.value) ** -middle,
+        lambda t: f"(1 + {rate.cell()})^(-{years.at(t)})",
+        total=False,
+    )
+    worth = sheet.line(
+        "present value",
+        NOWHERE,
+        "USD",
+        all_cash.values * factor.values,
+        lambda t: f"{all_cash.at(t)} * {factor.at(t)}",
+    )
     first = all_cash.span().split(":")[0]
-    running = sheet.line("cumulative payments", NOWHERE, "USD", np.cumsum(all_cash.values),
-               lambda t: f"SUM({first}:{all_cash.at(t).partition('!')[2]})", total=False)  # fmt: skip
+    running = sheet.line(
+        "cumulative payments",
+        NOWHERE,
+        "USD",
+        np.cumsum(all_cash.values),
+        lambda t: f"SUM({first}:{all_cash.at(t).partition('!')[2]})",
+        total=False,
+    )
     for check in ("budget USD so far", "budget USD"):
         c.limit(check, "all", running, sheet)
-    left = [row for (name, key), row in c.rows.items() if key == NOWHERE and name.startswith("left|")
-]  # fmt: skip
+    left = [
+        row for (name, key), row in c.rows.items() if key == NOWHERE and name.startswith("left|")
+    ]
     texts = " + ".join(r.cell() for r in left) or "0"
-    end = sheet.fact("left at the end (money in)", NOWHERE, "USD", sum(r.value for r in left), texts)
-    span = sheet.fact("years to the end of the horizon", NOWHERE, "years", source.horizon / QUARTERS_PER_YEAR, None)
-    last = sheet.fact("discount factor of the end", NOWHERE, "", (1.0 + rate.value) ** -span.value,
-                      f"(1 + {rate.cell()})^(-{span.cell()})")  # fmt: skip
-    npv = sheet.fact("net present cost", NOWHERE, "USD", worth.value + end.value * last.value,
-                     f"{worth.cell()} + {end.cell()} * {last.cell()}")  # fmt: skip
+    end = sheet.fact(
+        "left at the end (money in)", NOWHERE, "USD", sum(r.value for r in left), texts
+    )
+    span = sheet.fact(
+        "years to the end of the horizon",
+        NOWHERE,
+        "years",
+        source.horizon / QUARTERS_PER_YEAR,
+        None,
+    )
+    last = sheet.fact(
+        "discount factor of the end",
+        NOWHERE,
+        "",
+        (1.0 + rate.value) ** -span.value,
+        f"(1 + {rate.cell()})^(-{span.cell()})",
+    )
+    npv = sheet.fact(
+        "net present cost",
+        NOWHERE,
+        "USD",
+        worth.value + end.value * last.value,
+        f"{worth.cell()} + {end.cell()} * {last.cell()}",
+    )
     cloud = c.rows["group cloud", NOWHERE]
-    rent = sheet.fact("present value of rent", NOWHERE, "USD", float(cloud.values @ factor.values),
-                      f"SUMPRODUCT({cloud.span()}, {factor.span()})")  # fmt: skip
-    for key in (k for k in source.result.metrics if k.startswith("train.") and k.endswith(".cost_usd")):
+    rent = sheet.fact(
+        "present value of rent",
+        NOWHERE,
+        "USD",
+        float(cloud.values @ factor.values),
+        f"SUMPRODUCT({cloud.span()}, {factor.span()})",
+    )
+    for key in (
+        k for k in source.result.metrics if k.startswith("train.") and k.endswith(".cost_usd")
+    ):
         run = key.removesuffix(".cost_usd")
-        days, count = (float(source.result.metrics[f"{run}.{x}"].value or 0.0) for x in ("days", "accelerators"))
-        c.keep(run, NOWHERE, sheet.fact(f"accelerator-days of {run}", NOWHERE, "days", days * count, None))
+        days, count = (
+            float(source.result.metrics[f"{run}.{x}"].value or 0.0)
+            for x in ("days", "accelerators")
+        )
+        c.keep(
+            run,
+            NOWHERE,
+            sheet.fact(f"accelerator-days of {run}", NOWHERE, "days", days * count, None),
+        )
     for name, row in (("end", end), ("npv", npv), ("rent", rent)):
         c.keep(name, NOWHERE, row)
 
@@ -80,7 +139,10 @@ def live_metrics(c: Calc) -> dict[str, Live]:
     sales, end = c.rows["group residual", NOWHERE], c.rows["end", NOWHERE]
     found["cost.residual_usd"] = Live(f"-{sales.cell()} - {end.cell()}", -sales.value - end.value)
     whole("cost.npv_usd", c.rows["npv", NOWHERE])
-    for key, name in (("power.peak_it_mw", "hall rated"), ("power.peak_electrical_mw", "hall peak")):
+    for key, name in (
+        ("power.peak_it_mw", "hall rated"),
+        ("power.peak_electrical_mw", "hall peak"),
+    ):
         row = c.rows[f"all {name}", NOWHERE]
         found[key] = Live(f"MAX({row.span()}) / 1000", float(row.values.max()) / KW_PER_MW)
     facility = c.rows["all facility", NOWHERE]
@@ -117,14 +179,24 @@ def _owned(c: Calc) -> dict[str, Live]:
 def _runs(c: Calc) -> dict[str, Live]:
     """A run's share of what is owned, by accelerator-days."""
     found = {}
-    npv, rent, used = c.rows["npv", NOWHERE], c.rows["rent", NOWHERE], c.fact("used_accelerator_days", NOWHERE)
+    npv, rent, used = (
+        c.rows["npv", NOWHERE],
+        c.rows["rent", NOWHERE],
+        c.fact("used_accelerator_days", NOWHERE),
+    )
     owned = npv.value - rent.value
     for key, metric in c.source.result.metrics.items():
-        if not (key.startswith("train.") and key.endswith(".cost_usd")) or not used.value or not owned:
+        if (
+            not (key.startswith("train.") and key.endswith(".cost_usd"))
+            or not used.value
+            or not owned
+        ):
             continue
         run = key.removesuffix(".cost_usd")
         days = c.rows[run, NOWHERE]
         value = days.value * owned / used.value
         if metric.value is not None and abs(value - float(metric.value)) <= 1e-9 * abs(value):
-            found[key] = Live(f"{days.cell()} * ({npv.cell()} - {rent.cell()}) / {used.cell()}", value)
+            found[key] = Live(
+                f"{days.cell()} * ({npv.cell()} - {rent.cell()}) / {used.cell()}", value
+            )
     return found

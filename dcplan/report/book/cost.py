@@ -14,9 +14,13 @@ from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER
 TINY = 1e-9
 """Part of a payment that formulas may miss by rounding."""
 KEPT = {
-    "racks": "hardware", "network": "hardware", "storage": "hardware", "building": "building", "cooling": "cooling",
+    "racks": "hardware",
+    "network": "hardware",
+    "storage": "hardware",
+    "building": "building",
+    "cooling": "cooling",
     "power": "power",
-}  # fmt: skip
+}
 """First word of a capital line -> the share of its price that is left."""
 Line = tuple[str, str, str]
 """Group, line, site."""
@@ -26,7 +30,9 @@ def cost_sheet(c: Calc) -> None:
     """Facts, then lines by site; what no formula covers stands as it was planned."""
     sheet, source = c.cost, c.source
     sheet.heading("Facts")
-    c.facts["months", NOWHERE] = sheet.fact("months of a quarter", NOWHERE, "", MONTHS_PER_QUARTER, None)
+    c.facts["months", NOWHERE] = sheet.fact(
+        "months of a quarter", NOWHERE, "", MONTHS_PER_QUARTER, None
+    )
     for key in placements(source):
         c.write_facts(sheet, key, ("price_usd", "maintenance_usd", "storage_usd"))
     for hall in halls(source):
@@ -35,8 +41,18 @@ def cost_sheet(c: Calc) -> None:
             c.write_facts(sheet, key, ("fit_out_usd", "building_usd"))
     for site in sites(source):
         key = (site, "", "")
-        c.write_facts(sheet, key, ("block_mw", "block_usd", "staff_usd", "opex_usd_per_kw", "demand_usd_per_kw_month",
-                                   "minimum_take_frac"))  # fmt: skip
+        c.write_facts(
+            sheet,
+            key,
+            (
+                "block_mw",
+                "block_usd",
+                "staff_usd",
+                "opex_usd_per_kw",
+                "demand_usd_per_kw_month",
+                "minimum_take_frac",
+            ),
+        )
         c.write_series(sheet, key, ("usd_per_kwh", "lease_usd_per_kw_month"))
     lines: dict[Line, Row] = {}
     for site in sites(source):
@@ -48,7 +64,9 @@ def cost_sheet(c: Calc) -> None:
     _residual(c, lines)
 
 
-def _add(c: Calc, lines: dict[Line, Row], line: Line, values: Array, formula: Callable[[int], str]) -> None:
+def _add(
+    c: Calc, lines: dict[Line, Row], line: Line, values: Array, formula: Callable[[int], str]
+) -> None:
     """A line that the plan pays; one that is nothing is left out."""
     if np.any(values) or line in c.source.flows:
         group, name, site = line
@@ -66,8 +84,15 @@ def _capital(c: Calc, site: str, lines: dict[Line, Row]) -> None:
     own = of_site(source, site)
     placed = [k for k in placements(source) if k[0] in own]
     for system in dict.fromkeys(k[2] for k in placed):
-        rows = [(c.decision("racks bought", k), c.fact("price_usd", k), c.decision("price over list", k))
-                for k in placed if k[2] == system]  # fmt: skip
+        rows = [
+            (
+                c.decision("racks bought", k),
+                c.fact("price_usd", k),
+                c.decision("price over list", k),
+            )
+            for k in placed
+            if k[2] == system
+        ]
         values = np.sum([r.values * f.value * over.values for r, f, over in rows], axis=0)
         _add(c, lines, ("capex", f"racks {system}", site), values, _triples(rows))
     stores = [(c.decision("racks bought", k), c.fact("storage_usd", k)) for k in placed]
@@ -75,16 +100,29 @@ def _capital(c: Calc, site: str, lines: dict[Line, Row]) -> None:
     values, text = _products(stores, length)
     now = c.decision("storage given", (site, "", ""))
     first = now.values * sum(f.value for f in given)
-    _add(c, lines, ("capex", "storage", site), values + first,
-         lambda t: f"{text(t)} + {now.at(t)} * ({' + '.join(f.cell() for f in given) or 0})")  # fmt: skip
+    _add(
+        c,
+        lines,
+        ("capex", "storage", site),
+        values + first,
+        lambda t: f"{text(t)} + {now.at(t)} * ({' + '.join(f.cell() for f in given) or 0})",
+    )
     bills = [c.rows["network usd", (hall, "", "")] for hall in own]
     _add(c, lines, ("capex", "network", site), total(bills, length), summed(bills))
     for line, name in (("cooling and fit-out", "fit_out_usd"), ("building", "building_usd")):
-        pairs = [(c.decision("units new", k), c.fact(name, k)) for hall in own for k in coolings(source, hall)]
+        pairs = [
+            (c.decision("units new", k), c.fact(name, k))
+            for hall in own
+            for k in coolings(source, hall)
+        ]
         _add(c, lines, ("capex", line, site), *_products(pairs, length))
     key = (site, "", "")
-    _add(c, lines, ("capex", "power blocks", site),
-         *_products([(c.decision("blocks new", key), c.fact("block_usd", key))], length))  # fmt: skip
+    _add(
+        c,
+        lines,
+        ("capex", "power blocks", site),
+        *_products([(c.decision("blocks new", key), c.fact("block_usd", key))], length),
+    )
 
 
 def _triples(rows: list[tuple[Row, Row, Row]]) -> Callable[[int], str]:
@@ -95,20 +133,39 @@ def _running(c: Calc, site: str, lines: dict[Line, Row]) -> None:
     source, length, key = c.source, c.source.length, (site, "", "")
     own = of_site(source, site)
     placed = [k for k in placements(source) if k[0] in own]
-    mwh, made, price = c.rows["site hall mwh", key], c.decision("MWh made", key), c.fact("usd_per_kwh", key)
-    _add(c, lines, ("energy", "energy", site), (mwh.values - made.values) * KW_PER_MW * price.values,
-         lambda t: f"({mwh.at(t)} - {made.at(t)}) * 1000 * {price.at(t)}")  # fmt: skip
+    mwh, made, price = (
+        c.rows["site hall mwh", key],
+        c.decision("MWh made", key),
+        c.fact("usd_per_kwh", key),
+    )
+    _add(
+        c,
+        lines,
+        ("energy", "energy", site),
+        (mwh.values - made.values) * KW_PER_MW * price.values,
+        lambda t: f"({mwh.at(t)} - {made.at(t)}) * 1000 * {price.at(t)}",
+    )
     units = [c.decision("units", k) for hall in own for k in coolings(source, hall)]
     used = np.asarray(total(units, length) > 0, dtype=np.float64)
     if c.fact("demand_usd_per_kw_month", key).value:
         _demand(c, site, lines, units)
     staff = c.fact("staff_usd", key)
-    _add(c, lines, ("opex", "staff", site), used * staff.value,
-         lambda t: f"IF({summed(units)(t)} > 0, {staff.cell()}, 0)")  # fmt: skip
+    _add(
+        c,
+        lines,
+        ("opex", "staff", site),
+        used * staff.value,
+        lambda t: f"IF({summed(units)(t)} > 0, {staff.cell()}, 0)",
+    )
     racks = [(c.decision("racks", k), c.fact("maintenance_usd", k)) for k in placed]
     _add(c, lines, ("opex", "hardware maintenance", site), *_products(racks, length))
     each = c.fact("opex_usd_per_kw", key)
-    _add(c, lines, ("opex", "facility", site), *_products([(c.rows["rated", k], each) for k in placed], length))
+    _add(
+        c,
+        lines,
+        ("opex", "facility", site),
+        *_products([(c.rows["rated", k], each) for k in placed], length),
+    )
     if np.any(c.fact("lease_usd_per_kw_month", key).values):
         _lease(c, site, lines)
 
@@ -126,15 +183,28 @@ def _demand(c: Calc, site: str, lines: dict[Line, Row], units: list[Row]) -> Non
         least = f"IF({summed(units)(t)} > 0, {take.cell()} * {utility.at(t)}, 0)"
         return f"MAX({peak.at(t)} - {made.at(t)}, {least}) * 1000 * {each.cell()} * {months.cell()}"
 
-    _add(c, lines, ("energy", "demand charge", site), billed * KW_PER_MW * each.value * MONTHS_PER_QUARTER, formula)
+    _add(
+        c,
+        lines,
+        ("energy", "demand charge", site),
+        billed * KW_PER_MW * each.value * MONTHS_PER_QUARTER,
+        formula,
+    )
 
 
 def _lease(c: Calc, site: str, lines: dict[Line, Row]) -> None:
     rent, months = c.fact("lease_usd_per_kw_month", (site, "", "")), c.fact("months", NOWHERE)
     keys = [k for hall in of_site(c.source, site) for k in coolings(c.source, hall)]
-    mw, text = _products([(c.decision("units", k), c.fact("it_mw", k)) for k in keys], c.source.length)
-    _add(c, lines, ("opex", "lease", site), mw * KW_PER_MW * rent.values * MONTHS_PER_QUARTER,
-         lambda t: f"({text(t)}) * 1000 * {rent.at(t)} * {months.cell()}")  # fmt: skip
+    mw, text = _products(
+        [(c.decision("units", k), c.fact("it_mw", k)) for k in keys], c.source.length
+    )
+    _add(
+        c,
+        lines,
+        ("opex", "lease", site),
+        mw * KW_PER_MW * rent.values * MONTHS_PER_QUARTER,
+        lambda t: f"({text(t)}) * 1000 * {rent.at(t)} * {months.cell()}",
+    )
 
 
 def _cloud(c: Calc, lines: dict[Line, Row]) -> None:
@@ -148,26 +218,41 @@ def _cloud(c: Calc, lines: dict[Line, Row]) -> None:
         price = (offer, term, "")
         if ("usd_per_h", price) not in c.facts:
             c.write_facts(c.cost, price, ("node", "usd_per_h"))
-        _add(c, lines, (group, line, ""), *_products([(c.decision("rented hours", key), c.fact("usd_per_h", price))],
-                                                     c.source.length))  # fmt: skip
+        _add(
+            c,
+            lines,
+            (group, line, ""),
+            *_products(
+                [(c.decision("rented hours", key), c.fact("usd_per_h", price))], c.source.length
+            ),
+        )
 
 
 def _others(c: Calc, lines: dict[Line, Row]) -> None:
-    """Payments that no formula gives: what is held or made on site, sales, the worth of unserved demand."""
+    """Payments that no formula gives: what is held or made on site, sales, the worth of unserved
+    demand.
+    """
     found = []
     for line, values in c.source.flows.items():
         group, name, site = line
         known = lines[line].values if line in lines else np.zeros(c.source.length)
-        rest = values - known if c.source.rest is None else c.source.rest.get(line, np.zeros(c.source.length))
-        if group == "residual at end" or np.all(np.abs(rest) <= TINY * np.maximum(np.abs(values), 1.0)):
+        rest = (
+            values - known
+            if c.source.rest is None
+            else c.source.rest.get(line, np.zeros(c.source.length))
+        )
+        if group == "residual at end" or np.all(
+            np.abs(rest) <= TINY * np.maximum(np.abs(values), 1.0)
+        ):
             continue
         found.append((line, rest))
         c.rest[line] = rest
     if found:
         c.cost.heading("As planned: no formula of this workbook gives these")
     for (group, name, site), rest in found:
-        lines[group, f"{name} (as planned)", site] = c.cost.frozen(name, (site, "", group), "USD", rest, "derived",
-                                                                    total=True)  # fmt: skip
+        lines[group, f"{name} (as planned)", site] = c.cost.frozen(
+            name, (site, "", group), "USD", rest, "derived", total=True
+        )
     for key, row in lines.items():
         c.rows["|".join(key), NOWHERE] = row
 
@@ -175,7 +260,9 @@ def _others(c: Calc, lines: dict[Line, Row]) -> None:
 def _residual(c: Calc, lines: dict[Line, Row]) -> None:
     """Value left at the end of the horizon, line by line: money in."""
     c.cost.heading("Left at the end of the horizon (money in)")
-    shares = {kind: c.decision("share left", (kind, "", "")) for kind in dict.fromkeys(KEPT.values())}
+    shares = {
+        kind: c.decision("share left", (kind, "", "")) for kind in dict.fromkeys(KEPT.values())
+    }
     done: dict[tuple[str, str], float] = {}
     for (group, name, site), row in lines.items():
         kind = KEPT.get(name.split()[0])
@@ -186,7 +273,11 @@ def _residual(c: Calc, lines: dict[Line, Row]) -> None:
         base = name.removesuffix(" (as planned)")
         done[base, site] = done.get((base, site), 0.0) + value
         c.rows[f"left|{name}|{site}", NOWHERE] = c.cost.fact(
-            f"residual {name}", (site, "", "residual"), "USD", value, f"-SUMPRODUCT({row.span()}, {share.span()})"
+            f"residual {name}",
+            (site, "", "residual"),
+            "USD",
+            value,
+            f"-SUMPRODUCT({row.span()}, {share.span()})",
         )
     for (group, name, site), values in c.source.flows.items():
         if group != "residual at end":
@@ -205,4 +296,8 @@ def _residual(c: Calc, lines: dict[Line, Row]) -> None:
 
 def group_rows(c: Calc, group: str) -> list[Row]:
     """Lines of a group."""
-    return [row for (name, key), row in c.rows.items() if key == NOWHERE and name.startswith(f"{group}|")]
+    return [
+        row
+        for (name, key), row in c.rows.items()
+        if key == NOWHERE and name.startswith(f"{group}|")
+    ]

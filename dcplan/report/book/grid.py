@@ -1,8 +1,8 @@
 """Sheets of rows on one time ruler: every row knows its values, its formula, and where it stands.
 
-Columns A to F are line, place, cooling, item, unit and value or total; quarters follow from G. A row is one formula
-copied across. The values are computed here in Python and written as the cells' cached results, so that a
-recalculation by another engine is an independent check.
+Columns A to F are line, place, cooling, item, unit and value or total; quarters follow from G. A
+row is one formula copied across. The values are computed here in Python and written as the cells'
+cached results, so that a recalculation by another engine is an independent check.
 """
 
 from __future__ import annotations
@@ -117,22 +117,53 @@ class Sheet:
         """A line that names what follows."""
         self.rows.append(Row(self.name, self._next(), text, kind="title"))
 
-    def fact(self, label: str, key: Key, unit: str, value: float, formula: str | None, kind: str = "formula") -> Row:
+    def fact(
+        self,
+        label: str,
+        key: Key,
+        unit: str,
+        value: float,
+        formula: str | None,
+        kind: str = "formula",
+    ) -> Row:
         """A single value."""
-        row = Row(self.name, self._next(), label, key, unit, kind if formula else "derived", value, formula)
+        row = Row(
+            self.name,
+            self._next(),
+            label,
+            key,
+            unit,
+            kind if formula else "derived",
+            value,
+            formula,
+        )
         self.rows.append(row)
         return row
 
-    def frozen(self, label: str, key: Key, unit: str, values: Array, kind: str = "decision", *, total: bool) -> Row:
+    def frozen(
+        self, label: str, key: Key, unit: str, values: Array, kind: str = "decision", *, total: bool
+    ) -> Row:
         """Values by quarter that no formula gives."""
-        return self._series(Row(self.name, self._next(), label, key, unit, kind, series=values), total)
+        return self._series(
+            Row(self.name, self._next(), label, key, unit, kind, series=values), total
+        )
 
     def line(
-        self, label: str, key: Key, unit: str, values: Array, formula: Callable[[int], str], *, total: bool = True
+        self,
+        label: str,
+        key: Key,
+        unit: str,
+        values: Array,
+        formula: Callable[[int], str],
+        *,
+        total: bool = True,
     ) -> Row:
         """One formula across all quarters, and its sum where that has a meaning."""
         return self._series(
-            Row(self.name, self._next(), label, key, unit, "formula", series=values, formula=formula), total
+            Row(
+                self.name, self._next(), label, key, unit, "formula", series=values, formula=formula
+            ),
+            total,
         )
 
     def _series(self, row: Row, total: bool) -> Row:
@@ -152,7 +183,9 @@ def _ranges(rows: Sequence[Row], t: int) -> list[str]:
     texts: list[str] = []
     begun: list[Row] = []
     for row in [*rows, None]:
-        if begun and (row is None or row.sheet != begun[-1].sheet or row.number != begun[-1].number + 1):
+        if begun and (
+            row is None or row.sheet != begun[-1].sheet or row.number != begun[-1].number + 1
+        ):
             last = begun[-1].at(t).partition("!")[2]
             texts.append(begun[0].at(t) if len(begun) == 1 else f"SUM({begun[0].at(t)}:{last})")
             begun = []

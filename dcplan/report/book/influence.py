@@ -1,4 +1,6 @@
-"""Which inputs decide a plan's cost: the workbook's own formulas with each live input at its bounds."""
+"""Which inputs decide a plan's cost: the workbook's own formulas with each live input at its
+bounds.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ class Influence:
 
 
 def influences(result: Result) -> list[Influence]:
-    """Live inputs with bounds by how much the net present cost moves between them, the widest first.
+    """Live inputs with bounds by how much the net present cost moves between them, the widest
+    first.
 
     The decisions stay: a plan made anew would evade a part of it.
 
@@ -44,7 +47,11 @@ def influences(result: Result) -> list[Influence]:
     source = source_of(result)
     base, _ = calculated(source)
     fixed = replace(source, rest=base.rest)
-    values = {str(r["key"]): float(r["value"]) for r in result.inputs if isinstance(r["value"], int | float)}
+    values = {
+        str(r["key"]): float(r["value"])
+        for r in result.inputs
+        if isinstance(r["value"], int | float)
+    }
     found = []
     for row in result.inputs:
         key, low, high = str(row["key"]), row.get("low"), row.get("high")
@@ -64,7 +71,9 @@ def npv_with(source: Source, inputs: Mapping[str, float]) -> float:
     """Net present cost of the same decisions with other inputs. [USD]"""
     facts = {key: _facts(known, inputs) for key, known in source.facts.items()}
     series = {
-        key: {name: tuple(_series(f, inputs, facts[key]) for f in row) for name, row in known.items()}
+        key: {
+            name: tuple(_series(f, inputs, facts[key]) for f in row) for name, row in known.items()
+        }
         for key, known in source.by_quarter.items()
     }
     calc, _ = calculated(replace(source, facts=facts, by_quarter=series))

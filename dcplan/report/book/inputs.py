@@ -9,8 +9,19 @@ from dcplan.report.book.grid import INPUT_ROW
 from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
 
-INPUT_HEAD = ("Key", "Note", "Value", "Unit", "Low", "High", "Status", "Edit as (--set)", "As exported", "Changed",
-              "Place")  # fmt: skip
+INPUT_HEAD = (
+    "Key",
+    "Note",
+    "Value",
+    "Unit",
+    "Low",
+    "High",
+    "Status",
+    "Edit as (--set)",
+    "As exported",
+    "Changed",
+    "Place",
+)
 RATE = re.compile(r"(frac|rate)(?:[-_]per[-_]year)?$")
 MOST = 1e15
 ROOM = (
@@ -43,14 +54,21 @@ def look_of(key: str, unit: str) -> str:
 def inputs_page(writer: Writer, source: Source) -> None:
     """Every input of the plan; blue ones may be edited."""
     page = writer.sheets["Inputs"]
-    head(writer, page, "Inputs", "Blue cells may be edited; the others are shown, and take effect in a new plan.")
+    head(
+        writer,
+        page,
+        "Inputs",
+        "Blue cells may be edited; the others are shown, and take effect in a new plan.",
+    )
     bold = writer.format(bold=True, bottom=1)
     for i, name in enumerate(INPUT_HEAD):
         page.write_string(INPUT_ROW - 2, i, name, bold)
     for i, row in enumerate(source.result.inputs):
         _input_row(writer, source, INPUT_ROW - 1 + i, row)
     page.freeze_panes(INPUT_ROW - 1, 1)
-    page.autofilter(INPUT_ROW - 2, 0, INPUT_ROW - 2 + len(source.result.inputs), len(INPUT_HEAD) - 1)
+    page.autofilter(
+        INPUT_ROW - 2, 0, INPUT_ROW - 2 + len(source.result.inputs), len(INPUT_HEAD) - 1
+    )
     page.set_column(0, 0, 52)
     page.set_column(1, 1, 30)
     page.set_column(2, 9, 14)
@@ -58,7 +76,12 @@ def inputs_page(writer: Writer, source: Source) -> None:
 
 
 def _input_row(writer: Writer, source: Source, at: int, row: Mapping[str, object]) -> None:
-    page, key, value, unit = writer.sheets["Inputs"], str(row["key"]), row["value"], str(row["unit"] or "")
+    page, key, value, unit = (
+        writer.sheets["Inputs"],
+        str(row["key"]),
+        row["value"],
+        str(row["unit"] or ""),
+    )
     look = look_of(key, unit)
     edit = source.live.get(key)
     page.write_string(at, 0, key)
@@ -70,10 +93,23 @@ def _input_row(writer: Writer, source: Source, at: int, row: Mapping[str, object
         page.write_number(at, 8, float(value), writer.number("derived", look))
         if edit:
             low, high, text = room_of(key)
-            page.data_validation(at, 2, at, 2, {"validate": "decimal", "criteria": "between", "minimum": low,
-                                                "maximum": high, "error_message": text})  # fmt: skip
+            page.data_validation(
+                at,
+                2,
+                at,
+                2,
+                {
+                    "validate": "decimal",
+                    "criteria": "between",
+                    "minimum": low,
+                    "maximum": high,
+                    "error_message": text,
+                },
+            )
             page.write_string(at, 7, edit)
-            page.write_formula(at, 9, f'=IF(C{at + 1}=I{at + 1},"","changed")', writer.format(bold=True), "")
+            page.write_formula(
+                at, 9, f'=IF(C{at + 1}=I{at + 1},"","changed")', writer.format(bold=True), ""
+            )
     else:
         page.write_string(at, 2, str(value))
     for i, name in ((4, "low"), (5, "high")):

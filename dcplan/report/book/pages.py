@@ -25,10 +25,16 @@ DICTIONARY = (
     ("PUE", "Power usage effectiveness: facility energy over IT energy"),
     ("WUE", "Water usage effectiveness: litres of site water per kWh of IT energy"),
     ("P50, P80", "Run lengths that are not exceeded in 50 and 80 of 100 cases"),
-    ("NPV", "Net present cost: payments discounted to the first day of the horizon, less what is left at its end"),
+    (
+        "NPV",
+        "Net present cost: payments discounted to the first day of the horizon, less what is left at its end",
+    ),
     ("Facility power on the design day", "IT power times the highest PUE of the year"),
     ("Electrical peak", "Peak of the systems that breakers and busway must carry"),
-    ("Share left", "Part of a price that equipment bought in a quarter is worth at the end of the horizon"),
+    (
+        "Share left",
+        "Part of a price that equipment bought in a quarter is worth at the end of the horizon",
+    ),
     ("Piece", "Switch, transceiver or cable of a compute fabric"),
     ("As planned", "Computed by dcplan when the plan was made"),
 )
@@ -53,13 +59,14 @@ def cover_page(writer: Writer, source: Source) -> None:
         page.write_string(row, 1, text)
         row += 1
     facts = {
-        "Scenario file": result.scenario.get("path"), "Variant": result.scenario.get("variant"),
+        "Scenario file": result.scenario.get("path"),
+        "Variant": result.scenario.get("variant"),
         "Inputs digest": result.scenario.get("inputs_sha256"),
         "Catalogs digest": result.scenario.get("catalogs_sha256"),
         "Solver": f"{result.solver.get('name')} {result.solver.get('version')}, gap {result.solver.get('gap_frac')}",
         "Status": result.status,
         "Made with": f"dcplan plan {result.scenario.get('path')} --export xlsx",
-    }  # fmt: skip
+    }
     for label, value in facts.items():
         page.write_string(row + 1, 0, label)
         page.write_string(row + 1, 1, "" if value is None else str(value))
@@ -85,10 +92,17 @@ def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) ->
             page.write_string(at, 2, str(metric.value or ""), writer.format(font_color="#555555"))
         elif key in metrics:
             live = metrics[key]
-            page.write_formula(at, 2, f"={live.formula}", writer.number("formula", metric.unit), live.value)
+            page.write_formula(
+                at, 2, f"={live.formula}", writer.number("formula", metric.unit), live.value
+            )
             page.write_number(at, 4, float(metric.value), writer.number("derived", metric.unit))
-            page.write_formula(at, 5, f"=C{at + 1}-E{at + 1}", writer.number("formula", metric.unit),
-                               live.value - float(metric.value))  # fmt: skip
+            page.write_formula(
+                at,
+                5,
+                f"=C{at + 1}-E{at + 1}",
+                writer.number("formula", metric.unit),
+                live.value - float(metric.value),
+            )
             places[key] = f"Summary!$C${at + 1}"
         else:
             page.write_number(at, 2, float(metric.value), writer.number("derived", metric.unit))
@@ -101,7 +115,9 @@ def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) ->
     return places
 
 
-def table_page(writer: Writer, name: str, title: str, source: Source, tables: tuple[str, ...]) -> None:
+def table_page(
+    writer: Writer, name: str, title: str, source: Source, tables: tuple[str, ...]
+) -> None:
     """Tables of the result as they are."""
     page = writer.sheets[name]
     head(writer, page, title, "As planned: the length of a run does not follow from prices.")
@@ -134,7 +150,12 @@ def _cell(writer: Writer, name: str, at: int, column: int, cell: Cell) -> None:
 
 def sources_page(writer: Writer, source: Source) -> None:
     """Where every input comes from."""
-    head(writer, writer.sheets["Sources"], "Sources", "Value, bounds, status, source and date of every input.")
+    head(
+        writer,
+        writer.sheets["Sources"],
+        "Sources",
+        "Value, bounds, status, source and date of every input.",
+    )
     columns = ("key", "value", "low", "high", "unit", "status", "source", "as_of", "note")
     rows = tuple(tuple(_shown(row.get(name)) for name in columns) for row in source.result.inputs)
     _table(writer, "Sources", Table(columns, rows), 4)
@@ -165,7 +186,9 @@ def charts(writer: Writer, calc: Calc, cash: Sheet) -> None:
     for limit in limits:
         line = writer.book.add_chart({"type": "line"})
         _series(line, limit, f"firm grid {limit.key[0]}")
-        chart.combine(line) if len(limits) == 1 else _series(chart, limit, f"firm grid {limit.key[0]}")
+        chart.combine(line) if len(limits) == 1 else _series(
+            chart, limit, f"firm grid {limit.key[0]}"
+        )
     _finish(chart, "Facility power on the design day", "MW")
     page.insert_chart(1, len(SUMMARY_HEAD) + 1, chart)
     money = writer.book.add_chart({"type": "column", "subtype": "stacked"})
@@ -184,11 +207,13 @@ def charts(writer: Writer, calc: Calc, cash: Sheet) -> None:
 def _series(chart: object, row: Row, name: str) -> None:
     last = FIRST + len(row.values) - 1
     at = row.number - 1
-    chart.add_series({  # type: ignore[attr-defined]
-        "name": name,
-        "categories": [row.sheet, 3, FIRST, 3, last],
-        "values": [row.sheet, at, FIRST, at, last],
-    })  # fmt: skip
+    chart.add_series(
+        {  # type: ignore[attr-defined]
+            "name": name,
+            "categories": [row.sheet, 3, FIRST, 3, last],
+            "values": [row.sheet, at, FIRST, at, last],
+        }
+    )
 
 
 def _finish(chart: object, title: str, unit: str) -> None:

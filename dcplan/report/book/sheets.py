@@ -14,19 +14,37 @@ from dcplan.report.book.source import Source
 def calculated(source: Source) -> tuple[Calc, Sheet]:
     """The sheets under their rows, and the cash flow."""
     names = source.quarters
-    after = f" Columns from {names[source.horizon]} on are after the horizon." if source.length > source.horizon else ""
-    inputs = {str(row["key"]): f"Inputs!$C${INPUT_ROW + i}" for i, row in enumerate(source.result.inputs)}
+    after = (
+        f" Columns from {names[source.horizon]} on are after the horizon."
+        if source.length > source.horizon
+        else ""
+    )
+    inputs = {
+        str(row["key"]): f"Inputs!$C${INPUT_ROW + i}" for i, row in enumerate(source.result.inputs)
+    }
     calc = Calc(
         source,
         inputs,
-        Sheet("Decisions", "Decisions", "Chosen by the solver and frozen: editing them proves nothing." + after, names),
+        Sheet(
+            "Decisions",
+            "Decisions",
+            "Chosen by the solver and frozen: editing them proves nothing." + after,
+            names,
+        ),
         Sheet("Calc_Power", "Power, energy, water, carbon", "From racks to sites." + after, names),
-        Sheet("Calc_Fabric", "Compute fabric", "Pieces counted by the plan at input prices." + after, names),
+        Sheet(
+            "Calc_Fabric",
+            "Compute fabric",
+            "Pieces counted by the plan at input prices." + after,
+            names,
+        ),
         Sheet("Calc_Cost", "Cost by line", "Undiscounted." + after, names),
     )
     fabric_sheet(calc)
     power_sheet(calc)
     cost_sheet(calc)
-    cash = Sheet("Cashflow", "Cash flow", "Payments at the middle of their quarter, nominal." + after, names)
+    cash = Sheet(
+        "Cashflow", "Cash flow", "Payments at the middle of their quarter, nominal." + after, names
+    )
     cash_sheet(calc, cash)
     return calc, cash

@@ -35,11 +35,13 @@ class Source:
     """Facts that vary in time."""
     amounts: Mapping[str, Mapping[Key, Array]]
     flows: Mapping[tuple[str, str, str], Array]
-    """Payments by group, line and site; those at the end of the horizon are under the group ``residual at end``."""
+    """Payments by group, line and site; those at the end of the horizon are under the group
+    ``residual at end``."""
     live: Mapping[str, str | None]
     """Inputs that formulas read, and what ``--set`` calls those that may be edited."""
     limits: Mapping[tuple[str, str], tuple[int, Array, Array]] = field(default_factory=dict)
-    """First quarter, used and limit from it to the end of the horizon, by check and where, as the audit found them."""
+    """First quarter, used and limit from it to the end of the horizon, by check and where, as the
+    audit found them."""
     rest: Mapping[tuple[str, str, str], Array] | None = None
     """Payments that no formula gives, where they were found before."""
 
@@ -65,7 +67,11 @@ def source_of(result: Result) -> Source:
     ValueError
         When the result is not of a plan, or holds none.
     """
-    missing = [name for name in ("book_facts", "book_amounts", "flows", "cashflow") if name not in result.tables]
+    missing = [
+        name
+        for name in ("book_facts", "book_amounts", "flows", "cashflow")
+        if name not in result.tables
+    ]
     if missing:
         msg = f"only a plan that was found and not redacted can become a workbook: {result.verb} without {missing[0]}"
         raise ValueError(msg)
@@ -75,11 +81,18 @@ def source_of(result: Result) -> Source:
     length = max([horizon, *(int(str(f[0])) + 1 for f in flows)])
     quarters = tuple(quarter_name(first + t) for t in range(length))
     return Source(
-        result, quarters, horizon, *_facts(result.tables["book_facts"].rows),
-        _amounts(result.tables["book_amounts"].rows, length), _flows(flows, length),
-        {str(key): None if name is None else str(name) for key, name in result.tables["book_live"].rows},
+        result,
+        quarters,
+        horizon,
+        *_facts(result.tables["book_facts"].rows),
+        _amounts(result.tables["book_amounts"].rows, length),
+        _flows(flows, length),
+        {
+            str(key): None if name is None else str(name)
+            for key, name in result.tables["book_live"].rows
+        },
         _limits(result, names),
-    )  # fmt: skip
+    )
 
 
 def _limits(result: Result, quarters: list[str]) -> dict[tuple[str, str], tuple[int, Array, Array]]:
@@ -90,13 +103,20 @@ def _limits(result: Result, quarters: list[str]) -> dict[tuple[str, str], tuple[
     for row in result.tables["checks"].records():
         used, limit = row["used"], row["limit"]
         if isinstance(used, int | float) and isinstance(limit, int | float):
-            found[str(row["check"]), str(row["where"])][str(row["quarter"])] = float(used), float(limit)
+            found[str(row["check"]), str(row["where"])][str(row["quarter"])] = (
+                float(used),
+                float(limit),
+            )
     limits = {}
     for key, by in found.items():
         since = next((t for t, q in enumerate(quarters) if q in by), len(quarters))
         own = quarters[since:]
         if own and all(q in by for q in own):
-            limits[key] = since, np.array([by[q][0] for q in own]), np.array([by[q][1] for q in own])
+            limits[key] = (
+                since,
+                np.array([by[q][0] for q in own]),
+                np.array([by[q][1] for q in own]),
+            )
     return limits
 
 
@@ -144,7 +164,11 @@ def placements(source: Source) -> list[Key]:
 
 def halls(source: Source) -> list[str]:
     """Halls of the plan."""
-    return [place for (place, cooling, _), facts in source.facts.items() if "storage_usd" in facts and not cooling]
+    return [
+        place
+        for (place, cooling, _), facts in source.facts.items()
+        if "storage_usd" in facts and not cooling
+    ]
 
 
 def sites(source: Source) -> list[str]:

@@ -11,7 +11,14 @@ import xlsxwriter
 from dcplan.report.book.cash import live_metrics
 from dcplan.report.book.checks import checks_page
 from dcplan.report.book.inputs import inputs_page
-from dcplan.report.book.pages import charts, cover_page, dictionary_page, sources_page, summary_page, table_page
+from dcplan.report.book.pages import (
+    charts,
+    cover_page,
+    dictionary_page,
+    sources_page,
+    summary_page,
+    table_page,
+)
 from dcplan.report.book.sheets import calculated
 from dcplan.report.book.source import source_of
 from dcplan.report.book.writer import Writer, write_sheet
@@ -31,7 +38,12 @@ def workbook(result: Result) -> bytes:
     """
     source = source_of(result)
     stream = io.BytesIO()
-    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    options = {
+        "in_memory": True,
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+    }
     book = xlsxwriter.Workbook(stream, options)
     book.set_properties({"title": f"dcplan: {result.scenario.get('name', '')}", "created": CREATED})
     book.set_calc_mode("auto")
@@ -60,7 +72,8 @@ def workbook(result: Result) -> bytes:
 
 
 def name_of(key: str) -> str:
-    """A key as Excel takes it for a name: letters, digits and underscores, never the address of a cell.
+    """A key as Excel takes it for a name: letters, digits and underscores, never the address of a
+    cell.
 
     Examples
     --------

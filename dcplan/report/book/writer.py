@@ -17,9 +17,22 @@ COLORS = {
     "decision": {"font_color": "#6A1B9A", "bg_color": "#EEEEEE"},
     "derived": {"font_color": "#555555"},
 }
-"""Blue on pale yellow: edit. Black: formula. Violet on grey: decided by the solver. Grey: as planned."""
-ORDER = ("Cover", "Summary", "Inputs", "Decisions", "Calc_Power", "Calc_Fabric", "Calc_Cost", "Cashflow", "Training",
-         "Checks", "Sources", "Dictionary")  # fmt: skip
+"""Blue on pale yellow: edit. Black: formula. Violet on grey: decided by the solver. Grey: as
+planned."""
+ORDER = (
+    "Cover",
+    "Summary",
+    "Inputs",
+    "Decisions",
+    "Calc_Power",
+    "Calc_Fabric",
+    "Calc_Cost",
+    "Cashflow",
+    "Training",
+    "Checks",
+    "Sources",
+    "Dictionary",
+)
 
 
 class Writer:
@@ -91,7 +104,9 @@ def _write_row(writer: Writer, page: Worksheet, row: Row) -> None:
         if row.formula is None:
             page.write_number(at, FIRST + t, float(value), look)
         else:
-            page.write_formula(at, FIRST + t, f"={local(row.formula(t), row.sheet)}", look, float(value))
+            page.write_formula(
+                at, FIRST + t, f"={local(row.formula(t), row.sheet)}", look, float(value)
+            )
 
 
 def local(formula: str, sheet: str) -> str:

@@ -1,4 +1,6 @@
-"""Charts of the report: matplotlib on paper-like axes, as SVG that takes the page's own text colour."""
+"""Charts of the report: matplotlib on paper-like axes, as SVG that takes the page's own text
+colour.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,17 @@ def _figure(height_in: float = HEIGHT_IN) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
     settings: dict[str, Any] = {
-        "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10, "text.color": INK,
-        "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK, "ytick.color": INK,
-        "axes.spines.top": False, "axes.spines.right": False,
-    }  # fmt: skip
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.size": 10,
+        "text.color": INK,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
     with rc_context(settings):
         figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
         axes = figure.subplots()
@@ -52,7 +61,9 @@ def _svg(figure: Figure, name: str, words: str) -> str:
 
     stream = io.StringIO()
     with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(
+            stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
+        )
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -66,17 +77,25 @@ def _svg(figure: Figure, name: str, words: str) -> str:
     return text.replace(INK, "currentColor")
 
 
-def power(quarters: Sequence[str], facility: Mapping[str, Sequence[float]], limit: Sequence[float]) -> Chart:
+def power(
+    quarters: Sequence[str], facility: Mapping[str, Sequence[float]], limit: Sequence[float]
+) -> Chart:
     """Facility power of each site on the design day, stacked, under all sites' firm grid."""
     figure, axes = _figure()
     base = [0.0] * len(quarters)
     for i, (site, values) in enumerate(facility.items()):
-        axes.bar(range(len(quarters)), values, bottom=base, color=COLORS[i % len(COLORS)], label=site)
+        axes.bar(
+            range(len(quarters)), values, bottom=base, color=COLORS[i % len(COLORS)], label=site
+        )
         base = [b + v for b, v in zip(base, values, strict=True)]
-    axes.step(range(len(quarters)), limit, where="mid", color=INK, linestyle="--", label="utility limit")
+    axes.step(
+        range(len(quarters)), limit, where="mid", color=INK, linestyle="--", label="utility limit"
+    )
     _ruler(axes, quarters, "MW")
     top = max(base)
-    words = f"Facility power by quarter: at most {top:.1f} MW of {max(limit):.1f} MW from the utility"
+    words = (
+        f"Facility power by quarter: at most {top:.1f} MW of {max(limit):.1f} MW from the utility"
+    )
     return Chart("Power against the utility limit", _svg(figure, "power", words), words)
 
 
@@ -85,10 +104,14 @@ def capacity(quarters: Sequence[str], counts: Mapping[str, Sequence[float]]) -> 
     figure, axes = _figure()
     base = [0.0] * len(quarters)
     for i, (system, values) in enumerate(counts.items()):
-        axes.bar(range(len(quarters)), values, bottom=base, color=COLORS[i % len(COLORS)], label=system)
+        axes.bar(
+            range(len(quarters)), values, bottom=base, color=COLORS[i % len(COLORS)], label=system
+        )
         base = [b + v for b, v in zip(base, values, strict=True)]
     _ruler(axes, quarters, "accelerators")
-    words = f"Accelerators in service by quarter: {base[-1]:,.0f} in the last, at most {max(base):,.0f}"
+    words = (
+        f"Accelerators in service by quarter: {base[-1]:,.0f} in the last, at most {max(base):,.0f}"
+    )
     return Chart("Capacity by quarter", _svg(figure, "capacity", words), words)
 
 
@@ -114,7 +137,9 @@ def cash(quarters: Sequence[str], groups: Mapping[str, Sequence[float]]) -> Char
     for i, (group, values) in enumerate(groups.items()):
         base = [u if v >= 0 else d for u, d, v in zip(up, down, values, strict=True)]
         heights = [v / MILLION for v in values]
-        axes.bar(range(len(quarters)), heights, bottom=base, color=COLORS[i % len(COLORS)], label=group)
+        axes.bar(
+            range(len(quarters)), heights, bottom=base, color=COLORS[i % len(COLORS)], label=group
+        )
         up = [u + max(h, 0.0) for u, h in zip(up, heights, strict=True)]
         down = [d + min(h, 0.0) for d, h in zip(down, heights, strict=True)]
     running, sums = 0.0, []
@@ -128,7 +153,9 @@ def cash(quarters: Sequence[str], groups: Mapping[str, Sequence[float]]) -> Char
 
 
 def gantt(runs: Sequence[tuple[str, float, float, float, float]], start: str) -> Chart:
-    """Runs from their start to the median end, with the range from the 10th to the 90th percentile. [days]"""
+    """Runs from their start to the median end, with the range from the 10th to the 90th
+    percentile. [days]
+    """
     figure, axes = _figure(1.0 + 0.42 * len(runs))
     for i, (_, begins, p10, p50, p90) in enumerate(runs):
         axes.barh(i, p50, left=begins, color=COLORS[0], height=0.5)
@@ -136,8 +163,10 @@ def gantt(runs: Sequence[tuple[str, float, float, float, float]], start: str) ->
     axes.set_yticks(range(len(runs)), [name for name, *_ in runs])
     axes.invert_yaxis()
     axes.set_xlabel(f"days from the first of {start}")
-    words = "; ".join(f"{name}: {p50:.0f} days, 10th to 90th percentile {p10:.0f} to {p90:.0f}"
-                      for name, _, p10, p50, p90 in runs)  # fmt: skip
+    words = "; ".join(
+        f"{name}: {p50:.0f} days, 10th to 90th percentile {p10:.0f} to {p90:.0f}"
+        for name, _, p10, p50, p90 in runs
+    )
     return Chart("Training runs", _svg(figure, "gantt", words), words)
 
 
@@ -151,7 +180,9 @@ def tornado(rows: Sequence[tuple[str, float, float]], now: float, what: str) -> 
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
     axes.invert_yaxis()
     axes.set_xlabel(f"change of {what}, M USD")
-    words = "; ".join(f"{n}: {(a - now) / MILLION:+.1f} to {(b - now) / MILLION:+.1f}" for n, a, b in rows[:5])
+    words = "; ".join(
+        f"{n}: {(a - now) / MILLION:+.1f} to {(b - now) / MILLION:+.1f}" for n, a, b in rows[:5]
+    )
     words = f"Change of {what} in million USD with each input at its low (green) and high (brown) bound: {words}"
     return Chart("What decides", _svg(figure, "tornado", words), words)
 
@@ -170,11 +201,22 @@ def _ruler(axes: Axes, names: Sequence[str], unit: str, *, turned: bool = False)
     every = max(1, len(names) // 12)
     shown = [i for i in range(len(names)) if i % every == 0]
     labels = [names[i] for i in shown]
-    axes.set_xticks(shown, labels, rotation=30 if turned or len(labels) > 8 else 0, ha="right" if turned else "center")
+    axes.set_xticks(
+        shown,
+        labels,
+        rotation=30 if turned or len(labels) > 8 else 0,
+        ha="right" if turned else "center",
+    )
     axes.set_ylabel(unit)
     if axes.get_legend_handles_labels()[1]:
         handles, names = axes.get_legend_handles_labels()
         short = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in names]
         axes.legend(
-            handles, short, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=INK
+            handles,
+            short,
+            frameon=False,
+            fontsize=9,
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            labelcolor=INK,
         )

@@ -1,4 +1,6 @@
-"""Drawings of the domain, by hand as SVG: fabric tiers, racks of a hall, the one-line diagram of a site's power."""
+"""Drawings of the domain, by hand as SVG: fabric tiers, racks of a hall, the one-line diagram of a
+site's power.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def _box(x: float, y: float, w: float, h: float, color: str) -> str:
 def fabric(row: Mapping[str, object]) -> Chart:
     """Tiers of a hall's compute fabric: some switches of each, all links counted in words."""
     counts = [(name, int(str(row[name] or 0))) for name in ("core", "spine", "leaf")]
-    tiers = [(name, n) for name, n in counts if n] + [("NIC ports", int(str(row["nic_ports"] or 0)))]
+    tiers = [(name, n) for name, n in counts if n] + [
+        ("NIC ports", int(str(row["nic_ports"] or 0)))
+    ]
     words = f"{row['hall']}: {row['fabric']}, " + ", ".join(f"{n:,} {name}" for name, n in tiers)
     parts = [_open(84 * len(tiers), words)]
     places: list[list[float]] = []
@@ -41,22 +45,31 @@ def fabric(row: Mapping[str, object]) -> Chart:
         y = 84 * i + 24
         if i:
             lines = ((a, b) for a in places[i - 1] for b in xs)
-            parts += [f'<line x1="{a:.1f}" y1="{y - 60}" x2="{b:.1f}" y2="{y}" class="link"/>' for a, b in lines]
+            parts += [
+                f'<line x1="{a:.1f}" y1="{y - 60}" x2="{b:.1f}" y2="{y}" class="link"/>'
+                for a, b in lines
+            ]
         parts.append(_text(4, y + 18, f"{n:,} {name}"))
-        parts += [_box(x - min(step, 40) / 2 + 2, y, min(step, 40) - 4, 24, COLORS[i % len(COLORS)]) for x in xs]
+        parts += [
+            _box(x - min(step, 40) / 2 + 2, y, min(step, 40) - 4, 24, COLORS[i % len(COLORS)])
+            for x in xs
+        ]
     links = f"{int(str(row['leaf_spine_links'] or 0)):,} leaf-spine and {int(str(row['spine_core_links'] or 0)):,} "
     parts.append("</svg>")
     words += f"; {links}spine-core links, {int(str(row['transceivers'] or 0)):,} transceivers"
     return Chart(f"Compute fabric of {row['hall']}", "".join(parts), words)
 
 
-def hall(name: str, racks: Sequence[tuple[str, int, int, float]], positions: int, used: int) -> Chart:
+def hall(
+    name: str, racks: Sequence[tuple[str, int, int, float]], positions: int, used: int
+) -> Chart:
     """Elevation of one rack of each system, and the floor with every rack position of the hall.
 
     ``racks`` holds system, racks, nodes of a rack and kW of a rack.
     """
     words = f"{name}: {used:,} of {positions:,} rack positions taken; " + "; ".join(
-        f"{n:,} racks {system}, {nodes} nodes and {kw:,.0f} kW each" for system, n, nodes, kw in racks
+        f"{n:,} racks {system}, {nodes} nodes and {kw:,.0f} kW each"
+        for system, n, nodes, kw in racks
     )
     height = 190
     across = min(positions, 48)
@@ -79,20 +92,27 @@ def hall(name: str, racks: Sequence[tuple[str, int, int, float]], positions: int
         empty = f'<rect x="{left:g}" y="{top:g}" width="13" height="12" class="frame"/>'
         parts.append(_box(left, top, 13, 12, colors[j]) if j < len(colors) else empty)
     if positions > shown:
-        parts.append(_text(10, height + 34 + lines * 16, f"{positions - shown:,} positions more", "small"))
+        parts.append(
+            _text(10, height + 34 + lines * 16, f"{positions - shown:,} positions more", "small")
+        )
     parts.append("</svg>")
     return Chart(f"Racks of {name}", "".join(parts), words)
 
 
-def one_line(site: str, utility_mw: float, onsite_mw: float, blocks: int, facility_mw: float, it_mw: float) -> Chart:
+def one_line(
+    site: str, utility_mw: float, onsite_mw: float, blocks: int, facility_mw: float, it_mw: float
+) -> Chart:
     """From the utility over power blocks to halls, the site's peaks beside each step."""
     steps = [
         ("Utility", f"{utility_mw:,.1f} MW firm"),
         ("Blocks", f"{blocks:,} with transformer and UPS" if blocks else "existing"),
-        ("Facility", f"{facility_mw:,.2f} MW on the design day"), ("IT", f"{it_mw:,.2f} MW rated"),
-    ]  # fmt: skip
+        ("Facility", f"{facility_mw:,.2f} MW on the design day"),
+        ("IT", f"{it_mw:,.2f} MW rated"),
+    ]
     words = (
-        f"{site}: " + ", ".join(f"{a} {b}" for a, b in steps) + (f"; {onsite_mw:,.1f} MW on site" if onsite_mw else "")
+        f"{site}: "
+        + ", ".join(f"{a} {b}" for a, b in steps)
+        + (f"; {onsite_mw:,.1f} MW on site" if onsite_mw else "")
     )
     parts = [_open(130, words)]
     for i, (name, text) in enumerate(steps):

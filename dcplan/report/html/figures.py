@@ -104,7 +104,9 @@ def _waterfall(result: Result) -> Chart:
 def _cash(result: Result) -> Chart:
     rows = _rows(result, "cashflow")
     groups = {g: [_number(row.get(f"{g}_usd")) for row in rows] for g in GROUPS}
-    return charts.cash([str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)})
+    return charts.cash(
+        [str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)}
+    )
 
 
 def _gantt(result: Result) -> list[Chart]:
@@ -116,10 +118,17 @@ def _gantt(result: Result) -> list[Chart]:
     for row in _rows(result, "jobs"):
         job, p50, late = str(row["job"]), _number(row["p50_days"]), _number(row["days"])
         confidence = given.get(f"jobs.{job}.deadline_confidence")
-        if job not in ends or not isinstance(confidence, int | float) or not 0.5 < confidence < 1 or p50 <= 0:
+        if (
+            job not in ends
+            or not isinstance(confidence, int | float)
+            or not 0.5 < confidence < 1
+            or p50 <= 0
+        ):
             continue  # without its start and its confidence a run has no place and no range
         sigma = math.log(late / p50) / NormalDist().inv_cdf(confidence)
-        begins = float((dt.date.fromisoformat(str(ends[job]["planned_start"])) - _first(start)).days)
+        begins = float(
+            (dt.date.fromisoformat(str(ends[job]["planned_start"])) - _first(start)).days
+        )
         runs.append((job, begins, p50 * math.exp(P10 * sigma), p50, p50 * math.exp(-P10 * sigma)))
     return [charts.gantt(runs, start)] if runs else []
 
@@ -142,11 +151,15 @@ def _halls(result: Result) -> list[Chart]:
         if n > 0:
             racks[hall].append((system, n, nodes, power[hall, system, nodes] / n))
     return [
-        drawings.hall(str(row["hall"]), racks[str(row["hall"])], int(_number(row["positions"])),
-                      math.ceil(_number(row["racks"])))
+        drawings.hall(
+            str(row["hall"]),
+            racks[str(row["hall"])],
+            int(_number(row["positions"])),
+            math.ceil(_number(row["racks"])),
+        )
         for row in _rows(result, "halls")
         if racks[str(row["hall"])]
-    ]  # fmt: skip
+    ]
 
 
 def _sites(result: Result) -> list[Chart]:
@@ -156,18 +169,25 @@ def _sites(result: Result) -> list[Chart]:
         if known is None or _number(row["facility_mw"]) >= _number(known["facility_mw"]):
             last[str(row["site"])] = row
     return [
-        drawings.one_line(site, _number(r["utility_mw"]), _number(r["onsite_mw"]), int(_number(r["power_blocks"])),
-                          _number(r["facility_mw"]), _number(r["it_mw"]))
+        drawings.one_line(
+            site,
+            _number(r["utility_mw"]),
+            _number(r["onsite_mw"]),
+            int(_number(r["power_blocks"])),
+            _number(r["facility_mw"]),
+            _number(r["it_mw"]),
+        )
         for site, r in last.items()
-    ]  # fmt: skip
+    ]
 
 
 def _frontier(result: Result) -> list[Chart]:
     table = result.tables["frontier"]
     numbers = [
-        i for i, name in enumerate(table.columns)
+        i
+        for i, name in enumerate(table.columns)
         if name != "point" and all(isinstance(row[i], int | float) for row in table.rows)
-    ]  # fmt: skip
+    ]
     if len(numbers) < 2:
         return []
     y, x = numbers[:2]
@@ -176,8 +196,16 @@ def _frontier(result: Result) -> list[Chart]:
 
 
 def _tornado(result: Result) -> Chart:
-    rows = [(str(r["input"]), _number(r["over_rent_at_low_usd"]), _number(r["over_rent_at_high_usd"]))
-            for r in _rows(result, "tornado")]  # fmt: skip
-    rents = [m.value for k, m in result.metrics.items() if k.startswith("rented.") and k.endswith("npv_usd")]
-    now = float(result.metrics["owned.npv_usd"].value or 0.0) - min((float(str(x)) for x in rents), default=0.0)
+    rows = [
+        (str(r["input"]), _number(r["over_rent_at_low_usd"]), _number(r["over_rent_at_high_usd"]))
+        for r in _rows(result, "tornado")
+    ]
+    rents = [
+        m.value
+        for k, m in result.metrics.items()
+        if k.startswith("rented.") and k.endswith("npv_usd")
+    ]
+    now = float(result.metrics["owned.npv_usd"].value or 0.0) - min(
+        (float(str(x)) for x in rents), default=0.0
+    )
     return charts.tornado(rows, now, "owned over the cheapest rent")

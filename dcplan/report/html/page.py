@@ -20,18 +20,54 @@ from dcplan.result import Cell, Result, Table
 MOST_ROWS = 200
 """Rows of one table on the page; the rest is in the CSV export."""
 KEY = (
-    "cost.npv_usd", "cost.capex_usd", "cost.opex_usd", "cost.energy_usd", "accelerators.total",
-    "power.peak_facility_mw", "power.annual_pue", "carbon.operational_t", "solver.gap_frac",
-)  # fmt: skip
+    "cost.npv_usd",
+    "cost.capex_usd",
+    "cost.opex_usd",
+    "cost.energy_usd",
+    "accelerators.total",
+    "power.peak_facility_mw",
+    "power.annual_pue",
+    "carbon.operational_t",
+    "solver.gap_frac",
+)
 PARTS = (
-    ("What is bought and built", ("racks", "halls", "network", "storage", "onsite", "demand", "commitments", "cloud")),
+    (
+        "What is bought and built",
+        ("racks", "halls", "network", "storage", "onsite", "demand", "commitments", "cloud"),
+    ),
     ("What it does", ("jobs", "ends", "configs")),
-    ("What it costs", ("cost", "cashflow", "ways", "rented", "sides", "lines", "bridge", "years", "units", "bands")),
-    ("What limits it, and what would change it",
-     ("limits", "binding", "stranded", "why_not", "what_if", "flips", "conflict", "remedies", "alternatives",
-      "lead_times")),
+    (
+        "What it costs",
+        (
+            "cost",
+            "cashflow",
+            "ways",
+            "rented",
+            "sides",
+            "lines",
+            "bridge",
+            "years",
+            "units",
+            "bands",
+        ),
+    ),
+    (
+        "What limits it, and what would change it",
+        (
+            "limits",
+            "binding",
+            "stranded",
+            "why_not",
+            "what_if",
+            "flips",
+            "conflict",
+            "remedies",
+            "alternatives",
+            "lead_times",
+        ),
+    ),
     ("How sure it is", ("futures", "drivers", "tornado", "risk", "uncertainty")),
-)  # fmt: skip
+)
 LATER = ("left_out", "checks")
 """Tables with sections of their own."""
 
@@ -65,18 +101,33 @@ class Part:
 def page(result: Result) -> str:
     """The whole report as HTML."""
     loader = Environment(
-        loader=PackageLoader("dcplan.report.html", "."), autoescape=True, finalize=_plain, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
+        loader=PackageLoader("dcplan.report.html", "."),
+        autoescape=True,
+        finalize=_plain,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     loader.filters["svg"] = Markup  # pictures of our own, their text escaped
     inputs = ranked(result)
-    parts = [part for part in _parts(result, figures_of(result, inputs), inputs) if part.charts or part.tables]
+    parts = [
+        part
+        for part in _parts(result, figures_of(result, inputs), inputs)
+        if part.charts or part.tables
+    ]
     return loader.get_template("page.html").render(
         name=str(result.scenario.get("name") or result.verb),
         headline=result.headline,
         status=result.status,
-        tiles=[(m.label, shown(key, m.value), m.unit) for key in KEY if (m := result.metrics.get(key)) is not None],
-        expectations=[(verdict(e), e.get("id") or "", e["metric"], e.get("note") or "") for e in result.expectations],
+        tiles=[
+            (m.label, shown(key, m.value), m.unit)
+            for key in KEY
+            if (m := result.metrics.get(key)) is not None
+        ],
+        expectations=[
+            (verdict(e), e.get("id") or "", e["metric"], e.get("note") or "")
+            for e in result.expectations
+        ],
         warnings=[str(w["message"]) for w in result.warnings],
         parts=parts,
         limits=_limits(result),
@@ -90,31 +141,57 @@ def _plain(cell: object) -> object:
     return printable(cell) if isinstance(cell, str) and not isinstance(cell, Markup) else cell
 
 
-def _parts(result: Result, found: Mapping[str, tuple[Chart, ...]], inputs: Sequence[Influence]) -> Iterable[Part]:
+def _parts(
+    result: Result, found: Mapping[str, tuple[Chart, ...]], inputs: Sequence[Influence]
+) -> Iterable[Part]:
     yield Part("Pictures of the plan", "", found.get("answer", ()))
     for title, names in PARTS:
-        tables = tuple(_table(SECTIONS.get(n, n), result.tables[n]) for n in names
-                       if n in result.tables and result.tables[n].rows)  # fmt: skip
+        tables = tuple(
+            _table(SECTIONS.get(n, n), result.tables[n])
+            for n in names
+            if n in result.tables and result.tables[n].rows
+        )
         yield Part(title, "", found.get(title, ()), tables)
     note = "Used to 99 % or more on the audited plan; dcplan explain re-solves with one more unit of each."
     yield Part("Limits used up", note, (), _binding(result))
     pictures = found.get("influence", ())
-    yield Part("Assumptions by influence", _ranked_note(result), pictures, (_assumptions(result, inputs),))
+    yield Part(
+        "Assumptions by influence", _ranked_note(result), pictures, (_assumptions(result, inputs),)
+    )
     named = {name for _, names in PARTS for name in names} | {*LATER, "decisions", "flows"}
-    others = [n for n in result.tables if n not in named and not n.startswith("book_") and result.tables[n].rows]
-    yield Part("Other tables", "", (), tuple(_table(SECTIONS.get(n, n), result.tables[n]) for n in others))
+    others = [
+        n
+        for n in result.tables
+        if n not in named and not n.startswith("book_") and result.tables[n].rows
+    ]
+    yield Part(
+        "Other tables", "", (), tuple(_table(SECTIONS.get(n, n), result.tables[n]) for n in others)
+    )
     if "left_out" in result.tables:
         left = _table("Candidates that were not in the menu", result.tables["left_out"])
         yield Part("Left out, and why", "", (), (left,))
-    figures = [(k, m.value, m.low, m.high, m.unit, m.label) for k, m in in_order(result.metrics).items()]
-    yield Part("All figures", "", (), (_table("Figures", Table(("metric", "value", "low", "high", "unit", "meaning"),
-                                                               tuple(figures))),))  # fmt: skip
+    figures = [
+        (k, m.value, m.low, m.high, m.unit, m.label) for k, m in in_order(result.metrics).items()
+    ]
+    yield Part(
+        "All figures",
+        "",
+        (),
+        (
+            _table(
+                "Figures",
+                Table(("metric", "value", "low", "high", "unit", "meaning"), tuple(figures)),
+            ),
+        ),
+    )
 
 
 def _table(title: str, table: Table) -> Shown:
     rows = table.rows[:MOST_ROWS]
     numeric = tuple(any(is_number(row[i]) for row in rows) for i in range(len(table.columns)))
-    texts = tuple(tuple(shown(c, x) for c, x in zip(table.columns, row, strict=True)) for row in rows)
+    texts = tuple(
+        tuple(shown(c, x) for c, x in zip(table.columns, row, strict=True)) for row in rows
+    )
     return Shown(title, table.columns, texts, numeric, max(len(table.rows) - MOST_ROWS, 0))
 
 
@@ -126,7 +203,11 @@ def _binding(result: Result) -> tuple[Shown, ...]:
 
     def tight(row: Sequence[Cell]) -> bool:
         used, limit = row[at["used"]], row[at["limit"]]
-        return isinstance(used, int | float) and isinstance(limit, int | float) and 0 < limit * 0.99 <= used
+        return (
+            isinstance(used, int | float)
+            and isinstance(limit, int | float)
+            and 0 < limit * 0.99 <= used
+        )
 
     rows = tuple(row for row in table.rows if tight(row))
     return (_table("Limits in use", Table(table.columns, rows)),) if rows else ()
@@ -143,14 +224,24 @@ def _ranked_note(result: Result) -> str:
 
 def _assumptions(result: Result, inputs: Sequence[Influence]) -> Shown:
     swings = {x.key: x.swing_usd for x in inputs}
-    rows = sorted(result.inputs, key=lambda row: (-swings.get(str(row["key"]), 0.0), str(row["key"])))
+    rows = sorted(
+        result.inputs, key=lambda row: (-swings.get(str(row["key"]), 0.0), str(row["key"]))
+    )
     columns = ("input", "value", "low", "high", "unit", "status", "swing_usd", "source", "as_of")
     cells = tuple(
-        (str(r["key"]), r["value"], r.get("low"), r.get("high"), str(r["unit"] or ""), str(r["status"]),
-         swings.get(str(r["key"])), str(r.get("source") or ""),
-         str(r.get("as_of") or ""))
+        (
+            str(r["key"]),
+            r["value"],
+            r.get("low"),
+            r.get("high"),
+            str(r["unit"] or ""),
+            str(r["status"]),
+            swings.get(str(r["key"])),
+            str(r.get("source") or ""),
+            str(r.get("as_of") or ""),
+        )
         for r in rows
-    )  # fmt: skip
+    )
     return _table("Inputs", Table(columns, cells))
 
 
@@ -163,18 +254,24 @@ def _limits(result: Result) -> list[str]:
     ]
     gap = result.solver.get("gap_frac")
     if isinstance(gap, int | float):
-        texts.insert(0, f"No plan of these inputs is more than {gap:.2%} cheaper: the bound is proved by the solver, "
-                        "the cost recomputed by an audit with whole racks and switches.")  # fmt: skip
+        texts.insert(
+            0,
+            f"No plan of these inputs is more than {gap:.2%} cheaper: the bound is proved by the solver, "
+            "the cost recomputed by an audit with whole racks and switches.",
+        )
     return texts
 
 
 def _facts(result: Result) -> list[tuple[str, str]]:
     pairs = {
-        "Scenario": result.scenario.get("path"), "Variant": result.scenario.get("variant"),
+        "Scenario": result.scenario.get("path"),
+        "Variant": result.scenario.get("variant"),
         "Inputs digest": result.scenario.get("inputs_sha256"),
         "Catalogs digest": result.scenario.get("catalogs_sha256"),
-        "Solver": f"{result.solver.get('name')} {result.solver.get('version')}" if result.solver else None,
-    }  # fmt: skip
+        "Solver": f"{result.solver.get('name')} {result.solver.get('version')}"
+        if result.solver
+        else None,
+    }
     return [(key, str(value)) for key, value in pairs.items() if value]
 
 

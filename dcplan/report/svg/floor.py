@@ -25,7 +25,8 @@ Row = dict[str, Cell]
 
 
 def floor_svg(result: Result) -> str:
-    """Elevations and floor of a ``facility`` answer with a system, rack by rack, up to :data:`DRAWN` rows.
+    """Elevations and floor of a ``facility`` answer with a system, rack by rack, up to
+    :data:`DRAWN` rows.
 
     Raises
     ------
@@ -52,7 +53,9 @@ def floor_svg(result: Result) -> str:
         parts += _elevation(MARGIN + 28.0 + i * (RACK_W + RACK_GAP), 108.0, kind)
     parts += _floor(rows, top)
     if left:
-        parts.append(f'<text class="s" x="{MARGIN:g}" y="{height - MARGIN:g}">and {left:,} rows more like these</text>')
+        parts.append(
+            f'<text class="s" x="{MARGIN:g}" y="{height - MARGIN:g}">and {left:,} rows more like these</text>'
+        )
     return "".join(parts) + "</svg>\n"
 
 
@@ -85,7 +88,9 @@ def _elevation(x: float, y: float, kind: Row) -> list[str]:
                 f"{units:g}U</text>",
             ]
         free = RACK_UNITS - units * nodes
-        parts.append(f'<text class="s" x="{x + RACK_W + 8:g}" y="{y + 14:g}">{free:g}U of {RACK_UNITS:g}U free</text>')
+        parts.append(
+            f'<text class="s" x="{x + RACK_W + 8:g}" y="{y + 14:g}">{free:g}U of {RACK_UNITS:g}U free</text>'
+        )
     else:
         parts.append(
             f'<rect class="{CLASSES.get(name, "e")}" x="{x + 3:g}" y="{y + 3:g}" width="{RACK_W - 6:g}" '
@@ -102,7 +107,11 @@ def _floor(rows: list[Row], top: float) -> list[str]:
     longest = max(int(row["racks"] or 0) for row in rows)
     cell = min((WIDTH - 2 * MARGIN - 60.0) / longest, CELL_MAX)
     parts = [f'<text class="t" x="{MARGIN:g}" y="{top:g}">Floor</text>']
-    present = [(name, style) for name, style in CLASSES.items() if any(name in str(row["line_up"]) for row in rows)]
+    present = [
+        (name, style)
+        for name, style in CLASSES.items()
+        if any(name in str(row["line_up"]) for row in rows)
+    ]
     for i, (name, style) in enumerate(present):
         x = 110.0 + i * 190.0
         parts.append(f'<rect class="{style}" x="{x:g}" y="{top - 12:g}" width="14" height="14"/>')

@@ -22,8 +22,8 @@ STYLE = (
 def tiers_svg(result: Result) -> str:
     """The network of a ``fabric`` answer as one SVG: a row a tier, nodes below.
 
-    Every row shows at most :data:`SHOWN` boxes; the words beside it give all counts, so that nothing is read from
-    the picture alone.
+    Every row shows at most :data:`SHOWN` boxes; the words beside it give all counts, so that
+    nothing is read from the picture alone.
     """
     table = result.tables.get("tiers")
     tiers = table.records() if table else []
@@ -42,7 +42,9 @@ def tiers_svg(result: Result) -> str:
     for i in range(len(rows)):
         below = rows[i + 1][1] if i + 1 < len(rows) else SHOWN + 1
         parts += _links(i, rows[i][1], below)
-        parts.append(f'<text class="s" x="{WIDTH - 150}" y="{TOP + ROW * i + 86}">{links[i]}</text>')
+        parts.append(
+            f'<text class="s" x="{WIDTH - 150}" y="{TOP + ROW * i + 86}">{links[i]}</text>'
+        )
     for i, (name, count, words) in enumerate(rows):
         parts += _row(i, name, count, words, "")
     parts += _row(len(rows), "node", SHOWN + 1, "nodes", "n")

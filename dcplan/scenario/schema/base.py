@@ -20,7 +20,9 @@ def _all_or_ids(data: Any) -> Any:
     if data == "all" or (isinstance(data, list | tuple) and all(isinstance(x, str) for x in data)):
         return data
     code = "all_or_ids"
-    raise PydanticCustomError(code, "expected `all` or a list of ids, got {got}", {"got": repr(data)[:60]})
+    raise PydanticCustomError(
+        code, "expected `all` or a list of ids, got {got}", {"got": repr(data)[:60]}
+    )
 
 
 AllOrIds = Annotated[Literal["all"] | tuple[str, ...], BeforeValidator(_all_or_ids)]

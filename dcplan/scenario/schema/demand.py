@@ -26,7 +26,9 @@ class Reference(Part):
 
 
 class Demand(Part):
-    """What any fitting accelerator may serve: where it may be served, by what, and what leaving it unserved costs."""
+    """What any fitting accelerator may serve: where it may be served, by what, and what leaving it
+    unserved costs.
+    """
 
     id: Key
     """Name of this demand, used in keys and tables."""
@@ -43,8 +45,8 @@ class Demand(Part):
 class Capacity(Demand):
     """Research fleet beside the jobs, quarter average, in one of three units.
 
-    Model FLOP/s on the reference job; accelerator-hours of a quarter, busy ones; or accelerators counted in H100, by
-    what each achieves on the reference job.
+    Model FLOP/s on the reference job; accelerator-hours of a quarter, busy ones; or accelerators
+    counted in H100, by what each achieves on the reference job.
     """
 
     pflops_delivered: Series | None = None
@@ -66,7 +68,10 @@ class Capacity(Demand):
             shown = {"units": ", ".join(CAPACITY_UNITS), "given": ", ".join(given) or "none"}
             raise PydanticCustomError(code, text, shown)
         if self.reference is None and given[0] != "accelerator_hours":
-            code, text = "capacity", "{unit} needs reference: model and seq_len: the job on which it is counted"
+            code, text = (
+                "capacity",
+                "{unit} needs reference: model and seq_len: the job on which it is counted",
+            )
             raise PydanticCustomError(code, text, {"unit": given[0]})
         return self
 

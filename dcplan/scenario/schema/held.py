@@ -14,7 +14,9 @@ from dcplan.scenario.schema.base import Count, Key, Part, Quarter
 def _change(quantity: Quantity) -> Quantity:
     if not all(-1 < x <= 10 for x in (quantity.value, *quantity.bounds)):
         code = "quantity_range"
-        raise PydanticCustomError(code, "must be above -1 (-0.1 is 10 % less a year) and at most 10")
+        raise PydanticCustomError(
+            code, "must be above -1 (-0.1 is 10 % less a year) and at most 10"
+        )
     return quantity
 
 

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dcplan.provenance import AtLeastOne, Fraction, Megawatts, NonNegative, Positive, Series, YearHours
+from dcplan.provenance import (
+    AtLeastOne,
+    Fraction,
+    Megawatts,
+    NonNegative,
+    Positive,
+    Series,
+    YearHours,
+)
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
@@ -24,7 +32,9 @@ class Energy(Part):
 
 
 class Power(Part):
-    """Backup power: blocks of UPS and generators with a redundancy rule; only new halls pay for them."""
+    """Backup power: blocks of UPS and generators with a redundancy rule; only new halls pay for
+    them.
+    """
 
     redundancy: Redundancy | None = None
     """Rule of the blocks: any one block may fail (n: none); left out, n+1."""
@@ -33,11 +43,14 @@ class Power(Part):
     usd_per_kw: Positive | None = None
     """Price of an installed kW of blocks; left out, `power/power-blocks-usd-per-kw`."""
     lead_quarters: CountOrZero | None = None
-    """From the order of blocks to their service: no new hall is powered before; left out, they are there at once."""
+    """From the order of blocks to their service: no new hall is powered before; left out, they are
+    there at once."""
 
 
 class Interruptible(Part):
-    """A grid tranche that the utility may cut: cheaper or sooner than firm power, paid in paused work."""
+    """A grid tranche that the utility may cut: cheaper or sooner than firm power, paid in paused
+    work.
+    """
 
     id: Key
     """Name of the tranche."""
@@ -50,7 +63,9 @@ class Interruptible(Part):
 
 
 class Onsite(Part):
-    """Power made at the site: bridging until the grid comes, or for good. A row of ``catalogs/power/onsite.yaml``."""
+    """Power made at the site: bridging until the grid comes, or for good. A row of
+    ``catalogs/power/onsite.yaml``.
+    """
 
     id: str
     """Row of the catalog kind onsite."""
@@ -61,7 +76,8 @@ class Onsite(Part):
     lead_quarters: CountOrZero | None = None
     """From the order to service; left out, the catalog row's."""
     usd_per_mwh: Positive | None = None
-    """Energy bought under a contract (PPA behind the meter): replaces capital, fixed cost and fuel."""
+    """Energy bought under a contract (PPA behind the meter): replaces capital, fixed cost and
+    fuel."""
 
 
 class Carbon(Part):
@@ -112,7 +128,8 @@ class Hall(Part):
     air_mw: NonNegative | None = None
     """Heat that the air path carries; left out, the cooling option's air_share_frac of it_mw."""
     liquid_mw: NonNegative | None = None
-    """Heat that the liquid path carries; left out, the cooling option's liquid_share_frac of it_mw."""
+    """Heat that the liquid path carries; left out, the cooling option's liquid_share_frac of
+    it_mw."""
     rack_kg_max: Positive | None = None
     """Floor limit of one rack; left out, none."""
     rack_units: Positive | None = None
@@ -126,11 +143,14 @@ class Hall(Part):
     available_from: Quarter | None = None
     """First quarter of its use; left out, the start of the horizon."""
     fit_out_usd_per_kw: Positive | None = None
-    """Price of racks' cooling and distribution for each kW of it_mw; left out, the cooling option's."""
+    """Price of racks' cooling and distribution for each kW of it_mw; left out, the cooling
+    option's."""
     pue: AtLeastOne | None = None
-    """Your own annual PUE for the hall, whatever its cooling; left out, the catalog's by climate and size."""
+    """Your own annual PUE for the hall, whatever its cooling; left out, the catalog's by climate
+    and size."""
     peak_pue: AtLeastOne | None = None
-    """Your own PUE on the design day, at least the annual one; left out, computed from the weather."""
+    """Your own PUE on the design day, at least the annual one; left out, computed from the
+    weather."""
     wue_l_per_kwh: NonNegative | None = None
     """Your own annual water use over IT energy; left out, computed."""
 

@@ -62,7 +62,9 @@ class Debt(Part):
 
 
 class Payment(Part):
-    """When equipment is paid; the rest is due on delivery, in the first month of service. Used by the TCO view."""
+    """When equipment is paid; the rest is due on delivery, in the first month of service. Used by
+    the TCO view.
+    """
 
     deposit_frac: Fraction = Quantity(value=0.0)
     """Of the price, paid before delivery."""
@@ -78,11 +80,16 @@ class Payment(Part):
         for name in ("deposit", "acceptance"):
             when = "months_before" if name == "deposit" else "months_after"
             if getattr(self, f"{name}_frac").value and not getattr(self, f"{name}_{when}"):
-                code, text = "payment", f"{name}_frac needs {name}_{when}, at least 1: else it is paid on delivery"
+                code, text = (
+                    "payment",
+                    f"{name}_frac needs {name}_{when}, at least 1: else it is paid on delivery",
+                )
                 raise PydanticCustomError(code, text)
         if self.deposit_frac.value + self.acceptance_frac.value > 1.0:
             code = "payment"
-            raise PydanticCustomError(code, "deposit_frac and acceptance_frac are more than the whole price")
+            raise PydanticCustomError(
+                code, "deposit_frac and acceptance_frac are more than the whole price"
+            )
         return self
 
 
@@ -103,14 +110,15 @@ class Finance(Part):
     discount_rate: Fraction | None = None
     """A year, nominal; left out, `finance/discount-rate`."""
     budget_usd: Series | None = None
-    """Cash out over the horizon (one number) or by quarter (a list; what is not spent carries over)."""
+    """Cash out over the horizon (one number) or by quarter (a list; what is not spent carries
+    over)."""
     hardware_life_years: Years | None = None
     """Service life of accelerator systems and networks; left out, `finance/hardware-life-years`."""
     hardware_price_change_frac_per_year: YearlyChange | None = None
     """Of systems, from the start of the horizon on."""
     residual: Residual | None = None
-    """Market curve of used hardware (low, mid, high), or the share of the price left at the end of life; left out,
-    mid."""
+    """Market curve of used hardware (low, mid, high), or the share of the price left at the end of
+    life; left out, mid."""
     tax: Tax = Tax()
     """Taxes of the own or rent comparison."""
     debt: Debt | None = None
@@ -174,14 +182,15 @@ class Scenario(Part):
     parts_per_quarter: PartsPerQuarter = PartsPerQuarter()
     """What vendors of parts deliver."""
     vendor_share_max: dict[str, Fraction] = Field(default_factory=dict)
-    """Of the spending on racks ordered over the horizon; by maker of the system or of its accelerators."""
+    """Of the spending on racks ordered over the horizon; by maker of the system or of its
+    accelerators."""
     workloads: Workloads = Workloads()
     """What must be done."""
     cloud: Cloud | None = None
     """What may be rented; left out, nothing."""
     objective: Literal["min_cost", "max_compute", "min_time", "min_carbon"] = "min_cost"
-    """What is best: the least net present cost, most compute, earliest runs or least carbon (then the cheapest such
-    plan)."""
+    """What is best: the least net present cost, most compute, earliest runs or least carbon (then
+    the cheapest such plan)."""
     expect: tuple[Expectation, ...] = ()
     """Gates on metrics, for `dcplan test` and CI."""
     overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)

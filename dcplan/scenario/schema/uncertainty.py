@@ -1,4 +1,6 @@
-"""What is not known when the plan is signed: how inputs may turn out, and which variants a plan must hedge."""
+"""What is not known when the plan is signed: how inputs may turn out, and which variants a plan
+must hedge.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,13 @@ from dcplan.scenario.schema.base import Part, Quarter
 
 
 class Hedge(Part):
-    """Variants of the scenario with their weights: decisions up to a quarter are one for all of them."""
+    """Variants of the scenario with their weights: decisions up to a quarter are one for all of
+    them.
+    """
 
     through: Quarter
-    """Last quarter whose orders, halls, fabrics, blocks and commitments are decided before the variant is known."""
+    """Last quarter whose orders, halls, fabrics, blocks and commitments are decided before the
+    variant is known."""
     weights: Annotated[dict[str, Positive], Field(min_length=2)]
     """Names of `scenarios:` (or `base`) and how likely each is; they are scaled to 1."""
     tail_frac: Annotated[float, Field(ge=0.01, le=1)] = 1.0
@@ -23,7 +28,9 @@ class Hedge(Part):
 
 
 class Uncertainty(Part):
-    """Factors on the plan's own values (1 is as planned), as triangular distributions; and sampled futures."""
+    """Factors on the plan's own values (1 is as planned), as triangular distributions; and sampled
+    futures.
+    """
 
     hardware_price: Positive | None = None
     """Of systems not yet ordered."""
@@ -52,13 +59,21 @@ class Uncertainty(Part):
     def _spread(self) -> Uncertainty:
         if self.hedge is None and not self.inputs:
             code = "uncertainty"
-            raise PydanticCustomError(code, "names no input: give hardware_price, energy_price, … with low and high")
+            raise PydanticCustomError(
+                code, "names no input: give hardware_price, energy_price, … with low and high"
+            )
         return self
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs that vary."""
         names = (
-            "hardware_price", "energy_price", "cloud_price", "step_time", "tokens", "demand", "delivery_days",
-        )  # fmt: skip
+            "hardware_price",
+            "energy_price",
+            "cloud_price",
+            "step_time",
+            "tokens",
+            "demand",
+            "delivery_days",
+        )
         return tuple(name for name in names if getattr(self, name) is not None)

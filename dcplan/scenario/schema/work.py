@@ -40,7 +40,8 @@ class Job(Part):
     seq_len: Annotated[int, Field(ge=1, le=100_000_000, strict=True)]
     """Tokens of a sequence."""
     global_batch_tokens: Positive
-    """Tokens of one optimizer step; a layout may round it by up to a tenth, to whole micro-batches."""
+    """Tokens of one optimizer step; a layout may round it by up to a tenth, to whole
+    micro-batches."""
     precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
     """Recipes that are of equal quality to you; the plan may choose any of them."""
     start: Quarter | None = None
@@ -60,13 +61,16 @@ class Job(Part):
     stack: str | None = None
     """Row of the catalog kind stacks; left out, the accelerator's usual one."""
     images: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """Images (or tiles) of a sequence that pass through the model's vision encoder; none where left out."""
+    """Images (or tiles) of a sequence that pass through the model's vision encoder; none where
+    left out."""
 
     @model_validator(mode="after")
     def _batch_holds_a_sequence(self) -> Job:
         if self.global_batch_tokens.value < self.seq_len:
             code = "batch"
-            raise PydanticCustomError(code, "global_batch_tokens is below seq_len: not one sequence a step")
+            raise PydanticCustomError(
+                code, "global_batch_tokens is below seq_len: not one sequence a step"
+            )
         if self.tokens.value < self.global_batch_tokens.value:
             code = "tokens"
             raise PydanticCustomError(code, "tokens is below global_batch_tokens: not one step")
@@ -117,9 +121,11 @@ class Fleet(Part):
     nodes_per_rack: Count | None = None
     """Overrides the number that power, space and weight allow."""
     utilization_frac: Fraction | None = None
-    """Share of the hours in which it works: energy, and the hours rented in its place; left out, `tco` takes 1."""
+    """Share of the hours in which it works: energy, and the hours rented in its place; left out,
+    `tco` takes 1."""
     reference: Reference | None = None
-    """The job whose delivered PFLOP-days and tokens the TCO view prices; Llama 3.1 70B where left out."""
+    """The job whose delivered PFLOP-days and tokens the TCO view prices; Llama 3.1 70B where left
+    out."""
 
 
 class Oversubscription(Part):
@@ -151,7 +157,9 @@ class GivenFabric(Part):
 
 
 class Storage(Part):
-    """Shared storage bought with the fleet; left out, it is sized from the jobs and the accelerators."""
+    """Shared storage bought with the fleet; left out, it is sized from the jobs and the
+    accelerators.
+    """
 
     usable_pb: Positive | None = None
     """Capacity that is bought; left out, sized from the accelerators."""
@@ -162,7 +170,8 @@ class Storage(Part):
     bytes_per_token: Positive | None = None
     """Training data read for one token: 4 for token ids; images and video take far more."""
     dataset_tb: Positive | None = None
-    """Training data where they are more than the jobs' tokens; its capacity comes on top of the accelerators' own."""
+    """Training data where they are more than the jobs' tokens; its capacity comes on top of the
+    accelerators' own."""
     kept_checkpoints: AtLeastOne | None = None
     """Kept on the storage at the same time; left out, `storage/storage-kept-checkpoints`."""
 
@@ -171,7 +180,8 @@ class Reliability(Part):
     """How jobs fail and recover; fields left out come from ``catalogs/reliability``."""
 
     checkpoint: Literal["async", "blocking", "peer"] = "async"
-    """async: copied to host memory, written behind the run; peer: hosts hold copies for each other besides."""
+    """async: copied to host memory, written behind the run; peer: hosts hold copies for each other
+    besides."""
     save_s: Seconds | None = None
     """Blocking time of a save; left out, from checkpoint size and write rate."""
     interval_s: Seconds | None = None
@@ -244,10 +254,11 @@ class Expectation(Part):
     change_pct_max: float | None = None
     """Of the answer over the base: a fall is negative."""
     against: str | None = None
-    """`base` (what `dcplan test --base` names, else the variant of that name), a name in `scenarios:`, or `file`, the
-    scenario without any of them."""
+    """`base` (what `dcplan test --base` names, else the variant of that name), a name in
+    `scenarios:`, or `file`, the scenario without any of them."""
     when: str | None = None
-    """Name in `scenarios:`, or a pattern of names, that it holds for; `file` is the scenario without any."""
+    """Name in `scenarios:`, or a pattern of names, that it holds for; `file` is the scenario
+    without any."""
     severity: Literal["error", "warn"] = "error"
     """error fails the test, warn is told."""
     owner: str | None = None
@@ -258,7 +269,15 @@ class Expectation(Part):
     @model_validator(mode="before")
     @classmethod
     def _has_a_limit(cls, data: Any) -> Any:
-        limits = {"min", "max", "equals", "change_min", "change_max", "change_pct_min", "change_pct_max"}
+        limits = {
+            "min",
+            "max",
+            "equals",
+            "change_min",
+            "change_max",
+            "change_pct_min",
+            "change_pct_max",
+        }
         if isinstance(data, dict) and not limits & set(data):
             code = "expectation"
             raise PydanticCustomError(

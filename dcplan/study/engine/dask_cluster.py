@@ -1,4 +1,6 @@
-"""Dask distributed as the engine: workers of a cluster, or of a local one where no scheduler is named."""
+"""Dask distributed as the engine: workers of a cluster, or of a local one where no scheduler is
+named.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,27 @@ from typing import Any
 
 from dcplan.errors import InputError, Place, Problem
 from dcplan.study.digest import code_digest
-from dcplan.study.engine.engines import CRASHED, DONE, ERROR, PATIENCE_S, Chain, Done, Line, Stop, Work, told
+from dcplan.study.engine.engines import (
+    CRASHED,
+    DONE,
+    ERROR,
+    PATIENCE_S,
+    Chain,
+    Done,
+    Line,
+    Stop,
+    Work,
+    told,
+)
 
 CONNECT_S = 10
 POLL_S = 0.005
 
 
 class Dask:
-    """A Dask scheduler; what a lost worker did is done again elsewhere, and what it finished stays."""
+    """A Dask scheduler; what a lost worker did is done again elsewhere, and what it finished
+    stays.
+    """
 
     def __init__(self, scheduler: str | None, jobs: int) -> None:
         self.scheduler, self.jobs = scheduler, jobs
@@ -28,7 +43,11 @@ class Dask:
         cluster = None
         if self.scheduler is None:
             cluster = dask.LocalCluster(
-                n_workers=self.jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+                n_workers=self.jobs,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=50,
             )
         client = _client(dask.Client, cluster or self.scheduler)
         try:
@@ -73,11 +92,20 @@ def _client(make: Any, address: Any) -> Any:
 
 def _same_code(client: Any) -> None:
     """Refuse workers that run another dcplan."""
-    other = sorted(worker for worker, digest in client.run(code_digest).items() if digest != code_digest())
+    other = sorted(
+        worker for worker, digest in client.run(code_digest).items() if digest != code_digest()
+    )
     if other:
         cause = f"workers with another dcplan: {', '.join(other[:5])}"
         raise InputError(
-            [Problem("DC050", cause, Place("--scheduler"), help="install the same version on all of them")]
+            [
+                Problem(
+                    "DC050",
+                    cause,
+                    Place("--scheduler"),
+                    help="install the same version on all of them",
+                )
+            ]
         )
 
 

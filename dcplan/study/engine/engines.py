@@ -1,7 +1,8 @@
 """Engines that run chains of tasks: in this process, in others of this machine, or on a cluster.
 
-A chain is a list of tasks that follow one another: each is given the value of the last one before it that was done.
-Chains are independent, and what a task is given never depends on the engine, so neither does its value.
+A chain is a list of tasks that follow one another: each is given the value of the last one before
+it that was done. Chains are independent, and what a task is given never depends on the engine, so
+neither does its value.
 """
 
 from __future__ import annotations
@@ -162,7 +163,9 @@ class Processes:
                     suspects.extend([*dead, *running.values()])
                     running.clear()
                     pool = self._again(pool)
-                    ended += [x for line in dead if (x := _struck(line, suspects, free, alone=alone))]
+                    ended += [
+                        x for line in dead if (x := _struck(line, suspects, free, alone=alone))
+                    ]
             yield from ended
             yield from self._last(running)
         finally:

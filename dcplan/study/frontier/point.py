@@ -101,13 +101,21 @@ def _lengths(question: Question, axes: tuple[Axis, Axis]) -> dict[str, tuple[flo
     for job in question.scenario.workloads.training:
         if any(a.measure == DAYS + job.id for a in axes):
             longest = min(job.deadline_days.value if job.deadline_days else horizon, horizon)
-            found[job.id] = tuple(longest * (SHORTEST + (1.0 - SHORTEST) * i / LENGTHS) for i in range(LENGTHS + 1))
+            found[job.id] = tuple(
+                longest * (SHORTEST + (1.0 - SHORTEST) * i / LENGTHS) for i in range(LENGTHS + 1)
+            )
     return found
 
 
 @functools.lru_cache(maxsize=2)
 def _asked(
-    content: str, file: str, variant: str | None, sets: tuple[str, ...], catalogs: tuple[str, ...], x: str, y: str
+    content: str,
+    file: str,
+    variant: str | None,
+    sets: tuple[str, ...],
+    catalogs: tuple[str, ...],
+    x: str,
+    y: str,
 ) -> tuple[Question, Built]:
     """Question and menu, made once in a worker."""
     question = load(file, variant=variant, sets=sets, catalogs=catalogs)
@@ -120,24 +128,35 @@ def _asked(
 def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """Solve a point of a frontier, starting from the plan of the one before it."""
     began = time.monotonic()
-    question, built = _asked(step.content, step.file, step.variant, step.sets, step.catalogs, step.x, step.y)
+    question, built = _asked(
+        step.content, step.file, step.variant, step.sets, step.catalogs, step.x, step.y
+    )
     x, y = axis_of(step.x), axis_of(step.y)
-    reached = float(before["reached"]) if before and before.get("line") == step.to_y else step.from_y
+    reached = (
+        float(before["reached"]) if before and before.get("line") == step.to_y else step.from_y
+    )
     menu, most = built.menu, math.nan
     if step.goal == "limited":
         if abs(reached - step.to_y) <= SLACK * max(abs(step.from_y), 1.0):
             return _document(MET, before, {"reached": reached, "line": step.to_y})
-        most = reached + (step.to_y - reached) / step.left  # what is left, in equal steps: no point is met twice
+        most = (
+            reached + (step.to_y - reached) / step.left
+        )  # what is left, in equal steps: no point is met twice
         menu = replace(menu, goal=Goal(x.measure, (Limit(y.measure, most + SLACK * abs(most)),)))
     elif step.goal == "among" and before is not None:
-        value, least = float(before["value"]), min(float(before["value"]), float(before["searched"]))
+        value, least = (
+            float(before["value"]),
+            min(float(before["value"]), float(before["searched"])),
+        )
         limit = Limit(x.measure, least + SLACK * abs(least), value + SLACK * abs(value))
         menu = replace(menu, goal=Goal(y.measure, (limit,)))
     else:
         menu = replace(menu, goal=Goal((x if step.goal == "x" else y).measure))
     given = str(before.get("start") or "") if before else ""
     near = unpacked(given) if given else None
-    solved = solve_menu(menu, question, gap=step.gap, time_limit_s=step.time_limit_s, near=near, stop=asked_to_stop)
+    solved = solve_menu(
+        menu, question, gap=step.gap, time_limit_s=step.time_limit_s, near=near, stop=asked_to_stop
+    )
     if solved.status == highs.INTERRUPTED:
         raise Stopped
     here = _found(solved, question, built.menu, (x, y))
@@ -148,32 +167,59 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def complete(document: Mapping[str, Any]) -> bool:
-    """Whether a kept document is one that :func:`solve_step` may have written of a point that was reached."""
+    """Whether a kept document is one that :func:`solve_step` may have written of a point that was
+    reached.
+    """
     if not document.get("reproducible"):
         return False  # time ended it: another call may find more
     if document.get("status") == MET:
         return isinstance(document.get("reached"), float)
     there = isinstance(document.get("x"), float) and isinstance(document.get("y"), float)
-    numbers = all(isinstance(document.get(k), int | float) for k in ("value", "bound", "gap_frac", "searched"))
-    return there and numbers and isinstance(document.get("systems"), dict) and readable(str(document.get("start")))
+    numbers = all(
+        isinstance(document.get(k), int | float) for k in ("value", "bound", "gap_frac", "searched")
+    )
+    return (
+        there
+        and numbers
+        and isinstance(document.get("systems"), dict)
+        and readable(str(document.get("start")))
+    )
 
 
-def _found(solved: Solved, question: Question, menu: Menu, axes: tuple[Axis, Axis]) -> dict[str, Any]:
+def _found(
+    solved: Solved, question: Question, menu: Menu, axes: tuple[Axis, Axis]
+) -> dict[str, Any]:
     """Values on both axes, what is bought, and the integers to start from."""
     if solved.audit is None or solved.decisions is None:
         return {"x": None, "y": None}
     at = [measured(a.measure, menu, solved.decisions, solved.audit.books) for a in axes]
     metrics = metrics_of(solved, question.catalog)
-    systems = {k.partition(".")[2]: m.value for k, m in metrics.items() if k.startswith("accelerators.")}
+    systems = {
+        k.partition(".")[2]: m.value for k, m in metrics.items() if k.startswith("accelerators.")
+    }
     return {
-        "x": at[0], "y": at[1], "value": solved.value, "bound": solved.bound, "gap_frac": solved.gap_frac,
+        "x": at[0],
+        "y": at[1],
+        "value": solved.value,
+        "bound": solved.bound,
+        "gap_frac": solved.gap_frac,
         "searched": solved.searched if math.isfinite(solved.searched) else solved.value,
-        "total": systems.pop("total", 0), "systems": systems, "reproducible": solved.reproducible,
+        "total": systems.pop("total", 0),
+        "systems": systems,
+        "reproducible": solved.reproducible,
         "start": packed(solved.whole),
-    }  # fmt: skip
+    }
 
 
-def _document(status: str, before: Mapping[str, Any] | None, found: Mapping[str, Any]) -> dict[str, Any]:
-    plain = {"status": status, "x": None, "y": None, "gap_frac": None, "reproducible": True,
-             "start": str(before.get("start") or "") if before else ""}  # fmt: skip
+def _document(
+    status: str, before: Mapping[str, Any] | None, found: Mapping[str, Any]
+) -> dict[str, Any]:
+    plain = {
+        "status": status,
+        "x": None,
+        "y": None,
+        "gap_frac": None,
+        "reproducible": True,
+        "start": str(before.get("start") or "") if before else "",
+    }
     return plain | {k: v for k, v in found.items() if k != "start" or v}

@@ -1,4 +1,6 @@
-"""Two objectives at a time: the cheapest x for every y between the two ends, each point with its proven gap."""
+"""Two objectives at a time: the cheapest x for every y between the two ends, each point with its
+proven gap.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,16 @@ from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key, key_of
 from dcplan.study.engine.engines import Engine, Serial
-from dcplan.study.frontier.point import CONTENT, MET, SLACK, Axis, Step, complete, prepared, solve_step
+from dcplan.study.frontier.point import (
+    CONTENT,
+    MET,
+    SLACK,
+    Axis,
+    Step,
+    complete,
+    prepared,
+    solve_step,
+)
 from dcplan.study.lines import run_lines
 from dcplan.study.point import CRASHED, FAILED
 from dcplan.study.store import Memory, Store
@@ -63,15 +74,16 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Result:
-    r"""Trade one metric against another by epsilon-constraint: :math:`\min x` subject to :math:`y \le \epsilon_i`.
+    r"""Trade one metric against another by epsilon-constraint: :math:`\min x` subject to :math:`y
+    \le \epsilon_i`.
 
     Parameters
     ----------
     scenario : str or Path
         File, or the name of a packaged example; its own objective is not used.
     x, y : str
-        Metric keys: cost.npv_usd, cost.capex_usd, carbon.operational_t, carbon.with_cloud_t, compute.pflop_days
-        (maximised), power.peak_facility_mw, time.finish_days, train.<job>.days.
+        Metric keys: cost.npv_usd, cost.capex_usd, carbon.operational_t, carbon.with_cloud_t,
+        compute.pflop_days (maximised), power.peak_facility_mw, time.finish_days, train.<job>.days.
     points : int, default 15
         Values of y, both ends included, from 2.
     gap : float, default 0.01
@@ -79,7 +91,8 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     time_limit_s : float, default 600
         Of all points together on one core: each has its share; those that end by it are marked. [s]
     engine : Engine, optional
-        What solves the points; what they find does not depend on it. In this process where left out.
+        What solves the points; what they find does not depend on it. In this process where left
+        out.
     store : Store, optional
         Where points are kept, so that another call goes on from them.
 
@@ -98,8 +111,20 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     halt = stop or (lambda: False)
     told = (lambda done: progress(done + 1, points)) if progress else None
     overlays = tuple(str(Path(c).absolute()) for c in catalogs)
-    asked = Step(0, "", content_key(question, CONTENT), str(question.file.absolute()), variant, tuple(sets), overlays,
-                 x, y, "", gap=gap, time_limit_s=time_limit_s)  # fmt: skip
+    asked = Step(
+        0,
+        "",
+        content_key(question, CONTENT),
+        str(question.file.absolute()),
+        variant,
+        tuple(sets),
+        overlays,
+        x,
+        y,
+        "",
+        gap=gap,
+        time_limit_s=time_limit_s,
+    )
     way = Way(asked, store if store is not None else Memory(), engine or Serial(), halt, told)
     first, among, last = way.ends()
     way.run([[first]], None)
@@ -111,9 +136,13 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
     way.run([[last]], cheap)
     best = way.known.get(LAST, {})
     rows = [cheap]
-    if best.get("y") is not None and abs(cheap["y"] - best["y"]) > SLACK * max(abs(cheap["y"]), 1.0):
+    if best.get("y") is not None and abs(cheap["y"] - best["y"]) > SLACK * max(
+        abs(cheap["y"]), 1.0
+    ):
         way.run(way.lines(last.key, cheap["y"], best["y"], points), cheap)
-        rows += [way.known[i] for i in sorted(way.known) if i >= 0 and way.known[i]["status"] != MET]
+        rows += [
+            way.known[i] for i in sorted(way.known) if i >= 0 and way.known[i]["status"] != MET
+        ]
     answer = _answer(question, built, rows, axes, time.monotonic() - began, stopped=halt())
     if best.get("y") is None and answer.exit_code == EXIT_OK:
         return replace(answer, status="incomplete", exit_code=EXIT_INCOMPLETE)
@@ -125,7 +154,9 @@ def frontier(  # noqa: PLR0913 - the flags of the verb
 
 @dataclass
 class Way:
-    """The points of a frontier between its ends: their keys, where they are kept, and what is known of them."""
+    """The points of a frontier between its ends: their keys, where they are kept, and what is
+    known of them.
+    """
 
     asked: Step
     """What all steps share; its time limit is that of all together."""
@@ -139,9 +170,17 @@ class Way:
     def step(self, index: int, goal: str, before: str, share: float, **more: Any) -> Step:
         """A step; its key holds the inputs, what it asks, and the steps before it."""
         step = replace(
-            self.asked, index=index, goal=goal, time_limit_s=max(share * self.asked.time_limit_s, 1.0), **more
+            self.asked,
+            index=index,
+            goal=goal,
+            time_limit_s=max(share * self.asked.time_limit_s, 1.0),
+            **more,
         )
-        words = {k: v for k, v in vars(step).items() if k not in ("key", "file", "variant", "sets", "catalogs")}
+        words = {
+            k: v
+            for k, v in vars(step).items()
+            if k not in ("key", "file", "variant", "sets", "catalogs")
+        }
         return replace(step, key=key_of({"frontier": words, "before": before}))
 
     def ends(self) -> tuple[Step, Step, Step]:
@@ -151,15 +190,26 @@ class Way:
         return first, among, self.step(LAST, "y", among.key, ENDS_SHARE / 3)
 
     def lines(self, before: str, far: float, near: float, points: int) -> list[list[Step]]:
-        """Points between the ends, each line over its part of the way; a line's first starts from the cheap end."""
+        """Points between the ends, each line over its part of the way; a line's first starts from
+        the cheap end.
+        """
         count, lines = points - 1, []
         for first in range(0, count, LINE):
             size = min(LINE, count - first)
             ends = [far + (near - far) * n / count for n in (first, first + size)]
             line, key = list[Step](), before
             for i in range(size):
-                line.append(self.step(first + i, "limited", key, (1.0 - ENDS_SHARE) / count, from_y=ends[0],
-                                      to_y=ends[1], left=size - i))  # fmt: skip
+                line.append(
+                    self.step(
+                        first + i,
+                        "limited",
+                        key,
+                        (1.0 - ENDS_SHARE) / count,
+                        from_y=ends[0],
+                        to_y=ends[1],
+                        left=size - i,
+                    )
+                )
                 key = line[-1].key
             lines.append(line)
         return lines
@@ -170,7 +220,16 @@ class Way:
             found = self.store.get(step.key)
             if found is not None and complete(found):
                 self.known[step.index] = found
-        run_lines(lines, start, solve_step, self.store, self.engine, self.known, stop=self.stop, told=self._ended)
+        run_lines(
+            lines,
+            start,
+            solve_step,
+            self.store,
+            self.engine,
+            self.known,
+            stop=self.stop,
+            told=self._ended,
+        )
 
     def _ended(self, index: int, document: Document, seconds: float) -> None:
         if self.told and index >= 0:
@@ -192,21 +251,39 @@ def _axes(question: Question, x: str, y: str, points: int) -> tuple[Axis, Axis]:
     found = []
     if not y:
         raise InputError(
-            [Problem("DC015", "the second metric is missing", Place("--y"), help="one of " + ", ".join(known))]
+            [
+                Problem(
+                    "DC015",
+                    "the second metric is missing",
+                    Place("--y"),
+                    help="one of " + ", ".join(known),
+                )
+            ]
         )
     for flag, key in (("--x", x), ("--y", y)):
         measure = measure_of(key)
         if measure is None or (key not in METRICS and key not in jobs):
             hint = did_you_mean(key, known)
-            problems.append(Problem("DC015", f"{key}: not a metric that can be minimised", Place(flag), hint,
-                                    help="one of " + ", ".join(known)))  # fmt: skip
+            problems.append(
+                Problem(
+                    "DC015",
+                    f"{key}: not a metric that can be minimised",
+                    Place(flag),
+                    hint,
+                    help="one of " + ", ".join(known),
+                )
+            )
         else:
             found.append(Axis(key, *measure))
     work = question.scenario.workloads
     if COMPUTE_KEY in (x, y) and not work.capacity:
-        problems.append(Problem("DC015", f"{COMPUTE_KEY} needs workloads.capacity", Place("frontier")))
+        problems.append(
+            Problem("DC015", f"{COMPUTE_KEY} needs workloads.capacity", Place("frontier"))
+        )
     if "time.finish_days" in (x, y) and not work.training:
-        problems.append(Problem("DC015", "time.finish_days needs workloads.training", Place("frontier")))
+        problems.append(
+            Problem("DC015", "time.finish_days needs workloads.training", Place("frontier"))
+        )
     if x == y:
         problems.append(Problem("DC015", f"{y}: both axes are the same", Place("--y")))
     if not 2 <= points <= MOST_POINTS:
@@ -232,9 +309,14 @@ def _none(question: Question, built: Built, found: Document | None) -> Result:
 
 
 def _answer(
-    question: Question, built: Built, found: Sequence[Document], axes: tuple[Axis, Axis], seconds: float, *,
+    question: Question,
+    built: Built,
+    found: Sequence[Document],
+    axes: tuple[Axis, Axis],
+    seconds: float,
+    *,
     stopped: bool,
-) -> Result:  # fmt: skip
+) -> Result:
     first, second = axes
     rows: list[tuple[Cell, ...]] = []
     before: tuple[float, float] | None = None
@@ -245,7 +327,10 @@ def _answer(
         here = first.metric(d["x"]), second.metric(d["y"])
         gained = math.copysign(1.0, second.factor) * (before[1] - here[1]) if before else 0.0
         price = (here[0] - before[0]) / gained if before and abs(gained) > 1e-9 else None
-        words = ", ".join(f"{int(float(n or 0)):,} {k}" for k, n in d["systems"].items()) or "rented alone"
+        words = (
+            ", ".join(f"{int(float(n or 0)):,} {k}" for k, n in d["systems"].items())
+            or "rented alone"
+        )
         rows.append((i + 1, *here, d["gap_frac"], price, d["total"], words, d["status"]))
         before = here
     worst = max((float(r[3]) for r in rows if r[3] is not None), default=math.nan)
@@ -268,7 +353,8 @@ def _answer(
         },
         tables={
             "frontier": Table(
-                tuple(first.key if c == "x" else second.key if c == "y" else c for c in COLUMNS), tuple(rows)
+                tuple(first.key if c == "x" else second.key if c == "y" else c for c in COLUMNS),
+                tuple(rows),
             )
         },
         inputs=inputs_of(built),
@@ -282,8 +368,12 @@ def _notes(rows: Sequence[tuple[Cell, ...]]) -> list[dict[str, str]]:
     close = [
         f"{a[0]} and {b[0]}"
         for a, b in itertools.pairwise(rows)
-        if a[1] is not None and b[1] is not None
-        and abs(float(b[1]) - float(a[1])) <= max(float(a[3] or 0), float(b[3] or 0)) * abs(float(a[1]))
-    ]  # fmt: skip
-    text = "points " + ", ".join(close) + " differ by less than their gaps: neither is proved better"
+        if a[1] is not None
+        and b[1] is not None
+        and abs(float(b[1]) - float(a[1]))
+        <= max(float(a[3] or 0), float(b[3] or 0)) * abs(float(a[1]))
+    ]
+    text = (
+        "points " + ", ".join(close) + " differ by less than their gaps: neither is proved better"
+    )
     return [{"code": "gap", "message": text}] if close else []

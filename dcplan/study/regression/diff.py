@@ -54,8 +54,16 @@ def diff(  # noqa: PLR0913 - the flags of the verb
     first, second = resolved(before, after, home), resolved(after, before, home)
     if sets and second.result is not None:
         cause = f"{after} is a saved result: --set changes a scenario"
-        raise InputError([Problem("DC050", cause, Place("--set"), help="name the scenario that it was made from")])
-    if any(r.result is not None for r in (first, second)) and any(len(r.files) > 1 for r in (first, second)):
+        raise InputError(
+            [
+                Problem(
+                    "DC050", cause, Place("--set"), help="name the scenario that it was made from"
+                )
+            ]
+        )
+    if any(r.result is not None for r in (first, second)) and any(
+        len(r.files) > 1 for r in (first, second)
+    ):
         cause = "one saved result against a folder: name the scenario that it belongs to"
         raise InputError([Problem("DC006", cause, Place(f"{before} {after}"))])
     wanted = _wanted(first, second, variant, sets, (tuple(catalogs), gap, time_limit_s))
@@ -63,7 +71,11 @@ def diff(  # noqa: PLR0913 - the flags of the verb
         cause = f"no scenario {variant!r} on either side"
         raise InputError([Problem("DC013", cause, Place("--scenario"))])
     try:
-        kept = plans(list(wanted.values()), Store(home / "plans"), engine, fresh=fresh) if wanted else {}
+        kept = (
+            plans(list(wanted.values()), Store(home / "plans"), engine, fresh=fresh)
+            if wanted
+            else {}
+        )
     except InputError as error:
         raise second.told(first.told(error)) from error
     answers = {key: kept[w] for key, w in wanted.items()}
@@ -74,7 +86,8 @@ def diff(  # noqa: PLR0913 - the flags of the verb
         "diff",
         "ok",
         EXIT_NO if exit_code and differs else EXIT_OK,
-        f"{before} against {after}: " + (many + "; ".join(_told(parts)) if differs else "no difference"),
+        f"{before} against {after}: "
+        + (many + "; ".join(_told(parts)) if differs else "no difference"),
         scenario={"name": f"{before}..{after}"},
         tables=tables,
         warnings=_warnings([one.result for one in answers.values()]),
@@ -82,7 +95,11 @@ def diff(  # noqa: PLR0913 - the flags of the verb
 
 
 def _wanted(
-    first: Ref, second: Ref, variant: str | None, sets: Sequence[str], options: tuple[tuple[str, ...], float, float]
+    first: Ref,
+    second: Ref,
+    variant: str | None,
+    sets: Sequence[str],
+    options: tuple[tuple[str, ...], float, float],
 ) -> dict[tuple[int, str], Wanted]:
     """Plans of both sides by side and name; changes are of the second alone."""
     return {
@@ -93,7 +110,9 @@ def _wanted(
     }
 
 
-def _compared(first: Ref, second: Ref, answers: Mapping[tuple[int, str], Kept]) -> tuple[dict[str, Table], list[str]]:
+def _compared(
+    first: Ref, second: Ref, answers: Mapping[tuple[int, str], Kept]
+) -> tuple[dict[str, Table], list[str]]:
     """What differs, scenario by scenario, and a sentence on each."""
     rows: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in (*TABLES, "states")}
     parts: list[str] = []
@@ -101,7 +120,9 @@ def _compared(first: Ref, second: Ref, answers: Mapping[tuple[int, str], Kept]) 
         old, new = (_side(ref, answers.get((i, name))) for i, ref in enumerate((first, second)))
         if old is None or new is None:
             state = "added" if old is None else "removed"
-            rows["states"].append((name, state, *("" if s is None else s.result.headline for s in (old, new))))
+            rows["states"].append(
+                (name, state, *("" if s is None else s.result.headline for s in (old, new)))
+            )
             parts.append(f"{name} {state}")
             continue
         found = differences(name, old, new)
@@ -123,7 +144,9 @@ def _has(path: Path, variant: str) -> bool:
 
 
 def _renamed(ref: Ref, first: Ref, second: Ref) -> list[tuple[str, Path]]:
-    """Files by the name under which both sides know them: one file beside one file is a pair, whatever its name."""
+    """Files by the name under which both sides know them: one file beside one file is a pair,
+    whatever its name.
+    """
     single = all(len(r.files) <= 1 for r in (first, second))
     return [(_pair(first, second) if single else name, path) for name, path in ref.files.items()]
 
@@ -134,8 +157,14 @@ def _pair(first: Ref, second: Ref) -> str:
 
 
 def _names(first: Ref, second: Ref) -> list[tuple[int, str]]:
-    found = [(i, name) for i, ref in enumerate((first, second)) for name, _ in _renamed(ref, first, second)]
-    found += [(i, _pair(first, second)) for i, ref in enumerate((first, second)) if ref.result is not None]
+    found = [
+        (i, name)
+        for i, ref in enumerate((first, second))
+        for name, _ in _renamed(ref, first, second)
+    ]
+    found += [
+        (i, _pair(first, second)) for i, ref in enumerate((first, second)) if ref.result is not None
+    ]
     if not found:
         cause = f"neither {first.text} nor {second.text} names a scenario or a result"
         raise InputError([Problem("DC006", cause, Place("diff"))])
@@ -170,23 +199,34 @@ def _headline(name: str, a: Result, b: Result, found: dict[str, Table]) -> str:
         row = by.get(key)
         if row is not None and isinstance(row["delta"], float):
             share = f" ({row['delta_frac']:+.1%})" if isinstance(row["delta_frac"], float) else ""
-            words.append(f"{label} {'+' if row['delta'] > 0 else '-'}USD {money(abs(row['delta']))}{share}"
-                         + (", within gap" if row["within_gap"] else ""))  # fmt: skip
+            words.append(
+                f"{label} {'+' if row['delta'] > 0 else '-'}USD {money(abs(row['delta']))}{share}"
+                + (", within gap" if row["within_gap"] else "")
+            )
     peak = by.get("power.peak_facility_mw")
     if peak is not None and isinstance(peak["before"], float) and isinstance(peak["after"], float):
         words.append(f"peak {peak['before']:.4g} to {peak['after']:.4g} MW")
     if a.status != b.status:
         words.append(f"{a.status} to {b.status}")
-    names = (("inputs_changed", "input"), ("decisions_changed", "decision"), ("metrics_changed", "figure"))
-    words.append(", ".join(f"{counts[k]} {word}{'s' * (counts[k] != 1)}" for k, word in names) + " changed")
+    names = (
+        ("inputs_changed", "input"),
+        ("decisions_changed", "decision"),
+        ("metrics_changed", "figure"),
+    )
+    words.append(
+        ", ".join(f"{counts[k]} {word}{'s' * (counts[k] != 1)}" for k, word in names) + " changed"
+    )
     return f"{name} " + ", ".join(words)
 
 
 def _told(parts: list[str]) -> list[str]:
     changed = [p for p in parts if not p.endswith(" unchanged")]
     rest = len(parts) - len(changed)
-    return [*changed[:3], *([f"{len(changed) - 3} more changed"] if len(changed) > 3 else []),
-            *([f"{rest} unchanged"] if rest else [])]  # fmt: skip
+    return [
+        *changed[:3],
+        *([f"{len(changed) - 3} more changed"] if len(changed) > 3 else []),
+        *([f"{rest} unchanged"] if rest else []),
+    ]
 
 
 def _warnings(results: list[Result]) -> list[dict[str, str]]:

@@ -1,4 +1,6 @@
-"""``dcplan test``: expectations of many scenarios, absolute or against a base; what did not change is not solved."""
+"""``dcplan test``: expectations of many scenarios, absolute or against a base; what did not change
+is not solved.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,21 @@ from dcplan.study.regression.kept import Kept, Wanted, plans
 from dcplan.study.regression.refs import Ref, resolved
 from dcplan.study.store import Store
 
-COLUMNS = ("result", "scenario", "variant", "id", "metric", "observed", "base", "limit", "severity", "owner", "note",
-           "reason", "at")  # fmt: skip
+COLUMNS = (
+    "result",
+    "scenario",
+    "variant",
+    "id",
+    "metric",
+    "observed",
+    "base",
+    "limit",
+    "severity",
+    "owner",
+    "note",
+    "reason",
+    "at",
+)
 PASSED, FAILED, WARNING, SKIPPED = "passed", "FAILED", "warning", "skipped"
 ORDER = (FAILED, WARNING, SKIPPED, PASSED)
 WORST = (EXIT_INTERRUPTED, EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_NO, EXIT_OK)
@@ -94,15 +109,27 @@ def gates(  # noqa: PLR0913 - the flags of the verb
     reference = resolved(base, files[0], home).result if base else None
     if reference is not None and reference.verb != "plan":
         cause = f"a result of `{reference.verb}`: a plan is needed"
-        raise InputError([Problem("DC006", cause, Place(str(base)), help="dcplan plan FILE -f json -o base.json")])
+        raise InputError(
+            [
+                Problem(
+                    "DC006", cause, Place(str(base)), help="dcplan plan FILE -f json -o base.json"
+                )
+            ]
+        )
     rows = [row for case in cases for row in _checked(case, kept, reference, base)]
     rows.sort(key=lambda row: ORDER.index(row["result"]))
     own = [kept[case.wanted] for case in cases]
-    gone = _gone(files, home, base, cases, kept) if base and reference is None and variant is None else []
+    gone = (
+        _gone(files, home, base, cases, kept)
+        if base and reference is None and variant is None
+        else []
+    )
     return _result(cases, own, rows, gone, error_on_warning=error_on_warning, exit_zero=exit_zero)
 
 
-def _gone(files: Sequence[str], home: Path, base: str, cases: Sequence[Case], kept: Mapping[Wanted, Kept]) -> list[str]:
+def _gone(
+    files: Sequence[str], home: Path, base: str, cases: Sequence[Case], kept: Mapping[Wanted, Kept]
+) -> list[str]:
     """Expectations, and scenarios with some, that the base has and that are not there any more."""
     found = []
     now: dict[str, set[str]] = {}
@@ -115,7 +142,9 @@ def _gone(files: Sequence[str], home: Path, base: str, cases: Sequence[Case], ke
         lone = next(iter(own.files.values())) if len(own.files) == 1 else None
         for name, path in other.files.items():
             try:
-                before = {e.id for e in load(str(path), catalogs=cases[0].wanted.catalogs).scenario.expect}
+                before = {
+                    e.id for e in load(str(path), catalogs=cases[0].wanted.catalogs).scenario.expect
+                }
             except InputError:
                 continue  # a base that does not load is refused where it is needed
             here = own.files.get(name) or (lone if len(other.files) == 1 else None)
@@ -127,7 +156,7 @@ def _gone(files: Sequence[str], home: Path, base: str, cases: Sequence[Case], ke
 
 def _cases(
     files: Sequence[str], home: Path, base: str | None, variant: str | None, options: Options
-) -> list[Case]:  # fmt: skip
+) -> list[Case]:
     found: list[Case] = []
     problems: list[Problem] = []
     names: set[str] = set()
@@ -147,43 +176,67 @@ def _cases(
                 continue
             for one in variants:
                 needed = any(_against_base(e, one) for e in question.scenario.expect)
-                before, reason = _base(other, base, name, path, one, options) if needed else (None, "")
+                before, reason = (
+                    _base(other, base, name, path, one, options) if needed else (None, "")
+                )
                 beside = tuple(Wanted(str(path), v, (), *options) for v in _others(question))
-                found.append(Case(shown, Wanted(str(path), one, (), *options), before, reason, beside))
+                found.append(
+                    Case(shown, Wanted(str(path), one, (), *options), before, reason, beside)
+                )
     if problems:
         raise InputError(dict.fromkeys(problems))
     if not found:
         cause = f"no scenario {variant!r} in any file"
-        raise InputError([Problem("DC013", cause, Place("--scenario"), did_you_mean(str(variant), names))])
+        raise InputError(
+            [Problem("DC013", cause, Place("--scenario"), did_you_mean(str(variant), names))]
+        )
     return list(dict.fromkeys(found))
 
 
 def _others(question: Question) -> list[str | None]:
     """Variants that expectations are against; None for the file without any."""
-    named = {e.against or BASE for e in question.scenario.expect} & {FILE, *question.scenario.scenarios}
+    named = {e.against or BASE for e in question.scenario.expect} & {
+        FILE,
+        *question.scenario.scenarios,
+    }
     return [None if name == FILE else name for name in sorted(map(str, named))]
 
 
 def _against_base(e: Expectation, variant: str | None) -> bool:
-    relative = any(x is not None for x in (e.change_min, e.change_max, e.change_pct_min, e.change_pct_max))
-    return relative and (e.against or BASE) == BASE and fnmatch.fnmatchcase(variant or FILE, e.when or "*")
+    relative = any(
+        x is not None for x in (e.change_min, e.change_max, e.change_pct_min, e.change_pct_max)
+    )
+    return (
+        relative
+        and (e.against or BASE) == BASE
+        and fnmatch.fnmatchcase(variant or FILE, e.when or "*")
+    )
 
 
 def _base(
-    other: Ref | None, base: str | None, name: str, path: Path, variant: str | None,
+    other: Ref | None,
+    base: str | None,
+    name: str,
+    path: Path,
+    variant: str | None,
     options: Options,
-) -> tuple[Wanted | None, str]:  # fmt: skip
+) -> tuple[Wanted | None, str]:
     """The same scenario at the base, or why there is none; one that is new has none."""
     if other is None or other.result is not None:
         return None, ""
     there = next(iter(other.files.values())) if len(other.files) == 1 else None
-    file = other.files.get(name) or (there if there is not None and there.name == path.name else None)
+    file = other.files.get(name) or (
+        there if there is not None and there.name == path.name else None
+    )
     if file is None and there is not None and Path(str(base)).is_file():
         file = there
     if file is None:
         return None, f"new: not in {base}"
     try:
-        if variant is not None and variant not in load(str(file), catalogs=options[0]).scenario.scenarios:
+        if (
+            variant is not None
+            and variant not in load(str(file), catalogs=options[0]).scenario.scenarios
+        ):
             return None, f"new: no scenario {variant!r} in {base}"
     except InputError as error:
         raise other.told(error) from error
@@ -195,7 +248,9 @@ def _checked(
 ) -> list[dict[str, Any]]:
     """Every expectation of a case with what became of it."""
     own = kept[case.wanted]
-    bases: dict[str, Values | str] = {other.variant or FILE: _values(kept[other].result) for other in case.beside}
+    bases: dict[str, Values | str] = {
+        other.variant or FILE: _values(kept[other].result) for other in case.beside
+    }
     if case.base is not None:
         bases[BASE] = _values(kept[case.base].result)
     elif reference is not None:
@@ -209,8 +264,15 @@ def _checked(
         if not own.result.metrics:
             e |= {"passed": None, "reason": f"no plan: {own.result.status}"}
         place = own.question.tree.place(("expect", i))
-        rows.append({**e, "scenario": case.name, "variant": case.wanted.variant or "", "at": str(place),
-                     "result": _verdict(e)})  # fmt: skip
+        rows.append(
+            {
+                **e,
+                "scenario": case.name,
+                "variant": case.wanted.variant or "",
+                "at": str(place),
+                "result": _verdict(e),
+            }
+        )
     return rows
 
 
@@ -239,15 +301,26 @@ def _result(
     codes |= {k.result.exit_code for k in kept} - {EXIT_NO, EXIT_OK}
     code = next((c for c in WORST if c in codes), EXIT_OK)
     known = sum(k.known for k in kept)
-    words = ", ".join(f"{counts[name]} {name}" for name in (PASSED, FAILED, WARNING, SKIPPED) if counts[name])
+    words = ", ".join(
+        f"{counts[name]} {name}" for name in (PASSED, FAILED, WARNING, SKIPPED) if counts[name]
+    )
     plain = sum(not k.question.scenario.expect for k in kept)
     text = f"{len(cases)} plans, {len(rows)} expectations: {words or 'none'}"
-    status = {EXIT_INFEASIBLE: "infeasible", EXIT_INCOMPLETE: "incomplete", EXIT_INTERRUPTED: "interrupted"}
+    status = {
+        EXIT_INFEASIBLE: "infeasible",
+        EXIT_INCOMPLETE: "incomplete",
+        EXIT_INTERRUPTED: "interrupted",
+    }
     answers = tuple(
-        (case.name, case.wanted.variant or "", one.result.status, "known" if one.known else "solved",
-         one.result.headline)
+        (
+            case.name,
+            case.wanted.variant or "",
+            one.result.status,
+            "known" if one.known else "solved",
+            one.result.headline,
+        )
         for case, one in zip(cases, kept, strict=True)
-    )  # fmt: skip
+    )
     notes = [f"{plain} of them expect nothing: add `expect:` to gate them"] if plain else []
     return Result(
         "test",
@@ -260,13 +333,16 @@ def _result(
             "plans": Table(("scenario", "variant", "status", "was", "answer"), answers),
         },
         expectations=[{k: v for k, v in row.items() if k != "result"} for row in rows],
-        warnings=[{"code": "gone", "message": text} for text in gone] + [{"code": "note", "message": t} for t in notes],
+        warnings=[{"code": "gone", "message": text} for text in gone]
+        + [{"code": "note", "message": t} for t in notes],
     )
 
 
 def _lost(kept: Sequence[Kept]) -> str:
     """Plans that there are not, by what became of them."""
-    counts = Counter(k.result.status for k in kept if not k.result.metrics or k.result.exit_code > EXIT_NO)
+    counts = Counter(
+        k.result.status for k in kept if not k.result.metrics or k.result.exit_code > EXIT_NO
+    )
     return "".join(f"; {n} {status.upper()}" for status, n in sorted(counts.items()))
 
 

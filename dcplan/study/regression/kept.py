@@ -49,20 +49,31 @@ class Kept:
 
 def solve(wanted: Wanted, before: object) -> dict[str, Any]:
     """A plan as a document; the work of an engine."""
-    from dcplan.answers.plan.answer import plan  # the solver takes a second to import, and most plans are known
+    from dcplan.answers.plan.answer import (
+        plan,
+    )  # the solver takes a second to import, and most plans are known
 
     answer = plan(
-        wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs, gap=wanted.gap,
+        wanted.file,
+        variant=wanted.variant,
+        sets=wanted.sets,
+        catalogs=wanted.catalogs,
+        gap=wanted.gap,
         time_limit_s=wanted.time_limit_s,
-    )  # fmt: skip
+    )
     again = load(wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs)
-    return {"key": _key(again, wanted), "inputs": answer.scenario["inputs_sha256"], "now": again.digest,
-            "result": answer.as_dict()}  # fmt: skip
+    return {
+        "key": _key(again, wanted),
+        "inputs": answer.scenario["inputs_sha256"],
+        "now": again.digest,
+        "result": answer.as_dict(),
+    }
 
 
 def _key(question: Question, wanted: Wanted) -> str:
     return content_key(
-        question, {"verb": "plan", "gap": wanted.gap, "time_limit_s": wanted.time_limit_s, "whole": True}
+        question,
+        {"verb": "plan", "gap": wanted.gap, "time_limit_s": wanted.time_limit_s, "whole": True},
     )
 
 
@@ -83,7 +94,9 @@ def plans(
     problems: list[Problem] = []
     for wanted in asked:
         try:
-            question = load(wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs)
+            question = load(
+                wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs
+            )
         except InputError as error:
             problems += error.problems
             continue
@@ -111,12 +124,18 @@ def plans(
         found[keys[done.task]] = document
         if _settled(document):
             store.put(keys[done.task], document)
-    return {w: Kept(w, questions[w], _again(found[keys[w]], questions[w]), keys[w] in known) for w in questions}
+    return {
+        w: Kept(w, questions[w], _again(found[keys[w]], questions[w]), keys[w] in known)
+        for w in questions
+    }
 
 
 def _settled(document: Mapping[str, Any]) -> bool:
     """Whether another run would find the same: what time ended is tried again."""
-    return bool(document["status"] in ("ok", "expectation_failed", "infeasible") or document["solver"].get("ended"))
+    return bool(
+        document["status"] in ("ok", "expectation_failed", "infeasible")
+        or document["solver"].get("ended")
+    )
 
 
 def _readable(document: Mapping[str, Any]) -> bool:
@@ -152,7 +171,9 @@ def _again(document: Mapping[str, Any], question: Question) -> Result:
 def _placed(
     row: Mapping[str, Any], question: Question, old: str, places: Mapping[str, tuple[Any, Path]]
 ) -> Mapping[str, Any]:
-    """An input with the place where its file stands now; its line may have moved, so it is looked up."""
+    """An input with the place where its file stands now; its line may have moved, so it is looked
+    up.
+    """
     at = str(row.get("at") or "")
     if not at.startswith(old + ":"):
         return row

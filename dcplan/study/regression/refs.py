@@ -1,4 +1,6 @@
-"""References to answers: a scenario, a folder of them, a saved result, or any of these at a git revision."""
+"""References to answers: a scenario, a folder of them, a saved result, or any of these at a git
+revision.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,14 @@ class Ref:
 
     def told(self, error: InputError) -> InputError:
         """The same problems with the revision in the place of its folder."""
-        return InputError([
-            replace(p, place=replace(p.place, path=self.shown(p.place.path)) if p.place else None)
-            for p in error.problems
-        ])  # fmt: skip
+        return InputError(
+            [
+                replace(
+                    p, place=replace(p.place, path=self.shown(p.place.path)) if p.place else None
+                )
+                for p in error.problems
+            ]
+        )
 
 
 def resolved(text: str, beside: str, store: Path) -> Ref:
@@ -71,7 +77,9 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
             other = str(full.relative_to(top)) if full.is_relative_to(top) else ""
         if not other and not beside.startswith(PREFIX):
             cause = f"{text} names no file, and {beside} is none of this repository"
-            raise InputError([Problem("DC006", cause, Place(text), help=f"{text}:scenarios/a.yaml")])
+            raise InputError(
+                [Problem("DC006", cause, Place(text), help=f"{text}:scenarios/a.yaml")]
+            )
         inside = other
     target = (root / inside).resolve()
     if not target.is_relative_to(root.resolve()):
@@ -80,7 +88,14 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
         return Ref(text, {}, read_result(target), root)
     if not target.exists() and named:
         raise InputError(
-            [Problem("DC006", f"{revision} has no {inside}", Place(text), help=f"git ls-tree -r {revision}")]
+            [
+                Problem(
+                    "DC006",
+                    f"{revision} has no {inside}",
+                    Place(text),
+                    help=f"git ls-tree -r {revision}",
+                )
+            ]
         )
     if not target.exists():  # the path of what is compared with it, which is then new
         return Ref(text, {}, None, root)
@@ -100,5 +115,7 @@ def _files(path: Path, text: str) -> dict[str, Path]:
     found = {str(p.relative_to(path)): p for p in scenario_files(path)}
     if not found:
         cause = "no scenario in this folder: a file whose first key is `dcplan: 1`"
-        raise InputError([Problem("DC006", cause, Place(text), did_you_mean(path.name, ["scenarios"]))])
+        raise InputError(
+            [Problem("DC006", cause, Place(text), did_you_mean(path.name, ["scenarios"]))]
+        )
     return found

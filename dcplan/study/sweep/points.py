@@ -1,4 +1,6 @@
-"""Points of a sweep: the product of its axes, its rows side by side, or samples; and the order in which they follow."""
+"""Points of a sweep: the product of its axes, its rows side by side, or samples; and the order in
+which they follow.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
     Raises
     ------
     InputError
-        DC051 when a distribution has no samples, lists to be paired differ in length, or there are too many points.
+        DC051 when a distribution has no samples, lists to be paired differ in length, or there are
+        too many points.
 
     Examples
     --------
@@ -49,7 +52,10 @@ def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
         texts = ", ".join(f"{a.key} has {n}" for a, n in zip(axes, lengths, strict=True))
         raise _wrong(f"--zip needs as many values on every axis: {texts}", "")
     if not paired and math.prod(lengths) > MOST_POINTS:
-        raise _wrong(f"{math.prod(lengths):,} points: {MOST_POINTS:,} at most", "widen a step, or draw --sample N")
+        raise _wrong(
+            f"{math.prod(lengths):,} points: {MOST_POINTS:,} at most",
+            "widen a step, or draw --sample N",
+        )
     lists = [a.values for a in axes]
     return list(zip(*lists, strict=True)) if paired else list(itertools.product(*lists))
 
@@ -81,7 +87,8 @@ def sampled(axes: Sequence[Axis], count: int, seed: int, method: Method) -> list
 
 
 def quantile(axis: Axis, share: float) -> Any:
-    """The value below which a share of a distribution lies; of a list, the one that this share falls on.
+    """The value below which a share of a distribution lies; of a list, the one that this share
+    falls on.
 
     Examples
     --------
@@ -103,7 +110,8 @@ def quantile(axis: Axis, share: float) -> Any:
 def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> list[list[int]]:
     """Indices of points in runs of neighbours, whatever engine solves them.
 
-    A product is walked back and forth, so that one axis changes at a time; other points go by their values.
+    A product is walked back and forth, so that one axis changes at a time; other points go by their
+    values.
 
     Examples
     --------
@@ -130,7 +138,11 @@ def in_turn(count: int) -> list[list[int]]:
 
 def _rank(value: Any) -> tuple[int, float, str]:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return (0, float(value), "") if number else (1, 0.0, json.dumps(value, sort_keys=True, default=str))
+    return (
+        (0, float(value), "")
+        if number
+        else (1, 0.0, json.dumps(value, sort_keys=True, default=str))
+    )
 
 
 def _snake(lengths: Sequence[int]) -> list[int]:

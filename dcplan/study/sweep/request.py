@@ -31,8 +31,11 @@ class Ask:
     time_limit_s: float = 120.0
 
 
-def axes_asked(ask: Ask, question: Question, given: list[Axis], plain: Sequence[str]) -> tuple[list[Axis], list[str]]:
-    """Axes of the command line, or else of the file, or of the inputs with bounds; and what was left out.
+def axes_asked(
+    ask: Ask, question: Question, given: list[Axis], plain: Sequence[str]
+) -> tuple[list[Axis], list[str]]:
+    """Axes of the command line, or else of the file, or of the inputs with bounds; and what was
+    left out.
 
     Raises
     ------
@@ -49,13 +52,23 @@ def axes_asked(ask: Ask, question: Question, given: list[Axis], plain: Sequence[
             raise _wrong(cause, "--bounds")
         return bounded_axes(question)
     axes = given or [
-        a for a in axes_of(question.scenario, question.tree) if canonical_key(question.tree, a.key) not in fixed
+        a
+        for a in axes_of(question.scenario, question.tree)
+        if canonical_key(question.tree, a.key) not in fixed
     ]
     if not axes:
         cause = "nothing to sweep: no `sweep:` in the file and no axis on the command line"
-        raise InputError([Problem("DC051", cause, Place(ask.scenario), help="--set finance.discount_rate=0.07,0.1")])
+        raise InputError(
+            [
+                Problem(
+                    "DC051", cause, Place(ask.scenario), help="--set finance.discount_rate=0.07,0.1"
+                )
+            ]
+        )
     keys = [canonical_key(question.tree, a.key) for a in axes]
-    twice = [a.key for a, key in zip(axes, keys, strict=True) if keys.count(key) > 1 or key in fixed]
+    twice = [
+        a.key for a, key in zip(axes, keys, strict=True) if keys.count(key) > 1 or key in fixed
+    ]
     if twice:
         raise _wrong(f"{twice[0]}: set more than once, as axes or as an axis and a value", "--set")
     return axes, []

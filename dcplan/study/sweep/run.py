@@ -1,4 +1,6 @@
-"""``dcplan sweep``: many points of one scenario, each solved once, kept by what it depends on, and resumed."""
+"""``dcplan sweep``: many points of one scenario, each solved once, kept by what it depends on, and
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class Shard:
 
 
 def laid_out(ask: Ask) -> Plan:
-    """Every point with the key of what its answer depends on: its inputs, and those of the ones before it.
+    """Every point with the key of what its answer depends on: its inputs, and those of the ones
+    before it.
 
     Raises
     ------
@@ -63,15 +66,25 @@ def laid_out(ask: Ask) -> Plan:
         return Point(index, key, content, *where, tuple(sets), overlays, ask.gap, ask.time_limit_s)
 
     content = content_key(question, options)
-    plan = Plan(question, axes, values, point(BASE, plain, key_of({"content": content}), content),
-                ask.bounds and ask.sample is None, [], notes)  # fmt: skip
+    plan = Plan(
+        question,
+        axes,
+        values,
+        point(BASE, plain, key_of({"content": content}), content),
+        ask.bounds and ask.sample is None,
+        [],
+        notes,
+    )
     first: InputError | None = None
     for order in orders_asked(ask, axes, values):
         before, line = plan.base.key, []
         for i in order:
             sets = (*plain, *set_texts(axes, values[i]))
             try:
-                own = content_key(load(ask.scenario, variant=ask.variant, sets=sets, catalogs=ask.catalogs), options)
+                own = content_key(
+                    load(ask.scenario, variant=ask.variant, sets=sets, catalogs=ask.catalogs),
+                    options,
+                )
             except InputError as error:
                 first = first or error
                 plan.known[i] = failed_point(error)
@@ -132,7 +145,14 @@ def sweep(
 
 
 def _solve(
-    plan: Plan, store: Store, engine: Engine, shard: Shard, told: Told | None, stop: Callable[[], bool], *, fresh: bool
+    plan: Plan,
+    store: Store,
+    engine: Engine,
+    shard: Shard,
+    told: Told | None,
+    stop: Callable[[], bool],
+    *,
+    fresh: bool,
 ) -> None:
     mine = [line for n, line in enumerate(plan.lines) if shard.has(n)]
     missing = [line for line in mine if any(p.index not in plan.known for p in line)]

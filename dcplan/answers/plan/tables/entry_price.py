@@ -13,7 +13,9 @@ NO_PRICE = "no price"
 
 
 def speed_tflops(catalog: Catalog, accelerator: str) -> float:
-    """Best rate of an accelerator's large matrix products: peak times achievable fraction, bf16 or fp8. [TFLOP/s]"""
+    """Best rate of an accelerator's large matrix products: peak times achievable fraction, bf16 or
+    fp8. [TFLOP/s]
+    """
     row = catalog.find("accelerators", accelerator, Accelerator)
     if row is None:
         return 0.0
@@ -23,10 +25,14 @@ def speed_tflops(catalog: Catalog, accelerator: str) -> float:
 
 
 def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None:
-    """Hardware price of an achieved TFLOP/s in the plan's cheapest system, network not counted, and its id."""
+    """Hardware price of an achieved TFLOP/s in the plan's cheapest system, network not counted,
+    and its id.
+    """
     if solved.decisions is None:
         return None
-    bought = {k for _, _, k, _ in solved.decisions.ordered} | {k for _, _, k in solved.decisions.fleet}
+    bought = {k for _, _, k, _ in solved.decisions.ordered} | {
+        k for _, _, k in solved.decisions.fleet
+    }
     found = []
     for p in solved.menu.placements:
         rate = speed_tflops(catalog, p.accelerator) * p.accelerators
@@ -35,17 +41,28 @@ def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None
     return min(found, default=None)
 
 
-def with_entry_prices(left_out: tuple[LeftOut, ...], solved: Solved, catalog: Catalog) -> tuple[LeftOut, ...]:
-    """Add to every ``no price`` the price below which the system would be cheaper per achieved TFLOP/s."""
+def with_entry_prices(
+    left_out: tuple[LeftOut, ...], solved: Solved, catalog: Catalog
+) -> tuple[LeftOut, ...]:
+    """Add to every ``no price`` the price below which the system would be cheaper per achieved
+    TFLOP/s.
+    """
     reference = usd_per_tflops(solved, catalog)
-    return tuple(_with_price(x, reference, catalog) if x.reason == NO_PRICE else x for x in left_out)
+    return tuple(
+        _with_price(x, reference, catalog) if x.reason == NO_PRICE else x for x in left_out
+    )
 
 
 def _with_price(x: LeftOut, reference: tuple[float, str] | None, catalog: Catalog) -> LeftOut:
     row = catalog.find("systems", x.id, System)
     rate = speed_tflops(catalog, row.accelerator) * row.accelerators if row else 0.0
     if reference is None or not rate:
-        return LeftOut(x.kind, x.id, x.where, "no price, and no achieved rate from which an entry price would follow")
+        return LeftOut(
+            x.kind,
+            x.id,
+            x.where,
+            "no price, and no achieved rate from which an entry price would follow",
+        )
     usd, system = reference
     reason = (
         f"no price: enters the plan below about USD {si(usd * rate)} a unit "

@@ -14,11 +14,21 @@ from dcplan.result import Cell, Table
 from dcplan.units import DAYS_PER_QUARTER
 
 DAYS_PER_WEEK = 7
-COLUMNS = ("hall", "powered_from", "equipment", "weeks", "high_weeks", "order_by", "weeks_before_start")
+COLUMNS = (
+    "hall",
+    "powered_from",
+    "equipment",
+    "weeks",
+    "high_weeks",
+    "order_by",
+    "weeks_before_start",
+)
 
 
 def lead_times(menu: Menu, d: Decisions, ledger: Ledger) -> Table:
-    """Last day to order for each new hall's first use; positive ``weeks_before_start`` is before the plan begins."""
+    """Last day to order for each new hall's first use; positive ``weeks_before_start`` is before
+    the plan begins.
+    """
     start = date.fromisoformat(calendar_date(menu.start, 0.0))
     rows: list[tuple[Cell, ...]] = []
     for hall in menu.halls:

@@ -18,18 +18,24 @@ def cost(books: Accounts) -> Table:
     sums: dict[tuple[str, str], float] = defaultdict(float)
     for f in books.flows:
         sums[f.group, f.line] += f.usd
-    ordered = sorted(sums.items(), key=lambda item: (GROUPS.index(item[0][0]), -abs(item[1]), item[0][1]))
+    ordered = sorted(
+        sums.items(), key=lambda item: (GROUPS.index(item[0][0]), -abs(item[1]), item[0][1])
+    )
     return Table(("group", "line", "usd"), tuple((g, line, usd) for (g, line), usd in ordered))
 
 
 def cashflow(menu: Menu, books: Accounts) -> Table:
-    """Groups and debt by quarter of the horizon; what commitments cost after it falls in none of them."""
+    """Groups and debt by quarter of the horizon; what commitments cost after it falls in none of
+    them.
+    """
     groups = [g for g in GROUPS if g != "after"]
     by: dict[tuple[int, str], float] = defaultdict(float)
     for f in books.flows:
         by[f.quarter, f.group] += f.usd
     finance, paid = menu.finance, cash_out_usd(books.flows, menu.quarters)
-    drawn, served = debt_usd(books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac)
+    drawn, served = debt_usd(
+        books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac
+    )
     first = quarter_index(menu.start)
     rows: list[tuple[Cell, ...]] = [
         (
@@ -54,7 +60,9 @@ def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Tabl
         return Table(("figure", "value", "low", "high", "inside", "source"), ())
     hardware = [f for f in books.flows if f.group == "capex"]
     network = sum(f.usd for f in hardware if f.line == "network")
-    compute = network + sum(f.usd for f in hardware if f.line.startswith(("racks", "storage", "order")))
+    compute = network + sum(
+        f.usd for f in hardware if f.line.startswith(("racks", "storage", "order"))
+    )
     figures = {
         "band-usd-per-accelerator": capex / accelerators,
         "band-usd-per-mw": capex / facility,
@@ -65,12 +73,23 @@ def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Tabl
     for key, value in figures.items():
         row = catalog.get("finance", key, Parameter)
         low, high = row.value.bounds
-        rows.append((row.name, value, low, high, "inside" if low <= value <= high else "OUTSIDE", str(row.source)))
+        rows.append(
+            (
+                row.name,
+                value,
+                low,
+                high,
+                "inside" if low <= value <= high else "OUTSIDE",
+                str(row.source),
+            )
+        )
     return Table(("figure", "value", "low", "high", "inside", "source"), tuple(rows))
 
 
 def flows(menu: Menu, books: Accounts) -> Table:
-    """Every payment by quarter, group, line and site, undiscounted: what workbooks and cost tools read."""
+    """Every payment by quarter, group, line and site, undiscounted: what workbooks and cost tools
+    read.
+    """
     sums: dict[tuple[int, int, str, str, bool], float] = defaultdict(float)
     for f in books.flows:
         sums[f.quarter, GROUPS.index(f.group), f.line, f.site, f.at_end] += f.usd

@@ -70,14 +70,36 @@ def _racks(menu: Menu, d: Decisions) -> Table:
         serves = t if given else t + p.lead
         usd = n * p.rack_usd(t)
         rows.append(
-            (_q(menu, t), _q(menu, serves), p.hall, p.cooling, p.system, n, p.nodes, n * p.accelerators,
-             round(n * p.rated_kw, 6), usd, "given" if given else "ordered", p.fit_reason)
-        )  # fmt: skip
+            (
+                _q(menu, t),
+                _q(menu, serves),
+                p.hall,
+                p.cooling,
+                p.system,
+                n,
+                p.nodes,
+                n * p.accelerators,
+                round(n * p.rated_kw, 6),
+                usd,
+                "given" if given else "ordered",
+                p.fit_reason,
+            )
+        )
     rows += [_held(menu, d, x, placed[x.key]) for x in menu.held]
     columns = (
-        "ordered", "serves_from", "hall", "cooling", "system", "racks", "nodes_per_rack", "accelerators", "rated_kw",
-        "price_usd", "decision", "limit",
-    )  # fmt: skip
+        "ordered",
+        "serves_from",
+        "hall",
+        "cooling",
+        "system",
+        "racks",
+        "nodes_per_rack",
+        "accelerators",
+        "rated_kw",
+        "price_usd",
+        "decision",
+        "limit",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -90,9 +112,19 @@ def _held(menu: Menu, d: Decisions, x: HeldTerms, p: Placement) -> tuple[Cell, .
     kept = x.racks - sum(gone.values())
     serves = _q(menu, x.first) if not x.standing else None
     return (
-        None, serves, p.hall, p.cooling, p.system, kept, p.nodes, kept * p.accelerators, round(kept * p.rated_kw, 6),
-        kept * x.due_usd, f"{kind}{fate}", f"{x.id}, until {_q(menu, x.last)}",
-    )  # fmt: skip
+        None,
+        serves,
+        p.hall,
+        p.cooling,
+        p.system,
+        kept,
+        p.nodes,
+        kept * p.accelerators,
+        round(kept * p.rated_kw, 6),
+        kept * x.due_usd,
+        f"{kind}{fate}",
+        f"{x.id}, until {_q(menu, x.last)}",
+    )
 
 
 def _halls(menu: Menu, d: Decisions, books: Accounts) -> Table:
@@ -114,7 +146,16 @@ def _halls(menu: Menu, d: Decisions, books: Accounts) -> Table:
                 a.air_kw / KW_PER_MW,
             )
         )
-    columns = ("hall", "units_fitted", "racks", "positions", "hall_mw", "limit_mw", "liquid_mw", "air_mw")
+    columns = (
+        "hall",
+        "units_fitted",
+        "racks",
+        "positions",
+        "hall_mw",
+        "limit_mw",
+        "liquid_mw",
+        "air_mw",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -129,7 +170,9 @@ def _power(menu: Menu, d: Decisions, books: Accounts) -> Table:
             blocks = d.blocks.get((s.id, t), 0)
             cut = sum(drawn(d, s, peak, t).values())
             own = plants_mw(d, s, t)
-            rows.append((s.id, _q(menu, t), it, peak, s.utility_mw[t], cut, own, breakers, mwh, blocks))
+            rows.append(
+                (s.id, _q(menu, t), it, peak, s.utility_mw[t], cut, own, breakers, mwh, blocks)
+            )
     columns = (
         "site",
         "quarter",
@@ -154,10 +197,29 @@ def _onsite(menu: Menu, d: Decisions) -> Table:
                 if n or mwh:
                     serves = _q(menu, t + o.lead) if n else None
                     rows.append(
-                        (s.id, o.id, _q(menu, t), n, serves, n * o.unit_mw, n * o.usd, mwh, mwh * o.usd_per_mwh)
+                        (
+                            s.id,
+                            o.id,
+                            _q(menu, t),
+                            n,
+                            serves,
+                            n * o.unit_mw,
+                            n * o.usd,
+                            mwh,
+                            mwh * o.usd_per_mwh,
+                        )
                     )
-    columns = ("site", "source", "quarter", "units_ordered", "serve_from", "ordered_mw", "capex_usd", "made_mwh",
-               "energy_usd")  # fmt: skip
+    columns = (
+        "site",
+        "source",
+        "quarter",
+        "units_ordered",
+        "serve_from",
+        "ordered_mw",
+        "capex_usd",
+        "made_mwh",
+        "energy_usd",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -183,9 +245,18 @@ def _network(menu: Menu, d: Decisions, books: Accounts) -> Table:
                 )
             )
     columns = (
-        "hall", "fabric", "nic_ports", "leaf", "spine", "core", "leaf_spine_links", "spine_core_links", "transceivers",
-        "power_kw", "capex_usd",
-    )  # fmt: skip
+        "hall",
+        "fabric",
+        "nic_ports",
+        "leaf",
+        "spine",
+        "core",
+        "leaf_spine_links",
+        "spine_core_links",
+        "transceivers",
+        "power_kw",
+        "capex_usd",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -214,15 +285,29 @@ def _jobs(menu: Menu, d: Decisions) -> Table:
             )
         )
     columns = (
-        "job", "place", "system", "accelerators", "used", "spares", "idle", "precision", "starts", "p50_days", "days",
-        "mfu_frac", "goodput_frac", "step_time_s", "layout",
-    )  # fmt: skip
+        "job",
+        "place",
+        "system",
+        "accelerators",
+        "used",
+        "spares",
+        "idle",
+        "precision",
+        "starts",
+        "p50_days",
+        "days",
+        "mfu_frac",
+        "goodput_frac",
+        "step_time_s",
+        "layout",
+    )
     return Table(columns, tuple(rows))
 
 
 def _checks(menu: Menu, audit: Audit) -> Table:
     rows = [
-        (c.name, c.where, _q(menu, c.quarter), c.used, c.limit, "given" if not c.holds else "ok") for c in audit.checks
+        (c.name, c.where, _q(menu, c.quarter), c.used, c.limit, "given" if not c.holds else "ok")
+        for c in audit.checks
     ]
     return Table(("check", "where", "quarter", "used", "limit", "result"), tuple(rows))
 
@@ -237,14 +322,25 @@ def _demand(menu: Menu, d: Decisions) -> Table:
             missed = d.unmet.get((demand.id, t), 0.0)
             amounts = (x * each for x in (demand.wanted[t], owned, rented, missed))
             rows.append((_q(menu, t), demand.id, unit, *amounts))
-    return Table(("quarter", "demand", "unit", "asked", "owned", "rented", "not_served"), tuple(rows))
+    return Table(
+        ("quarter", "demand", "unit", "asked", "owned", "rented", "not_served"), tuple(rows)
+    )
 
 
 def _cloud(menu: Menu, d: Decisions) -> Table:
     offer = {o.id: o for o in menu.offers}
     rows: list[tuple[Cell, ...]] = [
-        (_q(menu, t), name, offer[name].region, accelerators, offer[name].usd_per_accelerator_hour[t], demand)
-        for (demand, name, t), accelerators in sorted(d.rented.items(), key=lambda item: (item[0][2], item[0][1]))
+        (
+            _q(menu, t),
+            name,
+            offer[name].region,
+            accelerators,
+            offer[name].usd_per_accelerator_hour[t],
+            demand,
+        )
+        for (demand, name, t), accelerators in sorted(
+            d.rented.items(), key=lambda item: (item[0][2], item[0][1])
+        )
     ]
     for r in d.runs:
         if r.on_cloud:
@@ -252,9 +348,23 @@ def _cloud(menu: Menu, d: Decisions) -> Table:
             t = r.start_month // MONTHS_PER_QUARTER
             price = offer[name].usd_per_accelerator_hour[t]
             rows.append(
-                (_q(menu, t), name, offer[name].region, float(r.accelerators), price, f"{r.job}, {r.days:.0f} days")
+                (
+                    _q(menu, t),
+                    name,
+                    offer[name].region,
+                    float(r.accelerators),
+                    price,
+                    f"{r.job}, {r.days:.0f} days",
+                )
             )
-    columns = ("quarter", "offer", "region", "average_accelerators", "usd_per_accelerator_hour", "for")
+    columns = (
+        "quarter",
+        "offer",
+        "region",
+        "average_accelerators",
+        "usd_per_accelerator_hour",
+        "for",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -263,15 +373,39 @@ def _commitments(menu: Menu, d: Decisions) -> Table:
     for offer in menu.offers:
         share, use = covered(menu, d, offer), use_by_month(menu, d, offer)
         for commit in offer.committed:
-            for t, nodes in sorted((q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)):
+            for t, nodes in sorted(
+                (q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)
+            ):
                 n, price = nodes * offer.node_accelerators, commit.usd_per_accelerator_hour[t]
-                months = range(t * MONTHS_PER_QUARTER, min(t + commit.quarters, menu.quarters) * MONTHS_PER_QUARTER)
+                months = range(
+                    t * MONTHS_PER_QUARTER,
+                    min(t + commit.quarters, menu.quarters) * MONTHS_PER_QUARTER,
+                )
                 busy = sum(share.get(m, 0.0) * use.get(m, 0.0) for m in months)
                 held = sum(in_force(d, offer, m // MONTHS_PER_QUARTER) for m in months)
                 paid = n * price * HOURS_PER_QUARTER * commit.quarters
-                rows.append((offer.id, commit.term, _q(menu, t), nodes, n, price, paid, busy / held if held else 0.0))
-    columns = ("offer", "term", "begins", "nodes", "accelerators", "usd_per_accelerator_hour", "paid_usd",
-               "used_frac")  # fmt: skip
+                rows.append(
+                    (
+                        offer.id,
+                        commit.term,
+                        _q(menu, t),
+                        nodes,
+                        n,
+                        price,
+                        paid,
+                        busy / held if held else 0.0,
+                    )
+                )
+    columns = (
+        "offer",
+        "term",
+        "begins",
+        "nodes",
+        "accelerators",
+        "usd_per_accelerator_hour",
+        "paid_usd",
+        "used_frac",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -280,7 +414,10 @@ def left_out(menu: Menu, entries: tuple[LeftOut, ...] | None = None) -> Table:
     merged: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for x in menu.left_out if entries is None else entries:
         merged[x.kind, x.id, x.reason].append(x.where)
-    rows = [(kind, key, ", ".join(_places(where)), reason) for (kind, key, reason), where in merged.items()]
+    rows = [
+        (kind, key, ", ".join(_places(where)), reason)
+        for (kind, key, reason), where in merged.items()
+    ]
     return Table(("kind", "id", "where", "reason"), tuple(sorted(rows)))
 
 

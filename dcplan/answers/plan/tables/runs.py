@@ -34,9 +34,19 @@ def ends(menu: Menu, d: Decisions) -> Table:
             )
         )
     columns = (
-        "job", "goodput_frac", "interruptions", "checkpoint_interval_s", "spares", "serves_from", "planned_start",
-        "length_p50_days", "length_days", "finish_p50", "finish", *(f"{cause}_frac" for cause in CAUSES),
-    )  # fmt: skip
+        "job",
+        "goodput_frac",
+        "interruptions",
+        "checkpoint_interval_s",
+        "spares",
+        "serves_from",
+        "planned_start",
+        "length_p50_days",
+        "length_days",
+        "finish_p50",
+        "finish",
+        *(f"{cause}_frac" for cause in CAUSES),
+    )
     return Table(columns, tuple(rows))
 
 
@@ -69,7 +79,9 @@ def storage(menu: Menu, d: Decisions) -> Table:
         needed = sum(r.outlook["stored_tb"] for r in d.runs if r.place == hall.id) / TB_PER_PB
         fixed = hall.storage_usd / (share.usd / share.usable_tb) if share else 0.0
         if share is None:
-            rows.append((hall.id, "given", None, needed, None, None, None, racks, kw, usd, "usable_pb"))
+            rows.append(
+                (hall.id, "given", None, needed, None, None, None, racks, kw, usd, "usable_pb")
+            )
             continue
         rows.append(
             (
@@ -87,7 +99,16 @@ def storage(menu: Menu, d: Decisions) -> Table:
             )
         )
     columns = (
-        "hall", "tier", "blocks", "needed_pb", "usable_pb", "read_gb_per_s", "write_gb_per_s", "racks", "power_kw",
-        "capex_usd", "sized_by",
-    )  # fmt: skip
+        "hall",
+        "tier",
+        "blocks",
+        "needed_pb",
+        "usable_pb",
+        "read_gb_per_s",
+        "write_gb_per_s",
+        "racks",
+        "power_kw",
+        "capex_usd",
+        "sized_by",
+    )
     return Table(columns, tuple(rows))

@@ -22,9 +22,13 @@ TOKENS_PER_UNIT = 1_000.0
 
 
 def demand_terms(
-    question: Question, ledger: Ledger, left_out: list[LeftOut], where: Sequence[Target], menu: JobMenu,
+    question: Question,
+    ledger: Ledger,
+    left_out: list[LeftOut],
+    where: Sequence[Target],
+    menu: JobMenu,
     country: dict[str, str],
-) -> tuple[DemandTerms, ...]:  # fmt: skip
+) -> tuple[DemandTerms, ...]:
     """Every capacity and inference demand of a scenario."""
     work = question.scenario.workloads
     found = []
@@ -53,7 +57,9 @@ def permitted(
             continue
         names = {target.system, target.accelerator, target.place.removeprefix("cloud:")}
         if wanted and not names & wanted:
-            left_out.append(LeftOut(kind, demand.id, f"{target.place} {target.system}", "not among its systems"))
+            left_out.append(
+                LeftOut(kind, demand.id, f"{target.place} {target.system}", "not among its systems")
+            )
             continue
         found.append(target)
     return found
@@ -80,25 +86,38 @@ def _capacity(
     reference = demand.reference
     if demand.unit == "accelerator_hours" or reference is None:
         each = {(t.place, t.system): busy for t in where}
-        wanted, said = [x / HOURS_PER_QUARTER for x in series], ("accelerator_hours", HOURS_PER_QUARTER)
+        wanted, said = (
+            [x / HOURS_PER_QUARTER for x in series],
+            ("accelerator_hours", HOURS_PER_QUARTER),
+        )
         return _terms(demand, ledger, key, wanted, each, HOURS, HOURS_PER_QUARTER, said=said)
     in_h100 = demand.unit == "h100_equivalents"
-    whole = _h100_tflops(demand, reference, question, menu, ledger) if in_h100 else TFLOPS_PER_PFLOPS
+    whole = (
+        _h100_tflops(demand, reference, question, menu, ledger) if in_h100 else TFLOPS_PER_PFLOPS
+    )
     for target in where:
         rate = menu.reference_tflops(reference, target)
         if isinstance(rate, str):
             left_out.append(LeftOut("capacity", demand.id, f"{target.place} {target.system}", rate))
         else:
             each[target.place, target.system] = busy * rate / whole
-    return _terms(demand, ledger, key, series, each, H100 if in_h100 else PFLOPS, said=(demand.unit, 1.0))
+    return _terms(
+        demand, ledger, key, series, each, H100 if in_h100 else PFLOPS, said=(demand.unit, 1.0)
+    )
 
 
-def _h100_tflops(demand: Capacity, reference: Reference, question: Question, menu: JobMenu, ledger: Ledger) -> float:
+def _h100_tflops(
+    demand: Capacity, reference: Reference, question: Question, menu: JobMenu, ledger: Ledger
+) -> float:
     """What an H100 in a server of eight with 400 Gb/s each achieves on the reference job."""
-    row = next(r for r in ledger.catalog.table("systems", System).values() if r.accelerator == YARDSTICK)
+    row = next(
+        r for r in ledger.catalog.table("systems", System).values() if r.accelerator == YARDSTICK
+    )
     gbps = row.scaleout_port_gbps.value if row.scaleout_port_gbps else 0.0
     each = (row.scaleout_ports or 0) / row.accelerators * gbps / 8.0
-    rate = menu.reference_tflops(reference, Target("", row.id, YARDSTICK, row.accelerators, 10**6, each, gbps))
+    rate = menu.reference_tflops(
+        reference, Target("", row.id, YARDSTICK, row.accelerators, 10**6, each, gbps)
+    )
     if isinstance(rate, str):
         cause = f"{YARDSTICK}, which H100-equivalents count, cannot run the reference job: {rate}"
         key = [c.id for c in question.scenario.workloads.capacity].index(demand.id)
@@ -108,7 +127,11 @@ def _h100_tflops(demand: Capacity, reference: Reference, question: Question, men
 
 
 def _inference(
-    demand: Inference, question: Question, ledger: Ledger, left_out: list[LeftOut], where: Sequence[Target]
+    demand: Inference,
+    question: Question,
+    ledger: Ledger,
+    left_out: list[LeftOut],
+    where: Sequence[Target],
 ) -> DemandTerms:
     key, quarters = f"workloads.inference.{demand.id}", question.scenario.horizon.quarters
     average = ledger.series(f"{key}.tokens_per_s", demand.tokens_per_s, quarters)
@@ -124,18 +147,30 @@ def _inference(
         rate = next((known[name] for name in names if name in known), None)
         if rate is None:
             reason = f"no tokens_per_s_per_accelerator for {target.system}"
-            left_out.append(LeftOut("inference", demand.id, f"{target.place} {target.system}", reason))
+            left_out.append(
+                LeftOut("inference", demand.id, f"{target.place} {target.system}", reason)
+            )
         else:
             each[target.place, target.system] = room * rate / TOKENS_PER_UNIT
     wanted = [peak * x / TOKENS_PER_UNIT for x in average]
     said = ("tokens_per_s", TOKENS_PER_UNIT / peak)
-    return _terms(demand, ledger, key, wanted, each, TOKENS, TOKENS_PER_UNIT, said=said, load_frac=room / peak)
+    return _terms(
+        demand, ledger, key, wanted, each, TOKENS, TOKENS_PER_UNIT, said=said, load_frac=room / peak
+    )
 
 
 def _terms(
-    demand: Demand, ledger: Ledger, key: str, wanted: Sequence[float], each: dict[tuple[str, str], float], unit: str,
-    size: float = 1.0, *, said: tuple[str, float], load_frac: float = 1.0,
-) -> DemandTerms:  # fmt: skip
+    demand: Demand,
+    ledger: Ledger,
+    key: str,
+    wanted: Sequence[float],
+    each: dict[tuple[str, str], float],
+    unit: str,
+    size: float = 1.0,
+    *,
+    said: tuple[str, float],
+    load_frac: float = 1.0,
+) -> DemandTerms:
     unmet = demand.usd_per_unmet_quarter
     usd = ledger.take(f"{key}.usd_per_unmet_quarter", unmet) * size if unmet else None
     return DemandTerms(demand.id, tuple(wanted), each, unit, load_frac, usd, said)

@@ -1,4 +1,6 @@
-"""Choice among job configurations: the lengths and counts to try, those that nothing beats, and when each may start."""
+"""Choice among job configurations: the lengths and counts to try, those that nothing beats, and
+when each may start.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ USUAL_GOODPUT, LEAST_GOODPUT = 0.93, 0.75
 
 
 def wanted_s(job: Job, terms: JobTerms, spec: Hardware) -> list[float]:
-    """Step times of the runs that the menu asks for, at a usual goodput; and a shorter one, should it be worse."""
+    """Step times of the runs that the menu asks for, at a usual goodput; and a shorter one, should
+    it be worse.
+    """
     steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
     slower = (1.0 + spec.spread_frac) ** (NormalDist().inv_cdf(terms.confidence) / P90)
     each = USUAL_GOODPUT * SECONDS_PER_DAY / steps / slower
@@ -38,7 +42,9 @@ def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
     """What the plan says about a run's stops and its end."""
 
     def at(value: object) -> float:
-        return float(np.broadcast_to(np.asarray(value, dtype=np.float64), expected.stops_per_day.shape)[i])
+        return float(
+            np.broadcast_to(np.asarray(value, dtype=np.float64), expected.stops_per_day.shape)[i]
+        )
 
     tier, good = expected.recovery.durable, expected.goodput
     told = {
@@ -54,12 +60,18 @@ def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
 
 def mfu(swept: Sweep, i: int, spec: Hardware) -> float:
     """Model FLOP/s of a swept count over its peak."""
-    return float(swept.flops_per_step / swept.step_time_s[i] / (swept.accelerators[i] * spec.peak_tflops * 1e12))
+    return float(
+        swept.flops_per_step
+        / swept.step_time_s[i]
+        / (swept.accelerators[i] * spec.peak_tflops * 1e12)
+    )
 
 
 def lengths(terms: JobTerms) -> list[float]:
     """Days of the runs on the menu, ascending: months, and the longest there is time for."""
-    longest = min(terms.end_day - terms.first_month * DAYS_PER_MONTH, terms.deadline_days or math.inf)
+    longest = min(
+        terms.end_day - terms.first_month * DAYS_PER_MONTH, terms.deadline_days or math.inf
+    )
     usual = {m * DAYS_PER_MONTH for m in MONTH_TARGETS}
     return sorted({*(x for x in usual | set(terms.extra_days) if x <= longest), longest})
 
@@ -82,11 +94,15 @@ def why_none(swept: Sweep, target: Target, precision: str, goodput: float | None
     most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
     if goodput is not None and goodput < POOR_GOODPUT_FRAC:
         most += f", where stops leave {goodput:.0%} goodput"
-    return f"{most} (cloud.max_accelerators_per_offer)" if target.place.startswith("cloud:") else most
+    return (
+        f"{most} (cloud.max_accelerators_per_offer)" if target.place.startswith("cloud:") else most
+    )
 
 
 def length(config: JobConfig, terms: JobTerms) -> float:
-    """What sets configurations of a size apart: whole months, or days where lengths between are asked for."""
+    """What sets configurations of a size apart: whole months, or days where lengths between are
+    asked for.
+    """
     return config.days if terms.extra_days else float(config.months)
 
 
@@ -123,6 +139,11 @@ def starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
             if begin + usual <= terms.end_day + 1e-9:
                 result.append(replace(config, start_month=month))
             elif month >= MONTHS_PER_QUARTER and begin + least <= terms.end_day + 1e-9:
-                ahead = replace(config, start_month=month, end_days=config.ahead_days, outlook=config.ahead_outlook)
+                ahead = replace(
+                    config,
+                    start_month=month,
+                    end_days=config.ahead_days,
+                    outlook=config.ahead_outlook,
+                )
                 result.append(replace(ahead, lead_months=MONTHS_PER_QUARTER))
     return result

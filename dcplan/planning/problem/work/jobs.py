@@ -1,4 +1,6 @@
-"""Job configurations: on every hall system and cloud offer, how many accelerators finish a job in how many days."""
+"""Job configurations: on every hall system and cloud offer, how many accelerators finish a job in
+how many days.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, 
 
 REFERENCE_ACCELERATORS = 512
 REFERENCE_SEQUENCES_EACH = 8
-"""Capacity is counted on the reference job at this size: large enough for real traffic, small enough for any hall."""
+"""Capacity is counted on the reference job at this size: large enough for real traffic, small
+enough for any hall."""
 LARGE = 1e6
 """Accelerators at which a service level is in proportion to their number."""
 FAR_DAYS = 1e5
@@ -48,7 +51,9 @@ def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
         first_month=first * MONTHS_PER_QUARTER,
         end_day=last * DAYS_PER_QUARTER,
         deadline_days=job.deadline_days.value if job.deadline_days else None,
-        confidence=ledger.assumed(f"jobs.{job.id}.deadline_confidence", job.deadline_confidence, DEADLINE_CONFIDENCE),
+        confidence=ledger.assumed(
+            f"jobs.{job.id}.deadline_confidence", job.deadline_confidence, DEADLINE_CONFIDENCE
+        ),
         sites=job.sites or tuple(s.id for s in scenario.sites),
         cloud=job.sites is None,
         dated=job.deadline is not None,
@@ -93,32 +98,50 @@ class JobMenu:
         key = (job.id, target.accelerator, target.gb_per_s, precision)
         if key not in self._specs:
             moe = self.shape(job.model).moe_layers > 0
-            spec = hardware(target.accelerator, precision, target.gb_per_s, self.ledger, moe=moe, stack=job.stack)
+            spec = hardware(
+                target.accelerator,
+                precision,
+                target.gb_per_s,
+                self.ledger,
+                moe=moe,
+                stack=job.stack,
+            )
             cause = refusal(self.shape(job.model), self._images(job), job.seq_len)
             if cause is not None:
                 spec = f"{job.model}: {cause}"
             if not isinstance(spec, str):
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
-                spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.ledger)
+                spec = aged(
+                    spec, row, job.start or self.question.scenario.horizon.start, self.ledger
+                )
             self._specs[key] = spec
         return self._specs[key]
 
-    def _sweep(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+    def _sweep(
+        self, job: Job, terms: JobTerms, target: Target, precision: str
+    ) -> tuple[Sweep, Hardware] | str:
         spec = self._hardware(job, target, precision)
         if isinstance(spec, str):
             return spec
         key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision)
         if key not in self._cache:
             fixed = job.accelerators
-            limit = max(self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0), target.limit)
-            counts = tuple(float(n) for n in ([fixed] if fixed else job_choice.counts(target.unit, limit)))
+            limit = max(
+                self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0),
+                target.limit,
+            )
+            counts = tuple(
+                float(n) for n in ([fixed] if fixed else job_choice.counts(target.unit, limit))
+            )
             batch = job.global_batch_tokens.value
             wanted = tuple(job_choice.wanted_s(job, terms, spec))
             shape, images = self.shape(job.model), self._images(job)
             self._cache[key] = searched(shape, job.seq_len, batch, spec, counts, wanted, images)
         return self._cache[key], spec
 
-    def _within(self, job: Job, terms: JobTerms, target: Target, precision: str) -> tuple[Sweep, Hardware] | str:
+    def _within(
+        self, job: Job, terms: JobTerms, target: Target, precision: str
+    ) -> tuple[Sweep, Hardware] | str:
         """The shared sweep up to this place's own limit."""
         found = self._sweep(job, terms, target, precision)
         if isinstance(found, str):
@@ -127,7 +150,13 @@ class JobMenu:
         return (found[0] if fits.all() else cut(found[0], int(fits.sum()))), found[1]
 
     def _outlook(
-        self, job: Job, target: Target, swept: Sweep, spec: Hardware, clean: Array, left: int | None = None
+        self,
+        job: Job,
+        target: Target,
+        swept: Sweep,
+        spec: Hardware,
+        clean: Array,
+        left: int | None = None,
     ) -> Outlook:
         """Stops, checkpoints and spares of the job at every count of a sweep."""
         scenario, cloud = self.question.scenario, target.place.startswith("cloud:")
@@ -144,10 +173,19 @@ class JobMenu:
         x = swept.layouts
         group = np.maximum(x["tp"] * x["cp"], x["ep"] * x["etp"]) / spec.device.ranks
         size = stored_bytes(self.shape(job.model), spec)
-        return outlook(part, rules, swept.accelerators, size, group, np.where(np.isfinite(clean), clean, FAR_DAYS))
+        return outlook(
+            part,
+            rules,
+            swept.accelerators,
+            size,
+            group,
+            np.where(np.isfinite(clean), clean, FAR_DAYS),
+        )
 
     def _fed(self, swept: Sweep) -> Array:
-        """Step times where data come no faster than the storage of the scenario's level gives them. [s]"""
+        """Step times where data come no faster than the storage of the scenario's level gives
+        them. [s]
+        """
         read, _ = level_of(self.question.scenario.storage, LARGE, self.ledger)
         each = bytes_per_token(self.question.scenario.storage, self.ledger)
         rate = read / LARGE * BYTES_PER_GB * swept.accelerators
@@ -165,7 +203,11 @@ class JobMenu:
         catalog = self.question.catalog
         if not cloud:
             return catalog.get("systems", target.system, System)
-        rows = [r for r in catalog.table("systems", System).values() if r.accelerator == target.accelerator]
+        rows = [
+            r
+            for r in catalog.table("systems", System).values()
+            if r.accelerator == target.accelerator
+        ]
         plain = System(
             id=target.accelerator,
             name=target.accelerator,
@@ -199,20 +241,33 @@ class JobMenu:
                 found = self._by_length(job, terms, target, precision, *swept)
                 if not found:
                     reasons.append(
-                        job_choice.why_none(swept[0], target, precision, self._last_goodput(job, target, *swept))
+                        job_choice.why_none(
+                            swept[0], target, precision, self._last_goodput(job, target, *swept)
+                        )
                     )
                 for config in found:
                     length = job_choice.length(config, terms)
                     old = best.get(length)
-                    if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
+                    if old is None or (config.accelerators, config.days) < (
+                        old.accelerators,
+                        old.days,
+                    ):
                         best[length] = config
             if not best:
-                self.left_out.append(LeftOut("job", job.id, f"{target.place} {target.system}", "; ".join(reasons)))
+                self.left_out.append(
+                    LeftOut("job", job.id, f"{target.place} {target.system}", "; ".join(reasons))
+                )
             result += job_choice.starts(job_choice.undominated(list(best.values()), terms), terms)
         return result
 
     def _by_length(
-        self, job: Job, terms: JobTerms, target: Target, precision: str, swept: Sweep, spec: Hardware
+        self,
+        job: Job,
+        terms: JobTerms,
+        target: Target,
+        precision: str,
+        swept: Sweep,
+        spec: Hardware,
     ) -> list[JobConfig]:
         if not swept.accelerators.size:
             return []
@@ -221,15 +276,22 @@ class JobMenu:
         expected = self._outlook(job, target, swept, spec, clean)
         if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
             # all that is left stands by
-            expected = self._outlook(job, target, swept, spec, clean, max(target.limit - job.accelerators, 0))
+            expected = self._outlook(
+                job, target, swept, spec, clean, max(target.limit - job.accelerators, 0)
+            )
         run = expected.run(clean, spec.spread_frac)
         days = np.asarray(run.quantile_days(terms.confidence))
         slips = self.slips.get((target.place, target.system), {})
-        late, soon = with_slips(run, slips), with_slips(run, job_choice.after(slips, DAYS_PER_QUARTER))
+        late, soon = (
+            with_slips(run, slips),
+            with_slips(run, job_choice.after(slips, DAYS_PER_QUARTER)),
+        )
         ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
         held = swept.accelerators + expected.spares
         size = stored_bytes(self.shape(job.model), spec)
-        stored = wanted(self.question.scenario.storage, 1.0, job.tokens.value, 0.0, size, self.ledger).usable_tb
+        stored = wanted(
+            self.question.scenario.storage, 1.0, job.tokens.value, 0.0, size, self.ledger
+        ).usable_tb
         found: dict[int, JobConfig] = {}
         for length in job_choice.lengths(terms):
             able = np.flatnonzero((days <= length) & (held <= target.limit))
@@ -261,14 +323,27 @@ class JobMenu:
 
     def reference_tflops(self, ref: Reference, target: Target) -> float | str:
         """Model TFLOP/s one accelerator delivers on a reference job."""
-        key = (ref.model, ref.seq_len, ref.precision, target.accelerator, target.unit, target.gb_per_s)
+        key = (
+            ref.model,
+            ref.seq_len,
+            ref.precision,
+            target.accelerator,
+            target.unit,
+            target.gb_per_s,
+        )
         if key not in self._rates:
             self._rates[key] = self._reference_tflops(ref, target)
         return self._rates[key]
 
     def _reference_tflops(self, ref: Reference, target: Target) -> float | str:
         shape = self.shape(ref.model)
-        spec = hardware(target.accelerator, ref.precision, target.gb_per_s, self.ledger, moe=shape.moe_layers > 0)
+        spec = hardware(
+            target.accelerator,
+            ref.precision,
+            target.gb_per_s,
+            self.ledger,
+            moe=shape.moe_layers > 0,
+        )
         if isinstance(spec, str):
             return spec
         count = max(REFERENCE_ACCELERATORS // target.unit, 1) * target.unit

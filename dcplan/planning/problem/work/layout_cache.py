@@ -1,4 +1,6 @@
-"""Layout searches that one process makes more than once: the same job in the next what-if is looked up."""
+"""Layout searches that one process makes more than once: the same job in the next what-if is
+looked up.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,27 @@ MOST = 1024
 
 @functools.lru_cache(maxsize=MOST)
 def searched(
-    shape: Architecture, seq_len: int, global_batch_tokens: float, hardware: Hardware, accelerators: tuple[float, ...],
-    wanted_s: tuple[float, ...] = (), images: float = 0.0,
-) -> Sweep:  # fmt: skip
-    """:func:`dcplan.training.estimate.sweep` of the planner, remembered; its arrays are shared and never written."""
+    shape: Architecture,
+    seq_len: int,
+    global_batch_tokens: float,
+    hardware: Hardware,
+    accelerators: tuple[float, ...],
+    wanted_s: tuple[float, ...] = (),
+    images: float = 0.0,
+) -> Sweep:
+    """:func:`dcplan.training.estimate.sweep` of the planner, remembered; its arrays are shared and
+    never written.
+    """
     counts = np.array(accelerators, dtype=np.float64)
     found = sweep(shape, seq_len, global_batch_tokens, hardware, counts, wanted_s, images)
-    for array in (found.accelerators, found.used, found.step_time_s, found.memory_gb, found.feasible,
-                  *found.layouts.values(), *found.parts_s.values()):  # fmt: skip
+    for array in (
+        found.accelerators,
+        found.used,
+        found.step_time_s,
+        found.memory_gb,
+        found.feasible,
+        *found.layouts.values(),
+        *found.parts_s.values(),
+    ):
         array.flags.writeable = False
     return found

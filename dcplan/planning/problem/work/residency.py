@@ -13,8 +13,12 @@ from dcplan.planning.problem.work.targets import Target
 from dcplan.scenario.schema import Scenario
 
 
-def countries_of(scenario: Scenario, rented: Iterable[OfferTerms], ledger: Ledger) -> dict[str, str]:
-    """Country of each site and of each offer's region (``cloud:<offer>``); offers of unknown regions have none."""
+def countries_of(
+    scenario: Scenario, rented: Iterable[OfferTerms], ledger: Ledger
+) -> dict[str, str]:
+    """Country of each site and of each offer's region (``cloud:<offer>``); offers of unknown
+    regions have none.
+    """
     catalog = ledger.catalog
     found = {s.id: catalog.get("sites", s.location, CatalogSite).country for s in scenario.sites}
     regions = {(r.provider, r.region): r.country for r in catalog.table("regions", Region).values()}
@@ -25,10 +29,16 @@ def countries_of(scenario: Scenario, rented: Iterable[OfferTerms], ledger: Ledge
 
 
 def resident(
-    where: Sequence[Target], allowed: Sequence[str] | None, country: dict[str, str], kind: str, key: str,
+    where: Sequence[Target],
+    allowed: Sequence[str] | None,
+    country: dict[str, str],
+    kind: str,
+    key: str,
     left_out: list[LeftOut],
-) -> list[Target]:  # fmt: skip
-    """Places in the allowed countries; all of them where none is named. The others are left out with the reason."""
+) -> list[Target]:
+    """Places in the allowed countries; all of them where none is named. The others are left out
+    with the reason.
+    """
     if allowed is None:
         return list(where)
     wanted = {x.upper() for x in allowed}

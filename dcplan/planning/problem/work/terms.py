@@ -24,7 +24,8 @@ class JobTerms:
     extra_days: tuple[float, ...] = ()
     """Lengths that the menu offers besides the usual months."""
     dated: bool = True
-    """It has a deadline: what may delay its start counts. Else its planned end lies inside the horizon."""
+    """It has a deadline: what may delay its start counts. Else its planned end lies inside the
+    horizon."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,14 @@ class JobConfig:
     spares: int = 0
     """Of ``accelerators``, those that stand by for failed ones."""
     used: int = 0
-    """Of ``accelerators``, those that fill whole replicas of the layout; each may hold several ranks."""
+    """Of ``accelerators``, those that fill whole replicas of the layout; each may hold several
+    ranks."""
     end_days: float = 0.0
-    """From the planned start to the end, what may delay the start counted in; at the asked confidence."""
+    """From the planned start to the end, what may delay the start counted in; at the asked
+    confidence."""
     ahead_days: float = 0.0
-    """The same where the hardware serves a quarter before the start, which takes up that much of a delay."""
+    """The same where the hardware serves a quarter before the start, which takes up that much of a
+    delay."""
     lead_months: int = 0
     """Months before the start from which its accelerators must be in service."""
     outlook: Mapping[str, float] = field(default_factory=dict)
@@ -89,7 +93,8 @@ class DemandTerms:
     wanted: tuple[float, ...]
     """By quarter, in ``unit``."""
     each: Mapping[tuple[str, str], float]
-    """(hall or ``cloud:<offer>``, system or accelerator) -> what one accelerator serves, utilization counted."""
+    """(hall or ``cloud:<offer>``, system or accelerator) -> what one accelerator serves,
+    utilization counted."""
     unit: str = PFLOPS
     load_frac: float = 1.0
     """Average load over the load that accelerators are held for; energy follows the average."""

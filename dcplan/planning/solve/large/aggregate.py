@@ -1,9 +1,11 @@
-"""A smaller relaxation of large models: runs on own hardware as the work they take, not as start, size and length.
+"""A smaller relaxation of large models: runs on own hardware as the work they take, not as start,
+size and length.
 
-Most columns of a large model are runs, and their integrality costs nothing (docs/decisions.md). Each job on one system
-of one hall becomes one share of its work a quarter. The least work of its configurations stands for all of them, their
-peaks are left out, and the row that books their hours may book more: every plan of the model is one of this relaxation,
-so its bound holds. Where a solution uses such shares, the runs themselves can take their place (``kept``).
+Most columns of a large model are runs, and their integrality costs nothing (docs/decisions.md).
+Each job on one system of one hall becomes one share of its work a quarter. The least work of its
+configurations stands for all of them, their peaks are left out, and the row that books their hours
+may book more: every plan of the model is one of this relaxation, so its bound holds. Where a
+solution uses such shares, the runs themselves can take their place (``kept``).
 """
 
 from __future__ import annotations
@@ -47,8 +49,12 @@ class _Work:
     alike: bool = True
     members: list[int] = field(default_factory=list)
 
-    def take(self, column: int, cost: float, booked: dict[int, float], other: dict[int, float]) -> None:
-        """Count a run in; runs that differ elsewhere, in an objective or a limit, must stay what they are."""
+    def take(
+        self, column: int, cost: float, booked: dict[int, float], other: dict[int, float]
+    ) -> None:
+        """Count a run in; runs that differ elsewhere, in an objective or a limit, must stay what
+        they are.
+        """
         if self.other is None:
             self.other, self.cost = other, cost
         signs = {float(np.sign(v)) for v in booked.values()} | ({self.sign} if self.sign else set())
@@ -60,7 +66,9 @@ class _Work:
 
 
 def with_work(matrix: Matrix, menu: Menu, kept: Iterable[Group] = ()) -> Matrix:
-    """Relax runs into shares of work, but for groups ``kept``; columns are named ``work[job,hall,system,row]``."""
+    """Relax runs into shares of work, but for groups ``kept``; columns are named
+    ``work[job,hall,system,row]``.
+    """
     kinds = [name.partition("[")[0] for name in matrix.rows]
     peaks = {i for i, kind in enumerate(kinds) if kind in PEAKS}
     works = _works(matrix, menu, set(kept), kinds, peaks)
@@ -82,7 +90,11 @@ def with_work(matrix: Matrix, menu: Menu, kept: Iterable[Group] = ()) -> Matrix:
 
 def groups_used(matrix: Matrix, values: Vector) -> set[Group]:
     """Groups whose work a solution of the relaxation takes."""
-    used = (name for name, v in zip(matrix.columns, values, strict=True) if v > TINY and name.startswith("work["))
+    used = (
+        name
+        for name, v in zip(matrix.columns, values, strict=True)
+        if v > TINY and name.startswith("work[")
+    )
     return {tuple(name[5:].split(",")[:3]) for name in used}  # type: ignore[misc]
 
 
@@ -95,7 +107,7 @@ def without(matrix: Matrix, closed: Iterable[int]) -> Matrix:
 
 def _works(
     matrix: Matrix, menu: Menu, kept: set[Group], kinds: list[str], peaks: set[int]
-) -> dict[Group, _Work]:  # fmt: skip
+) -> dict[Group, _Work]:
     works: dict[Group, _Work] = defaultdict(_Work)
     for i, name in enumerate(matrix.columns):
         if not name.startswith("run["):
@@ -118,8 +130,12 @@ def _own(matrix: Matrix, i: int) -> _Column:
     return _Column(float(matrix.cost[i]), float(matrix.upper[i]), matrix.columns[i], entries)
 
 
-def _matrix(matrix: Matrix, columns: list[_Column], rows: Iterable[int], own: list[int], extra: int) -> Matrix:
-    """Put columns together: ``own`` ones of the matrix with their bounds, ``extra`` new ones from 0."""
+def _matrix(
+    matrix: Matrix, columns: list[_Column], rows: Iterable[int], own: list[int], extra: int
+) -> Matrix:
+    """Put columns together: ``own`` ones of the matrix with their bounds, ``extra`` new ones from
+    0.
+    """
     kept = list(rows)
     place = {row: i for i, row in enumerate(kept)}
     for c in columns:

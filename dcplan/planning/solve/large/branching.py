@@ -1,9 +1,10 @@
 """Branch and bound over counts: how many halls, of what reach, at which sites, when.
 
-HiGHS branches on single columns, and its presolve takes sums of them out again. The questions that divide large models
-are sums: is any new hall open by then, does any fabric of this hall reach further. Each node is the linear relaxation
-with some sums bounded, solved from its parent's basis. Sums of whole numbers are whole, so the lowest open node is a
-bound. Which sum to branch on is learned from what earlier ones gained, first from short trials (strong branching).
+HiGHS branches on single columns, and its presolve takes sums of them out again. The questions that
+divide large models are sums: is any new hall open by then, does any fabric of this hall reach
+further. Each node is the linear relaxation with some sums bounded, solved from its parent's basis.
+Sums of whole numbers are whole, so the lowest open node is a bound. Which sum to branch on is
+learned from what earlier ones gained, first from short trials (strong branching).
 """
 
 from __future__ import annotations
@@ -24,14 +25,18 @@ from dcplan.planning.solve.highs import Matrix, Vector, loaded
 TRIALS, TRIAL_STEPS = 6, 100
 """Sums tried at a node of which nothing is known, and simplex steps of a trial."""
 NODE_STEPS, AGAIN_STEPS = 3_000, 100_000
-"""Simplex steps of a node, which takes hundreds from its parent's basis; and of one solved again from nothing."""
+"""Simplex steps of a node, which takes hundreds from its parent's basis; and of one solved again
+from nothing."""
 NODE_S = 60.0
-"""Seconds of a node from its parent's basis. Simplex steps end nodes; this is for a solver that does not count them."""
+"""Seconds of a node from its parent's basis. Simplex steps end nodes; this is for a solver that
+does not count them."""
 DEVEX = 1
-"""HiGHS's edge weights that begin at 1; its usual ones are likely computed anew for every basis that it is given. The
-first whole node of 4 x 12 x 14 x 6 x 16 took 26 s of CPU with those and 15 s with these, and was the same."""
+"""HiGHS's edge weights that begin at 1; its usual ones are likely computed anew for every basis
+that it is given. The first whole node of 4 x 12 x 14 x 6 x 16 took 26 s of CPU with those and 15 s
+with these, and was the same."""
 FAR = 2.0
-"""Times its bound that a node may rise before it is closed: HiGHS 1.15 was seen to walk on for minutes."""
+"""Times its bound that a node may rise before it is closed: HiGHS 1.15 was seen to walk on for
+minutes."""
 WHOLE = 1e-5
 LEAST_GAIN = 1e-4
 CLOSED_GAIN = 0.1
@@ -65,13 +70,19 @@ class Node:
 class Search:
     """Open nodes of a program, best first."""
 
-    def __init__(self, matrix: Matrix, counts: Iterable[Count], stopped: Callable[[], bool]) -> None:
+    def __init__(
+        self, matrix: Matrix, counts: Iterable[Count], stopped: Callable[[], bool]
+    ) -> None:
         self.counts, self.stopped = list(counts), stopped
         self.first = len(matrix.rows)
-        self.solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
+        self.solver = loaded(
+            matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper
+        )
         for count in self.counts:
             columns = np.array(count.columns, dtype=np.int32)
-            self.solver.addRow(-highspy.kHighsInf, highspy.kHighsInf, len(columns), columns, np.ones(len(columns)))
+            self.solver.addRow(
+                -highspy.kHighsInf, highspy.kHighsInf, len(columns), columns, np.ones(len(columns))
+            )
         self._until = math.inf
         self.timed = False
         """Whether a node was ended by time, so that another machine may divide otherwise."""
@@ -101,13 +112,16 @@ class Search:
         """The open node of the least bound."""
         return self._open[0][2] if self._open else None
 
-    def next(self, cutoff: float, most: int, *, deep: bool = False, worth: float = math.inf) -> Node | None:
+    def next(
+        self, cutoff: float, most: int, *, deep: bool = False, worth: float = math.inf
+    ) -> Node | None:
         """Divide nodes until one is whole that none before was; None when all reach ``cutoff``.
 
-        Lowest first, or ``deep``: from the lowest always into the better half, which soon ends in a good whole node;
-        one that reaches ``worth`` is left open and the dive begins again, for its plan would not be looked for.
-        A node is whole when its counts of rank 0 are; later it is divided by those of other ranks. None, too, when
-        ``most`` nodes are solved in all, or the search is stopped: see ``ended``.
+        Lowest first, or ``deep``: from the lowest always into the better half, which soon ends in a
+        good whole node; one that reaches ``worth`` is left open and the dive begins again, for its
+        plan would not be looked for. A node is whole when its counts of rank 0 are; later it is
+        divided by those of other ranks. None, too, when ``most`` nodes are solved in all, or the
+        search is stopped: see ``ended``.
         """
         node: Node | None = None
         while self.nodes < most and not self.stopped():
@@ -164,7 +178,10 @@ class Search:
 
     def _try(self, node: Node, split: list[int]) -> None:
         """Learn about the most fractional counts of which nothing is known, in few simplex steps."""
-        new = sorted((i for i in split if not self._known(i)), key=lambda i: -abs(node.sums[i] - round(node.sums[i])))
+        new = sorted(
+            (i for i in split if not self._known(i)),
+            key=lambda i: -abs(node.sums[i] - round(node.sums[i])),
+        )
         self.solver.setOptionValue("simplex_iteration_limit", TRIAL_STEPS)
         for i in new[:TRIALS]:
             for side in (DOWN, UP):
@@ -214,17 +231,27 @@ class Search:
         self.solver.run()
 
     def _solved(self, ranges: Bounds, parent: Node | None, cutoff: float = math.inf) -> Node | None:
-        """The node of these ranges; None where it has no solution, reaches the cutoff, or is beyond the solver."""
+        """The node of these ranges; None where it has no solution, reaches the cutoff, or is
+        beyond the solver.
+        """
         self.nodes += 1
-        worst = min(cutoff, parent.bound + FAR * max(abs(parent.bound), 1.0)) if parent else math.inf
+        worst = (
+            min(cutoff, parent.bound + FAR * max(abs(parent.bound), 1.0)) if parent else math.inf
+        )
         self.solver.setOptionValue("objective_bound", worst)
         self._run(ranges, parent)
         kinds = highspy.HighsModelStatus
-        if self.solver.getModelStatus() not in (kinds.kOptimal, kinds.kInfeasible, kinds.kObjectiveBound):
+        if self.solver.getModelStatus() not in (
+            kinds.kOptimal,
+            kinds.kInfeasible,
+            kinds.kObjectiveBound,
+        ):
             self._again()
         status = self.solver.getModelStatus()
         if status != kinds.kOptimal:
-            known = math.inf if status == kinds.kInfeasible else parent.bound if parent else -math.inf
+            known = (
+                math.inf if status == kinds.kInfeasible else parent.bound if parent else -math.inf
+            )
             self.closed = min(self.closed, worst if status == kinds.kObjectiveBound else known)
             return None
         found = self.solver.getSolution()

@@ -1,4 +1,6 @@
-"""Sums that divide a large model: new halls by quarter, units of a hall, how far fabrics reach, sites in use."""
+"""Sums that divide a large model: new halls by quarter, units of a hall, how far fabrics reach,
+sites in use.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,15 @@ LATER = ("blocks",)
 
 
 def counts(matrix: Matrix, menu: Menu) -> list[Count]:
-    """Sums of strategic integers, wide ones first, then every one of them alone, then those that only bound."""
+    """Sums of strategic integers, wide ones first, then every one of them alone, then those that
+    only bound.
+    """
     sums: dict[str, list[int]] = defaultdict(list)
     reach = {(o.hall, o.id): o.max_ports for o in menu.fabrics}
-    limits = {h.id: sorted({most for (hall, _), most in reach.items() if hall == h.id}) for h in menu.halls}
+    limits = {
+        h.id: sorted({most for (hall, _), most in reach.items() if hall == h.id})
+        for h in menu.halls
+    }
     new = {h.id for h in menu.halls if h.needs_blocks}
     singles, later = [], []
     for i, column in enumerate(matrix.columns):

@@ -31,7 +31,11 @@ ROWS = {
     "budget USD so far": "budget[{t}]",
 }
 """Check of the audit -> row of the model."""
-UNITS = {"water L": 1 / LITRES_PER_M3, "budget USD": 1 / USD_PER_MUSD, "budget USD so far": 1 / USD_PER_MUSD}
+UNITS = {
+    "water L": 1 / LITRES_PER_M3,
+    "budget USD": 1 / USD_PER_MUSD,
+    "budget USD so far": 1 / USD_PER_MUSD,
+}
 """Of a row in those of its check; 1 where left out."""
 UNPACKED = "racks without a hall unit"
 BLOCKS = "power blocks"
@@ -50,7 +54,9 @@ def shortfalls(menu: Menu, checks: Iterable[Check]) -> dict[str, float] | None:
             if (check.where, check.quarter) not in full:
                 _unpacked(menu, check, over, found)
         elif check.name in ROWS:
-            row = ROWS[check.name].format(where=check.where, t=check.quarter, year=check.quarter // QUARTERS_PER_YEAR)
+            row = ROWS[check.name].format(
+                where=check.where, t=check.quarter, year=check.quarter // QUARTERS_PER_YEAR
+            )
             unit = UNITS.get(check.name, 1.0)
             if check.name == BLOCKS:
                 unit = BLOCK_PART * menu.site(check.where).block_mw
@@ -64,11 +70,15 @@ def _unpacked(menu: Menu, check: Check, racks: float, found: dict[str, float]) -
     """A rack that no unit of a merged hall can hold whole needs room for one more of the largest."""
     held = [p for p in menu.placements if p.hall == check.where]
     found[f"hall_racks[{check.where},{check.quarter}]"] += racks * max(p.slots for p in held)
-    found[f"hall_it_mw[{check.where},{check.quarter}]"] += racks * max(p.rated_kw for p in held) / KW_PER_MW / 2
+    found[f"hall_it_mw[{check.where},{check.quarter}]"] += (
+        racks * max(p.rated_kw for p in held) / KW_PER_MW / 2
+    )
 
 
 def tightened(matrix: Matrix, values: Vector, less: Mapping[str, float]) -> Matrix:
-    """The model in which some rows leave so much more room than a solution does; unknown names have no row."""
+    """The model in which some rows leave so much more room than a solution does; unknown names
+    have no row.
+    """
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     used = np.zeros(len(matrix.rows))
     np.add.at(used, matrix.index, matrix.value * np.repeat(values, np.diff(matrix.start)))

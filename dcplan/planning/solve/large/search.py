@@ -1,11 +1,15 @@
-"""Large models: branch on counts in a relaxation with few columns, round its whole nodes to audited plans.
+"""Large models: branch on counts in a relaxation with few columns, round its whole nodes to audited
+plans.
 
-1. The relaxation takes runs as work (``aggregate``); where it uses such work, the runs themselves take its place.
-2. Branch and bound over halls, fabrics and sites (``branching``) proves the bound.
-3. A whole node gives halls and fabrics; with these fixed HiGHS finds racks and runs among those that the relaxation
-   likes. What whole switches break is taken from the rows' room (``rounding``), until the plan passes its audit.
+1. The relaxation takes runs as work (``aggregate``); where it uses such work, the runs themselves
+take its place. 2. Branch and bound over halls, fabrics and sites (``branching``) proves the bound.
+3. A whole node gives halls and fabrics; with these fixed HiGHS finds racks and runs among those
+that the relaxation
+   likes. What whole switches break is taken from the rows' room (``rounding``), until the plan
+   passes its audit.
 
-On scenarios/three-site-build-out.yaml the full model with margins for the rounding gave plans 2 % worse.
+On scenarios/three-site-build-out.yaml the full model with margins for the rounding gave plans 2 %
+worse.
 """
 
 from __future__ import annotations
@@ -35,7 +39,8 @@ RACK_GAP = 0.1
 WORTH = 0.25
 """Of the asked gap, what a plan must promise to be looked for: one takes seconds."""
 FIRST_NODES = 100
-"""Nodes until a second dive; each later one waits for as many as there are by then, and so many more."""
+"""Nodes until a second dive; each later one waits for as many as there are by then, and so many
+more."""
 MOST_NODES = 20_000
 EXTRA = 0.15
 """Of the time, besides, for a plan where the search found none."""
@@ -95,7 +100,9 @@ class Large:
         """Least that a plan cost above the bound of its node."""
 
     def solve(self, near: Mapping[str, float] | None = None) -> Answer:
-        """Search until the gap is proved, nothing is open, or time is out; ``near`` is a plan of a model like it."""
+        """Search until the gap is proved, nothing is open, or time is out; ``near`` is a plan of a
+        model like it.
+        """
         relaxed = self._relaxation()
         if relaxed is None:
             return Answer(None, -math.inf, 0, infeasible=True)
@@ -105,19 +112,28 @@ class Large:
         dive_at, deep = FIRST_NODES, True
         while search.nodes < MOST_NODES and not search.ended(self._cutoff()):
             self._show(search)
-            node = search.next(self._cutoff(), MOST_NODES if deep else dive_at, deep=deep, worth=self._worth())
+            node = search.next(
+                self._cutoff(), MOST_NODES if deep else dive_at, deep=deep, worth=self._worth()
+            )
             if node is not None and node.bound < self._worth():
                 self._plan(dict(zip(relaxed.columns, node.values, strict=True)), node.bound)
             deep = search.nodes >= dive_at
             dive_at = FIRST_NODES + 2 * search.nodes if deep else dive_at
         if self.best is None and search.lowest is not None and not (self.stop and self.stop()):
             self.extra_s = EXTRA * self.limit_s
-            self._keep(self._rounds(self._fixed(self._up(relaxed, search.lowest.values), STRATEGY)), search.bound)
+            self._keep(
+                self._rounds(self._fixed(self._up(relaxed, search.lowest.values), STRATEGY)),
+                search.bound,
+            )
         ended = "" if self._stopped() or search.bound >= self._cutoff() else _ended(search.nodes)
-        return Answer(self.best, search.bound, search.nodes, search.bound == math.inf, ended, search.timed)
+        return Answer(
+            self.best, search.bound, search.nodes, search.bound == math.inf, ended, search.timed
+        )
 
     def _up(self, relaxed: Matrix, values: Vector) -> dict[str, float]:
-        """A node's halls rounded up, and of its fabrics the one that reaches furthest: poor, but a plan."""
+        """A node's halls rounded up, and of its fabrics the one that reaches furthest: poor, but a
+        plan.
+        """
         chosen = {
             n: math.ceil(v - TINY) if n.startswith("fitted[") else 0.0
             for n, v in zip(relaxed.columns, values, strict=True)
@@ -127,7 +143,9 @@ class Large:
         for name, v in zip(relaxed.columns, values, strict=True):
             if name in taken and v > TINY:
                 option = taken[name]
-                widest[option.hall] = max(widest.get(option.hall, (0, 0.0, "")), (option.max_ports, float(v), name))
+                widest[option.hall] = max(
+                    widest.get(option.hall, (0, 0.0, "")), (option.max_ports, float(v), name)
+                )
         return chosen | {name: 1.0 for _, _, name in widest.values()}
 
     def _relaxation(self) -> Matrix | None:
@@ -154,7 +172,11 @@ class Large:
 
     def _worth(self) -> float:
         """Bound of a node beyond which its plan is unlikely to be clearly better than the best."""
-        return self.best.value - self.slack - WORTH * self.gap * abs(self.best.value) if self.best else math.inf
+        return (
+            self.best.value - self.slack - WORTH * self.gap * abs(self.best.value)
+            if self.best
+            else math.inf
+        )
 
     def _show(self, search: Search) -> None:
         if self.progress:
@@ -162,9 +184,13 @@ class Large:
             self.progress(self.limit_s - self.left_s(), value, search.bound, search.nodes)
 
     def _plan(self, chosen: Mapping[str, float], bound: float) -> None:
-        """Racks and runs for the halls chosen, room taken away until whole switches fit; else for its fabrics alone."""
+        """Racks and runs for the halls chosen, room taken away until whole switches fit; else for
+        its fabrics alone.
+        """
         self._keep(
-            self._rounds(self._fixed(chosen, STRATEGY)) or self._rounds(self._fixed(chosen, STRATEGY[:1])), bound
+            self._rounds(self._fixed(chosen, STRATEGY))
+            or self._rounds(self._fixed(chosen, STRATEGY[:1])),
+            bound,
         )
 
     def _keep(self, found: Found | None, bound: float) -> None:
@@ -177,7 +203,11 @@ class Large:
             if model is None:
                 return None
             outcome = solve(
-                model, gap=RACK_GAP * self.gap, time_limit_s=self.left_s() + self.extra_s, start=start, stop=self.stop
+                model,
+                gap=RACK_GAP * self.gap,
+                time_limit_s=self.left_s() + self.extra_s,
+                start=start,
+                stop=self.stop,
             )
             if outcome.values is None:
                 return None
@@ -195,7 +225,9 @@ class Large:
         """The full model with these columns as chosen, and the runs that its relaxation likes."""
         lower, upper = self.base.lower.copy(), self.base.upper.copy()
         for i in positions(self.base, names):
-            lower[i] = upper[i] = min(max(round(chosen.get(self.base.columns[i], 0.0)), lower[i]), upper[i])
+            lower[i] = upper[i] = min(
+                max(round(chosen.get(self.base.columns[i], 0.0)), lower[i]), upper[i]
+            )
         model = replace(self.base, lower=lower, upper=upper)
         point = relaxation(model)
         return None if point is None else without(model, self._unlikely(model, point))
@@ -206,7 +238,12 @@ class Large:
         for i in positions(model, ("run",)):
             job = self.menu.configs[int(model.columns[i][4:-1])].job
             runs[job].append((point.values[i] < 1e-9, float(point.reduced_costs[i]), i))
-        return [i for found in runs.values() for *_, i in sorted(found)[RUNS_PER_JOB:] if model.lower[i] <= 0]
+        return [
+            i
+            for found in runs.values()
+            for *_, i in sorted(found)[RUNS_PER_JOB:]
+            if model.lower[i] <= 0
+        ]
 
 
 def _ended(nodes: int) -> str:
@@ -216,4 +253,6 @@ def _ended(nodes: int) -> str:
 
 
 def _whole(matrix: Matrix, values: Vector) -> dict[str, float]:
-    return {name: float(round(values[i])) for i, name in enumerate(matrix.columns) if matrix.integer[i]}
+    return {
+        name: float(round(values[i])) for i, name in enumerate(matrix.columns) if matrix.integer[i]
+    }

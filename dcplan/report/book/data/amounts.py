@@ -11,7 +11,9 @@ from dcplan.planning.problem.terms import Menu, Placement
 from dcplan.result import Cell
 
 
-def amounts(menu: Menu, d: Decisions, books: Accounts, placed: list[Placement]) -> Iterator[tuple[Cell, ...]]:
+def amounts(
+    menu: Menu, d: Decisions, books: Accounts, placed: list[Placement]
+) -> Iterator[tuple[Cell, ...]]:
     """What the decisions fix, by quarter; nothing is left out that is not zero."""
     for what, where, t, amount in _all(menu, d, books, placed):
         if amount:
@@ -25,14 +27,21 @@ def _all(
         for p in placed:
             served = sum(c.load_frac * d.serving.get((c.id, *p.key, t), 0.0) for c in menu.demands)
             yield "racks", p.key, t, d.racks(menu, p.key, t)
-            yield "racks bought", p.key, t, d.ordered.get((*p.key, t), 0) + (0 if t else d.fleet.get(p.key, 0))
+            yield (
+                "racks bought",
+                p.key,
+                t,
+                d.ordered.get((*p.key, t), 0) + (0 if t else d.fleet.get(p.key, 0)),
+            )
             yield "training accelerators", p.key, t, d.training.get((*p.key, t), 0.0)
             yield "serving accelerators", p.key, t, served
             yield "price over list", p.key, t, p.price_factor[t] if p.price_factor else 1.0
         for hall in menu.halls:
             for c in hall.coolings:
                 units = d.fitted.get((hall.id, c.id, t), 0)
-                before = d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.standing.get(c.id, 0)
+                before = (
+                    d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.standing.get(c.id, 0)
+                )
                 yield "units", (hall.id, c.id, ""), t, units
                 yield "units new", (hall.id, c.id, ""), t, units - before
             for (ports, role), n in books.halls[hall.id, t].network.parts.items():
@@ -47,7 +56,9 @@ def _all(
             yield "MW made", (site.id, "", ""), t, made_mw(d, site, t)
         finance = menu.finance
         for kind, shares in (
-            ("hardware", finance.hardware_residual_frac), ("building", finance.building_residual_frac),
-            ("cooling", finance.cooling_residual_frac), ("power", finance.power_residual_frac),
-        ):  # fmt: skip
+            ("hardware", finance.hardware_residual_frac),
+            ("building", finance.building_residual_frac),
+            ("cooling", finance.cooling_residual_frac),
+            ("power", finance.power_residual_frac),
+        ):
             yield "share left", (kind, "", ""), t, shares[t]

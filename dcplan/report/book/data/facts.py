@@ -1,8 +1,9 @@
-"""What a workbook of a plan is computed from: amounts that the decisions fix, and facts with their formulas.
+"""What a workbook of a plan is computed from: amounts that the decisions fix, and facts with their
+formulas.
 
 A formula is text over input keys in brackets and other facts of the same row in braces:
-``{nodes} * [systems.dgx-h200.price_usd]``. One that does not give the fact's own value is left out: the fact is then
-a plain number, and the input is not live.
+``{nodes} * [systems.dgx-h200.price_usd]``. One that does not give the fact's own value is left out:
+the fact is then a plain number, and the input is not live.
 """
 
 from __future__ import annotations
@@ -42,14 +43,19 @@ class Facts:
     live: set[str] = field(default_factory=set)
 
     def add(
-        self, where: tuple[str, str, str], values: Mapping[str, tuple[float, str, str]], quarter: int | None = None
+        self,
+        where: tuple[str, str, str],
+        values: Mapping[str, tuple[float, str, str]],
+        quarter: int | None = None,
     ) -> None:
         """Facts of one place, cooling and item: value, unit and formula."""
         known = {name: value for name, (value, _, _) in values.items()}
         for name, (value, unit, formula) in values.items():
             text = formula if formula and self.gives(formula, known, value) else ""
             self.live |= set(REFERENCE.findall(text))
-            self.rows.append((name, *(x or None for x in where), quarter, value, unit or None, text or None))
+            self.rows.append(
+                (name, *(x or None for x in where), quarter, value, unit or None, text or None)
+            )
 
     def gives(self, formula: str, known: Mapping[str, float], value: float) -> bool:
         """Whether a formula of inputs and known facts has this value."""
@@ -71,7 +77,11 @@ def book_tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str,
         return {}
     menu, d, books = solved.menu, solved.decisions, solved.audit.books
     facts = Facts(ledger)
-    placed = [p for p in menu.placements if any(d.racks(menu, p.key, t) for t in range(menu.quarters)) or _bought(d, p)]
+    placed = [
+        p
+        for p in menu.placements
+        if any(d.racks(menu, p.key, t) for t in range(menu.quarters)) or _bought(d, p)
+    ]
     for p in placed:
         facts.add(p.key, _placement(p, ledger))
     for hall in menu.halls:
@@ -95,15 +105,22 @@ def _frozen(menu: Menu, d: Decisions, ledger: Ledger) -> tuple[str, ...]:
 
     A quote by quarter stands in the place of a system's price.
 
-    What is in service or on order is worth what its system and storage cost, in rows that stand as planned. Work that
-    offers, systems or sites share goes where it is cheapest, so their prices and powers decide how much each does.
+    What is in service or on order is worth what its system and storage cost, in rows that stand as
+    planned. Work that offers, systems or sites share goes where it is cheapest, so their prices and
+    powers decide how much each does.
     """
     quoted = {key.partition("[")[0] for key in ledger.rows if key.startswith("supply.")}
     found = [f"systems.{x.key[2]}." for x in menu.held] + (["storage_tiers."] if menu.held else [])
-    found += [f"systems.{p.system}.price_usd" for p in menu.placements if f"supply.{p.system}.price_usd" in quoted]
-    found += ["cloud.", "power.average-", *(f"systems.{p.system}.average_kw" for p in menu.placements)] * bool(
-        d.serving
-    )
+    found += [
+        f"systems.{p.system}.price_usd"
+        for p in menu.placements
+        if f"supply.{p.system}.price_usd" in quoted
+    ]
+    found += [
+        "cloud.",
+        "power.average-",
+        *(f"systems.{p.system}.average_kw" for p in menu.placements),
+    ] * bool(d.serving)
     found += ["cloud."] if d.rented or any(r.on_cloud for r in d.runs) else []
     sites = {menu.hall(hall).site for (_, hall, _, _, _), n in d.serving.items() if n}
     found += [f"sites.{site}.energy." for site in sites if len(sites) > 1]
@@ -112,14 +129,18 @@ def _frozen(menu: Menu, d: Decisions, ledger: Ledger) -> tuple[str, ...]:
 
 
 def _settable(key: str, ledger: Ledger, question: Question, frozen: tuple[str, ...]) -> str | None:
-    """What ``--set`` calls an input that may be edited for the same decisions; None where more than a formula follows.
+    """What ``--set`` calls an input that may be edited for the same decisions; None where more than
+    a formula follows.
 
-    Rated power decides how many nodes a rack holds, and the size of a power block how many there are.
+    Rated power decides how many nodes a rack holds, and the size of a power block how many there
+    are.
     """
     if key.startswith(frozen):
         return None
     row = ledger.rows[key]
-    if row.status == str(Status.DERIVED) or key.endswith(("rated_kw", "block_mw", "block-mw-default")):
+    if row.status == str(Status.DERIVED) or key.endswith(
+        ("rated_kw", "block_mw", "block-mw-default")
+    ):
         return None
     hall = HALL_FIELD.fullmatch(key)
     return f"{hall[1]}.{hall[2]}" if hall else set_key(key, question)
@@ -133,12 +154,18 @@ def _cloud(facts: Facts, menu: Menu, books: Accounts) -> Iterator[tuple[Cell, ..
         terms |= {c.term.replace("-", "_"): c.usd_per_accelerator_hour[0] for c in offer.committed}
         for term, usd in terms.items():
             line = f"{offer.id} {term.replace('_', '-')}"
-            own = [f for f in paid if f.line == line or (term == "on_demand" and f.line.endswith(f" on {offer.id}"))]
+            own = [
+                f
+                for f in paid
+                if f.line == line or (term == "on_demand" and f.line.endswith(f" on {offer.id}"))
+            ]
             if not own or not usd:
                 continue
             each = float(offer.node_accelerators)
             formula = f"[cloud.{offer.id}.{term}_usd_per_h] / {{node}}"
-            facts.add((offer.id, term, ""), {"node": (each, "", ""), "usd_per_h": (usd, "USD", formula)})
+            facts.add(
+                (offer.id, term, ""), {"node": (each, "", ""), "usd_per_h": (usd, "USD", formula)}
+            )
             for f in own:
                 yield "rented hours", offer.id, term, f"{f.group} {f.line}", f.quarter, f.usd / usd
 
@@ -153,11 +180,21 @@ def _placement(p: Placement, ledger: Ledger) -> dict[str, tuple[float, str, str]
 
     def state(name: str) -> str:
         own = f"{key}.average_kw.{name}"
-        each = f"[{own}]" if own in ledger.rows else f"[{key}.rated_kw] * [power.average-{name}-frac]"
+        each = (
+            f"[{own}]" if own in ledger.rows else f"[{key}.rated_kw] * [power.average-{name}-frac]"
+        )
         return f"{{nodes}} * {each}"
 
-    peak = f"[{key}.peak_kw]" if f"{key}.peak_kw" in ledger.rows else f"[{key}.rated_kw] * [power.peak-over-rated]"
-    busy = (p.standing_kw - p.idle_kw) / (p.training_kw - p.idle_kw) if p.training_kw != p.idle_kw else 0.0
+    peak = (
+        f"[{key}.peak_kw]"
+        if f"{key}.peak_kw" in ledger.rows
+        else f"[{key}.rated_kw] * [power.peak-over-rated]"
+    )
+    busy = (
+        (p.standing_kw - p.idle_kw) / (p.training_kw - p.idle_kw)
+        if p.training_kw != p.idle_kw
+        else 0.0
+    )
     blocks, tier = _blocks(p.storage_usd, ledger)
     return {
         "nodes": (float(p.nodes), "", ""),
@@ -170,21 +207,37 @@ def _placement(p: Placement, ledger: Ledger) -> dict[str, tuple[float, str, str]
         "training_kw": (p.training_kw, "kW", state("training")),
         "research_kw": (p.research_kw, "kW", state("research")),
         "busy_frac": (busy, "", "[fleet.utilization_frac]" if busy else ""),
-        "standing_kw": (p.standing_kw, "kW", "{idle_kw} + {busy_frac} * ({training_kw} - {idle_kw})"),
+        "standing_kw": (
+            p.standing_kw,
+            "kW",
+            "{idle_kw} + {busy_frac} * ({training_kw} - {idle_kw})",
+        ),
         "price_usd": (p.price_usd, "USD", f"{{nodes}} * [{key}.price_usd]"),
         "maintenance_usd": (
-            p.maintenance_usd_per_quarter, "USD",
+            p.maintenance_usd_per_quarter,
+            "USD",
             f"{{price_usd}} * [finance.maintenance-hardware-frac-per-year] / {QUARTERS_PER_YEAR:g}",
         ),
         "storage_blocks": (blocks, "", ""),
-        "storage_usd": (p.storage_usd, "USD", f"{{storage_blocks}} * [{tier}.price_usd]" if tier else ""),
+        "storage_usd": (
+            p.storage_usd,
+            "USD",
+            f"{{storage_blocks}} * [{tier}.price_usd]" if tier else "",
+        ),
         "storage_kw": (p.storage_kw, "kW", f"{{storage_blocks}} * [{tier}.kw]" if tier else ""),
-    }  # fmt: skip
+    }
 
 
 def _blocks(usd: float, ledger: Ledger) -> tuple[float, str]:
     """Storage blocks that some money buys, and the tier they are of."""
-    tier = next((k.rpartition(".")[0] for k in ledger.rows if k.startswith("storage_tiers.") and "price" in k), "")
+    tier = next(
+        (
+            k.rpartition(".")[0]
+            for k in ledger.rows
+            if k.startswith("storage_tiers.") and "price" in k
+        ),
+        "",
+    )
     price = ledger.rows.get(f"{tier}.price_usd") if tier else None
     if price is None or not isinstance(price.value, int | float) or not price.value:
         return 0.0, ""
@@ -208,34 +261,54 @@ def _hall(facts: Facts, hall: HallTerms, d: Decisions, menu: Menu) -> None:
                 "wue_l_per_kwh": (c.wue_l_per_kwh, "L/kWh", f"[{key}.{c.id}.wue_l_per_kwh]"),
                 "fit_out_usd": (c.fit_out_usd, "USD", f"[{each}] * {{it_mw}} * {KW_PER_MW:g}"),
                 "building_usd": (
-                    c.building_usd, "USD",
-                    "[power.building-shell-usd-per-mw] * {it_mw} * {peak_pue}" if c.building_usd else "",
+                    c.building_usd,
+                    "USD",
+                    "[power.building-shell-usd-per-mw] * {it_mw} * {peak_pue}"
+                    if c.building_usd
+                    else "",
                 ),
             },
-        )  # fmt: skip
+        )
     blocks, tier = _blocks(hall.storage_usd, facts.ledger)
     facts.add(
         (hall.id, "", ""),
         {
             "storage_blocks": (blocks, "", ""),
-            "storage_kw": (hall.storage_kw, "kW", f"{{storage_blocks}} * [{tier}.kw]" if blocks else ""),
-            "storage_usd": (hall.storage_usd, "USD", f"{{storage_blocks}} * [{tier}.price_usd]" if blocks else ""),
+            "storage_kw": (
+                hall.storage_kw,
+                "kW",
+                f"{{storage_blocks}} * [{tier}.kw]" if blocks else "",
+            ),
+            "storage_usd": (
+                hall.storage_usd,
+                "USD",
+                f"{{storage_blocks}} * [{tier}.price_usd]" if blocks else "",
+            ),
         },
     )
 
 
-def _network(facts: Facts, hall: HallTerms, menu: Menu, d: Decisions, books: Accounts, question: Question) -> None:
+def _network(
+    facts: Facts, hall: HallTerms, menu: Menu, d: Decisions, books: Accounts, question: Question
+) -> None:
     """Price and power of the pieces of the hall's fabric, by NIC class."""
-    option = next((o for o in menu.fabrics if o.hall == hall.id and o.id == d.fabric.get(hall.id)), None)
+    option = next(
+        (o for o in menu.fabrics if o.hall == hall.id and o.id == d.fabric.get(hall.id)), None
+    )
     if option is None:
         return
     there = {ports for t in range(menu.quarters) for ports, _ in books.pieces_bought[hall.id, t]}
-    there |= {ports for t in range(menu.quarters) for ports, _ in books.halls[hall.id, t].network.parts}
+    there |= {
+        ports for t in range(menu.quarters) for ports, _ in books.halls[hall.id, t].network.parts
+    }
     for ports in option.shares:
         if ports.id not in there:
             continue
         for role, (usd, kw, usd_text, kw_text) in pieces(option, ports, question).items():
-            facts.add((hall.id, ports.id, role), {"usd": (usd, "USD", usd_text), "kw": (kw, "kW", kw_text)})
+            facts.add(
+                (hall.id, ports.id, role),
+                {"usd": (usd, "USD", usd_text), "kw": (kw, "kW", kw_text)},
+            )
 
 
 def _site(facts: Facts, site: SiteTerms, menu: Menu, ledger: Ledger) -> None:
@@ -250,20 +323,34 @@ def _site(facts: Facts, site: SiteTerms, menu: Menu, ledger: Ledger) -> None:
     pay = either("staff.usd_per_person_year", "finance.staff-usd-per-person-year")
     kinds = ("finance.facility-maintenance-usd-per-kw-year", "finance.fixed-opex-usd-per-kw-year")
     year = f" / {QUARTERS_PER_YEAR:g}"
-    opex = next((f"[{k}]{year}" for k in kinds if facts.gives(f"[{k}]{year}", {}, site.opex_usd_per_kw_quarter)), "")
+    opex = next(
+        (
+            f"[{k}]{year}"
+            for k in kinds
+            if facts.gives(f"[{k}]{year}", {}, site.opex_usd_per_kw_quarter)
+        ),
+        "",
+    )
     facts.add(
         (site.id, "", ""),
         {
-            "demand_usd_per_kw_month": (site.demand_usd_per_kw_month, "USD/kW/month",
-                                        f"[{key}.energy.demand_usd_per_kw_month]"),
+            "demand_usd_per_kw_month": (
+                site.demand_usd_per_kw_month,
+                "USD/kW/month",
+                f"[{key}.energy.demand_usd_per_kw_month]",
+            ),
             "minimum_take_frac": (site.minimum_take_frac, "", f"[{key}.energy.minimum_take_frac]"),
             "grid_g_per_kwh": (site.grid_g_per_kwh, "g/kWh", f"[{key}.carbon.grid_g_per_kwh]"),
             "block_mw": (site.block_mw, "MW", f"[{size}]"),
             "block_usd": (site.block_usd, "USD", f"[{block}] * {{block_mw}} * {KW_PER_MW:g}"),
-            "staff_usd": (site.staff_usd_per_quarter, "USD", f"[{key}.staff.people] * [{pay}]{year}"),
+            "staff_usd": (
+                site.staff_usd_per_quarter,
+                "USD",
+                f"[{key}.staff.people] * [{pay}]{year}",
+            ),
             "opex_usd_per_kw": (site.opex_usd_per_kw_quarter, "USD/kW", opex),
         },
-    )  # fmt: skip
+    )
     rise = either("lease.escalator_frac_per_year", "finance.lease-escalator-frac-per-year")
     for t in range(menu.quarters):
         price = f"{key}.energy.usd_per_kwh"
@@ -275,15 +362,22 @@ def _site(facts: Facts, site: SiteTerms, menu: Menu, ledger: Ledger) -> None:
             {
                 "usd_per_kwh": (site.usd_per_kwh[t], "USD/kWh", f"[{each}]"),
                 "utility_mw": (site.utility_mw[t], "MW", ""),
-                "lease_usd_per_kw_month": (lease, "USD/kW/month",
-                                           f"[{key}.lease.usd_per_kw_month] * (1 + [{rise}]) ** {years}"),
+                "lease_usd_per_kw_month": (
+                    lease,
+                    "USD/kW/month",
+                    f"[{key}.lease.usd_per_kw_month] * (1 + [{rise}]) ** {years}",
+                ),
             },
             t,
-        )  # fmt: skip
+        )
 
 
 def _finance(menu: Menu, d: Decisions, ledger: Ledger) -> dict[str, tuple[float, str, str]]:
-    rate = "finance.discount_rate" if "finance.discount_rate" in ledger.rows else "finance.discount-rate"
+    rate = (
+        "finance.discount_rate"
+        if "finance.discount_rate" in ledger.rows
+        else "finance.discount-rate"
+    )
     used = (sum(d.training.values()) + sum(d.serving.values())) * DAYS_PER_QUARTER
     return {
         "discount_rate": (menu.finance.discount_rate, "fraction per year", f"[{rate}]"),

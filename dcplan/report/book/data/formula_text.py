@@ -1,4 +1,6 @@
-"""Formulas as text over named numbers: ``{nodes} * [systems.dgx-h200.price_usd]``, read without ``eval``."""
+"""Formulas as text over named numbers: ``{nodes} * [systems.dgx-h200.price_usd]``, read without
+``eval``.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,12 @@ REFERENCE = re.compile(r"\[([^\]]+)\]")
 OWN = re.compile(r"\{([a-z_]+)\}")
 """Another fact of the same row."""
 OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
     ast.Pow: operator.pow,
-}  # fmt: skip
+}
 
 
 def evaluate(text: str, inputs: Mapping[str, float], own: Mapping[str, float]) -> float:

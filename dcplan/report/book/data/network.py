@@ -1,4 +1,6 @@
-"""Pieces of a plan's fabric for its workbook: what one costs and draws, and the inputs that say so."""
+"""Pieces of a plan's fabric for its workbook: what one costs and draws, and the inputs that say
+so.
+"""
 
 from __future__ import annotations
 
@@ -38,4 +40,8 @@ def _cable(family: Fabric, catalog: Catalog) -> str:
     if row is None:
         return ""
     ends = f"[optics.{row.id}.price_usd]" if row.price_usd else "0"
-    return ends + (f" + [optics.{row.id}.usd_per_m] * [power.cable-length-m]" if row.usd_per_m is not None else "")
+    return ends + (
+        f" + [optics.{row.id}.usd_per_m] * [power.cable-length-m]"
+        if row.usd_per_m is not None
+        else ""
+    )
