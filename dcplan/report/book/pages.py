@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cash import Live
@@ -204,11 +205,11 @@ def charts(writer: Writer, calc: Calc, cash: Sheet) -> None:
     page.insert_chart(35, len(SUMMARY_HEAD) + 1, sums)
 
 
-def _series(chart: object, row: Row, name: str) -> None:
+def _series(chart: Any, row: Row, name: str) -> None:
     last = FIRST + len(row.values) - 1
     at = row.number - 1
     chart.add_series(
-        {  # type: ignore[attr-defined]
+        {
             "name": name,
             "categories": [row.sheet, 3, FIRST, 3, last],
             "values": [row.sheet, at, FIRST, at, last],
@@ -217,6 +218,6 @@ def _series(chart: object, row: Row, name: str) -> None:
 
 
 def _finish(chart: object, title: str, unit: str) -> None:
-    chart.set_title({"name": title})  # type: ignore[attr-defined]
-    chart.set_y_axis({"name": unit})  # type: ignore[attr-defined]
-    chart.set_legend({"position": "bottom"})  # type: ignore[attr-defined]
+    chart.set_title({"name": title})
+    chart.set_y_axis({"name": unit})
+    chart.set_legend({"position": "bottom"})
