@@ -217,7 +217,7 @@ def _series(chart: Any, row: Row, name: str) -> None:
     )
 
 
-def _finish(chart: object, title: str, unit: str) -> None:
+def _finish(chart: Any, title: str, unit: str) -> None:
     chart.set_title({"name": title})
     chart.set_y_axis({"name": unit})
     chart.set_legend({"position": "bottom"})
