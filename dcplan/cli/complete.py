@@ -82,6 +82,20 @@ def explainable(incomplete: str) -> list[str]:
     ]
 
 
+def of(what: str) -> Callable[[str], list[str]]:
+    """Return the completer that a flag names: one of this module's, or the ids of a catalog kind."""
+    known: dict[str, Callable[[str], list[str]]] = {
+        "scenarios": scenarios,
+        "models": models,
+        "kinds": kinds,
+        "rows": rows,
+        "examples": examples,
+        "subjects": subjects,
+        "explainable": explainable,
+    }
+    return known.get(what) or ids(what)
+
+
 def _ids(kind: str) -> Iterator[str]:
     """A file declares its kind in its first key; a few hold several kinds, each from its own key
     on.

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dcplan.report.headings import title_of, titles
 from dcplan.report.numbers import in_order, is_number, limits_text, observed_text, shown
-from dcplan.report.terminal import SECTIONS
 from dcplan.result import Cell, Result, Table
 
 LIMIT = 65_536
@@ -40,9 +40,9 @@ def markdown(result: Result) -> str:
     name = str(result.scenario.get("name") or result.verb)
     head = f"<!-- dcplan:{_comment(name)} -->\n**{escaped(result.headline)}**\n\n"
     head += _figures(result) + _expected(result) + _warnings(result)
-    order = [*FIRST, *(key for key in SECTIONS if key not in FIRST)]
+    order = [*FIRST, *(key for key in titles(result.verb) if key not in FIRST)]
     parts = [
-        (key, _section(SECTIONS.get(key, key), result.tables[key], open_=key in OPEN))
+        (key, _section(title_of(result.verb, key), result.tables[key], open_=key in OPEN))
         for key in order
         if key in result.tables and result.tables[key].rows
     ]

@@ -9,118 +9,10 @@ from typing import IO
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from dcplan.report.headings import hidden_columns, titles
 from dcplan.report.numbers import is_number, limits_text, observed_text, printable, shown
 from dcplan.result import Cell, Result, Table
 
-SECTIONS = {
-    "checked": "Checked",
-    "plans": "Plans",
-    "states": "Scenarios that came, went, or end otherwise",
-    "metrics_changed": "Figures that differ",
-    "inputs_changed": "Inputs that differ",
-    "decisions_changed": "Decisions that differ",
-    "sweep": "Point by point (all figures: -f csv)",
-    "bounds": "What each input does between its bounds, the plan made anew",
-    "effects": "What each axis does to the net present cost",
-    "frontier": "Best of each, point by point",
-    "ways": "The same work owned, rented, or both",
-    "rented": "The same work rented",
-    "sides": "Present value line by line: owned before its debt, and the cheapest rent",
-    "tornado": "What decides: inputs at their bounds, by the swing of owned over the cheapest rent",
-    "risk": "Both sides in sampled futures",
-    "bridge": "From the plan's cost to the owned one",
-    "years": "Cash out by year",
-    "hedge": "One plan for several variants",
-    "flips": "What would change a decision",
-    "racks": "What to order",
-    "jobs": "Training runs",
-    "configs": "Ways to run each job",
-    "tiers": "Switches by tier",
-    "bill": "Bill of materials",
-    "beside": "Beside the network",
-    "lengths": "Links by stock length of their cables",
-    "networks": "Storage and management networks",
-    "bandwidth": "What two accelerators have, all of them sending (one way)",
-    "collectives": "Collectives of all accelerators",
-    "growth": "Growth by phases",
-    "options": "Cooling options",
-    "heat": "Heat by path",
-    "quarters": "By quarter",
-    "warm_water": "What warmer facility water saves",
-    "reported": "Beside it: what real sites here or in this climate zone report, whatever cools them",
-    "chain": "Power blocks",
-    "efficiency": "Power chain, utility to chip",
-    "onsite": "Power at the site over a year",
-    "racks_of": "Racks of the hall",
-    "floor": "Rows of racks",
-    "plant": "Plant on the design day",
-    "oversubscription": "Racks together above their feed, by the number of like jobs",
-    "swings": "What flattens the load",
-    "between_sites": "Between the sites",
-    "fabrics": "Fabrics side by side",
-    "job": "One finished run on each",
-    "halls": "Halls in the last quarter",
-    "power": "Site power",
-    "lead_times": "Weeks from order to delivery",
-    "ends": "Runs on the calendar",
-    "network": "Compute fabric in the last quarter",
-    "storage": "Shared storage",
-    "demand": "Capacity asked, and what serves it",
-    "cloud": "Rented accelerators",
-    "futures": "The plan in sampled futures",
-    "drivers": "What drives the cost in them",
-    "commitments": "Commitments to rented nodes",
-    "cost": "Cost over the horizon (undiscounted)",
-    "cashflow": "Cash by quarter (undiscounted)",
-    "bands": "Beside public ranges",
-    "runs": "Runs",
-    "summary": "Summary",
-    "sources": "What was asked",
-    "figures": "Published and computed",
-    "phases": "Phases",
-    "layout": "Layout",
-    "sizes": "Cluster sizes",
-    "fewer": "The same run on fewer accelerators",
-    "layouts": "Fastest layouts (-v: those that use less memory too)",
-    "breakdown": "Step time",
-    "memory": "Memory of the fullest rank",
-    "run_storage": "Shared storage that the run asks for",
-    "units": "What a unit of work costs, in present value over discounted hours",
-    "term_structure": "What quotes of two terms imply for prices to come",
-    "run_cost": "The run bought, amortised and rented",
-    "losses": "Where wall-clock time is lost",
-    "stops": "What stops the run",
-    "replay": "Played through stop by stop (without slow parts, outages and the step time's own interval)",
-    "uncertainty": "What makes the end unsure",
-    "why_not": "What one rack of it would cost more",
-    "what_if": "The plan with the change, where it differs",
-    "binding": "Limits that bind, and what one more unit changes the cost by",
-    "limits": "Limits that bind, and what one more unit changes the cost by, whole choices fixed",
-    "stranded": "Idle in the last quarter",
-    "conflict": "Why there is no plan",
-    "remedies": "Smallest changes that would allow a plan",
-    "alternatives": "Ways out, each tried",
-    "values": "Values",
-    "fields": "What the field is",
-    "metrics": "What the metric is",
-    "columns": "What the column is",
-    "rows": "Catalog",
-    "prices": "Prices taken",
-    "spend": "Own use and rates",
-    "changes": "Inputs changed in the workbook",
-    "refused": "Rows not taken",
-    "findings": "Findings",
-    "versions": "Versions",
-    "left_out": "Left out, and why",
-}
-HIDDEN_COLUMNS = {
-    "layouts": ("among_fastest",),
-    "racks": ("cooling",),
-    "limits": ("place",),
-    "bands": ("source",),
-    "figures": ("published_low", "published_high", "low", "high", "note"),
-    "sources": ("source", "url", "note"),
-}
 SHORT = 15
 """Rows of long lists shown without ``--verbose``."""
 
@@ -135,10 +27,10 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
         style="bold" if color and stream.isatty() else None,
         markup=False,
     )
-    for name in SECTIONS:
+    for name, title in titles(result.verb).items():
         table = result.tables.get(name)
         if table is not None and table.rows:
-            _section(console, stream, name, table, verbose=verbose)
+            _section(console, stream, result.verb, name, title, table, verbose=verbose)
     _metrics(console, stream, result)
     _expectations(console, result)
     _counts(console, result, verbose=verbose)
@@ -183,12 +75,21 @@ def _bars(console: Console, name: str, table: Table) -> None:
             console.print(f"{key} {column}  {bars(values)}  {ends}".strip(), markup=False)
 
 
-def _section(console: Console, stream: IO[str], name: str, table: Table, *, verbose: bool) -> None:
+def _section(
+    console: Console,
+    stream: IO[str],
+    verb: str,
+    name: str,
+    title: str,
+    table: Table,
+    *,
+    verbose: bool,
+) -> None:
     console.print()
-    console.print(SECTIONS[name], style="bold", markup=False)
+    console.print(title, style="bold", markup=False)
     if stream.isatty() and console.encoding.lower().startswith("utf"):
         _bars(console, name, table)
-    hidden = () if verbose else HIDDEN_COLUMNS.get(name, ())
+    hidden = () if verbose else hidden_columns(verb, name)
     keep = [i for i, column in enumerate(table.columns) if column not in hidden]
     rows = [tuple(row[i] for i in keep) for row in table.rows]
     more = 0

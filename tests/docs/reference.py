@@ -16,8 +16,8 @@ from dcplan.catalog.field_docs import parts_of
 from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.schema import KINDS
 from dcplan.errors import CODES, MEANINGS
+from dcplan.report.headings import SECTIONS
 from dcplan.report.numbers import shown
-from dcplan.report.terminal import SECTIONS
 from dcplan.result import Table
 from dcplan.scenario.schema import Scenario
 

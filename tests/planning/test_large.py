@@ -18,12 +18,12 @@ from dcplan.planning.solve import highs
 from dcplan.planning.solve import search as run
 from dcplan.planning.solve.elastic import positions
 from dcplan.planning.solve.highs import Matrix
+from dcplan.planning.solve.large import branching
+from dcplan.planning.solve.large import search as large
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.branching import Count, Node, Search
 from dcplan.planning.solve.large.branching_sums import counts
 from dcplan.planning.solve.large.rounding import shortfalls, tightened
-from dcplan.planning.solve.large.search import branching
-from dcplan.planning.solve.large.search import search as large
 from dcplan.result import Table
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost

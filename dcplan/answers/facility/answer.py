@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from dcplan.answers.common.catalog_rows import named
@@ -13,7 +13,7 @@ from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_tab
 from dcplan.answers.facility.onsite import onsite as onsite_power
 from dcplan.answers.facility.power import efficiency_table, oversubscribed, swings
 from dcplan.answers.facility.racks import floor_tables
-from dcplan.answers.facility.request import Flags, amounts_of, refuse_idle, refuse_wrong
+from dcplan.answers.facility.request import FacilityRequest, amounts_of, refuse_idle
 from dcplan.answers.facility.resolve import FacilityAsk, where
 from dcplan.answers.facility.tables import (
     chain_table,
@@ -31,125 +31,43 @@ from dcplan.inputs.cooling import Performance, performance
 from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Result, Table
+from dcplan.specs.request import verb
 
 
-def facility(  # noqa: PLR0913 - the flags of the verb
-    *,
-    site: str | None = None,
-    climate_zone: str | None = None,
-    epw: str | None = None,
-    cooling: str | None = None,
-    compare: bool = False,
-    it_mw: float = 10.0,
-    load: float = 1.0,
-    system: str | None = None,
-    supply_c: float | None = None,
-    liquid_frac: float | None = None,
-    redundancy: str = "n+1",
-    other_redundancy: str = "n+1",
-    onsite: Sequence[str] = (),
-    utility_mw: float | None = None,
-    interruptible_h: float = 0.0,
-    job: str | None = None,
-    ramp_limit_mw_per_s: float | None = None,
-    water_permit_m3_per_day: float | None = None,
-    energised: str | None = None,
-    rack_kw: float | None = None,
-    oversubscription: float | None = None,
-    busy_frac: float = 0.7,
-    catalogs: Sequence[str] = (),
-) -> Result:
-    """PUE, WUE, cooling plant and power chain of one hall.
-
-    Parameters
-    ----------
-    site, climate_zone, epw : str, optional
-        Catalog site, ASHRAE zone (its city's weather), or a weather file; one of them.
-    cooling : str, optional
-        Catalog cooling option.
-    compare : bool, default False
-        All options at the place, by total usage effectiveness.
-    it_mw : float, default 10
-        IT power that the hall is built for. [MW]
-    load : float, default 1
-        IT power over that, above 0 to 1. [-]
-    system : str, optional
-        Catalog system: its heat split, temperature limit and speed.
-    supply_c : float, optional
-        Facility water's supply temperature; the option's range where left out. [C]
-    liquid_frac : float, optional
-        Share of heat that cold plates take; the system's own, else the option's usual. [-]
-    redundancy : str, default "n+1"
-        Rule of the compute load's power blocks.
-    other_redundancy : str, default "n+1"
-        Rule of those of network, storage and cooling.
-    onsite : sequence of str
-        On-site sources as ``id=MW`` with catalog ids.
-    utility_mw : float, optional
-        What the grid gives; the design-day peak where left out. [MW]
-    interruptible_h : float, default 0
-        Hours of a year in which the grid gives nothing. [h]
-    job : str, optional
-        Catalog model or ``config.json`` that the hall trains: swings of its step.
-    ramp_limit_mw_per_s : float, optional
-        Most that the utility lets the site change; 0, a flat load, where left out. [MW/s]
-    water_permit_m3_per_day : float, optional
-        Most that the site may take on any day. [m3]
-    energised : str, optional
-        Date by which the power must flow: last days to order for.
-    rack_kw : float, optional
-        Most that a rack's feed carries; what the cooling allows where left out. [kW]
-    oversubscription : float, optional
-        Rated power of all racks over the hall's IT power, from 1. [-]
-    busy_frac : float, default 0.7
-        Share of the time in which each job runs, for the risk of that. [-]
-    catalogs : sequence of str
-        Overlay folders.
+@verb(FacilityRequest, "facility")
+def facility(request: FacilityRequest) -> Result:
+    """Return PUE, WUE, cooling plant and power chain of one hall.
 
     Raises
     ------
     InputError
-        When a name is unknown, an amount out of range, or the option cannot hold the system.
+        When a name is unknown, an amount is out of range, or the option cannot cool the system.
     """
-    catalog = load_catalog(tuple(Path(c) for c in catalogs))
-    ledger = Ledger(catalog)
-    flags = Flags(
-        site=site,
-        climate_zone=climate_zone,
-        epw=epw,
-        cooling=cooling,
-        compare=compare,
-        it_mw=it_mw,
-        load=load,
-        system=system,
-        supply_c=supply_c,
-        liquid_frac=liquid_frac,
-        redundancy=str(redundancy).lower(),
-        other_redundancy=str(other_redundancy).lower(),
-        onsite=onsite,
-        utility_mw=utility_mw,
-        interruptible_h=interruptible_h,
-        job=job,
-        ramp_limit_mw_per_s=ramp_limit_mw_per_s,
-        water_permit_m3_per_day=water_permit_m3_per_day,
-        energised=energised,
-        rack_kw=rack_kw,
-        oversubscription=oversubscription,
-        busy_frac=busy_frac,
-        catalogs=catalogs,
+    request = replace(
+        request,
+        redundancy=request.redundancy.lower(),
+        other_redundancy=request.other_redundancy.lower(),
     )
-    refuse_wrong(flags)
+    catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
+    ledger = Ledger(catalog)
+    system = request.system
     machine = named(catalog, "systems", system, System, "--system") if system else None
     other = ledger.parameter("facility", "network-storage-share")
     ask = FacilityAsk(
-        where(site, climate_zone, epw, catalog), it_mw, load, machine, supply_c, liquid_frac, other
+        where(request.site, request.climate_zone, request.epw, catalog),
+        request.it_mw,
+        request.load,
+        machine,
+        request.supply_c,
+        request.liquid_frac,
+        other,
     )
-    refuse_idle(flags)
-    if compare:
+    refuse_idle(request)
+    if request.compare:
         return compared(ask, ledger)
-    option = _option(cooling, ask, catalog, ledger)
+    option = _option(request.cooling, ask, catalog, ledger)
     _record(option, ask, ledger)
-    return _answer(option, ask, _performance(option, ask, ledger), flags, ledger)
+    return _answer(option, ask, _performance(option, ask, ledger), request, ledger)
 
 
 def _option(
@@ -181,7 +99,11 @@ def _performance(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> Per
 
 
 def _answer(
-    option: CoolingOption, ask: FacilityAsk, found: Performance, flags: Flags, ledger: Ledger
+    option: CoolingOption,
+    ask: FacilityAsk,
+    found: Performance,
+    flags: FacilityRequest,
+    ledger: Ledger,
 ) -> Result:
     """Tables, metrics and warnings, of what is always told and of what the flags ask for."""
     tables = _plain_tables(
@@ -259,7 +181,7 @@ def _empty(ask: FacilityAsk, placed: Mapping[str, Table], held: int) -> list[dic
 
 
 def _onsite(
-    ask: FacilityAsk, found: Performance, flags: Flags, ledger: Ledger
+    ask: FacilityAsk, found: Performance, flags: FacilityRequest, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric], list[dict[str, str]]]:
     pairs = amounts_of(flags.onsite)
     table, metrics = onsite_power(

@@ -1,85 +1,109 @@
-"""Flags of ``dcplan facility``: what is out of range, empty or without use is refused before
-anything is computed.
-"""
+"""What ``dcplan facility`` is asked: every flag with its range, and flags that would change nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.power import RULES
-
-Limit = tuple[str, float | None, float, float]
-"""Flag, value, least, most."""
+from dcplan.specs.request import Flag
 
 
 @dataclass(frozen=True)
-class Flags:
-    """The flags of the verb; what each means stands at
-    :func:`dcplan.answers.facility.answer.facility`.
-    """
+class FacilityRequest:
+    """One hall at one place."""
 
-    site: str | None
-    climate_zone: str | None
-    epw: str | None
-    cooling: str | None
-    compare: bool
-    it_mw: float
-    load: float
-    system: str | None
-    supply_c: float | None
-    liquid_frac: float | None
-    redundancy: str
-    other_redundancy: str
-    onsite: Sequence[str]
-    utility_mw: float | None
-    interruptible_h: float
-    job: str | None
-    ramp_limit_mw_per_s: float | None
-    water_permit_m3_per_day: float | None
-    energised: str | None
-    rack_kw: float | None
-    oversubscription: float | None
-    busy_frac: float
-    catalogs: Sequence[str]
+    site: Annotated[str | None, Flag("catalog site, such as us-ashburn", complete="sites")] = None
+    climate_zone: Annotated[
+        str | None, Flag("ASHRAE zone, such as 4A; the weather of its city is used")
+    ] = None
+    epw: Annotated[str | None, Flag("EPW weather file", metavar="FILE")] = None
+    cooling: Annotated[
+        str | None, Flag("catalog cooling option, such as direct-liquid-tower", complete="cooling")
+    ] = None
+    compare: Annotated[bool, Flag("all cooling options, best first by TUE")] = False
+    it_mw: Annotated[
+        float, Flag("IT power that the hall is built for", unit="MW", low=0.01, high=10_000)
+    ] = 10.0
+    load: Annotated[
+        float, Flag("IT power over the IT power that the hall is built for", low=0.05, high=1)
+    ] = 1.0
+    system: Annotated[
+        str | None, Flag("catalog system, such as gb300-nvl72", complete="systems")
+    ] = None
+    supply_c: Annotated[
+        float | None,
+        Flag(
+            "supply temperature of the facility water; left out, the range of the option",
+            unit="C",
+            low=2,
+            high=60,
+        ),
+    ] = None
+    liquid_frac: Annotated[
+        float | None,
+        Flag("share of heat into cold plates; left out, that of the system", low=0, high=1),
+    ] = None
+    redundancy: Annotated[
+        str, Flag("redundancy of the compute load's power blocks", choices=tuple(RULES), lower=True)
+    ] = "n+1"
+    other_redundancy: Annotated[
+        str,
+        Flag(
+            "redundancy of the power blocks of network, storage and cooling",
+            choices=tuple(RULES),
+            lower=True,
+        ),
+    ] = "n+1"
+    onsite: Annotated[tuple[str, ...], Flag("on-site source; repeatable", metavar="ID=MW")] = ()
+    utility_mw: Annotated[
+        float | None,
+        Flag("power of the grid; left out, the peak of the design day", unit="MW", low=0, high=1e5),
+    ] = None
+    interruptible_h: Annotated[
+        float, Flag("hours of a year without the grid", unit="h", low=0, high=360)
+    ] = 0.0
+    job: Annotated[
+        str | None, Flag("model that the hall trains; its load swings", metavar="MODEL")
+    ] = None
+    ramp_limit_mw_per_s: Annotated[
+        float | None,
+        Flag(
+            "maximum ramp rate allowed by the utility; left out, a flat load",
+            unit="MW/s",
+            low=0,
+            high=1e6,
+        ),
+    ] = None
+    water_permit_m3_per_day: Annotated[
+        float | None, Flag("most water of any day", unit="m3", low=0, high=1e7)
+    ] = None
+    energised: Annotated[
+        str | None,
+        Flag("date on which power must flow; gives the last days to order", metavar="DATE"),
+    ] = None
+    rack_kw: Annotated[
+        float | None,
+        Flag(
+            "most that the feed of a rack carries; left out, what the cooling allows",
+            unit="kW",
+            low=0.1,
+            high=5000,
+        ),
+    ] = None
+    oversubscription: Annotated[
+        float | None, Flag("rated power of all racks over the hall's IT power", low=1, high=5)
+    ] = None
+    busy_frac: Annotated[
+        float,
+        Flag("share of the time in which a job runs, for --oversubscription", low=0.01, high=1),
+    ] = 0.7
+    catalogs: Annotated[tuple[str, ...], Flag("overlay folder; repeatable, the last wins")] = ()
 
 
-def refuse_wrong(flags: Flags) -> None:
-    """Refuse amounts out of range, unknown rules and empty names.
-
-    Raises
-    ------
-    InputError
-        With every such flag.
-    """
-    limits = (
-        ("--it-mw", flags.it_mw, 0.01, 10_000.0),
-        ("--load", flags.load, 0.05, 1.0),
-        ("--supply-c", flags.supply_c, 2.0, 60.0),
-        ("--liquid-frac", flags.liquid_frac, 0.0, 1.0),
-        ("--ramp-limit-mw-per-s", flags.ramp_limit_mw_per_s, 0.0, 1e6),
-        ("--utility-mw", flags.utility_mw, 0.0, 1e5),
-        ("--interruptible-h", flags.interruptible_h, 0.0, 360.0),
-        ("--oversubscription", flags.oversubscription, 1.0, 5.0),
-        ("--busy-frac", flags.busy_frac, 0.01, 1.0),
-        ("--rack-kw", flags.rack_kw, 0.1, 5000.0),
-        ("--water-permit-m3-per-day", flags.water_permit_m3_per_day, 0.0, 1e7),
-    )
-    _amounts(
-        limits, {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
-    )
-    names = {
-        "--system": flags.system,
-        "--site": flags.site,
-        "--climate-zone": flags.climate_zone,
-        "--epw": flags.epw,
-        "--cooling": flags.cooling,
-    }
-    _given(names)
-
-
-def refuse_idle(flags: Flags) -> None:
+def refuse_idle(flags: FacilityRequest) -> None:
     """Refuse flags that would change nothing beside the others.
 
     Raises
@@ -137,33 +161,6 @@ def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _amounts(limits: Sequence[Limit], rules: Mapping[str, str]) -> None:
-    problems = [
-        Problem("DC060", f"{value!r}: a number from {low:g} to {high:g} is needed", Place(flag))
-        for flag, value, low, high in limits
-        if value is not None and not (_is_number(value) and low <= value <= high)
-    ]
-    for flag, rule in rules.items():
-        if rule not in RULES:
-            hint = did_you_mean(str(rule), RULES)
-            problems.append(
-                Problem("DC060", f"{rule!r}: one of {', '.join(RULES)}", Place(flag), hint)
-            )
-    if problems:
-        raise InputError(problems)
-
-
-def _given(flags: Mapping[str, str | None]) -> None:
-    """An empty name is a slip, such as a shell variable that is not set."""
-    problems = [
-        Problem("DC060", f"{flag} is empty", Place(flag))
-        for flag, value in flags.items()
-        if value == ""
-    ]
-    if problems:
-        raise InputError(problems)
-
-
 def _unused(idle: Sequence[tuple[bool, str, Mapping[str, object]]]) -> None:
     """Flags that would change nothing are refused, so that nobody trusts them."""
     problems = {
@@ -174,7 +171,3 @@ def _unused(idle: Sequence[tuple[bool, str, Mapping[str, object]]]) -> None:
     }
     if problems:
         raise InputError(list(problems.values()))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -11,6 +11,7 @@ from dcplan.facility.power import blocks_needed
 from dcplan.inputs.cooling import Performance, performance
 from dcplan.inputs.log import Ledger
 from dcplan.result import Cell, Metric, Table
+from dcplan.specs import facility as specs
 
 KW_PER_MW = 1000.0
 HOURS_PER_DAY, HOURS_PER_YEAR = 24.0, 8760.0
@@ -34,21 +35,14 @@ def heat_table(option: CoolingOption, ask: FacilityAsk) -> Table:
     """Heat by path against what the option carries in a hall of this size."""
     liquid, air = heat_kw(option, ask)
     it_kw = ask.it_mw * KW_PER_MW
-    rows: list[tuple[Cell, ...]] = [
-        (
-            "liquid",
-            liquid,
-            it_kw * option.liquid_share_frac.value,
-            liquid <= it_kw * option.liquid_share_frac.value + 1e-6,
-        ),
-        (
-            "air",
-            air,
-            it_kw * option.air_share_frac.value,
-            air <= it_kw * option.air_share_frac.value + 1e-6,
-        ),
-    ]
-    return Table(("path", "heat_kw", "capacity_kw", "holds"), tuple(rows))
+    paths = (
+        ("liquid", liquid, it_kw * option.liquid_share_frac.value),
+        ("air", air, it_kw * option.air_share_frac.value),
+    )
+    return specs.HEAT.table(
+        specs.HeatRow(path, heat, capacity, heat <= capacity + 1e-6)
+        for path, heat, capacity in paths
+    )
 
 
 def quarters_table(found: Performance) -> Table:
@@ -131,13 +125,9 @@ def metrics_of(
     liquid, _ = heat_kw(option, ask)
     peak = found.peak_pue * ask.it_mw
     metrics = {
-        "power.peak_electrical_mw": Metric(
-            _electrical_mw(ask, ledger), "MW", "Electrical design peak of the racks"
-        ),
-        "power.annual_pue": Metric(
-            found.pue.value, "", "Annual mean PUE", found.pue.low, found.pue.high
-        ),
-        "power.peak_pue": Metric(found.peak_pue, "", "PUE on the design day"),
+        **specs.PEAK_ELECTRICAL(_electrical_mw(ask, ledger)),
+        **specs.ANNUAL_PUE(found.pue.value, low=found.pue.low, high=found.pue.high),
+        **specs.PEAK_PUE(found.peak_pue),
         "power.peak_it_mw": Metric(ask.it_mw, "MW", "IT power built for"),
         "power.peak_facility_mw": Metric(peak, "MW", "All of the site on the design day"),
     }

@@ -5,12 +5,17 @@
 from __future__ import annotations
 
 import functools
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Annotated
 
 from dcplan.answers.reference.metrics import fits
 from dcplan.catalog.yaml12 import parse
+from dcplan.specs import columns as shared
+from dcplan.specs import registry
+from dcplan.specs.table import Column
 
 COMMON = "common"
 
@@ -37,10 +42,30 @@ def columns() -> tuple[ColumnDoc, ...]:
     """
     text = (files("dcplan.answers.reference") / "columns.yaml").read_text(encoding="utf-8")
     tables: Mapping[str, Mapping[str, str]] = parse(text, "columns.yaml").data
-    return tuple(
+    declared = _declared()
+    return declared + tuple(
         ColumnDoc("" if table == COMMON else table, column, meaning)
         for table in sorted(tables, key=lambda t: (t != COMMON, t))
         for column, meaning in tables[table].items()
+        if table not in {c.table for c in declared}
+    )
+
+
+def _declared() -> tuple[ColumnDoc, ...]:
+    """Return the columns of declared tables; those of every table have no table of their own."""
+    common = {
+        (typing.get_args(x)[1].meaning)
+        for name, x in vars(shared).items()
+        if name[0].isupper()
+        if typing.get_origin(x) is Annotated and isinstance(typing.get_args(x)[1], Column)
+    }
+    return tuple(
+        dict.fromkeys(
+            ColumnDoc("" if c.meaning in common else spec.name, c.name, c.meaning)
+            for verb in registry.VERBS
+            for spec in registry.tables(verb).values()
+            for c in spec.columns
+        )
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dcplan
+from dcplan.specs import registry
 
 VERBS = {
     "plan": "plan",
@@ -76,7 +77,11 @@ def metrics() -> tuple[MetricDoc, ...]:
     'Net present cost'
     """
     root = Path(dcplan.__file__).parent
-    found: dict[tuple[str, str], MetricDoc] = {}
+    found: dict[tuple[str, str], MetricDoc] = {
+        (verb, m.key): MetricDoc(m.key, m.unit, m.meaning, verb)
+        for verb in registry.VERBS
+        for m in registry.metrics(verb)
+    }
     for file in sorted((*root.glob("answers/**/*.py"), *root.glob("study/**/*.py"))):
         verb = VERBS.get(file.relative_to(root).parts[1])
         if verb is None:

@@ -262,7 +262,11 @@ def _of_function(row: Published) -> Lookup:
     module, _, function = rest.rpartition(".")
     cause = f"{row.id}: {name!r} is no public function of {', '.join(ROOMS)}"
     problem = Problem("DC010", cause, Place(row.id), help="of: economics.annuity.level_payment_usd")
-    if room not in ROOMS or not module.replace("_", "").isalnum() or function.startswith("_"):
+    if (
+        room not in ROOMS
+        or not module.replace("_", "").replace(".", "").isalnum()
+        or function.startswith("_")
+    ):
         raise InputError([problem])
     try:
         found = getattr(importlib.import_module(f"dcplan.{room}.{module}"), function)

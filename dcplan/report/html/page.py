@@ -10,11 +10,11 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from dcplan.report.book.influence import Influence
+from dcplan.report.headings import title_of
 from dcplan.report.html.charts import Chart
 from dcplan.report.html.figures import figures_of, ranked
 from dcplan.report.markdown import verdict
 from dcplan.report.numbers import in_order, is_number, printable, shown
-from dcplan.report.terminal import SECTIONS
 from dcplan.result import Cell, Result, Table
 
 MOST_ROWS = 200
@@ -147,7 +147,7 @@ def _parts(
     yield Part("Pictures of the plan", "", found.get("answer", ()))
     for title, names in PARTS:
         tables = tuple(
-            _table(SECTIONS.get(n, n), result.tables[n])
+            _table(title_of(result.verb, n), result.tables[n])
             for n in names
             if n in result.tables and result.tables[n].rows
         )
@@ -165,7 +165,10 @@ def _parts(
         if n not in named and not n.startswith("book_") and result.tables[n].rows
     ]
     yield Part(
-        "Other tables", "", (), tuple(_table(SECTIONS.get(n, n), result.tables[n]) for n in others)
+        "Other tables",
+        "",
+        (),
+        tuple(_table(title_of(result.verb, n), result.tables[n]) for n in others),
     )
     if "left_out" in result.tables:
         left = _table("Candidates that were not in the menu", result.tables["left_out"])

@@ -1,0 +1,291 @@
+"""What a verb is asked, declared once: command line, Python signature, checks and pages read it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+
+Q = TypeVar("Q")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One field of a request.
+
+    Parameters
+    ----------
+    help : str
+        What it is, in one clause.
+    unit : str
+        Unit of a number, as printed; empty for a count, a share or a text.
+    low, high : float, optional
+        Range of a number, both ends allowed.
+    choices : tuple of str
+        The only texts allowed; empty for any.
+    names : tuple of str
+        Names on the command line; ``--field-name`` where left out.
+    metavar : str
+        Placeholder in the help; the type's own where left out.
+    complete : str
+        What Tab completes: a catalog kind, ``scenarios``, ``results``; empty for nothing.
+    argument : bool
+        A positional argument instead of a flag.
+    python_only : bool
+        No flag of the command line, such as a callback.
+    panel : str
+        Group of flags in the help.
+    lower : bool
+        Upper-case letters of a text mean the same.
+    """
+
+    help: str
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    metavar: str = ""
+    complete: str = ""
+    argument: bool = False
+    python_only: bool = False
+    panel: str = ""
+    lower: bool = False
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a request, read off its dataclass."""
+
+    name: str
+    kind: type
+    """``str``, ``int``, ``float``, ``bool`` or any other type that the field holds."""
+    optional: bool
+    repeated: bool
+    default: Any
+    flag: Flag
+
+    @property
+    def required(self) -> bool:
+        """Whether the field has no default."""
+        return self.default is dataclasses.MISSING
+
+    @property
+    def spelled(self) -> str:
+        """The name that messages use: the long flag, or the argument's own name."""
+        if self.flag.argument:
+            return self.flag.metavar or self.name.upper()
+        return next(
+            (n for n in self.flag.names if n.startswith("--")), "--" + self.name.replace("_", "-")
+        )
+
+
+def fields_of(request: type) -> tuple[Field, ...]:
+    """Return the fields of a request dataclass with their flags.
+
+    Raises
+    ------
+    TypeError
+        When a field has no :class:`Flag`.
+    """
+    return _fields_of(request)
+
+
+@functools.cache
+def _fields_of(request: Any) -> tuple[Field, ...]:
+    hints = typing.get_type_hints(request, include_extras=True)
+    found = []
+    for each in dataclasses.fields(request):
+        notes = getattr(hints[each.name], "__metadata__", ())
+        flag = next((x for x in notes if isinstance(x, Flag)), None)
+        if flag is None:
+            msg = f"{request.__name__}.{each.name} has no Flag"
+            raise TypeError(msg)
+        kind, optional, repeated = _kind(typing.get_args(hints[each.name])[0])
+        default = each.default
+        if each.default_factory is not dataclasses.MISSING:
+            default = each.default_factory()
+        found.append(Field(each.name, kind, optional, repeated, default, flag))
+    return tuple(found)
+
+
+def _kind(hint: Any) -> tuple[type, bool, bool]:
+    """Return the plain type of an annotation, whether None is allowed, whether it repeats."""
+    optional = False
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        parts = [x for x in typing.get_args(hint) if x is not types.NoneType]
+        optional = len(parts) < len(typing.get_args(hint))
+        hint = parts[0] if len(parts) == 1 else object
+    origin = typing.get_origin(hint)
+    if origin in (tuple, list) or (isinstance(origin, type) and issubclass(origin, Sequence)):
+        return typing.get_args(hint)[0], optional, True
+    return (origin or hint), optional, False
+
+
+def made(request: type[Q], given: Mapping[str, Any], verb: str) -> Q:
+    """Make a request from keyword arguments.
+
+    Raises
+    ------
+    InputError
+        With every unknown name, missing value, wrong type and value out of range at once (DC050).
+    """
+    known = {f.name: f for f in fields_of(request)}
+    problems = [
+        Problem("DC050", f"no argument {name!r}", Place(verb), did_you_mean(name, known))
+        for name in given
+        if name not in known
+    ]
+    problems += [
+        Problem("DC050", f"{f.spelled} is needed", Place(verb))
+        for f in known.values()
+        if f.required and f.name not in given
+    ]
+    values = {name: _frozen(known[name], x) for name, x in given.items() if name in known}
+    problems += [p for name, x in values.items() for p in _wrong(known[name], x)]
+    if problems:
+        raise InputError(problems)
+    return request(**values)
+
+
+def checked(request: Q) -> Q:
+    """Return a request whose every value is of its type and in its range.
+
+    Raises
+    ------
+    InputError
+        With everything that is wrong (DC050).
+    """
+    problems = [p for f in fields_of(type(request)) for p in _wrong(f, getattr(request, f.name))]
+    if problems:
+        raise InputError(problems)
+    return request
+
+
+def _frozen(field: Field, value: Any) -> Any:
+    if field.repeated and isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(value)
+    if field.repeated and value is None and not field.optional:
+        return ()
+    return value
+
+
+def _wrong(field: Field, value: Any) -> list[Problem]:
+    if value is None and (field.optional or field.default is None):
+        return []
+    if field.repeated:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            return [_problem(field, f"{value!r}: several values are needed, as a list")]
+        return [p for x in value for p in _wrong_value(field, x)]
+    return _wrong_value(field, value)
+
+
+def _wrong_value(field: Field, value: Any) -> list[Problem]:
+    flag = field.flag
+    if field.kind in (int, float):
+        allowed: Any = int if field.kind is int else (int, float)
+        low = -float("inf") if flag.low is None else flag.low
+        high = float("inf") if flag.high is None else flag.high
+        if isinstance(value, bool) or not isinstance(value, allowed) or not low <= value <= high:
+            what = "a whole number" if field.kind is int else "a number"
+            return [_problem(field, f"{value!r}: {what}{_range(flag)} is needed")]
+    if field.kind is bool and not isinstance(value, bool):
+        return [_problem(field, f"{value!r}: true or false is needed")]
+    if field.kind is str and not isinstance(value, str):
+        return [_problem(field, f"{value!r} is no name")]
+    if value == "":
+        return [_problem(field, f"{field.spelled} is empty")]
+    if flag.choices and (value.lower() if flag.lower else value) not in flag.choices:
+        hint = did_you_mean(str(value), flag.choices)
+        return [_problem(field, f"{value!r}: one of {', '.join(flag.choices)}", hint)]
+    return []
+
+
+def _range(flag: Flag) -> str:
+    unit = f" {flag.unit}" if flag.unit else ""
+    if flag.low is not None and flag.high is not None:
+        return f" from {flag.low:,g} to {flag.high:,g}{unit}"
+    if flag.low is not None:
+        return f" from {flag.low:,g}{unit}"
+    return f" up to {flag.high:,g}{unit}" if flag.high is not None else ""
+
+
+def _problem(field: Field, cause: str, hint: str = "") -> Problem:
+    return Problem("DC050", cause, Place(field.spelled), hint)
+
+
+A = TypeVar("A")
+
+
+def verb(request: type[Q], name: str) -> Callable[[Callable[[Q], A]], Callable[..., A]]:
+    """Make a function of a request callable with the request's fields as keywords.
+
+    The request may be given whole as the only argument. Positional fields of the command line are
+    positional here too. Signature and parameters of the docstring come from the request.
+    """
+
+    def decorate(function: Callable[[Q], A]) -> Callable[..., A]:
+        positional = [f.name for f in fields_of(request) if f.flag.argument]
+
+        @functools.wraps(function)
+        def call(*given: Any, **fields: Any) -> A:
+            if len(given) == 1 and isinstance(given[0], request) and not fields:
+                return function(checked(given[0]))
+            if len(given) > len(positional):
+                msg = f"{name} takes {len(positional)} positional arguments, not {len(given)}"
+                raise TypeError(msg)
+            return function(
+                made(request, {**dict(zip(positional, given, strict=False)), **fields}, name)
+            )
+
+        call.__signature__ = signature_of(request)  # type: ignore[attr-defined]
+        call.__doc__ = f"{inspect.getdoc(function)}\n\n{parameters_text(request)}"
+        return call
+
+    return decorate
+
+
+def signature_of(request: type) -> inspect.Signature:
+    """Return the Python signature that a request stands for."""
+    empty = inspect.Parameter.empty
+    ordered = sorted(fields_of(request), key=lambda f: not f.flag.argument)
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                f.name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD
+                if f.flag.argument
+                else inspect.Parameter.KEYWORD_ONLY,
+                default=empty if f.required else f.default,
+                annotation=_annotation(f),
+            )
+            for f in ordered
+        ]
+    )
+
+
+def _annotation(field: Field) -> str:
+    text = getattr(field.kind, "__name__", str(field.kind))
+    text = f"Sequence[{text}]" if field.repeated else text
+    return f"{text} | None" if field.optional else text
+
+
+def parameters_text(request: type) -> str:
+    """Return the numpy-style list of a request's fields, with ranges, choices and units."""
+    lines = ["Parameters", "----------"]
+    for f in fields_of(request):
+        default = "" if f.required or f.default in (None, ()) else f", default {f.default}"
+        optional = ", optional" if f.default in (None, ()) else ""
+        lines.append(f"{f.name} : {_annotation(f).removesuffix(' | None')}{optional}{default}")
+        more = f" One of {', '.join(f.flag.choices)}." if f.flag.choices else ""
+        more += f" Allowed:{_range(f.flag)}." if f.kind in (int, float) and _range(f.flag) else ""
+        unit = f" [{f.flag.unit}]" if f.flag.unit else ""
+        lines.append(f"    {f.flag.help[:1].upper()}{f.flag.help[1:].rstrip('.')}.{more}{unit}")
+    return "\n".join(lines)
