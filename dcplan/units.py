@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 HOURS_PER_DAY = 24.0
+L_PER_M3 = 1000.0
 DAYS_PER_YEAR = 365.25
 QUARTERS_PER_YEAR = 4
 MONTHS_PER_QUARTER = 3

@@ -5,13 +5,16 @@ table.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
-from dcplan.planning.model.sets import P, make_sets
+from dcplan.planning.keys import Key
+from dcplan.planning.model.sets import P, Sets, make_sets
 from dcplan.planning.problem.terms import HeldTerms, Menu
 from dcplan.planning.problem.work.terms import JobConfig
-from dcplan.result import Table
+from dcplan.result import Cell, Table
 
 COLUMNS = (
     "decision",
@@ -27,6 +30,16 @@ COLUMNS = (
 TINY = 1e-7
 MOST = 1_000_000
 """More of anything than this is a slip of the pen, not a decision."""
+
+
+class Branch(Enum):
+    """When the search of large models divides a variable's range."""
+
+    FIRST = "first"
+    """The variable decides the rest."""
+    LATER = "later"
+    """Dividing it only betters the bound."""
+    NEVER = "never"
 
 
 @dataclass
@@ -114,171 +127,273 @@ class Decisions:
         )
 
 
-WHOLE = {name: name for name in ("fleet", "fitted", "blocks", "committed", "dropped")} | {
-    "buy": "ordered",
-    "onsite_buy": "onsite",
-}
-PARTS = {
-    name: name
-    for name in ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "paused")
-}
-"""Model variable -> field of :class:`Decisions` with the same index."""
+@dataclass(frozen=True)
+class DecisionSpec:
+    """One whole variable of the model, declared once.
+
+    Parameters
+    ----------
+    variable : str
+        Name of the Pyomo variable.
+    index : callable
+        Index tuples that a problem offers, in their order.
+    field : str
+        Dictionary of :class:`Decisions` with the same index; empty where the variable follows from
+        others, is a choice, or is a run.
+    row : str
+        First cell of its rows in the table of decisions; empty where the variable follows from
+        others.
+    cells : tuple of str
+        Cells of a row that hold the index, in the order of the index.
+    branch : Branch
+        Its part in the search of large models.
+    """
+
+    variable: str
+    index: Callable[[Sets], Iterable[tuple[Any, ...]]]
+    field: str = ""
+    row: str = ""
+    cells: tuple[str, ...] = ()
+    branch: Branch = Branch.NEVER
+
+    @property
+    def follows(self) -> bool:
+        """Whether the variable follows from others: a given plan does not fix it."""
+        return not self.row
+
+    @property
+    def by_quarter(self) -> bool:
+        """Whether the decision is taken in a quarter, the last part of its index."""
+        return self.cells[-1:] == ("quarter",)
+
+    def key(self, *index: Any) -> Key:
+        """Return the column of an index."""
+        return Key(self.variable, index)
 
 
-def from_solution(menu: Menu, names: Sequence[str], values: Sequence[float]) -> Decisions:
-    """Read decisions from column names such as ``buy[hall,cooling,system,3]``."""
+def _quarters(sets: Sets, keys: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [(*key, t) for key in keys for t in sets.quarters]
+
+
+BUY = DecisionSpec(
+    "buy", lambda s: s.orders, "ordered", "order", ("hall", "cooling", "item", "quarter")
+)
+FLEET = DecisionSpec("fleet", lambda s: s.fleet, "fleet", "fleet", ("hall", "cooling", "item"))
+DROPPED = DecisionSpec(
+    "dropped",
+    lambda s: [(x.id, q) for x in s.menu.held for q in x.may_go],
+    "dropped",
+    "drop",
+    ("item", "quarter"),
+)
+FITTED = DecisionSpec(
+    "fitted",
+    lambda s: _quarters(s, [(h.id, c.id) for h in s.menu.halls for c in h.coolings]),
+    "fitted",
+    "fit",
+    ("hall", "cooling", "quarter"),
+    Branch.FIRST,
+)
+FABRIC = DecisionSpec(
+    "fabric",
+    lambda s: [(h, f) for h, options in s.options.items() for f in options],
+    "",
+    "fabric",
+    ("hall", "item"),
+    Branch.FIRST,
+)
+BLOCKS = DecisionSpec(
+    "blocks",
+    lambda s: _quarters(s, [(x,) for x in s.backed]),
+    "blocks",
+    "blocks",
+    ("hall", "quarter"),
+    Branch.LATER,
+)
+ONSITE_BUY = DecisionSpec(
+    "onsite_buy",
+    lambda s: [
+        (site.id, o.id, q)
+        for site in s.menu.sites
+        for o in site.onsite
+        for q in s.quarters
+        if q + o.lead < len(s.quarters)
+    ],
+    "onsite",
+    "onsite",
+    ("hall", "item", "quarter"),
+)
+COMMITTED = DecisionSpec(
+    "committed",
+    lambda s: _quarters(s, [(o.id, c.term) for o in s.menu.offers for c in o.committed]),
+    "committed",
+    "commit",
+    ("hall", "item", "quarter"),
+)
+RUN = DecisionSpec(
+    "run", lambda s: [(i,) for i in range(len(s.menu.configs))], "", "run", ("config",)
+)
+RACKS = DecisionSpec("racks", lambda s: _quarters(s, s.places))
+STEP = DecisionSpec(
+    "step",
+    lambda s: _quarters(
+        s, [(*key, i) for key, steps in s.stairs.items() for i in range(len(steps.widths))]
+    ),
+)
+ONSITE_ON = DecisionSpec(
+    "onsite_on",
+    lambda s: _quarters(s, [(site.id, o.id) for site in s.menu.sites for o in site.onsite]),
+)
+USED = DecisionSpec(
+    "used", lambda s: _quarters(s, [(x.id,) for x in s.menu.sites]), branch=Branch.FIRST
+)
+USED_NEW = DecisionSpec(
+    "used_new", lambda s: _quarters(s, [(x,) for x in s.backed]), branch=Branch.FIRST
+)
+BLOCK_PAIRS = DecisionSpec("block_pairs", lambda s: _quarters(s, [(x,) for x in s.two_sided]))
+CHANGED = DecisionSpec("changed", lambda s: s.orders)
+
+DECISIONS: dict[str, DecisionSpec] = {
+    x.variable: x
+    for x in (
+        *(BUY, FLEET, DROPPED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN),
+        *(RACKS, STEP, ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED),
+    )
+}
+"""Every whole variable of the model, those that a plan decides first."""
+EARLY = tuple(x for x in DECISIONS.values() if x.by_quarter)
+"""Decisions of a quarter: frozen when a plan is made again, and taken before a future is known."""
+AMOUNTS = ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "paused")
+"""Continuous variables that :class:`Decisions` holds under their own names."""
+
+
+def from_solution(menu: Menu, keys: Sequence[Key], values: Sequence[float]) -> Decisions:
+    """Read decisions from the columns of a solution."""
     d = Decisions()
-    for name, value in zip(names, values, strict=True):
-        variable, _, rest = name.partition("[")
+    for (variable, index), value in zip(keys, values, strict=True):
         if abs(value) <= TINY:
             continue
-        index = tuple(int(x) if x.isdigit() else x for x in rest.rstrip("]").split(","))
-        if variable in PARTS:
-            getattr(d, PARTS[variable])[index] = value
-        elif round(value) and variable in WHOLE:
-            getattr(d, WHOLE[variable])[index] = round(value)
-        elif round(value) and variable == "fabric":
-            d.fabric[str(index[0])] = str(index[1])
-        elif round(value) and variable == "run":
-            d.runs.append(menu.configs[int(index[0])])
-    used = {
-        (h, f)
-        for h, f in d.fabric.items()
-        if any(k[0] == h for k in (*d.ordered, *d.fleet, *(x.key for x in menu.held)))
-    }
-    d.fabric = dict(sorted(used))
+        if variable in AMOUNTS:
+            getattr(d, variable)[index] = value
+            continue
+        spec = DECISIONS.get(variable)
+        if spec is None or not round(value):
+            continue
+        if spec.field:
+            getattr(d, spec.field)[index] = round(value)
+        elif spec is FABRIC:
+            d.fabric[index[0]] = index[1]
+        elif spec is RUN:
+            d.runs.append(menu.configs[index[0]])
+    taken = {k[0] for k in (*d.ordered, *d.fleet, *(x.key for x in menu.held))}
+    d.fabric = dict(sorted((h, f) for h, f in d.fabric.items() if h in taken))
     return d
 
 
 def to_table(d: Decisions) -> Table:
-    """Integer decisions as a tidy table; ``plan --fix-decisions`` reads it back."""
-    rows: list[tuple[str | int | float | None, ...]] = []
-    rows += [("fleet", h, c, k, 0, n, None, None, None) for (h, c, k), n in sorted(d.fleet.items())]
-    rows += [
-        ("order", h, c, k, t, n, None, None, None) for (h, c, k, t), n in sorted(d.ordered.items())
-    ]
-    rows += [
-        ("drop", None, None, i, t, n, None, None, None) for (i, t), n in sorted(d.dropped.items())
-    ]
-    rows += [
-        ("fit", h, c, None, t, n, None, None, None) for (h, c, t), n in sorted(d.fitted.items())
-    ]
-    rows += [("fabric", h, None, f, None, 1, None, None, None) for h, f in sorted(d.fabric.items())]
-    rows += [
-        ("blocks", s, None, None, t, n, None, None, None) for (s, t), n in sorted(d.blocks.items())
-    ]
-    rows += [
-        ("onsite", s, None, o, t, n, None, None, None) for (s, o, t), n in sorted(d.onsite.items())
-    ]
-    rows += [
-        ("commit", o, None, c, t, n, None, None, None)
-        for (o, c, t), n in sorted(d.committed.items())
-    ]
-    rows += [
-        (
-            "run",
-            r.place,
-            None,
-            f"{r.job} on {r.system}",
-            r.serving_quarter,
-            1,
-            r.accelerators,
-            r.precision,
-            r.start_month,
-        )
-        for r in sorted(d.runs, key=lambda r: r.job)
-    ]
-    return Table(COLUMNS, tuple(rows))
+    """Write whole decisions as a tidy table; ``plan --fix-decisions`` reads it back."""
+    rows: list[dict[str, Cell]] = []
+    for spec in TABLED:
+        if spec.field:
+            amounts: dict[tuple[Any, ...], int] = getattr(d, spec.field)
+            rows += [_row(spec, index, n) for index, n in sorted(amounts.items())]
+    rows += [_row(FABRIC, pair, 1) for pair in sorted(d.fabric.items())]
+    rows += [_run_row(r) for r in sorted(d.runs, key=lambda r: r.job)]
+    rows.sort(key=lambda row: [x.row for x in TABLED].index(str(row["decision"])))
+    return Table(COLUMNS, tuple(tuple(row.get(c) for c in COLUMNS) for row in rows))
 
 
-def offered(menu: Menu) -> set[str]:
-    """Columns that a decisions table may name, whole menu."""
-    sets, t = make_sets(menu), range(menu.quarters)
-    names = {f"buy[{h},{c},{k},{q}]" for h, c, k, q in sets.orders}
-    names |= {f"fleet[{h},{c},{k}]" for h, c, k in sets.fleet}
-    names |= {f"fitted[{h.id},{c.id},{q}]" for h in menu.halls for c in h.coolings for q in t}
-    names |= {f"fabric[{o.hall},{o.id}]" for o in menu.fabrics}
-    names |= {f"blocks[{s.id},{q}]" for s in menu.sites for q in t}
-    names |= {f"onsite_buy[{s.id},{o.id},{q}]" for s in menu.sites for o in s.onsite for q in t}
-    names |= {f"dropped[{x.id},{q}]" for x in menu.held for q in x.may_go}
-    names |= {
-        f"committed[{o.id},{c.term},{q}]" for o in menu.offers for c in o.committed for q in t
+TABLED = (FLEET, BUY, DROPPED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN)
+"""Decisions in the order of the table."""
+
+
+def _row(spec: DecisionSpec, index: tuple[Any, ...], amount: int) -> dict[str, Cell]:
+    cells: dict[str, Cell] = dict(zip(spec.cells, index, strict=True))
+    if spec is FLEET:
+        cells["quarter"] = 0
+    return {"decision": spec.row, "amount": amount, **cells}
+
+
+def _run_row(r: JobConfig) -> dict[str, Cell]:
+    return {
+        "decision": RUN.row,
+        "hall": r.place,
+        "item": f"{r.job} on {r.system}",
+        "quarter": r.serving_quarter,
+        "amount": 1,
+        "accelerators": r.accelerators,
+        "precision": r.precision,
+        "start_month": r.start_month,
     }
-    return names | {f"run[{i}]" for i in range(len(menu.configs))}
 
 
-def columns_of(menu: Menu, table: Table) -> tuple[dict[str, float], list[str]]:
-    """Model columns of a decisions table with their amounts; and the rows that are wrong or no
-    longer in the menu.
+def columns_of(menu: Menu, table: Table) -> tuple[dict[Key, float], list[str]]:
+    """Read a decisions table: columns with their amounts, and the rows that are wrong or no longer
+    offered.
     """
-    wanted: dict[str, float] = {}
+    wanted: dict[Key, float] = {}
     wrong: list[str] = []
-    known = offered(menu)
+    sets = make_sets(menu)
+    offered = {spec.key(*index) for spec in TABLED for index in spec.index(sets)}
     for row in table.rows:
         cell = dict(zip(table.columns, row, strict=False))
-        name = _column(menu, cell)
+        key = _column(menu, cell)
         amount = cell.get("amount")
-        whole = (
-            _int(amount) is not None
-            and 0 <= float(str(amount)) <= MOST
-            and float(str(amount)).is_integer()
-        )
-        if name is None or name not in known or not whole:
-            wrong.append(" ".join(str(v) for v in row if v is not None))
+        whole = _int(amount)
+        if (
+            key is None
+            or key not in offered
+            or whole is None
+            or not 0 <= whole <= MOST
+            or float(str(amount)) != whole
+        ):
+            wrong.append(" ".join(str(v) for v in cell.values() if v is not None))
         else:
-            wanted[name] = float(str(amount))
+            wanted[key] = float(whole)
     return wanted, wrong
 
 
 def fixed_columns(
-    menu: Menu, names: Sequence[str], integer: Sequence[bool], table: Table
+    menu: Menu, keys: Sequence[Key], integer: Sequence[bool], table: Table
 ) -> dict[int, float] | list[str]:
-    """Column values that repeat the decisions of a table; or the rows that are wrong or no longer
-    in the menu.
+    """Return the columns that repeat the decisions of a table; or the rows that are wrong or no
+    longer offered.
     """
     wanted, wrong = columns_of(menu, table)
-    known = set(names)
-    wrong += [name for name in wanted if name not in known]
+    known = set(keys)
+    wrong += [str(key) for key in wanted if key not in known]
     if wrong:
         return wrong
-    # follow from orders, fitted halls and blocks
-    free = {"used", "used_new", "racks", "block_pairs", "onsite_on", "step"}
     return {
-        i: wanted.get(name, 0.0)
-        for i, (name, is_whole) in enumerate(zip(names, integer, strict=True))
-        if is_whole and name.partition("[")[0] not in free
+        i: wanted.get(key, 0.0)
+        for i, (key, is_whole) in enumerate(zip(keys, integer, strict=True))
+        if is_whole and not DECISIONS[key.name].follows
     }
 
 
-def _column(menu: Menu, cell: Mapping[str, object]) -> str | None:
-    """Model column of a decision row; None when the row is none of ours."""
-    hall, cooling, item, t = (cell.get(k) for k in ("hall", "cooling", "item", "quarter"))
-    columns = {
-        "order": f"buy[{hall},{cooling},{item},{_int(t)}]",
-        "fleet": f"fleet[{hall},{cooling},{item}]",
-        "fit": f"fitted[{hall},{cooling},{_int(t)}]",
-        "fabric": f"fabric[{hall},{item}]",
-        "blocks": f"blocks[{hall},{_int(t)}]",
-        "drop": f"dropped[{item},{_int(t)}]",
-        "commit": f"committed[{hall},{item},{_int(t)}]",
-        "onsite": f"onsite_buy[{hall},{item},{_int(t)}]",
-    }
-    kind = str(cell.get("decision"))
-    if kind != "run":
-        return columns.get(kind)
-    job, _, system = str(item).partition(" on ")
-    want = (
-        job,
-        hall,
-        system,
-        _int(cell.get("accelerators")),
-        cell.get("precision"),
-        _int(cell.get("start_month")),
-    )
+def _column(menu: Menu, cell: Mapping[str, object]) -> Key | None:
+    """Return the model column of a decision row; None when the row is none of ours."""
+    spec = next((x for x in TABLED if x.row == cell.get("decision")), None)
+    if spec is None:
+        return None
+    if spec is RUN:
+        return _run_column(menu, cell)
+    index = [_int(cell.get(c)) if c == "quarter" else cell.get(c) for c in spec.cells]
+    return spec.key(*index)
+
+
+def _run_column(menu: Menu, cell: Mapping[str, object]) -> Key | None:
+    t = _int(cell.get("quarter"))
     for i, c in enumerate(menu.configs):
-        same = (c.job, c.place, c.system, c.accelerators, c.precision, c.start_month) == want
-        if same and _int(t) in (None, c.serving_quarter):
-            return f"run[{i}]"
+        same = (
+            cell.get("item") == f"{c.job} on {c.system}"
+            and cell.get("hall") == c.place
+            and cell.get("precision") == c.precision
+            and _int(cell.get("accelerators")) == c.accelerators
+            and _int(cell.get("start_month")) == c.start_month
+        )
+        if same and t in (None, c.serving_quarter):
+            return RUN.key(i)
     return None
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dcplan.planning.keys import Key
+
 COST, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
     "cost",
     "capex",
@@ -61,7 +63,7 @@ class Keep:
     many may change.
     """
 
-    values: Mapping[str, float]
+    values: Mapping[Key, float]
     freeze_through: int = -1
     """Last quarter whose orders, halls, blocks, runs and fabrics stay; -1 for none."""
     most_changes: int | None = None

@@ -12,6 +12,7 @@ from typing import Any
 
 from dcplan.answers.plan.metrics import metrics_of
 from dcplan.errors import InputError, Place
+from dcplan.planning.keys import Key, from_text, to_text
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
 from dcplan.planning.solve import highs
@@ -93,7 +94,7 @@ def unchanged(question: Question, content: str, gap: float, time_limit_s: float)
 
 
 def solved_point(
-    question: Question, near: Mapping[str, float] | None, *, gap: float, time_limit_s: float
+    question: Question, near: Mapping[Key, float] | None, *, gap: float, time_limit_s: float
 ) -> dict[str, Any]:
     """The document of one solved question."""
     built = build(question)
@@ -169,20 +170,25 @@ def readable(start: str) -> bool:
         return False
 
 
-def packed(whole: Mapping[str, float]) -> str:
-    """Integers of a plan as text.
+def packed(whole: Mapping[Key, float]) -> str:
+    """Write the integers of a plan as text.
 
     Examples
     --------
-    >>> unpacked(packed({"x[1]": 2.0, "y": 0.0}))
-    {'x[1]': 2.0, 'y': 0.0}
+    >>> unpacked(packed({Key("x", ("1", 1)): 2.0})) == {Key("x", ("1", 1)): 2.0}
+    True
     """
-    text = json.dumps(dict(whole), sort_keys=True)
+    text = json.dumps({to_text(key): value for key, value in whole.items()}, sort_keys=True)
     return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def unpacked(text: str) -> dict[str, float]:
-    """Read what :func:`packed` wrote."""
-    return {
-        str(k): float(v) for k, v in json.loads(zlib.decompress(base64.b85decode(text))).items()
-    }
+def unpacked(text: str) -> dict[Key, float]:
+    """Read what :func:`packed` wrote.
+
+    Raises
+    ------
+    ValueError
+        When the text is not one that :func:`packed` wrote.
+    """
+    whole = json.loads(zlib.decompress(base64.b85decode(text)))
+    return {from_text(k): float(v) for k, v in whole.items()}

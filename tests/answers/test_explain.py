@@ -11,7 +11,8 @@ import pytest
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
-from dcplan.planning.explain.limits import family_of, parts_of, words_of
+from dcplan.planning.keys import Key
+from dcplan.planning.limits import family_of, words_of
 
 FILE = "train-405b-in-90-days"
 
@@ -94,9 +95,8 @@ def test_one_more_unit_of_a_binding_limit_never_costs() -> None:
 
 
 def test_rows_in_words() -> None:
-    assert parts_of("hall_racks[s/h,3]") == ("hall_racks", ["s/h", "3"])
-    assert family_of("cloud_limit[23]") == "cloud_limit"
-    assert words_of("utility_mw[ashburn,2]", "2027-Q1") == (
+    assert family_of(Key("cloud_limit", (23,))) == Key("cloud_limit")
+    assert words_of(Key("utility_mw", ("ashburn", 2)), "2027-Q1") == (
         "utility_mw of ashburn in 2027-Q3",
         "MW more",
     )

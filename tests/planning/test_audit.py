@@ -13,13 +13,14 @@ from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from tests.planning.small import HALL, small_menu
 
 
 def solved() -> tuple[Menu, Decisions]:
     menu = small_menu()
     model, _ = build_model(menu)
-    matrix = highs.compile_model(model)
+    matrix = compile_model(model)
     outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
     assert outcome.values is not None
     return menu, from_solution(menu, matrix.columns, [float(v) for v in outcome.values])

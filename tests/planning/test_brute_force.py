@@ -11,6 +11,7 @@ import pytest
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from tests.planning.brute import best_cost
 from tests.planning.tiny import tiny_menu
 
@@ -22,7 +23,7 @@ def test_optimum_equals_enumeration(seed: int) -> None:
     menu = tiny_menu(seed)
     expected = best_cost(menu)
     model, _ = build_model(menu)
-    outcome = highs.solve(highs.compile_model(model), gap=0.0, time_limit_s=60)
+    outcome = highs.solve(compile_model(model), gap=0.0, time_limit_s=60)
     if math.isinf(expected):
         assert outcome.status == highs.INFEASIBLE
     else:
@@ -45,7 +46,7 @@ def with_price_of_unmet(seed: int) -> Menu:
 @pytest.mark.parametrize("seed", range(25))
 def test_demand_is_given_up_where_that_is_cheapest(seed: int) -> None:
     menu = with_price_of_unmet(seed)
-    outcome = highs.solve(highs.compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
+    outcome = highs.solve(compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
     expected = best_cost(menu)
     if math.isinf(expected):
         assert outcome.status == highs.INFEASIBLE

@@ -13,12 +13,13 @@ from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import Decisions, columns_of, from_solution, to_table
+from dcplan.planning.decisions import COMMITTED, Decisions, columns_of, from_solution, to_table
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.problem.work.terms import JobConfig, JobTerms
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from dcplan.scenario.load import load
 from tests.planning.small import small_menu
 
@@ -62,7 +63,7 @@ def rented_menu(wanted: tuple[float, ...], quarters_of_term: int = 2, price: flo
 
 
 def best(menu: Menu) -> tuple[Decisions, float]:
-    matrix = highs.compile_model(build_model(menu)[0])
+    matrix = compile_model(build_model(menu)[0])
     outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
     assert outcome.values is not None
     return from_solution(
@@ -164,8 +165,8 @@ def test_planted_faults_are_found_and_decisions_come_back() -> None:
     d, _ = best(menu)
     values, wrong = columns_of(menu, to_table(d))
     assert not wrong
-    assert {k: v for k, v in values.items() if k.startswith("committed")} == {
-        f"committed[o,reserved-1y,{q}]": float(n) for (_, _, q), n in d.committed.items()
+    assert {k: v for k, v in values.items() if k.name == "committed"} == {
+        COMMITTED.key("o", "reserved-1y", q): float(n) for (_, _, q), n in d.committed.items()
     }
     over = Decisions(rented=d.rented, committed={("o", "reserved-1y", 0): 9})
     names = {c.name for c in all_checks(menu, over, make_accounts(menu, over)) if not c.holds}

@@ -11,6 +11,7 @@ from dcplan.economics.cash_flow import Flow, debt_usd
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from tests.planning.small import small_menu
 
 
@@ -28,7 +29,7 @@ def test_service_by_hand() -> None:
 
 
 def solved(menu: Menu) -> highs.Outcome:
-    return highs.solve(highs.compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
+    return highs.solve(compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
 
 
 def borrowed(menu: Menu, share: float) -> Menu:

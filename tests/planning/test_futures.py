@@ -16,6 +16,7 @@ from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.uncertainty.futures import Evaluator, Future, sampled
 from tests.planning.small import HALL, small_menu
 
@@ -23,7 +24,7 @@ HOURS = 2191.5
 
 
 def planned(menu: Menu) -> Decisions:
-    matrix = highs.compile_model(build_model(menu)[0])
+    matrix = compile_model(build_model(menu)[0])
     found = highs.solve(matrix, gap=0.0, time_limit_s=60)
     assert found.values is not None
     return from_solution(menu, matrix.columns, [float(v) for v in found.values])
@@ -93,8 +94,8 @@ def test_other_prices_and_demand_cost_what_the_accounts_of_that_world_say(
         ),
         finance=dataclasses.replace(menu.finance, budget_usd=None),
     )
-    matrix = highs.compile_model(build_model(world)[0])
-    before = highs.compile_model(build_model(menu)[0])
+    matrix = compile_model(build_model(world)[0])
+    before = compile_model(build_model(menu)[0])
     solved = highs.solve(before, gap=0.0, time_limit_s=60)
     assert solved.values is not None
     held = {

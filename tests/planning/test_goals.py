@@ -15,6 +15,7 @@ from dcplan.planning.goal import Goal, Limit
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from tests.planning.small import HALL, small_menu
 
 MEASURES = ("cost", "capex", "carbon", "own_carbon", "compute", "time", "peak", "days:job")
@@ -22,7 +23,7 @@ MEASURES = ("cost", "capex", "carbon", "own_carbon", "compute", "time", "peak", 
 
 def best(menu: Menu, measure: str, *limits: Limit) -> tuple[Decisions, float] | None:
     aimed = dataclasses.replace(menu, margin_factor=0.0, goal=Goal(measure, limits))
-    matrix = highs.compile_model(build_model(aimed)[0])
+    matrix = compile_model(build_model(aimed)[0])
     outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
     if outcome.values is None:
         return None

@@ -15,12 +15,13 @@ from dcplan.economics.cash_flow import cash_out_usd, totals_usd
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import Decisions, columns_of, to_table
+from dcplan.planning.decisions import DROPPED, Decisions, columns_of, to_table
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import HeldTerms, Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost
 from tests.planning.small import HALL, small_menu
@@ -72,7 +73,7 @@ def with_held(seed: int) -> Menu:
 def test_optimum_equals_enumeration(seed: int) -> None:
     menu = with_held(seed)
     expected = best_cost(menu)
-    outcome = highs.solve(highs.compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
+    outcome = highs.solve(compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
     if math.isinf(expected):
         assert outcome.status == highs.INFEASIBLE
     else:
@@ -84,13 +85,13 @@ def test_the_enumeration_keeps_and_parts() -> None:
     ways = set()
     for seed in range(30):
         menu = with_held(seed)
-        matrix = highs.compile_model(build_model(menu)[0])
+        matrix = compile_model(build_model(menu)[0])
         found = highs.solve(matrix, gap=0.0, time_limit_s=60)
         if found.values is not None:
             gone = any(
                 v > 0.5
-                for name, v in zip(matrix.columns, found.values, strict=True)
-                if "dropped" in name
+                for key, v in zip(matrix.columns, found.values, strict=True)
+                if key.name == "dropped"
             )
             ways.add((menu.held[0].standing, gone))
     assert ways == {(True, False), (True, True), (False, False), (False, True)}
@@ -165,7 +166,7 @@ def test_decisions_come_back() -> None:
     d = Decisions(fitted={(HALL, "wet", 0): 1}, fabric={HALL: "eth/2t"}, dropped={("old", 1): 1})
     values, wrong = columns_of(held_menu(), to_table(d))
     assert not wrong
-    assert values["dropped[old,1]"] == 1.0
+    assert values[DROPPED.key("old", 1)] == 1.0
 
 
 TEXT = """

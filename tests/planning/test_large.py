@@ -11,19 +11,20 @@ import pytest
 
 from dcplan.answers.plan.answer import _flags
 from dcplan.planning.audit.checks import Check
+from dcplan.planning.keys import Key
+from dcplan.planning.limits import CheckId
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve import search as run
-from dcplan.planning.solve.elastic import positions
-from dcplan.planning.solve.highs import Matrix
 from dcplan.planning.solve.large import branching
 from dcplan.planning.solve.large import search as large
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.branching import Count, Node, Search
 from dcplan.planning.solve.large.branching_sums import counts
 from dcplan.planning.solve.large.rounding import shortfalls, tightened
+from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.result import Table
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost
@@ -37,7 +38,7 @@ MENUS = [
 
 
 def _matrix(menu: Menu) -> Matrix:
-    return highs.compile_model(build_model(replace(menu, margin_factor=0.0))[0])
+    return compile_model(build_model(replace(menu, margin_factor=0.0))[0])
 
 
 @pytest.fixture(scope="module")
@@ -94,15 +95,15 @@ def test_runs_that_a_limit_tells_apart_stay_runs() -> None:
     owned = {c.job for c in menu.configs if not c.on_cloud}
     assert owned
     relaxed = with_work(base, menu)
-    assert sum(c.startswith("run[") for c in relaxed.columns) > 0.9 * len(menu.configs)
+    assert sum(c.name == "run" for c in relaxed.columns) > 0.9 * len(menu.configs)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_branching_on_every_integer_finds_the_optimum(seed: int) -> None:
     menu = tiny_menu(seed)
-    matrix = highs.compile_model(build_model(menu)[0])
-    whole = [Count(matrix.columns[i], (int(i),)) for i in np.flatnonzero(matrix.integer)]
-    sums = [Count("buys", tuple(positions(matrix, ("buy",))))]
+    matrix = compile_model(build_model(menu)[0])
+    whole = [Count(str(matrix.columns[i]), (int(i),)) for i in np.flatnonzero(matrix.integer)]
+    sums = [Count("buys", tuple(matrix.of(("buy",))))]
     search = Search(matrix, [*sums, *whole], lambda: False)
     best = math.inf
     while (node := search.next(best - 1e-9, 100_000, deep=not math.isfinite(best))) is not None:
@@ -199,7 +200,7 @@ def test_a_search_that_is_stopped_keeps_its_bound() -> None:
 
 def test_columns_left_out_are_columns_at_zero(retrofit: tuple[Menu, Matrix]) -> None:
     _menu, base = retrofit
-    gone = positions(base, ("run",))[20:]
+    gone = base.of(("run",))[20:]
     fewer = highs.relaxation(without(base, gone))
     upper = base.upper.copy()
     upper[gone] = 0.0
@@ -233,13 +234,16 @@ def test_large_and_direct_solves_agree(
 def test_what_whole_switches_break_is_taken_from_the_row() -> None:
     menu = small_menu()
     base = _matrix(menu)
-    broken = [Check("rack positions", "s/h", 1, 4.4, 4.0), Check("utility MW", "s", 1, 0.3, 0.6)]
+    broken = [
+        Check(CheckId("rack positions"), "s/h", 1, 4.4, 4.0),
+        Check(CheckId("utility MW"), "s", 1, 0.3, 0.6),
+    ]
     less = shortfalls(menu, broken)
-    assert less == {"hall_racks[s/h,1]": pytest.approx(0.5)}
+    assert less == {Key("hall_racks", ("s/h", 1)): pytest.approx(0.5)}
     outcome = highs.solve(base, gap=0.0, time_limit_s=60)
     assert outcome.values is not None
     tight = tightened(base, outcome.values, less)
-    row = base.rows.index("hall_racks[s/h,1]")
+    row = base.rows.index(Key("hall_racks", ("s/h", 1)))
     used = sum(
         base.value[k] * outcome.values[i]
         for i in range(len(base.columns))
@@ -251,10 +255,12 @@ def test_what_whole_switches_break_is_taken_from_the_row() -> None:
 
 
 def test_a_check_that_has_nothing_to_do_with_rounding_is_no_shortfall() -> None:
-    assert shortfalls(small_menu(), [Check("job runs once", "job", 0, 1.0, 0.0)]) is None
-    packed = shortfalls(small_menu(), [Check("racks without a hall unit", "s/h", 1, 1.0, 0.0)])
+    assert shortfalls(small_menu(), [Check(CheckId("job runs once"), "job", 0, 1.0, 0.0)]) is None
+    packed = shortfalls(
+        small_menu(), [Check(CheckId("racks without a hall unit"), "s/h", 1, 1.0, 0.0)]
+    )
     assert packed is not None
-    assert set(packed) == {"hall_racks[s/h,1]", "hall_it_mw[s/h,1]"}
+    assert set(packed) == {Key("hall_racks", ("s/h", 1)), Key("hall_it_mw", ("s/h", 1))}
 
 
 def test_a_search_without_time_still_gives_a_plan(

@@ -10,6 +10,7 @@ import pyomo.environ as pyo
 import pytest
 
 from dcplan.inputs.cloud_prices import CommitTerms
+from dcplan.planning.decisions import BUY, FABRIC, RUN
 from dcplan.planning.goal import Goal, Keep, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
@@ -73,7 +74,11 @@ def menu_of(name: str) -> Menu:
     if name == "goals":
         return replace(menu, goal=Goal("carbon", (Limit("days:job", 50.0), Limit("peak", 0.3))))
     if name == "changes":
-        before = {f"buy[{HALL},dry,a,0]": 2.0, f"fabric[{HALL},eth/2t]": 1.0, "run[0]": 1.0}
+        before = {
+            BUY.key(HALL, "dry", "a", 0): 2.0,
+            FABRIC.key(HALL, "eth/2t"): 1.0,
+            RUN.key(0): 1.0,
+        }
         return replace(menu, keep=Keep(before, -1, 1))
     return menu
 

@@ -16,6 +16,7 @@ from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS
 from tests.planning.small import HALL, powered_menu
 
@@ -28,7 +29,7 @@ def best(menu: Menu) -> tuple[Decisions, float] | None:
     it."""
     for factor in MARGIN_FACTORS:
         model, _ = build_model(dataclasses.replace(menu, margin_factor=factor))
-        matrix = highs.compile_model(model)
+        matrix = compile_model(model)
         outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
         if outcome.values is None:
             return None

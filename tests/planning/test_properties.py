@@ -14,6 +14,7 @@ from dcplan.answers.plan.answer import plan
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from dcplan.result import Result
 from tests.planning.small import small_menu
 from tests.planning.tiny import tiny_menu
@@ -23,7 +24,7 @@ MONEY = 1e-6
 
 def optimum(menu: Menu) -> float:
     model, _ = build_model(menu)
-    outcome = highs.solve(highs.compile_model(model), gap=0.0, time_limit_s=60)
+    outcome = highs.solve(compile_model(model), gap=0.0, time_limit_s=60)
     return outcome.objective if outcome.values is not None else float("inf")
 
 

@@ -16,6 +16,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import Menu, PartsTerms
 from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
 from dcplan.scenario.load import load
 from tests.planning.small import HALL, small_menu
 
@@ -35,7 +36,7 @@ def compute_menu(**changes: object) -> Menu:
 
 
 def best(menu: Menu) -> tuple[Decisions, float] | None:
-    matrix = highs.compile_model(build_model(menu)[0])
+    matrix = compile_model(build_model(menu)[0])
     found = highs.solve(matrix, gap=0.0, time_limit_s=60)
     if found.values is None:
         return None

@@ -13,8 +13,9 @@ from dcplan.answers.common.result_blocks import describe, inputs_of, solver_bloc
 from dcplan.answers.explain.later_deadline import Later
 from dcplan.answers.plan.tables.overview import left_out
 from dcplan.errors import EXIT_INFEASIBLE
-from dcplan.planning.explain.limits import WORDS, family_of, parts_of, place_of, words_of
 from dcplan.planning.explain.remedies import Alternative, Remedy, alternatives
+from dcplan.planning.keys import Key
+from dcplan.planning.limits import family_of, is_users, place_of, words_of
 from dcplan.planning.problem.build import Built
 from dcplan.planning.solve.elastic import conflict
 from dcplan.planning.solve.solved import Solved
@@ -80,9 +81,9 @@ def with_later(result: Result, found: Sequence[Later], question: Question) -> Re
 
 def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[tuple[Cell, ...]]:
     """Limits of the user's own among the rows that cannot hold together, one line each."""
-    families: dict[str, list[str]] = defaultdict(list)
+    families: dict[Key, list[Key]] = defaultdict(list)
     for row in conflict(solved.matrix, time_limit_s):
-        if parts_of(row)[0] in WORDS:
+        if is_users(row):
             families[family_of(row)].append(row)
     return [
         (words_of(rows[0], solved.menu.start)[0], place_of(rows[0], question), len(rows))
@@ -92,7 +93,7 @@ def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[t
 
 def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
     """One change a limit: the most that any quarter needs."""
-    best: dict[str, Remedy] = {}
+    best: dict[Key, Remedy] = {}
     for remedy in remedies:
         family = family_of(remedy.rows[0])
         if family not in best or remedy.amount > best[family].amount:

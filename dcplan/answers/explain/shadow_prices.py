@@ -9,16 +9,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from dcplan.planning.explain.binding import Binding, bindings, with_one_more
-from dcplan.planning.explain.limits import (
-    STEPS,
-    in_its_unit,
-    months_of,
-    parts_of,
-    place_of,
-    words_of,
-)
+from dcplan.planning.limits import LIMITS, in_its_unit, is_monthly, place_of, words_of
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited_cost_usd
+from dcplan.planning.solve.matrix import Vector
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Cell, Table
 from dcplan.scenario.load import Question
@@ -67,7 +61,7 @@ def binding_table(
 
 def _point(
     solved: Solved, gap: float, time_limit_s: float, stop: Callable[[], bool] | None
-) -> highs.Vector | None:
+) -> Vector | None:
     """All columns of the plan as solved: whole ones as they are, the others at their best."""
     columns = enumerate(solved.matrix.columns)
     held = {i: float(round(solved.whole[n])) for i, n in columns if n in solved.whole}
@@ -79,14 +73,12 @@ def _named(binding: Binding, solved: Solved, question: Question) -> tuple[Cell, 
     """A limit in words, its place, the quarters in which it binds, and one more unit of it."""
     row = binding.rows[0]
     what = words_of(row, solved.menu.start)[0]
-    step, unit = in_its_unit(row, solved.menu, abs(STEPS[parts_of(row)[0]]))
-    each = "months" if months_of(row) else "quarters"
+    step, unit = in_its_unit(row, solved.menu, abs(LIMITS[row.name].step or 0.0))
+    each = "months" if is_monthly(row) else "quarters"
     count = len(binding.rows)
     more = f" and {count - 1} {each} more" if count > 1 else ""
     quarters = (
-        len({int(parts_of(r)[1][-1]) // MONTHS_PER_QUARTER for r in binding.rows})
-        if months_of(row)
-        else count
+        len({r.ids[-1] // MONTHS_PER_QUARTER for r in binding.rows}) if is_monthly(row) else count
     )
     return what + more, place_of(row, question), quarters, f"{step:,.6g} {unit}"
 
@@ -94,7 +86,7 @@ def _named(binding: Binding, solved: Solved, question: Question) -> tuple[Cell, 
 def _rows(
     question: Question,
     solved: Solved,
-    values: highs.Vector,
+    values: Vector,
     exact: int,
     gap: float,
     left_s: Callable[[], float],
@@ -108,7 +100,7 @@ def _rows(
 def _exact(
     solved: Solved,
     binding: Binding,
-    values: highs.Vector,
+    values: Vector,
     gap: float,
     left_s: Callable[[], float],
     stop: Callable[[], bool] | None,

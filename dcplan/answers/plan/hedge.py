@@ -22,13 +22,15 @@ from dcplan.errors import (
     AuditError,
     InputError,
 )
+from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited_solution
-from dcplan.planning.solve.highs import Matrix, Outcome, Progress, compile_model
+from dcplan.planning.solve.highs import Outcome, Progress
+from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS
 from dcplan.planning.solve.search import MOST_STEPS
 from dcplan.planning.solve.solved import Solved
@@ -201,7 +203,7 @@ def _plan(world: World, matrix: Matrix, stack: Stack, i: int, outcome: Outcome) 
 
 def _alone(
     world: World,
-    firsts: Mapping[str, float],
+    firsts: Mapping[Key, float],
     gap: float,
     time_limit_s: float,
     stop: Callable[[], bool] | None,

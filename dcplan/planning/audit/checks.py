@@ -15,6 +15,7 @@ from dcplan.planning.audit.measures import measured, served
 from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.limits import BOUGHT, CheckId, Part
 from dcplan.planning.problem.terms import HallTerms, Menu
 from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
@@ -33,7 +34,14 @@ def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
     for limit in menu.goal.limits:
         found = measured(limit.measure, menu, d, books)
         checks.append(
-            Check(f"limit of {limit.measure}", "goal", menu.quarters - 1, found, limit.audited_most)
+            Check(
+                CheckId.GOAL_LIMIT,
+                "goal",
+                menu.quarters - 1,
+                found,
+                limit.audited_most,
+                subject=limit.measure,
+            )
         )
     return checks
 
@@ -44,22 +52,31 @@ def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
         given = bool(menu.fleet and menu.fleet.hall == hall_id)
         units = {c.id: d.fitted.get((hall_id, c.id, t), 0) for c in hall.coolings}
         total = sum(units.values())
-        yield Check("hall units", hall_id, t, total, hall.count if t >= hall.available_from else 0)
-        yield Check("rack positions", hall_id, t, a.racks if given else a.slots, hall.racks * total)
+        yield Check(
+            CheckId.HALL_UNITS, hall_id, t, total, hall.count if t >= hall.available_from else 0
+        )
+        yield Check(
+            CheckId.RACK_POSITIONS, hall_id, t, a.racks if given else a.slots, hall.racks * total
+        )
         if given:
             yield Check(
-                "rack positions with switches", hall_id, t, a.slots, hall.racks * total, given=True
+                CheckId.RACK_POSITIONS_WITH_SWITCHES,
+                hall_id,
+                t,
+                a.slots,
+                hall.racks * total,
+                given=True,
             )
-        yield Check("hall IT MW", hall_id, t, a.hall_kw / KW_PER_MW, hall.it_mw * total)
+        yield Check(CheckId.HALL_IT_MW, hall_id, t, a.hall_kw / KW_PER_MW, hall.it_mw * total)
         yield Check(
-            "liquid heat MW",
+            CheckId.LIQUID_HEAT_MW,
             hall_id,
             t,
             a.liquid_kw / KW_PER_MW,
             sum(hall.cooling(c).liquid_mw * n for c, n in units.items()),
         )
         yield Check(
-            "air heat MW",
+            CheckId.AIR_HEAT_MW,
             hall_id,
             t,
             a.air_kw / KW_PER_MW,
@@ -68,7 +85,7 @@ def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
         if t:
             for c, n in units.items():
                 yield Check(
-                    "hall stays fitted",
+                    CheckId.HALL_STAYS_FITTED,
                     f"{hall_id} {c}",
                     t,
                     d.fitted.get((hall_id, c, t - 1), 0),
@@ -76,10 +93,10 @@ def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
                 )
         if not given:
             yield Check(
-                "racks without a hall unit", hall_id, t, _left_over(menu, d, books, hall, t), 0
+                CheckId.RACKS_WITHOUT_HALL_UNIT, hall_id, t, _left_over(menu, d, books, hall, t), 0
             )
         if a.racks and d.fabric.get(hall_id) is None:
-            yield Check("racks without a fabric", hall_id, t, a.racks, 0)
+            yield Check(CheckId.RACKS_WITHOUT_FABRIC, hall_id, t, a.racks, 0)
 
 
 def _left_over(menu: Menu, d: Decisions, books: Accounts, hall: HallTerms, t: int) -> int:
@@ -96,7 +113,7 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
     for site in menu.sites:
         for t in range(menu.quarters):
             peak = books.site(menu, site.id, t, "facility_mw")
-            yield Check("utility MW", site.id, t, peak, limit_mw(d, site, t))
+            yield Check(CheckId.UTILITY_MW, site.id, t, peak, limit_mw(d, site, t))
             mwh = books.site(menu, site.id, t, "facility_mwh")
             yield from (
                 Check(name, at, t, x, most)
@@ -104,11 +121,7 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
             )
             if t < site.block_lead:
                 yield Check(
-                    "power blocks before their lead time",
-                    site.id,
-                    t,
-                    d.blocks.get((site.id, t), 0),
-                    0,
+                    CheckId.BLOCKS_BEFORE_LEAD_TIME, site.id, t, d.blocks.get((site.id, t), 0), 0
                 )
             new = sum(
                 books.halls[h.id, t].facility_mw
@@ -117,7 +130,7 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
             )
             blocks = d.blocks.get((site.id, t), 0)
             yield Check(
-                "power blocks",
+                CheckId.POWER_BLOCKS,
                 site.id,
                 t,
                 blocks_needed(new, site.block_mw, site.redundancy),
@@ -128,7 +141,7 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
                 year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
                 litres = sum(books.site(menu, site.id, t, "water_l") for t in year)
                 yield Check(
-                    "water L",
+                    CheckId.WATER_L,
                     site.id,
                     first,
                     litres,
@@ -141,7 +154,7 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
                     carbon_t(d, site, books.site(menu, site.id, t, "facility_mwh"), t) for t in year
                 )
                 yield Check(
-                    "carbon t",
+                    CheckId.CARBON_T,
                     site.id,
                     first,
                     tonnes,
@@ -153,31 +166,29 @@ def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     placed = {p.key: p for p in menu.placements}
     for h, c, k, t in d.ordered:
         place = placed[h, c, k]
-        yield Check("ordered before release", k, t, place.first_order, t)
-        yield Check("delivered inside the horizon", k, t, t + place.lead, menu.quarters - 1)
+        yield Check(CheckId.ORDER_BEFORE_RELEASE, k, t, place.first_order, t)
+        yield Check(CheckId.DELIVERED_IN_HORIZON, k, t, t + place.lead, menu.quarters - 1)
     for supply in menu.supply:
         for t, limit in enumerate(supply.racks):
             ordered = sum(
                 n for (_, _, k, q), n in d.ordered.items() if k == supply.system and q == t
             )
-            yield Check("supply racks", supply.system, t, ordered, limit)
+            yield Check(CheckId.SUPPLY_RACKS, supply.system, t, ordered, limit)
     yield from held_checks(menu, d)
     yield from _share_checks(menu, d)
     if menu.fleet:
         there = sum(n * placed[key].accelerators for key, n in d.fleet.items())
         most = max((placed[key].accelerators for key in d.fleet), default=0)
+        yield Check(CheckId.FLEET_MISSING, menu.fleet.system, 0, menu.fleet.accelerators, there)
         yield Check(
-            "fleet accelerators missing", menu.fleet.system, 0, menu.fleet.accelerators, there
-        )
-        yield Check(
-            "fleet accelerators beyond whole racks",
+            CheckId.FLEET_BEYOND_RACKS,
             menu.fleet.system,
             0,
             there,
             menu.fleet.accelerators + most - 1,
         )
         yield Check(
-            "fleet accelerators in part-filled racks",
+            CheckId.FLEET_IN_PART_RACKS,
             menu.fleet.system,
             0,
             there,
@@ -187,7 +198,12 @@ def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         for key in d.fleet:
             where = f"{key[0]} {key[2]}"
             yield Check(
-                "nodes per rack", where, 0, placed[key].nodes, placed[key].derived_nodes, given=True
+                CheckId.NODES_PER_RACK,
+                where,
+                0,
+                placed[key].nodes,
+                placed[key].derived_nodes,
+                given=True,
             )
 
 
@@ -197,19 +213,19 @@ def _share_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     for maker, most in menu.vendor_share.items():
         own = sum(usd for (h, c, k, _), usd in spent.items() if maker in placed[h, c, k].makers)
         yield Check(
-            "share of a vendor USD", maker, menu.quarters - 1, own, most * sum(spent.values())
+            CheckId.VENDOR_SHARE_USD, maker, menu.quarters - 1, own, most * sum(spent.values())
         )
 
 
 def _parts_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
     for terms in menu.parts:
         for t, most in enumerate(terms.most):
-            if terms.part == "power_blocks":
+            if terms.part == Part.POWER_BLOCKS:
                 before = sum(n for (_, q), n in d.blocks.items() if q == t - 1)
                 bought = float(sum(n for (_, q), n in d.blocks.items() if q == t) - before)
             else:
                 bought = sum(books.parts_bought[h.id, t][terms.part] for h in menu.halls)
-            yield Check(f"{terms.part.replace('_', ' ')} bought", "all", t, bought, most)
+            yield Check(BOUGHT[Part(terms.part)], "all", t, bought, most)
 
 
 def busiest_day(
@@ -239,15 +255,15 @@ def busiest_day(
 def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     done = [r.job for r in d.runs]
     for job in menu.jobs:
-        yield Check("job runs once", job.id, 0, abs(done.count(job.id) - 1), 0)
+        yield Check(CheckId.JOB_RUNS_ONCE, job.id, 0, abs(done.count(job.id) - 1), 0)
     terms = {j.id: j for j in menu.jobs}
     by_place: dict[tuple[str, str], list[JobConfig]] = defaultdict(list)
     for r in d.runs:
         job = terms[r.job]
         start = r.start_month * DAYS_PER_MONTH
-        yield Check("job not before its start", r.job, 0, job.first_month, r.start_month)
+        yield Check(CheckId.JOB_START, r.job, 0, job.first_month, r.start_month)
         yield Check(
-            "job ends by its deadline (day)",
+            CheckId.JOB_END_DAY,
             r.job,
             0,
             start + (r.finish_days if job.dated else r.days),
@@ -255,21 +271,15 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         )
         if r.lead_months and not r.on_cloud:
             there = _accelerators(menu, d, r.place, r.system, r.serving_quarter)
-            yield Check(
-                "accelerators in service ahead of the start",
-                r.job,
-                r.serving_quarter,
-                r.accelerators,
-                there,
-            )
+            yield Check(CheckId.SERVING_AHEAD, r.job, r.serving_quarter, r.accelerators, there)
         if job.deadline_days is not None:
-            yield Check("job length days", r.job, 0, r.days, job.deadline_days)
+            yield Check(CheckId.JOB_DAYS, r.job, 0, r.days, job.deadline_days)
         if not r.on_cloud:
             by_place[r.place, r.system].append(r)
     for (hall, system), runs in by_place.items():
         have = {t: _accelerators(menu, d, hall, system, t) for t in range(menu.quarters)}
         for t, held, there in busiest_day(menu, runs, have):
-            yield Check("accelerators for jobs", f"{hall} {system}", t, held, there)
+            yield Check(CheckId.ACCELERATORS_FOR_JOBS, f"{hall} {system}", t, held, there)
     yield from _sharing_checks(menu, d)
     yield from _demand_checks(menu, d)
 
@@ -290,7 +300,7 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
             busy += d.paused.get((*place.key, t), 0.0)
             if busy:
                 there = d.racks(menu, place.key, t) * place.accelerators
-                yield Check("accelerators busy", "/".join(place.key), t, busy, there)
+                yield Check(CheckId.ACCELERATORS_BUSY, "/".join(place.key), t, busy, there)
     halls = {(p.hall, p.system) for p in menu.placements}
     for hall, system in sorted(halls):
         runs = [r for r in d.runs if (r.place, r.system) == (hall, system)]
@@ -305,7 +315,7 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
             got = sum(x for (h, _, k, q), x in d.training.items() if (h, k, q) == (hall, system, t))
             if need or got:
                 yield Check(
-                    "training accelerators booked",
+                    CheckId.TRAINING_BOOKED,
                     f"{hall} {system}",
                     t,
                     abs(need - got),
@@ -318,11 +328,12 @@ def _demand_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         for t, wanted in enumerate(demand.wanted):
             given_up = d.unmet.get((demand.id, t), 0.0) if demand.unmet_usd is not None else 0.0
             yield Check(
-                f"{demand.unit} missing",
+                CheckId.DEMAND_MISSING,
                 demand.id,
                 t,
                 wanted - given_up,
                 sum(served(menu, d, demand, t)),
+                subject=demand.unit,
             )
 
 
@@ -334,9 +345,15 @@ def _budget_checks(menu: Menu, books: Accounts) -> Iterable[Check]:
     paid = zip(cash_out_usd(books.flows, menu.quarters), drawn, served, strict=True)
     cash = [out - borrowed + back for out, borrowed, back in paid]
     if finance.budget_total_usd is not None:
-        yield Check("budget USD", "all", menu.quarters - 1, sum(cash), finance.budget_total_usd)
+        yield Check(
+            CheckId.BUDGET_USD, "all", menu.quarters - 1, sum(cash), finance.budget_total_usd
+        )
     if finance.budget_usd is not None:
         for t in range(menu.quarters):
             yield Check(
-                "budget USD so far", "all", t, sum(cash[: t + 1]), sum(finance.budget_usd[: t + 1])
+                CheckId.BUDGET_SO_FAR_USD,
+                "all",
+                t,
+                sum(cash[: t + 1]),
+                sum(finance.budget_usd[: t + 1]),
             )

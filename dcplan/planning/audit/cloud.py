@@ -12,6 +12,7 @@ from dcplan.economics.cash_flow import Flow
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.planning.audit.check import Check
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.limits import CheckId
 from dcplan.planning.problem.terms import Menu
 from dcplan.units import DAYS_PER_MONTH, HOURS_PER_MONTH, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 
@@ -126,7 +127,7 @@ def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
         if months:
             worst = max(months, key=lambda m: months[m])
             yield Check(
-                "cloud offer accelerators",
+                CheckId.OFFER_ACCELERATORS,
                 offer.id,
                 worst // MONTHS_PER_QUARTER,
                 months[worst],
@@ -138,7 +139,7 @@ def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
             by_month[month] += x
         worst = max(by_month, key=lambda m: by_month[m])
         yield Check(
-            "cloud accelerators",
+            CheckId.CLOUD_ACCELERATORS,
             "cloud",
             worst // MONTHS_PER_QUARTER,
             by_month[worst],
@@ -150,9 +151,7 @@ def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
 
 def _commitment_checks(menu: Menu, d: Decisions, offer: OfferTerms) -> Iterable[Check]:
     for t in range(menu.quarters if offer.committed else 0):
-        yield Check(
-            "committed accelerators", offer.id, t, in_force(d, offer, t), offer.max_accelerators
-        )
+        yield Check(CheckId.COMMITTED, offer.id, t, in_force(d, offer, t), offer.max_accelerators)
     for month, x in use_by_month(menu, d, offer).items() if not offer.on_demand else ():
         t = month // MONTHS_PER_QUARTER
-        yield Check("accelerators beyond commitments", offer.id, t, x, in_force(d, offer, t))
+        yield Check(CheckId.BEYOND_COMMITMENTS, offer.id, t, x, in_force(d, offer, t))

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dcplan.economics.cash_flow import Flow
 from dcplan.planning.audit.check import Check
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.limits import CheckId
 from dcplan.planning.problem.terms import Menu
 
 
@@ -54,11 +55,11 @@ def held_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     known = {x.id: x for x in menu.held}
     for (i, t), n in d.dropped.items():
         allowed = known[i].racks if i in known and t in known[i].may_go else 0
-        yield Check("racks sold or cancelled when they may not", i, t, n, allowed)
+        yield Check(CheckId.DISPOSAL_NOT_ALLOWED, i, t, n, allowed)
     for x in menu.held:
         gone = sum(n for (i, _), n in d.dropped.items() if i == x.id)
-        yield Check("racks sold or cancelled", x.id, menu.quarters - 1, gone, x.racks)
+        yield Check(CheckId.DISPOSAL, x.id, menu.quarters - 1, gone, x.racks)
     for hall in menu.halls:
         for cooling, units in hall.standing.items():
             there = d.fitted.get((hall.id, cooling, 0), 0)
-            yield Check("hall units that assets fill", f"{hall.id} {cooling}", 0, units, there)
+            yield Check(CheckId.UNITS_FILLED_BY_ASSETS, f"{hall.id} {cooling}", 0, units, there)

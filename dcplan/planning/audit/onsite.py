@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from dcplan.economics.cash_flow import Flow
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.limits import CheckId
 from dcplan.planning.problem.energy import OnsiteTerms
 from dcplan.planning.problem.terms import Menu, SiteTerms
 from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KG_PER_TONNE, KW_PER_MW
@@ -117,22 +118,22 @@ def flows_of(d: Decisions, site: SiteTerms, quarters: int) -> Iterable[Flow]:
 
 def limits(
     menu: Menu, d: Decisions, site: SiteTerms, t: int, peak_mw: float, facility_mwh: float
-) -> Iterable[tuple[str, str, float, float]]:
+) -> Iterable[tuple[CheckId, str, float, float]]:
     """Name, place, used and limit of every rule of plants and tranches."""
     for o in site.onsite:
         units = units_serving(d, site, o, t)
         carried = o.unit_mw * max(units - o.spare_units, 0)
         made = d.onsite_mwh.get((site.id, o.id, t), 0.0)
         where = f"{site.id} {o.id}"
-        yield "units of plants on site", where, units, o.most_units
-        yield "MWh of plants on site", where, made, carried * HOURS_PER_QUARTER
-        yield "MW of plants on site", where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
+        yield CheckId.ONSITE_UNITS, where, units, o.most_units
+        yield CheckId.ONSITE_MWH, where, made, carried * HOURS_PER_QUARTER
+        yield CheckId.ONSITE_MW, where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
     if not (site.onsite or site.tranches):
         return
     uses = drawn(d, site, peak_mw, t)
     grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
-    yield "MWh made beyond the load", site.id, made_mwh(d, site, t), facility_mwh
-    yield "grid MWh", site.id, facility_mwh - made_mwh(d, site, t), grid
+    yield CheckId.EXPORT_MWH, site.id, made_mwh(d, site, t), facility_mwh
+    yield CheckId.GRID_MWH, site.id, facility_mwh - made_mwh(d, site, t), grid
     lost = sum(x.hours_per_year / HOURS_PER_YEAR * uses[x.id] for x in site.tranches)
     rest = sum(
         d.paused.get((*p.key, t), 0.0)
@@ -142,4 +143,4 @@ def limits(
         for p in menu.placements
         if menu.hall(p.hall).site == site.id
     )
-    yield "paused MW missing", site.id, lost, rest / KW_PER_MW
+    yield CheckId.PAUSED_MW, site.id, lost, rest / KW_PER_MW

@@ -11,6 +11,7 @@ from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.onsite import redispatched
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.limits import BOUGHT
 from dcplan.planning.problem.terms import Menu
 from dcplan.scenario.load import Question
 from dcplan.units import quarter_index, quarter_name
@@ -25,6 +26,21 @@ class Audit:
     npv_usd: float
     problems: tuple[str, ...]
     given: tuple[str, ...]
+
+    @property
+    def broken(self) -> list[Check]:
+        """Checks that do not hold, given decisions left out."""
+        return [c for c in self.checks if not c.holds and not c.given]
+
+    @property
+    def only_parts(self) -> bool:
+        """Whether nothing but limits of parts is exceeded."""
+        bought = set(BOUGHT.values())
+        return (
+            bool(self.problems)
+            and len(self.problems) == len(self.broken)
+            and all(c.id in bought for c in self.broken)
+        )
 
     @property
     def passed(self) -> bool:

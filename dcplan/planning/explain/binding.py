@@ -11,10 +11,12 @@ import numpy as np
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import limit_mw
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.explain.limits import STEPS, WORDS, family_of, parts_of
+from dcplan.planning.keys import Key
+from dcplan.planning.limits import LIMITS, family_of, is_users
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.highs import Matrix, Outcome
+from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.units import KW_PER_MW
 
 FULL = 0.995
@@ -28,39 +30,34 @@ TINY = 1e-7
 class Binding:
     """A limit that a plan uses up, over all quarters in which it does."""
 
-    family: str
-    rows: tuple[str, ...]
+    family: Key
+    rows: tuple[Key, ...]
     """Those used up."""
     price_musd: float
     """Of one more unit in all its quarters, whole choices fixed; negative saves."""
 
 
-def bindings(matrix: Matrix, values: highs.Vector) -> list[Binding]:
+def bindings(matrix: Matrix, values: Vector) -> list[Binding]:
     """Limits of the user's own that are used up, those that are dear first."""
-    use, gross = _activity(matrix, values)
+    use, gross = matrix.activity(values), _sizes(matrix, values)
     fixed = {int(i): float(round(values[i])) for i in np.flatnonzero(matrix.integer)}
     duals = highs.row_prices(matrix, fixed) or {}
-    full: dict[str, list[str]] = defaultdict(list)
-    price: dict[str, float] = defaultdict(float)
+    full: dict[Key, list[Key]] = defaultdict(list)
+    price: dict[Key, float] = defaultdict(float)
     for i, row in enumerate(matrix.rows):
-        name = parts_of(row)[0]
-        if name not in STEPS or name not in WORDS:
+        step = LIMITS[row.name].step if is_users(row) else None
+        if step is None:
             continue
         if gross[i] > TINY and _is_full(matrix, i, float(use[i])):
-            price[family_of(row)] += duals.get(row, 0.0) * STEPS[name]
+            price[family_of(row)] += duals.get(row, 0.0) * step
             full[family_of(row)].append(row)
     found = [Binding(family, tuple(rows), price[family]) for family, rows in full.items()]
-    return sorted(found, key=lambda b: (b.price_musd, b.family))
+    return sorted(found, key=lambda b: (b.price_musd, str(b.family)))
 
 
-def _activity(matrix: Matrix, values: highs.Vector) -> tuple[highs.Vector, highs.Vector]:
-    """Left side of every row, and the sum of its terms' sizes: nothing is used where that is 0."""
-    columns = np.repeat(np.arange(len(matrix.columns)), np.diff(matrix.start))
-    terms, count = matrix.value * values[columns], len(matrix.rows)
-    return (
-        np.bincount(matrix.index, weights=terms, minlength=count).astype(np.float64),
-        np.bincount(matrix.index, weights=np.abs(terms), minlength=count).astype(np.float64),
-    )
+def _sizes(matrix: Matrix, values: Vector) -> Vector:
+    """Return the sum of the sizes of every row's terms: nothing is used where that is 0."""
+    return replace(matrix, value=np.abs(matrix.value)).activity(np.abs(values))
 
 
 def _is_full(matrix: Matrix, i: int, use: float) -> bool:
@@ -76,7 +73,7 @@ def _is_full(matrix: Matrix, i: int, use: float) -> bool:
 def with_one_more(
     matrix: Matrix,
     binding: Binding,
-    values: highs.Vector,
+    values: Vector,
     *,
     gap: float,
     time_limit_s: float,
@@ -86,7 +83,7 @@ def with_one_more(
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for i, row in enumerate(matrix.rows):
         if family_of(row) == binding.family:
-            step = STEPS[parts_of(row)[0]]
+            step = LIMITS[row.name].step or 0.0
             lower[i], upper[i] = lower[i] + min(step, 0.0), upper[i] + max(step, 0.0)
     wider = replace(matrix, row_lower=lower, row_upper=upper)
     start = {int(i): float(round(values[i])) for i in np.flatnonzero(matrix.integer)}

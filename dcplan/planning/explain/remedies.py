@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.planning.explain.limits import PRICES, in_its_unit, parts_of, words_of
+from dcplan.planning.keys import Key
+from dcplan.planning.limits import PENALTIES, in_its_unit, words_of
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited_cost_usd
-from dcplan.planning.solve.elastic import elastic
-from dcplan.planning.solve.highs import Matrix
+from dcplan.planning.solve.elastic import SLACK, elastic
+from dcplan.planning.solve.matrix import Matrix
 from dcplan.units import USD_PER_MUSD
 
 TINY = 1e-6
@@ -26,7 +27,7 @@ class Remedy:
     amount: float
     unit: str
     at_least: bool = False
-    rows: tuple[str, ...] = ()
+    rows: tuple[Key, ...] = ()
     """Rows of the model that it moves."""
     slack: float = 0.0
     """By how much it moves them, in their own unit."""
@@ -49,7 +50,7 @@ def remedies(
     With integers, so that applying it is enough up to whole switches; where that takes too long,
     from the relaxation, which says only what is needed at least.
     """
-    soft = elastic(matrix, PRICES)
+    soft = elastic(matrix, PENALTIES)
     whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
     if whole.values is not None:
         return _slacks(menu, soft, whole.values)
@@ -64,13 +65,13 @@ def _slacks(
     menu: Menu, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> list[Remedy]:
     found = []
-    for name, value in zip(soft.columns, values, strict=True):
-        if name.startswith("slack:") and value > TINY:
-            found.append((value, _remedy(menu, name.split(":", 2)[2], float(value))))
+    for key, value in zip(soft.columns, values, strict=True):
+        if key.name == SLACK and value > TINY:
+            found.append((value, _remedy(menu, key.ids[1], float(value))))
     return [remedy for _, remedy in sorted(found, key=lambda pair: -pair[0])]
 
 
-def _remedy(menu: Menu, row: str, amount: float) -> Remedy:
+def _remedy(menu: Menu, row: Key, amount: float) -> Remedy:
     said, unit = in_its_unit(row, menu, amount)
     return Remedy(words_of(row, menu.start)[0], said, unit, rows=(row,), slack=amount)
 
@@ -98,7 +99,7 @@ def alternatives(
     A remedy is verified by solving the model itself with the rows moved by its amounts.
     """
     found: list[Alternative] = []
-    prices = dict(PRICES)
+    prices = dict(PENALTIES)
     for _ in range(count):
         soft = elastic(matrix, prices)
         whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, stop=stop)
@@ -111,8 +112,8 @@ def alternatives(
         plan = highs.solve(moved, gap=0.05, time_limit_s=time_limit_s, stop=stop)
         cost = audited_cost_usd(menu, moved, plan)
         found.append(Alternative(tuple(slacks), None if cost is None else cost / USD_PER_MUSD))
-        worst = max(slacks, key=lambda r: PRICES[parts_of(r.rows[0])[0]] * r.slack)
-        prices.pop(parts_of(worst.rows[0])[0], None)
+        worst = max(slacks, key=lambda r: PENALTIES[r.rows[0].name] * r.slack)
+        prices.pop(worst.rows[0].name, None)
     return found
 
 
@@ -121,9 +122,9 @@ def _moved(
 ) -> Matrix:
     """The model with every row moved by its slack, up to the solver's tolerance."""
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
-    for name, value in zip(soft.columns, values, strict=True):
-        if name.startswith("slack:") and value > TINY:
-            i = int(name.split(":", 2)[1])
+    for key, value in zip(soft.columns, values, strict=True):
+        if key.name == SLACK and value > TINY:
+            i = key.ids[0]
             room = float(value) * (1.0 + TINY) + TINY
             lower[i], upper[i] = lower[i] - room, upper[i] + room
     return replace(matrix, row_lower=lower, row_upper=upper)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from dcplan.planning.decisions import BUY, EARLY, FABRIC, RUN
 from dcplan.planning.goal import Keep
+from dcplan.planning.keys import Key
 from dcplan.planning.model.sets import Sets
 
 
@@ -29,7 +31,7 @@ def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
     if keep.most_changes is None:
         return
     loose = [o for o in sets.orders if o[3] > keep.freeze_through]
-    before = {o: round(keep.values.get(model.buy[o].name, 0.0)) for o in loose}
+    before = {o: round(keep.values.get(BUY.key(*o), 0.0)) for o in loose}
     model.changed = pyo.Var(loose, domain=pyo.Binary)
     most = {o: max(int(model.buy[o].ub or 0), before[o]) for o in loose}
     model.more_ordered = pyo.Constraint(
@@ -46,43 +48,34 @@ def _count(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> Any:
     count: Any = sum(model.changed.values()) + 0.0 * sum(model.fabric.values())
     kept: dict[str, list[int]] = defaultdict(list)
     for i, config in enumerate(sets.menu.configs):
-        if keep.values.get(f"run[{i}]"):
+        if keep.values.get(RUN.key(i)):
             kept[config.job].append(i)
     for job in sets.menu.jobs:  # a job whose way is gone changes in any case
         count += 1 - sum(model.run[i] for i in kept[job.id])
-    for key, chosen in model.fabric.items():
-        if keep.values.get(chosen.name):
+    for key in model.fabric:
+        if keep.values.get(FABRIC.key(*key)):
             count += 1 - model.fabric[key]
     return count
 
 
 def _freeze(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> None:
     last = keep.freeze_through
-    for variable in (
-        model.buy,
-        model.fitted,
-        model.blocks,
-        model.onsite_buy,
-        model.committed,
-        model.dropped,
-    ):
-        for index, column in variable.items():
+    for spec in EARLY:
+        for index, column in getattr(model, spec.variable).items():
             if index[-1] <= last:
-                _fix(column, keep)
+                _fix(column, keep, spec.key(*index))
     for i, config in enumerate(sets.menu.configs):
         if config.serving_quarter <= last:
-            _fix(model.run[i], keep)
+            _fix(model.run[i], keep, RUN.key(i))
     bought = {
-        h
-        for (h, _, _, q), column in model.buy.items()
-        if q <= last and keep.values.get(column.name)
+        index[0] for index in model.buy if index[-1] <= last and keep.values.get(BUY.key(*index))
     }
-    for (h, _), column in model.fabric.items():
-        if h in bought:
-            _fix(column, keep)
+    for index, column in model.fabric.items():
+        if index[0] in bought:
+            _fix(column, keep, FABRIC.key(*index))
 
 
-def _fix(column: Any, keep: Keep) -> None:
-    value = keep.values.get(column.name, 0.0)
+def _fix(column: Any, keep: Keep, key: Key) -> None:
+    value = keep.values.get(key, 0.0)
     column.setlb(value)
     column.setub(value)

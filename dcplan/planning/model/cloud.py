@@ -9,6 +9,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.planning.decisions import COMMITTED
 from dcplan.planning.model.sets import Sets
 from dcplan.units import (
     DAYS_PER_MONTH,
@@ -31,8 +32,7 @@ def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
         for c in o.committed
     }
     model.committed = pyo.Var(
-        list(most),
-        list(sets.quarters),
+        COMMITTED.index(sets),
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, o, c, t: (0, most[o, c]),
     )

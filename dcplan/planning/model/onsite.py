@@ -8,6 +8,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from dcplan.planning.decisions import ONSITE_BUY, ONSITE_ON
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
 from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KW_PER_MW
@@ -37,13 +38,12 @@ def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
         [k for k in sets.places if sets.menu.hall(k[0]).site in cut], t, domain=pyo.NonNegativeReals
     )
     keys = list(plants)
-    orders = [(*key, q) for key, o in plants.items() for q in t if q + o.lead < len(t)]
     model.onsite_buy = pyo.Var(
-        orders,
+        ONSITE_BUY.index(sets),
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, s, o, q: (0, plants[s, o].most_units),
     )
-    model.onsite_on = pyo.Var(keys, t, domain=pyo.Binary)
+    model.onsite_on = pyo.Var(ONSITE_ON.index(sets), domain=pyo.Binary)
     model.onsite_mw = pyo.Var(keys, t, domain=pyo.NonNegativeReals)
     model.onsite_mwh = pyo.Var(keys, t, domain=pyo.NonNegativeReals)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from dcplan.facility.power import RULES, TWO_SIDES
+from dcplan.facility.power import RULES
+from dcplan.planning.decisions import BLOCK_PAIRS
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import drawn_mw, made_mw, made_mwh
 from dcplan.planning.model.sets import Sets
@@ -105,7 +106,7 @@ def site_peak_mw(
 def _add_blocks(
     model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[tuple[str, str]]
 ) -> None:
-    backed = list(dict.fromkeys(s for s, _ in model.blocks))
+    backed, paired = sets.backed, sets.two_sided
     new = [(h, c) for h, c in pairs if sets.menu.hall(h).needs_blocks]
 
     def enough(m: pyo.ConcreteModel, s: str, q: int) -> Any:
@@ -126,9 +127,8 @@ def _add_blocks(
             model.blocks[s, q].setub(0)
     model.power_blocks = pyo.Constraint(backed, t, rule=enough)
     model.power_block_may_fail = pyo.Constraint(backed, t, rule=one_may_fail)
-    paired = [s for s in backed if sets.menu.site(s).redundancy == TWO_SIDES]
     if paired:
-        model.block_pairs = pyo.Var(paired, t, domain=pyo.NonNegativeIntegers)
+        model.block_pairs = pyo.Var(BLOCK_PAIRS.index(sets), domain=pyo.NonNegativeIntegers)
         model.two_sides = pyo.Constraint(
             paired, t, rule=lambda m, s, q: m.blocks[s, q] == 2 * m.block_pairs[s, q]
         )

@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
+from dcplan.facility.power import TWO_SIDES
 from dcplan.planning.problem.switch_steps import link_usd
 from dcplan.planning.problem.terms import (
     FabricOption,
@@ -139,6 +140,20 @@ class Sets:
         option, kind = self.option[hall, fabric], self.class_of[ports]
         own = link_usd(option.designs[kind], option.parts[kind])
         return max(float(option.shares[kind].usd) - own, 0.0)
+
+    @functools.cached_property
+    def backed(self) -> list[str]:
+        """Sites with halls that need power blocks."""
+        return [
+            s.id
+            for s in self.menu.sites
+            if any(h.needs_blocks for h in self.menu.halls if h.site == s.id)
+        ]
+
+    @property
+    def two_sided(self) -> list[str]:
+        """Sites whose power blocks come in pairs."""
+        return [s for s in self.backed if self.menu.site(s).redundancy == TWO_SIDES]
 
     @property
     def relaxed(self) -> bool:

@@ -4,6 +4,19 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 
+from dcplan.planning.decisions import (
+    BLOCKS,
+    BUY,
+    DROPPED,
+    FABRIC,
+    FITTED,
+    FLEET,
+    RACKS,
+    RUN,
+    STEP,
+    USED,
+    USED_NEW,
+)
 from dcplan.planning.model.cloud import declare_cloud
 from dcplan.planning.model.onsite import declare_onsite
 from dcplan.planning.model.sets import Sets, most_racks
@@ -22,45 +35,38 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     ``blocks`` of backup power; ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
     """
     menu, t = sets.menu, list(sets.quarters)
-    halls = [(h.id, c.id) for h in menu.halls for c in h.coolings]
     count = {h.id: h.count for h in menu.halls}
     standing = {h.id: h.standing for h in menu.halls}
     sites = [s.id for s in menu.sites]
     ports = [(h, f, c) for h, pairs in sets.served.items() for f, c in pairs]
     model.buy = pyo.Var(
-        sets.orders,
+        BUY.index(sets),
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, h, c, k, q: (0, most_racks(sets, (h, c, k), q)),
     )
     # whole because orders are; declared so because HiGHS presolve gave wrong optima when left to
     # find out
     # (docs/decisions.md, "presolve"; tests/planning/test_brute_force.py seeds 0 and 10)
-    model.racks = pyo.Var(list(sets.places), t, domain=pyo.NonNegativeIntegers)
-    model.fleet = pyo.Var(sets.fleet, domain=pyo.NonNegativeIntegers)
-    model.dropped = pyo.Var(
-        [(x.id, q) for x in menu.held for q in x.may_go], domain=pyo.NonNegativeIntegers
-    )
+    model.racks = pyo.Var(RACKS.index(sets), domain=pyo.NonNegativeIntegers)
+    model.fleet = pyo.Var(FLEET.index(sets), domain=pyo.NonNegativeIntegers)
+    model.dropped = pyo.Var(DROPPED.index(sets), domain=pyo.NonNegativeIntegers)
     model.fitted = pyo.Var(
-        halls,
-        t,
+        FITTED.index(sets),
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, h, c, q: (standing[h].get(c, 0), _open(sets, h, q) * count[h]),
     )
-    model.fabric = pyo.Var(
-        [(h, f) for h, fs in sets.options.items() for f in fs], domain=pyo.Binary
-    )
+    model.fabric = pyo.Var(FABRIC.index(sets), domain=pyo.Binary)
     model.ports_bought = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.reused = pyo.Var(sets.renewed, domain=pyo.NonNegativeReals)
-    steps = [(*key, i) for key, stairs in sets.stairs.items() for i in range(len(stairs.widths))]
-    model.step = pyo.Var(steps, t, domain=pyo.Binary)
+    model.step = pyo.Var(STEP.index(sets), domain=pyo.Binary)
     model.network_musd = pyo.Var(list(sets.stairs), t, domain=pyo.NonNegativeReals)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
     demands = [
         (d.id, *key) for d in menu.demands for key in sets.places if (key[0], key[2]) in d.each
     ]
     model.serving = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
-    model.run = pyo.Var(range(len(menu.configs)), domain=pyo.Binary)
+    model.run = pyo.Var([i for (i,) in RUN.index(sets)], domain=pyo.Binary)
     offers = [
         (d.id, o.id)
         for d in menu.demands
@@ -71,12 +77,11 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.unmet = pyo.Var(
         [d.id for d in menu.demands if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals
     )
-    backed = [s for s in sites if any(h.needs_blocks for h in menu.halls if h.site == s)]
-    model.blocks = pyo.Var(backed, t, domain=pyo.NonNegativeIntegers)
+    model.blocks = pyo.Var(BLOCKS.index(sets), domain=pyo.NonNegativeIntegers)
     declare_onsite(model, sets)
     declare_cloud(model, sets)
-    model.used = pyo.Var(sites, t, domain=pyo.Binary)
-    model.used_new = pyo.Var(backed, t, domain=pyo.Binary)
+    model.used = pyo.Var(USED.index(sets), domain=pyo.Binary)
+    model.used_new = pyo.Var(USED_NEW.index(sets), domain=pyo.Binary)
     model.peak_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
     model.billed_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
     model.energy_mwh = pyo.Var(sites, t, domain=pyo.NonNegativeReals)

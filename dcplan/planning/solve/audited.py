@@ -10,7 +10,8 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.run import Audit, audit, settled
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve.highs import Matrix, Outcome
+from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.solved import Ending, Solved
 from dcplan.scenario.load import Question
 
@@ -19,7 +20,7 @@ def audited(
     menu: Menu, matrix: Matrix, outcome: Outcome, question: Question
 ) -> tuple[Decisions, Audit]:
     """Decisions of a solution, switches counted whole, and their audit."""
-    decisions = settled(menu, from_solution(menu, matrix.columns, _rounded(matrix, outcome)))
+    decisions = settled(menu, _decided(menu, matrix, outcome))
     return decisions, audit(menu, decisions, question)
 
 
@@ -37,7 +38,9 @@ def audited_solution(menu: Menu, matrix: Matrix, outcome: Outcome, question: Que
     )
     if outcome.values is None:
         return end.of(outcome.status)
-    return end.of(outcome.status, *audited(menu, matrix, outcome, question), whole(matrix, outcome))
+    return end.of(
+        outcome.status, *audited(menu, matrix, outcome, question), matrix.whole(outcome.values)
+    )
 
 
 def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | None:
@@ -47,7 +50,7 @@ def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | No
     if outcome.values is None:
         return None
     try:
-        d = settled(menu, from_solution(menu, matrix.columns, _rounded(matrix, outcome)))
+        d = settled(menu, _decided(menu, matrix, outcome))
         return npv_usd(make_accounts(menu, d).flows, menu.finance.discount_rate)
     except ValueError:
         return None
@@ -59,12 +62,7 @@ def failed(last: Audit | None) -> AuditError:
     return AuditError(f"the plan fails its audit: {found}")
 
 
-def whole(matrix: Matrix, outcome: Outcome) -> dict[str, float]:
-    """Integers of a solution by column."""
-    values = _rounded(matrix, outcome)
-    return {name: values[i] for i, name in enumerate(matrix.columns) if matrix.integer[i]}
-
-
-def _rounded(matrix: Matrix, outcome: Outcome) -> list[float]:
+def _decided(menu: Menu, matrix: Matrix, outcome: Outcome) -> Decisions:
+    """Read the decisions of a solution; of none, nothing is decided."""
     values = np.zeros(len(matrix.columns)) if outcome.values is None else outcome.values
-    return [float(v) for v in np.where(matrix.integer, np.round(values), values)]
+    return from_solution(menu, matrix.columns, [float(v) for v in matrix.rounded(values)])

@@ -4,12 +4,16 @@ by variable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
-from dcplan.planning.solve.highs import Matrix, loaded
+from dcplan.planning.keys import Key
+from dcplan.planning.solve.highs import loaded
+from dcplan.planning.solve.matrix import Matrix
 
+SLACK = "slack"
+"""Name of the columns that break a row; their index is the row's position and key."""
 ELASTIC_AND_IRREDUCIBLE = 2 | 4 | 16
 """HiGHS ``iis_strategy``: an elastic LP of the relaxation, reduced; the default, 0, finds no
 conflict of rows."""
@@ -24,14 +28,14 @@ def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
     cost, lower, upper = [np.zeros_like(matrix.cost)], [matrix.lower], [matrix.upper]
     columns = list(matrix.columns)
     start, index, value = list(matrix.start), list(matrix.index), list(matrix.value)
-    for i, name in enumerate(matrix.rows):
-        price = prices.get(name.partition("[")[0])
+    for i, row in enumerate(matrix.rows):
+        price = prices.get(row.name)
         if price is None:
             continue
         signs = [1.0] if np.isfinite(matrix.row_lower[i]) else []
         signs += [-1.0] if np.isfinite(matrix.row_upper[i]) else []
         for sign in signs:
-            columns.append(f"slack:{i}:{name}")
+            columns.append(Key(SLACK, (i, row)))
             index.append(i)
             value.append(sign)
             start.append(len(index))
@@ -55,7 +59,7 @@ def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
     )
 
 
-def conflict(matrix: Matrix, time_limit_s: float) -> list[str]:
+def conflict(matrix: Matrix, time_limit_s: float) -> list[Key]:
     """Rows that cannot hold together, as few as HiGHS finds in time; empty where only whole
     numbers conflict.
     """
@@ -64,9 +68,3 @@ def conflict(matrix: Matrix, time_limit_s: float) -> list[str]:
     solver.setOptionValue("iis_time_limit", time_limit_s)
     _, found = solver.getIis()
     return [matrix.rows[i] for i in found.row_index_]
-
-
-def positions(matrix: Matrix, names: Iterable[str]) -> list[int]:
-    """Columns whose variable (name before the index) is one of ``names``."""
-    wanted = set(names)
-    return [i for i, column in enumerate(matrix.columns) if column.partition("[")[0] in wanted]

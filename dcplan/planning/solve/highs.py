@@ -1,4 +1,4 @@
-"""Pyomo model -> matrix -> HiGHS, one thread, with row and column names kept.
+"""A matrix solved by HiGHS in one thread.
 
 Traps that shape this file (measured on highspy 1.15): ``threads`` is global to the process and a
 second value makes ``run`` fail silently; progress callbacks need ``output_flag`` on.
@@ -15,9 +15,9 @@ from typing import Any
 import highspy
 import numpy as np
 import numpy.typing as npt
-import pyomo.environ as pyo
-from pyomo.repn.linear import LinearRepnVisitor
-from pyomo.repn.util import VarRecorder
+
+from dcplan.planning.keys import Key
+from dcplan.planning.solve.matrix import Matrix, Vector
 
 SMALL_COLUMNS = 1_000
 """Models up to this size are solved without presolve: it costs nothing there, and HiGHS 1.10 to
@@ -33,34 +33,10 @@ QUIET = {
 """Without searches for plans the bound of the retrofit scenario comes in 6 s instead of 20
 (docs/decisions.md)."""
 
-Vector = npt.NDArray[np.float64]
-
 OPTIMAL = "optimal"
 INFEASIBLE = "infeasible"
 LIMIT = "limit"
 INTERRUPTED = "interrupted"
-
-
-@dataclass
-class Matrix:
-    """A mixed-integer program with names."""
-
-    cost: Vector
-    offset: float
-    lower: Vector
-    upper: Vector
-    integer: npt.NDArray[np.bool_]
-    columns: list[str]
-    row_lower: Vector
-    row_upper: Vector
-    rows: list[str]
-    start: npt.NDArray[np.int32]
-    index: npt.NDArray[np.int32]
-    value: Vector
-
-    def position(self) -> dict[str, int]:
-        """Column name -> position."""
-        return {name: i for i, name in enumerate(self.columns)}
 
 
 @dataclass(frozen=True)
@@ -99,56 +75,6 @@ def self_test() -> str:
         "HiGHS solves"
         if found and abs(found[0] - 2.0) < 1e-9
         else f"HiGHS answers {found} to min x >= 1.5 integer"
-    )
-
-
-def compile_model(model: pyo.ConcreteModel) -> Matrix:
-    """Translate a Pyomo model once; rows keep their constraint's name, columns the order of their
-    declaration.
-
-    Pyomo's own visitor reads the expressions; its standard-form writer is left out because it
-    imports scipy.stats, which takes longer than a small plan.
-    """
-    variables = list(model.component_data_objects(pyo.Var, descend_into=False))
-    place = {id(v): i for i, v in enumerate(variables)}
-    visitor = LinearRepnVisitor({}, var_recorder=VarRecorder({}, pyo.SortComponents.deterministic))
-    goal = visitor.walk_expression(
-        next(model.component_data_objects(pyo.Objective, active=True)).expr
-    )
-    cost = np.zeros(len(variables))
-    cost[[place[v] for v in goal.linear]] = list(goal.linear.values())
-    rows, lower, upper = [], [], []
-    index: list[int] = []
-    values: list[float] = []
-    ends = [0]
-    for row in model.component_data_objects(pyo.Constraint, active=True, descend_into=False):
-        low, body, high = row.to_bounded_expression(evaluate_bounds=True)
-        found = visitor.walk_expression(body)
-        rows.append(row.name)
-        lower.append(-np.inf if low is None else low - found.constant)
-        upper.append(np.inf if high is None else high - found.constant)
-        index += [place[v] for v in found.linear]
-        values += found.linear.values()
-        ends.append(len(index))
-    columns = np.array(index, dtype=np.int64)
-    order = np.argsort(columns, kind="stable")
-    owner = np.repeat(np.arange(len(rows)), np.diff(ends))
-    bounds = [v.bounds for v in variables]
-    return Matrix(
-        cost=cost,
-        offset=float(goal.constant),
-        lower=np.array([-np.inf if b[0] is None else b[0] for b in bounds], dtype=np.float64),
-        upper=np.array([np.inf if b[1] is None else b[1] for b in bounds], dtype=np.float64),
-        integer=np.array([v.is_integer() or v.is_binary() for v in variables], dtype=bool),
-        columns=[v.name for v in variables],
-        row_lower=np.array(lower, dtype=np.float64),
-        row_upper=np.array(upper, dtype=np.float64),
-        rows=rows,
-        start=np.concatenate(
-            [[0], np.cumsum(np.bincount(columns, minlength=len(variables)))]
-        ).astype(np.int32),
-        index=owner[order].astype(np.int32),
-        value=np.array(values, dtype=np.float64)[order],
     )
 
 
@@ -257,7 +183,7 @@ def relaxation(matrix: Matrix) -> Point | None:
     return Point(objective, np.array(found.col_value), np.array(found.col_dual))
 
 
-def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[str, float] | None:
+def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[Key, float] | None:
     """What one more unit of each row's right side changes the objective by, integers fixed; None
     without an optimum.
     """

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dcplan.planning.goal import COST, OBJECTIVES, Goal, Limit
+from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Progress
@@ -28,7 +29,7 @@ def solve_objective(
     gap: float,
     time_limit_s: float,
     fixed: Table | None = None,
-    near: Mapping[str, float] | None = None,
+    near: Mapping[Key, float] | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Solved:

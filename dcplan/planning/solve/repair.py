@@ -7,14 +7,16 @@ from dataclasses import replace
 
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.keys import Key
+from dcplan.planning.limits import BOUGHT, BUDGETS
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import FinanceTerms, Menu
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.audited import audited, whole
-from dcplan.planning.solve.elastic import positions
-from dcplan.planning.solve.highs import Matrix, Outcome, compile_model
+from dcplan.planning.solve.audited import audited
+from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.solved import Clock
-from dcplan.planning.solve.staged import start_from
+from dcplan.planning.solve.staged import CHOICES, start_from
 from dcplan.scenario.load import Question
 
 MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
@@ -35,11 +37,8 @@ def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
 
     First in the quarter alone; then in all, since orders move to the next.
     """
-    over = {
-        (c.name.removesuffix(" bought").replace(" ", "_"), c.quarter)
-        for c in last.checks
-        if not c.holds and c.name.endswith(" bought")
-    }
+    part_of = {check: str(part) for part, check in BOUGHT.items()}
+    over = {(part_of[c.id], c.quarter) for c in last.checks if not c.holds and c.id in part_of}
     if not over:
         return menu
     parts = tuple(
@@ -62,7 +61,7 @@ def repaired(
     clock: Clock,
     gap: float,
     stop: Callable[[], bool] | None,
-) -> tuple[Decisions, Audit, dict[str, float]] | None:
+) -> tuple[Decisions, Audit, dict[Key, float]] | None:
     """Keep the runs and fabrics of a plan that whole switches break; with margins the rest makes
     room for them.
     """
@@ -72,12 +71,12 @@ def repaired(
     finance, last = menu.finance, audited(menu, matrix, outcome, question)[1]
     for factor in MARGIN_FACTORS:
         over = REPAIR_MARGIN * max(
-            (c.used - c.limit for c in last.checks if c.name.startswith("budget")), default=0.0
+            (c.used - c.limit for c in last.checks if c.id in BUDGETS), default=0.0
         )
         finance = _less(finance, max(over, 0.0))
         tight = compile_model(build_model(replace(menu, margin_factor=factor, finance=finance))[0])
         start = start_from(tight, matrix, outcome.values)
-        chosen = {i: round(start[i]) for i in positions(tight, ("run", "fabric"))}
+        chosen = {i: round(start[i]) for i in tight.of(CHOICES)}
         found = highs.solve(
             tight, gap=gap, time_limit_s=max(clock.left(), least), fixed=chosen, stop=stop
         )
@@ -85,7 +84,7 @@ def repaired(
             return None
         decisions, last = audited(replace(menu, margin_factor=factor), tight, found, question)
         if last.passed:
-            return decisions, last, whole(tight, found)
+            return decisions, last, tight.whole(found.values)
     return None
 
 

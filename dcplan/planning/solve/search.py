@@ -12,13 +12,15 @@ from dcplan.errors import AuditError
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions, fixed_columns
+from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.audited import audited, failed, whole
-from dcplan.planning.solve.highs import SMALL_COLUMNS, Matrix, Outcome, Progress, compile_model
+from dcplan.planning.solve.audited import audited, failed
+from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome, Progress
 from dcplan.planning.solve.large.search import Large
+from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS, repaired, with_less_parts
 from dcplan.planning.solve.single_system import plainer
 from dcplan.planning.solve.solved import Clock, Ending, Solved
@@ -50,7 +52,7 @@ def solve_menu(
     gap: float,
     time_limit_s: float,
     fixed: Table | None = None,
-    near: Mapping[str, float] | None = None,
+    near: Mapping[Key, float] | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Solved:
@@ -100,7 +102,7 @@ def _searched(
     *,
     gap: float,
     fixed: Table | None,
-    near: Mapping[str, float] | None,
+    near: Mapping[Key, float] | None,
     progress: Progress | None,
     stop: Callable[[], bool] | None,
 ) -> Solved:
@@ -154,7 +156,7 @@ def _searched(
             return end.of(outcome.status if proved else ROUNDING)
         decisions, last = audited(judged, matrix, outcome, question)
         if last.passed:
-            return end.of(outcome.status, decisions, last, whole(matrix, outcome))
+            return end.of(outcome.status, decisions, last, matrix.whole(outcome.values))
         if fixed is not None:  # given decisions cannot be moved: what they break is the answer
             return end.of(highs.INFEASIBLE, None, last)
         stepped = with_less_parts(stepped, last, everywhere=factor >= 1.0)
@@ -162,7 +164,7 @@ def _searched(
             mended = repaired(stepped, matrix, outcome, question, clock, gap, stop)
             if mended is not None:
                 return end.of(outcome.status, *mended)
-    if last is not None and all("bought" in text for text in last.problems):
+    if last is not None and last.only_parts:
         return end.of(ROUNDING)  # no way was found to keep whole switches within parts_per_quarter
     raise failed(last)
 
@@ -174,7 +176,7 @@ def _solve_large(
     clock: Clock,
     *,
     gap: float,
-    near: Mapping[str, float] | None,
+    near: Mapping[Key, float] | None,
     progress: Progress | None,
     stop: Callable[[], bool] | None,
 ) -> Solved:
@@ -224,7 +226,7 @@ def _solve_large(
         decisions, last = audited(tried, matrix, outcome, question)
         if last.passed:
             return replace(end, seconds=clock.spent()).of(
-                highs.LIMIT, decisions, last, whole(matrix, outcome)
+                highs.LIMIT, decisions, last, matrix.whole(outcome.values)
             )
     return replace(end, seconds=clock.spent()).of(status)
 

@@ -13,9 +13,10 @@ from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import COST
+from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.highs import Matrix
+from dcplan.planning.solve.matrix import Matrix
 from dcplan.units import USD_PER_MUSD
 
 
@@ -37,7 +38,7 @@ class Solved:
     """Gap at which the search ended, before switches were counted whole."""
     searched: float = math.inf
     """The goal's measure as the model counts it."""
-    whole: Mapping[str, float] = field(default_factory=dict)
+    whole: Mapping[Key, float] = field(default_factory=dict)
     """Integers of the plan by column: a start for one like it."""
     ended: str = ""
     """Why the search ended though time was left and the gap is open."""
@@ -89,7 +90,7 @@ class Ending:
         status: str,
         decisions: Decisions | None = None,
         audited: Audit | None = None,
-        whole: Mapping[str, float] | None = None,
+        whole: Mapping[Key, float] | None = None,
     ) -> Solved:
         """The end with this status, and the plan where there is one."""
         return Solved(

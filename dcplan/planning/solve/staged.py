@@ -7,11 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from dcplan.planning.solve.elastic import positions
-from dcplan.planning.solve.highs import INTERRUPTED, LIMIT, Matrix, Outcome, Progress, Vector, solve
+from dcplan.planning.decisions import FABRIC, RUN
+from dcplan.planning.keys import Key
+from dcplan.planning.solve.highs import INTERRUPTED, LIMIT, Outcome, Progress, solve
+from dcplan.planning.solve.matrix import Matrix, Vector
 
 DIRECT_COLUMNS = 5_000
 """Smaller models are not branched on by counts (``large``)."""
+CHOICES = (RUN.variable, FABRIC.variable)
+"""Decisions that a rough plan settles for a better one."""
 ROUGH_GAP = 0.02
 """Of the model without whole switches, whose plan is only a start."""
 
@@ -22,7 +26,7 @@ def in_stages(
     *,
     gap: float,
     left_s: Callable[[], float],
-    near: Mapping[str, float] | None = None,
+    near: Mapping[Key, float] | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
@@ -35,7 +39,7 @@ def in_stages(
     """
     if near:
         there = known(matrix, near)
-        chosen = {i: there[i] for i in positions(matrix, ("run", "fabric")) if i in there}
+        chosen = {i: there[i] for i in matrix.of(CHOICES) if i in there}
         like = solve(matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=there, stop=stop)
         if like.values is not None and like.status not in (INTERRUPTED, LIMIT):
             start = whole(matrix, dict(enumerate(like.values)))
@@ -54,7 +58,7 @@ def in_stages(
     if rough.values is None:
         return rough
     start = start_from(matrix, plain, rough.values)
-    chosen = {i: round(start[i]) for i in positions(matrix, ("run", "fabric"))}
+    chosen = {i: round(start[i]) for i in matrix.of(CHOICES)}
     first = solve(
         matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=whole(matrix, start), stop=stop
     )
@@ -75,7 +79,7 @@ def in_stages(
     return replace(found, bound=max(found.bound, rough.bound))
 
 
-def known(matrix: Matrix, near: Mapping[str, float]) -> dict[int, float]:
+def known(matrix: Matrix, near: Mapping[Key, float]) -> dict[int, float]:
     """Columns that a plan for another menu has, too."""
     return {
         i: near[name] for i, name in enumerate(matrix.columns) if matrix.integer[i] and name in near

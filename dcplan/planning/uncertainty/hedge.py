@@ -14,11 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.solve.highs import Matrix, Vector
-
-FIRST = ("buy", "fitted", "blocks", "onsite_buy", "committed", "dropped")
-"""Decisions by quarter that are taken before the world is known, up to a quarter; and fabrics of
-halls bought for."""
+from dcplan.planning.decisions import BUY, DECISIONS, EARLY, FABRIC
+from dcplan.planning.keys import Key
+from dcplan.planning.solve.matrix import Matrix, Vector
 
 
 @dataclass(frozen=True)
@@ -33,18 +31,18 @@ class Stack:
         return np.asarray(values[self.places[world]], dtype=np.float64)
 
 
-def is_first(column: str, through: int) -> bool:
-    """Whether a decision is taken before the world is known.
+def is_first(column: Key, through: int) -> bool:
+    """Return whether a decision is taken before the world is known.
 
     Examples
     --------
-    >>> is_first("buy[s/h,wet,a,1]", 1), is_first("buy[s/h,wet,a,2]", 1), is_first("run[3]", 9)
-    (True, False, False)
+    >>> [is_first(Key("buy", ("s/h", "wet", "a", t)), 1) for t in (1, 2)], is_first(Key("run", (3,)), 9)
+    ([True, False], False)
     """
-    name, _, rest = column.partition("[")
-    if name == "fabric":
+    spec = DECISIONS.get(column.name)
+    if spec is FABRIC:
         return True
-    return name in FIRST and int(rest.rstrip("]").rsplit(",", 1)[1]) <= through
+    return spec in EARLY and column.ids[-1] <= through
 
 
 def stacked(
@@ -81,7 +79,7 @@ def stacked(
     )
 
 
-def _shared(worlds: Sequence[Matrix], through: int) -> list[str]:
+def _shared(worlds: Sequence[Matrix], through: int) -> list[Key]:
     """First decisions that every world offers."""
     there = [set(m.columns) for m in worlds]
     return [
@@ -90,8 +88,8 @@ def _shared(worlds: Sequence[Matrix], through: int) -> list[str]:
 
 
 def _columns(
-    worlds: Sequence[Matrix], shared: Sequence[str], through: int
-) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
+    worlds: Sequence[Matrix], shared: Sequence[Key], through: int
+) -> tuple[list[Key], list[npt.NDArray[np.int64]]]:
     columns = list(shared)
     position = {name: i for i, name in enumerate(shared)}
     places = []
@@ -102,7 +100,7 @@ def _columns(
                 at[i] = position[name]
             else:
                 at[i] = len(columns)
-                columns.append(f"{w}:{name}")
+                columns.append(_own(w, name))
         places.append(at)
     return columns, places
 
@@ -112,15 +110,15 @@ Entries = tuple[list[npt.NDArray[np.int64]], list[npt.NDArray[np.int64]], list[V
 
 def _entries(
     worlds: Sequence[Matrix], places: Sequence[npt.NDArray[np.int64]]
-) -> tuple[tuple[list[str], Vector, Vector], Entries]:
-    names: list[str] = []
+) -> tuple[tuple[list[Key], Vector, Vector], Entries]:
+    names: list[Key] = []
     row, column, value = [], [], []
     for w, (world, at) in enumerate(zip(worlds, places, strict=True)):
         counts = np.diff(world.start)
         row.append(world.index.astype(np.int64) + len(names))
         column.append(np.repeat(at, counts))
         value.append(world.value)
-        names += [f"{w}:{name}" for name in world.rows]
+        names += [_own(w, row) for row in world.rows]
     low = np.concatenate([m.row_lower for m in worlds])
     high = np.concatenate([m.row_upper for m in worlds])
     return (names, low, high), (row, column, value)
@@ -132,8 +130,8 @@ def _assembled(
     lower: Vector,
     upper: Vector,
     integer: npt.NDArray[np.bool_],
-    columns: list[str],
-    rows: tuple[list[str], Vector, Vector],
+    columns: list[Key],
+    rows: tuple[list[Key], Vector, Vector],
     entries: Entries,
 ) -> Matrix:
     row, column = np.concatenate(entries[0]), np.concatenate(entries[1])
@@ -178,7 +176,7 @@ def _with_tail(
         value += [-world.cost[used], np.array([1.0, 1.0])]
     low = np.concatenate([plain.row_lower, [world.offset for world in worlds]])
     high = np.concatenate([plain.row_upper, np.full(k, np.inf)])
-    names = [*plain.rows, *(f"tail[{w}]" for w in range(k))]
+    names = [*plain.rows, *(Key("tail", (w,)) for w in range(k))]
     cost = np.concatenate([np.zeros(n), [1.0], np.array(weights) / tail_frac])
     return _assembled(
         cost,
@@ -186,7 +184,7 @@ def _with_tail(
         np.concatenate([plain.lower, [-np.inf], np.zeros(k)]),
         np.concatenate([plain.upper, np.full(k + 1, np.inf)]),
         np.concatenate([plain.integer, np.zeros(k + 1, dtype=bool)]),
-        [*plain.columns, "eta", *(f"excess[{w}]" for w in range(k))],
+        [*plain.columns, Key("eta"), *(Key("excess", (w,)) for w in range(k))],
         (names, low, high),
         (row, column, value),
     )
@@ -207,22 +205,23 @@ def tail_mean(costs: Sequence[float], weights: Sequence[float], tail_frac: float
     return total / tail_frac
 
 
-def first_of(columns: Mapping[str, float], through: int) -> dict[str, float]:
-    """First decisions among a plan's integers; fabrics only of halls that they buy racks for.
+def first_of(columns: Mapping[Key, float], through: int) -> dict[Key, float]:
+    """Return the first decisions among a plan's integers; fabrics only of halls that they buy for.
 
     Examples
     --------
-    >>> first_of({"buy[s/h,wet,a,0]": 2.0, "fabric[s/h,x]": 1.0, "fabric[s/g,x]": 0.0, "run[0]": 1.0}, 0)
-    {'buy[s/h,wet,a,0]': 2.0, 'fabric[s/h,x]': 1.0}
+    >>> order, chosen = Key("buy", ("s/h", "wet", "a", 0)), Key("fabric", ("s/h", "x"))
+    >>> found = first_of({order: 2.0, chosen: 1.0, Key("fabric", ("s/g", "x")): 0.0}, 0)
+    >>> sorted(map(str, found))
+    ['buy[s/h,wet,a,0]', 'fabric[s/h,x]']
     """
-    first = {name: value for name, value in columns.items() if is_first(name, through)}
-    bought = {
-        name[4:].split(",")[0]
-        for name, value in first.items()
-        if name.startswith("buy[") and value > 0
-    }
+    first = {key: value for key, value in columns.items() if is_first(key, through)}
+    bought = {key.ids[0] for key, value in first.items() if key.name == BUY.variable and value > 0}
     return {
-        n: v
-        for n, v in first.items()
-        if not n.startswith("fabric[") or n[7:].split(",")[0] in bought
+        key: v for key, v in first.items() if key.name != FABRIC.variable or key.ids[0] in bought
     }
+
+
+def _own(world: int, key: Key) -> Key:
+    """Return the key of a column or row that belongs to one world."""
+    return Key("world", (world, key))

@@ -16,13 +16,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dcplan.planning.decisions import RUN
+from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve.highs import Matrix, Vector
+from dcplan.planning.solve.matrix import Matrix, Vector
 
 BOOKED = "training_use"
 """Row that books a run's hours, by hall, system and quarter."""
 PEAKS = ("accelerators_for_jobs", "serving_ahead", "fabric_speed")
 """Rows of single runs."""
+WORK = "work"
+"""Columns that stand for runs: job, hall, system and the row that books them."""
 TINY = 1e-6
 
 Group = tuple[str, str, str]
@@ -33,7 +37,7 @@ Group = tuple[str, str, str]
 class _Column:
     cost: float
     upper: float
-    name: str
+    key: Key
     entries: dict[int, float]
 
 
@@ -69,7 +73,7 @@ def with_work(matrix: Matrix, menu: Menu, kept: Iterable[Group] = ()) -> Matrix:
     """Relax runs into shares of work, but for groups ``kept``; columns are named
     ``work[job,hall,system,row]``.
     """
-    kinds = [name.partition("[")[0] for name in matrix.rows]
+    kinds = [row.name for row in matrix.rows]
     peaks = {i for i, kind in enumerate(kinds) if kind in PEAKS}
     works = _works(matrix, menu, set(kept), kinds, peaks)
     gone = {i for work in works.values() for i in work.members}
@@ -79,23 +83,19 @@ def with_work(matrix: Matrix, menu: Menu, kept: Iterable[Group] = ()) -> Matrix:
         for row in work.quarters:  # the row may book more than is used
             (upper if work.sign < 0 else lower)[row] = np.inf if work.sign < 0 else -np.inf
             entries = {row: work.sign * work.least, **(work.other or {})}
-            name = f"work[{job},{hall},{system},{matrix.rows[row]}]"
-            columns.append(_Column(work.cost, 1.0, name, entries))
+            key = Key(WORK, (job, hall, system, matrix.rows[row]))
+            columns.append(_Column(work.cost, 1.0, key, entries))
     own = [i for i in range(len(matrix.columns)) if i not in gone]
     extra = len(columns) - len(own)
-    used = {row for column in columns if column.name.startswith("run[") for row in column.entries}
+    used = {row for column in columns if column.key.name == RUN.variable for row in column.entries}
     rows = [i for i in range(len(matrix.rows)) if i in used or i not in peaks]
     return _matrix(replace(matrix, row_lower=lower, row_upper=upper), columns, rows, own, extra)
 
 
 def groups_used(matrix: Matrix, values: Vector) -> set[Group]:
-    """Groups whose work a solution of the relaxation takes."""
-    used = (
-        name
-        for name, v in zip(matrix.columns, values, strict=True)
-        if v > TINY and name.startswith("work[")
-    )
-    return {tuple(name[5:].split(",")[:3]) for name in used}  # type: ignore[misc]
+    """Return the groups whose work a solution of the relaxation takes."""
+    used = (key for key, v in zip(matrix.columns, values, strict=True) if v > TINY)
+    return {key.ids[:3] for key in used if key.name == WORK}
 
 
 def without(matrix: Matrix, closed: Iterable[int]) -> Matrix:
@@ -109,10 +109,10 @@ def _works(
     matrix: Matrix, menu: Menu, kept: set[Group], kinds: list[str], peaks: set[int]
 ) -> dict[Group, _Work]:
     works: dict[Group, _Work] = defaultdict(_Work)
-    for i, name in enumerate(matrix.columns):
-        if not name.startswith("run["):
+    for i, key in enumerate(matrix.columns):
+        if key.name != RUN.variable:
             continue
-        config = menu.configs[int(name[4:-1])]
+        config = menu.configs[key.ids[0]]
         group = (config.job, config.place, config.system)
         decided = matrix.lower[i] > 0 or matrix.upper[i] < 1
         if config.on_cloud or decided or group in kept:
@@ -148,7 +148,7 @@ def _matrix(
         lower=np.concatenate([matrix.lower[own], zeros]),
         upper=np.array([c.upper for c in columns]),
         integer=np.concatenate([matrix.integer[own], zeros.astype(bool)]),
-        columns=[c.name for c in columns],
+        columns=[c.key for c in columns],
         row_lower=matrix.row_lower[kept],
         row_upper=matrix.row_upper[kept],
         rows=[matrix.rows[i] for i in kept],

@@ -20,7 +20,8 @@ from typing import Any
 import highspy
 import numpy as np
 
-from dcplan.planning.solve.highs import Matrix, Vector, loaded
+from dcplan.planning.solve.highs import loaded
+from dcplan.planning.solve.matrix import Matrix, Vector
 
 TRIALS, TRIAL_STEPS = 6, 100
 """Sums tried at a node of which nothing is known, and simplex steps of a trial."""

@@ -6,14 +6,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from dcplan.planning.decisions import DECISIONS, FABRIC, FITTED, Branch
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve.highs import Matrix
 from dcplan.planning.solve.large.branching import Count
-
-STRATEGIC = ("fitted", "fabric", "used", "used_new")
-"""Integers that decide the rest."""
-LATER = ("blocks",)
-"""Integers that only better the bound."""
+from dcplan.planning.solve.matrix import Matrix
 
 
 def counts(matrix: Matrix, menu: Menu) -> list[Count]:
@@ -29,22 +25,21 @@ def counts(matrix: Matrix, menu: Menu) -> list[Count]:
     new = {h.id for h in menu.halls if h.needs_blocks}
     singles, later = [], []
     for i, column in enumerate(matrix.columns):
-        name, _, rest = column.partition("[")
-        index = rest[:-1].split(",")
-        if name in LATER:
-            later.append(Count(column, (i,), 1))
-        if name not in STRATEGIC:
+        branch = DECISIONS[column.name].branch if column.name in DECISIONS else Branch.NEVER
+        if branch is Branch.LATER:
+            later.append(Count(str(column), (i,), 1))
+        if branch is not Branch.FIRST:
             continue
-        singles.append(Count(column, (i,)))
-        if name == "fitted":
-            hall, _, t = index
+        singles.append(Count(str(column), (i,)))
+        if column.name == FITTED.variable:
+            hall, _, t = column.ids
             sums[f"halls[{t}]"].append(i)
             sums[f"units[{hall},{t}]"].append(i)
             if hall in new:
                 sums[f"new halls[{t}]"].append(i)
-        if name == "fabric":
-            hall, _ = index
-            for least in (x for x in limits[hall] if x <= reach[hall, index[1]]):
+        if column.name == FABRIC.variable:
+            hall = column.ids[0]
+            for least in (x for x in limits[hall] if x <= reach[column.ids]):
                 sums[f"reach[{hall},{least}]"].append(i)
                 sums[f"reach[{least}]"].append(i)
     wide = [Count(name, tuple(columns)) for name, columns in sums.items() if len(columns) > 1]

@@ -20,14 +20,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from dcplan.planning.audit.run import Audit
-from dcplan.planning.decisions import Decisions
+from dcplan.planning.decisions import FABRIC, FITTED, RUN, Decisions
+from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve.elastic import positions
-from dcplan.planning.solve.highs import Matrix, Outcome, Point, Progress, Vector, relaxation, solve
+from dcplan.planning.solve.highs import Outcome, Point, Progress, relaxation, solve
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.branching import Search
 from dcplan.planning.solve.large.branching_sums import counts
 from dcplan.planning.solve.large.rounding import shortfalls, tightened
+from dcplan.planning.solve.matrix import Matrix, Vector
 
 REFINEMENTS = 3
 """Times that runs take the place of work which the relaxation uses."""
@@ -45,7 +46,7 @@ MOST_NODES = 20_000
 EXTRA = 0.15
 """Of the time, besides, for a plan where the search found none."""
 TINY = 1e-6
-STRATEGY = ("fabric", "fitted")
+STRATEGY = (FABRIC.variable, FITTED.variable)
 
 Auditor = Callable[[Matrix, Outcome], tuple[Decisions, Audit, float]]
 """Decisions of a solution, their audit, and the goal's measure."""
@@ -59,7 +60,7 @@ class Found:
     decisions: Decisions
     audit: Audit
     value: float
-    whole: Mapping[str, float]
+    whole: Mapping[Key, float]
     """Integers by column."""
 
 
@@ -99,7 +100,7 @@ class Large:
         self.slack = math.inf
         """Least that a plan cost above the bound of its node."""
 
-    def solve(self, near: Mapping[str, float] | None = None) -> Answer:
+    def solve(self, near: Mapping[Key, float] | None = None) -> Answer:
         """Search until the gap is proved, nothing is open, or time is out; ``near`` is a plan of a
         model like it.
         """
@@ -130,23 +131,22 @@ class Large:
             self.best, search.bound, search.nodes, search.bound == math.inf, ended, search.timed
         )
 
-    def _up(self, relaxed: Matrix, values: Vector) -> dict[str, float]:
+    def _up(self, relaxed: Matrix, values: Vector) -> dict[Key, float]:
         """A node's halls rounded up, and of its fabrics the one that reaches furthest: poor, but a
         plan.
         """
         chosen = {
-            n: math.ceil(v - TINY) if n.startswith("fitted[") else 0.0
-            for n, v in zip(relaxed.columns, values, strict=True)
+            key: math.ceil(v - TINY) if key.name == FITTED.variable else 0.0
+            for key, v in zip(relaxed.columns, values, strict=True)
         }
-        taken = {f"fabric[{o.hall},{o.id}]": o for o in self.menu.fabrics}
-        widest: dict[str, tuple[int, float, str]] = {}
-        for name, v in zip(relaxed.columns, values, strict=True):
-            if name in taken and v > TINY:
-                option = taken[name]
-                widest[option.hall] = max(
-                    widest.get(option.hall, (0, 0.0, "")), (option.max_ports, float(v), name)
-                )
-        return chosen | {name: 1.0 for _, _, name in widest.values()}
+        taken = {FABRIC.key(o.hall, o.id): o for o in self.menu.fabrics}
+        widest: dict[str, tuple[int, float, Key]] = {}
+        for key, v in zip(relaxed.columns, values, strict=True):
+            if key in taken and v > TINY:
+                option = taken[key]
+                found = (option.max_ports, float(v), key)
+                widest[option.hall] = max(widest.get(option.hall, found), found)
+        return chosen | {key: 1.0 for _, _, key in widest.values()}
 
     def _relaxation(self) -> Matrix | None:
         """Runs as work, but for those that the relaxation uses; None where it has no solution."""
@@ -183,7 +183,7 @@ class Large:
             value = self.best.value if self.best else math.inf
             self.progress(self.limit_s - self.left_s(), value, search.bound, search.nodes)
 
-    def _plan(self, chosen: Mapping[str, float], bound: float) -> None:
+    def _plan(self, chosen: Mapping[Key, float], bound: float) -> None:
         """Racks and runs for the halls chosen, room taken away until whole switches fit; else for
         its fabrics alone.
         """
@@ -213,7 +213,7 @@ class Large:
                 return None
             decisions, audited, value = self.auditor(model, outcome)
             if audited.passed:
-                return Found(outcome, decisions, audited, value, _whole(model, outcome.values))
+                return Found(outcome, decisions, audited, value, model.whole(outcome.values))
             less = shortfalls(self.menu, audited.checks)
             if not less:
                 return None
@@ -221,10 +221,10 @@ class Large:
             start = {i: float(round(x)) for i, x in enumerate(outcome.values) if model.integer[i]}
         return None
 
-    def _fixed(self, chosen: Mapping[str, float], names: tuple[str, ...]) -> Matrix | None:
+    def _fixed(self, chosen: Mapping[Key, float], names: tuple[str, ...]) -> Matrix | None:
         """The full model with these columns as chosen, and the runs that its relaxation likes."""
         lower, upper = self.base.lower.copy(), self.base.upper.copy()
-        for i in positions(self.base, names):
+        for i in self.base.of(names):
             lower[i] = upper[i] = min(
                 max(round(chosen.get(self.base.columns[i], 0.0)), lower[i]), upper[i]
             )
@@ -235,8 +235,8 @@ class Large:
     def _unlikely(self, model: Matrix, point: Point) -> list[int]:
         """Runs that the relaxation does not take, but for the nearest few of each job."""
         runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
-        for i in positions(model, ("run",)):
-            job = self.menu.configs[int(model.columns[i][4:-1])].job
+        for i in model.of((RUN.variable,)):
+            job = self.menu.configs[model.columns[i].ids[0]].job
             runs[job].append((point.values[i] < 1e-9, float(point.reduced_costs[i]), i))
         return [
             i
@@ -250,9 +250,3 @@ def _ended(nodes: int) -> str:
     if nodes >= MOST_NODES:
         return f"the search ended after {nodes:,} nodes"
     return "no count of halls, fabrics and sites is left to divide; the rest is racks and whole switches"
-
-
-def _whole(matrix: Matrix, values: Vector) -> dict[str, float]:
-    return {
-        name: float(round(values[i])) for i, name in enumerate(matrix.columns) if matrix.integer[i]
-    }

@@ -1,0 +1,370 @@
+"""Limits of a plan, each declared once: its row in the model, its check in the audit, its unit, its
+step, its penalty, its place in the scenario, and its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import Any
+
+from dcplan.planning.keys import Key
+from dcplan.planning.problem.terms import Menu
+from dcplan.provenance import Path
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Scenario, demand_path
+from dcplan.units import L_PER_M3, QUARTERS_PER_YEAR, USD_PER_MUSD, quarter_index, quarter_name
+
+
+class CheckId(StrEnum):
+    """What the audit checks; the value is the words of the check, ``{subject}`` is data."""
+
+    HALL_UNITS = "hall units"
+    RACK_POSITIONS = "rack positions"
+    RACK_POSITIONS_WITH_SWITCHES = "rack positions with switches"
+    HALL_IT_MW = "hall IT MW"
+    LIQUID_HEAT_MW = "liquid heat MW"
+    AIR_HEAT_MW = "air heat MW"
+    HALL_STAYS_FITTED = "hall stays fitted"
+    RACKS_WITHOUT_HALL_UNIT = "racks without a hall unit"
+    RACKS_WITHOUT_FABRIC = "racks without a fabric"
+    UTILITY_MW = "utility MW"
+    BLOCKS_BEFORE_LEAD_TIME = "power blocks before their lead time"
+    POWER_BLOCKS = "power blocks"
+    WATER_L = "water L"
+    CARBON_T = "carbon t"
+    ONSITE_UNITS = "units of plants on site"
+    ONSITE_MWH = "MWh of plants on site"
+    ONSITE_MW = "MW of plants on site"
+    EXPORT_MWH = "MWh made beyond the load"
+    GRID_MWH = "grid MWh"
+    PAUSED_MW = "paused MW missing"
+    ORDER_BEFORE_RELEASE = "ordered before release"
+    DELIVERED_IN_HORIZON = "delivered inside the horizon"
+    SUPPLY_RACKS = "supply racks"
+    DISPOSAL_NOT_ALLOWED = "racks sold or cancelled when they may not"
+    DISPOSAL = "racks sold or cancelled"
+    UNITS_FILLED_BY_ASSETS = "hall units that assets fill"
+    FLEET_MISSING = "fleet accelerators missing"
+    FLEET_BEYOND_RACKS = "fleet accelerators beyond whole racks"
+    FLEET_IN_PART_RACKS = "fleet accelerators in part-filled racks"
+    NODES_PER_RACK = "nodes per rack"
+    VENDOR_SHARE_USD = "share of a vendor USD"
+    SWITCHES_BOUGHT = "switches bought"
+    TRANSCEIVERS_BOUGHT = "transceivers bought"
+    POWER_BLOCKS_BOUGHT = "power blocks bought"
+    JOB_RUNS_ONCE = "job runs once"
+    JOB_START = "job not before its start"
+    JOB_END_DAY = "job ends by its deadline (day)"
+    SERVING_AHEAD = "accelerators in service ahead of the start"
+    JOB_DAYS = "job length days"
+    ACCELERATORS_FOR_JOBS = "accelerators for jobs"
+    ACCELERATORS_BUSY = "accelerators busy"
+    TRAINING_BOOKED = "training accelerators booked"
+    DEMAND_MISSING = "{subject} missing"
+    OFFER_ACCELERATORS = "cloud offer accelerators"
+    CLOUD_ACCELERATORS = "cloud accelerators"
+    COMMITTED = "committed accelerators"
+    BEYOND_COMMITMENTS = "accelerators beyond commitments"
+    BUDGET_USD = "budget USD"
+    BUDGET_SO_FAR_USD = "budget USD so far"
+    GOAL_LIMIT = "limit of {subject}"
+
+
+class Part(StrEnum):
+    """Parts whose purchases a scenario may limit."""
+
+    SWITCHES = "switches"
+    TRANSCEIVERS = "transceivers"
+    POWER_BLOCKS = "power_blocks"
+
+
+BOUGHT = {
+    Part.SWITCHES: CheckId.SWITCHES_BOUGHT,
+    Part.TRANSCEIVERS: CheckId.TRANSCEIVERS_BOUGHT,
+    Part.POWER_BLOCKS: CheckId.POWER_BLOCKS_BOUGHT,
+}
+"""The check of each part."""
+BUDGETS = (CheckId.BUDGET_USD, CheckId.BUDGET_SO_FAR_USD)
+
+
+class Span(Enum):
+    """What the last id of a row counts."""
+
+    QUARTER = "quarter"
+    MONTH = "month"
+    YEAR = "year"
+    WHOLE = "whole"
+    """Nothing: the row is not repeated in time, or each row is a limit of its own."""
+
+
+Locate = Callable[[tuple[Any, ...], Scenario], Path | None]
+
+
+@dataclass(frozen=True)
+class LimitSpec:
+    """One limit, declared once.
+
+    Parameters
+    ----------
+    row : str
+        Constraint of the model.
+    words : str
+        The limit for people; ``{0}`` and on are the ids of a row, ``{t}`` its quarter. Empty for a
+        row that no user sets.
+    more : str
+        Unit and direction in which more of the limit is counted.
+    span : Span
+        What the last id of a row counts.
+    path : callable, optional
+        Where a scenario gives the limit, from the ids of a row.
+    penalty_musd : float, optional
+        Price of a unit in the search for remedies; only its order of magnitude matters. None: the
+        limit is never moved.
+    step : float, optional
+        One more unit of the limit, as a user would ask for it; negative for a demand. None: no
+        price is shown.
+    checks : mapping
+        Checks of the audit whose excess is taken from the row's room when whole switches and racks
+        break them, each with the first id of the row; an empty one stands for the check's place.
+    check_per_row : float
+        Units of the check in one unit of the row.
+    placed : bool
+        Whether the first id of a row is a place.
+    """
+
+    row: str
+    words: str = ""
+    more: str = ""
+    span: Span = Span.WHOLE
+    path: Locate | None = None
+    penalty_musd: float | None = None
+    step: float | None = None
+    checks: Mapping[CheckId, str] | None = None
+    check_per_row: float = 1.0
+    placed: bool = True
+
+    def broken_row(self, check: CheckId, where: str, quarter: int) -> Key:
+        """Return the row that a broken check of the audit belongs to."""
+        first = ((self.checks or {}).get(check) or where,) if self.placed else ()
+        last = {Span.QUARTER: (quarter,), Span.YEAR: (quarter // QUARTERS_PER_YEAR,)}
+        return Key(self.row, (*first, *last.get(self.span, ())))
+
+
+def _fixed(*path: str) -> Locate:
+    return lambda ids, scenario: path
+
+
+def _site(field: str) -> Locate:
+    def find(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
+        sites = [s.id for s in scenario.sites]
+        return ("sites", sites.index(ids[0]), field) if ids[0] in sites else None
+
+    return find
+
+
+def _hall(field: str) -> Locate:
+    def find(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
+        site, _, hall = str(ids[0]).partition("/")
+        for i, s in enumerate(scenario.sites):
+            for j, h in enumerate(s.halls):
+                if (s.id, h.id) == (site, hall):
+                    given = getattr(h, field, None) is not None
+                    return ("sites", i, "halls", j, field if given else "id")
+        return None
+
+    return find
+
+
+def _job(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
+    i = [j.id for j in scenario.workloads.training].index(ids[0])
+    job = scenario.workloads.training[i]
+    key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
+    return ("workloads", "training", i, key)
+
+
+def _demand(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
+    return demand_path(ids[0], scenario)
+
+
+def _supply(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
+    systems = [s.system for s in scenario.supply]
+    return ("supply", systems.index(ids[0])) if ids[0] in systems else ("supply",)
+
+
+def _part(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
+    return ("parts_per_quarter", str(ids[0]))
+
+
+def _vendor(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
+    return ("vendor_share_max", str(ids[0]))
+
+
+Q = Span.QUARTER
+POWER_BLOCKS = LimitSpec("power_blocks", span=Q, checks={CheckId.POWER_BLOCKS: ""})
+DEMAND_MET = LimitSpec("demand_met", "demand {0} in {t}", "less", Q, _demand, 10.0, -1.0)
+HALL_RACKS = LimitSpec(
+    *("hall_racks", "rack positions of {0} in {t}", "racks more", Q, _hall("racks"), 3.0, 1.0),
+    {CheckId.RACK_POSITIONS: ""},
+)
+HALL_IT_MW = LimitSpec(
+    *("hall_it_mw", "it_mw of {0} in {t}", "MW more", Q, _hall("it_mw"), 40.0, 1.0),
+    {CheckId.HALL_IT_MW: ""},
+)
+DECLARED = (
+    LimitSpec(
+        *("utility_mw", "utility_mw of {0} in {t}", "MW more", Q, _site("utility_mw"), 40.0, 1.0),
+        {CheckId.UTILITY_MW: ""},
+    ),
+    HALL_IT_MW,
+    LimitSpec(
+        *("cooling_it_mw", "it_mw of {0} under {1} in {t}", "MW more", Q, _hall("it_mw")),
+        *(40.0, 1.0),
+    ),
+    LimitSpec(
+        *("hall_air_mw", "air_mw of {0} in {t}", "MW more", Q, _hall("air_mw"), 20.0, 1.0),
+        {CheckId.AIR_HEAT_MW: ""},
+    ),
+    LimitSpec(
+        *("cooling_air_mw", "air_mw of {0} under {1} in {t}", "MW more", Q, _hall("air_mw")),
+        *(20.0, 1.0),
+    ),
+    LimitSpec(
+        *("cooling_liquid_mw", "liquid_mw of {0} under {1} in {t}", "MW more", Q),
+        *(_hall("liquid_mw"), 20.0, 1.0),
+    ),
+    HALL_RACKS,
+    LimitSpec(
+        *("cooling_racks", "rack positions of {0} under {1} in {t}", "racks more", Q),
+        *(_hall("racks"), 3.0, 1.0),
+    ),
+    LimitSpec(
+        *("rack_bound", "racks of {2} in {0} in {t}", "more than its limits hold", Q),
+        *(_hall("racks"), 3.0),
+    ),
+    LimitSpec("hall_units", "halls {0} in {t}", "more", Q, _hall("count"), 200.0, 1.0),
+    LimitSpec("supply", "supply of {0} ordered in {t}", "racks more", Q, _supply, 5.0, 1.0),
+    LimitSpec(
+        *("parts_supply", "{0} bought in {t}", "more", Q, _part, 0.05, 10.0),
+        {check: str(part) for part, check in BOUGHT.items()},
+    ),
+    LimitSpec(
+        "vendor_share",
+        "share of {0} in spending on racks",
+        "M USD more",
+        path=_vendor,
+        penalty_musd=1.0,
+    ),
+    LimitSpec("dropped_once", "racks of {0} that may go", "more"),
+    LimitSpec(
+        *("budget", "budget up to {t}", "M USD more", Q, _fixed("finance", "budget_usd"), 1.0, 1.0),
+        {CheckId.BUDGET_SO_FAR_USD: ""},
+        USD_PER_MUSD,
+        placed=False,
+    ),
+    LimitSpec(
+        *("budget_total", "budget over the horizon", "M USD more", Span.WHOLE),
+        *(_fixed("finance", "budget_usd"), 1.0, 1.0),
+        {CheckId.BUDGET_USD: ""},
+        USD_PER_MUSD,
+        placed=False,
+    ),
+    DEMAND_MET,
+    LimitSpec("job_runs_once", "job {0}", "dropped", path=_job, penalty_musd=5000.0),
+    LimitSpec(
+        *("carbon_cap", "carbon cap of {0}", "t more", Span.YEAR, _site("carbon"), 0.01, 100.0),
+        {CheckId.CARBON_T: ""},
+    ),
+    LimitSpec(
+        *("water_cap", "water cap of {0}", "m3 more", Span.YEAR, _site("water"), 0.001, 100.0),
+        {CheckId.WATER_L: ""},
+        L_PER_M3,
+    ),
+    LimitSpec(
+        *("offer_limit", "accelerators of offer {0}", "more", Span.MONTH),
+        *(_fixed("cloud", "max_accelerators_per_offer"), 0.1, 64.0),
+    ),
+    LimitSpec(
+        *("cloud_limit", "cloud.max_accelerators", "more", Span.MONTH),
+        *(_fixed("cloud", "max_accelerators"), 0.1, 64.0),
+    ),
+    LimitSpec(
+        "accelerators_for_jobs",
+        "accelerators of {1} in {0}",
+        "more",
+        path=_hall("racks"),
+        penalty_musd=1.0,
+    ),
+    LimitSpec(
+        "serving_ahead",
+        "accelerators of {2} in {1} a quarter before {0} starts",
+        "more",
+        path=_job,
+        penalty_musd=1.0,
+    ),
+    POWER_BLOCKS,
+)
+LIMITS: dict[str, LimitSpec] = {spec.row: spec for spec in DECLARED}
+"""Every limit by its row in the model."""
+CHECKED: dict[CheckId, LimitSpec] = {
+    check: spec for spec in DECLARED for check in spec.checks or {}
+}
+"""Checks that whole switches and racks may break, with the limit whose room is then taken."""
+PENALTIES: dict[str, float] = {
+    spec.row: spec.penalty_musd for spec in DECLARED if spec.penalty_musd is not None
+}
+"""M$ per unit of the limits that a remedy may move."""
+
+
+def is_users(row: Key) -> bool:
+    """Return whether a row is a limit that a user sets."""
+    return row.name in LIMITS and bool(LIMITS[row.name].words)
+
+
+def family_of(row: Key) -> Key:
+    """Return a limit whatever its quarter or month.
+
+    Examples
+    --------
+    >>> str(family_of(Key("utility_mw", ("ashburn", 2)))), str(family_of(Key("budget", (3,))))
+    ('utility_mw[ashburn]', 'budget')
+    >>> str(family_of(Key("job_runs_once", ("base",))))
+    'job_runs_once[base]'
+    """
+    spec = LIMITS.get(row.name)
+    if spec is not None and spec.span in (Span.QUARTER, Span.MONTH):
+        return Key(row.name, row.ids[:-1])
+    return row
+
+
+def is_monthly(row: Key) -> bool:
+    """Return whether the rows of a limit are months, not quarters."""
+    return LIMITS[row.name].span is Span.MONTH
+
+
+def words_of(row: Key, start: str) -> tuple[str, str]:
+    """Return a limit in words, and the unit in which more of it is counted."""
+    spec = LIMITS[row.name]
+    quarter = ""
+    if spec.span is Span.QUARTER and row.ids and isinstance(row.ids[-1], int):
+        quarter = quarter_name(quarter_index(start) + row.ids[-1])
+    return spec.words.format(*row.ids, *[""] * 4, t=quarter), spec.more
+
+
+def in_its_unit(row: Key, menu: Menu, amount: float) -> tuple[float, str]:
+    """Return an amount of a row in the unit of the scenario, and what more of it is called."""
+    unit = words_of(row, menu.start)[1]
+    if row.name != DEMAND_MET.row:
+        return amount, unit
+    field, size = next(d.said for d in menu.demands if d.id == row.ids[0])
+    return amount * size, f"{field} {unit}"
+
+
+def place_of(row: Key, question: Question) -> str:
+    """Return ``file:line:col`` of what the user wrote for a limit; the nearest value above it where
+    it is a default.
+    """
+    path = LIMITS[row.name].path
+    found = path(row.ids, question.scenario) if path else None
+    return str(question.tree.place(found)) if found is not None else ""

@@ -1,0 +1,115 @@
+"""A mixed-integer program as arrays, compiled once from a Pyomo model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyomo.environ as pyo
+from pyomo.repn.linear import LinearRepnVisitor
+from pyomo.repn.util import VarRecorder
+
+from dcplan.planning.keys import Key
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass
+class Matrix:
+    """A mixed-integer program whose columns and rows have keys."""
+
+    cost: Vector
+    offset: float
+    lower: Vector
+    upper: Vector
+    integer: npt.NDArray[np.bool_]
+    columns: list[Key]
+    row_lower: Vector
+    row_upper: Vector
+    rows: list[Key]
+    start: npt.NDArray[np.int32]
+    index: npt.NDArray[np.int32]
+    value: Vector
+
+    def of(self, variables: Iterable[str]) -> list[int]:
+        """Return the columns of some variables."""
+        wanted = set(variables)
+        return [i for i, key in enumerate(self.columns) if key.name in wanted]
+
+    def whole(self, values: Vector) -> dict[Key, float]:
+        """Return the integers of a solution, rounded, by column."""
+        return {
+            key: float(round(values[i])) for i, key in enumerate(self.columns) if self.integer[i]
+        }
+
+    def rounded(self, values: Vector) -> Vector:
+        """Return a solution with its integers rounded."""
+        return np.where(self.integer, np.round(values), values)
+
+    def activity(self, values: Vector) -> Vector:
+        """Return the left side of every row."""
+        owner = np.repeat(values, np.diff(self.start))
+        found = np.bincount(self.index, weights=self.value * owner, minlength=len(self.rows))
+        return np.asarray(found, dtype=np.float64)
+
+
+def compile_model(model: pyo.ConcreteModel) -> Matrix:
+    """Translate a Pyomo model once; rows keep their constraint's name, columns the order of their
+    declaration.
+
+    Pyomo's own visitor reads the expressions; its standard-form writer is left out because it
+    imports scipy.stats, which takes longer than a small plan.
+    """
+    variables = list(model.component_data_objects(pyo.Var, descend_into=False))
+    place = {id(v): i for i, v in enumerate(variables)}
+    visitor = LinearRepnVisitor({}, var_recorder=VarRecorder({}, pyo.SortComponents.deterministic))
+    goal = visitor.walk_expression(
+        next(model.component_data_objects(pyo.Objective, active=True)).expr
+    )
+    cost = np.zeros(len(variables))
+    cost[[place[v] for v in goal.linear]] = list(goal.linear.values())
+    rows, lower, upper = [], [], []
+    index: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for row in model.component_data_objects(pyo.Constraint, active=True, descend_into=False):
+        low, body, high = row.to_bounded_expression(evaluate_bounds=True)
+        found = visitor.walk_expression(body)
+        rows.append(_key(row))
+        lower.append(-np.inf if low is None else low - found.constant)
+        upper.append(np.inf if high is None else high - found.constant)
+        index += [place[v] for v in found.linear]
+        values += found.linear.values()
+        ends.append(len(index))
+    columns = np.array(index, dtype=np.int64)
+    order = np.argsort(columns, kind="stable")
+    owner = np.repeat(np.arange(len(rows)), np.diff(ends))
+    bounds = [v.bounds for v in variables]
+    return Matrix(
+        cost=cost,
+        offset=float(goal.constant),
+        lower=np.array([-np.inf if b[0] is None else b[0] for b in bounds], dtype=np.float64),
+        upper=np.array([np.inf if b[1] is None else b[1] for b in bounds], dtype=np.float64),
+        integer=np.array([v.is_integer() or v.is_binary() for v in variables], dtype=bool),
+        columns=[_key(v) for v in variables],
+        row_lower=np.array(lower, dtype=np.float64),
+        row_upper=np.array(upper, dtype=np.float64),
+        rows=rows,
+        start=np.concatenate(
+            [[0], np.cumsum(np.bincount(columns, minlength=len(variables)))]
+        ).astype(np.int32),
+        index=owner[order].astype(np.int32),
+        value=np.array(values, dtype=np.float64)[order],
+    )
+
+
+def _key(component: Any) -> Key:
+    """Return the name and index of a variable or constraint, ids and numbers as they were given."""
+    index = component.index()
+    name = component.parent_component().local_name
+    if index is None:
+        return Key(name)
+    return Key(name, index if isinstance(index, tuple) else (index,))
