@@ -13,7 +13,7 @@ from dcplan.errors import AuditError, InputError, Place, Problem, did_you_mean
 
 
 def test_exit_codes_are_those_of_the_published_table() -> None:
-    # DESIGN section 2, CLI: 0 done, 1 "no", 2 input, 3 infeasible, 4 incomplete, 70 bug, 130
+    # docs/reference/errors.md: 0 done, 1 "no", 2 input, 3 infeasible, 4 incomplete, 70 bug, 130
     # interrupted
     codes = (
         errors.EXIT_OK,

@@ -38,7 +38,7 @@ def a_result() -> Result:
 
 
 def test_the_document_has_the_published_fields() -> None:
-    # DESIGN section 2, Result JSON
+    # dcplan.result/1, as `dcplan schema result` prints it
     data = json.loads(a_result().to_json())
     published = {
         "schema",

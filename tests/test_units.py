@@ -13,7 +13,7 @@ from dcplan.units import quarter_index, quarter_name, si, unit_of
 
 
 def test_a_quarter_is_91_3125_days_and_2191_5_hours() -> None:
-    # DESIGN section 2, Time: 365.25 / 4 = 91.3125 days; x 24 = 2191.5 h
+    # a mean year has 365.25 days: 365.25 / 4 = 91.3125 days; x 24 = 2191.5 h
     assert pytest.approx(91.3125, abs=1e-12) == units.DAYS_PER_QUARTER
     assert pytest.approx(2191.5, abs=1e-9) == units.HOURS_PER_QUARTER
     # 365.25 / 12 = 30.4375; three of them are a quarter
@@ -25,7 +25,7 @@ def test_a_quarter_is_91_3125_days_and_2191_5_hours() -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "unit"),
-    [  # DESIGN section 2, Names
+    [  # endings of names, as docs/contributing.md asks for them
         ("kw", "kW"),
         ("mw", "MW"),
         ("mwh", "MWh"),

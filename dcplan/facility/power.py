@@ -11,8 +11,7 @@ RULES: dict[str, tuple[float, int]] = {
     "4n/3": (4.0 / 3.0, 0),
     "3n/2": (1.5, 0),
 }
-"""Redundancy -> (installed over required, spare blocks): facility.md c.1, arithmetic of the
-topology."""
+"""Redundancy -> (installed over required, spare blocks): arithmetic of the topology."""
 TWO_SIDES = "2n"
 
 

@@ -90,7 +90,7 @@ def save_recovery_interval_s(save_s: Value, mttf_s: Value, recovery_s: Value) ->
 
     References
     ----------
-    .. [1] arXiv 2410.18124, as given in the evidence of this project.
+    .. [1] arXiv 2410.18124.
 
     Examples
     --------

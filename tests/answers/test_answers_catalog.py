@@ -17,7 +17,7 @@ def test_catalog_check_is_clean() -> None:
 
 
 def test_catalog_check_finds_values_older_than_asked() -> None:
-    result = catalog_check(stale_after_days=1)  # the whole evidence is older than a day
+    result = catalog_check(stale_after_days=1)  # every row's source is older than a day
     assert result.exit_code == 1
     assert result.tables["findings"].rows
 

@@ -146,7 +146,7 @@ def test_quotes_of_two_terms_imply_the_price_change() -> None:
     (row,) = tco(FILE, sets=sets).tables["term_structure"].rows
     assert row[-1] == pytest.approx(
         0.7247 - 1.0, abs=5e-5
-    )  # 7.20 and 5.40 an hour: tco_models.md section 7
+    )  # 5.40 for three years against 7.20 for one, USD an hour
 
 
 def test_another_currency_needs_a_rate_and_says_what_it_was() -> None:

@@ -1,5 +1,5 @@
-"""The shipped catalog: ids of the evidence resolve, the climate table is whole, examples are
-there."""
+"""The shipped catalog: ids of measured systems and runs resolve, the climate table is whole,
+examples are there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Accelerator, Row, Site, System
 from dcplan.catalog.yaml12 import parse, read_text
 
-# every distinct accelerator_id of the evidence (systems.csv, training_runs.csv)
+# every distinct accelerator that public tables of systems and of training runs name
 ACCELERATOR_IDS = [
     "amd_mi250x",
     "amd_mi300x",
@@ -73,12 +73,12 @@ STACKS = [
 
 
 @pytest.mark.parametrize("name", ACCELERATOR_IDS)
-def test_every_accelerator_of_the_evidence_resolves(name: str) -> None:
+def test_every_accelerator_of_public_tables_resolves(name: str) -> None:
     assert load().find("accelerators", name, Accelerator) is not None
 
 
 @pytest.mark.parametrize("name", STACKS)
-def test_every_stack_of_the_evidence_resolves(name: str) -> None:
+def test_every_stack_of_public_tables_resolves(name: str) -> None:
     assert load().find("stacks", name, Row) is not None
 
 
@@ -103,8 +103,8 @@ def test_well_known_accelerators_have_their_dense_figures(
     assert row.tdp_kw.value == pytest.approx(tdp_kw, rel=0.01)
 
 
-def test_gb300_nvl72_has_the_two_kw_of_the_design() -> None:
-    # DESIGN section 2, Three kW: "GB300 NVL72: 135 / 155"
+def test_gb300_nvl72_has_its_rated_and_peak_kw() -> None:
+    # 135 kW sustained (rack fit, cooling, power blocks), 155 kW electrical peak (breakers, busway)
     row = load().get("systems", "gb300-nvl72", System)
     assert row.rated_kw is not None
     assert row.peak_kw is not None
@@ -113,7 +113,7 @@ def test_gb300_nvl72_has_the_two_kw_of_the_design() -> None:
 
 @pytest.mark.parametrize("what", ["MI3", "TPU", "CS-3"])
 def test_amd_tpu_and_cerebras_systems_are_in_the_catalog(what: str) -> None:
-    # issue 2: they must not drop out of the answer
+    # systems of other makers must not drop out of an answer
     assert any(what.lower() in row.name.lower() for row in load().rows["systems"].values())
 
 

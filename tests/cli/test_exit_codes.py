@@ -1,4 +1,4 @@
-"""Every exit code of DESIGN section 2, seen from outside by a real process."""
+"""Every exit code, seen from outside by a real process."""
 
 from __future__ import annotations
 

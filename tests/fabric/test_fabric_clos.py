@@ -126,8 +126,7 @@ def test_planes_multiply_everything(tiers: int, count: int, planes: int) -> None
 
 
 def test_a_unit_is_bought_whole() -> None:
-    # fabric_notes.md section 1, point 2: 32 of the 72 nodes of a unit still need all 8 leaves, 4
-    # spines
+    # 32 of the 72 nodes of a unit still need all 8 leaves and 4 spines
     plan = design(144, 2)
     count = leaves(nodes=32, rails=8, nodes_per_su=72, leaf_down=plan.leaf_down)
     assert count == leaves(72, 8, 72, plan.leaf_down) == 8

@@ -181,8 +181,7 @@ def test_meta_leaf_may_have_more_uplinks_than_endpoints() -> None:
 
 @pytest.mark.parametrize(
     ("radix", "tiers", "endpoints"),
-    # k^2/2 (fabric_notes.md section 1, point 6: 2,048, 8,192, 10,368) and k^3/4 (arXiv 2505.09343
-    # table 3)
+    # k^2/2 (2,048, 8,192, 10,368) and k^3/4 (arXiv 2505.09343 table 3)
     [(64, 2, 2048), (128, 2, 8192), (144, 2, 10368), (64, 3, 65536), (64, 1, 64)],
 )
 def test_reach_is_the_published_maximum(radix: int, tiers: int, endpoints: int) -> None:

@@ -150,8 +150,7 @@ def test_lei_and_masanet_s_chiller() -> None:
 
 
 def test_gb200_rack() -> None:
-    """HPE: 132 kW are 115 kW into liquid and 17 kW into air; 1.43 L/min for a kW at 10 K
-    (facility.md a.3)."""
+    """HPE: 132 kW are 115 kW into liquid and 17 kW into air; 1.43 L/min for a kW at 10 K."""
     assert flow_l_per_min(115.0, 10.0, 4.2024) == pytest.approx(115 * 1.428, rel=1e-3)
     assert units(48 * 142 * 0.87, 1700.0, spare=5) == 9, (
         "nine MCDU-50 for 48 racks of 142 kW (RD110): 4 and spares"

@@ -14,8 +14,7 @@ REDUNDANT = ("n+1", "2n", "4n/3", "3n/2")
 
 @pytest.mark.parametrize(
     ("redundancy", "installed_over_required"),
-    # facility.md c.1: N 1, N+1 (n+1)/n, 3N/2 1.5, 4N/3 1.333, 2N 2; with n = 12 blocks of 2.5 MW
-    # for 30 MW
+    # N 1, N+1 (n+1)/n, 3N/2 1.5, 4N/3 1.333, 2N 2; with n = 12 blocks of 2.5 MW for 30 MW
     [("n", 1.0), ("n+1", 13 / 12), ("3n/2", 1.5), ("4n/3", 4 / 3), ("2n", 2.0)],
 )
 def test_installed_over_required_is_the_topology_table(

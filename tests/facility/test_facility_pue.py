@@ -16,7 +16,7 @@ OTHER = PueEntry("dry", "large", "4A", 1.2, 1.3, 0.2)
 
 @pytest.mark.parametrize(
     ("it_mw", "size"),
-    # issue 6 and place.SIZES: large from 10 MW, midsize from 1 MW
+    # catalog/schema/place.py: SIZES: large from 10 MW, midsize from 1 MW
     [
         (250.0, "large"),
         (10.0, "large"),
@@ -46,8 +46,7 @@ def test_another_size_or_cooling_never_stands_in() -> None:
     assert lookup([], "tower", "large", "4A") is None
 
 
-# Lei et al. 2025, P50 by zone (facility.md b.1): cases 1, 2 and 0 at 1A Miami, 4A Baltimore, 8
-# Fairbanks
+# Lei et al. 2025, P50 by zone: cases 1, 2 and 0 at 1A Miami, 4A Baltimore, 8 Fairbanks
 LEI = {
     "airside-economizer-water-chiller": {"1A": 1.197, "4A": 1.150, "8": 1.127},
     "waterside-economizer": {"1A": 1.143, "4A": 1.119, "8": 1.112},

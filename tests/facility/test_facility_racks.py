@@ -17,7 +17,7 @@ KW = st.floats(1.0, 400.0)
 
 
 def test_hpe_gb200_nvl72_heat_split() -> None:
-    # HPE: 132 kW = 115 kW liquid + 17 kW air (87.1 %), facility.md a.1
+    # HPE: 132 kW = 115 kW liquid + 17 kW air (87.1 %)
     air, liquid = split_heat_kw(132.0, 115 / 132, liquid_cooled_hall=True)
     assert (air, liquid) == (pytest.approx(17.0), pytest.approx(115.0))
 

@@ -2,7 +2,7 @@
 in 15 zones.
 
 The same parameter ranges go into our components over the zone cities' weather. PUE medians are
-known to 0.016 and WUE medians to 0.03 (facility.md b.1). Measured sites stand in
+known to 0.016 and WUE medians to 0.03. Measured sites stand in
 ``test_measured_sites`` and are not fitted.
 """
 
@@ -199,8 +199,10 @@ def test_spread_of_the_draws(option: str, pooled: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize(("zone", "pue"), [("1A", 1.267), ("4A", 1.176), ("6B", 1.120)])
 def test_airside_options_are_the_table(zone: str, pue: float) -> None:
-    """Case 0: outside air with an air-cooled chiller behind is tabulated (facility.md b.9 says
-    why)."""
+    """Case 0: outside air with an air-cooled chiller behind is tabulated.
+
+    docs/decisions.md says why: components are off by up to 0.08.
+    """
     found = facility(climate_zone=zone, cooling="airside-economizer-air-chiller", it_mw=20)
     assert found.value("power.annual_pue") == pue
 

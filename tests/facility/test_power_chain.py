@@ -21,8 +21,8 @@ STEPS = st.builds(
 
 
 def test_power_shelf_at_half_load() -> None:
-    """ORv3: about 97.5 % at half load (facility.md c.2): (0.006 + 0.027 x 0.25) / 0.5 = 2.55 %
-    lost over the output."""
+    """ORv3: about 97.5 % at half load, (0.006 + 0.027 x 0.25) / 0.5 = 2.55 % lost over the
+    output."""
     assert Stage("shelf", 0.006, 0.0, 0.027).efficiency(0.5) == pytest.approx(1 / 1.0255)
 
 

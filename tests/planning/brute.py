@@ -1,5 +1,7 @@
-"""Enumerate every integer decision of a tiny menu and price it from the formulas of DESIGN section
-3, without Pyomo."""
+"""Enumerate every integer decision of a tiny menu and price it without Pyomo.
+
+The formulas are those of docs/method/planning.md, here written a second time.
+"""
 
 from __future__ import annotations
 

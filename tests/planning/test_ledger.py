@@ -22,7 +22,7 @@ def test_the_users_own_parameter_is_an_input_and_not_a_default() -> None:
 
 
 def test_defaults_of_the_format_are_listed_as_defaults() -> None:
-    # DESIGN section 2, Time: lead_quarters 1 and deadline_confidence 0.8 where nothing is given
+    # the format: lead_quarters 1 and deadline_confidence 0.8 where nothing is given
     found = rows()
     assert (found[LEAD].value, found[LEAD].status) == (1, "default")
     assert (found[CONFIDENCE].value, found[CONFIDENCE].status) == (0.8, "default")

@@ -33,8 +33,7 @@ DAY = 86400.0
 
 
 def test_intervals_of_a_public_example() -> None:
-    # w 10 s, MTTF 6,000 s, recovery 600 s (reliability.md 3): Young 346.4, Daly 339.8, save and
-    # recovery 373.5
+    # w 10 s, MTTF 6,000 s, recovery 600 s: Young 346.4, Daly 339.8, save and recovery 373.5
     assert young_interval_s(10, 6000) == pytest.approx(346.4, abs=0.05)
     assert daly_interval_s(10, 6000) == pytest.approx(339.8, abs=0.05)
     assert save_recovery_interval_s(10, 6000, 600) == pytest.approx(373.5, abs=0.05)
@@ -57,7 +56,7 @@ def test_effective_time_of_12000_accelerators(
 
 @pytest.mark.parametrize(
     ("nodes", "save", "restart", "expected"),
-    # reliability.md 3, regression values: Llama 3 (published above 0.90) and ByteRobust (0.97) at
+    # regression values: Llama 3 (published above 0.90) and ByteRobust (0.97) at
     # r_f 3.789e-3
     [(2048, 10, 600, 0.906), (1200, 1, 300, 0.974)],
 )

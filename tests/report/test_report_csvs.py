@@ -59,8 +59,7 @@ def test_a_whole_result_is_one_file_a_table() -> None:
 
 
 def test_cells_that_a_spreadsheet_would_run_are_disarmed() -> None:
-    # scenario files are untrusted and text is escaped in CSV (DESIGN section 5): no cell may start
-    # a formula
+    # scenario files are untrusted, and so is their text in a CSV: no cell may start a formula
     for text in ("=1+1", "+1", "-1+cmd", "@SUM(A1)", "\t=1", "\r=1"):
         cell = read(csv_text(("note",), [(text,)]))[1][0]
         assert cell[0] not in "=+-@\t\r", text

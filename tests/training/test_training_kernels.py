@@ -1,8 +1,7 @@
 """Kernel times: roofline limits, tiles and waves by hand, and kernels measured on A100 and B200.
 
-Measured efficiencies are SimuMax's (release v1.2, shared/evidence/kernel_efficiency.csv): a share
-of the data sheet, 312 TFLOP/s for A100 PCIe and 2,250 for B200; of attention they count all scores,
-so causal ones are half.
+Measured efficiencies are SimuMax's (release v1.2): a share of the data sheet, 312 TFLOP/s for A100
+PCIe and 2,250 for B200; of attention they count all scores, so causal ones are half.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from dcplan.catalog.schema.hardware import Cooling
 from dcplan.provenance import Fraction, NonNegative, Positive, Quantity
 
 SIZES = ("large", "midsize", "small")
-"""Size classes by hall IT MW: >= 10, 1 to 10, < 1 (issue 6)."""
+"""Size classes of halls: from 10 MW of IT, from 1 to 10 MW, and below 1 MW."""
 
 
 class Site(Row):
