@@ -181,7 +181,7 @@ HOSTILE = (
         "function",
         "{of: economics.annuity.level_payment_usd, principal_usd: abc, rate_per_period: 0.1, periods: 3}",
     ),
-    ("function", "{of: training.config.from_config, config: {}}"),
+    ("function", "{of: llm.config.from_config, config: {}}"),
     ("function", "{of: fabric.media.pick, media: [], metres: 1}"),
     (
         "function",

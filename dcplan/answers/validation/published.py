@@ -27,7 +27,7 @@ from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import packaged_file
 from dcplan.units import unit_of
 
-ROOMS = ("economics", "facility", "fabric", "reliability", "training")
+ROOMS = ("economics", "facility", "fabric", "llm", "reliability", "training")
 """Rooms whose public functions a row may name: numbers in, numbers out."""
 COLUMNS = (
     "id",
