@@ -19,7 +19,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check dcplan tests
 	$(BIN)/mypy
 
-docs: $(VENV)/.docs
+docs: $(READY) $(VENV)/.docs
+	$(BIN)/python -m dcplan.report.pages docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --strict --quiet
 
 $(VENV)/.docs: requirements-docs.lock

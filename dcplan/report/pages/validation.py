@@ -1,0 +1,197 @@
+"""Validation pages: published figures against what dcplan answers, and counts of how they agree."""
+
+from __future__ import annotations
+
+import functools
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from dcplan.answers.validation.measured_runs import validate
+from dcplan.answers.validation.published import VERDICTS, published
+from dcplan.report.numbers import shown
+from dcplan.report.pages.page_text import MADE, page_table
+from dcplan.result import Cell, Result
+
+WORST = 12
+"""Runs with the largest errors that the page of training shows."""
+COMPARED = {
+    "fabric": "networks of other designers, built ones, measured collectives",
+    "pue": "sites and regions that report PUE or water",
+    "goodput": "failures and run times of fleets and long runs",
+    "tco": "worked examples of textbooks and public cost models",
+    "cases": "sixteen clusters that exist, two designs",
+}
+"""Subject -> what its figures are; claims have a page of their own, ``docs/claims.md``."""
+TITLES = {
+    "fabric": "networks",
+    "pue": "PUE and water",
+    "goodput": "goodput and failures",
+    "tco": "cost",
+    "cases": "case studies",
+}
+BASES = ("independent", "fitted", "given")
+"""What agreement in a figure proves."""
+
+Record = Mapping[str, Cell]
+
+
+def accuracy() -> str:
+    """Return the README's table: what dcplan is compared with, and how far off it is."""
+    runs = validate()
+    stacks = {r["stack"]: r for r in validate(by="stack").tables["summary"].records()}
+    core = stacks["megatron-core"]
+    mean, median = (runs.value(f"error.{x}_abs_frac") for x in ("mean", "median"))
+    rows = [
+        (
+            "604 measured training runs",
+            f"mean step-time error {mean:.1%}, median {median:.1%}, fitted to them",
+        ),
+        (
+            "of them Megatron-Core",
+            f"{core['runs']} runs, mean {_number(core['mean_abs_error_frac']):.1%}",
+        ),
+    ]
+    for subject, what in COMPARED.items():
+        figures = _figures(subject)
+        alone = [f for f in figures if f["basis"] == "independent"]
+        counts = ", ".join(f"{_count(alone, w)} {w}" for w in VERDICTS)
+        overhead = _pue(alone) if subject == "pue" else ""
+        rows.append((what, f"{len(alone)} figures: {counts}{overhead}"))
+        if subject == "tco":
+            taken = [abs(_number(f["error_frac"])) for f in figures if f["basis"] == "fitted"]
+            text = f"{len(taken)} figures, off by {statistics.mean(taken):.0%} in the mean"
+            rows.append(("Epoch AI's estimates of known runs", f"{text}; some prices are Epoch's"))
+    return page_table(("held against", "result"), rows)
+
+
+def summary() -> str:
+    """Return headline counts of every subject, by what agreement in a figure proves."""
+    rows = []
+    for subject in COMPARED:
+        for basis in BASES:
+            found = [f for f in _figures(subject) if f["basis"] == basis]
+            if found:
+                counts = [_count(found, w) for w in VERDICTS]
+                rows.append((subject, basis, len(found), *counts, *_spread(found)))
+    spread = ("mean error", "median", "largest")
+    return page_table(("subject", "figures are", "count", *VERDICTS, *spread), rows)
+
+
+def training_page() -> str:
+    """Write the errors of all measured training runs, by group, and the largest ones."""
+    first = validate()
+    figures = [(f"`{k}`", shown(k, m.value), m.label) for k, m in first.metrics.items()]
+    out = [
+        MADE + "# Every figure: training runs\n",
+        f"{first.headline}.\n",
+        page_table(("figure", "value", "meaning"), figures),
+    ]
+    for by in ("stack", "accelerator", "arch", "source"):
+        found = validate(by=by).tables["summary"]
+        out.append(f"## By {by}\n\n{_plain_table(found.columns, found.records())}")
+    runs = [r for r in first.tables["runs"].records() if r["error_frac"] is not None]
+    worst = sorted(runs, key=lambda r: -abs(_number(r["error_frac"])))[:WORST]
+    steps = ("measured_step_time_s", "predicted_step_time_s", "low_s", "high_s")
+    out.append(f"## The {WORST} worst\n\n{_plain_table(('id', *steps, 'error_frac'), worst)}")
+    return "\n".join(out)
+
+
+def figure_page(subject: str) -> str:
+    """Write every published figure of a subject beside what dcplan answers."""
+    return figures_of(_published(subject), TITLES[subject])
+
+
+def figures_of(result: Result, title: str) -> str:
+    """Write the figures of a validation result, source by source."""
+    figures, sources = (result.tables[name].records() for name in ("figures", "sources"))
+    counts = ", ".join(f"{_count(figures, w)} {w}" for w in VERDICTS)
+    out = [
+        f"{MADE}# Every figure: {title}\n",
+        f"{len(figures)} figures of {len(sources)} publications and designs: {counts}.\n"
+        "[Against what dcplan is held](../index.md) says what the verdicts mean.\n",
+    ]
+    columns = ("figure", "published", "dcplan", "error", "verdict", "why")
+    for source in sources:
+        mine = [f for f in figures if f["id"] == source["id"]]
+        where = f"[{source['source']}]({source['url']})" if source["url"] else str(source["source"])
+        note = f". {source['note']}" if source["note"] else ""
+        out.append(f"## {source['name']}\n\n`{source['asked']}`\n\n{where}{note}\n")
+        out.append(page_table(columns, [_figure(f) for f in mine]))
+    return "\n".join(out)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "validation/figures/training.md": training_page,
+    **{f"validation/figures/{s}.md": functools.partial(figure_page, s) for s in COMPARED},
+}
+"""Path under ``docs/`` -> the function that writes the page."""
+
+_published = functools.cache(published)
+
+
+def _figures(subject: str) -> list[dict[str, Cell]]:
+    return _published(subject).tables["figures"].records()
+
+
+def _count(figures: Iterable[Record], verdict: str) -> int:
+    return sum(f["verdict"] == verdict for f in figures)
+
+
+def _spread(figures: Iterable[Record]) -> tuple[str, str, str]:
+    """Return the mean, median and largest distance of figures that have one."""
+    errors = [abs(_number(f["error_frac"])) for f in figures if f["error_frac"] is not None]
+    if not errors:
+        return ("", "", "")
+    return (
+        f"{statistics.mean(errors):.1%}",
+        f"{statistics.median(errors):.1%}",
+        f"{max(errors):.1%}",
+    )
+
+
+def _pue(figures: Sequence[Record]) -> str:
+    """Return how far PUE is off, in points and as a share of what is above 1.
+
+    A twentieth of a PUE is a third of a good one's overhead.
+    """
+    pairs = [
+        (_number(f["published"]), _number(f["computed"]))
+        for f in figures
+        if str(f["figure"]).endswith("_pue")
+    ]
+    points = statistics.median(abs(b - a) for a, b in pairs)
+    overhead = statistics.median(abs(b - a) / (a - 1.0) for a, b in pairs)
+    return (
+        f"; {len(pairs)} PUEs off by {points:.3f} in the median, {overhead:.0%} of their overhead"
+    )
+
+
+def _figure(f: Record) -> tuple[str, ...]:
+    low, high = f["published_low"], f["published_high"]
+    unit = f" {f['unit']}" if f["unit"] and f["unit"] != "fraction" else ""
+    bounds = f" ({_plain(low)} to {_plain(high)})" if (low, high) != (None, None) else ""
+    basis = "" if f["basis"] == "independent" else f", {f['basis']}"
+    return (
+        f"`{f['figure']}`",
+        f"{_plain(f['published'])}{bounds}{unit}",
+        _plain(f["computed"]) + unit,
+        "" if f["error_frac"] is None else f"{_number(f['error_frac']):+.1%}",
+        f"{f['verdict']}{basis}",
+        str(f["note"] or ""),
+    )
+
+
+def _plain(value: Cell) -> str:
+    number = _number(value)
+    small = isinstance(value, float) and abs(number) < 1e5
+    return f"{number:,.5g}" if small else f"{number:,.0f}"
+
+
+def _number(value: Cell) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError(value)
+    return float(value)
+
+
+def _plain_table(columns: Sequence[str], records: Iterable[Record]) -> str:
+    return page_table(columns, [[shown(c, r[c]) for c in columns] for r in records])
