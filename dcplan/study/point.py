@@ -15,9 +15,10 @@ from dcplan.errors import InputError, Place
 from dcplan.planning.keys import Key, from_text, to_text
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
-from dcplan.planning.solve import highs
 from dcplan.planning.solve.objective import solve_objective
+from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key
 from dcplan.study.engine.engines import Stopped, asked_to_stop
@@ -102,17 +103,19 @@ def solved_point(
     if problems:
         return _document(INFEASIBLE, f"{problems[0].cause} ({_near(problems[0].place)})")
     solved = solve_objective(
-        built.menu, question, gap=gap, time_limit_s=time_limit_s, near=near, stop=asked_to_stop
+        built.menu,
+        question,
+        SolveRequest(gap=gap, time_limit_s=time_limit_s, near=near, stop=asked_to_stop),
     )
-    if solved.status == highs.INTERRUPTED:
+    if solved.status == SolveStatus.INTERRUPTED:
         raise Stopped
-    if solved.status == highs.INFEASIBLE:
+    if solved.status == SolveStatus.INFEASIBLE:
         return _document(INFEASIBLE, "proved infeasible: dcplan explain says why")
     if solved.audit is None:
-        late = solved.status == highs.LIMIT and solved.seconds >= LATE * time_limit_s
+        late = solved.status == SolveStatus.LIMIT and solved.seconds >= LATE * time_limit_s
         text = f"no plan found in {solved.seconds:.0f} s; none is proved impossible"
         return _document(TIMEOUT if late else NONE, text, solved)
-    late = solved.status == highs.LIMIT and solved.gap_frac > gap
+    late = solved.status == SolveStatus.LIMIT and solved.gap_frac > gap
     message = f"gap {solved.gap_frac:.2%} after {time_limit_s:g} s" if late else ""
     metrics = {key: metric.value for key, metric in metrics_of(solved, question.catalog).items()}
     return _document(TIMEOUT if late else OK, message, solved, metrics)

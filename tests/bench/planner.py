@@ -26,7 +26,8 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
-from dcplan.planning.solve.search import solve_menu
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.strategy import solve_menu
 from dcplan.scenario.load import load
 from tests.bench.instances import instance
 
@@ -43,7 +44,7 @@ def measure(name: str, gap: float, limit_s: float) -> str:
     question = load(name)
     built = build(question)
     menu_s = time.perf_counter() - began
-    solved = solve_menu(built.menu, question, gap=gap, time_limit_s=limit_s)
+    solved = solve_menu(built.menu, question, SolveRequest(gap=gap, time_limit_s=limit_s))
     total_s = time.perf_counter() - began
     made = time.perf_counter()
     matrix = compile_model(build_model(replace(built.menu, margin_factor=1.0))[0])
@@ -64,7 +65,7 @@ def what_ifs(count: int, name: str = "retrofit-air-hall", gap: float = 0.005) ->
     question = load(name)
     menu = build(question).menu
     began = time.process_time()
-    solved = solve_menu(menu, question, gap=gap, time_limit_s=120)
+    solved = solve_menu(menu, question, SolveRequest(gap=gap, time_limit_s=120))
     single_s = time.process_time() - began
     gaps = []
     began = time.process_time()
@@ -73,7 +74,9 @@ def what_ifs(count: int, name: str = "retrofit-air-hall", gap: float = 0.005) ->
         scaled = tuple(replace(c, wanted=tuple(x * factor for x in c.wanted)) for c in menu.demands)
         near = solved.whole or None
         solved = solve_menu(
-            replace(menu, demands=scaled), question, gap=gap, time_limit_s=60, near=near
+            replace(menu, demands=scaled),
+            question,
+            SolveRequest(gap=gap, time_limit_s=60, near=near),
         )
         gaps.append(solved.gap_frac)
     all_s = time.process_time() - began
@@ -103,7 +106,7 @@ def million(gap: float = 0.01) -> str:
             began = time.process_time()
             menu = build(question).menu
             menu_s = time.process_time() - began
-            solved = solve_menu(menu, question, gap=gap, time_limit_s=300)
+            solved = solve_menu(menu, question, SolveRequest(gap=gap, time_limit_s=300))
             all_s = time.process_time() - began
         lines.append(
             f"x {factor}: {all_s:.1f} s of CPU, menu {menu_s:.1f} s, gap {solved.gap_frac:.2%}"

@@ -12,6 +12,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
+from dcplan.planning.solve.status import SolveStatus
 from tests.planning.brute import best_cost
 from tests.planning.tiny import tiny_menu
 
@@ -25,9 +26,9 @@ def test_optimum_equals_enumeration(seed: int) -> None:
     model, _ = build_model(menu)
     outcome = highs.solve(compile_model(model), gap=0.0, time_limit_s=60)
     if math.isinf(expected):
-        assert outcome.status == highs.INFEASIBLE
+        assert outcome.status == SolveStatus.INFEASIBLE
     else:
-        assert outcome.status == highs.OPTIMAL
+        assert outcome.status == SolveStatus.OPTIMAL
         assert outcome.objective * 1e6 == pytest.approx(expected, rel=1e-6, abs=1.0)
 
 
@@ -49,7 +50,7 @@ def test_demand_is_given_up_where_that_is_cheapest(seed: int) -> None:
     outcome = highs.solve(compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
     expected = best_cost(menu)
     if math.isinf(expected):
-        assert outcome.status == highs.INFEASIBLE
+        assert outcome.status == SolveStatus.INFEASIBLE
     else:
         assert outcome.objective * 1e6 == pytest.approx(expected, rel=1e-6, abs=1.0)
 

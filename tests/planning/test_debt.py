@@ -12,6 +12,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
+from dcplan.planning.solve.status import SolveStatus
 from tests.planning.small import small_menu
 
 
@@ -44,8 +45,8 @@ def test_a_loan_opens_a_plan_that_the_budget_alone_does_not() -> None:
     poor = dataclasses.replace(
         menu, finance=dataclasses.replace(menu.finance, budget_usd=(0.9e6, 1.2e6))
     )
-    assert solved(poor).status == highs.INFEASIBLE
+    assert solved(poor).status == SolveStatus.INFEASIBLE
     rich, lent = solved(menu), solved(borrowed(poor, 0.5))
-    assert lent.status == highs.OPTIMAL
+    assert lent.status == SolveStatus.OPTIMAL
     # financing changes what can be paid when, not what the project costs
     assert lent.objective == pytest.approx(rich.objective, rel=1e-9)

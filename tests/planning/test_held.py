@@ -22,6 +22,7 @@ from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import HeldTerms, Menu
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost
 from tests.planning.small import HALL, small_menu
@@ -75,7 +76,7 @@ def test_optimum_equals_enumeration(seed: int) -> None:
     expected = best_cost(menu)
     outcome = highs.solve(compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
     if math.isinf(expected):
-        assert outcome.status == highs.INFEASIBLE
+        assert outcome.status == SolveStatus.INFEASIBLE
     else:
         assert outcome.objective * 1e6 == pytest.approx(expected, rel=1e-6, abs=1.0)
 

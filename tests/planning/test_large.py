@@ -17,7 +17,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
-from dcplan.planning.solve import search as run
+from dcplan.planning.solve import strategy as run
 from dcplan.planning.solve.large import branching
 from dcplan.planning.solve.large import search as large
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
@@ -25,6 +25,8 @@ from dcplan.planning.solve.large.branching import Count, Node, Search
 from dcplan.planning.solve.large.branching_sums import counts
 from dcplan.planning.solve.large.rounding import shortfalls, tightened
 from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost
@@ -120,7 +122,7 @@ def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
     while search.next(math.inf, 100_000) is not None:
         pass
     plain = highs.solve(base, gap=0.0, time_limit_s=60)
-    assert search.bound <= plain.objective + 1e-7 or plain.status == highs.INFEASIBLE
+    assert search.bound <= plain.objective + 1e-7 or plain.status == SolveStatus.INFEASIBLE
     point = highs.relaxation(relaxed)
     assert point is None or search.bound >= point.objective - 1e-7
 
@@ -163,11 +165,13 @@ def test_the_first_node_of_a_dive_gives_a_plan_that_passes_its_audit(
     assert node is not None
     monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
     monkeypatch.setattr(large, "MOST_NODES", search.nodes + 10)
-    solved = run.solve_menu(menu, load("retrofit-air-hall"), gap=1e-6, time_limit_s=120)
+    solved = run.solve_menu(
+        menu, load("retrofit-air-hall"), SolveRequest(gap=1e-6, time_limit_s=120)
+    )
     assert solved.audit is not None
     assert solved.audit.passed
     assert solved.bound <= solved.value
-    assert solved.status == highs.LIMIT
+    assert solved.status == SolveStatus.LIMIT
     assert "nodes" in solved.ended or "left to divide" in solved.ended
     assert solved.reproducible
     assert not replace(solved, timed=True).reproducible
@@ -214,20 +218,22 @@ def test_large_and_direct_solves_agree(
 ) -> None:
     menu, _ = retrofit
     question = load("retrofit-air-hall")
-    direct = run.solve_menu(menu, question, gap=0.02, time_limit_s=120)
+    direct = run.solve_menu(menu, question, SolveRequest(gap=0.02, time_limit_s=120))
     monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
-    found = run.solve_menu(menu, question, gap=0.05, time_limit_s=120)
-    again = run.solve_menu(menu, question, gap=0.05, time_limit_s=120)
+    found = run.solve_menu(menu, question, SolveRequest(gap=0.05, time_limit_s=120))
+    again = run.solve_menu(menu, question, SolveRequest(gap=0.05, time_limit_s=120))
     assert found.audit is not None
     assert direct.audit is not None
     assert found.audit.passed
-    assert found.status == highs.OPTIMAL
+    assert found.status == SolveStatus.OPTIMAL
     assert found.gap_frac <= 0.05
     assert found.bound <= direct.value
     assert direct.bound <= found.value
     assert found.decisions == again.decisions
     assert found.bound == again.bound
-    near = run.solve_menu(menu, question, gap=0.05, time_limit_s=120, near=found.whole)
+    near = run.solve_menu(
+        menu, question, SolveRequest(gap=0.05, time_limit_s=120, near=found.whole)
+    )
     assert near.gap_frac <= 0.05
 
 
@@ -271,8 +277,10 @@ def test_a_search_without_time_still_gives_a_plan(
     monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
     monkeypatch.setattr(large, "MOST_NODES", 0)
     monkeypatch.setattr(run, "LARGE_MARGIN_FACTORS", ())
-    solved = run.solve_menu(menu, load("retrofit-air-hall"), gap=0.05, time_limit_s=60)
-    assert solved.status == highs.LIMIT
+    solved = run.solve_menu(
+        menu, load("retrofit-air-hall"), SolveRequest(gap=0.05, time_limit_s=60)
+    )
+    assert solved.status == SolveStatus.LIMIT
     assert solved.audit is not None
     assert solved.audit.passed
     assert solved.bound <= solved.value

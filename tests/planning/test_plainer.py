@@ -11,7 +11,7 @@ from dcplan.answers.plan.answer import plan
 from dcplan.errors import AuditError
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve import search as run
+from dcplan.planning.solve import strategy as run
 from dcplan.planning.solve.single_system import plainer
 from dcplan.planning.solve.solved import Solved
 from tests.planning.small import HALL, small_menu

@@ -35,9 +35,10 @@ from dcplan.planning.explain.binding import stranded
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.search import solve_menu
+from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_menu
 from dcplan.result import Cell, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.units import money
@@ -102,8 +103,10 @@ def explain(  # noqa: PLR0913 - the flags of the verb
         return with_later(
             replace(impossible(question, built, problems), verb="explain"), later, question
         )
-    solved = solve_menu(built.menu, question, gap=gap, time_limit_s=left_s() / 2, stop=stop)
-    if solved.status == highs.INFEASIBLE:
+    solved = solve_menu(
+        built.menu, question, SolveRequest(gap=gap, time_limit_s=left_s() / 2, stop=stop)
+    )
+    if solved.status == SolveStatus.INFEASIBLE:
         none = no_plan(question, built, solved, time_limit_s=left_s(), stop=stop)
         return with_later(none, later_ends(scenario, asked, question, left_s, stop), question)
     if solved.audit is None or solved.decisions is None:
@@ -177,7 +180,7 @@ def _stranded(menu: Menu, decisions: Decisions, books: Accounts) -> Table:
 
 def _ending(solved: Solved, gap: float, stop: Callable[[], bool] | None) -> tuple[str, int]:
     """Status and exit code of an answer with a plan."""
-    done = solved.status == highs.OPTIMAL or solved.gap_frac <= gap
+    done = solved.status == SolveStatus.OPTIMAL or solved.gap_frac <= gap
     status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
     if stop is not None and stop():
         status, code = "interrupted", EXIT_INTERRUPTED
@@ -263,15 +266,14 @@ def _why_not(
         other = solve_menu(
             forced,
             question,
-            gap=gap,
-            time_limit_s=left_s() / len(systems),
-            near=solved.whole,
-            stop=stop,
+            SolveRequest(
+                gap=gap, time_limit_s=left_s() / len(systems), near=solved.whole, stop=stop
+            ),
         )
         if other.audit is None:
             why = (
                 "no plan with it"
-                if other.status == highs.INFEASIBLE
+                if other.status == SolveStatus.INFEASIBLE
                 else "no plan with it found in time"
             )
             rows.append((name, None, *[None] * len(GROUPS), why))
@@ -317,7 +319,9 @@ def _what_if(
             columns, (("plan", "exists", "impossible: dcplan plan with --set says why", None),)
         )
     other = solve_menu(
-        built.menu, question, gap=gap, time_limit_s=left_s() / 2, near=solved.whole, stop=stop
+        built.menu,
+        question,
+        SolveRequest(gap=gap, time_limit_s=left_s() / 2, near=solved.whole, stop=stop),
     )
     if other.audit is None:
         return Table(columns, (("plan", "exists", other.status, None),))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
-from dcplan.planning.solve.search import solve_menu
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.strategy import solve_menu
 from dcplan.scenario.load import Question, load
 from dcplan.scenario.schema import Job
 from dcplan.units import DAYS_PER_QUARTER, quarter_index, quarter_name
@@ -106,5 +107,7 @@ def _cost_usd(
     built = build(question)
     if presolve(question, built):
         return None
-    solved = solve_menu(built.menu, question, gap=ROUGH_GAP, time_limit_s=time_limit_s)
+    solved = solve_menu(
+        built.menu, question, SolveRequest(gap=ROUGH_GAP, time_limit_s=time_limit_s)
+    )
     return solved.audit.npv_usd if solved.audit else None

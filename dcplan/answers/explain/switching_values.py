@@ -15,8 +15,9 @@ from dcplan.planning.decisions import Decisions, to_table
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve.search import UnknownDecisionError, solve_menu
+from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.strategy import UnknownDecisionError, solve_menu
 from dcplan.result import Cell, Table
 from dcplan.scenario.load import Question, load
 from dcplan.scenario.set_keys import set_key
@@ -78,10 +79,7 @@ class Ask:
         found = solve_menu(
             built.menu,
             question,
-            gap=self.gap,
-            time_limit_s=limit,
-            near=self.near.whole,
-            stop=self.stop,
+            SolveRequest(gap=self.gap, time_limit_s=limit, near=self.near.whole, stop=self.stop),
         )
         return found if found.audit is not None else None
 
@@ -96,10 +94,12 @@ class Ask:
             found = solve_menu(
                 built.menu,
                 question,
-                gap=self.gap,
-                time_limit_s=max(self.left_s() / 4, 1.0),
-                fixed=to_table(self.near.decisions),
-                stop=self.stop,
+                SolveRequest(
+                    gap=self.gap,
+                    time_limit_s=max(self.left_s() / 4, 1.0),
+                    fixed=to_table(self.near.decisions),
+                    stop=self.stop,
+                ),
             )
         except UnknownDecisionError:
             return None

@@ -27,10 +27,11 @@ from dcplan.errors import (
 from dcplan.inputs.log import Ledger
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
-from dcplan.planning.solve import highs
 from dcplan.planning.solve.objective import solve_objective
-from dcplan.planning.solve.search import UnknownDecisionError
+from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import UnknownDecisionError
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question, load
@@ -113,15 +114,13 @@ def plan(  # noqa: PLR0913 - the flags of the verb
         solved = solve_objective(
             replace(built.menu, keep=kept),
             question,
-            gap=gap,
-            time_limit_s=time_limit_s,
-            fixed=fixed,
-            progress=progress,
-            stop=stop,
+            SolveRequest(
+                gap=gap, time_limit_s=time_limit_s, fixed=fixed, progress=progress, stop=stop
+            ),
         )
     except UnknownDecisionError as error:
         raise InputError([Problem("DC015", str(error), Place("--fix-decisions"))]) from error
-    if solved.status == highs.INFEASIBLE:
+    if solved.status == SolveStatus.INFEASIBLE:
         return infeasible(question, built, solved)
     return _answer(question, built, solved, gap, began, stop, more_tables)
 
@@ -167,9 +166,9 @@ def _answer(
     small = too_small(tables["storage"], given.value if given else None)
     warnings += [{"code": "storage", "message": text} for text in small]
     failed = [e for e in expectations if e["passed"] is False and e["severity"] == "error"]
-    if solved.status == highs.INTERRUPTED:
+    if solved.status == SolveStatus.INTERRUPTED:
         status, code = "interrupted", EXIT_INTERRUPTED
-    elif solved.status == highs.LIMIT and solved.gap_frac > gap:
+    elif solved.status == SolveStatus.LIMIT and solved.gap_frac > gap:
         status, code = "incomplete", EXIT_INCOMPLETE
     elif failed:
         status, code = "expectation_failed", EXIT_NO
@@ -200,7 +199,7 @@ def _rounding(solved: Solved) -> str:
     part = solved.gap_frac - solved.solver_gap_frac
     return (
         f", {part:.2%} of it whole switches"
-        if solved.status == highs.OPTIMAL and part > 0.001
+        if solved.status == SolveStatus.OPTIMAL and part > 0.001
         else ""
     )
 
@@ -215,7 +214,7 @@ def _flags(solved: Solved, bands: Table, gap: float) -> list[dict[str, str]]:
         for row in bands.rows
         if row[4] == "OUTSIDE"
     ]
-    if solved.status == highs.OPTIMAL and solved.gap_frac > gap:
+    if solved.status == SolveStatus.OPTIMAL and solved.gap_frac > gap:
         text = (
             f"gap {solved.gap_frac:.2%}: the solver closed its part to {gap:.2%}; the rest is whole switches and "
             "scalable units, which the bound counts in fractions"

@@ -32,8 +32,9 @@ from dcplan.planning.solve.audited import audited_solution
 from dcplan.planning.solve.highs import Outcome, Progress
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS
-from dcplan.planning.solve.search import MOST_STEPS
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import MOST_STEPS
 from dcplan.planning.uncertainty.hedge import Stack, first_of, stacked, tail_mean
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
@@ -243,7 +244,7 @@ def _result(
     outcome, plans, bound = found
     weights = [w.weight for w in worlds]
     if not plans:
-        none = outcome.status == highs.INFEASIBLE
+        none = outcome.status == SolveStatus.INFEASIBLE
         words = "no plan shares these first decisions" if none else "no plan found in time"
         unable = [w.name for w, one in zip(worlds, alone, strict=True) if _cost(one) is None]
         words += f": {', '.join(unable)} has none by itself" if unable else ""
@@ -275,7 +276,7 @@ def _result(
         gap_frac, "", "Proven gap against the audited cost of all variants"
     )
     metrics["solver.bound_usd"] = Metric(bound * USD_PER_MUSD, "USD", "No such plan costs less")
-    done = outcome.status == highs.OPTIMAL or gap_frac <= gap
+    done = outcome.status == SolveStatus.OPTIMAL or gap_frac <= gap
     status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
     if stop is not None and stop():
         status, code = "interrupted", EXIT_INTERRUPTED

@@ -10,18 +10,17 @@ from dcplan.answers.plan.tables.overview import left_out
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, Problem
 from dcplan.planning.explain.remedies import remedies
 from dcplan.planning.problem.build import Built
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.search import ROUNDING
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Result, Table
 from dcplan.scenario.load import Question
 
 
 def nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
     """Time ran out, or whole switches fit nowhere, before any plan; nothing is proved."""
-    stopped = solved.status == highs.INTERRUPTED
+    stopped = solved.status == SolveStatus.INTERRUPTED
     note = "give more time: --time-limit"
-    if solved.status == ROUNDING:
+    if solved.status == SolveStatus.ROUNDING:
         note = "whole switches and scalable units do not fit the limits, though fractions would: widen a limit a little"
     return Result(
         verb="plan",

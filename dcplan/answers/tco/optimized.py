@@ -19,9 +19,10 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.search import solve_menu
+from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_menu
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.units import HOURS_PER_QUARTER, money
@@ -114,9 +115,9 @@ def _way(
     name: str, menu: Menu, question: Question, built: Built, gap: float, time_limit_s: float
 ) -> Way:
     loaded = replace(menu, offers=tuple(with_adders(o, menu, built.ledger) for o in menu.offers))
-    solved = solve_menu(loaded, question, gap=gap, time_limit_s=time_limit_s)
+    solved = solve_menu(loaded, question, SolveRequest(gap=gap, time_limit_s=time_limit_s))
     if solved.audit is None or solved.decisions is None:
-        none = solved.status == highs.INFEASIBLE
+        none = solved.status == SolveStatus.INFEASIBLE
         return Way(
             name, None, solved, math.inf, _cannot(name, menu) if none else "no plan found in time"
         )
@@ -235,7 +236,8 @@ def _result(question: Question, built: Built, ways: list[Way], gap: float, began
         tables["years"] = years_table({n: o.cash_usd for n, o in known.items()}, ends, {})
     able = any(w.owned is not None for w in ways)
     done = all(
-        w.solved.status in (highs.OPTIMAL, highs.INFEASIBLE) or w.gap_frac <= gap for w in ways
+        w.solved.status in (SolveStatus.OPTIMAL, SolveStatus.INFEASIBLE) or w.gap_frac <= gap
+        for w in ways
     )
     status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
     if done and not able:

@@ -32,8 +32,9 @@ from dcplan.inputs.log import Ledger
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.finance import residual_of
-from dcplan.planning.solve.search import solve_menu
+from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.strategy import solve_menu
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.top import Payment
@@ -134,7 +135,7 @@ def compared(question: Question) -> Comparison:
         raise InputError(
             [question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)]
         )
-    solved = solve_menu(built.menu, question, gap=0.001, time_limit_s=60.0)
+    solved = solve_menu(built.menu, question, SolveRequest(gap=0.001, time_limit_s=60.0))
     if solved.audit is None or solved.decisions is None:
         cause = "the fleet does not fit its limits: dcplan plan shows which"
         raise InputError([question.tree.problem("DC033", cause, ("fleet",))])

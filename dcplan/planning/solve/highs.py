@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.matrix import Matrix, Vector
+from dcplan.planning.solve.status import SolveStatus
 
 SMALL_COLUMNS = 1_000
 """Models up to this size are solved without presolve: it costs nothing there, and HiGHS 1.10 to
@@ -33,17 +34,12 @@ QUIET = {
 """Without searches for plans the bound of the retrofit scenario comes in 6 s instead of 20
 (docs/decisions.md)."""
 
-OPTIMAL = "optimal"
-INFEASIBLE = "infeasible"
-LIMIT = "limit"
-INTERRUPTED = "interrupted"
-
 
 @dataclass(frozen=True)
 class Outcome:
     """What a solve proved."""
 
-    status: str
+    status: SolveStatus
     objective: float
     bound: float
     values: Vector | None
@@ -231,7 +227,7 @@ def _outcome(
     kinds = highspy.HighsModelStatus
     nodes = int(info.mip_node_count) if is_mip else 0
     if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
-        return Outcome(INFEASIBLE, math.inf, math.inf, None, seconds, nodes)
+        return Outcome(SolveStatus.INFEASIBLE, math.inf, math.inf, None, seconds, nodes)
     if status in (kinds.kNotset, kinds.kModelError, kinds.kSolveError, kinds.kUnbounded):
         msg = f"HiGHS ended with {solver.modelStatusToString(status)}"
         raise RuntimeError(msg)
@@ -240,5 +236,11 @@ def _outcome(
     objective = float(info.objective_function_value) if has_plan else math.inf
     done = status == kinds.kOptimal
     bound = float(info.mip_dual_bound) if is_mip else (objective if done else -math.inf)
-    name = OPTIMAL if done else INTERRUPTED if interrupted or status == kinds.kInterrupt else LIMIT
+    name = (
+        SolveStatus.OPTIMAL
+        if done
+        else SolveStatus.INTERRUPTED
+        if interrupted or status == kinds.kInterrupt
+        else SolveStatus.LIMIT
+    )
     return Outcome(name, objective, bound, values, seconds, nodes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from dcplan.planning.audit.run import Audit
@@ -11,13 +10,11 @@ from dcplan.planning.keys import Key
 from dcplan.planning.limits import BOUGHT, BUDGETS
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import FinanceTerms, Menu
-from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, compile_model
-from dcplan.planning.solve.solved import Clock
+from dcplan.planning.solve.request import Run
 from dcplan.planning.solve.staged import CHOICES, start_from
-from dcplan.scenario.load import Question
 
 MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
 """Rounding margins tried in turn. 0 is the true relaxation: its bound and its infeasibility hold
@@ -54,21 +51,15 @@ def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
 
 
 def repaired(
-    menu: Menu,
-    matrix: Matrix,
-    outcome: Outcome,
-    question: Question,
-    clock: Clock,
-    gap: float,
-    stop: Callable[[], bool] | None,
+    menu: Menu, matrix: Matrix, outcome: Outcome, run: Run
 ) -> tuple[Decisions, Audit, dict[Key, float]] | None:
     """Keep the runs and fabrics of a plan that whole switches break; with margins the rest makes
     room for them.
     """
     if outcome.values is None:
         return None
-    least = REPAIR_SHARE * clock.limit_s
-    finance, last = menu.finance, audited(menu, matrix, outcome, question)[1]
+    least = REPAIR_SHARE * run.clock.limit_s
+    finance, last = menu.finance, audited(menu, matrix, outcome, run.question)[1]
     for factor in MARGIN_FACTORS:
         over = REPAIR_MARGIN * max(
             (c.used - c.limit for c in last.checks if c.id in BUDGETS), default=0.0
@@ -77,12 +68,10 @@ def repaired(
         tight = compile_model(build_model(replace(menu, margin_factor=factor, finance=finance))[0])
         start = start_from(tight, matrix, outcome.values)
         chosen = {i: round(start[i]) for i in tight.of(CHOICES)}
-        found = highs.solve(
-            tight, gap=gap, time_limit_s=max(clock.left(), least), fixed=chosen, stop=stop
-        )
+        found = run.solve(tight, run.gap, fixed=chosen, silent=True, least_s=least)
         if found.values is None:
             return None
-        decisions, last = audited(replace(menu, margin_factor=factor), tight, found, question)
+        decisions, last = audited(replace(menu, margin_factor=factor), tight, found, run.question)
         if last.passed:
             return decisions, last, tight.whole(found.values)
     return None

@@ -1,11 +1,8 @@
-"""How a solve ends: the audited plan or the proof that there is none, and the clock that it ran
-by.
-"""
+"""How a solve ends: the audited plan, or the proof that there is none."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,8 +12,8 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import COST
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import Matrix
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.units import USD_PER_MUSD
 
 
@@ -24,7 +21,7 @@ from dcplan.units import USD_PER_MUSD
 class Solved:
     """An audited plan, or the proof that there is none."""
 
-    status: str
+    status: SolveStatus
     decisions: Decisions | None
     audit: Audit | None
     bound: float
@@ -49,7 +46,7 @@ class Solved:
     def reproducible(self) -> bool:
         """Whether any machine finds the same: nothing was ended by time."""
         return (
-            self.status in (highs.OPTIMAL, highs.INFEASIBLE) or bool(self.ended)
+            self.status in (SolveStatus.OPTIMAL, SolveStatus.INFEASIBLE) or bool(self.ended)
         ) and not self.timed
 
     @property
@@ -87,7 +84,7 @@ class Ending:
 
     def of(
         self,
-        status: str,
+        status: SolveStatus,
         decisions: Decisions | None = None,
         audited: Audit | None = None,
         whole: Mapping[Key, float] | None = None,
@@ -107,18 +104,3 @@ class Ending:
             self.searched,
             whole or {},
         )
-
-
-class Clock:
-    """Time of one call, against its limit."""
-
-    def __init__(self, limit_s: float) -> None:
-        self.began, self.limit_s = time.monotonic(), limit_s
-
-    def spent(self) -> float:
-        """Since the start. [s]"""
-        return time.monotonic() - self.began
-
-    def left(self) -> float:
-        """Until the limit; below 0 after it. [s]"""
-        return self.limit_s - self.spent()

@@ -4,78 +4,53 @@ bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from dcplan.planning.decisions import FABRIC, RUN
 from dcplan.planning.keys import Key
-from dcplan.planning.solve.highs import INTERRUPTED, LIMIT, Outcome, Progress, solve
+from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, Vector
+from dcplan.planning.solve.request import Run
+from dcplan.planning.solve.status import SolveStatus
 
 DIRECT_COLUMNS = 5_000
 """Smaller models are not branched on by counts (``large``)."""
 CHOICES = (RUN.variable, FABRIC.variable)
 """Decisions that a rough plan settles for a better one."""
+ENDED = (SolveStatus.INTERRUPTED, SolveStatus.LIMIT)
+"""Statuses of a solve that did not run to its gap."""
 ROUGH_GAP = 0.02
 """Of the model without whole switches, whose plan is only a start."""
 
 
-def in_stages(
-    matrix: Matrix,
-    plain: Matrix,
-    *,
-    gap: float,
-    left_s: Callable[[], float],
-    near: Mapping[Key, float] | None = None,
-    progress: Progress | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> Outcome:
+def in_stages(matrix: Matrix, plain: Matrix, run: Run, gap: float) -> Outcome:
     """Solve a model with whole switches from the same model without: a good plan soon, then the
     bound.
 
     ``plain`` is a relaxation, so its bound and its infeasibility hold; its runs and fabrics, fixed,
-    give the start. The runs and fabrics of a plan ``near`` by do so sooner, where they are feasible
-    here.
+    give the start. The runs and fabrics of a plan that the run starts from do so sooner, where they
+    are feasible here.
     """
-    if near:
-        there = known(matrix, near)
+    if run.request.near:
+        there = known(matrix, run.request.near)
         chosen = {i: there[i] for i in matrix.of(CHOICES) if i in there}
-        like = solve(matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=there, stop=stop)
-        if like.values is not None and like.status not in (INTERRUPTED, LIMIT):
+        like = run.solve(matrix, gap, fixed=chosen, start=there, silent=True)
+        if like.values is not None and like.status not in ENDED:
             start = whole(matrix, dict(enumerate(like.values)))
-            return solve(
-                matrix,
-                gap=gap,
-                time_limit_s=left_s(),
-                start=start,
-                prove=True,
-                progress=progress,
-                stop=stop,
-            )
-    rough = solve(
-        plain, gap=max(2 * gap, ROUGH_GAP), time_limit_s=left_s(), progress=progress, stop=stop
-    )
+            return run.solve(matrix, gap, start=start, prove=True)
+    rough = run.solve(plain, max(2 * gap, ROUGH_GAP))
     if rough.values is None:
         return rough
     start = start_from(matrix, plain, rough.values)
     chosen = {i: round(start[i]) for i in matrix.of(CHOICES)}
-    first = solve(
-        matrix, gap=gap, time_limit_s=left_s(), fixed=chosen, start=whole(matrix, start), stop=stop
-    )
-    if first.status in (INTERRUPTED, LIMIT) or rough.status in (INTERRUPTED, LIMIT):
+    first = run.solve(matrix, gap, fixed=chosen, start=whole(matrix, start), silent=True)
+    if first.status in ENDED or rough.status in ENDED:
         best = first if first.values is not None else rough
-        status = first.status if first.status in (INTERRUPTED, LIMIT) else rough.status
+        status = first.status if first.status in ENDED else rough.status
         return replace(best, status=status, bound=rough.bound, values=first.values)
     begin = whole(matrix, dict(enumerate(first.values)) if first.values is not None else start)
-    found = solve(
-        matrix,
-        gap=gap,
-        time_limit_s=left_s(),
-        start=begin,
-        prove=first.values is not None,
-        progress=progress,
-        stop=stop,
-    )
+    found = run.solve(matrix, gap, start=begin, prove=first.values is not None)
     return replace(found, bound=max(found.bound, rough.bound))
 
 

@@ -14,9 +14,10 @@ from dcplan.planning.audit.measures import measured
 from dcplan.planning.goal import CARBON, DAYS, Goal, Limit, measure_of
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.search import solve_menu
+from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_menu
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key
 from dcplan.study.engine.engines import Stopped, asked_to_stop
@@ -155,9 +156,11 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
     given = str(before.get("start") or "") if before else ""
     near = unpacked(given) if given else None
     solved = solve_menu(
-        menu, question, gap=step.gap, time_limit_s=step.time_limit_s, near=near, stop=asked_to_stop
+        menu,
+        question,
+        SolveRequest(gap=step.gap, time_limit_s=step.time_limit_s, near=near, stop=asked_to_stop),
     )
-    if solved.status == highs.INTERRUPTED:
+    if solved.status == SolveStatus.INTERRUPTED:
         raise Stopped
     here = _found(solved, question, built.menu, (x, y))
     if step.goal == "limited":

@@ -27,7 +27,7 @@ from dcplan.errors import (
 from dcplan.planning.goal import METRICS, measure_of
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built
-from dcplan.planning.solve import highs
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.study.digest import content_key, key_of
@@ -296,7 +296,7 @@ def _axes(question: Question, x: str, y: str, points: int) -> tuple[Axis, Axis]:
 def _none(question: Question, built: Built, found: Document | None) -> Result:
     if found is not None and found["status"] in (FAILED, CRASHED):
         raise RuntimeError(found["message"])
-    proved = found is not None and found["status"] == highs.INFEASIBLE
+    proved = found is not None and found["status"] == SolveStatus.INFEASIBLE
     words = "proved infeasible: dcplan explain FILE says why" if proved else "no plan found in time"
     return Result(
         "frontier",
@@ -334,7 +334,7 @@ def _answer(
         rows.append((i + 1, *here, d["gap_frac"], price, d["total"], words, d["status"]))
         before = here
     worst = max((float(r[3]) for r in rows if r[3] is not None), default=math.nan)
-    missing = sum(r[1] is None or r[-1] == highs.LIMIT for r in rows)
+    missing = sum(r[1] is None or r[-1] == SolveStatus.LIMIT for r in rows)
     ends = [r for r in rows if r[1] is not None]
     headline = (
         f"{question.scenario.name}: {first.key} from {ends[0][1]:,.6g} to {ends[-1][1]:,.6g} while {second.key} goes "

@@ -23,12 +23,13 @@ from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import FABRIC, FITTED, RUN, Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve.highs import Outcome, Point, Progress, relaxation, solve
+from dcplan.planning.solve.highs import Outcome, Point, relaxation, solve
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.branching import Search
 from dcplan.planning.solve.large.branching_sums import counts
 from dcplan.planning.solve.large.rounding import shortfalls, tightened
 from dcplan.planning.solve.matrix import Matrix, Vector
+from dcplan.planning.solve.request import Run
 
 REFINEMENTS = 3
 """Times that runs take the place of work which the relaxation uses."""
@@ -81,20 +82,10 @@ class Answer:
 class Large:
     """One large model; ``base`` has all columns, no rounding margins and no steps."""
 
-    def __init__(
-        self,
-        menu: Menu,
-        base: Matrix,
-        auditor: Auditor,
-        *,
-        gap: float,
-        left_s: Callable[[], float],
-        progress: Progress | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> None:
-        self.menu, self.base, self.auditor, self.gap = menu, base, auditor, gap
-        self.left_s, self.progress, self.stop = left_s, progress, stop
-        self.limit_s = left_s()
+    def __init__(self, menu: Menu, base: Matrix, auditor: Auditor, run: Run) -> None:
+        """Begin a search; the run's clock ends it."""
+        self.menu, self.base, self.auditor, self.run = menu, base, auditor, run
+        self.gap, self.limit_s = run.gap, run.clock.limit_s
         self.extra_s = 0.0
         self.best: Found | None = None
         self.slack = math.inf
@@ -120,7 +111,7 @@ class Large:
                 self._plan(dict(zip(relaxed.columns, node.values, strict=True)), node.bound)
             deep = search.nodes >= dive_at
             dive_at = FIRST_NODES + 2 * search.nodes if deep else dive_at
-        if self.best is None and search.lowest is not None and not (self.stop and self.stop()):
+        if self.best is None and search.lowest is not None and not self.run.stopped:
             self.extra_s = EXTRA * self.limit_s
             self._keep(
                 self._rounds(self._fixed(self._up(relaxed, search.lowest.values), STRATEGY)),
@@ -164,7 +155,7 @@ class Large:
         return relaxed
 
     def _stopped(self) -> bool:
-        return self.left_s() <= 0 or bool(self.stop and self.stop())
+        return self.run.clock.left() <= 0 or self.run.stopped
 
     def _cutoff(self) -> float:
         """Bound at which a node need not be divided."""
@@ -179,9 +170,10 @@ class Large:
         )
 
     def _show(self, search: Search) -> None:
-        if self.progress:
+        if self.run.request.progress:
             value = self.best.value if self.best else math.inf
-            self.progress(self.limit_s - self.left_s(), value, search.bound, search.nodes)
+            spent = self.run.clock.spent()
+            self.run.request.progress(spent, value, search.bound, search.nodes)
 
     def _plan(self, chosen: Mapping[Key, float], bound: float) -> None:
         """Racks and runs for the halls chosen, room taken away until whole switches fit; else for
@@ -205,9 +197,9 @@ class Large:
             outcome = solve(
                 model,
                 gap=RACK_GAP * self.gap,
-                time_limit_s=self.left_s() + self.extra_s,
+                time_limit_s=self.run.clock.left() + self.extra_s,
                 start=start,
-                stop=self.stop,
+                stop=self.run.request.stop,
             )
             if outcome.values is None:
                 return None

@@ -1,0 +1,117 @@
+"""What a solve is asked, and the run that carries it through every step of the strategy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from dcplan.planning.keys import Key
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.highs import Outcome, Progress
+from dcplan.planning.solve.matrix import Matrix
+from dcplan.result import Table
+from dcplan.scenario.load import Question
+
+
+class Clock:
+    """The time of one call, against its limit."""
+
+    def __init__(self, limit_s: float) -> None:
+        """Start the clock."""
+        self.began, self.limit_s = time.monotonic(), limit_s
+
+    def spent(self) -> float:
+        """Return the time since the start. [s]"""
+        return time.monotonic() - self.began
+
+    def left(self) -> float:
+        """Return the time until the limit; below 0 after it. [s]"""
+        return self.limit_s - self.spent()
+
+
+@dataclass(frozen=True)
+class SolveRequest:
+    """How close, how long and from where a solve goes.
+
+    Parameters
+    ----------
+    gap : float
+        Relative gap at which the search may end.
+    time_limit_s : float
+        Wall time of the whole solve. [s]
+    fixed : Table, optional
+        Decisions to repeat; everything else is recomputed.
+    near : mapping, optional
+        Integers of a plan for a problem like this one, to start from.
+    progress : callable, optional
+        Called with seconds, incumbent, bound and nodes.
+    stop : callable, optional
+        Asked whether to end now.
+    """
+
+    gap: float
+    time_limit_s: float
+    fixed: Table | None = None
+    near: Mapping[Key, float] | None = None
+    progress: Progress | None = None
+    stop: Callable[[], bool] | None = None
+
+    def within(self, time_limit_s: float) -> SolveRequest:
+        """Return the same request with another time limit. [s]"""
+        return replace(self, time_limit_s=time_limit_s)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One solve in progress: its question, what was asked, and its clock."""
+
+    question: Question
+    request: SolveRequest
+    clock: Clock = field(default_factory=lambda: Clock(0.0))
+
+    @classmethod
+    def of(cls, question: Question, request: SolveRequest) -> Run:
+        """Start the clock of a request."""
+        return cls(question, request, Clock(request.time_limit_s))
+
+    @property
+    def gap(self) -> float:
+        """The asked gap."""
+        return self.request.gap
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody asked the solve to end."""
+        return self.request.stop is not None and self.request.stop()
+
+    def part(self, share: float) -> Run:
+        """Return a run for a share of the time that is left."""
+        return replace(self, clock=Clock(share * self.clock.left()))
+
+    def started_from(self, near: Mapping[Key, float] | None) -> Run:
+        """Return the same run, free of given decisions and started from another plan."""
+        return replace(self, request=replace(self.request, fixed=None, near=near))
+
+    def solve(
+        self,
+        matrix: Matrix,
+        gap: float,
+        *,
+        fixed: Mapping[int, float] | None = None,
+        start: Mapping[int, float] | None = None,
+        prove: bool = False,
+        silent: bool = False,
+        least_s: float = 0.0,
+    ) -> Outcome:
+        """Solve a program in the time that is left, and at least in ``least_s``. [s]"""
+        return highs.solve(
+            matrix,
+            gap=gap,
+            time_limit_s=max(self.clock.left(), least_s),
+            fixed=fixed,
+            start=start,
+            prove=prove,
+            progress=None if silent else self.request.progress,
+            stop=self.request.stop,
+        )

@@ -1,0 +1,203 @@
+"""The decision tree of a solve: which method runs when, from a problem to an audited plan.
+
+::
+
+    solve_menu
+    1. by_size
+       a. decisions are given, or the model has at most DIRECT_COLUMNS columns: with_margins
+          For each rounding margin, from none to the widest:
+          - model with whole switches and more than SMALL_COLUMNS columns: in_stages (staged.py)
+          - any other model: HiGHS once
+          The plan is audited. Where the audit fails: limits of parts are lowered, and without a
+          margin the plan is repaired (repair.py); then the next margin.
+       b. a larger model: by_counts
+          Branch and bound on counts of halls, fabrics and sites (large/); where that finds no
+          plan, HiGHS on the whole model with margins.
+    2. no decision is given and the gap is open: single systems
+       Halls that mix systems are planned with one system each (single_system.py); a cheaper plan
+       replaces the first. The bound stays.
+
+``objective.py`` wraps this tree for objectives other than cost.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from dcplan.errors import AuditError
+from dcplan.planning.audit.measures import measured
+from dcplan.planning.audit.run import Audit
+from dcplan.planning.decisions import Decisions, fixed_columns
+from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve.audited import audited, failed
+from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
+from dcplan.planning.solve.large.search import Large
+from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.repair import MARGIN_FACTORS, repaired, with_less_parts
+from dcplan.planning.solve.request import Run, SolveRequest
+from dcplan.planning.solve.single_system import plainer
+from dcplan.planning.solve.solved import Ending, Solved
+from dcplan.planning.solve.staged import DIRECT_COLUMNS, in_stages, known
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.result import Table
+from dcplan.scenario.load import Question
+
+LARGE_MARGIN_FACTORS = (1.0, 2.0, 4.0, 16.0)
+"""Margins tried where branching on counts finds no plan of a large model."""
+LARGE_SHARE = 0.8
+"""Share of the time for branching on counts."""
+MOST_STEPS = 6_000
+"""Steps of whole switches over all quarters that a model may carry."""
+LEAST_S = 1.0
+"""Time below which no further method is begun. [s]"""
+WHOLE_SHARE = 0.6
+"""Share of the asked gap for the search; the rest is left for what the steps do not see."""
+
+
+class UnknownDecisionError(ValueError):
+    """Fixed decisions that are malformed or not in the problem."""
+
+
+def solve_menu(menu: Menu, question: Question, request: SolveRequest) -> Solved:
+    """Solve a problem and audit the plan; a plan that fails its audit is never returned.
+
+    Raises
+    ------
+    AuditError
+        When no rounding margin makes the exact plan feasible, or the plan disagrees with the
+        catalog.
+    UnknownDecisionError
+        When fixed decisions are not offered any more.
+    """
+    run = Run.of(question, request)
+    found = _by_size(menu, run)
+    given = request.fixed is not None or menu.keep is not None
+    if given or found.audit is None or found.decisions is None:
+        return found
+    for other in plainer(menu, found.decisions):
+        if found.gap_frac <= run.gap or run.clock.left() <= LEAST_S or run.stopped:
+            break
+        try:
+            rival = _by_size(other, run.started_from(found.whole))
+        except AuditError:  # no margin makes this one fit: the plan found stays
+            continue
+        if rival.audit is not None and rival.value < found.value:
+            found = replace(rival, bound=found.bound, status=found.status)
+    return replace(found, seconds=run.clock.spent())
+
+
+def _by_size(menu: Menu, run: Run) -> Solved:
+    base = compile_model(build_model(replace(menu, margin_factor=0.0))[0])
+    if run.request.fixed is None and len(base.columns) > DIRECT_COLUMNS:
+        return _by_counts(menu, run, base)
+    return _with_margins(menu, run, base)
+
+
+def _with_margins(menu: Menu, run: Run, base: Matrix) -> Solved:
+    """Solve with wider and wider rounding margins until the audit passes."""
+    bound, given = -math.inf, run.request.fixed
+    last: Audit | None = None
+    stepped = with_steps(menu, MOST_STEPS) if given is None else menu
+    steps = stepped.whole_switches
+    for factor in MARGIN_FACTORS:
+        tried = replace(stepped, margin_factor=factor)
+        matrix = base if factor == 0 and not steps else compile_model(build_model(tried)[0])
+        held = _fixed(tried, matrix, given)
+        outcome = _direct(run, matrix, base, held, staged=steps and factor == 0, steps=steps)
+        bound = outcome.bound if factor == 0 else bound
+        judged = replace(tried, parts=menu.parts)  # by what the user allows, not by what was tried
+        end = Ending(
+            *(bound, run.clock.spent(), outcome.nodes, matrix, judged, held),
+            *(outcome.gap_frac, outcome.objective),
+        )
+        if outcome.values is None:
+            proved = outcome.status is not SolveStatus.INFEASIBLE or factor == 0
+            return end.of(outcome.status if proved else SolveStatus.ROUNDING)
+        decisions, last = audited(judged, matrix, outcome, run.question)
+        if last.passed:
+            return end.of(outcome.status, decisions, last, matrix.whole(outcome.values))
+        if given is not None:  # given decisions cannot be moved: what they break is the answer
+            return end.of(SolveStatus.INFEASIBLE, None, last)
+        stepped = with_less_parts(stepped, last, everywhere=factor >= 1.0)
+        if factor == 0 and len(matrix.columns) > SMALL_COLUMNS:
+            mended = repaired(stepped, matrix, outcome, run)
+            if mended is not None:
+                return end.of(outcome.status, *mended)
+    if last is not None and last.only_parts:
+        # no way was found to keep whole switches within parts_per_quarter
+        return end.of(SolveStatus.ROUNDING)
+    raise failed(last)
+
+
+def _direct(
+    run: Run,
+    matrix: Matrix,
+    base: Matrix,
+    held: dict[int, float] | None,
+    *,
+    staged: bool,
+    steps: bool,
+) -> Outcome:
+    """Solve one model, in stages where it has whole switches and is not small."""
+    if staged and len(base.columns) > SMALL_COLUMNS:
+        return in_stages(matrix, base, run, WHOLE_SHARE * run.gap)
+    near = run.request.near
+    start = known(matrix, near) if near and held is None else None
+    gap = WHOLE_SHARE * run.gap if steps else run.gap
+    return run.solve(matrix, gap, fixed=held, start=start)
+
+
+def _by_counts(menu: Menu, run: Run, base: Matrix) -> Solved:
+    """Branch on counts; where that finds no plan, HiGHS on the whole model with margins."""
+    plain = replace(menu, margin_factor=0.0)
+
+    def valued(matrix: Matrix, outcome: Outcome) -> tuple[Decisions, Audit, float]:
+        decisions, found = audited(plain, matrix, outcome, run.question)
+        passed = found.passed
+        value = measured(menu.goal.measure, menu, decisions, found.books) if passed else math.inf
+        return decisions, found, value
+
+    answer = Large(plain, base, valued, run.part(LARGE_SHARE)).solve(run.request.near)
+    plan, stopped = answer.plan, run.stopped
+    end = Ending(answer.bound, run.clock.spent(), answer.nodes, base, plain, None, math.inf)
+    if answer.infeasible:
+        return replace(end.of(SolveStatus.INFEASIBLE), timed=answer.timed)
+    if plan is None:
+        return _whole_model(menu, run, end)
+    end = replace(end, search_gap=run.gap, searched=plan.outcome.objective)
+    proved = plan.value - answer.bound <= run.gap * abs(plan.value)
+    late = SolveStatus.INTERRUPTED if stopped else SolveStatus.LIMIT
+    status = SolveStatus.OPTIMAL if proved else late
+    found = end.of(status, plan.decisions, plan.audit, plan.whole)
+    return replace(found, ended="" if proved or stopped else answer.ended, timed=answer.timed)
+
+
+def _whole_model(menu: Menu, run: Run, end: Ending) -> Solved:
+    """Solve a large model at once, with wider and wider margins, for the time that is left."""
+    status = SolveStatus.INTERRUPTED if run.stopped else SolveStatus.ROUNDING
+    for factor in () if run.stopped else LARGE_MARGIN_FACTORS:
+        tried = replace(menu, margin_factor=factor)
+        matrix = compile_model(build_model(tried)[0])
+        outcome = run.solve(matrix, run.gap)
+        if outcome.values is None:
+            none = outcome.status is SolveStatus.INFEASIBLE
+            status = SolveStatus.ROUNDING if none else outcome.status
+            break
+        decisions, last = audited(tried, matrix, outcome, run.question)
+        if last.passed:
+            end = replace(end, seconds=run.clock.spent())
+            return end.of(SolveStatus.LIMIT, decisions, last, matrix.whole(outcome.values))
+    return replace(end, seconds=run.clock.spent()).of(status)
+
+
+def _fixed(menu: Menu, matrix: Matrix, table: Table | None) -> dict[int, float] | None:
+    if table is None:
+        return None
+    held = fixed_columns(menu, matrix.columns, list(matrix.integer), table)
+    if isinstance(held, list):
+        msg = "decisions that this scenario does not offer: " + "; ".join(held[:5])
+        raise UnknownDecisionError(msg)
+    return held
