@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import TERMS, CloudPrice
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.scenario.schema import Cloud, Scenario
@@ -93,7 +93,7 @@ def offers(
     )
     ids = list(dict.fromkeys(named))
     left_out.extend(
-        LeftOut("term", term, "cloud", NOT_PLANNED[term])
+        LeftOut(Kind.TERM, term, "cloud", NOT_PLANNED[term])
         for term in cloud.terms
         if term in NOT_PLANNED
     )
@@ -108,7 +108,7 @@ def offers(
                 None,
             )
         if terms is None:
-            left_out.append(LeftOut("offer", key, "cloud", reason))
+            left_out.append(LeftOut(Kind.OFFER, key, "cloud", reason))
         else:
             found.append(terms)
     return tuple(found)
@@ -143,7 +143,7 @@ def _terms(
     if not found:
         return f"no {' or '.join(prices)} price", None
     left_out += [
-        LeftOut("term", f"{offer.id} {x}", "cloud", f"no {x} price")
+        LeftOut(Kind.TERM, f"{offer.id} {x}", "cloud", f"no {x} price")
         for x in prices
         if x not in found
     ]

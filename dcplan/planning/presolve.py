@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 
 from dcplan.errors import Problem
+from dcplan.inputs.left_out import Cause, Kind
 from dcplan.planning.problem.build import Built
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.problem.work.terms import DemandTerms
@@ -33,8 +34,8 @@ def _jobs(question: Question, menu: Menu) -> list[Problem]:
     for i, job in enumerate(question.scenario.workloads.training):
         if job.id in able:
             continue
-        reasons = [x for x in menu.left_out if x.kind == "job" and x.id == job.id]
-        memory = bool(reasons) and all("memory" in x.reason for x in reasons)
+        reasons = [x for x in menu.left_out if x.kind is Kind.JOB and x.id == job.id]
+        memory = bool(reasons) and all(x.cause is Cause.MEMORY for x in reasons)
         shown = (
             "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4])
             or "no system of the menu may run it"

@@ -73,14 +73,14 @@ def test_a_plainer_menu_without_a_plan_leaves_the_one_that_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mixed = cost(tmp_path, "[dgx-h100, dgx-h200]")
-    searched = run._searched
+    searched = run._by_size
 
     def failing(menu: Menu, *args: Any, **named: Any) -> Solved:
         if menu.closed:
             raise AuditError("the plan fails its audit: no margin helps")
         return searched(menu, *args, **named)
 
-    monkeypatch.setattr(run, "_searched", failing)
+    monkeypatch.setattr(run, "_by_size", failing)
     code, value = cost(tmp_path, "[dgx-h100, dgx-h200]")
     assert code == 0
     assert value is not None

@@ -18,6 +18,7 @@ from dcplan.economics.break_even import crossing, npv_break_even_months
 from dcplan.economics.ranges import Array
 from dcplan.errors import EXIT_OK
 from dcplan.inputs.cloud_prices import LENGTHS, NOT_PLANNED
+from dcplan.inputs.left_out import Kind
 from dcplan.result import Cell, Metric, Result, Table
 from dcplan.scenario.load import Question, load
 from dcplan.units import MONTHS_PER_YEAR, money
@@ -248,7 +249,7 @@ def _notes(both: Comparison) -> list[str]:
     )
     why: dict[str, list[str]] = {}
     for x in menu.left_out:
-        if x.kind in ("offer", "term") and x.id not in NOT_PLANNED and x.id not in known:
+        if x.kind in (Kind.OFFER, Kind.TERM) and x.id not in NOT_PLANNED and x.id not in known:
             why.setdefault(x.reason, []).append(x.id)
     notes += [f"{_listed(ids)}: left out, {reason}" for reason, ids in why.items()]
     short = [o.id for o in both.offers if o.max_accelerators < both.work.accelerators]

@@ -15,6 +15,7 @@ from dcplan.answers.tco.tables import bridge_table, lines_table, years_table
 from dcplan.catalog.schema import Offer
 from dcplan.economics.ranges import Array
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK, InputError
+from dcplan.inputs.left_out import Kind
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
@@ -287,7 +288,9 @@ def _headline(question: Question, known: dict[str, Owned]) -> str:
 
 def _notes(question: Question, built: Built) -> list[str]:
     notes = [
-        f"{x.id}: left out, {x.reason}" for x in built.menu.left_out if x.kind in ("offer", "term")
+        f"{x.id}: left out, {x.reason}"
+        for x in built.menu.left_out
+        if x.kind in (Kind.OFFER, Kind.TERM)
     ]
     makers = {built.ledger.catalog.get("cloud", o.id, Offer).provider for o in built.menu.offers}
     notes += [

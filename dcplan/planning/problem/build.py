@@ -9,7 +9,7 @@ from dcplan.catalog.schema import Offer, System
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.cloud_prices import offers as cloud_offers
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.delays import slips
 from dcplan.planning.problem.existing import (
@@ -216,7 +216,7 @@ def _connected(
         else:
             protocols = "/".join(p.port_class.protocols)
             reason = f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {protocols} ports"
-            left_out.append(LeftOut("system", p.system, f"{p.hall} {p.cooling}", reason))
+            left_out.append(LeftOut(Kind.SYSTEM, p.system, f"{p.hall} {p.cooling}", reason))
     return kept
 
 
@@ -243,7 +243,7 @@ def _work(
         terms = replace(job_terms(job, question, ledger), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
         configs += menu.configs(
-            job, terms, resident(where, job.countries, country, "job", job.id, left_out)
+            job, terms, resident(where, job.countries, country, Kind.JOB, job.id, left_out)
         )
     return (
         tuple(jobs),
@@ -275,7 +275,9 @@ def _idle_prices(question: Question) -> list[str]:
 def _not_counted(left_out: list[LeftOut]) -> list[str]:
     """Hardware of the user's own that this plan does not count, or not all of it."""
     return [
-        f"{x.kind} {x.id} ({x.where}): {x.reason}" for x in left_out if x.kind in ("asset", "order")
+        f"{x.kind} {x.id} ({x.where}): {x.reason}"
+        for x in left_out
+        if x.kind in (Kind.ASSET, Kind.ORDER)
     ]
 
 

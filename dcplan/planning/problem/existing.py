@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from dcplan.catalog.schema import Fabric, Parameter, System
 from dcplan.errors import InputError, Problem
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.exact_network import EMPTY, Network, P, exact_network
 from dcplan.planning.problem.finance import residual_of
@@ -108,7 +108,7 @@ def held_terms(
     found = []
     for item in entries_of(question, halls):
         place = by_key.get((item.hall, item.cooling, item.system.id))
-        kind = "asset" if isinstance(item.entry, Asset) else "order"
+        kind = Kind.ASSET if isinstance(item.entry, Asset) else Kind.ORDER
         if place is None:
             raise InputError([_misfit(item, question, left_out)])
         racks, rest = divmod(item.entry.accelerators, place.accelerators)
@@ -331,6 +331,8 @@ def connected(
             kept.append(option)
         else:
             left_out.append(
-                LeftOut("fabric", option.id, option.hall, f"its assets are on {own[option.hall]}")
+                LeftOut(
+                    Kind.FABRIC, option.id, option.hall, f"its assets are on {own[option.hall]}"
+                )
             )
     return kept

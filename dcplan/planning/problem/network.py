@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dcplan.catalog.schema import Fabric
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.topology.design import ClosDesign, design
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.network_parts import MissingError, parts_of, radix_of
 from dcplan.planning.problem.terms import (
@@ -53,7 +53,9 @@ def fabric_options(
         served = sorted((c for c in classes if family.protocol in c.protocols), key=lambda c: c.id)
         if not served:
             left_out.append(
-                LeftOut("fabric", family.id, hall.id, f"no system here has {family.protocol} ports")
+                LeftOut(
+                    Kind.FABRIC, family.id, hall.id, f"no system here has {family.protocol} ports"
+                )
             )
             continue
         if family.topology not in ("fat-tree", "rail-optimized") or (
@@ -61,13 +63,13 @@ def fabric_options(
         ):
             asked = given.topology if given and given.topology else family.topology
             reason = f"plans take trees, not topology {asked}: dcplan fabric sizes it"
-            left_out.append(LeftOut("fabric", family.id, hall.id, reason))
+            left_out.append(LeftOut(Kind.FABRIC, family.id, hall.id, reason))
             continue
         for tiers in [given.tiers] if given and given.tiers else family.tiers:
             try:
                 result.append(_option(hall, family, tiers, served, placed, given, ledger))
             except MissingError as error:
-                left_out.append(LeftOut("fabric", f"{family.id}/{tiers}t", hall.id, str(error)))
+                left_out.append(LeftOut(Kind.FABRIC, f"{family.id}/{tiers}t", hall.id, str(error)))
     most = sum(
         max(p.max_racks_unit * hall.count * p.ports for p in placed if p.port_class == c)
         for c in classes
@@ -278,7 +280,7 @@ def _without_dominated(
         if better:
             left_out.append(
                 LeftOut(
-                    "fabric",
+                    Kind.FABRIC,
                     option.id,
                     hall.id,
                     f"dominated by {better.id}: no slower, no dearer, no hungrier",

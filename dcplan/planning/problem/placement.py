@@ -8,7 +8,7 @@ import math
 
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.facility.racks import RACK_UNITS, Fit, RackLimits, nodes_per_rack, split_heat_kw
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.systems import SystemTerms
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement, PortClass
@@ -50,7 +50,7 @@ def placements(
                 result.append(placed)
                 continue
             reason = placed
-        left_out.append(LeftOut("system", system.row.id, f"{hall.id} {cooling.id}", reason))
+        left_out.append(LeftOut(Kind.SYSTEM, system.row.id, f"{hall.id} {cooling.id}", reason))
     return result
 
 

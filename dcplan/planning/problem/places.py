@@ -6,7 +6,7 @@ from dcplan.catalog.schema import CoolingOption
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.pue import size_class
 from dcplan.inputs.cooling import Setting, performance, weather_at, weather_of
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
 from dcplan.planning.problem.storage import given_storage
@@ -153,7 +153,7 @@ def _cooling(
     try:
         found = performance(row, at, ledger)
     except LookupError as error:
-        left_out.append(LeftOut("cooling", row.id, key, str(error)))
+        left_out.append(LeftOut(Kind.COOLING, row.id, key, str(error)))
         return None
     mean = ledger.take(f"{key}.{row.id}.pue", hall.pue or found.mean(found.pue))
     peak = max(mean, ledger.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or found.peak()))

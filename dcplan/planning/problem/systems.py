@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import System
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Cause, Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.terms import PartsTerms, SupplyTerms
 from dcplan.provenance import Quantity
@@ -48,26 +48,26 @@ def requested_systems(
     found = []
     for key in dict.fromkeys(ids):
         row = table[key]
-        reason = _lacks(row, fleet=False)
-        if reason:
-            left_out.append(LeftOut("system", key, "", reason))
+        lack = _lacks(row, fleet=False)
+        if lack is not None:
+            left_out.append(LeftOut(Kind.SYSTEM, key, "", *lack))
             continue
         found.append(system_terms(row, scenario, ledger))
     return found
 
 
-def _lacks(row: System, *, fleet: bool) -> str:
+def _lacks(row: System, *, fleet: bool) -> tuple[str, Cause] | None:
     if not row.sold and not fleet:
-        return row.not_sold_reason or "not for sale"
+        return row.not_sold_reason or "not for sale", Cause.OTHER
     if row.rated_kw is None:
-        return "no power figure"
+        return "no power figure", Cause.OTHER
     if row.price_usd is None:
-        return "no price"
+        return "no price", Cause.NO_PRICE
     if row.release is None and not fleet:
-        return "no release date"
+        return "no release date", Cause.OTHER
     if row.scaleout_ports is None or row.scaleout_port_gbps is None or not row.protocols:
-        return "no scale-out ports in the catalog"
-    return ""
+        return "no scale-out ports in the catalog", Cause.OTHER
+    return None
 
 
 def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms:

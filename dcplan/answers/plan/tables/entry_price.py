@@ -5,11 +5,9 @@ from __future__ import annotations
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.devices import training_terms
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Cause, LeftOut
 from dcplan.planning.solve.solved import Solved
 from dcplan.units import si
-
-NO_PRICE = "no price"
 
 
 def speed_tflops(catalog: Catalog, accelerator: str) -> float:
@@ -49,7 +47,7 @@ def with_entry_prices(
     """
     reference = usd_per_tflops(solved, catalog)
     return tuple(
-        _with_price(x, reference, catalog) if x.reason == NO_PRICE else x for x in left_out
+        _with_price(x, reference, catalog) if x.cause is Cause.NO_PRICE else x for x in left_out
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.catalog.schema import Row, System
 from dcplan.errors import InputError
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.work.jobs import JobMenu
 from dcplan.planning.problem.work.residency import resident
@@ -33,18 +33,18 @@ def demand_terms(
     work = question.scenario.workloads
     found = []
     for x in work.capacity:
-        able = resident(where, x.countries, country, "capacity", x.id, left_out)
-        able = permitted(x, "capacity", able, ledger, left_out)
+        able = resident(where, x.countries, country, Kind.CAPACITY, x.id, left_out)
+        able = permitted(x, Kind.CAPACITY, able, ledger, left_out)
         found.append(_capacity(x, question, ledger, left_out, able, menu))
     for y in work.inference:
-        able = resident(where, y.countries, country, "inference", y.id, left_out)
-        able = permitted(y, "inference", able, ledger, left_out)
+        able = resident(where, y.countries, country, Kind.INFERENCE, y.id, left_out)
+        able = permitted(y, Kind.INFERENCE, able, ledger, left_out)
         found.append(_inference(y, question, ledger, left_out, able))
     return tuple(found)
 
 
 def permitted(
-    demand: Demand, kind: str, where: Iterable[Target], ledger: Ledger, left_out: list[LeftOut]
+    demand: Demand, kind: Kind, where: Iterable[Target], ledger: Ledger, left_out: list[LeftOut]
 ) -> list[Target]:
     """Places that may serve a demand: its sites (naming them excludes the cloud), its systems.
 
@@ -98,7 +98,9 @@ def _capacity(
     for target in where:
         rate = menu.reference_tflops(reference, target)
         if isinstance(rate, str):
-            left_out.append(LeftOut("capacity", demand.id, f"{target.place} {target.system}", rate))
+            left_out.append(
+                LeftOut(Kind.CAPACITY, demand.id, f"{target.place} {target.system}", rate)
+            )
         else:
             each[target.place, target.system] = busy * rate / whole
     return _terms(
@@ -148,7 +150,7 @@ def _inference(
         if rate is None:
             reason = f"no tokens_per_s_per_accelerator for {target.system}"
             left_out.append(
-                LeftOut("inference", demand.id, f"{target.place} {target.system}", reason)
+                LeftOut(Kind.INFERENCE, demand.id, f"{target.place} {target.system}", reason)
             )
         else:
             each[target.place, target.system] = room * rate / TOKENS_PER_UNIT

@@ -11,6 +11,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from dcplan.inputs.left_out import Cause
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobConfig, JobTerms
 from dcplan.reliability.calendar import P90, RunTime
@@ -85,18 +86,23 @@ def counts(unit: int, limit: int) -> list[int]:
     return tried or [unit]
 
 
-def why_none(swept: Sweep, target: Target, precision: str, goodput: float | None = None) -> str:
-    """Why a place has no configuration: its memory, its size or its stops."""
+def why_none(
+    swept: Sweep, target: Target, precision: str, goodput: float | None = None
+) -> tuple[str, Cause]:
+    """Say why a place has no configuration: its memory, its size or its stops."""
     if not swept.accelerators.size:
-        return f"{precision}: too slow with the {target.limit} {target.accelerator} that it holds"
+        text = f"{precision}: too slow with the {target.limit} {target.accelerator} that it holds"
+        return text, Cause.OTHER
     if not np.isfinite(swept.step_time_s).any():
-        return f"{precision}: no layout fits the memory of up to {int(swept.accelerators[-1])} {target.accelerator}"
+        count = int(swept.accelerators[-1])
+        text = f"{precision}: no layout fits the memory of up to {count} {target.accelerator}"
+        return text, Cause.MEMORY
     most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
     if goodput is not None and goodput < POOR_GOODPUT_FRAC:
         most += f", where stops leave {goodput:.0%} goodput"
-    return (
-        f"{most} (cloud.max_accelerators_per_offer)" if target.place.startswith("cloud:") else most
-    )
+    if target.place.startswith("cloud:"):
+        most += " (cloud.max_accelerators_per_offer)"
+    return most, Cause.OTHER
 
 
 def length(config: JobConfig, terms: JobTerms) -> float:

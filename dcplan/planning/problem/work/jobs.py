@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from dcplan.catalog.schema import Accelerator, System
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Cause, Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.inputs.speed import aged, architecture, hardware
@@ -232,11 +232,11 @@ class JobMenu:
             ):
                 continue
             best: dict[float, JobConfig] = {}
-            reasons = []
+            reasons: list[tuple[str, Cause]] = []
             for precision in job.precision:
                 swept = self._within(job, terms, target, precision)
                 if isinstance(swept, str):
-                    reasons.append(swept)
+                    reasons.append((swept, Cause.OTHER))
                     continue
                 found = self._by_length(job, terms, target, precision, *swept)
                 if not found:
@@ -254,8 +254,15 @@ class JobMenu:
                     ):
                         best[length] = config
             if not best:
+                memory = any(cause is Cause.MEMORY for _, cause in reasons)
                 self.left_out.append(
-                    LeftOut("job", job.id, f"{target.place} {target.system}", "; ".join(reasons))
+                    LeftOut(
+                        Kind.JOB,
+                        job.id,
+                        f"{target.place} {target.system}",
+                        "; ".join(text for text, _ in reasons),
+                        Cause.MEMORY if memory else Cause.OTHER,
+                    )
                 )
             result += job_choice.starts(job_choice.undominated(list(best.values()), terms), terms)
         return result

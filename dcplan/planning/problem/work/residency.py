@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dcplan.catalog.schema import Offer, Region
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.inputs.cloud_prices import OfferTerms
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.work.targets import Target
 from dcplan.scenario.schema import Scenario
@@ -32,7 +32,7 @@ def resident(
     where: Sequence[Target],
     allowed: Sequence[str] | None,
     country: dict[str, str],
-    kind: str,
+    kind: Kind,
     key: str,
     left_out: list[LeftOut],
 ) -> list[Target]:
