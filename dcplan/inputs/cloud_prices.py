@@ -58,6 +58,31 @@ class OfferTerms:
     TCO view. [USD]"""
 
 
+CLOUD = "cloud:"
+"""Before the id of an offer, where a place is a hall or an offer."""
+
+
+def cloud_place(offer: str) -> str:
+    """Return the place of an offer, among halls and offers.
+
+    Examples
+    --------
+    >>> cloud_place("aws-p5"), is_cloud(cloud_place("aws-p5")), offer_of(cloud_place("aws-p5"))
+    ('cloud:aws-p5', True, 'aws-p5')
+    """
+    return CLOUD + offer
+
+
+def is_cloud(place: str) -> bool:
+    """Return whether a place is an offer, not a hall."""
+    return place.startswith(CLOUD)
+
+
+def offer_of(place: str) -> str:
+    """Return the offer of a place; of a hall, its own id."""
+    return place.removeprefix(CLOUD)
+
+
 def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
     """Distance of two points given as latitude and longitude in degrees, haversine formula.
 

@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 
 from dcplan.errors import Problem
+from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.inputs.left_out import Cause, Kind
 from dcplan.planning.problem.build import Built
 from dcplan.planning.problem.terms import Menu
@@ -79,11 +80,11 @@ def best_supply(menu: Menu, demand: DemandTerms, t: int) -> float:
         if x.serves(t)
     )
     cloud = sum(
-        o.max_accelerators * demand.each.get(("cloud:" + o.id, o.accelerator), 0.0)
+        o.max_accelerators * demand.each.get((cloud_place(o.id), o.accelerator), 0.0)
         for o in menu.offers
     )
     if menu.cloud_max_accelerators is not None:
-        rates = [demand.each.get(("cloud:" + o.id, o.accelerator), 0.0) for o in menu.offers]
+        rates = [demand.each.get((cloud_place(o.id), o.accelerator), 0.0) for o in menu.offers]
         cloud = min(cloud, menu.cloud_max_accelerators * max(rates, default=0.0))
     return sum(best.values()) + held + cloud
 

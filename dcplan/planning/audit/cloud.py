@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dcplan.economics.cash_flow import Flow
-from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import CheckId
@@ -28,7 +28,7 @@ def uses(menu: Menu, d: Decisions, offer: str) -> dict[tuple[str, int], float]:
             for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
                 found[demand, month] += x
     for r in d.runs:
-        if r.place != "cloud:" + offer:
+        if r.place != cloud_place(offer):
             continue
         first = r.start_month * DAYS_PER_MONTH
         for month in range(menu.quarters * MONTHS_PER_QUARTER):
@@ -50,7 +50,7 @@ def rented_usd_per_hour(menu: Menu, d: Decisions, place: str) -> float:
     """What an accelerator-hour of an offer costs in this plan: all its bills over all its use.
     [USD/h]
     """
-    offer = next(o for o in menu.offers if "cloud:" + o.id == place)
+    offer = next(o for o in menu.offers if cloud_place(o.id) == place)
     hours = sum(uses(menu, d, offer.id).values()) * HOURS_PER_MONTH
     return (
         sum(f.usd for f in cloud_flows(replace(menu, offers=(offer,)), d)) / hours if hours else 0.0
@@ -121,7 +121,7 @@ def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
     for r in d.runs:
         if r.on_cloud:
             for month in range(r.start_month, r.start_month + r.months):
-                held[r.place.removeprefix("cloud:"), month] += r.accelerators
+                held[offer_of(r.place), month] += r.accelerators
     for offer in menu.offers:
         months = {m: x for (o, m), x in held.items() if o == offer.id}
         if months:

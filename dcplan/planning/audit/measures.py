@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from dcplan.economics.cash_flow import npv_usd, totals_usd
+from dcplan.inputs.cloud_prices import cloud_place, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
@@ -55,7 +56,7 @@ def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
         for o in menu.offers
     }
     jobs = sum(
-        r.accelerators * r.days * HOURS_PER_DAY * each[r.place.removeprefix("cloud:")]
+        r.accelerators * r.days * HOURS_PER_DAY * each[offer_of(r.place)]
         for r in d.runs
         if r.on_cloud
     )
@@ -73,7 +74,7 @@ def served(menu: Menu, d: Decisions, demand: DemandTerms, t: int) -> tuple[float
     )
     rented = sum(
         d.rented.get((demand.id, o.id, t), 0.0)
-        * demand.each.get((f"cloud:{o.id}", o.accelerator), 0.0)
+        * demand.each.get((cloud_place(o.id), o.accelerator), 0.0)
         for o in menu.offers
     )
     return owned, rented

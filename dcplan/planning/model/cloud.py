@@ -8,7 +8,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
 from dcplan.planning.decisions import COMMITTED
 from dcplan.planning.model.sets import Sets
 from dcplan.units import (
@@ -76,7 +76,7 @@ def _held(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[
     runs = [
         c.accelerators * model.run[i]
         for i, c in enumerate(sets.menu.configs)
-        if c.place == "cloud:" + offer and month in sets.active_months(c)
+        if c.place == cloud_place(offer) and month in sets.active_months(c)
     ]
     return runs + [
         model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented
@@ -117,7 +117,7 @@ def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
     for i, c in enumerate(sets.menu.configs):
         first = c.start_month * DAYS_PER_MONTH
         days = min(first + c.days, begin + DAYS_PER_MONTH) - max(first, begin)
-        if c.place == "cloud:" + offer and days > 0:
+        if c.place == cloud_place(offer) and days > 0:
             total += c.accelerators * days / DAYS_PER_MONTH * model.run[i]
     t = month // MONTHS_PER_QUARTER
     return total + sum(
@@ -134,7 +134,7 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     for i, config in enumerate(sets.menu.configs):
         days = sets.days_in_quarter(config, t) if config.on_cloud else 0.0
         if days > 0:
-            hourly = price[config.place.removeprefix("cloud:")]
+            hourly = price[offer_of(config.place)]
             total += config.accelerators * days * HOURS_PER_DAY * hourly / M * model.run[i]
     for d, o, q in model.rented:
         if q == t:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from dcplan.inputs.cloud_prices import cloud_place, offer_of
 from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, OWN_CARBON, PEAK, TIME
 from dcplan.planning.model.money import capex, present_cost
 from dcplan.planning.model.onsite import grid_mwh
@@ -52,7 +53,7 @@ def _without_unknown(model: pyo.ConcreteModel, sets: Sets) -> None:
     """
     unknown = {o.id for o in sets.menu.offers if o.kg_per_accelerator_hour is None}
     for i, config in enumerate(sets.menu.configs):
-        if config.on_cloud and config.place.removeprefix("cloud:") in unknown:
+        if config.on_cloud and offer_of(config.place) in unknown:
             model.run[i].setub(0)
     for (_, offer, _), rented in model.rented.items():
         if offer in unknown:
@@ -100,7 +101,7 @@ def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
     total: Any = 0.0
     for i, config in enumerate(sets.menu.configs):
         if config.on_cloud:
-            total += _hours(config) * each[config.place.removeprefix("cloud:")] * model.run[i]
+            total += _hours(config) * each[offer_of(config.place)] * model.run[i]
     for (_, offer, _), rented in model.rented.items():
         total += HOURS_PER_QUARTER * each[offer] * rented
     return total
@@ -118,6 +119,6 @@ def _delivered(model: pyo.ConcreteModel, sets: Sets) -> Any:
         for (d, h, _, k, _), used in model.serving.items():
             total += DAYS_PER_QUARTER * demand.each[h, k] * used if d == demand.id else 0.0
         for (d, offer, _), rented in model.rented.items():
-            each = demand.each.get(("cloud:" + offer, chips[offer]), 0.0)
+            each = demand.each.get((cloud_place(offer), chips[offer]), 0.0)
             total += DAYS_PER_QUARTER * each * rented if d == demand.id else 0.0
     return total

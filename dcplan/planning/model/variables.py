@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 
+from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.decisions import (
     BLOCKS,
     BUY,
@@ -71,7 +72,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
         (d.id, o.id)
         for d in menu.demands
         for o in menu.offers
-        if ("cloud:" + o.id, o.accelerator) in d.each
+        if (cloud_place(o.id), o.accelerator) in d.each
     ]
     model.rented = pyo.Var(offers, t, domain=pyo.NonNegativeReals)
     model.unmet = pyo.Var(

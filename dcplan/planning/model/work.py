@@ -7,6 +7,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.model.sets import Sets
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
@@ -117,7 +118,7 @@ def _add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
             if (d, *k, t) in m.serving
         )
         rented = sum(
-            demand.each["cloud:" + o.id, o.accelerator] * m.rented[d, o.id, t]
+            demand.each[cloud_place(o.id), o.accelerator] * m.rented[d, o.id, t]
             for o in menu.offers
             if (d, o.id, t) in m.rented
         )

@@ -15,6 +15,7 @@ from functools import partial
 from dcplan.economics.cash_flow import Flow, npv_usd
 from dcplan.economics.discounting import discount_factor
 from dcplan.economics.sampling import Marginal, samples
+from dcplan.inputs.cloud_prices import offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import in_force
 from dcplan.planning.decisions import Decisions
@@ -185,7 +186,7 @@ class Evaluator:
                 if share <= 0:
                     continue
                 if run.on_cloud:
-                    key = (run.place.removeprefix("cloud:"), t)
+                    key = (offer_of(run.place), t)
                     held[key] = held.get(key, 0.0) + run.accelerators * share
                     continue
                 for place, part in self._parts(run, t):

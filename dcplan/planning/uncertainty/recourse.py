@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
+from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.problem.terms import Menu
 from dcplan.units import HOURS_PER_QUARTER
 
@@ -142,7 +143,7 @@ def recourse_of(menu: Menu, factor: Sequence[float]) -> Recourse:
         (d.id, o.id, t)
         for d in menu.demands
         for o in menu.offers
-        if ("cloud:" + o.id, o.accelerator) in d.each
+        if (cloud_place(o.id), o.accelerator) in d.each
         for t in quarters
     ]
     cover = [(o.id, t) for o in menu.offers for t in quarters]
@@ -195,9 +196,9 @@ def _unmet_usd(menu: Menu, demand: str, t: int) -> float:
     rents = [
         HOURS_PER_QUARTER
         * o.usd_per_accelerator_hour[t]
-        / terms.each["cloud:" + o.id, o.accelerator]
+        / terms.each[cloud_place(o.id), o.accelerator]
         for o in menu.offers
-        if ("cloud:" + o.id, o.accelerator) in terms.each
+        if (cloud_place(o.id), o.accelerator) in terms.each
     ]
     return LAST_RESORT * max(rents) if rents and max(rents) > 0 else NO_RENT_USD
 
@@ -225,7 +226,7 @@ def _rows(
     for i, (d, o, t) in enumerate(rent, len(own)):
         put("offer", o, t, i, 1.0)
         put("use", o, t, i, -1.0)
-        put("demand", d, t, i, -each[d]["cloud:" + o, chips[o]])
+        put("demand", d, t, i, -each[d][cloud_place(o), chips[o]])
         if menu.cloud_max_accelerators is not None:
             put("all", "", t, i, 1.0)
     for i, (o, t) in enumerate(cover, len(own) + len(rent)):

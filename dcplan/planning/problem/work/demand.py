@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.catalog.schema import Row, System
 from dcplan.errors import InputError
+from dcplan.inputs.cloud_prices import offer_of
 from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.work.jobs import JobMenu
@@ -55,7 +56,7 @@ def permitted(
     for target in sorted(where, key=lambda t: -t.link_gbps):
         if demand.sites and target.place.split("/")[0] not in demand.sites:
             continue
-        names = {target.system, target.accelerator, target.place.removeprefix("cloud:")}
+        names = {target.system, target.accelerator, offer_of(target.place)}
         if wanted and not names & wanted:
             left_out.append(
                 LeftOut(kind, demand.id, f"{target.place} {target.system}", "not among its systems")
@@ -145,7 +146,7 @@ def _inference(
     }
     each: dict[tuple[str, str], float] = {}
     for target in where:
-        names = (target.place.removeprefix("cloud:"), target.system, target.accelerator)
+        names = (offer_of(target.place), target.system, target.accelerator)
         rate = next((known[name] for name in names if name in known), None)
         if rate is None:
             reason = f"no tokens_per_s_per_accelerator for {target.system}"

@@ -11,6 +11,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.left_out import Cause
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobConfig, JobTerms
@@ -100,7 +101,7 @@ def why_none(
     most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
     if goodput is not None and goodput < POOR_GOODPUT_FRAC:
         most += f", where stops leave {goodput:.0%} goodput"
-    if target.place.startswith("cloud:"):
+    if is_cloud(target.place):
         most += " (cloud.max_accelerators_per_offer)"
     return most, Cause.OTHER
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from dcplan.catalog.schema import Accelerator, System
+from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.left_out import Cause, Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
@@ -159,7 +160,7 @@ class JobMenu:
         left: int | None = None,
     ) -> Outlook:
         """Stops, checkpoints and spares of the job at every count of a sweep."""
-        scenario, cloud = self.question.scenario, target.place.startswith("cloud:")
+        scenario, cloud = self.question.scenario, is_cloud(target.place)
         key = (target.system, target.network, target.redundancy, cloud)
         if key not in self._risks:
             row = self._system(target, cloud=cloud)
@@ -228,7 +229,7 @@ class JobMenu:
             self.largest[key] = max(self.largest.get(key, 0), t.limit)
         for target in where:
             if target.place.split("/")[0] not in terms.sites and not (
-                terms.cloud and target.place.startswith("cloud:")
+                terms.cloud and is_cloud(target.place)
             ):
                 continue
             best: dict[float, JobConfig] = {}

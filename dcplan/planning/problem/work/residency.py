@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.catalog.schema import Offer, Region
 from dcplan.catalog.schema import Site as CatalogSite
-from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud
 from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.work.targets import Target
@@ -24,7 +24,7 @@ def countries_of(
     regions = {(r.provider, r.region): r.country for r in catalog.table("regions", Region).values()}
     for offer in rented:
         provider = catalog.get("cloud", offer.id, Offer).provider
-        found["cloud:" + offer.id] = regions.get((provider, offer.region), "")
+        found[cloud_place(offer.id)] = regions.get((provider, offer.region), "")
     return found
 
 
@@ -44,7 +44,7 @@ def resident(
     wanted = {x.upper() for x in allowed}
     found = []
     for target in where:
-        place = target.place if target.place.startswith("cloud:") else target.place.split("/")[0]
+        place = target.place if is_cloud(target.place) else target.place.split("/")[0]
         here = country.get(place, "")
         if here in wanted:
             found.append(target)

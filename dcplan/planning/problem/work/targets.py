@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dcplan.fabric.topology.clos import parts_per_endpoint
-from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place
 from dcplan.inputs.recovery import Network
 from dcplan.planning.problem.terms import FabricOption, HallTerms, Placement
 
@@ -64,8 +64,8 @@ def targets(
                 redundancy=redundancy.get(p.hall.split("/")[0], "n+1"),
             )
     for offer in offers:
-        found["cloud:" + offer.id, offer.accelerator, 0.0] = Target(
-            "cloud:" + offer.id,
+        found[cloud_place(offer.id), offer.accelerator, 0.0] = Target(
+            cloud_place(offer.id),
             offer.accelerator,
             offer.accelerator,
             offer.node_accelerators,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dcplan.inputs.cloud_prices import is_cloud
+
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
 """Units of a demand."""
 
@@ -82,7 +84,7 @@ class JobConfig:
     @property
     def on_cloud(self) -> bool:
         """Whether it runs on rented accelerators."""
-        return self.place.startswith("cloud:")
+        return is_cloud(self.place)
 
 
 @dataclass(frozen=True)
