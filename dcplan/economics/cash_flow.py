@@ -3,14 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 from dcplan.economics.discounting import discount_factor
 from dcplan.units import QUARTERS_PER_YEAR
 
-GROUPS = ("capex", "energy", "opex", "cloud", "unmet", "after", "residual")
-"""``unmet`` is no payment: the value of demand not served; ``after`` is paid after the horizon."""
-NO_CASH = ("unmet", "after", "residual")
+
+class FlowGroup(StrEnum):
+    """Kind of cost; tables list the groups in this order."""
+
+    CAPEX = "capex"
+    ENERGY = "energy"
+    OPEX = "opex"
+    CLOUD = "cloud"
+    UNMET = "unmet"
+    """No payment: the value of demand not served."""
+    AFTER = "after"
+    """Rent paid after the horizon."""
+    RESIDUAL = "residual"
+
+
+class AssetClass(StrEnum):
+    """What a payment is for, where its residual value, taxes or price depend on it."""
+
+    RACKS = "racks"
+    """Systems, bought at prices that may still change."""
+    NETWORK = "network"
+    STORAGE = "storage"
+    EXISTING = "existing"
+    """Systems and storage in service or on order before the plan, each with its own end value."""
+    BUILDING = "building"
+    COOLING = "cooling"
+    """Cooling and fit-out of a hall."""
+    POWER = "power"
+    """Power blocks and plants on the site."""
+    SALES_TAX = "sales-tax"
+    """Sales tax on equipment, written off with it."""
+    GRID_ENERGY = "grid-energy"
+    """Energy from the grid, paid by the kWh."""
+    OTHER = "other"
+    """Services, fees, rent and sales."""
+
+
+GROUPS = tuple(FlowGroup)
+NO_CASH = frozenset({FlowGroup.UNMET, FlowGroup.AFTER, FlowGroup.RESIDUAL})
+EQUIPMENT = frozenset(
+    {AssetClass.RACKS, AssetClass.NETWORK, AssetClass.STORAGE, AssetClass.EXISTING}
+)
+"""Hardware in the racks: sales and property tax and the scenario's tax life apply to it."""
+CAPITAL = EQUIPMENT | {AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER}
+"""Classes that are bought, financed and sold."""
 
 
 @dataclass(frozen=True)
@@ -21,47 +64,59 @@ class Flow:
     """
 
     quarter: int
-    group: str
+    group: FlowGroup
     line: str
+    """Text that tables show; no rule reads it."""
     usd: float
     site: str = ""
     at_end: bool = False
+    asset: AssetClass = field(kw_only=True)
+    offer: str = field(default="", kw_only=True)
+    """Catalog id of the cloud offer that is rented."""
+    term: str = field(default="", kw_only=True)
+    """Rental term of the offer."""
 
 
 def years_of(flow: Flow) -> float:
-    """Years from the start of the horizon at which a flow is discounted: mid-quarter, or the
-    quarter's end.
+    """Return the years from the start of the horizon at which a flow is discounted.
+
+    It is the middle of the flow's quarter, or the end of it. [years]
 
     Examples
     --------
-    >>> years_of(Flow(0, "capex", "x", 1.0)), years_of(Flow(3, "residual", "x", -1.0, at_end=True))
+    >>> bought = Flow(0, FlowGroup.CAPEX, "x", 1.0, asset=AssetClass.RACKS)
+    >>> kept = Flow(3, FlowGroup.RESIDUAL, "x", -1.0, at_end=True, asset=AssetClass.RACKS)
+    >>> years_of(bought), years_of(kept)
     (0.125, 1.0)
     """
     return (flow.quarter + (1.0 if flow.at_end else 0.5)) / QUARTERS_PER_YEAR
 
 
 def npv_usd(flows: Iterable[Flow], rate_per_year: float) -> float:
-    """Present value of all flows at a yearly rate, nominal. [USD]
+    """Sum the present values of all flows at a nominal yearly rate. [USD].
 
     Examples
     --------
-    >>> round(npv_usd([Flow(0, "capex", "x", 100.0), Flow(3, "residual", "x", -55.0, at_end=True)], 0.10), 2)
+    >>> bought = Flow(0, FlowGroup.CAPEX, "x", 100.0, asset=AssetClass.RACKS)
+    >>> kept = Flow(3, FlowGroup.RESIDUAL, "x", -55.0, at_end=True, asset=AssetClass.RACKS)
+    >>> round(npv_usd([bought, kept], 0.10), 2)
     48.82
     """
     return sum(flow.usd * discount_factor(rate_per_year, years_of(flow)) for flow in flows)
 
 
-def totals_usd(flows: Iterable[Flow]) -> dict[str, float]:
-    """Undiscounted sum of each group, every group present. [USD]"""
-    result = dict.fromkeys(GROUPS, 0.0)
+def totals_usd(flows: Iterable[Flow]) -> dict[FlowGroup, float]:
+    """Sum each group undiscounted, every group present. [USD]."""
+    result: dict[FlowGroup, float] = dict.fromkeys(GROUPS, 0.0)
     for flow in flows:
         result[flow.group] += flow.usd
     return result
 
 
 def cash_out_usd(flows: Iterable[Flow], quarters: int) -> list[float]:
-    """Cash out by quarter, what a budget limits: no residuals, unserved demand or later payments.
-    [USD]
+    """Sum the cash out by quarter, which a budget limits. [USD].
+
+    Residuals, unserved demand and payments after the horizon are no part of it.
     """
     result = [0.0] * quarters
     for flow in flows:
@@ -73,17 +128,19 @@ def cash_out_usd(flows: Iterable[Flow], quarters: int) -> list[float]:
 def debt_usd(
     flows: Iterable[Flow], quarters: int, share_frac: float, service_frac: Sequence[float]
 ) -> tuple[list[float], list[float]]:
-    """Borrowed and paid back by quarter: a share of each quarter's capital, and its service from
-    then on. [USD]
+    """Sum what is borrowed and what is paid back by quarter. [USD].
+
+    A share of each quarter's capital is borrowed; its service follows in later quarters.
 
     Examples
     --------
-    >>> debt_usd([Flow(0, "capex", "x", 100.0)], 3, 0.5, (0.0, 0.6, 0.6))
+    >>> bought = Flow(0, FlowGroup.CAPEX, "x", 100.0, asset=AssetClass.RACKS)
+    >>> debt_usd([bought], 3, 0.5, (0.0, 0.6, 0.6))
     ([50.0, 0.0, 0.0], [0.0, 30.0, 30.0])
     """
     drawn = [0.0] * quarters
     for flow in flows:
-        if flow.group == "capex":
+        if flow.group is FlowGroup.CAPEX:
             drawn[flow.quarter] += share_frac * flow.usd
     served = [
         sum(drawn[q] * service_frac[t - q] for q in range(t + 1)) if share_frac else 0.0

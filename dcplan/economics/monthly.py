@@ -4,13 +4,13 @@ comparison.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from dcplan.economics.annuity import amortization
-from dcplan.economics.cash_flow import NO_CASH, Flow
+from dcplan.economics.cash_flow import NO_CASH, AssetClass, Flow, FlowGroup
 from dcplan.economics.depreciation import tax_depreciation_usd
 from dcplan.economics.ranges import Array
 from dcplan.economics.taxes import income_tax, property_tax_usd
@@ -18,15 +18,31 @@ from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
 
 @dataclass(frozen=True)
+class Line:
+    """One line of a side: the text that tables show, and the class that rules read."""
+
+    label: str
+    asset: AssetClass = AssetClass.OTHER
+
+
+SALES_TAX = Line("sales tax", AssetClass.SALES_TAX)
+PROPERTY_TAX = Line("property tax")
+INCOME_TAX = Line("income tax")
+MILESTONES = Line("payment milestones")
+GOODPUT_LOSS = Line("goodput loss")
+
+
+@dataclass(frozen=True)
 class Side:
     """Cash out by line and month, money in negative; what is left at the end of the last month.
-    [USD]
+
+    All in USD.
     """
 
-    lines: Mapping[str, Array]
-    end_usd: Mapping[str, float] = field(default_factory=dict)
+    lines: Mapping[Line, Array]
+    end_usd: Mapping[Line, float] = field(default_factory=dict)
     """Worth at the end, by line; not negative."""
-    outside: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    outside: Mapping[Line, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     """Payments of a line before the first month (negative months) or after the last, as month and
     USD."""
 
@@ -49,29 +65,39 @@ class Side:
                 found[month] = found.get(month, 0.0) + usd
         return found
 
-    def sum_usd(self, line: str) -> float:
-        """Undiscounted payments of a line, those outside the horizon too."""
+    def of(self, classes: Collection[AssetClass]) -> list[Line]:
+        """Return the lines of these asset classes."""
+        return [line for line in self.lines if line.asset in classes]
+
+    def sum_usd(self, line: Line) -> float:
+        """Sum the payments of a line undiscounted, those outside the horizon too. [USD]."""
         inside = float(self.lines[line].sum()) if line in self.lines else 0.0
         return inside + sum(usd for _, usd in self.outside.get(line, ()))
 
     def npv_usd(self, rate_per_year: float) -> float:
-        """Present cost: payments in the middle of their months, the worth left at the end of the
-        last.
-        """
-        return sum(self.npvs_usd(rate_per_year).values())
+        """Return the present cost of all payments, less the worth left at the end. [USD].
 
-    def npvs_usd(self, rate_per_year: float) -> dict[str, float]:
-        """The same by line; ``residual LINE`` is money in."""
+        Payments fall in the middle of their months, the worth at the end of the last one.
+        """
+        paid = sum(self.npvs_usd(rate_per_year).values())
+        return paid + sum(self.end_npvs_usd(rate_per_year).values())
+
+    def npvs_usd(self, rate_per_year: float) -> dict[Line, float]:
+        """Return the present cost of the payments by line. [USD]."""
         factors = month_factors(rate_per_year, self.months)
-        found = {name: float(cash @ factors) for name, cash in self.lines.items()}
-        for name, pairs in self.outside.items():
+        found = {line: float(cash @ factors) for line, cash in self.lines.items()}
+        for line, pairs in self.outside.items():
             worth = sum(
                 usd * (1.0 + rate_per_year) ** (-(month + 0.5) / MONTHS_PER_YEAR)
                 for month, usd in pairs
             )
-            found[name] = found.get(name, 0.0) + worth
-        end = (1.0 + rate_per_year) ** (-self.months / MONTHS_PER_YEAR)
-        return found | {f"residual {name}": -usd * end for name, usd in self.end_usd.items() if usd}
+            found[line] = found.get(line, 0.0) + worth
+        return found
+
+    def end_npvs_usd(self, rate_per_year: float) -> dict[Line, float]:
+        """Return the present value of what is left at the end by line, as money in. [USD]."""
+        factor = (1.0 + rate_per_year) ** (-self.months / MONTHS_PER_YEAR)
+        return {line: -usd * factor for line, usd in self.end_usd.items() if usd}
 
 
 def month_factors(rate_per_year: float, months: int) -> Array:
@@ -86,25 +112,34 @@ def month_factors(rate_per_year: float, months: int) -> Array:
 
 
 def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
-    """Quarterly flows by month: capital in the first month of its quarter, running cost in thirds.
+    """Spread quarterly flows over months.
+
+    Capital falls in the first month of its quarter, running cost in thirds.
 
     Examples
     --------
-    >>> side = owned_side([Flow(0, "capex", "racks", 90.0), Flow(0, "opex", "staff", 30.0),
-    ...                    Flow(0, "residual", "racks", -9.0, at_end=True)], 1)
-    >>> side.lines["racks"].tolist(), side.lines["staff"].tolist(), dict(side.end_usd)
-    ([90.0, 0.0, 0.0], [10.0, 10.0, 10.0], {'racks': 9.0})
+    >>> racks = Line("racks", AssetClass.RACKS)
+    >>> side = owned_side(
+    ...     [
+    ...         Flow(0, FlowGroup.CAPEX, "racks", 90.0, asset=AssetClass.RACKS),
+    ...         Flow(0, FlowGroup.OPEX, "staff", 30.0, asset=AssetClass.OTHER),
+    ...         Flow(0, FlowGroup.RESIDUAL, "racks", -9.0, at_end=True, asset=AssetClass.RACKS),
+    ...     ],
+    ...     1,
+    ... )
+    >>> side.lines[racks].tolist(), side.lines[Line("staff")].tolist(), side.end_usd[racks]
+    ([90.0, 0.0, 0.0], [10.0, 10.0, 10.0], 9.0)
     """
     months = quarters * MONTHS_PER_QUARTER
-    lines: dict[str, Array] = {}
-    end: dict[str, float] = {}
+    lines: dict[Line, Array] = {}
+    end: dict[Line, float] = {}
     for flow in flows:
-        first = flow.quarter * MONTHS_PER_QUARTER
-        if flow.group == "residual" and flow.at_end:
-            end[flow.line] = end.get(flow.line, 0.0) - flow.usd
-        elif flow.group not in NO_CASH or flow.group == "residual":
-            cash = lines.setdefault(flow.line, np.zeros(months))
-            if flow.group in ("capex", "residual"):
+        first, line = flow.quarter * MONTHS_PER_QUARTER, Line(flow.line, flow.asset)
+        if flow.group is FlowGroup.RESIDUAL and flow.at_end:
+            end[line] = end.get(line, 0.0) - flow.usd
+        elif flow.group not in NO_CASH or flow.group is FlowGroup.RESIDUAL:
+            cash = lines.setdefault(line, np.zeros(months))
+            if flow.group in (FlowGroup.CAPEX, FlowGroup.RESIDUAL):
                 cash[first] += flow.usd
             else:
                 cash[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
@@ -144,24 +179,24 @@ def book_by_year(cash_usd: Array, life_years: float) -> Array:
 
 
 def with_property_tax(
-    side: Side, taxed: Sequence[str], rate_frac: float, life_years: float
+    side: Side, taxed: Sequence[Line], rate_frac: float, life_years: float
 ) -> Side:
     """Add property tax at the end of each year on the book value at its start of the taxed capital
     lines.
 
     The months of a last, shorter year are taxed in proportion.
     """
-    value = book_by_year(np.asarray(sum(side.lines[name] for name in taxed)), life_years)
+    value = book_by_year(np.asarray(sum(side.lines[line] for line in taxed)), life_years)
     begun = side.months - np.arange(0, side.months, MONTHS_PER_YEAR)
     share = np.minimum(begun / MONTHS_PER_YEAR, 1.0)
     cash = _at_year_ends(property_tax_usd(value, rate_frac) * share, side.months)
-    return replace(side, lines={**side.lines, "property tax": cash})
+    return replace(side, lines={**side.lines, PROPERTY_TAX: cash})
 
 
-def with_sales_tax(side: Side, taxed: Sequence[str], rate_frac: float) -> Side:
+def with_sales_tax(side: Side, taxed: Sequence[Line], rate_frac: float) -> Side:
     """Add sales tax in the months in which the taxed capital lines are paid."""
-    cash = rate_frac * np.asarray(sum(side.lines[name] for name in taxed))
-    return replace(side, lines={**side.lines, "sales tax": cash})
+    cash = rate_frac * np.asarray(sum(side.lines[line] for line in taxed))
+    return replace(side, lines={**side.lines, SALES_TAX: cash})
 
 
 @dataclass(frozen=True)
@@ -176,7 +211,7 @@ class Milestones:
     acceptance_months_after: int
 
 
-def with_milestones(side: Side, bought: Sequence[str], due: Milestones) -> Side:
+def with_milestones(side: Side, bought: Sequence[Line], due: Milestones) -> Side:
     """Add the line by which payments differ from all on delivery, for the capital lines of what is
     bought.
 
@@ -186,12 +221,14 @@ def with_milestones(side: Side, bought: Sequence[str], due: Milestones) -> Side:
     --------
     30 % six months early and 10 % two months late of 100 in the first month:
 
-    >>> moved = with_milestones(Side({"racks": np.array([100.0, 0, 0])}), ["racks"], Milestones(0.3, 6, 0.1, 2))
-    >>> moved.lines["payment milestones"].tolist(), dict(moved.outside)
-    ([-40.0, 0.0, 10.0], {'payment milestones': ((-6, 30.0),)})
+    >>> racks = Line("racks", AssetClass.RACKS)
+    >>> paid = Side({racks: np.array([100.0, 0, 0])})
+    >>> moved = with_milestones(paid, [racks], Milestones(0.3, 6, 0.1, 2))
+    >>> moved.lines[MILESTONES].tolist(), moved.outside[MILESTONES]
+    ([-40.0, 0.0, 10.0], ((-6, 30.0),))
     """
     months = side.months
-    cash = np.maximum(np.asarray(sum(side.lines[name] for name in bought)), 0.0)
+    cash = np.maximum(np.asarray(sum(side.lines[line] for line in bought)), 0.0)
     moved = 0.0 - (due.deposit_frac + due.acceptance_frac) * cash
     outside: list[tuple[int, float]] = []
     for share, shift in (
@@ -204,9 +241,8 @@ def with_milestones(side: Side, bought: Sequence[str], due: Milestones) -> Side:
                 moved[at] += usd
             elif usd:
                 outside.append((at, usd))
-    name = "payment milestones"
-    more = {name: tuple(outside)} if outside else {}
-    return replace(side, lines={**side.lines, name: moved}, outside={**side.outside, **more})
+    more = {MILESTONES: tuple(outside)} if outside else {}
+    return replace(side, lines={**side.lines, MILESTONES: moved}, outside={**side.outside, **more})
 
 
 def with_lost_goodput(side: Side, loss_frac: float) -> Side:
@@ -215,18 +251,20 @@ def with_lost_goodput(side: Side, loss_frac: float) -> Side:
 
     Examples
     --------
-    >>> more = with_lost_goodput(Side({"racks": np.array([90.0, 10.0])}, {"racks": 20.0}), 0.02)
-    >>> more.lines["goodput loss"].tolist(), round(more.end_usd["goodput loss"], 9)
+    >>> racks = Line("racks", AssetClass.RACKS)
+    >>> more = with_lost_goodput(Side({racks: np.array([90.0, 10.0])}, {racks: 20.0}), 0.02)
+    >>> more.lines[GOODPUT_LOSS].tolist(), round(more.end_usd[GOODPUT_LOSS], 9)
     ([1.8, 0.2], 0.4)
     """
-    name = "goodput loss"
-    end = {**side.end_usd, name: loss_frac * sum(side.end_usd.values())}
+    end = {**side.end_usd, GOODPUT_LOSS: loss_frac * sum(side.end_usd.values())}
     more = (
-        {name: tuple((m, loss_frac * usd) for m, usd in side.outside_usd.items())}
+        {GOODPUT_LOSS: tuple((m, loss_frac * usd) for m, usd in side.outside_usd.items())}
         if side.outside
         else {}
     )
-    return Side({**side.lines, name: loss_frac * side.cash_usd}, end, {**side.outside, **more})
+    return Side(
+        {**side.lines, GOODPUT_LOSS: loss_frac * side.cash_usd}, end, {**side.outside, **more}
+    )
 
 
 @dataclass(frozen=True)
@@ -263,7 +301,7 @@ def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_mo
 
 
 def with_income_tax(
-    side: Side, capital: Mapping[str, Sequence[float]], rate_frac: float, interest_usd: Array
+    side: Side, capital: Mapping[Line, Sequence[float]], rate_frac: float, interest_usd: Array
 ) -> Side:
     """Add income tax saved: running cost, depreciation and interest shield other income at once;
     sales are taxed.
@@ -275,11 +313,11 @@ def with_income_tax(
     months = side.months
     years = -(-months // MONTHS_PER_YEAR)
     running = sum(
-        (cash for name, cash in side.lines.items() if name not in capital), np.zeros(months)
+        (cash for line, cash in side.lines.items() if line not in capital), np.zeros(months)
     )
     written, basis = np.zeros(years), 0.0
-    for name, shares in capital.items():
-        for year, usd in enumerate(by_year(side.lines[name])):
+    for line, shares in capital.items():
+        for year, usd in enumerate(by_year(side.lines[line])):
             if usd:
                 part = tax_depreciation_usd(abs(float(usd)), shares)[: years - year] * np.sign(usd)
                 written[year : year + len(part)] += part
@@ -289,10 +327,10 @@ def with_income_tax(
     tax = income_tax(
         income, written, by_year(interest_usd), rate_frac=rate_frac, losses="used-at-once"
     ).tax_usd
-    later = {name: pairs for name, pairs in side.outside.items() if name not in capital}
+    later = {line: pairs for line, pairs in side.outside.items() if line not in capital}
     saved = tuple((m, -rate_frac * usd) for pairs in later.values() for m, usd in pairs)
     return replace(
         side,
-        lines={**side.lines, "income tax": _at_year_ends(np.asarray(tax), months)},
-        outside={**side.outside, "income tax": saved} if saved else side.outside,
+        lines={**side.lines, INCOME_TAX: _at_year_ends(np.asarray(tax), months)},
+        outside={**side.outside, INCOME_TAX: saved} if saved else side.outside,
     )

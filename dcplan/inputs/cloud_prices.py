@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
@@ -17,6 +18,7 @@ from dcplan.units import QUARTERS_PER_YEAR
 
 MIN_NODE_GBPS = 400.0
 EARTH_RADIUS_KM = 6371.0
+ON_DEMAND: Final = "on-demand"
 LENGTHS = {"reserved-1y": 4, "reserved-3y": 12}
 """Quarters of a commitment."""
 NOT_PLANNED = {
@@ -172,8 +174,8 @@ def _terms(
         for x in prices
         if x not in found
     ]
-    flexible = "on-demand" in found
-    price, hourly = found["on-demand"] if flexible else next(iter(found.values()))
+    flexible = ON_DEMAND in found
+    price, hourly = found[ON_DEMAND] if flexible else next(iter(found.values()))
     return "", OfferTerms(
         id=offer.id,
         accelerator=ledger.catalog.get("accelerators", offer.accelerator, Accelerator).id,

@@ -10,6 +10,7 @@ from dcplan.answers.plan.answer import plan
 from dcplan.answers.tco.answer import tco
 from dcplan.answers.tco.owned import compared
 from dcplan.answers.tco.sensitivity import Swing, sampled_npvs, vectors
+from dcplan.economics.monthly import INCOME_TAX
 from dcplan.economics.sampling import Marginal
 from dcplan.errors import InputError
 from dcplan.result import Result
@@ -117,7 +118,7 @@ def test_a_building_is_written_off_over_39_years_and_the_rest_by_the_scenario_s_
     alone would save 1.3 M USD.
     """
     owned = compared(load(FILE, sets=["sites.colo.lease=null", "sensitivity=null"])).owned
-    year = {name: float(cash[:12].sum()) for name, cash in owned.before_tax.lines.items()}
+    year = {x.label: float(cash[:12].sum()) for x, cash in owned.before_tax.lines.items()}
     building = year.pop("building")
     other = (
         "racks dgx-h200",
@@ -130,7 +131,7 @@ def test_a_building_is_written_off_over_39_years_and_the_rest_by_the_scenario_s_
     bought = sum(year.pop(name) for name in other)
     written = 0.2 * bought + building / 39
     # building/39 is 0.0256410, its table is rounded to six places
-    assert float(owned.after_tax.lines["income tax"][11]) == pytest.approx(
+    assert float(owned.after_tax.lines[INCOME_TAX][11]) == pytest.approx(
         -0.21 * (sum(year.values()) + written), rel=1e-5
     )
 

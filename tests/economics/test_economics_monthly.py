@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.economics.cash_flow import Flow
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.economics.monthly import (
+    INCOME_TAX,
+    PROPERTY_TAX,
+    SALES_TAX,
+    Line,
     Side,
     book_by_year,
     by_year,
@@ -21,10 +25,12 @@ from dcplan.economics.monthly import (
 )
 
 YEARS = 2
+RACKS = Line("racks", AssetClass.RACKS)
+STAFF = Line("staff")
 FLOWS = [
-    Flow(0, "capex", "racks", 1000.0),
-    *(Flow(t, "opex", "staff", 30.0) for t in range(8)),
-    Flow(7, "residual", "racks", -200.0, at_end=True),
+    Flow(0, FlowGroup.CAPEX, "racks", 1000.0, asset=AssetClass.RACKS),
+    *(Flow(t, FlowGroup.OPEX, "staff", 30.0, asset=AssetClass.OTHER) for t in range(8)),
+    Flow(7, FlowGroup.RESIDUAL, "racks", -200.0, at_end=True, asset=AssetClass.RACKS),
 ]
 
 
@@ -35,20 +41,21 @@ def side() -> Side:
 def test_payments_fall_in_their_months() -> None:
     found = side()
     assert found.months == 24
-    assert found.lines["racks"][0] == 1000.0
-    assert found.lines["racks"].sum() == 1000.0
-    assert found.lines["staff"].tolist() == [10.0] * 24
-    assert found.end_usd == {"racks": 200.0}
+    assert found.lines[RACKS][0] == 1000.0
+    assert found.lines[RACKS].sum() == 1000.0
+    assert found.lines[STAFF].tolist() == [10.0] * 24
+    assert found.end_usd == {RACKS: 200.0}
 
 
 def test_present_value_by_hand() -> None:
     """1000 half a month in at 10 %: 996.04; 10 a month over two years: 10 x sum of 1.1^-((m + 0.5)
     / 12) = 218.07."""
     values = side().npvs_usd(0.10)
-    assert values["racks"] == pytest.approx(1000 / 1.1 ** (0.5 / 12))
-    assert values["staff"] == pytest.approx(10 * sum(1.1 ** (-(m + 0.5) / 12) for m in range(24)))
-    assert values["residual racks"] == pytest.approx(-200 / 1.21)
-    assert side().npv_usd(0.10) == pytest.approx(sum(values.values()))
+    assert values[RACKS] == pytest.approx(1000 / 1.1 ** (0.5 / 12))
+    assert values[STAFF] == pytest.approx(10 * sum(1.1 ** (-(m + 0.5) / 12) for m in range(24)))
+    (left,) = side().end_npvs_usd(0.10).values()
+    assert left == pytest.approx(-200 / 1.21)
+    assert side().npv_usd(0.10) == pytest.approx(sum(values.values()) + left)
 
 
 def test_property_tax_of_a_short_last_year_is_of_its_months() -> None:
@@ -56,17 +63,17 @@ def test_property_tax_of_a_short_last_year_is_of_its_months() -> None:
     for three months."""
     bought = np.zeros(15)
     bought[0] = 100.0
-    taxed = with_property_tax(Side({"racks": bought}, {}), ["racks"], 0.02, 5.0)
-    assert taxed.lines["property tax"][[11, 14]].tolist() == pytest.approx([2.0, 0.4])
+    taxed = with_property_tax(Side({RACKS: bought}, {}), [RACKS], 0.02, 5.0)
+    assert taxed.lines[PROPERTY_TAX][[11, 14]].tolist() == pytest.approx([2.0, 0.4])
 
 
 def test_sales_and_property_tax_by_hand() -> None:
     """8 % of 1000 at once; 2 % of the book value at the start of each year, 1000 then 800 of a
     life of five years."""
-    taxed = with_property_tax(with_sales_tax(side(), ["racks"], 0.08), ["racks"], 0.02, 5.0)
-    assert taxed.lines["sales tax"][0] == pytest.approx(80.0)
-    assert taxed.lines["property tax"][[11, 23]].tolist() == pytest.approx([20.0, 16.0])
-    assert taxed.lines["property tax"].sum() == pytest.approx(36.0)
+    taxed = with_property_tax(with_sales_tax(side(), [RACKS], 0.08), [RACKS], 0.02, 5.0)
+    assert taxed.lines[SALES_TAX][0] == pytest.approx(80.0)
+    assert taxed.lines[PROPERTY_TAX][[11, 23]].tolist() == pytest.approx([20.0, 16.0])
+    assert taxed.lines[PROPERTY_TAX].sum() == pytest.approx(36.0)
 
 
 def test_book_value_of_what_comes_later() -> None:
@@ -79,33 +86,33 @@ def test_book_value_of_what_comes_later() -> None:
 def test_income_tax_by_hand() -> None:
     """At 21 %: year 1 saves on 120 of staff and 600 written off; year 2 on 120 and 400, less the
     sale's 200."""
-    taxed = with_income_tax(side(), {"racks": [0.6, 0.4]}, 0.21, np.zeros(24))
-    assert taxed.lines["income tax"][[11, 23]].tolist() == pytest.approx(
+    taxed = with_income_tax(side(), {RACKS: [0.6, 0.4]}, 0.21, np.zeros(24))
+    assert taxed.lines[INCOME_TAX][[11, 23]].tolist() == pytest.approx(
         [-0.21 * 720, -0.21 * (120 + 400 - 200)]
     )
 
 
 def test_what_is_not_yet_written_off_is_set_against_the_sale() -> None:
     """Of 1000 a fifth a year, 600 are left after two: the sale at 200 is a loss of 400."""
-    taxed = with_income_tax(side(), {"racks": [0.2] * 5}, 0.21, np.zeros(24))
-    assert taxed.lines["income tax"][23] == pytest.approx(-0.21 * (120 + 200 + 400))
+    taxed = with_income_tax(side(), {RACKS: [0.2] * 5}, 0.21, np.zeros(24))
+    assert taxed.lines[INCOME_TAX][23] == pytest.approx(-0.21 * (120 + 200 + 400))
     # whatever the schedule, the same is deducted in all: cost less what the sale brings
-    total = taxed.lines["income tax"].sum()
+    total = taxed.lines[INCOME_TAX].sum()
     assert total == pytest.approx(-0.21 * (240 + 1000 - 200))
 
 
 def test_interest_is_deducted_once() -> None:
-    without = with_income_tax(side(), {"racks": [0.5, 0.5]}, 0.21, np.zeros(24))
+    without = with_income_tax(side(), {RACKS: [0.5, 0.5]}, 0.21, np.zeros(24))
     interest = np.full(24, 5.0)
-    with_interest = with_income_tax(side(), {"racks": [0.5, 0.5]}, 0.21, interest)
-    saved = without.lines["income tax"].sum() - with_interest.lines["income tax"].sum()
+    with_interest = with_income_tax(side(), {RACKS: [0.5, 0.5]}, 0.21, interest)
+    saved = without.lines[INCOME_TAX].sum() - with_interest.lines[INCOME_TAX].sum()
     assert saved == pytest.approx(0.21 * 120.0)
 
 
 def test_a_loan_by_hand() -> None:
     """500 at 12 % over a year: 44.4244 a month from the month after, interest 5.00 first, nothing
     left."""
-    loan = loan_of(side().lines["racks"], 0.5, 0.12, 12)
+    loan = loan_of(side().lines[RACKS], 0.5, 0.12, 12)
     assert loan.drawn[0] == 500.0
     assert loan.payments[1:13].tolist() == pytest.approx([44.4244] * 12, abs=1e-4)
     assert loan.interest[1] == pytest.approx(5.0)
@@ -114,7 +121,7 @@ def test_a_loan_by_hand() -> None:
 
 
 def test_a_loan_longer_than_the_horizon_leaves_a_balance() -> None:
-    loan = loan_of(side().lines["racks"], 1.0, 0.06, 60)
+    loan = loan_of(side().lines[RACKS], 1.0, 0.06, 60)
     principal = loan.payments.sum() - loan.interest.sum()
     assert principal + loan.end_balance_usd == pytest.approx(1000.0)
     assert 0 < loan.end_balance_usd < 1000.0

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from dcplan.economics.cash_flow import totals_usd
-from dcplan.planning.audit.accounts import make_accounts
+from dcplan.economics.cash_flow import AssetClass, FlowGroup, totals_usd
+from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
@@ -89,6 +89,35 @@ def test_late_job_and_crowded_accelerators_are_found() -> None:
     assert {"job ends by its deadline (day)", "accelerators for jobs"} <= names
 
 
+def books_of_two_racks() -> Accounts:
+    menu = dataclasses.replace(small_menu(), jobs=(), demands=())
+    d = Decisions(
+        ordered={(HALL, "wet", "b", 0): 2},
+        fitted={(HALL, "wet", 1): 1},
+        fabric={HALL: "eth/2t"},
+        blocks={("s", 1): 2},
+    )
+    return make_accounts(menu, d)
+
+
+def test_every_capital_line_has_its_asset_class_and_keeps_it_at_the_end() -> None:
+    flows = [f for f in books_of_two_racks().flows if f.usd]
+    classes = {
+        "racks b": AssetClass.RACKS,
+        "network": AssetClass.NETWORK,
+        "cooling and fit-out": AssetClass.COOLING,
+        "building": AssetClass.BUILDING,
+        "power blocks": AssetClass.POWER,
+    }
+    for group in (FlowGroup.CAPEX, FlowGroup.RESIDUAL):
+        assert {f.line: f.asset for f in flows if f.group is group} == classes
+    assert {(f.group, f.asset) for f in flows if f.line not in classes} == {
+        (FlowGroup.ENERGY, AssetClass.GRID_ENERGY),
+        (FlowGroup.ENERGY, AssetClass.OTHER),
+        (FlowGroup.OPEX, AssetClass.OTHER),
+    }
+
+
 def test_money_by_hand() -> None:
     """Two racks of b ordered in quarter 0 under wet, one unit fitted in quarter 1, two blocks in
     quarter 1.
@@ -100,14 +129,7 @@ def test_money_by_hand() -> None:
     network 2 x 1 kW + 48 x 0.016 + 32 x 0.009 = 3.056 kW; 2,191.5 h x 1.1 x 0.08 USD, plus demand
     max(peak, 0.5 x 0.6 MW) x 10 x 3.
     """
-    menu = dataclasses.replace(small_menu(), jobs=(), demands=())
-    d = Decisions(
-        ordered={(HALL, "wet", "b", 0): 2},
-        fitted={(HALL, "wet", 1): 1},
-        fabric={HALL: "eth/2t"},
-        blocks={("s", 1): 2},
-    )
-    books = make_accounts(menu, d)
+    books = books_of_two_racks()
     network = 2 * 60e3 + 48 * 800 + 32 * 400 + 64 * 20
     totals = totals_usd(books.flows)
     assert totals["capex"] == pytest.approx(2 * 1.4e6 + 0.7e6 + 2 * 80e3 + network, rel=1e-12)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.economics.cash_flow import npv_usd, totals_usd
+from dcplan.economics.cash_flow import AssetClass, npv_usd, totals_usd
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.audit.accounts import make_accounts
@@ -144,6 +144,22 @@ def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
     ).flows
     # average 12: 4 beyond the 8, for 730.5 hours at 3 USD
     assert sum(f.usd for f in flows if f.line == "job on o") == pytest.approx(4 * 730.5 * 3.0)
+
+
+def test_rent_for_a_demand_named_like_an_asset_class_is_no_asset() -> None:
+    """2 accelerators on demand at 3 USD and 8 committed to at 2 USD, whatever the demand's id."""
+    menu = rented_menu((10.0, 0.0))
+    (demand,) = menu.demands
+    menu = dataclasses.replace(menu, demands=(dataclasses.replace(demand, id="racks"),))
+    d = Decisions(rented={("racks", "o", 0): 10.0}, committed={("o", "reserved-1y", 0): 1})
+    flows = [f for f in make_accounts(menu, d).flows if f.quarter == 0 and f.usd]
+    assert {(f.line, f.asset, f.offer, f.term) for f in flows} == {
+        ("racks on o", AssetClass.OTHER, "o", "on-demand"),
+        ("o reserved-1y", AssetClass.OTHER, "o", "reserved-1y"),
+    }
+    usd = {f.term: f.usd for f in flows}
+    assert usd["on-demand"] == pytest.approx(2 * 3.0 * HOURS)
+    assert usd["reserved-1y"] == pytest.approx(8 * 2.0 * HOURS)
 
 
 def test_without_a_price_on_demand_use_stays_within_commitments() -> None:

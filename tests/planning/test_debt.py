@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from dcplan.economics.annuity import level_payment_usd
-from dcplan.economics.cash_flow import Flow, debt_usd
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, debt_usd
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs
@@ -20,7 +20,12 @@ def test_service_by_hand() -> None:
     """100 borrowed at half of 200; 9 % over a year, monthly: payment 8.7451, 26.2354 a quarter."""
     each = float(level_payment_usd(1.0, 0.09 / 12, 12))
     assert each * 100 == pytest.approx(8.7451, abs=1e-4)
-    drawn, served = debt_usd([Flow(0, "capex", "x", 200.0)], 6, 0.5, (0.0, *[3 * each] * 4, 0.0))
+    drawn, served = debt_usd(
+        [Flow(0, FlowGroup.CAPEX, "x", 200.0, asset=AssetClass.RACKS)],
+        6,
+        0.5,
+        (0.0, *[3 * each] * 4, 0.0),
+    )
     assert drawn == [100.0, 0, 0, 0, 0, 0]
     assert served == pytest.approx([0, 26.2354, 26.2354, 26.2354, 26.2354, 0], abs=1e-3)
     # discounted at the lender's monthly rate from the end of the draw's quarter, the payments are

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dcplan.answers.plan.answer import plan
-from dcplan.economics.cash_flow import cash_out_usd, totals_usd
+from dcplan.economics.cash_flow import AssetClass, FlowGroup, cash_out_usd, totals_usd
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
@@ -137,10 +137,14 @@ def test_flows_of_an_order_by_hand() -> None:
     d = Decisions(
         fitted=units, fabric={HALL: "eth/2t"}, blocks={("s", 1): 3}, dropped={("old", 0): 1}
     )
-    lines = {(f.line, f.quarter): f.usd for f in make_accounts(menu, d).flows if f.group == "capex"}
+    flows = [f for f in make_accounts(menu, d).flows if f.group is FlowGroup.CAPEX]
+    lines = {(f.line, f.quarter): f.usd for f in flows}
     assert lines["order old", 1] == pytest.approx(750e3)
     assert lines["order old storage", 1] == pytest.approx(50e3)
     assert lines["cancellation old", 0] == pytest.approx(-150e3)  # more was paid ahead than the fee
+    classes = {f.line: f.asset for f in flows}
+    assert classes["order old"] is classes["order old storage"] is AssetClass.EXISTING
+    assert classes["cancellation old"] is AssetClass.OTHER
 
 
 @pytest.mark.parametrize(

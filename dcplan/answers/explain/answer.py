@@ -289,7 +289,7 @@ def _by_group(solved: Solved) -> dict[str, float]:
     """Present value of each cost line. [USD]"""
     flows: list[Flow] = solved.audit.books.flows if solved.audit else []
     rate = solved.menu.finance.discount_rate
-    return {g: npv_usd([f for f in flows if f.group == g], rate) for g in GROUPS}
+    return {g: npv_usd([f for f in flows if f.group is g], rate) for g in GROUPS}
 
 
 def _what_if(

@@ -8,7 +8,7 @@ from collections import defaultdict
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
-from dcplan.economics.cash_flow import npv_usd, totals_usd
+from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
 from dcplan.planning.audit.cloud import rented_usd_per_hour
 from dcplan.planning.audit.measures import cloud_carbon_t, delivered_pflop_days
 from dcplan.planning.audit.onsite import carbon_t
@@ -64,23 +64,33 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     # a footprint that is not published is not zero, and a sum without it would not be the plan's
     known = all(p.embodied_t is not None for p, n in bought if n)
     embodied = sum(n * (p.embodied_t or 0.0) for p, n in bought) if known else None
-    low, high = (totals["capex"] + change for change in _price_bounds(menu, d, catalog))
+    low, high = (totals[FlowGroup.CAPEX] + change for change in _price_bounds(menu, d, catalog))
     m = {
         "cost.npv_usd": Metric(solved.audit.npv_usd, "USD", "Net present cost"),
         "cost.capex_usd": Metric(
-            totals["capex"], "USD", "Capital cost; low, high: bounds of system prices", low, high
+            totals[FlowGroup.CAPEX],
+            "USD",
+            "Capital cost; low, high: bounds of system prices",
+            low,
+            high,
         ),
-        "cost.energy_usd": Metric(totals["energy"], "USD", "Energy and demand charges"),
-        "cost.opex_usd": Metric(totals["opex"], "USD", "Maintenance, facility, staff, lease"),
-        "cost.cloud_usd": Metric(totals["cloud"], "USD", "Rented accelerators"),
+        "cost.energy_usd": Metric(totals[FlowGroup.ENERGY], "USD", "Energy and demand charges"),
+        "cost.opex_usd": Metric(
+            totals[FlowGroup.OPEX], "USD", "Maintenance, facility, staff, lease"
+        ),
+        "cost.cloud_usd": Metric(totals[FlowGroup.CLOUD], "USD", "Rented accelerators"),
         "cost.after_usd": Metric(
-            totals["after"], "USD", "Commitments paid after the horizon; in the net present cost"
+            totals[FlowGroup.AFTER],
+            "USD",
+            "Commitments paid after the horizon; in the net present cost",
         ),
         "cost.unmet_usd": Metric(
-            totals["unmet"], "USD", "Value of demand that is not served; in the net present cost"
+            totals[FlowGroup.UNMET],
+            "USD",
+            "Value of demand that is not served; in the net present cost",
         ),
         "cost.residual_usd": Metric(
-            -totals["residual"], "USD", "Value left at the end of the horizon"
+            -totals[FlowGroup.RESIDUAL], "USD", "Value left at the end of the horizon"
         ),
         "power.peak_facility_mw": Metric(
             max(peak.values()), "MW", "Facility peak on the design day"
@@ -193,7 +203,7 @@ def owned_usd_per_accelerator_day(solved: Solved) -> float:
     if solved.audit is None or solved.decisions is None:
         return 0.0
     d, menu = solved.decisions, solved.menu
-    owned = [f for f in solved.audit.books.flows if f.group != "cloud"]
+    owned = [f for f in solved.audit.books.flows if f.group is not FlowGroup.CLOUD]
     used = (sum(d.training.values()) + sum(d.serving.values())) * DAYS_PER_QUARTER
     return npv_usd(owned, menu.finance.discount_rate) / used if used else 0.0
 

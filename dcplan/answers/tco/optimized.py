@@ -13,8 +13,8 @@ from dcplan.answers.tco.owned import Owned, owned_of
 from dcplan.answers.tco.rented import has_storage_price, rent_lines, terms_of, with_adders
 from dcplan.answers.tco.tables import bridge_table, lines_table, years_table
 from dcplan.catalog.schema import Offer
-from dcplan.economics.ranges import Array
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK, InputError
+from dcplan.inputs.cloud_prices import ON_DEMAND
 from dcplan.inputs.left_out import Kind
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.presolve import presolve
@@ -126,7 +126,7 @@ def _way(
         menu, solved.decisions
     )  # at the offers' own prices: the adders get lines of their own
     priced = replace(solved, menu=menu, audit=replace(solved.audit, books=books))
-    rent: dict[str, Array] = rent_lines(menu, solved.decisions, books.flows, built.ledger)
+    rent = rent_lines(menu, solved.decisions, books.flows, built.ledger)
     return Way(name, owned_of(question, built, priced, rent), priced, solved.gap_frac)
 
 
@@ -161,7 +161,7 @@ def _one_offer(menu: Menu, offer: str, term: str) -> Menu:
     """A menu with one offer under one term."""
     only = next(o for o in menu.offers if o.id == offer)
     terms = tuple(c for c in only.committed if c.term == term)
-    flexible = term == "on-demand"
+    flexible = term == ON_DEMAND
     price = (
         only.usd_per_accelerator_hour
         if flexible

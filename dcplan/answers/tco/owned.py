@@ -11,8 +11,11 @@ import numpy as np
 
 from dcplan.answers.tco.rented import Work, rented_side, terms_of, work_of
 from dcplan.catalog.schema import DepreciationTable, System
-from dcplan.economics.cash_flow import Flow, npv_usd
+from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, Flow, FlowGroup, npv_usd
 from dcplan.economics.monthly import (
+    GOODPUT_LOSS,
+    SALES_TAX,
+    Line,
     Loan,
     Milestones,
     Side,
@@ -46,9 +49,8 @@ from dcplan.units import (
     TB_PER_PB,
 )
 
-TANGIBLE = ("racks", "network", "storage", "order")
-"""First words of the capital lines that are equipment: sales and property tax, and the scenario's
-tax life."""
+NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.AFTER, FlowGroup.UNMET})
+WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
 BUILDING_TABLE = "building-39"
 BOOK_TABLE = "straight-line-5"
 
@@ -200,21 +202,21 @@ def tax_rate(question: Question, built: Built) -> float:
 
 
 def owned_of(
-    question: Question, built: Built, solved: Solved, rent: Mapping[str, Array] | None = None
+    question: Question, built: Built, solved: Solved, rent: Mapping[Line, Array] | None = None
 ) -> Owned:
     """The plan's owned flows by month, then rent, taxes and debt, each step priced."""
     if solved.audit is None:
         msg = "no audited plan"
         raise ValueError(msg)
     finance, ledger, terms = question.scenario.finance, built.ledger, built.menu.finance
-    flows = [f for f in solved.audit.books.flows if f.group not in ("cloud", "after", "unmet")]
+    flows = [f for f in solved.audit.books.flows if f.group not in NOT_OWNED]
     rate = terms.discount_rate
     start = npv_usd(flows, rate)
     side = owned_side(flows, built.menu.quarters)
     if not side.lines:  # all is rented
-        side = Side({"nothing owned": np.zeros(built.menu.quarters * MONTHS_PER_QUARTER)})
+        side = Side({Line("nothing owned"): np.zeros(built.menu.quarters * MONTHS_PER_QUARTER)})
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
-    gear = [name for name in side.lines if name.split()[0] in TANGIBLE]
+    gear = side.of(EQUIPMENT)
     if rent:
         side = _stepped(
             steps, "rent with its adders", rate, side, replace(side, lines={**side.lines, **rent})
@@ -229,7 +231,7 @@ def owned_of(
                 side, gear, ledger.take("finance.tax.sales_tax_frac", finance.tax.sales_tax_frac)
             ),
         )
-        gear.append("sales tax")
+        gear.append(SALES_TAX)
     if finance.tax.property_tax_frac_per_year and gear:
         each = ledger.take(
             "finance.tax.property_tax_frac_per_year", finance.tax.property_tax_frac_per_year
@@ -259,7 +261,7 @@ def owned_of(
             "value of unserved demand",
             rate,
             side,
-            replace(side, lines={**side.lines, "unserved demand": unserved}),
+            replace(side, lines={**side.lines, Line("unserved demand"): unserved}),
         )
     payment = finance.payment
     if payment is not None and gear:
@@ -297,7 +299,7 @@ def _unserved(flows: Sequence[Flow], months: int) -> Array:
     """Value of demand that a plan leaves unserved, by month. [USD]"""
     value = np.zeros(months)
     for flow in flows:
-        if flow.group == "unmet":
+        if flow.group is FlowGroup.UNMET:
             first = flow.quarter * MONTHS_PER_QUARTER
             value[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
     return value
@@ -317,11 +319,6 @@ def _year_end(values: Array) -> Array:
     return cash
 
 
-def _capital(side: Side) -> dict[str, Array]:
-    words = (*TANGIBLE, "building", "cooling", "power", "sales", "order")
-    return {name: cash for name, cash in side.lines.items() if name.split()[0] in words}
-
-
 def _loan(question: Question, built: Built, side: Side) -> Loan | None:
     debt = question.scenario.finance.debt
     if debt is None:
@@ -334,10 +331,7 @@ def _loan(question: Question, built: Built, side: Side) -> Loan | None:
         ledger.take("finance.debt.share", debt.share),
         ledger.take("finance.debt.rate", debt.rate),
     )
-    capital = sum(
-        (cash for name, cash in _capital(side).items() if name != "sales tax"),
-        np.zeros(side.months),
-    )
+    capital = sum((side.lines[line] for line in side.of(CAPITAL)), np.zeros(side.months))
     return loan_of(capital, share, rate, months)
 
 
@@ -348,7 +342,7 @@ def _loan_npv(loan: Loan, rate: float) -> float:
     return float((loan.payments - loan.drawn) @ month_factors(rate, months)) + owed
 
 
-def _shares(question: Question, built: Built, side: Side) -> dict[str, Sequence[float]]:
+def _shares(question: Question, built: Built, side: Side) -> dict[Line, Sequence[float]]:
     """Tax write-off of each capital line: the scenario's table for equipment and fit-out, 39 years
     for buildings.
     """
@@ -358,7 +352,9 @@ def _shares(question: Question, built: Built, side: Side) -> dict[str, Sequence[
     )
     own = question.catalog.get("depreciation", name, DepreciationTable).share_frac
     house = question.catalog.get("depreciation", BUILDING_TABLE, DepreciationTable).share_frac
-    return {line: house if line.startswith("building") else own for line in _capital(side)}
+    return {
+        line: house if line.asset is AssetClass.BUILDING else own for line in side.of(WRITTEN_OFF)
+    }
 
 
 def resale_usd(both: Comparison) -> Array:
@@ -374,17 +370,18 @@ def resale_usd(both: Comparison) -> Array:
     owned, months = both.owned, both.owned.after_tax.months
     end = owned.after_tax.end_usd
     worth = np.zeros(months + 1)
-    for name, cash in _capital(owned.after_tax).items():
-        for first in np.flatnonzero(cash) if name != "sales tax" else ():
+    for line in owned.after_tax.of(CAPITAL):
+        cash = owned.after_tax.lines[line]
+        for first in np.flatnonzero(cash):
             ages = (np.arange(months + 1) - first) / MONTHS_PER_YEAR
-            if name.split()[0] in TANGIBLE:
+            if line.asset in EQUIPMENT:
                 share = np.array([left(a) if 0 < a <= life else 0.0 for a in ages])
             else:
-                last = end.get(name, 0.0) / float(cash.sum())
+                last = end.get(line, 0.0) / float(cash.sum())
                 share = np.where(ages > 0, 1.0 - (1.0 - last) * ages / max(ages[-1], 1e-9), 0.0)
             worth += float(cash[first]) * share
-    others = sum(end.values()) - end.get("goodput loss", 0.0)
-    worth *= 1.0 + (end.get("goodput loss", 0.0) / others if others else 0.0)
+    others = sum(end.values()) - end.get(GOODPUT_LOSS, 0.0)
+    worth *= 1.0 + (end.get(GOODPUT_LOSS, 0.0) / others if others else 0.0)
     if owned.loan is not None:
         worth[1:] -= np.cumsum(owned.loan.drawn - (owned.loan.payments - owned.loan.interest))
     return worth

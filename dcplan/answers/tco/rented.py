@@ -10,12 +10,12 @@ import numpy as np
 
 from dcplan.answers.tco.rented_hours import SPOT, hours_of
 from dcplan.catalog.schema import Offer, Parameter
-from dcplan.economics.cash_flow import Flow
-from dcplan.economics.monthly import Side
+from dcplan.economics.cash_flow import Flow, FlowGroup
+from dcplan.economics.monthly import GOODPUT_LOSS, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
 from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
-from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms
 from dcplan.inputs.log import Ledger
 from dcplan.planning.audit.cloud import use_by_month
 from dcplan.planning.decisions import Decisions
@@ -25,6 +25,11 @@ from dcplan.units import HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, 
 
 STORAGE_OF = "cloud-storage-of-"
 GB_PER_TB = 1_000.0
+ACCELERATORS = Line("accelerators")
+SUPPORT = Line("support")
+SET_UP = Line("set-up")
+CPU_NODES = Line("CPU nodes")
+DEBUGGING = Line("debugging")
 LEAST_USEFUL_FRAC = 0.01
 """Of spot hours; below it a comparison has no meaning."""
 STAND_IN = "aws"
@@ -44,7 +49,7 @@ class Work:
 def terms_of(offer: OfferTerms) -> list[str]:
     """Terms of an offer that have a price."""
     return [
-        *(["on-demand"] if offer.on_demand else []),
+        *([ON_DEMAND] if offer.on_demand else []),
         *(c.term for c in offer.committed),
         *offer.beside,
     ]
@@ -58,34 +63,32 @@ def rented_side(
     provider = ledger.catalog.get("cloud", offer.id, Offer).provider
     hours = hours_of(offer, term, work.used_frac, months)
     rent = work.accelerators * HOURS_PER_MONTH * hours.paid_frac * hours.usd_per_h
-    lines: dict[str, Array] = {"accelerators": rent}
+    lines: dict[Line, Array] = {ACCELERATORS: rent}
     notes += [hours.note] if hours.note else []
     if term == SPOT:
-        lines["interruptions of spot"] = rent * _interruptions(offer, work, ledger, notes)
-    lines["storage"] = np.full(
+        lines[Line("interruptions of spot")] = rent * _interruptions(offer, work, ledger, notes)
+    lines[Line("storage")] = np.full(
         months, work.storage_pb * TB_PER_PB * _storage_usd(provider, ledger, notes)
     )
-    lines["network and egress"] = np.full(months, _network_usd(provider, work, ledger, notes))
-    lines["CPU nodes"] = np.full(
+    lines[Line("network and egress")] = np.full(months, _network_usd(provider, work, ledger, notes))
+    lines[CPU_NODES] = np.full(
         months,
         work.accelerators * ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month"),
     )
     share = _support_frac(provider, ledger)
-    lines["support"] = share * np.asarray(sum(lines.values()))
+    lines[SUPPORT] = share * np.asarray(sum(lines.values()))
     loss = ledger.parameter("finance", "goodput-loss-frac-of-cloud")
-    lines["goodput loss"] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
-    lines["set-up"] = np.zeros(months)
-    lines["set-up"][0] = work.accelerators * ledger.parameter(
+    lines[GOODPUT_LOSS] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
+    lines[SET_UP] = np.zeros(months)
+    lines[SET_UP][0] = work.accelerators * ledger.parameter(
         "finance", "cloud-setup-usd-per-accelerator"
     )
-    lines["debugging"] = np.full(
-        months, ledger.parameter("finance", "cloud-debugging-usd-per-month")
-    )
+    lines[DEBUGGING] = np.full(months, ledger.parameter("finance", "cloud-debugging-usd-per-month"))
     after = [
         (months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)
     ]
     outside = (
-        {"accelerators": tuple(after), "support": tuple((m, share * usd) for m, usd in after)}
+        {ACCELERATORS: tuple(after), SUPPORT: tuple((m, share * usd) for m, usd in after)}
         if after
         else {}
     )
@@ -202,7 +205,9 @@ def with_adders(offer: OfferTerms, menu: Menu, ledger: Ledger) -> OfferTerms:
     return replace(offer, usd_per_accelerator_hour=hourly, committed=terms)
 
 
-def rent_lines(menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger) -> dict[str, Array]:
+def rent_lines(
+    menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger
+) -> dict[Line, Array]:
     """What a plan rents, by month, with the adders that come with it; commitments after the horizon
     in its last month.
 
@@ -212,10 +217,10 @@ def rent_lines(menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger) 
     months = menu.quarters * MONTHS_PER_QUARTER
     rent, after = np.zeros(months), 0.0
     for flow in flows:
-        if flow.group == "cloud":
+        if flow.group is FlowGroup.CLOUD:
             first = flow.quarter * MONTHS_PER_QUARTER
             rent[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
-        after += flow.usd if flow.group == "after" else 0.0
+        after += flow.usd if flow.group is FlowGroup.AFTER else 0.0
     if not rent.any() and not after:
         return {}
     use = {o.id: _use(menu, d, o, months) for o in menu.offers}
@@ -229,21 +234,21 @@ def rent_lines(menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger) 
         held, 1e-9
     )
     lines = {
-        "rented accelerators": rent,
-        "rented storage": np.asarray(stored),
-        "network": rate * held,
-        "CPU nodes": cpu * held,
+        Line("rented accelerators"): rent,
+        Line("rented storage"): np.asarray(stored),
+        Line("rented network"): rate * held,
+        CPU_NODES: cpu * held,
     }
-    lines["support"] = np.asarray(share * sum(lines.values()))
-    lines["set-up"] = np.zeros(months)
+    lines[SUPPORT] = np.asarray(share * sum(lines.values()))
+    lines[SET_UP] = np.zeros(months)
     if held.any():
-        lines["set-up"][int(np.flatnonzero(held)[0])] = held.max() * ledger.parameter(
+        lines[SET_UP][int(np.flatnonzero(held)[0])] = held.max() * ledger.parameter(
             "finance", "cloud-setup-usd-per-accelerator"
         )
-    lines["debugging"] = (held > 0) * ledger.parameter("finance", "cloud-debugging-usd-per-month")
+    lines[DEBUGGING] = (held > 0) * ledger.parameter("finance", "cloud-debugging-usd-per-month")
     if after:
-        lines["commitments after the horizon"] = np.append(np.zeros(months - 1), after)
-    return {"rented " + k if k == "network" else k: v for k, v in lines.items()}
+        lines[Line("commitments after the horizon")] = np.append(np.zeros(months - 1), after)
+    return lines
 
 
 def _use(menu: Menu, d: Decisions, offer: OfferTerms, months: int) -> Array:

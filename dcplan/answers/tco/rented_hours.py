@@ -14,7 +14,7 @@ from dcplan.economics.ranges import Array
 from dcplan.inputs.cloud_prices import CommitTerms, OfferTerms
 from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER
 
-SPOT, BLOCK, ON_DEMAND = "spot", "capacity-block", "on-demand"
+SPOT, BLOCK = "spot", "capacity-block"
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,25 @@ from dcplan.economics.ranges import Array
 from dcplan.result import Cell, Table
 
 
+def _worths(side: Side, rate: float) -> list[tuple[str, float, float]]:
+    """Return label, undiscounted sum and present value of every line, worth at the end too. [USD]."""
+    paid = [(x.label, side.sum_usd(x), npv) for x, npv in side.npvs_usd(rate).items()]
+    kept = [
+        (f"residual {x.label}", -side.end_usd[x], npv) for x, npv in side.end_npvs_usd(rate).items()
+    ]
+    return paid + kept
+
+
 def lines_table(sides: Mapping[str, Side], rate: float) -> Table:
-    """Undiscounted sum and present value of every line of every side; they add up to its total."""
+    """List the undiscounted sum and the present value of every line of every side.
+
+    The lines of a side add up to its total.
+    """
     rows: list[tuple[Cell, ...]] = []
     for name, side in sides.items():
-        values = side.npvs_usd(rate)
-        for line, npv in values.items():
-            own = line in side.lines or line in side.outside
-            plain = side.sum_usd(line) if own else -side.end_usd[line.removeprefix("residual ")]
-            if plain or npv:
-                rows.append((name, line, plain, npv))
-        total = sum(side.sum_usd(x) for x in {**side.lines, **side.outside}) - sum(
-            side.end_usd.values()
-        )
-        rows.append((name, "total", total, sum(values.values())))
+        worths = _worths(side, rate)
+        rows += [(name, label, plain, npv) for label, plain, npv in worths if plain or npv]
+        rows.append((name, "total", sum(x[1] for x in worths), sum(x[2] for x in worths)))
     return Table(("side", "line", "usd", "npv_usd"), tuple(rows))
 
 
@@ -38,11 +43,12 @@ def pair_table(owned: Side, rented: Side | None, name: str, rate: float) -> Tabl
     """Present value of every line of both sides, the cheapest rent beside the owned one before its
     debt.
     """
-    own = owned.npvs_usd(rate)
-    rent = rented.npvs_usd(rate) if rented is not None else {}
-    rows: list[tuple[Cell, ...]] = [(f"own: {line}", usd, None) for line, usd in own.items()]
-    rows += [(f"rent: {line}", None, usd) for line, usd in rent.items()]
-    rows.append(("total", sum(own.values()), sum(rent.values()) if rented is not None else None))
+    own = _worths(owned, rate)
+    rent = _worths(rented, rate) if rented is not None else []
+    rows: list[tuple[Cell, ...]] = [(f"own: {label}", npv, None) for label, _, npv in own]
+    rows += [(f"rent: {label}", None, npv) for label, _, npv in rent]
+    total = rented.npv_usd(rate) if rented is not None else None
+    rows.append(("total", owned.npv_usd(rate), total))
     return Table(("line", "owned_npv_usd", f"{name or 'rented'}_npv_usd"), tuple(rows))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from dcplan.economics.cash_flow import Flow
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.planning.audit.cloud import cloud_flows
 from dcplan.planning.audit.held import held_flows
 from dcplan.planning.audit.onsite import flows_of, made_mw, made_mwh
@@ -92,7 +92,8 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
     books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *cloud_flows(menu, d)]
     books.flows += [flow for site in menu.sites for flow in flows_of(d, site, menu.quarters)]
     books.flows += [
-        Flow(t, "unmet", c.id, usd * d.unmet.get((c.id, t), 0.0)) for c, usd, t in _priced(menu)
+        Flow(t, FlowGroup.UNMET, c.id, usd * d.unmet.get((c.id, t), 0.0), asset=AssetClass.OTHER)
+        for c, usd, t in _priced(menu)
     ]
     books.flows += _residual(menu, books.flows)
     return books
@@ -170,31 +171,36 @@ def _energy_mwh(menu: Menu, d: Decisions, place: Placement, racks: int, t: int) 
     return kw * HOURS_PER_QUARTER / KW_PER_MW
 
 
+def _bought(quarter: int, asset: AssetClass, line: str, usd: float, site: str) -> Flow:
+    return Flow(quarter, FlowGroup.CAPEX, line, usd, site, asset=asset)
+
+
 def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
     flows = []
     placed = {p.key: p for p in menu.placements}
-    storage = {p.key: p.storage_usd for p in menu.placements}
     site_of = {h.id: h.site for h in menu.halls}
-    for (h, c, k), n in d.fleet.items():
-        flows.append(Flow(0, "capex", f"racks {k}", n * placed[h, c, k].rack_usd(0), site_of[h]))
-        flows.append(Flow(0, "capex", "storage", n * storage[h, c, k], site_of[h]))
-    for (h, c, k, t), n in d.ordered.items():
-        flows.append(Flow(t, "capex", f"racks {k}", n * placed[h, c, k].rack_usd(t), site_of[h]))
-        flows.append(Flow(t, "capex", "storage", n * storage[h, c, k], site_of[h]))
+    given = [(key, 0, n) for key, n in d.fleet.items()]
+    for key, t, n in (*given, *(((h, c, k), t, n) for (h, c, k, t), n in d.ordered.items())):
+        place, where = placed[key], site_of[key[0]]
+        flows += [
+            _bought(t, AssetClass.RACKS, f"racks {place.system}", n * place.rack_usd(t), where),
+            _bought(t, AssetClass.STORAGE, "storage", n * place.storage_usd, where),
+        ]
     for hall in menu.halls:
         if hall.storage_usd:
-            flows.append(Flow(0, "capex", "storage", hall.storage_usd, hall.site))
+            flows.append(_bought(0, AssetClass.STORAGE, "storage", hall.storage_usd, hall.site))
         for t in range(menu.quarters):
             added = books.network_usd[hall.id, t]
             if added:
-                flows.append(Flow(t, "capex", "network", added, hall.site))
+                flows.append(_bought(t, AssetClass.NETWORK, "network", added, hall.site))
             flows += _fitting(d, hall, t)
     flows += held_flows(menu, d)
     for site in menu.sites:
         for t in range(menu.quarters):
             new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
             if new:
-                flows.append(Flow(t, "capex", "power blocks", new * site.block_usd, site.id))
+                usd = new * site.block_usd
+                flows.append(_bought(t, AssetClass.POWER, "power blocks", usd, site.id))
     return flows
 
 
@@ -204,9 +210,11 @@ def _fitting(d: Decisions, hall: HallTerms, t: int) -> list[Flow]:
         before = d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.standing.get(c.id, 0)
         new = d.fitted.get((hall.id, c.id, t), 0) - before
         if new:
-            flows.append(Flow(t, "capex", "cooling and fit-out", new * c.fit_out_usd, hall.site))
+            usd = new * c.fit_out_usd
+            flows.append(_bought(t, AssetClass.COOLING, "cooling and fit-out", usd, hall.site))
             if c.building_usd:
-                flows.append(Flow(t, "capex", "building", new * c.building_usd, hall.site))
+                usd = new * c.building_usd
+                flows.append(_bought(t, AssetClass.BUILDING, "building", usd, hall.site))
     return flows
 
 
@@ -215,10 +223,9 @@ def _running(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
     for site in menu.sites:
         for t in range(menu.quarters):
             mwh = books.site(menu, site.id, t, "facility_mwh")
-            grid = mwh - made_mwh(d, site, t)
-            flows.append(
-                Flow(t, "energy", "energy", grid * KW_PER_MW * site.usd_per_kwh[t], site.id)
-            )
+            usd = (mwh - made_mwh(d, site, t)) * KW_PER_MW * site.usd_per_kwh[t]
+            energy, grid = FlowGroup.ENERGY, AssetClass.GRID_ENERGY
+            flows.append(Flow(t, energy, "energy", usd, site.id, asset=grid))
             used = any(books.halls[h.id, t].units for h in menu.halls if h.site == site.id)
             flows += _site_running(menu, d, books, site, t, used=used)
     return [f for f in flows if f.usd]
@@ -228,49 +235,30 @@ def _site_running(
     menu: Menu, d: Decisions, books: Accounts, site: SiteTerms, t: int, *, used: bool
 ) -> list[Flow]:
     flows = []
+
+    def pay(group: FlowGroup, line: str, usd: float) -> None:
+        flows.append(Flow(t, group, line, usd, site.id, asset=AssetClass.OTHER))
+
     if site.demand_usd_per_kw_month > 0:
         peak = books.site(menu, site.id, t, "facility_mw") - made_mw(d, site, t)
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
         usd = billed * KW_PER_MW * site.demand_usd_per_kw_month * MONTHS_PER_QUARTER
-        flows.append(Flow(t, "energy", "demand charge", usd, site.id))
+        pay(FlowGroup.ENERGY, "demand charge", usd)
     if used:
-        flows.append(Flow(t, "opex", "staff", site.staff_usd_per_quarter, site.id))
+        pay(FlowGroup.OPEX, "staff", site.staff_usd_per_quarter)
     for place in menu.placements:
         hall = menu.hall(place.hall)
         if hall.site != site.id:
             continue
         n = d.racks(menu, place.key, t)
         if n:
-            flows.append(
-                Flow(
-                    t,
-                    "opex",
-                    "hardware maintenance",
-                    n * place.maintenance_usd_per_quarter,
-                    site.id,
-                )
-            )
-            flows.append(
-                Flow(
-                    t,
-                    "opex",
-                    "facility",
-                    n * place.rated_kw * site.opex_usd_per_kw_quarter,
-                    site.id,
-                )
-            )
+            pay(FlowGroup.OPEX, "hardware maintenance", n * place.maintenance_usd_per_quarter)
+            pay(FlowGroup.OPEX, "facility", n * place.rated_kw * site.opex_usd_per_kw_quarter)
     if site.lease_usd_per_kw_month:
         for hall in (h for h in menu.halls if h.site == site.id):
             kw = books.halls[hall.id, t].units * hall.it_mw * KW_PER_MW
-            flows.append(
-                Flow(
-                    t,
-                    "opex",
-                    "lease",
-                    kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER,
-                    site.id,
-                )
-            )
+            usd = kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER
+            pay(FlowGroup.OPEX, "lease", usd)
     return flows
 
 
@@ -297,25 +285,26 @@ def overlap_days(first_day: float, days: float, t: int) -> float:
 
 
 def _residual(menu: Menu, flows: list[Flow]) -> list[Flow]:
-    """Value kept at the end of the horizon, from the capital flows themselves."""
+    """Return the value kept at the end of the horizon, from the capital flows themselves."""
     finance, last = menu.finance, menu.quarters - 1
     share = {
-        "racks": finance.hardware_residual_frac,
-        "network": finance.hardware_residual_frac,
-        "storage": finance.hardware_residual_frac,
-        "building": finance.building_residual_frac,
-        "cooling": finance.cooling_residual_frac,
-        "power": finance.power_residual_frac,
+        AssetClass.RACKS: finance.hardware_residual_frac,
+        AssetClass.NETWORK: finance.hardware_residual_frac,
+        AssetClass.STORAGE: finance.hardware_residual_frac,
+        AssetClass.BUILDING: finance.building_residual_frac,
+        AssetClass.COOLING: finance.cooling_residual_frac,
+        AssetClass.POWER: finance.power_residual_frac,
     }
-    kept = [f for f in flows if f.group == "capex" and f.line.split()[0] in share]
     return [
         Flow(
             last,
-            "residual",
+            FlowGroup.RESIDUAL,
             f.line,
-            -f.usd * share[f.line.split()[0]][f.quarter],
+            -f.usd * share[f.asset][f.quarter],
             f.site,
             at_end=True,
+            asset=f.asset,
         )
-        for f in kept
+        for f in flows
+        if f.group is FlowGroup.CAPEX and f.asset in share
     ]

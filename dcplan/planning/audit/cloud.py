@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from dcplan.economics.cash_flow import Flow
-from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
+from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms, cloud_place, offer_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import CheckId
@@ -88,7 +88,15 @@ def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
             hours = x * HOURS_PER_MONTH * (1.0 - share.get(month, 0.0))
             by_quarter[who, t] += hours * offer.usd_per_accelerator_hour[t]
         flows += [
-            Flow(t, "cloud", f"{who} on {offer.id}", usd)
+            Flow(
+                t,
+                FlowGroup.CLOUD,
+                f"{who} on {offer.id}",
+                usd,
+                asset=AssetClass.OTHER,
+                offer=offer.id,
+                term=ON_DEMAND,
+            )
             for (who, t), usd in by_quarter.items()
             if usd > TINY_USD
         ]
@@ -102,9 +110,16 @@ def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
                     * HOURS_PER_QUARTER
                     * commit.usd_per_accelerator_hour[t]
                 )
-                line = f"{offer.id} {commit.term}"
                 flows += [
-                    Flow(q, "cloud" if q < menu.quarters else "after", line, usd)
+                    Flow(
+                        q,
+                        FlowGroup.CLOUD if q < menu.quarters else FlowGroup.AFTER,
+                        f"{offer.id} {commit.term}",
+                        usd,
+                        asset=AssetClass.OTHER,
+                        offer=offer.id,
+                        term=commit.term,
+                    )
                     for q in range(t, t + commit.quarters)
                 ]
     return flows

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dcplan.economics.cash_flow import Flow
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.planning.audit.check import Check
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import CheckId
@@ -26,25 +26,30 @@ def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
         if x.due_usd and x.first < menu.quarters:
             kept = d.held_racks(x, x.first)
             hardware = kept * (x.due_usd - x.storage_usd)
-            flows.append(Flow(x.first, "capex", f"order {x.id}", hardware, site))
-            flows.append(
-                Flow(x.first, "capex", f"order {x.id} storage", kept * x.storage_usd, site)
-            )
+            flows += [
+                Flow(x.first, FlowGroup.CAPEX, line, usd, site, asset=AssetClass.EXISTING)
+                for line, usd in (
+                    (f"order {x.id}", hardware),
+                    (f"order {x.id} storage", kept * x.storage_usd),
+                )
+            ]
         for (i, t), n in d.dropped.items():
             if i != x.id:
                 continue
             if x.cancel_usd is not None:
-                flows.append(Flow(t, "capex", f"cancellation {x.id}", n * x.cancel_usd, site))
+                group, line, usd = FlowGroup.CAPEX, f"cancellation {x.id}", n * x.cancel_usd
             else:
-                flows.append(Flow(t, "residual", f"sale {x.id}", -n * x.resale_usd[t], site))
+                group, line, usd = FlowGroup.RESIDUAL, f"sale {x.id}", -n * x.resale_usd[t]
+            flows.append(Flow(t, group, line, usd, site, asset=AssetClass.OTHER))
         flows.append(
             Flow(
                 last,
-                "residual",
+                FlowGroup.RESIDUAL,
                 f"held {x.id}",
                 -d.held_racks(x, last) * x.end_usd,
                 site,
                 at_end=True,
+                asset=AssetClass.EXISTING,
             )
         )
     return [f for f in flows if f.usd]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dcplan.economics.cash_flow import npv_usd, totals_usd
+from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
 from dcplan.inputs.cloud_prices import cloud_place, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
@@ -30,7 +30,7 @@ def measured(name: str, menu: Menu, d: Decisions, books: Accounts) -> float:
     if name == COST:
         return npv_usd(books.flows, menu.finance.discount_rate) / USD_PER_MUSD
     if name == CAPEX:
-        return totals_usd(books.flows)["capex"] / USD_PER_MUSD
+        return totals_usd(books.flows)[FlowGroup.CAPEX] / USD_PER_MUSD
     if name == PEAK:
         return max(
             sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters

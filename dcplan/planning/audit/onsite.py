@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from dcplan.economics.cash_flow import Flow
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import CheckId
 from dcplan.planning.problem.energy import OnsiteTerms
@@ -102,18 +102,22 @@ def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], fl
 
 
 def flows_of(d: Decisions, site: SiteTerms, quarters: int) -> Iterable[Flow]:
-    """Plants bought, kept up and fuelled."""
+    """Yield the payments for plants: purchase, upkeep and fuel."""
+    power, other = AssetClass.POWER, AssetClass.OTHER
     for o in site.onsite:
         for t in range(quarters):
             new = d.onsite.get((site.id, o.id, t), 0)
             if new and o.usd:
-                yield Flow(t, "capex", f"power on site {o.id}", new * o.usd, site.id)
+                line, usd = f"power on site {o.id}", new * o.usd
+                yield Flow(t, FlowGroup.CAPEX, line, usd, site.id, asset=power)
             units = units_serving(d, site, o, t)
             if units and o.fixed_usd_per_quarter:
-                yield Flow(t, "opex", f"upkeep of {o.id}", units * o.fixed_usd_per_quarter, site.id)
+                line, usd = f"upkeep of {o.id}", units * o.fixed_usd_per_quarter
+                yield Flow(t, FlowGroup.OPEX, line, usd, site.id, asset=other)
             mwh = d.onsite_mwh.get((site.id, o.id, t), 0.0)
             if mwh:
-                yield Flow(t, "energy", f"energy of {o.id}", mwh * o.usd_per_mwh, site.id)
+                line, usd = f"energy of {o.id}", mwh * o.usd_per_mwh
+                yield Flow(t, FlowGroup.ENERGY, line, usd, site.id, asset=other)
 
 
 def limits(

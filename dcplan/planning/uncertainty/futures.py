@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dcplan.economics.cash_flow import Flow, npv_usd
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, npv_usd
 from dcplan.economics.discounting import discount_factor
 from dcplan.economics.sampling import Marginal, samples
-from dcplan.inputs.cloud_prices import offer_of
+from dcplan.inputs.cloud_prices import ON_DEMAND, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import in_force
 from dcplan.planning.decisions import Decisions
@@ -94,11 +94,12 @@ class Evaluator:
         self.base_usd = npv_usd(books.flows, menu.finance.discount_rate)
         self.hardware_usd = npv_usd(_racks(books.flows), menu.finance.discount_rate)
         self.energy_usd = npv_usd(
-            [f for f in books.flows if f.line == "energy"], menu.finance.discount_rate
+            [f for f in books.flows if f.asset is AssetClass.GRID_ENERGY],
+            menu.finance.discount_rate,
         )
         self.on_demand_usd = self._on_demand(books.flows)
         self.priced_unmet_usd = npv_usd(
-            [f for f in books.flows if f.group == "unmet"], menu.finance.discount_rate
+            [f for f in books.flows if f.group is FlowGroup.UNMET], menu.finance.discount_rate
         )
         self.arrivals = _arrivals(menu, d)
         self.size = {p.key: p.accelerators for p in menu.placements}
@@ -111,9 +112,8 @@ class Evaluator:
 
     def _on_demand(self, flows: Sequence[Flow]) -> float:
         """Present value of what is rented beyond commitments."""
-        fixed = {f"{o.id} {c.term}" for o in self.menu.offers for c in o.committed}
-        rate = self.menu.finance.discount_rate
-        return npv_usd([f for f in flows if f.group == "cloud" and f.line not in fixed], rate)
+        rented = [f for f in flows if f.group is FlowGroup.CLOUD and f.term == ON_DEMAND]
+        return npv_usd(rented, self.menu.finance.discount_rate)
 
     def outturn(self, future: Future) -> Outturn:
         """Cost, service and lateness of the plan in one future."""
@@ -256,7 +256,7 @@ class Evaluator:
 
 def _racks(flows: Sequence[Flow]) -> list[Flow]:
     """What is ordered or given at prices that may still change, and its value at the end."""
-    return [f for f in flows if f.line.startswith("racks ")]
+    return [f for f in flows if f.asset is AssetClass.RACKS]
 
 
 def _arrivals(menu: Menu, d: Decisions) -> list[tuple[tuple[str, str, str], int, int]]:
