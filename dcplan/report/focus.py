@@ -5,9 +5,10 @@ invoice.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from dcplan.economics.cash_flow import AssetClass, FlowGroup
 from dcplan.report.csvs import csv_text
 from dcplan.result import Cell, Result
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, quarter_index
@@ -51,21 +52,40 @@ COLUMNS = (
     "x_Group",
     "x_Line",
 )
-CATEGORY = {"racks": "Compute", "rented": "Compute", "network": "Networking", "storage": "Storage"}
-"""First word of a line -> FOCUS service category; the rest is Other."""
+CATEGORY = {
+    AssetClass.RACKS: "Compute",
+    AssetClass.NETWORK: "Networking",
+    AssetClass.STORAGE: "Storage",
+}
+"""Asset class -> FOCUS service category; the rest is Other."""
+RENTED = "Compute"
+"""Service category of rent."""
 OWNED = "on-prem"
+NEEDED = ("quarter", "group", "line", "asset", "site", "provider", "usd")
+"""Columns of the ``flows`` table that the export reads."""
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One row of the ``flows`` table."""
+
+    quarter: int
+    group: FlowGroup
+    line: str
+    asset: AssetClass
+    site: str
+    provider: str
+    usd: float
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One row's own figures; the rest is the same on all."""
+    """A part of a payment that falls in one month."""
 
+    paid: Payment
     month: int
     """From year 0."""
     category: str
-    group: str
-    line: str
-    site: str
     billed_usd: float
     effective_usd: float
     frequency: str
@@ -82,7 +102,7 @@ def focus_csv(result: Result) -> str:
     Raises
     ------
     ValueError
-        When the result holds no flows: it is not of ``plan``.
+        When the result holds no flows, as it is not of ``plan``, or lacks columns of them.
 
     References
     ----------
@@ -92,49 +112,65 @@ def focus_csv(result: Result) -> str:
     if table is None or cash is None:
         msg = "only a plan can be exported to focus: this result has no flows"
         raise ValueError(msg)
-    last = max((quarter_index(str(row[0])) for row in cash.rows), default=0)
+    last = max((quarter_index(str(row["quarter"])) for row in cash.records()), default=0)
     end = (last + 1) * MONTHS_PER_QUARTER
-    if any(row[-1] is None for row in table.rows):
+    missing = [name for name in NEEDED if name not in table.columns]
+    if missing:
+        msg = f"the flows of this result lack columns: {', '.join(missing)}"
+        raise ValueError(msg)
+    rows = table.records()
+    if any(row["usd"] is None for row in rows):
         msg = "a redacted result has no payments to export"
         raise ValueError(msg)
-    flows = [
-        (quarter_index(str(q)), str(group), str(line), str(site), float(usd or 0.0))
-        for q, group, line, site, _, usd in table.rows
-    ]
-    if not all(line.strip() and math.isfinite(usd) for _, _, line, _, usd in flows):
+    flows = [_payment(row) for row in rows]
+    if not all(flow.line.strip() and math.isfinite(flow.usd) for flow in flows):
         msg = "a payment of this result has no name or no finite amount"
         raise ValueError(msg)
-    charges = [c for flow in flows for c in _charges(*flow, end)]
-    charges.sort(key=lambda c: (c.month, c.group, c.line, c.site, c.category))
+    charges = [c for flow in flows for c in _charges(flow, end)]
+    charges.sort(key=lambda c: (c.month, c.paid.group, c.paid.line, c.paid.site, c.category))
     name = str(result.scenario.get("name", ""))
     return csv_text(COLUMNS, [_row(c, name) for c in charges])
 
 
-def _charges(
-    quarter: int, group: str, line: str, site: str, usd: float, end: int
-) -> Iterator[Charge]:
-    first = quarter * MONTHS_PER_QUARTER
-    if group == "capex":
-        yield Charge(first, "Purchase", group, line, site, usd, 0.0, "One-Time")
+def _payment(row: Mapping[str, Cell]) -> Payment:
+    return Payment(
+        quarter=quarter_index(str(row["quarter"])),
+        group=FlowGroup(str(row["group"])),
+        line=str(row["line"]),
+        asset=AssetClass(str(row["asset"])),
+        site=str(row["site"]),
+        provider=str(row["provider"]),
+        usd=float(row["usd"] or 0.0),
+    )
+
+
+def _charges(paid: Payment, end: int) -> Iterator[Charge]:
+    first, usd = paid.quarter * MONTHS_PER_QUARTER, paid.usd
+    if paid.group is FlowGroup.CAPEX:
+        yield Charge(paid, first, "Purchase", usd, 0.0, "One-Time")
         for month in range(first, end):
-            yield Charge(month, "Usage", group, line, site, 0.0, usd / (end - first), "Recurring")
-    elif group == "residual":
+            yield Charge(paid, month, "Usage", 0.0, usd / (end - first), "Recurring")
+    elif paid.group is FlowGroup.RESIDUAL:
         sold = min(first + MONTHS_PER_QUARTER, end) - 1
-        yield Charge(sold, "Credit", group, line, site, usd, usd, "One-Time")
-    elif group == "after":
-        yield Charge(end - 1, "Purchase", group, line, site, usd, usd, "One-Time")
-    elif group != "unmet":
+        yield Charge(paid, sold, "Credit", usd, usd, "One-Time")
+    elif paid.group is FlowGroup.AFTER:
+        yield Charge(paid, end - 1, "Purchase", usd, usd, "One-Time")
+    elif paid.group is not FlowGroup.UNMET:
         for month in range(first, first + MONTHS_PER_QUARTER):
             each = usd / MONTHS_PER_QUARTER
-            yield Charge(month, "Usage", group, line, site, each, each, "Usage-Based")
+            yield Charge(paid, month, "Usage", each, each, "Usage-Based")
+
+
+def _service(paid: Payment) -> str:
+    """Return the FOCUS service category of a payment."""
+    return RENTED if paid.provider else CATEGORY.get(paid.asset, "Other")
 
 
 def _row(charge: Charge, scenario: str) -> tuple[Cell, ...]:
     start, stop = _date(charge.month), _date(charge.month + 1)
-    cloud = charge.group in ("cloud", "after")
-    provider = charge.line.rpartition(" on ")[2].split("-")[0].split()[0] if cloud else OWNED
-    service = CATEGORY.get("rented" if cloud else charge.line.split()[0], "Other")
-    words = f"{charge.line}: planned {charge.category.lower()}"
+    paid = charge.paid
+    provider = paid.provider or OWNED
+    words = f"{paid.line}: planned {charge.category.lower()}"
     return (
         charge.billed_usd,
         scenario,
@@ -161,17 +197,17 @@ def _row(charge: Charge, scenario: str) -> tuple[Cell, ...]:
         None,
         provider,
         provider,
-        charge.site or None,
-        charge.site or None,
+        paid.site or None,
+        paid.site or None,
         None,
-        charge.line,
-        service,
-        charge.line,
+        paid.line,
+        _service(paid),
+        paid.line,
         None,
         "plan",
         scenario,
-        charge.group,
-        charge.line,
+        paid.group.value,
+        paid.line,
     )
 
 

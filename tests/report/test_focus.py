@@ -7,6 +7,7 @@ import io
 
 import pytest
 
+from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.focus import COLUMNS, focus_csv
 from dcplan.report.planned import plan
 from dcplan.result import Result, Table
@@ -35,3 +36,44 @@ def test_billed_and_effective_cost_each_sum_to_the_plans_flows() -> None:
 def test_a_result_without_flows_is_refused() -> None:
     with pytest.raises(ValueError, match="only a plan"):
         focus_csv(Result("train", "ok", 0, "", tables={"x": Table((), ())}))
+
+
+def test_the_asset_class_and_the_provider_make_the_category_not_the_text_of_a_line() -> None:
+    columns = ("quarter", "group", "line", "asset", "site", "provider", "falls", "usd")
+    payments = (
+        ("racks a", "capex", "racks", "", "Compute", "on-prem"),
+        ("network", "capex", "network", "", "Networking", "on-prem"),
+        ("storage", "capex", "storage", "", "Storage", "on-prem"),
+        ("order storage", "capex", "existing", "", "Other", "on-prem"),
+        ("storage checks", "opex", "other", "", "Other", "on-prem"),
+        ("network on avg-lambda-h100", "cloud", "other", "lambda", "Compute", "lambda"),
+    )
+    flows = tuple(
+        ("2027-Q1", group, line, asset, "", provider, "middle", 30.0)
+        for line, group, asset, provider, _, _ in payments
+    )
+    cash = Table(("quarter", "cash_out_usd"), (("2027-Q1", 180.0),))
+    result = Result("plan", "ok", 0, "", tables={"flows": Table(columns, flows), "cashflow": cash})
+    rows = list(csv.DictReader(io.StringIO(focus_csv(result))))
+    found = {(r["x_Line"], r["ServiceCategory"], r["ProviderName"]) for r in rows}
+    assert found == {(line, category, maker) for line, _, _, _, category, maker in payments}
+
+
+def test_flows_of_an_earlier_version_are_refused() -> None:
+    old = Table(("quarter", "group", "line", "site", "falls", "usd"), ())
+    cash = Table(("quarter",), ())
+    with pytest.raises(ValueError, match="asset, provider"):
+        focus_csv(Result("plan", "ok", 0, "", tables={"flows": old, "cashflow": cash}))
+
+
+def test_every_asset_class_survives_the_flows_of_a_saved_plan() -> None:
+    flows = plan("fleet-renewal", gap=0.05).tables["flows"].records()
+    by_class = {AssetClass(str(row["asset"])) for row in flows}
+    assert by_class >= {
+        AssetClass.NETWORK,
+        AssetClass.COOLING,
+        AssetClass.EXISTING,
+        AssetClass.GRID_ENERGY,
+        AssetClass.OTHER,
+    }
+    assert {row["provider"] for row in flows if row["group"] == "cloud"} <= {"aws"}

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import NormalDist
 
+from dcplan.economics.cash_flow import GROUPS
 from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
@@ -17,7 +18,6 @@ from dcplan.units import quarter_index
 MOST_INPUTS = 12
 """Inputs of a tornado."""
 P10 = NormalDist().inv_cdf(0.1)
-GROUPS = ("capex", "energy", "opex", "cloud", "unmet", "after", "residual")
 Row = dict[str, Cell]
 
 
@@ -95,7 +95,7 @@ def _waterfall(result: Result) -> Chart:
     sums: dict[str, float] = defaultdict(float)
     for row in _rows(result, "cost"):
         sums[str(row["group"])] += _number(row["usd"])
-    steps = [(group, sums[group]) for group in GROUPS if sums.get(group)]
+    steps: list[tuple[str, float]] = [(group, sums[group]) for group in GROUPS if sums.get(group)]
     npv = float(result.metrics["cost.npv_usd"].value or 0.0)
     steps.append(("discounting", npv - sum(usd for _, usd in steps)))
     return charts.waterfall(steps, "net present cost")

@@ -46,7 +46,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "storage": storage(menu, d),
         "cost": plan_money.cost(books),
         "cashflow": plan_money.cashflow(menu, books),
-        "flows": plan_money.flows(menu, books),
+        "flows": plan_money.flows(menu, books, catalog),
         "bands": plan_money.bands(books, metrics, catalog),
         "checks": _checks(menu, solved.audit),
         "decisions": to_table(d),
