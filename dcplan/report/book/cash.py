@@ -8,20 +8,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.economics.cash_flow import GROUPS, FlowGroup
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cost import group_rows
 from dcplan.report.book.grid import NOWHERE, Row, Sheet, summed, total
 from dcplan.report.book.source import placements
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
 
-GROUPS = {
-    "capex": "capital",
-    "energy": "energy",
-    "opex": "operation",
-    "cloud": "rented",
-    "unmet": "worth of unserved demand",
-    "after": "commitments after the horizon",
-    "residual": "sales",
+LABELS = {
+    FlowGroup.CAPEX: "capital",
+    FlowGroup.ENERGY: "energy",
+    FlowGroup.OPEX: "operation",
+    FlowGroup.CLOUD: "rented",
+    FlowGroup.UNMET: "worth of unserved demand",
+    FlowGroup.AFTER: "commitments after the horizon",
+    FlowGroup.RESIDUAL: "sales",
 }
 
 
@@ -39,7 +40,7 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
     c.write_facts(sheet, NOWHERE, ("discount_rate", "used_accelerator_days"))
     rate = c.fact("discount_rate", NOWHERE)
     groups = []
-    for group, label in GROUPS.items():
+    for group, label in LABELS.items():
         rows = group_rows(c, group)
         row = sheet.line(label, NOWHERE, "USD", total(rows, length), summed(rows))
         groups.append(c.keep(f"group {group}", NOWHERE, row))
@@ -72,6 +73,7 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
         lambda t: f"SUM({first}:{all_cash.at(t).partition('!')[2]})",
         total=False,
     )
+    c.keep("cumulative payments", NOWHERE, running)
     for check in ("budget USD so far", "budget USD"):
         c.limit(check, "all", running, sheet)
     left = [
@@ -102,7 +104,7 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
         worth.value + end.value * last.value,
         f"{worth.cell()} + {end.cell()} * {last.cell()}",
     )
-    cloud = c.rows["group cloud", NOWHERE]
+    cloud = c.rows[f"group {FlowGroup.CLOUD}", NOWHERE]
     rent = sheet.fact(
         "present value of rent",
         NOWHERE,
@@ -134,9 +136,9 @@ def live_metrics(c: Calc) -> dict[str, Live]:
     def whole(key: str, row: Row, sign: float = 1.0) -> None:
         found[key] = Live(row.cell() if sign > 0 else f"-{row.cell()}", sign * row.value)
 
-    for group in ("capex", "energy", "opex", "cloud", "unmet", "after"):
+    for group in (g for g in GROUPS if g is not FlowGroup.RESIDUAL):
         whole(f"cost.{group}_usd", c.rows[f"group {group}", NOWHERE])
-    sales, end = c.rows["group residual", NOWHERE], c.rows["end", NOWHERE]
+    sales, end = c.rows[f"group {FlowGroup.RESIDUAL}", NOWHERE], c.rows["end", NOWHERE]
     found["cost.residual_usd"] = Live(f"-{sales.cell()} - {end.cell()}", -sales.value - end.value)
     whole("cost.npv_usd", c.rows["npv", NOWHERE])
     for key, name in (

@@ -6,22 +6,24 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dcplan.economics.cash_flow import AssetClass, FlowGroup
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.grid import NOWHERE, Array, Row, summed, total
-from dcplan.report.book.source import coolings, halls, of_site, placements, sites
+from dcplan.report.book.source import RESIDUAL_AT_END, coolings, halls, of_site, placements, sites
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER
 
 TINY = 1e-9
 """Part of a payment that formulas may miss by rounding."""
 KEPT = {
-    "racks": "hardware",
-    "network": "hardware",
-    "storage": "hardware",
-    "building": "building",
-    "cooling": "cooling",
-    "power": "power",
+    AssetClass.RACKS: "hardware",
+    AssetClass.NETWORK: "hardware",
+    AssetClass.STORAGE: "hardware",
+    AssetClass.BUILDING: "building",
+    AssetClass.COOLING: "cooling",
+    AssetClass.POWER: "power",
 }
-"""First word of a capital line -> the share of its price that is left."""
+"""Asset class of a capital line -> the share of its price that is left."""
+AS_PLANNED = " (as planned)"
 Line = tuple[str, str, str]
 """Group, line, site."""
 
@@ -94,7 +96,7 @@ def _capital(c: Calc, site: str, lines: dict[Line, Row]) -> None:
             if k[2] == system
         ]
         values = np.sum([r.values * f.value * over.values for r, f, over in rows], axis=0)
-        _add(c, lines, ("capex", f"racks {system}", site), values, _triples(rows))
+        _add(c, lines, (FlowGroup.CAPEX, f"racks {system}", site), values, _triples(rows))
     stores = [(c.decision("racks bought", k), c.fact("storage_usd", k)) for k in placed]
     given = [c.fact("storage_usd", (hall, "", "")) for hall in own]
     values, text = _products(stores, length)
@@ -103,24 +105,24 @@ def _capital(c: Calc, site: str, lines: dict[Line, Row]) -> None:
     _add(
         c,
         lines,
-        ("capex", "storage", site),
+        (FlowGroup.CAPEX, "storage", site),
         values + first,
         lambda t: f"{text(t)} + {now.at(t)} * ({' + '.join(f.cell() for f in given) or 0})",
     )
     bills = [c.rows["network usd", (hall, "", "")] for hall in own]
-    _add(c, lines, ("capex", "network", site), total(bills, length), summed(bills))
+    _add(c, lines, (FlowGroup.CAPEX, "network", site), total(bills, length), summed(bills))
     for line, name in (("cooling and fit-out", "fit_out_usd"), ("building", "building_usd")):
         pairs = [
             (c.decision("units new", k), c.fact(name, k))
             for hall in own
             for k in coolings(source, hall)
         ]
-        _add(c, lines, ("capex", line, site), *_products(pairs, length))
+        _add(c, lines, (FlowGroup.CAPEX, line, site), *_products(pairs, length))
     key = (site, "", "")
     _add(
         c,
         lines,
-        ("capex", "power blocks", site),
+        (FlowGroup.CAPEX, "power blocks", site),
         *_products([(c.decision("blocks new", key), c.fact("block_usd", key))], length),
     )
 
@@ -141,7 +143,7 @@ def _running(c: Calc, site: str, lines: dict[Line, Row]) -> None:
     _add(
         c,
         lines,
-        ("energy", "energy", site),
+        (FlowGroup.ENERGY, "energy", site),
         (mwh.values - made.values) * KW_PER_MW * price.values,
         lambda t: f"({mwh.at(t)} - {made.at(t)}) * 1000 * {price.at(t)}",
     )
@@ -153,17 +155,17 @@ def _running(c: Calc, site: str, lines: dict[Line, Row]) -> None:
     _add(
         c,
         lines,
-        ("opex", "staff", site),
+        (FlowGroup.OPEX, "staff", site),
         used * staff.value,
         lambda t: f"IF({summed(units)(t)} > 0, {staff.cell()}, 0)",
     )
     racks = [(c.decision("racks", k), c.fact("maintenance_usd", k)) for k in placed]
-    _add(c, lines, ("opex", "hardware maintenance", site), *_products(racks, length))
+    _add(c, lines, (FlowGroup.OPEX, "hardware maintenance", site), *_products(racks, length))
     each = c.fact("opex_usd_per_kw", key)
     _add(
         c,
         lines,
-        ("opex", "facility", site),
+        (FlowGroup.OPEX, "facility", site),
         *_products([(c.rows["rated", k], each) for k in placed], length),
     )
     if np.any(c.fact("lease_usd_per_kw_month", key).values):
@@ -186,7 +188,7 @@ def _demand(c: Calc, site: str, lines: dict[Line, Row], units: list[Row]) -> Non
     _add(
         c,
         lines,
-        ("energy", "demand charge", site),
+        (FlowGroup.ENERGY, "demand charge", site),
         billed * KW_PER_MW * each.value * MONTHS_PER_QUARTER,
         formula,
     )
@@ -201,7 +203,7 @@ def _lease(c: Calc, site: str, lines: dict[Line, Row]) -> None:
     _add(
         c,
         lines,
-        ("opex", "lease", site),
+        (FlowGroup.OPEX, "lease", site),
         mw * KW_PER_MW * rent.values * MONTHS_PER_QUARTER,
         lambda t: f"({text(t)}) * 1000 * {rent.at(t)} * {months.cell()}",
     )
@@ -241,7 +243,7 @@ def _others(c: Calc, lines: dict[Line, Row]) -> None:
             if c.source.rest is None
             else c.source.rest.get(line, np.zeros(c.source.length))
         )
-        if group == "residual at end" or np.all(
+        if group == RESIDUAL_AT_END or np.all(
             np.abs(rest) <= TINY * np.maximum(np.abs(values), 1.0)
         ):
             continue
@@ -250,7 +252,7 @@ def _others(c: Calc, lines: dict[Line, Row]) -> None:
     if found:
         c.cost.heading("As planned: no formula of this workbook gives these")
     for (group, name, site), rest in found:
-        lines[group, f"{name} (as planned)", site] = c.cost.frozen(
+        lines[group, f"{name}{AS_PLANNED}", site] = c.cost.frozen(
             name, (site, "", group), "USD", rest, "derived", total=True
         )
     for key, row in lines.items():
@@ -265,12 +267,12 @@ def _residual(c: Calc, lines: dict[Line, Row]) -> None:
     }
     done: dict[tuple[str, str], float] = {}
     for (group, name, site), row in lines.items():
-        kind = KEPT.get(name.split()[0])
-        if group != "capex" or kind is None:
+        base = name.removesuffix(AS_PLANNED)
+        kind = KEPT.get(c.source.assets.get((group, base, site), AssetClass.OTHER))
+        if group != FlowGroup.CAPEX or kind is None:
             continue
         share = shares[kind]
         value = -float(row.values @ share.values)
-        base = name.removesuffix(" (as planned)")
         done[base, site] = done.get((base, site), 0.0) + value
         c.rows[f"left|{name}|{site}", NOWHERE] = c.cost.fact(
             f"residual {name}",
@@ -280,7 +282,7 @@ def _residual(c: Calc, lines: dict[Line, Row]) -> None:
             f"-SUMPRODUCT({row.span()}, {share.span()})",
         )
     for (group, name, site), values in c.source.flows.items():
-        if group != "residual at end":
+        if group != RESIDUAL_AT_END:
             continue
         line, whole = (group, name, site), float(values.sum())
         if c.source.rest is None:
@@ -289,7 +291,7 @@ def _residual(c: Calc, lines: dict[Line, Row]) -> None:
             rest = float(c.source.rest[line].sum()) if line in c.source.rest else 0.0
         if abs(rest) > TINY * max(abs(whole), 1.0):
             c.rest[line] = np.array([rest])
-            c.rows[f"left|{name} (as planned)|{site}", NOWHERE] = c.cost.fact(
+            c.rows[f"left|{name}{AS_PLANNED}|{site}", NOWHERE] = c.cost.fact(
                 f"residual {name}", (site, "", "residual"), "USD", rest, None
             )
 

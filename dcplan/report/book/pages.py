@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dcplan.economics.cash_flow import FlowGroup
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cash import Live
-from dcplan.report.book.grid import FIRST, NOWHERE, Row, Sheet
+from dcplan.report.book.grid import FIRST, NOWHERE, Row
 from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
 from dcplan.report.numbers import in_order
@@ -177,7 +178,7 @@ def dictionary_page(writer: Writer) -> None:
     writer.sheets["Dictionary"].set_column(1, 1, 110)
 
 
-def charts(writer: Writer, calc: Calc, cash: Sheet) -> None:
+def charts(writer: Writer, calc: Calc) -> None:
     """Native charts on the summary, so that they follow edited inputs."""
     page = writer.sheets["Summary"]
     power = calc.rows["all facility", NOWHERE]
@@ -193,14 +194,13 @@ def charts(writer: Writer, calc: Calc, cash: Sheet) -> None:
     _finish(chart, "Facility power on the design day", "MW")
     page.insert_chart(1, len(SUMMARY_HEAD) + 1, chart)
     money = writer.book.add_chart({"type": "column", "subtype": "stacked"})
-    for row in cash.rows:
-        if row.label in ("capital", "energy", "operation", "rented") and row.series is not None:
-            _series(money, row, row.label)
+    for group in (FlowGroup.CAPEX, FlowGroup.ENERGY, FlowGroup.OPEX, FlowGroup.CLOUD):
+        row = calc.rows[f"group {group}", NOWHERE]
+        _series(money, row, row.label)
     _finish(money, "Payments by quarter", "USD")
     page.insert_chart(18, len(SUMMARY_HEAD) + 1, money)
     sums = writer.book.add_chart({"type": "line"})
-    cumulative = next(row for row in cash.rows if row.label == "cumulative payments")
-    _series(sums, cumulative, "cumulative payments")
+    _series(sums, calc.rows["cumulative payments", NOWHERE], "cumulative payments")
     _finish(sums, "Cumulative payments", "USD")
     page.insert_chart(35, len(SUMMARY_HEAD) + 1, sums)
 

@@ -8,9 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dcplan.economics.cash_flow import AssetClass, FlowGroup
 from dcplan.report.book.grid import Array, Key
-from dcplan.result import Result
+from dcplan.result import Cell, Result
 from dcplan.units import quarter_index, quarter_name
+
+RESIDUAL_AT_END = f"{FlowGroup.RESIDUAL} at end"
+"""Group of what is left at the end of the horizon, apart from sales before it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,9 @@ class Source:
     amounts: Mapping[str, Mapping[Key, Array]]
     flows: Mapping[tuple[str, str, str], Array]
     """Payments by group, line and site; those at the end of the horizon are under the group
-    ``residual at end``."""
+    :data:`RESIDUAL_AT_END`."""
+    assets: Mapping[tuple[str, str, str], AssetClass]
+    """Asset class of each of these lines."""
     live: Mapping[str, str | None]
     """Inputs that formulas read, and what ``--set`` calls those that may be edited."""
     limits: Mapping[tuple[str, str], tuple[int, Array, Array]] = field(default_factory=dict)
@@ -75,10 +81,13 @@ def source_of(result: Result) -> Source:
     if missing:
         msg = f"only a plan that was found and not redacted can become a workbook: {result.verb} without {missing[0]}"
         raise ValueError(msg)
+    if "asset" not in result.tables["flows"].columns:
+        msg = "the flows of this result have no column asset: it is of an earlier version"
+        raise ValueError(msg)
     names = [str(row[0]) for row in result.tables["cashflow"].rows]
     first, horizon = quarter_index(names[0]), len(names)
-    flows = [(quarter_index(str(q)) - first, *rest) for q, *rest in result.tables["flows"].rows]
-    length = max([horizon, *(int(str(f[0])) + 1 for f in flows)])
+    flows = result.tables["flows"].records()
+    length = max([horizon, *(quarter_index(str(f["quarter"])) - first + 1 for f in flows)])
     quarters = tuple(quarter_name(first + t) for t in range(length))
     return Source(
         result,
@@ -86,7 +95,8 @@ def source_of(result: Result) -> Source:
         horizon,
         *_facts(result.tables["book_facts"].rows),
         _amounts(result.tables["book_amounts"].rows, length),
-        _flows(flows, length),
+        _flows(flows, first, length),
+        {_line(f): AssetClass(str(f["asset"])) for f in flows},
         {
             str(key): None if name is None else str(name)
             for key, name in result.tables["book_live"].rows
@@ -148,12 +158,19 @@ def _amounts(rows: Iterable[tuple[object, ...]], length: int) -> dict[str, dict[
     return found
 
 
-def _flows(rows: Iterable[tuple[object, ...]], length: int) -> dict[tuple[str, str, str], Array]:
+def _line(flow: Mapping[str, Cell]) -> tuple[str, str, str]:
+    """Return the group, line and site of a payment."""
+    group = RESIDUAL_AT_END if flow["falls"] == "end" else FlowGroup(str(flow["group"]))
+    return group, str(flow["line"]), str(flow["site"])
+
+
+def _flows(
+    flows: Iterable[Mapping[str, Cell]], first: int, length: int
+) -> dict[tuple[str, str, str], Array]:
     found: dict[tuple[str, str, str], Array] = {}
-    for t, group, line, site, falls, usd in rows:
-        name = f"{group} at end" if falls == "end" else str(group)
-        series = found.setdefault((name, str(line), str(site)), np.zeros(length))
-        series[int(str(t))] += float(str(usd))
+    for flow in flows:
+        series = found.setdefault(_line(flow), np.zeros(length))
+        series[quarter_index(str(flow["quarter"])) - first] += float(str(flow["usd"]))
     return found
 
 

@@ -60,7 +60,7 @@ def workbook(result: Result) -> bytes:
     checks_page(writer, source, calc, metrics, places)
     sources_page(writer, source)
     dictionary_page(writer)
-    charts(writer, calc, cash)
+    charts(writer, calc)
     for key, place in places.items():
         if key in metrics:
             book.define_name(name_of(key), f"={place}")

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from dcplan.economics.cash_flow import FlowGroup
+from dcplan.inputs.cloud_prices import ON_DEMAND
 from dcplan.inputs.log import Ledger
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.decisions import Decisions
@@ -148,26 +150,21 @@ def _settable(key: str, ledger: Ledger, question: Question, frozen: tuple[str, .
 
 def _cloud(facts: Facts, menu: Menu, books: Accounts) -> Iterator[tuple[Cell, ...]]:
     """Price of an hour of every offer in use, and the hours at that price of each line."""
-    paid = [f for f in books.flows if f.group in ("cloud", "after")]
+    paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.AFTER)]
     for offer in menu.offers:
-        terms = {"on_demand": offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}
-        terms |= {c.term.replace("-", "_"): c.usd_per_accelerator_hour[0] for c in offer.committed}
+        terms = {ON_DEMAND: offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}
+        terms |= {c.term: c.usd_per_accelerator_hour[0] for c in offer.committed}
         for term, usd in terms.items():
-            line = f"{offer.id} {term.replace('_', '-')}"
-            own = [
-                f
-                for f in paid
-                if f.line == line or (term == "on_demand" and f.line.endswith(f" on {offer.id}"))
-            ]
+            own = [f for f in paid if (f.offer, f.term) == (offer.id, term)]
             if not own or not usd:
                 continue
-            each = float(offer.node_accelerators)
-            formula = f"[cloud.{offer.id}.{term}_usd_per_h] / {{node}}"
+            each, name = float(offer.node_accelerators), term.replace("-", "_")
+            formula = f"[cloud.{offer.id}.{name}_usd_per_h] / {{node}}"
             facts.add(
-                (offer.id, term, ""), {"node": (each, "", ""), "usd_per_h": (usd, "USD", formula)}
+                (offer.id, name, ""), {"node": (each, "", ""), "usd_per_h": (usd, "USD", formula)}
             )
             for f in own:
-                yield "rented hours", offer.id, term, f"{f.group} {f.line}", f.quarter, f.usd / usd
+                yield "rented hours", offer.id, name, f"{f.group} {f.line}", f.quarter, f.usd / usd
 
 
 def _bought(d: Decisions, p: Placement) -> bool:
