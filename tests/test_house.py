@@ -28,7 +28,7 @@ FLOORS: list[set[str]] = [
 PHYSICS = {"llm", "training", "reliability", "fabric", "facility", "economics"}
 ALLOWED_IN_PHYSICS = {
     *("__future__", "numpy", "dcplan", "math", "statistics", "psychrolib", "scipy"),
-    *("dataclasses", "collections", "typing", "functools"),
+    *("dataclasses", "collections", "typing", "functools", "enum"),
 }
 ONLY_IN = {
     "pyomo": {"planning/model", "planning/solve"},
@@ -133,3 +133,43 @@ def test_no_registry_host_is_named() -> None:
     lock = (PACKAGE.parent / "requirements.lock").read_text(encoding="utf-8")
     assert "://" not in lock
     assert "--hash=sha256:" in lock
+
+
+LABELS = {"line", "label"}
+"""Fields of text that tables and sheets show."""
+READERS = {"startswith", "endswith", "split", "partition", "rpartition", "find", "index"}
+
+
+def reads_of_labels(tree: ast.AST) -> Iterator[int]:
+    """Line numbers at which the text of a label is searched or compared."""
+
+    def is_label(node: ast.AST) -> bool:
+        return isinstance(node, ast.Attribute) and node.attr in LABELS
+
+    def has_text(node: ast.AST) -> bool:
+        return any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in ast.walk(node))
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in READERS and is_label(node.func.value):
+                yield node.lineno
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(map(is_label, sides)) and any(map(has_text, sides)):
+                yield node.lineno
+
+
+def test_no_code_branches_on_the_text_of_a_label() -> None:
+    found = [
+        f"{file.relative_to(PACKAGE)}:{line}"
+        for file in FILES
+        for line in reads_of_labels(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+    assert not found, "use FlowGroup, AssetClass or another typed field"
+
+
+@pytest.mark.parametrize(
+    "code", ["f.line.split()[0]", 'row.label in ("capital", "energy")', 'f.line == "network"']
+)
+def test_a_read_of_a_label_is_found(code: str) -> None:
+    assert list(reads_of_labels(ast.parse(code))) == [1]
