@@ -20,6 +20,7 @@ KW_PER_MW = 1_000.0
 GRAMS_PER_TONNE = 1_000_000.0
 KG_PER_TONNE = 1_000.0
 TB_PER_PB = 1_000.0
+FLOPS_PER_TFLOP = 1e12
 TFLOPS_PER_PFLOPS = 1_000.0
 HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
 """730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour.

@@ -59,6 +59,11 @@ class OfferTerms:
     """Hourly prices by quarter of terms that plans do not choose (spot, capacity block), for the
     TCO view. [USD]"""
 
+    @property
+    def planned_terms(self) -> tuple[str, ...]:
+        """Terms with a price that plans may choose."""
+        return (*([ON_DEMAND] if self.on_demand else []), *(c.term for c in self.committed))
+
 
 CLOUD = "cloud:"
 """Before the id of an offer, where a place is a hall or an offer."""

@@ -13,8 +13,8 @@ from dcplan.catalog.schema import Fabric, Parameter, System
 from dcplan.errors import InputError, Problem
 from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
+from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.exact_network import EMPTY, Network, P, exact_network
-from dcplan.planning.problem.finance import residual_of
 from dcplan.planning.problem.placement import placements
 from dcplan.planning.problem.systems import system_terms
 from dcplan.planning.problem.terms import FabricOption, HallTerms, HeldTerms, Menu, Placement

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from dcplan.catalog.schema import Curve
 from dcplan.economics.annuity import level_payment_usd
-from dcplan.economics.discounting import residual_frac, straight_line_frac, straight_residual_frac
+from dcplan.economics.discounting import straight_line_frac
 from dcplan.inputs.log import Ledger
+from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.problem.terms import FinanceTerms
-from dcplan.provenance import Quantity, Status
+from dcplan.provenance import Quantity
 from dcplan.scenario.schema import Finance
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
@@ -46,20 +44,6 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
         power_residual_frac=book("power-life-years"),
         cooling_residual_frac=book("cooling-life-years"),
     )
-
-
-def residual_of(finance: Finance, life_years: float, ledger: Ledger) -> Callable[[float], float]:
-    """Share of the price left at an age in years: a fraction at the end of life, or a named curve."""
-    if isinstance(finance.residual, Quantity):
-        end = ledger.take("finance.residual", finance.residual)
-        line = f"straight line from the price to {end:.0%} of it after {life_years:g} years"
-        ledger.text("finance.residual_curve", line, Status.DERIVED)
-        return lambda age: straight_residual_frac(age, life_years, end)
-    name = finance.residual or "mid"
-    row = ledger.catalog.get("residuals", f"residual-{name}", Curve)
-    status = Status.INPUT if finance.residual else Status.DEFAULT
-    ledger.text("finance.residual", name, status, str(row.source))
-    return lambda age: residual_frac(row.value_frac, age)
 
 
 def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple[float, ...]]:

@@ -11,16 +11,17 @@ import numpy as np
 
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.cloud_prices import is_cloud
+from dcplan.inputs.layout_cache import searched
 from dcplan.inputs.left_out import Cause, Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
+from dcplan.inputs.reference_job import reference_tflops
 from dcplan.inputs.speed import aged, architecture, hardware
 from dcplan.inputs.storage import BYTES_PER_GB, bytes_per_token, level_of, wanted
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
 from dcplan.planning.problem.work import job_options as job_choice
-from dcplan.planning.problem.work.layout_cache import searched
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobConfig, JobTerms
 from dcplan.reliability.calendar import with_slips
@@ -31,10 +32,6 @@ from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
-REFERENCE_ACCELERATORS = 512
-REFERENCE_SEQUENCES_EACH = 8
-"""Capacity is counted on the reference job at this size: large enough for real traffic, small
-enough for any hall."""
 LARGE = 1e6
 """Accelerators at which a service level is in proportion to their number."""
 FAR_DAYS = 1e5
@@ -340,23 +337,12 @@ class JobMenu:
             target.gb_per_s,
         )
         if key not in self._rates:
-            self._rates[key] = self._reference_tflops(ref, target)
+            self._rates[key] = reference_tflops(
+                ref,
+                self.shape(ref.model),
+                target.accelerator,
+                target.unit,
+                target.gb_per_s,
+                self.ledger,
+            )
         return self._rates[key]
-
-    def _reference_tflops(self, ref: Reference, target: Target) -> float | str:
-        shape = self.shape(ref.model)
-        spec = hardware(
-            target.accelerator,
-            ref.precision,
-            target.gb_per_s,
-            self.ledger,
-            moe=shape.moe_layers > 0,
-        )
-        if isinstance(spec, str):
-            return spec
-        count = max(REFERENCE_ACCELERATORS // target.unit, 1) * target.unit
-        batch = float(ref.seq_len * REFERENCE_SEQUENCES_EACH * count)
-        result = searched(shape, ref.seq_len, batch, spec, (float(count),))
-        if not np.isfinite(result.step_time_s[0]):
-            return f"{ref.model} does not fit the memory of {count} {target.accelerator}"
-        return float(result.flops_per_step / result.step_time_s[0] / count / 1e12)

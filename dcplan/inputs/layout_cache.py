@@ -1,6 +1,4 @@
-"""Layout searches that one process makes more than once: the same job in the next what-if is
-looked up.
-"""
+"""Layout searches that one process makes more than once, remembered."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ def searched(
     wanted_s: tuple[float, ...] = (),
     images: float = 0.0,
 ) -> Sweep:
-    """:func:`dcplan.training.estimate.sweep` of the planner, remembered; its arrays are shared and
-    never written.
-    """
+    """Remember :func:`dcplan.training.estimate.sweep`; its arrays are shared and never written."""
     counts = np.array(accelerators, dtype=np.float64)
     found = sweep(shape, seq_len, global_batch_tokens, hardware, counts, wanted_s, images)
     for array in (

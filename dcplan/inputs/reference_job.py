@@ -1,0 +1,40 @@
+"""Speed of an accelerator on a reference job, on which compute is counted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dcplan.inputs.layout_cache import searched
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.speed import hardware
+from dcplan.llm.architecture import Architecture
+from dcplan.scenario.schema import Reference
+from dcplan.units import FLOPS_PER_TFLOP
+
+REFERENCE_ACCELERATORS = 512
+REFERENCE_SEQUENCES_EACH = 8
+"""Capacity is counted on the reference job at this size: large enough for real traffic, small
+enough for any hall."""
+
+
+def reference_tflops(
+    job: Reference,
+    shape: Architecture,
+    accelerator: str,
+    unit: int,
+    gb_per_s: float,
+    ledger: Ledger,
+) -> float | str:
+    """Return the model TFLOP/s that one accelerator delivers on a reference job, or why none.
+
+    ``unit`` accelerators share a scale-up domain, and ``gb_per_s`` is the scale-out rate of each.
+    """
+    spec = hardware(accelerator, job.precision, gb_per_s, ledger, moe=shape.moe_layers > 0)
+    if isinstance(spec, str):
+        return spec
+    count = max(REFERENCE_ACCELERATORS // unit, 1) * unit
+    batch = float(job.seq_len * REFERENCE_SEQUENCES_EACH * count)
+    result = searched(shape, job.seq_len, batch, spec, (float(count),))
+    if not np.isfinite(result.step_time_s[0]):
+        return f"{job.model} does not fit the memory of {count} {accelerator}"
+    return float(result.flops_per_step / result.step_time_s[0] / count / FLOPS_PER_TFLOP)
