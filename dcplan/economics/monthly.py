@@ -1,6 +1,4 @@
-"""The plan's flows by month, with sales and property tax, income tax and debt: one side of a
-comparison.
-"""
+"""One side of a comparison: a plan's flows by month, with taxes and debt."""
 
 from __future__ import annotations
 
@@ -147,7 +145,7 @@ def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
 
 
 def by_year(cash_usd: Array) -> Array:
-    """Sums of twelve months; the last year may be shorter.
+    """Sum twelve months each; the last year may be shorter.
 
     Examples
     --------
@@ -166,9 +164,9 @@ def _at_year_ends(values_usd: Array, months: int) -> Array:
 
 
 def book_by_year(cash_usd: Array, life_years: float) -> Array:
-    """Book value at the start of each year of what was bought before, written off evenly. [USD]
+    """Return the book value at the start of each year, written off evenly. [USD].
 
-    What is bought in the first month counts from the first year.
+    It is of what was bought before. What is bought in the first month counts from the first year.
     """
     months = len(cash_usd)
     starts = np.arange(0, months, MONTHS_PER_YEAR)
@@ -181,10 +179,9 @@ def book_by_year(cash_usd: Array, life_years: float) -> Array:
 def with_property_tax(
     side: Side, taxed: Sequence[Line], rate_frac: float, life_years: float
 ) -> Side:
-    """Add property tax at the end of each year on the book value at its start of the taxed capital
-    lines.
+    """Add property tax at the end of each year on the book value at its start.
 
-    The months of a last, shorter year are taxed in proportion.
+    It counts the taxed capital lines. The months of a last, shorter year are taxed in proportion.
     """
     value = book_by_year(np.asarray(sum(side.lines[line] for line in taxed)), life_years)
     begun = side.months - np.arange(0, side.months, MONTHS_PER_YEAR)
@@ -201,8 +198,9 @@ def with_sales_tax(side: Side, taxed: Sequence[Line], rate_frac: float) -> Side:
 
 @dataclass(frozen=True)
 class Milestones:
-    """When a purchase is paid: a deposit before, a part at acceptance after, the rest in the month
-    of service.
+    """When a purchase is paid.
+
+    A deposit is paid before, a part at acceptance after, the rest in the month of service.
     """
 
     deposit_frac: float
@@ -212,10 +210,10 @@ class Milestones:
 
 
 def with_milestones(side: Side, bought: Sequence[Line], due: Milestones) -> Side:
-    """Add the line by which payments differ from all on delivery, for the capital lines of what is
-    bought.
+    """Add the line by which payments differ from all on delivery.
 
-    What falls before the horizon or after it stands outside, in its own month.
+    It counts the capital lines of what is bought. What falls before the horizon or after it stands
+    outside, in its own month.
 
     Examples
     --------
@@ -246,8 +244,9 @@ def with_milestones(side: Side, bought: Sequence[Line], due: Milestones) -> Side
 
 
 def with_lost_goodput(side: Side, loss_frac: float) -> Side:
-    """Add the cost of hours whose work is lost: so much more of the same fleet would make up for
-    it.
+    """Add the cost of hours whose work is lost.
+
+    So much more of the same fleet would make up for it.
 
     Examples
     --------
@@ -269,7 +268,10 @@ def with_lost_goodput(side: Side, loss_frac: float) -> Side:
 
 @dataclass(frozen=True)
 class Loan:
-    """Cash of a loan by month: drawn is money in; what is left at the end is paid off then. [USD]"""
+    """Cash of a loan by month: drawn is money in. [USD].
+
+    What is left at the end is paid off then.
+    """
 
     drawn: Array
     payments: Array
@@ -285,8 +287,9 @@ class Loan:
 
 
 def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_months: int) -> Loan:
-    """A share of each month's capital borrowed, repaid in level payments from the month after;
-    nominal rate / 12.
+    """Borrow a share of each month's capital, repaid in level payments from the month after.
+
+    The monthly rate is the nominal rate / 12.
     """
     months = len(capital_usd)
     drawn = share_frac * np.maximum(capital_usd, 0.0)
@@ -303,9 +306,9 @@ def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_mo
 def with_income_tax(
     side: Side, capital: Mapping[Line, Sequence[float]], rate_frac: float, interest_usd: Array
 ) -> Side:
-    """Add income tax saved: running cost, depreciation and interest shield other income at once;
-    sales are taxed.
+    """Add the income tax saved.
 
+    Running cost, depreciation and interest shield other income at once; sales are taxed.
     ``capital`` names the capital lines with their yearly shares; each is written off from the year
     it is paid. What is left of the basis at the end is set against the worth there. Running cost
     outside the horizon saves its tax in its own month.

@@ -85,7 +85,7 @@ def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:
     built = build(load(file))
     (offer,) = built.menu.offers
     tb = built.menu.storage.usable_tb if built.menu.storage else 0.0
-    loaded = with_adders(offer, built.menu, built.ledger)
+    loaded = with_adders(offer, tb, built.ledger)
     hour = (tb * 23.0 + 0.02 + 0.81) / 730.5 * 1.05
     assert loaded.usd_per_accelerator_hour[0] == pytest.approx(
         offer.usd_per_accelerator_hour[0] * 1.05 + hour

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from dcplan.inputs.log import Ledger
 from dcplan.scenario.load import Question
 
 if TYPE_CHECKING:
-    from dcplan.planning.problem.build import Built
     from dcplan.planning.solve.solved import Solved
+
+
+class Recorded(Protocol):
+    """What was made from inputs that a log records."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The log of the inputs."""
 
 
 def describe(question: Question) -> dict[str, Any]:
@@ -24,9 +32,9 @@ def describe(question: Question) -> dict[str, Any]:
     }
 
 
-def inputs_of(built: Built) -> list[dict[str, Any]]:
+def inputs_of(made: Recorded) -> list[dict[str, Any]]:
     """Every input used, sorted by key."""
-    return [asdict(row) for _, row in sorted(built.ledger.rows.items())]
+    return [asdict(row) for _, row in sorted(made.ledger.rows.items())]
 
 
 def solver_block(solved: Solved) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def _result(both: Comparison, risk: Risk, owned_line: tuple[float, float], began
         scenario=describe(both.question),
         metrics=metrics,
         tables=tables | risk.tables,
-        inputs=inputs_of(both.built),
+        inputs=inputs_of(both),
         warnings=[
             {"code": "note", "message": text} for text in (*risk.notes, *unpriced, *_notes(both))
         ],
@@ -170,7 +170,7 @@ def _result(both: Comparison, risk: Risk, owned_line: tuple[float, float], began
 
 def _price_status(both: Comparison, offer: str, term: str) -> str:
     """Where the price of an hour comes from: the user, the catalog, or an estimate."""
-    row = both.built.ledger.rows.get(f"cloud.{offer}.{term.replace('-', '_')}_usd_per_h")
+    row = both.ledger.rows.get(f"cloud.{offer}.{term.replace('-', '_')}_usd_per_h")
     return row.status if row is not None else ""
 
 
@@ -241,14 +241,13 @@ def _number(value: object) -> float | None:
 
 
 def _notes(both: Comparison) -> list[str]:
-    menu, scenario = both.built.menu, both.question.scenario
-    known = {o.id for o in both.offers}
-    others = [o.id for o in menu.offers if o.id not in known]
+    scenario, known = both.question.scenario, {o.id for o in both.offers}
+    others = [o for o in both.fleet.offers if o not in known]
     notes = (
         [f"another accelerator than the fleet's, not compared: {_listed(others)}"] if others else []
     )
     why: dict[str, list[str]] = {}
-    for x in menu.left_out:
+    for x in both.fleet.left_out:
         if x.kind in (Kind.OFFER, Kind.TERM) and x.id not in NOT_PLANNED and x.id not in known:
             why.setdefault(x.reason, []).append(x.id)
     notes += [f"{_listed(ids)}: left out, {reason}" for reason, ids in why.items()]
@@ -258,9 +257,7 @@ def _notes(both: Comparison) -> list[str]:
             f"{both.work.accelerators:,} accelerators are more than {_listed(short)} are taken to deliver without a "
             "special agreement (cloud.max_accelerators_per_offer)"
         )
-    count = sum(
-        n * p.accelerators for p in menu.placements for k, n in both.racks.items() if k == p.key
-    )
+    count = both.fleet.paid_accelerators
     if count > both.work.accelerators:
         asked = both.work.accelerators
         notes.append(

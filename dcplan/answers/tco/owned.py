@@ -1,14 +1,13 @@
-"""Both sides of a comparison by month: the owned fleet after taxes and debt, and every offer and
-term.
-"""
+"""Both sides of a comparison by month: the owned fleet, and every offer and term."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.answers.plan.plan_cost import FleetPlan, PlanCost, fleet_plan
 from dcplan.answers.tco.rented import Work, rented_side, terms_of, work_of
 from dcplan.catalog.schema import DepreciationTable, System
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, Flow, FlowGroup, npv_usd
@@ -32,12 +31,7 @@ from dcplan.economics.ranges import Array
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import OfferTerms, offers
 from dcplan.inputs.log import Ledger
-from dcplan.planning.presolve import presolve
-from dcplan.planning.problem.build import Built, build
-from dcplan.planning.problem.finance import residual_of
-from dcplan.planning.solve.request import SolveRequest
-from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.strategy import solve_menu
+from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.top import Payment
@@ -81,25 +75,32 @@ class Comparison:
     """A fleet owned, and the same work rented on every offer and term."""
 
     question: Question
-    built: Built
+    fleet: FleetPlan
     owned: Owned
     work: Work
     rented: dict[str, Side]
     """After tax, by ``offer.term``."""
     notes: dict[str, list[str]]
-    rate: float
     offers: tuple[OfferTerms, ...] = ()
     """Those compared."""
-    racks: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
-    """Of the fleet, by hall, cooling and system."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The log of the inputs."""
+        return self.fleet.ledger
+
+    @property
+    def rate(self) -> float:
+        """Discount rate, nominal. [1/year]."""
+        return self.fleet.cost.discount_rate
 
     def rented_npv_usd(self, key: str, used_frac: float) -> float:
         """Present cost of a rent, were the accelerators used for another share of the time."""
         offer = next(o for o in self.offers if key.startswith(f"{o.id}."))
-        work, ledger = replace(self.work, used_frac=used_frac), self.built.ledger
+        work, ledger = replace(self.work, used_frac=used_frac), self.ledger
         months = self.owned.after_tax.months
         side, _ = rented_side(offer, key.removeprefix(f"{offer.id}."), work, months, ledger)
-        tax = tax_rate(self.question, self.built)
+        tax = tax_rate(self.question, self.ledger)
         side = with_income_tax(side, {}, tax, np.zeros(months)) if tax else side
         return side.npv_usd(self.rate)
 
@@ -126,39 +127,24 @@ def compared(question: Question) -> Comparison:
         When there is no fleet, no cloud, or the fleet does not fit.
     """
     _asked(question)
-    built = build(question)
-    problems = presolve(question, built)
-    if problems:
-        raise InputError(problems)
-    life = built.menu.finance.life_quarters
-    if built.menu.quarters > life:
-        cause = f"the fleet serves {life} quarters, the horizon has {built.menu.quarters}: rent would do more work"
-        help_text = "shorten horizon.quarters, or give finance.hardware_life_years"
-        raise InputError(
-            [question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)]
-        )
-    solved = solve_menu(built.menu, question, SolveRequest(gap=0.001, time_limit_s=60.0))
-    if solved.audit is None or solved.decisions is None:
-        cause = "the fleet does not fit its limits: dcplan plan shows which"
-        raise InputError([question.tree.problem("DC033", cause, ("fleet",))])
-    owned = owned_of(question, built, solved)
-    count = built.menu.fleet.accelerators if built.menu.fleet else 0
-    share = built.menu.storage.usable_tb if built.menu.storage else 0.0
-    work = work_of(question.scenario, built.ledger, count, count * share / TB_PER_PB)
-    tax = tax_rate(question, built)
+    fleet = fleet_plan(question)
+    ledger, cost = fleet.ledger, fleet.cost
+    owned = owned_of(question, cost, ledger)
+    stored_pb = fleet.accelerators * cost.storage_tb_per_accelerator / TB_PER_PB
+    work = work_of(question.scenario, ledger, fleet.accelerators, stored_pb)
+    tax = tax_rate(question, ledger)
     rented: dict[str, Side] = {}
     notes: dict[str, list[str]] = {}
-    compared_with = tuple(alike(question, built))
+    compared_with = tuple(same_accelerator(question, ledger))
     for offer in compared_with:
         for term in terms_of(offer):
             side, notes[f"{offer.id}.{term}"] = rented_side(
-                offer, term, work, owned.before_tax.months, built.ledger
+                offer, term, work, owned.before_tax.months, ledger
             )
             rented[f"{offer.id}.{term}"] = (
                 with_income_tax(side, {}, tax, np.zeros(side.months)) if tax else side
             )
-    rate, racks = built.menu.finance.discount_rate, solved.decisions.fleet
-    return Comparison(question, built, owned, work, rented, notes, rate, compared_with, racks)
+    return Comparison(question, fleet, owned, work, rented, notes, compared_with)
 
 
 def _asked(question: Question) -> None:
@@ -182,39 +168,35 @@ def _asked(question: Question) -> None:
         raise InputError(problems)
 
 
-def alike(question: Question, built: Built) -> list[OfferTerms]:
-    """Offers of the fleet's own accelerator under every term asked for; others do other work in
-    the hour.
+def same_accelerator(question: Question, ledger: Ledger) -> list[OfferTerms]:
+    """List the offers of the fleet's own accelerator under every term asked for.
+
+    Others do other work in the hour.
     """
     fleet = question.scenario.fleet
     chip = question.catalog.get("systems", fleet.system, System).accelerator if fleet else ""
     return [
-        o
-        for o in offers(question.scenario, built.ledger, [], unplanned=True)
-        if o.accelerator == chip
+        o for o in offers(question.scenario, ledger, [], unplanned=True) if o.accelerator == chip
     ]
 
 
-def tax_rate(question: Question, built: Built) -> float:
-    """Income tax rate of the scenario; 0 where none is given."""
+def tax_rate(question: Question, ledger: Ledger) -> float:
+    """Return the income tax rate of the scenario; 0 where none is given."""
     given = question.scenario.finance.tax.income_rate
-    return built.ledger.take("finance.tax.income_rate", given) if given else 0.0
+    return ledger.take("finance.tax.income_rate", given) if given else 0.0
 
 
 def owned_of(
-    question: Question, built: Built, solved: Solved, rent: Mapping[Line, Array] | None = None
+    question: Question, cost: PlanCost, ledger: Ledger, rent: Mapping[Line, Array] | None = None
 ) -> Owned:
-    """The plan's owned flows by month, then rent, taxes and debt, each step priced."""
-    if solved.audit is None:
-        msg = "no audited plan"
-        raise ValueError(msg)
-    finance, ledger, terms = question.scenario.finance, built.ledger, built.menu.finance
-    flows = [f for f in solved.audit.books.flows if f.group not in NOT_OWNED]
-    rate = terms.discount_rate
+    """Add rent, taxes and debt to the plan's owned flows by month, and price each step."""
+    finance = question.scenario.finance
+    flows = [f for f in cost.flows if f.group not in NOT_OWNED]
+    rate = cost.discount_rate
     start = npv_usd(flows, rate)
-    side = owned_side(flows, built.menu.quarters)
+    side = owned_side(flows, cost.quarters)
     if not side.lines:  # all is rented
-        side = Side({Line("nothing owned"): np.zeros(built.menu.quarters * MONTHS_PER_QUARTER)})
+        side = Side({Line("nothing owned"): np.zeros(cost.quarters * MONTHS_PER_QUARTER)})
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
     gear = side.of(EQUIPMENT)
     if rent:
@@ -236,15 +218,15 @@ def owned_of(
         each = ledger.take(
             "finance.tax.property_tax_frac_per_year", finance.tax.property_tax_frac_per_year
         )
-        years = terms.life_quarters / QUARTERS_PER_YEAR
+        years = cost.life_quarters / QUARTERS_PER_YEAR
         side = _stepped(
             steps, "property tax", rate, side, with_property_tax(side, gear, each, years)
         )
     before = side
-    loan = _loan(question, built, side)
-    tax = tax_rate(question, built)
+    loan = _loan(question, ledger, side)
+    tax = tax_rate(question, ledger)
     if tax:
-        shares = _shares(question, built, side)
+        shares = _shares(question, ledger, side)
         side = _stepped(
             steps,
             "income tax",
@@ -252,7 +234,7 @@ def owned_of(
             side,
             with_income_tax(side, shares, tax, np.zeros(side.months)),
         )
-    unserved = _unserved(solved.audit.books.flows, side.months)
+    unserved = _unserved(cost.flows, side.months)
     if (
         unserved.any()
     ):  # no payment, so no tax; without it a side that does less work would look cheaper
@@ -287,7 +269,7 @@ def owned_of(
 
 
 def payment_of(payment: Payment, ledger: Ledger) -> Milestones:
-    """The scenario's payment schedule."""
+    """Take the scenario's payment schedule."""
     deposit = ledger.take("finance.payment.deposit_frac", payment.deposit_frac)
     accepted = ledger.take("finance.payment.acceptance_frac", payment.acceptance_frac)
     return Milestones(
@@ -296,7 +278,7 @@ def payment_of(payment: Payment, ledger: Ledger) -> Milestones:
 
 
 def _unserved(flows: Sequence[Flow], months: int) -> Array:
-    """Value of demand that a plan leaves unserved, by month. [USD]"""
+    """Value the demand that a plan leaves unserved, by month. [USD]."""
     value = np.zeros(months)
     for flow in flows:
         if flow.group is FlowGroup.UNMET:
@@ -319,11 +301,10 @@ def _year_end(values: Array) -> Array:
     return cash
 
 
-def _loan(question: Question, built: Built, side: Side) -> Loan | None:
+def _loan(question: Question, ledger: Ledger, side: Side) -> Loan | None:
     debt = question.scenario.finance.debt
     if debt is None:
         return None
-    ledger = built.ledger
     months = max(
         round(ledger.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1
     )
@@ -342,12 +323,13 @@ def _loan_npv(loan: Loan, rate: float) -> float:
     return float((loan.payments - loan.drawn) @ month_factors(rate, months)) + owed
 
 
-def _shares(question: Question, built: Built, side: Side) -> dict[Line, Sequence[float]]:
-    """Tax write-off of each capital line: the scenario's table for equipment and fit-out, 39 years
-    for buildings.
+def _shares(question: Question, ledger: Ledger, side: Side) -> dict[Line, Sequence[float]]:
+    """Return the yearly tax write-off of each capital line.
+
+    It is the scenario's table for equipment and fit-out, and 39 years for buildings.
     """
     given = question.scenario.finance.tax.depreciation
-    name = built.ledger.text(
+    name = ledger.text(
         "finance.tax.depreciation", given or BOOK_TABLE, Status.INPUT if given else Status.DEFAULT
     )
     own = question.catalog.get("depreciation", name, DepreciationTable).share_frac
@@ -358,15 +340,14 @@ def _shares(question: Question, built: Built, side: Side) -> dict[Line, Sequence
 
 
 def resale_usd(both: Comparison) -> Array:
-    """What all that was bought would bring at the end of each month, less what is owed on it; today
-    first.
+    """Value all that was bought at the end of each month, less what is owed on it. [USD].
 
-    Equipment by its residual curve; buildings, cooling and power fall evenly to what they are worth
-    at the end of the horizon; the share for lost goodput with them all. The last month is the worth
-    at the end.
+    The first value is of today. Equipment follows its residual curve; buildings, cooling and power
+    fall evenly to what they are worth at the end of the horizon; the share for lost goodput falls
+    with them all. The last month is the worth at the end.
     """
-    life = both.built.menu.finance.life_quarters / QUARTERS_PER_YEAR
-    left = residual_of(both.question.scenario.finance, life, both.built.ledger)
+    life = both.fleet.cost.life_quarters / QUARTERS_PER_YEAR
+    left = residual_of(both.question.scenario.finance, life, both.ledger)
     owned, months = both.owned, both.owned.after_tax.months
     end = owned.after_tax.end_usd
     worth = np.zeros(months + 1)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.answers.plan.plan_cost import PlanCost
 from dcplan.answers.tco.rented_hours import SPOT, hours_of
 from dcplan.catalog.schema import Offer, Parameter
-from dcplan.economics.cash_flow import Flow, FlowGroup
+from dcplan.economics.cash_flow import FlowGroup
 from dcplan.economics.monthly import GOODPUT_LOSS, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
 from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
-from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms
+from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.log import Ledger
-from dcplan.planning.audit.cloud import use_by_month
-from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
 from dcplan.scenario.schema import Scenario
 from dcplan.units import HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
 
@@ -48,11 +45,7 @@ class Work:
 
 def terms_of(offer: OfferTerms) -> list[str]:
     """Terms of an offer that have a price."""
-    return [
-        *([ON_DEMAND] if offer.on_demand else []),
-        *(c.term for c in offer.committed),
-        *offer.beside,
-    ]
+    return [*offer.planned_terms, *offer.beside]
 
 
 def rented_side(
@@ -96,9 +89,9 @@ def rented_side(
 
 
 def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[str]) -> float:
-    """Hours paid beyond the useful ones, over the useful ones: checkpoints, lost work and restarts
-    of one job on all.
+    """Return the hours paid beyond the useful ones, over the useful ones.
 
+    They are the checkpoints, lost work and restarts of one job on all accelerators.
     Checkpoints at Young's interval. The clock must have room for the paid hours and for waits; else
     it is said.
     """
@@ -118,7 +111,8 @@ def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[st
     clock = float(np.asarray(spot_calendar_h(work.used_frac, useful, rate, wait)))
     if clock > 1.0:
         notes.append(
-            f"the same work takes {clock:.0%} of the hours with interruptions: more accelerators are needed"
+            f"the same work takes {clock:.0%} of the hours with interruptions: "
+            "more accelerators are needed"
         )
     return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
 
@@ -160,8 +154,9 @@ def _network_usd(provider: str, work: Work, ledger: Ledger, notes: list[str]) ->
 
 
 def work_of(scenario: Scenario, ledger: Ledger, accelerators: int, owned_pb: float) -> Work:
-    """The scenario's fleet as work that a cloud could do, with as much storage as the owned side
-    has.
+    """Describe the scenario's fleet as work that a cloud could do.
+
+    It has as much storage as the owned side.
     """
     fleet, storage, cloud = scenario.fleet, scenario.storage, scenario.cloud
     used = (
@@ -180,16 +175,15 @@ def work_of(scenario: Scenario, ledger: Ledger, accelerators: int, owned_pb: flo
     )
 
 
-def with_adders(offer: OfferTerms, menu: Menu, ledger: Ledger) -> OfferTerms:
-    """An offer whose hourly prices hold what comes with an hour: storage, network, CPU nodes,
-    support.
+def with_adders(offer: OfferTerms, stored_tb: float, ledger: Ledger) -> OfferTerms:
+    """Return an offer whose hourly prices hold what comes with an hour.
 
-    Goodput is in the work of a plan already: its runs take the days that stops and restarts make of
-    them.
+    That is ``stored_tb`` of storage, network, CPU nodes and support. Goodput is in the work of a
+    plan already: its runs take the days that stops and restarts make of them.
     """
     provider = ledger.catalog.get("cloud", offer.id, Offer).provider
     share = _support_frac(provider, ledger)
-    month = (menu.storage.usable_tb if menu.storage else 0.0) * _storage_usd(provider, ledger, [])
+    month = stored_tb * _storage_usd(provider, ledger, [])
     month += ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
     month += ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
     more = month / HOURS_PER_MONTH * (1.0 + share)
@@ -205,28 +199,25 @@ def with_adders(offer: OfferTerms, menu: Menu, ledger: Ledger) -> OfferTerms:
     return replace(offer, usd_per_accelerator_hour=hourly, committed=terms)
 
 
-def rent_lines(
-    menu: Menu, d: Decisions, flows: Sequence[Flow], ledger: Ledger
-) -> dict[Line, Array]:
-    """What a plan rents, by month, with the adders that come with it; commitments after the horizon
-    in its last month.
+def rent_lines(cost: PlanCost, ledger: Ledger) -> dict[Line, Array]:
+    """List what a plan rents, by month, with the adders that come with it.
 
-    Storage follows the accelerators as it does in a hall; set-up counts for the most that are
-    rented at once.
+    Commitments after the horizon fall in its last month. Storage follows the accelerators as it
+    does in a hall; set-up counts for the most that are rented at once.
     """
-    months = menu.quarters * MONTHS_PER_QUARTER
+    months = cost.quarters * MONTHS_PER_QUARTER
     rent, after = np.zeros(months), 0.0
-    for flow in flows:
+    for flow in cost.flows:
         if flow.group is FlowGroup.CLOUD:
             first = flow.quarter * MONTHS_PER_QUARTER
             rent[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
         after += flow.usd if flow.group is FlowGroup.AFTER else 0.0
     if not rent.any() and not after:
         return {}
-    use = {o.id: _use(menu, d, o, months) for o in menu.offers}
+    use = {o: np.array(x) for o, x in cost.used_by_month.items()}
     held = np.asarray(sum(use.values()))
-    provider = {o.id: ledger.catalog.get("cloud", o.id, Offer).provider for o in menu.offers}
-    each_tb = menu.storage.usable_tb if menu.storage else 0.0
+    provider = {o: ledger.catalog.get("cloud", o, Offer).provider for o in use}
+    each_tb = cost.storage_tb_per_accelerator
     stored = sum(u * each_tb * _storage_usd(provider[o], ledger, []) for o, u in use.items())
     rate = ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
     cpu = ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
@@ -249,8 +240,3 @@ def rent_lines(
     if after:
         lines[Line("commitments after the horizon")] = np.append(np.zeros(months - 1), after)
     return lines
-
-
-def _use(menu: Menu, d: Decisions, offer: OfferTerms, months: int) -> Array:
-    found = use_by_month(menu, d, offer)
-    return np.array([found.get(m, 0.0) for m in range(months)])

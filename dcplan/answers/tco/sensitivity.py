@@ -81,7 +81,7 @@ def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
     for key in wanted.inputs:
         marginal = _marginal(key, both)
         if marginal is None:
-            known = key in both.built.ledger.rows or key in STAND_IN
+            known = key in both.ledger.rows or key in STAND_IN
             why = (
                 "has no low and high, here or in the catalog"
                 if known
@@ -136,7 +136,7 @@ def _vector(cash: Array, outside: Mapping[int, float], end: float) -> Array:
 
 def _marginal(key: str, both: Comparison) -> Marginal | None:
     """Bounds of an input by the scenario, else by the catalog; its own value is always inside."""
-    row = both.built.ledger.rows.get(key)
+    row = both.ledger.rows.get(key)
     stand_in = STAND_IN.get(key)
     value = float(row.value) if row is not None and isinstance(row.value, int | float) else None
     low, high = (row.low, row.high) if row is not None else (None, None)

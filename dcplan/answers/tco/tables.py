@@ -10,7 +10,7 @@ from dcplan.result import Cell, Table
 
 
 def _worths(side: Side, rate: float) -> list[tuple[str, float, float]]:
-    """Return label, undiscounted sum and present value of every line, worth at the end too. [USD]."""
+    """Return label, sum and present value of every line, worth at the end too. [USD]."""
     paid = [(x.label, side.sum_usd(x), npv) for x, npv in side.npvs_usd(rate).items()]
     kept = [
         (f"residual {x.label}", -side.end_usd[x], npv) for x, npv in side.end_npvs_usd(rate).items()
@@ -40,8 +40,9 @@ def bridge_table(plan_npv_usd: float, steps: Mapping[str, float], owned_npv_usd:
 
 
 def pair_table(owned: Side, rented: Side | None, name: str, rate: float) -> Table:
-    """Present value of every line of both sides, the cheapest rent beside the owned one before its
-    debt.
+    """List the present value of every line of both sides.
+
+    The cheapest rent is compared with the owned side before its debt.
     """
     own = _worths(owned, rate)
     rent = _worths(rented, rate) if rented is not None else []
@@ -57,10 +58,10 @@ def years_table(
     ends_usd: Mapping[str, float],
     outside: Mapping[str, Mapping[int, float]],
 ) -> Table:
-    """Cash out of each side by year, the owned one with its debt; worth at the end less what is
-    owed; and all.
+    """Sum the cash out of each side by year, then the worth at the end less what is owed, and all.
 
-    Deposits before the first month and commitments after the last have rows of their own.
+    The owned side has its debt. Deposits before the first month and commitments after the last have
+    rows of their own.
     """
     names = list(cash_usd)
     cash = {name: by_year(values) for name, values in cash_usd.items()}

@@ -21,10 +21,9 @@ from dcplan.economics.utilization import (
     usd_per_million_trained_tokens,
 )
 from dcplan.inputs.cloud_prices import LENGTHS
-from dcplan.inputs.speed import hardware
+from dcplan.inputs.reference_job import reference_tflops
+from dcplan.inputs.speed import architecture, hardware
 from dcplan.llm.architecture import model_flops_per_token
-from dcplan.planning.problem.work.jobs import JobMenu
-from dcplan.planning.problem.work.targets import Target
 from dcplan.provenance import Status
 from dcplan.result import Cell, Metric, Table
 from dcplan.scenario.schema.demand import Reference
@@ -89,7 +88,7 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
     """How much of the peak becomes work of the reference job; peak of one accelerator and FLOP of
     a token.
     """
-    question, ledger = both.question, both.built.ledger
+    question, ledger = both.question, both.ledger
     fleet = question.scenario.fleet
     given = fleet.reference if fleet else None
     job = given or REFERENCE
@@ -100,12 +99,11 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
     chip = question.catalog.get("accelerators", system.accelerator, Accelerator)
     port = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
     each = (system.scaleout_ports or 0) * port / 8.0 / system.accelerators
-    where = Target("", system.id, chip.id, system.accelerators, both.work.accelerators, each, port)
-    menu = JobMenu(question, ledger, [], {})
-    rate = menu.reference_tflops(job, where)
+    shape = architecture(job.model, question)
+    rate = reference_tflops(job, shape, chip.id, system.accelerators, each, ledger)
     if isinstance(rate, str):
         return hours, None, None, [f"no cost of a PFLOP-day: {rate}"]
-    spec = hardware(chip.id, job.precision, each, ledger, moe=menu.shape(job.model).moe_layers > 0)
+    spec = hardware(chip.id, job.precision, each, ledger, moe=shape.moe_layers > 0)
     if isinstance(spec, str):
         return hours, None, None, [f"no cost of a PFLOP-day: {spec}"]
     peak = spec.peak_tflops  # of the job's own precision
@@ -115,7 +113,7 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
         f"{words}, at {use.mfu_frac:.1%} MFU",
         Status.INPUT if given else Status.DEFAULT,
     )
-    tokens = model_flops_per_token(menu.shape(job.model), job.seq_len, 0.0)
+    tokens = model_flops_per_token(shape, job.seq_len, 0.0)
     return use, peak / TFLOPS_PER_PFLOPS, tokens, []
 
 

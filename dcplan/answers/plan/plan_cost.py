@@ -1,0 +1,117 @@
+"""What an audited plan pays, and the terms to price it further; the plan of a given fleet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dcplan.economics.cash_flow import Flow
+from dcplan.errors import InputError
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.planning.audit.cloud import use_by_month
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.presolve import presolve
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.strategy import solve_menu
+from dcplan.scenario.load import Question
+from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
+
+FLEET_GAP = 0.001
+FLEET_TIME_LIMIT_S = 60.0
+"""A given fleet leaves only its halls and networks to choose."""
+
+
+@dataclass(frozen=True)
+class PlanCost:
+    """Payments of an audited plan before taxes and debt, and what it owns and rents."""
+
+    flows: tuple[Flow, ...]
+    quarters: int
+    discount_rate: float
+    life_quarters: int
+    """Service life of hardware."""
+    storage_tb_per_accelerator: float
+    owned_accelerators: int
+    """In service or on order in the last quarter, in whole racks."""
+    rented_hours: float
+    """Accelerator-hours on offers."""
+    used_by_month: Mapping[str, tuple[float, ...]]
+    """Average accelerators in use of each offer, by month."""
+
+
+def plan_cost(menu: Menu, d: Decisions, flows: list[Flow]) -> PlanCost:
+    """Collect what a plan pays, owns and rents."""
+    last, months = menu.quarters - 1, menu.quarters * MONTHS_PER_QUARTER
+    size = {p.key: p.accelerators for p in menu.placements}
+    owned = sum(d.racks_ordered(key, last) * n for key, n in size.items())
+    owned += sum(d.held_racks(x, last) * size[x.key] for x in menu.held)
+    used = {o.id: use_by_month(menu, d, o) for o in menu.offers}
+    return PlanCost(
+        flows=tuple(flows),
+        quarters=menu.quarters,
+        discount_rate=menu.finance.discount_rate,
+        life_quarters=menu.finance.life_quarters,
+        storage_tb_per_accelerator=menu.storage.usable_tb if menu.storage else 0.0,
+        owned_accelerators=owned,
+        rented_hours=sum(r.accelerators * r.days * HOURS_PER_DAY for r in d.runs if r.on_cloud)
+        + sum(x * HOURS_PER_QUARTER for x in d.rented.values()),
+        used_by_month={o: tuple(x.get(m, 0.0) for m in range(months)) for o, x in used.items()},
+    )
+
+
+@dataclass(frozen=True)
+class FleetPlan:
+    """A given fleet in its halls."""
+
+    cost: PlanCost
+    ledger: Ledger
+    accelerators: int
+    """As the scenario asks for."""
+    paid_accelerators: int
+    """In the whole racks that hold them."""
+    offers: tuple[str, ...]
+    """Ids of the offers that a plan could rent."""
+    left_out: tuple[LeftOut, ...]
+
+
+def fleet_plan(question: Question) -> FleetPlan:
+    """Plan the halls and networks of the scenario's ``fleet``.
+
+    Raises
+    ------
+    InputError
+        When there is no fleet, it does not fit, or the horizon is longer than its service life.
+    """
+    built = build(question)
+    menu = built.menu
+    problems = presolve(question, built)
+    if problems:
+        raise InputError(problems)
+    life = menu.finance.life_quarters
+    if menu.quarters > life:
+        cause = (
+            f"the fleet serves {life} quarters, the horizon has {menu.quarters}: "
+            "rent would do more work"
+        )
+        help_text = "shorten horizon.quarters, or give finance.hardware_life_years"
+        raise InputError(
+            [question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)]
+        )
+    solved = solve_menu(
+        menu, question, SolveRequest(gap=FLEET_GAP, time_limit_s=FLEET_TIME_LIMIT_S)
+    )
+    if menu.fleet is None or solved.audit is None or solved.decisions is None:
+        cause = "the fleet does not fit its limits: dcplan plan shows which"
+        raise InputError([question.tree.problem("DC033", cause, ("fleet",))])
+    racks = solved.decisions.fleet
+    return FleetPlan(
+        plan_cost(menu, solved.decisions, solved.audit.books.flows),
+        built.ledger,
+        menu.fleet.accelerators,
+        sum(racks.get(p.key, 0) * p.accelerators for p in menu.placements),
+        tuple(o.id for o in menu.offers),
+        menu.left_out,
+    )

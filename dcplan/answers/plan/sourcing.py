@@ -1,0 +1,206 @@
+"""The best plans for the same work with hardware owned, rented or both."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from dcplan.answers.plan.plan_cost import PlanCost, plan_cost
+from dcplan.errors import InputError
+from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms, cloud_place, is_cloud
+from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.log import Ledger
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.presolve import presolve
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_menu
+from dcplan.scenario.load import Question
+
+MOST_PAIRS = 12
+"""Offers and terms that are each planned alone; with more only their best mix is."""
+HYBRID_SHARE, OWNED_SHARE, RENTED_SHARE = 0.4, 0.3, 0.5
+"""Of the time left when the plan begins; the offers and terms share what rented leaves."""
+
+Adders = Callable[[OfferTerms, float, Ledger], OfferTerms]
+"""Loads an offer's hourly prices with what comes with an hour, given the storage of an accelerator
+in TB."""
+
+
+class Sourcing(StrEnum):
+    """Where a plan may take its accelerators from."""
+
+    HYBRID = "hybrid"
+    OWNED = "owned"
+    RENTED = "rented"
+    """With what is in service or on order."""
+
+
+@dataclass(frozen=True)
+class SourcingPlan:
+    """The best plan of one sourcing option; no cost where none was found."""
+
+    sourcing: Sourcing
+    cost: PlanCost | None
+    """At the offers' own prices."""
+    gap_frac: float
+    """Proven for the plan with loaded prices."""
+    infeasible: bool
+    proved: bool
+    """Whether the search ended with a proof."""
+    offer: str = ""
+    """Id of the only offer that it may rent; empty for all."""
+    term: str = ""
+    """The only term of that offer."""
+
+    @property
+    def name(self) -> str:
+        """Key of the option in metrics and tables."""
+        return ".".join(x for x in (self.sourcing.value, self.offer, self.term) if x)
+
+
+@dataclass(frozen=True)
+class SourcingPlans:
+    """The plan of every option, and what they were made from."""
+
+    plans: tuple[SourcingPlan, ...]
+    """Hybrid, owned, rented, then each offer and term alone."""
+    ledger: Ledger
+    discount_rate: float
+    offers: tuple[str, ...]
+    """Ids of the offers that a plan could rent."""
+    left_out: tuple[LeftOut, ...]
+
+
+def sourcing_plans(
+    question: Question, gap: float, time_limit_s: float, adders: Adders
+) -> SourcingPlans:
+    """Plan the scenario's work for each sourcing option.
+
+    Every plan is found with loaded prices of rent, so that what is rented is worth all it costs.
+
+    Raises
+    ------
+    InputError
+        When the scenario has no plan at all, or another objective than cost.
+    """
+    began = time.monotonic()
+    built = build(question)
+    problems = presolve(question, built)
+    if problems:
+        raise InputError(problems)
+    if question.scenario.objective != "min_cost":
+        cause = (
+            f"tco compares cheapest plans: objective {question.scenario.objective} is not "
+            "supported here"
+        )
+        raise InputError(
+            [question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")]
+        )
+
+    def plan(sourcing: Sourcing, menu: Menu, share: float, *pair: str) -> SourcingPlan:
+        left_s = max(time_limit_s - (time.monotonic() - began), 1.0)
+        loaded = _loaded(menu, built.ledger, adders)
+        return _plan(sourcing, menu, loaded, question, gap, share * left_s, *pair)
+
+    menu = built.menu
+    rented = _without_orders(menu)
+    plans = [
+        plan(Sourcing.HYBRID, menu, HYBRID_SHARE),
+        plan(Sourcing.OWNED, _without_cloud(menu), OWNED_SHARE),
+        plan(Sourcing.RENTED, rented, RENTED_SHARE),
+    ]
+    pairs = [(o.id, term) for o in menu.offers for term in o.planned_terms]
+    for offer, term in pairs if 1 < len(pairs) <= MOST_PAIRS else []:
+        only, share = _one_offer(rented, offer, term), RENTED_SHARE / len(pairs)
+        plans.append(plan(Sourcing.RENTED, only, share, offer, term))
+    if len(pairs) == 1:
+        ((offer, term),) = pairs
+        plans.append(replace(plans[-1], offer=offer, term=term))
+    return SourcingPlans(
+        tuple(plans),
+        built.ledger,
+        menu.finance.discount_rate,
+        tuple(o.id for o in menu.offers),
+        menu.left_out,
+    )
+
+
+def _loaded(menu: Menu, ledger: Ledger, adders: Adders) -> Menu:
+    stored_tb = menu.storage.usable_tb if menu.storage else 0.0
+    return replace(menu, offers=tuple(adders(o, stored_tb, ledger) for o in menu.offers))
+
+
+def _plan(
+    sourcing: Sourcing,
+    menu: Menu,
+    loaded: Menu,
+    question: Question,
+    gap: float,
+    time_limit_s: float,
+    offer: str = "",
+    term: str = "",
+) -> SourcingPlan:
+    """Solve with loaded prices, and account for the plan at the offers' own."""
+    solved = solve_menu(loaded, question, SolveRequest(gap=gap, time_limit_s=time_limit_s))
+    infeasible = solved.status == SolveStatus.INFEASIBLE
+    cost = None
+    if solved.audit is not None and solved.decisions is not None:
+        flows = make_accounts(menu, solved.decisions).flows
+        cost = plan_cost(menu, solved.decisions, flows)
+    return SourcingPlan(
+        sourcing,
+        cost,
+        solved.gap_frac if cost is not None else math.inf,
+        infeasible,
+        infeasible or solved.status == SolveStatus.OPTIMAL,
+        offer,
+        term,
+    )
+
+
+def _without_cloud(menu: Menu) -> Menu:
+    """Return the same menu where nothing may be rented."""
+    demands = tuple(
+        replace(d, each={k: v for k, v in d.each.items() if not is_cloud(k[0])})
+        for d in menu.demands
+    )
+    own = tuple(c for c in menu.configs if not c.on_cloud)
+    return replace(menu, offers=(), demands=demands, configs=own)
+
+
+def _without_orders(menu: Menu) -> Menu:
+    """Return the same menu where nothing may be ordered.
+
+    What is given, in service or on order stays.
+    """
+    held = {(x.key[0], x.key[2]) for x in menu.held} | (
+        {(menu.fleet.hall, menu.fleet.system)} if menu.fleet else set()
+    )
+    own = tuple(c for c in menu.configs if c.on_cloud or (c.place, c.system) in held)
+    return replace(menu, orderable=frozenset(), configs=own)
+
+
+def _one_offer(menu: Menu, offer: str, term: str) -> Menu:
+    """Return a menu with one offer under one term."""
+    only = next(o for o in menu.offers if o.id == offer)
+    terms = tuple(c for c in only.committed if c.term == term)
+    flexible = term == ON_DEMAND
+    price = (
+        only.usd_per_accelerator_hour
+        if flexible
+        else tuple(0.0 for _ in only.usd_per_accelerator_hour)
+    )
+    only = replace(only, committed=terms, on_demand=flexible, usd_per_accelerator_hour=price)
+    place = cloud_place(offer)
+    demands = tuple(
+        replace(d, each={k: v for k, v in d.each.items() if k[0] == place or not is_cloud(k[0])})
+        for d in menu.demands
+    )
+    configs = tuple(c for c in menu.configs if not c.on_cloud or c.place == place)
+    return replace(menu, offers=(only,), demands=demands, configs=configs)

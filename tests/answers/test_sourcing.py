@@ -1,0 +1,127 @@
+"""Plans that tco prices: what they pay, own and rent, by hand and by option."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dcplan.answers.plan.plan_cost import fleet_plan, plan_cost
+from dcplan.answers.plan.sourcing import Sourcing, SourcingPlan, SourcingPlans, sourcing_plans
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
+from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.log import Ledger
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.decisions import Decisions
+from dcplan.scenario.load import load
+from tests.answers.test_answers_tco_plans import TEXT
+from tests.planning.test_cloud_terms import HOURS, rented_menu
+from tests.planning.test_held import held_menu
+
+OFFER = "aws-p5en-48xlarge"
+
+
+def unchanged(offer: OfferTerms, stored_tb: float, ledger: Ledger) -> OfferTerms:
+    return offer
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> SourcingPlans:
+    file = tmp_path_factory.mktemp("work") / "work.yaml"
+    file.write_text(TEXT.replace("[10, 40, 60, 20]", "[0, 40, 60, 20]"), encoding="utf-8")
+    return sourcing_plans(load(file), 0.05, 120.0, unchanged)
+
+
+def flows_of(plan: SourcingPlan) -> tuple[Flow, ...]:
+    assert plan.cost is not None
+    return plan.cost.flows
+
+
+def test_what_is_rented_by_month_and_in_hours_by_hand() -> None:
+    """10 accelerators in the first of two quarters, none in the second."""
+    menu = rented_menu((10.0, 0.0))
+    d = Decisions(rented={("research", "o", 0): 10.0})
+    cost = plan_cost(menu, d, make_accounts(menu, d).flows)
+    assert cost.used_by_month == {"o": (10.0, 10.0, 10.0, 0.0, 0.0, 0.0)}
+    assert cost.rented_hours == pytest.approx(10 * HOURS)
+    assert (cost.owned_accelerators, cost.quarters) == (0, 2)
+
+
+def test_accelerators_that_are_sold_are_not_owned_at_the_end() -> None:
+    """Two racks in service; one is sold in the second quarter."""
+    menu = held_menu()
+    each = next(p.accelerators for p in menu.placements if p.key == menu.held[0].key)
+    kept, sold = (plan_cost(menu, Decisions(dropped=gone), []) for gone in ({}, {("old", 1): 1}))
+    assert (kept.owned_accelerators, sold.owned_accelerators) == (2 * each, each)
+
+
+def test_a_fleet_is_paid_for_in_whole_racks() -> None:
+    """1,000 accelerators in nodes of 8 and racks of 4 nodes: 31.25 racks, so 32 with 1,024."""
+    fleet = fleet_plan(load("own-or-rent-1024-h200", sets=["fleet.accelerators=1000"]))
+    assert (fleet.accelerators, fleet.paid_accelerators) == (1000, 1024)
+    assert fleet.cost.owned_accelerators == 1024
+    assert fleet.cost.rented_hours == 0.0
+    racks = [f.usd for f in fleet.cost.flows if (f.group, f.asset) == ("capex", AssetClass.RACKS)]
+    assert sum(racks) == pytest.approx(128 * 350_000)
+
+
+def test_each_option_takes_its_accelerators_where_it_may(made: SourcingPlans) -> None:
+    by_name = {plan.name: plan for plan in made.plans}
+    single = {f"rented.{OFFER}.{term}" for term in ("on-demand", "reserved-1y")}
+    assert set(by_name) == {"hybrid", "owned", "rented"} | single
+    assert not [f for f in flows_of(by_name["owned"]) if f.offer]
+    assert any(f.asset is AssetClass.RACKS for f in flows_of(by_name["owned"]))
+    for plan in made.plans:
+        if plan.sourcing is Sourcing.RENTED:
+            flows = flows_of(plan)
+            assert not [f for f in flows if f.asset is AssetClass.RACKS]
+            assert {f.offer for f in flows if f.group is FlowGroup.CLOUD} == {OFFER}
+    for term in ("on-demand", "reserved-1y"):
+        rent = [f for f in flows_of(by_name[f"rented.{OFFER}.{term}"]) if f.offer]
+        assert {f.term for f in rent} == {term}
+
+
+def test_a_plan_pays_the_offers_own_prices(made: SourcingPlans, tmp_path: Path) -> None:
+    """Loaded prices steer the search alone: at twice the price nothing is paid twice.
+
+    Only rented on demand, the work and so the hours are the same.
+    """
+
+    def doubled(offer: OfferTerms, stored_tb: float, ledger: Ledger) -> OfferTerms:
+        hourly = tuple(2.0 * x for x in offer.usd_per_accelerator_hour)
+        return OfferTerms(
+            offer.id,
+            offer.accelerator,
+            hourly,
+            offer.max_accelerators,
+            offer.region,
+            offer.note,
+            committed=offer.committed,
+            on_demand=offer.on_demand,
+        )
+
+    file = tmp_path / "work.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    sets = ["cloud.terms=[on-demand]", "workloads.capacity.research.pflops_delivered=[0,40,60,20]"]
+    plain, loaded = (
+        next(
+            plan
+            for plan in sourcing_plans(load(file, sets=sets), 0.05, 60.0, adders).plans
+            if plan.name == "rented"
+        )
+        for adders in (unchanged, doubled)
+    )
+    rents = [sum(f.usd for f in flows_of(plan)) for plan in (plain, loaded)]
+    assert rents[0] == pytest.approx(rents[1], rel=1e-6)
+    assert rents[0] > 0.0
+
+
+def test_an_option_without_a_plan_says_so(tmp_path: Path) -> None:
+    """Work in the first quarter comes before any hardware: renting alone can do it."""
+    file = tmp_path / "early.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    plans = {plan.name: plan for plan in sourcing_plans(load(file), 0.05, 60.0, unchanged).plans}
+    assert plans["owned"].cost is None
+    assert plans["owned"].infeasible
+    assert plans["rented"].cost is not None
+    assert not plans["rented"].infeasible
