@@ -99,6 +99,21 @@ def test_physics_rooms_know_only_numbers() -> None:
             assert not foreign, f"{file} imports {foreign}"
 
 
+PLANLESS = {"train", "fabric", "facility", "tco", "validation", "calibrate"}
+"""Verbs that make no plan themselves: tco asks the room of ``plan`` for its plans."""
+
+
+def test_verbs_without_a_plan_import_no_planning() -> None:
+    seen = set()
+    for file in FILES:
+        verb = file.relative_to(PACKAGE).parts[1:2]
+        if room_of(file) == "answers" and verb and verb[0] in PLANLESS:
+            seen.add(verb[0])
+            found = [m for m in imports(file) if m.split(".")[:2] == ["dcplan", "planning"]]
+            assert not found, f"{file}: {found}"
+    assert seen == PLANLESS
+
+
 @pytest.mark.parametrize("package", list(ONLY_IN))
 def test_packages_stay_in_their_rooms(package: str) -> None:
     for file in FILES:
