@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dcplan.answers.fabric.answer import Cabled
+from dcplan.answers.fabric.inventory import Cabled
 from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.report.csvs import csv_lines
 from dcplan.report.files import write_whole

@@ -30,14 +30,6 @@ SECTIONS = {
     "racks": "What to order",
     "jobs": "Training runs",
     "configs": "Ways to run each job",
-    "tiers": "Switches by tier",
-    "bill": "Bill of materials",
-    "beside": "Beside the network",
-    "lengths": "Links by stock length of their cables",
-    "networks": "Storage and management networks",
-    "bandwidth": "What two accelerators have, all of them sending (one way)",
-    "collectives": "Collectives of all accelerators",
-    "growth": "Growth by phases",
     "options": "Cooling options",
     "heat": "Heat by path",
     "quarters": "By quarter",
@@ -51,9 +43,6 @@ SECTIONS = {
     "plant": "Plant on the design day",
     "oversubscription": "Racks together above their feed, by the number of like jobs",
     "swings": "What flattens the load",
-    "between_sites": "Between the sites",
-    "fabrics": "Fabrics side by side",
-    "job": "One finished run on each",
     "halls": "Halls in the last quarter",
     "power": "Site power",
     "lead_times": "Weeks from order to delivery",
@@ -126,7 +115,7 @@ def titles(verb: str) -> dict[str, str]:
         for name, spec in registry.tables(verb).items()
         if spec.shown is not Shown.DATA
     }
-    return {name: declared.get(name, title) for name, title in SECTIONS.items()} | declared
+    return {name: title for name, title in SECTIONS.items() if name not in declared} | declared
 
 
 def title_of(verb: str, name: str) -> str:

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dcplan.answers.fabric.answer import Cabled
-from dcplan.answers.fabric.inventory import Model
+from dcplan.answers.fabric.inventory import Cabled, Model
 from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.report.csvs import csv_lines
 from dcplan.report.files import write_whole

@@ -9,7 +9,10 @@ from typing import Any
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import TableSpec
 
-VERBS: dict[str, tuple[str, ...]] = {"facility": ("facility",)}
+VERBS: dict[str, tuple[str, ...]] = {
+    "fabric": ("fabric.network", "fabric.use"),
+    "facility": ("facility",),
+}
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 
 
@@ -26,15 +29,32 @@ def metrics(verb: str) -> tuple[MetricSpec, ...]:
 
 
 @functools.cache
+def table_specs(verb: str) -> tuple[TableSpec[Any], ...]:
+    """Return all tables of a verb; a name stands twice where its rows are of two kinds.
+
+    Examples
+    --------
+    >>> [x.row.__name__ for x in table_specs("fabric") if x.name == "tiers"]
+    ['TierRow', 'TorusRow']
+    """
+    return tuple(x for x in _declared(verb) if isinstance(x, TableSpec))
+
+
+@functools.cache
 def tables(verb: str) -> dict[str, TableSpec[Any]]:
     """Return the tables of a verb by name, in the order of their declaration.
+
+    Of two with one name the first counts.
 
     Examples
     --------
     >>> tables("facility")["heat"].title
     'Heat by path'
     """
-    return {x.name: x for x in _declared(verb) if isinstance(x, TableSpec)}
+    found: dict[str, TableSpec[Any]] = {}
+    for x in table_specs(verb):
+        found.setdefault(x.name, x)
+    return found
 
 
 def _declared(verb: str) -> list[Any]:

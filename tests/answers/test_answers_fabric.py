@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.fabric.answer import cables, fabric
+from dcplan.answers.fabric.answer import fabric
+from dcplan.answers.fabric.inventory import cables
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Fabric
 from dcplan.errors import InputError
@@ -330,8 +331,8 @@ def test_bad_networks_name_the_rule(changed: dict[str, Any], words: str) -> None
 
 def test_everything_wrong_is_said_at_once() -> None:
     with pytest.raises(InputError) as caught:
-        fabric(nodes=2, switch="nothing", topology="star")
+        fabric(nodes=2, switch="nothing", spine_switch="none")
     assert len(caught.value.problems) >= 4
     with pytest.raises(InputError) as caught:
-        fabric(nodes=0, planes=0, switch=5)
-    assert len(caught.value.problems) == 3
+        fabric(nodes=0, planes=0, switch=5, topology="star")
+    assert len(caught.value.problems) == 4

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.fabric.answer import build, fabric
-from dcplan.answers.fabric.compare import compare
-from dcplan.answers.fabric.request import Wish
+from dcplan.answers.fabric.answer import fabric
+from dcplan.answers.fabric.built import build
+from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import resolve
 from dcplan.catalog.loader import load
 from dcplan.errors import InputError
@@ -136,21 +136,25 @@ def test_two_sites() -> None:
 
 
 def test_side_by_side() -> None:
-    found = compare("ib-xdr-800,spectrum-x-800,eth-400", nodes=16, system="gb300-nvl72")
+    found = fabric(compare="ib-xdr-800,spectrum-x-800,eth-400", nodes=16, system="gb300-nvl72")
     rows = found.frame("fabrics").set_index("fabric")
     assert rows.loc["ib-xdr-800", "switches"] == fabric(
         nodes=16, system="gb300-nvl72", fabric="ib-xdr-800"
     ).value("switches")
     assert "slower than the 800 Gb/s NICs" in rows.loc["eth-400", "why_not"]
     with pytest.raises(InputError, match="no fabrics row"):
-        compare("ib-xdr-80", nodes=16, system="gb300-nvl72")
+        fabric(compare="ib-xdr-80", nodes=16, system="gb300-nvl72")
 
 
 def test_ranked_by_one_run() -> None:
     """The cluster is the same, so the ranking follows the fabrics' prices and the days that
     hashing costs."""
-    found = compare(
-        "ib-ndr-400,eth-400", for_job="llama-3.1-8b", tokens=1e11, nodes=64, system="dgx-h100"
+    found = fabric(
+        compare="ib-ndr-400,eth-400",
+        for_job="llama-3.1-8b",
+        tokens=1e11,
+        nodes=64,
+        system="dgx-h100",
     )
     rows = found.frame("job").set_index("fabric")
     assert (rows["usd_per_run"] == rows["fabric_usd"] + rows["cluster_usd"]).all()
@@ -227,11 +231,11 @@ def test_a_million_accelerators_with_their_floor_and_bill() -> None:
         {"nodes": 125000, "nics_per_node": 8, "nic_gbps": 400, "switch": "tomahawk6-box"},
     ]
     for flags in designs:
-        asked = resolve(Wish.of(flags), catalog)
+        resolved = resolve(FabricRequest(**flags), catalog)
         times = []
         for _ in range(3):
             began = time.process_time()
-            built = build(asked, Ledger(catalog))
+            built = build(resolved, Ledger(catalog))
             times.append(time.process_time() - began)
         assert min(times) < 0.2
         assert built.network.counts.node_leaf_links >= 1_000_000

@@ -164,15 +164,6 @@ def test_fabric_to_netbox(here: Callable[..., Ran], golden: Callable[[str, str],
     golden("cli/export-netbox-of-a-check.txt", ran.err)
 
 
-def test_every_flag_of_the_network_is_passed_on() -> None:
-    from dataclasses import fields
-
-    from dcplan.answers.fabric.request import Wish
-    from dcplan.cli.fabric import WISHES
-
-    assert {f.name for f in fields(Wish)} == WISHES
-
-
 def test_facility_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
     ran = here(
         "facility",

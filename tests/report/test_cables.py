@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.fabric.answer import Cabled, cables, fabric
+from dcplan.answers.fabric.answer import fabric
+from dcplan.answers.fabric.inventory import Cabled, cables
 from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.fabric.floor.schedule import Cable
 from dcplan.report.cables import COLUMNS, write_cables

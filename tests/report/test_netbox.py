@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from dcplan.answers.fabric.answer import Cabled, fabric
-from dcplan.answers.fabric.inventory import ETHERNET, INFINIBAND, Model, inventory
+from dcplan.answers.fabric.answer import fabric
+from dcplan.answers.fabric.inventory import ETHERNET, INFINIBAND, Cabled, Model, inventory
 from dcplan.errors import InputError
 from dcplan.fabric.floor.schedule import Cable
 from dcplan.report.netbox import slug, write_netbox

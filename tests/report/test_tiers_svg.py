@@ -128,7 +128,7 @@ def test_text_is_escaped() -> None:
 
 
 def test_a_tier_without_links_still_draws() -> None:
-    assert "0 links" in _texts(_drawn(_result(("leaf", "x", 1, 4, 0, None))))
+    assert "0 links" in _texts(_drawn(_result(("leaf", "x", 1, 4, 0, 0))))
 
 
 @pytest.mark.parametrize(

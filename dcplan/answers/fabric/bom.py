@@ -6,10 +6,11 @@ import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import NamedTuple
 
 from dcplan.answers.fabric.media import SIDES, Choice, power, sides
-from dcplan.answers.fabric.resolve import Asked
+from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Optic, Parameter, Switch
 from dcplan.fabric.bom import cages, node_cages
 from dcplan.fabric.topology.networks import Network
@@ -24,19 +25,34 @@ SWITCH_UNITS = 2.0
 """Height of a switch whose row has none: that of most boxes of 51.2 Tb/s. [U]"""
 
 
+class Kind(Enum):
+    """What a line of the bill is."""
+
+    SWITCH = auto()
+    NODE_OPTIC = auto()
+    """Transceiver in a node."""
+    SWITCH_OPTIC = auto()
+    """Transceiver in a switch."""
+    CABLE = auto()
+    OTHER = auto()
+
+
+OPTICS = (Kind.NODE_OPTIC, Kind.SWITCH_OPTIC)
+
+
 class Price(NamedTuple):
-    """What something costs, and between which bounds. [USD]"""
+    """What something costs, and between which bounds, in USD."""
 
     low: float
     value: float
     high: float
 
     def times(self, count: float) -> Price:
-        """Of so many."""
+        """Return the price of so many."""
         return Price(self.low * count, self.value * count, self.high * count)
 
     def plus(self, other: Price) -> Price:
-        """Both together, bounds at their worst."""
+        """Return both together, bounds at their worst."""
         return Price(self.low + other.low, self.value + other.value, self.high + other.high)
 
 
@@ -47,6 +63,7 @@ FREE = Price(0.0, 0.0, 0.0)
 class Line:
     """One kind of part; figures are for all of them."""
 
+    kind: Kind
     item: str
     part: str
     count: int
@@ -76,12 +93,12 @@ class Totals:
             sum(row.kw for row in rows),
             sum(row.rack_units for row in rows),
             sum(row.kg for row in rows),
-            sum(row.count for row in rows if row.item.startswith("transceiver")),
+            sum(row.count for row in rows if row.kind in OPTICS),
         )
 
 
-def switch_lines(asked: Asked, network: Network, ledger: Ledger) -> list[Line]:
-    """Switches of every tier; a chassis with the line cards that its ports in use need.
+def switch_lines(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> list[Line]:
+    """Return switches of every tier; a chassis with the line cards that its ports in use need.
 
     Raises
     ------
@@ -89,25 +106,30 @@ def switch_lines(asked: Asked, network: Network, ledger: Ledger) -> list[Line]:
         When a switch has no price or no power.
     """
     found = []
-    for tier, model, fills in zip(TIERS, asked.models, network.fills.tiers, strict=True):
+    for tier, model, fills in zip(TIERS, resolved.models, network.fills.tiers, strict=True):
         count = sum(f.switches for f in fills)
         if not count:
             continue
         if model is None:
             msg = f"no {tier} switch of the catalog is named"
             raise MissingError(msg)
-        found.append(_switch(tier, model, fills, count, asked, ledger))
+        found.append(_switch(tier, model, fills, count, resolved, ledger))
     return found
 
 
 def _switch(
-    tier: str, model: Switch, fills: Sequence[Fill], count: int, asked: Asked, ledger: Ledger
+    tier: str,
+    model: Switch,
+    fills: Sequence[Fill],
+    count: int,
+    resolved: ResolvedFabric,
+    ledger: Ledger,
 ) -> Line:
     key, part = f"switches.{model.id}", model.id
     price = _price(ledger, f"{key}.price_usd", model.price_usd)
     kw = _value(ledger, f"{key}.typical_kw", model.typical_kw or model.max_kw)
     kg = model.weight_kg.value if model.weight_kg else 0.0
-    cards = cards_of(tier, model, fills, asked)
+    cards = cards_of(tier, model, fills, resolved)
     if cards:
         price = price.plus(_price(ledger, f"{key}.card_usd", model.card_usd).times(cards))
         kw += cards * _value(ledger, f"{key}.card_kw", model.card_kw)
@@ -116,6 +138,7 @@ def _switch(
     units = model.rack_units.value if model.rack_units else SWITCH_UNITS
     status = _status(model.price_usd)
     return Line(
+        Kind.SWITCH,
         f"{tier} switches",
         part,
         count,
@@ -127,29 +150,32 @@ def _switch(
     )
 
 
-def cards_of(tier: str, model: Switch, fills: Sequence[Fill], asked: Asked) -> int:
-    """Line cards of a chassis for the busiest switch of a tier; 0 for a fixed switch."""
+def cards_of(tier: str, model: Switch, fills: Sequence[Fill], resolved: ResolvedFabric) -> int:
+    """Return line cards of a chassis for the busiest switch of a tier; 0 for a fixed switch."""
     if model.cards is None:
         return 0
-    down, up = (asked.link_gbps if tier == "leaf" else asked.between_gbps), asked.between_gbps
+    down, up = (
+        (resolved.link_gbps if tier == "leaf" else resolved.between_gbps),
+        resolved.between_gbps,
+    )
     each = [model.ports[f"{gbps:g}"] / model.cards for gbps in (down, up)]
     return max(math.ceil(f.down / each[0] + f.up / each[1] - 1e-9) for f in fills)
 
 
 def link_lines(
-    asked: Asked, network: Network, chosen: dict[str, list[Choice]], ledger: Ledger
+    resolved: ResolvedFabric, network: Network, chosen: dict[str, list[Choice]], ledger: Ledger
 ) -> list[Line]:
-    """Transceivers and cables of every tier by what its lengths ask for."""
+    """Return transceivers and cables of every tier by what its lengths ask for."""
     found: list[Line] = []
     for tier, choices in chosen.items():
-        found += _optics(asked, network, tier, choices, ledger)
+        found += _optics(resolved, network, tier, choices, ledger)
     for tier, choices in chosen.items():
         found += _cables(tier, choices, ledger)
     return found
 
 
 def _optics(
-    asked: Asked, network: Network, tier: str, choices: list[Choice], ledger: Ledger
+    resolved: ResolvedFabric, network: Network, tier: str, choices: list[Choice], ledger: Ledger
 ) -> list[Line]:
     lower, upper = sides(tier)
     kinds: dict[str, list[Choice]] = {}
@@ -165,23 +191,25 @@ def _optics(
             continue
         counts = (math.ceil(links / ends[0].ports), math.ceil(links / ends[1].ports))
         if only:
-            counts = _whole(asked, network, tier, ends[0].ports, ends[1].ports)
+            counts = _whole(resolved, network, tier, ends[0].ports, ends[1].ports)
         if lower == upper:
             item = f"transceivers of {tier if tier in SIDES else 'leaf-leaf'} links"
-            found.append(_optic(item, ends[0].row, sum(counts), ledger))
+            found.append(_optic(Kind.SWITCH_OPTIC, item, ends[0].row, sum(counts), ledger))
             continue
         for here, there, end, count in (
             (lower, upper, ends[0], counts[0]),
             (upper, lower, ends[1], counts[1]),
         ):
-            found.append(
-                _optic(f"transceivers in {MANY[here]} to {MANY[there]}", end.row, count, ledger)
-            )
+            item = f"transceivers in {MANY[here]} to {MANY[there]}"
+            kind = Kind.NODE_OPTIC if here == "node" else Kind.SWITCH_OPTIC
+            found.append(_optic(kind, item, end.row, count, ledger))
     return found
 
 
-def _whole(asked: Asked, network: Network, tier: str, lower: int, upper: int) -> tuple[int, int]:
-    """Cages of all switches, each filling its own, where one kind of transceiver serves a tier."""
+def _whole(
+    resolved: ResolvedFabric, network: Network, tier: str, lower: int, upper: int
+) -> tuple[int, int]:
+    """Count cages where one kind of transceiver serves a tier and each switch fills its own."""
     fills = network.fills
     down = {
         name: [Fill(f.switches, f.down, 0) for f in t]
@@ -193,20 +221,26 @@ def _whole(asked: Asked, network: Network, tier: str, lower: int, upper: int) ->
     }
     below, above = sides(tier)
     if below == "node":
-        managers = asked.attached.management_links * asked.ports.planes * network.parallel
+        managers = resolved.attached.management_links * resolved.ports.planes * network.parallel
         return node_cages(network.counts.node_leaf_links, managers, lower), cages(
             down[above], upper, 1
         )
     return cages(up[below], 1, lower), cages(down[above], upper, 1)
 
 
-def _optic(item: str, row: Optic, count: int, ledger: Ledger) -> Line:
+def _optic(kind: Kind, item: str, row: Optic, count: int, ledger: Ledger) -> Line:
     price = _price(ledger, f"optics.{row.id}.price_usd", row.price_usd)
     ledger.take(
         f"optics.{row.id}.max_kw", row.max_kw or row.typical_kw or Quantity(value=power(row))
     )
     return Line(
-        item, row.id, count, price.times(count), power(row) * count, status=_status(row.price_usd)
+        kind,
+        item,
+        row.id,
+        count,
+        price.times(count),
+        power(row) * count,
+        status=_status(row.price_usd),
     )
 
 
@@ -215,7 +249,7 @@ def _cables(tier: str, choices: list[Choice], ledger: Ledger) -> list[Line]:
     for c in choices:
         item = f"{tier} cables {c.stock_m:g} m"
         if c.cable is None:
-            found.append(Line(item, "fibre, no price", c.links, FREE))
+            found.append(Line(Kind.CABLE, item, "fibre, no price", c.links, FREE))
             continue
         pieces = math.ceil(c.links / c.links_each)
         kg = (c.cable.kg_per_m.value if c.cable.kg_per_m else 0.0) * c.stock_m * pieces
@@ -226,34 +260,35 @@ def _cables(tier: str, choices: list[Choice], ledger: Ledger) -> list[Line]:
             _price(ledger, f"optics.{c.cable.id}.price_usd", c.cable.price_usd)
             one, kw = c.medium, c.medium.kw * c.links_each
             price = Price(one.low_usd, one.usd, one.high_usd).times(c.links_each)
+        total = price.times(pieces)
         found.append(
-            Line(item, c.cable.id, pieces, price.times(pieces), kw * pieces, kg=kg, status=status)
+            Line(Kind.CABLE, item, c.cable.id, pieces, total, kw * pieces, kg=kg, status=status)
         )
     return found
 
 
 def _cord(row: Optic, metres: float, ledger: Ledger) -> Price:
-    """Ends and metres of a fibre cord."""
+    """Return the price of a fibre cord, ends and metres."""
     key = f"optics.{row.id}"
     ends = _price(ledger, f"{key}.price_usd", row.price_usd) if row.price_usd else FREE
     return ends.plus(_price(ledger, f"{key}.usd_per_m", row.usd_per_m).times(metres))
 
 
-def nic_lines(asked: Asked) -> list[Line]:
-    """NICs of the nodes, named and counted: their price and power are the systems' own."""
+def nic_lines(resolved: ResolvedFabric) -> list[Line]:
+    """Return NICs of the nodes, counted: their price and power are the systems' own."""
     name = (
-        asked.system.nic
-        if asked.system and asked.system.nic
-        else f"{asked.link_gbps * asked.ports.planes:g} Gb/s"
+        resolved.system.nic
+        if resolved.system and resolved.system.nic
+        else f"{resolved.nic_gbps:g} Gb/s"
     )
-    count = asked.attached.nodes * asked.attached.nics_per_node
-    return [Line("NICs, in the systems' price", name, count, FREE)]
+    count = resolved.attached.nodes * resolved.attached.nics_per_node
+    return [Line(Kind.OTHER, "NICs, in the systems' price", name, count, FREE)]
 
 
 def extra_lines(
     lines: Sequence[Line], chosen: dict[str, list[Choice]], other_units: float, ledger: Ledger
 ) -> list[Line]:
-    """What stands beside the network itself: spare optics, patch panels, network racks.
+    """Return what comes with the network: spare optics, patch panels, network racks.
 
     Panels stand at either end of fibre trunks between switches. Racks hold the network's switches,
     its panels and ``other_units`` of other networks' switches.
@@ -264,7 +299,7 @@ def extra_lines(
     )
     kinds: dict[str, list[Line]] = {}
     for line in lines:
-        if line.item.startswith("transceiver"):
+        if line.kind in OPTICS:
             kinds.setdefault(line.part, []).append(line)
     for part, same in kinds.items():
         count = sum(line.count for line in same)
@@ -272,7 +307,8 @@ def extra_lines(
             continue
         spare = max(math.ceil(count * frac), round(least))
         price = functools.reduce(Price.plus, (line.price for line in same)).times(spare / count)
-        found.append(Line("spare transceivers", part, spare, price, status=same[0].status))
+        status = same[0].status
+        found.append(Line(Kind.OTHER, "spare transceivers", part, spare, price, status=status))
     trunks = sum(
         c.links
         for tier, choices in chosen.items()
@@ -285,20 +321,21 @@ def extra_lines(
     racks = math.ceil(units / ledger.parameter("network", "network-rack-units"))
     kg = ledger.parameter("network", "rack-kg") * racks
     price = _price(ledger, "network.rack-usd", _parameter(ledger, "rack-usd")).times(racks)
-    found.append(Line("network racks", "42 U", racks, price, kg=kg, status="estimate"))
+    found.append(Line(Kind.OTHER, "network racks", "42 U", racks, price, kg=kg, status="estimate"))
     return found
 
 
 def _panels(links: int, ledger: Ledger) -> list[Line]:
-    """A panel at either end of the trunks between switches."""
+    """Return panels at either end of the trunks between switches."""
     if not links:
         return []
     units = math.ceil(2 * links / ledger.parameter("network", "mpo-ports-per-panel-unit"))
     price = _price(
         ledger, "network.panel-usd-per-unit", _parameter(ledger, "panel-usd-per-unit")
     ).times(units)
+    part = "1 U of MPO-12"
     return [
-        Line("patch panels", "1 U of MPO-12", units, price, rack_units=units, status="estimate")
+        Line(Kind.OTHER, "patch panels", part, units, price, rack_units=units, status="estimate")
     ]
 
 

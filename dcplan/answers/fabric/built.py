@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.answers.fabric.bom import Line, Totals
-from dcplan.answers.fabric.media import Chosen
-from dcplan.answers.fabric.resolve import Asked
-from dcplan.answers.fabric.side_networks import Priced
+from dcplan.answers.fabric.bom import Line, Totals, extra_lines, link_lines, nic_lines, switch_lines
+from dcplan.answers.fabric.design import lengths_of, placed, sized
+from dcplan.answers.fabric.media import Chosen, fitted, tier_choices
+from dcplan.answers.fabric.resolve import ResolvedFabric
+from dcplan.answers.fabric.side_networks import Priced, sides
 from dcplan.fabric.floor.lengths import Lengths
 from dcplan.fabric.floor.placement import Hall
 from dcplan.fabric.topology.networks import Network
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.network_parts import MissingError
+from dcplan.provenance import Status
+
+NO_BILL = "counts only, no power and no price"
 
 
 @dataclass
 class Built:
     """A network with its floor and bill."""
 
-    asked: Asked
+    resolved: ResolvedFabric
     network: Network
     hall: Hall | None
     lengths: dict[str, Lengths]
@@ -33,3 +39,61 @@ class Built:
     def totals(self) -> Totals | None:
         """Sums of the bill; None where a price is missing."""
         return Totals.of(self.bill) if self.bill else None
+
+
+def build(resolved: ResolvedFabric, ledger: Ledger) -> Built:
+    """Size, place and bill the network.
+
+    Raises
+    ------
+    InputError
+        When no network of that kind holds the nodes, or a cable is out of reach.
+    """
+    network = sized(resolved)
+    hall = placed(resolved, network, ledger)
+    chosen = Chosen()
+    beside = sides(resolved, network, chosen.notes, ledger)
+    lengths = lengths_of(resolved, network, hall, ledger)
+    built = Built(resolved, network, hall, lengths, chosen, [], [], beside)
+    _record(resolved, ledger)
+    parts = fitted(resolved, ledger)
+    if parts is None:
+        cause = "no switch is named, or the catalog has no optics at its speeds"
+        built.why = f"{cause}: {NO_BILL}"
+        return built
+    if resolved.family is None:
+        taken = parts.family or f"{parts.node.id} and {parts.leaf.id}"
+        ledger.text("fabric.optics", taken, Status.DEFAULT)
+    # out of reach is an error, a missing price is not
+    try:
+        built.chosen = tier_choices(resolved, parts, built.lengths, network, ledger)
+        built.chosen.notes += chosen.notes
+        tiers = built.chosen.tiers
+        built.bill = switch_lines(resolved, network, ledger)
+        built.bill += link_lines(resolved, network, tiers, ledger)
+        units = sum(p.rack_units for p in beside)
+        built.extras = [*nic_lines(resolved), *extra_lines(built.bill, tiers, units, ledger)]
+    except MissingError as error:
+        built.bill, built.extras, built.why = [], [], f"{error}: {NO_BILL}"
+    return built
+
+
+def _record(resolved: ResolvedFabric, ledger: Ledger) -> None:
+    """Record choices that the request left open."""
+    request, unit = resolved.request, resolved.ports.nodes_per_su
+    left_open = {
+        "topology": (request.topology, resolved.topology),
+        "load_balancing": (request.load_balancing, resolved.balancing),
+        "planes": (request.planes, str(resolved.ports.planes)),
+        "nodes_per_su": (
+            request.nodes_per_su,
+            str(unit) if resolved.topology == "rail-optimized" else "",
+        ),
+        "nic_ports_per_cage": (request.nic_ports_per_cage, str(resolved.ports_per_cage)),
+    }
+    for name, (typed, taken) in left_open.items():
+        if typed is None and taken:
+            ledger.text(f"fabric.{name}", taken, Status.DEFAULT)
+    system = resolved.system
+    if system and system.scaleout_port_gbps and request.nic_gbps is None:
+        ledger.take(f"systems.{system.id}.scaleout_port_gbps", system.scaleout_port_gbps)

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 
 from dcplan.answers.fabric import performance
-from dcplan.answers.fabric.answer import build
-from dcplan.answers.fabric.built import Built
-from dcplan.answers.fabric.metrics import bisection_gbps
-from dcplan.answers.fabric.request import Wish
-from dcplan.answers.fabric.resolve import Asked, resolve
+from dcplan.answers.fabric.built import Built, build
+from dcplan.answers.fabric.metrics import GBPS_PER_TBPS, bisection_gbps
+from dcplan.answers.fabric.request import FabricRequest
+from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
 from dcplan.answers.train.answer import train
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Fabric
 from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import Ledger
-from dcplan.result import Cell, Metric, Result, Table
-from dcplan.units import DAYS_PER_YEAR
+from dcplan.result import Metric, Result, Table
+from dcplan.specs.fabric import use as specs
+from dcplan.units import DAYS_PER_YEAR, USD_PER_MUSD
 
-COLUMNS = (
-    "fabric",
-    "switches",
-    "transceivers",
-    "power_kw",
-    "usd",
-    "low_usd",
-    "high_usd",
-    "usd_per_accelerator",
-    "bisection_tbps",
-    "usd_per_bisection_gbps",
-    "all_reduce_s",
-    "why_not",
-)
-
-
+ALL = "all"
 JOB_NOTE = (
-    "usd_per_run is the purchase price of nodes and fabric spread evenly over the hardware's life, for the run's days; "
-    "energy, storage, staff and side networks are not in it"
+    "usd_per_run is the purchase price of nodes and fabric spread evenly over the hardware's life, "
+    "for the run's days; energy, storage, staff and side networks are not in it"
 )
 
 
@@ -58,81 +40,34 @@ class Run:
         return self.fabric_usd + self.cluster_usd
 
 
-def compare(
-    names: str,
-    *,
-    for_job: str | None = None,
-    tokens: float | None = None,
-    catalogs: Sequence[str] = (),
-    **flags: Any,
-) -> Result:
+def compared(request: FabricRequest, ledger: Ledger) -> Result:
     """Size the same nodes on several fabric families.
 
-    Parameters
-    ----------
-    names : str
-        Family ids with commas, or ``all``.
-    for_job : str, optional
-        Catalog model or ``config.json``: rank by USD of one finished run, the fabric's price
-        against days lost.
-    tokens : float, optional
-        Its training tokens; the model's own where left out. [-]
-    catalogs : sequence of str
-        Overlay folders.
-    **flags
-        As in :class:`dcplan.answers.fabric.request.Wish`; ``fabric`` and ``switch`` are the
-        families' own.
+    Each family brings its own switches. With a job, families are ranked by USD of one finished run:
+    the fabric's price against days lost.
 
     Raises
     ------
     InputError
         When a family is unknown, or none of them holds the nodes.
     """
-    catalog = load_catalog(tuple(Path(c) for c in catalogs))
-    ledger = Ledger(catalog)
-    flags = {k: v for k, v in flags.items() if k not in ("fabric", "switch")}
-    if for_job and not flags.get("system"):
-        cause = "a run needs to know the accelerators"
-        raise InputError([Problem("DC050", cause, Place("--for-job"), help="--system dgx-h100")])
-    built: dict[str, Built] = {}
-    refused: dict[str, str] = {}
-    for name in _families(names, catalog):
-        try:
-            asked = resolve(Wish.of(flags | {"fabric": name}), catalog)
-            _must_speak(asked)
-            built[name] = build(asked, ledger)
-        except InputError as error:
-            refused[name] = "; ".join(p.cause for p in error.problems)
-    if not built:
-        reasons = {why: n for n, why in reversed(refused.items())}
-        raise InputError(
-            [Problem("DC050", f"{n}: {why}", Place("--compare")) for why, n in reasons.items()]
-        )
+    built, refused = _built(request, ledger)
     rows = [_row(name, b, ledger) for name, b in built.items()]
-    rows.sort(key=lambda row: (row[4] is None, row[4]))
-    rows += [(name, *[None] * (len(COLUMNS) - 2), why) for name, why in refused.items()]
-    tables = {"fabrics": Table(COLUMNS, tuple(rows))}
-    best = str(rows[0][0])
-    what = f"{flags['nodes']:,} {flags.get('system') or 'nodes'}"
-    headline = (
-        f"{len(built)} of {len(built) + len(refused)} fabrics join {what}: {best} is the cheapest"
-    )
+    rows.sort(key=lambda row: (row.usd is None, row.usd or 0.0))
+    best = rows[0].fabric
+    rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
+    tables = {"fabrics": specs.FABRICS.table(rows)}
+    what = f"{request.nodes:,} {request.system or 'nodes'}"
+    headline = f"{len(built)} of {len(rows)} fabrics join {what}: {best} is the cheapest"
     metrics: dict[str, Metric] = {}
-    if for_job:
-        runs = {
-            name: _run(b, for_job, tokens, catalogs, ledger)
-            for name, b in built.items()
-            if b.totals
-        }
+    if request.for_job:
+        runs = {name: _run(b, request.for_job, ledger) for name, b in built.items() if b.totals}
         tables["job"] = _job_table(runs)
         best = min(runs, key=lambda n: runs[n].usd)
-        money = f"USD {runs[best].usd / 1e6:,.2f} M in {runs[best].days:,.1f} days"
-        headline = f"{best} gives {for_job} at the least cost: {money}"
-        metrics = {
-            "days": Metric(runs[best].days, "d", "Run on the cheapest fabric"),
-            "usd_per_run": Metric(runs[best].usd, "USD", "Cluster and fabric while it lasts"),
-        }
-    notes = [JOB_NOTE] if for_job else []
+        run = runs[best]
+        money = f"USD {run.usd / USD_PER_MUSD:,.2f} M in {run.days:,.1f} days"
+        headline = f"{best} gives {request.for_job} at the least cost: {money}"
+        metrics = specs.RUN_DAYS(run.days) | specs.RUN_USD(run.usd)
     return Result(
         "fabric",
         "ok",
@@ -141,16 +76,35 @@ def compare(
         metrics=metrics,
         tables=tables,
         inputs=[asdict(r) for _, r in sorted(ledger.rows.items())],
-        warnings=[{"code": "design", "message": note} for note in notes],
+        warnings=[{"code": "design", "message": JOB_NOTE}] if request.for_job else [],
     )
 
 
-def _families(names: str, catalog: Catalog) -> list[str]:
+def _built(request: FabricRequest, ledger: Ledger) -> tuple[dict[str, Built], dict[str, str]]:
+    """Build the network of every family; say of the others why they cannot join the nodes."""
+    built: dict[str, Built] = {}
+    refused: dict[str, str] = {}
+    for name in _families(request.compare or ALL, ledger.catalog):
+        try:
+            resolved = resolve(replace(request, fabric=name, switch=None), ledger.catalog)
+            _refuse_other_protocols(resolved)
+            built[name] = build(resolved, ledger)
+        except InputError as error:
+            refused[name] = "; ".join(p.cause for p in error.problems)
+    if not built:
+        reasons = {why: n for n, why in reversed(refused.items())}
+        raise InputError(
+            [Problem("DC050", f"{n}: {why}", Place("--compare")) for why, n in reasons.items()]
+        )
+    return built, refused
+
+
+def _families(names: str, catalog: Catalog) -> Iterable[str]:
     rows = catalog.table("fabrics", Fabric)
-    if names == "all":
+    if names == ALL:
         return list(rows)
-    asked = [n.strip() for n in names.split(",") if n.strip()]
-    if not asked:
+    chosen = [n.strip() for n in names.split(",") if n.strip()]
+    if not chosen:
         cause = "no fabric family is named"
         raise InputError([Problem("DC050", cause, Place("--compare"), help="--compare all")])
     unknown = [
@@ -161,85 +115,95 @@ def _families(names: str, catalog: Catalog) -> list[str]:
             did_you_mean(n, rows),
             "dcplan catalog list fabrics",
         )
-        for n in asked
+        for n in chosen
         if catalog.find("fabrics", n, Fabric) is None
     ]
     if unknown:
         raise InputError(unknown)
-    return asked
+    return chosen
 
 
-def _must_speak(asked: Asked) -> None:
-    """The system's NICs must speak the family's protocol, and fill its links."""
-    if asked.system and asked.family and asked.family.protocol not in asked.system.protocols:
-        spoken = ", ".join(asked.system.protocols)
-        cause = f"{asked.system.id} speaks {spoken}, not {asked.family.protocol}"
+def _refuse_other_protocols(resolved: ResolvedFabric) -> None:
+    """Refuse a family whose protocol the system's NICs do not speak, or whose links are slower."""
+    system, family = resolved.system, resolved.family
+    if system and family and family.protocol not in system.protocols:
+        cause = f"{system.id} speaks {', '.join(system.protocols)}, not {family.protocol}"
         raise InputError([Problem("DC050", cause, Place("--compare"))])
-    nic = asked.link_gbps * asked.ports.planes
-    if asked.family and asked.family.rate_gbps.value < nic:
-        cause = (
-            f"its {asked.family.rate_gbps.value:g} Gb/s links are slower than the {nic:g} Gb/s NICs"
-        )
+    nic = resolved.nic_gbps
+    if family and family.rate_gbps.value < nic:
+        links = f"its {family.rate_gbps.value:g} Gb/s links"
+        cause = f"{links} are slower than the {nic:g} Gb/s NICs"
         raise InputError([Problem("DC050", cause, Place("--compare"))])
 
 
-def _row(name: str, built: Built, ledger: Ledger) -> tuple[Cell, ...]:
-    asked, t = built.asked, built.totals
-    gbps = bisection_gbps(asked, built.network)
-    found = performance.levels(asked, built.network, ledger)
-    reduce = performance.metrics(found)["all_reduce_s"].value if found else None
-    priced: tuple[Cell, ...] = (None,) * 6
-    if t:
-        each = t.price.value / asked.accelerators if asked.accelerators else None
-        priced = (t.transceivers, t.kw, t.price.value, t.price.low, t.price.high, each)
-    per_gbps = t.price.value / gbps if t and gbps else None
-    return (
-        name,
-        built.network.counts.switches,
-        *priced,
-        gbps / 1000.0,
-        per_gbps,
-        reduce,
-        built.why or None,
+def _row(name: str, built: Built, ledger: Ledger) -> specs.FabricRow:
+    resolved, t = built.resolved, built.totals
+    gbps = bisection_gbps(resolved, built.network)
+    found = performance.levels(resolved, built.network, ledger)
+    row = specs.FabricRow(
+        fabric=name,
+        switches=built.network.counts.switches,
+        bisection_tbps=gbps / GBPS_PER_TBPS,
+        all_reduce_s=performance.all_reduce(found) if found else None,
+        why_not=built.why or None,
+    )
+    if t is None:
+        return row
+    each = t.price.value / resolved.accelerators if resolved.accelerators else None
+    return replace(
+        row,
+        transceivers=t.transceivers,
+        power_kw=t.kw,
+        usd=t.price.value,
+        low_usd=t.price.low,
+        high_usd=t.price.high,
+        usd_per_accelerator=each,
+        usd_per_bisection_gbps=t.price.value / gbps if gbps else None,
     )
 
 
-def _run(
-    built: Built, model: str, tokens: float | None, catalogs: Sequence[str], ledger: Ledger
-) -> Run:
-    """Days on the bandwidth that the fabric leaves across all its tiers; both prices spread evenly
-    over their life.
+def _run(built: Built, model: str, ledger: Ledger) -> Run:
+    """Train the model on the bandwidth that the fabric leaves across all its tiers.
+
+    Both prices are spread evenly over their life.
     """
-    asked, system, t = built.asked, built.asked.system, built.totals
+    resolved, system, t = built.resolved, built.resolved.system, built.totals
+    request = resolved.request
     if system is None or t is None or system.price_usd is None:
         cause = f"{system.id if system else 'the system'} has no price"
         raise InputError([Problem("DC050", cause, Place("--for-job"))])
-    last = performance.bandwidth(asked, built.network, ledger).rows[-1]
+    farthest = performance.bandwidth(resolved, built.network, ledger)[-1]
     ideal = (
         ledger.parameter("network", "effective-adaptive-frac")
         if built.network.plan.tiers > 1
         else 1.0
     )
     ports = (system.scaleout_ports or system.accelerators) / system.accelerators
-    gbps = min(float(last[2] or 0.0) * 8.0 / ideal / ports, asked.link_gbps * asked.ports.planes)
     found = train(
         model,
         system=system.id,
-        accelerators=asked.accelerators,
-        tokens=tokens,
-        link_gbps=gbps,
-        in_network=bool(asked.family and asked.family.in_network_reduction),
-        catalogs=catalogs,
+        accelerators=resolved.accelerators,
+        tokens=request.tokens,
+        link_gbps=min(farthest.gb_per_s * performance.BITS / ideal / ports, resolved.nic_gbps),
+        in_network=bool(resolved.family and resolved.family.in_network_reduction),
+        catalogs=request.catalogs,
     )
     days = found.value("days")
     life = ledger.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
-    cluster = ledger.take(f"systems.{system.id}.price_usd", system.price_usd) * asked.wish.nodes
+    cluster = ledger.take(f"systems.{system.id}.price_usd", system.price_usd) * request.nodes
     return Run(days, t.price.value * days / life, cluster * days / life)
 
 
-def _job_table(runs: dict[str, Run]) -> Table:
-    ranked = sorted(runs.items(), key=lambda item: item[1].usd)
+def _job_table(runs: Mapping[str, Run]) -> Table:
     fastest = min(run.days for run in runs.values())
-    columns = ("fabric", "days", "days_lost", "fabric_usd", "cluster_usd", "usd_per_run")
-    rows = [(n, r.days, r.days - fastest, r.fabric_usd, r.cluster_usd, r.usd) for n, r in ranked]
-    return Table(columns, tuple(rows))
+    return specs.JOB.table(
+        specs.JobRow(
+            fabric=name,
+            days=run.days,
+            days_lost=run.days - fastest,
+            fabric_usd=run.fabric_usd,
+            cluster_usd=run.cluster_usd,
+            usd_per_run=run.usd,
+        )
+        for name, run in sorted(runs.items(), key=lambda item: item[1].usd)
+    )

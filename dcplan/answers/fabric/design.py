@@ -1,22 +1,24 @@
-"""The network that was asked for: sized, wired and placed on a floor."""
+"""The network of a request: sized, wired and placed on a floor."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from dcplan.answers.fabric.request import RACK_UNITS
-from dcplan.answers.fabric.resolve import Asked
+from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.groups import group_lengths
-from dcplan.fabric.floor.lengths import Lengths
+from dcplan.fabric.floor.lengths import STOCK_M, Lengths, lengths, stock
 from dcplan.fabric.floor.placement import Floor, Hall, square_row
 from dcplan.fabric.topology.direct import GROUP_SWITCHES, scheduled, slingshot
 from dcplan.fabric.topology.networks import Network, nearest, tree
 from dcplan.inputs.log import Ledger
 
 
-def sized(asked: Asked) -> Network:
+def sized(resolved: ResolvedFabric) -> Network:
     """Size the network.
 
     Raises
@@ -25,65 +27,102 @@ def sized(asked: Asked) -> Network:
         When no network of that kind holds the nodes; with the rule and the nearest that works.
     """
     try:
-        return _network(asked)
+        return _network(resolved)
     except ValueError as error:
-        problem = Problem("DC050", str(error), Place("fabric"), help=_next(asked))
+        problem = Problem("DC050", str(error), Place("fabric"), help=_next(resolved))
         raise InputError([problem]) from error
 
 
-def _network(asked: Asked) -> Network:
-    ends = asked.attached.nodes * asked.attached.nics_per_node + asked.attached.management_links
-    ports = asked.ports
-    if asked.topology.endswith("scheduled"):
-        rails = asked.attached.nics_per_node if asked.topology == "rail-scheduled" else 1
+def _network(resolved: ResolvedFabric) -> Network:
+    attached, ports = resolved.attached, resolved.ports
+    ends = attached.nodes * attached.nics_per_node + attached.management_links
+    if resolved.topology.endswith("scheduled"):
+        rails = attached.nics_per_node if resolved.topology == "rail-scheduled" else 1
         return scheduled(ends, ports.radix, ports.leaf_up or 0, ports.spine_radix, rails)
-    if asked.topology == "dragonfly":
-        return slingshot(ends, ports.radix, asked.wish.links_per_pair)
-    return tree(asked.attached, ports, asked.topology)
+    if resolved.topology == "dragonfly":
+        return slingshot(ends, ports.radix, resolved.request.links_per_pair)
+    return tree(attached, ports, resolved.topology)
 
 
-def _next(asked: Asked) -> str:
-    if asked.topology == "scheduled":
+def _next(resolved: ResolvedFabric) -> str:
+    if resolved.topology == "scheduled":
         return "--topology rail-scheduled"
-    if asked.topology == "dragonfly":
+    if resolved.topology == "dragonfly":
         return "leave --links-per-pair out"
-    found = nearest(asked.attached, asked.ports, asked.topology)
+    found = nearest(resolved.attached, resolved.ports, resolved.topology)
     return found or "take more --planes or a switch of more ports"
 
 
-def placed(asked: Asked, network: Network, ledger: Ledger) -> Hall | None:
-    """The network's racks on a floor; None for networks whose cables are not named one by one."""
+def placed(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Hall | None:
+    """Place the network's racks on a floor; None where its cables are not named one by one."""
     if network.wiring is None:
         return None
-    floor = _floor(asked, ledger)
+    floor = _floor(resolved, ledger)
     hall = Hall(network.wiring, floor, network.plan.planes * network.parallel)
-    if asked.wish.racks_per_row:
+    if resolved.request.racks_per_row:
         return hall
     racks = hall.units * hall.unit_racks + sum(hall.center_racks)
     return replace(hall, floor=replace(floor, racks_per_row=square_row(racks, floor)))
 
 
-def groups_placed(asked: Asked, network: Network, ledger: Ledger) -> dict[str, Lengths]:
-    """Cables of a dragonfly by tier: groups fill as many racks as asked for, as the family's, or
-    as their nodes do.
+def lengths_of(
+    resolved: ResolvedFabric, network: Network, hall: Hall | None, ledger: Ledger
+) -> dict[str, Lengths]:
+    """Return cables of every tier by length.
+
+    They are measured on the floor; networks that are not placed have the catalog's average length.
+    Between switches the request's own length comes first.
     """
-    floor = _floor(asked, ledger)
-    group_nodes = math.ceil(GROUP_SWITCHES * network.plan.leaf_down / asked.attached.nics_per_node)
-    usual = asked.family.group_racks if asked.family and not asked.wish.nodes_per_rack else None
+    c, length_m = network.counts, resolved.request.length_m
+    if hall is not None:
+        found = lengths(hall)
+    elif network.taper is not None:
+        found = _groups(resolved, network, ledger)
+    else:
+        metres = ledger.parameter("power", "cable-length-m")
+        second = "leaf-spine" if c.spine else "leaf-leaf"
+        tiers = {
+            "node-leaf": c.node_leaf_links,
+            second: c.leaf_spine_links,
+            "spine-core": c.spine_core_links,
+        }
+        found = {tier: _all_at(metres, n) for tier, n in tiers.items() if n}
+    if length_m is not None:
+        between = {t: x for t, x in found.items() if t != "node-leaf"} or found
+        found = found | {t: _all_at(length_m, x.cables) for t, x in between.items()}
+    return found
+
+
+def _all_at(metres: float, cables: int) -> Lengths:
+    counts = np.zeros(STOCK_M.size + 1, dtype=np.int64)
+    counts[int(stock(np.array([metres]))[0])] = cables
+    return Lengths(counts, metres * cables, metres)
+
+
+def _groups(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> dict[str, Lengths]:
+    """Return cables of a dragonfly by tier.
+
+    A group fills as many racks as the request says, as the family's groups, or as its nodes do.
+    """
+    floor, request, family = _floor(resolved, ledger), resolved.request, resolved.family
+    nics = resolved.attached.nics_per_node
+    group_nodes = math.ceil(GROUP_SWITCHES * network.plan.leaf_down / nics)
+    usual = family.group_racks if family and not request.nodes_per_rack else None
     racks = usual or math.ceil(group_nodes / floor.nodes_per_rack)
-    if not asked.wish.racks_per_row:
+    if not request.racks_per_row:
         every = network.counts.leaf // GROUP_SWITCHES * racks
         floor = replace(floor, racks_per_row=square_row(every, floor))
     return group_lengths(network.counts, racks, floor)
 
 
-def _floor(asked: Asked, ledger: Ledger) -> Floor:
+def _floor(resolved: ResolvedFabric, ledger: Ledger) -> Floor:
     leaf, spine, core = (
-        _per_rack(m.rack_units.value if m and m.rack_units else 2.0, ledger) for m in asked.models
+        _per_rack(m.rack_units.value if m and m.rack_units else 2.0, ledger)
+        for m in resolved.models
     )
     return Floor(
-        nodes_per_rack=nodes_per_rack(asked, ledger),
-        racks_per_row=asked.wish.racks_per_row
+        nodes_per_rack=nodes_per_rack(resolved, ledger),
+        racks_per_row=resolved.request.racks_per_row
         or round(ledger.parameter("network", "racks-per-row")),
         rack_pitch_m=ledger.parameter("network", "rack-pitch-m"),
         row_pitch_m=ledger.parameter("network", "row-pitch-m"),
@@ -93,7 +132,7 @@ def _floor(asked: Asked, ledger: Ledger) -> Floor:
         leaf_rack_switches=leaf,
         spine_rack_switches=spine,
         core_rack_switches=core,
-        leaf_at=asked.wish.leaf_at,
+        leaf_at=resolved.request.leaf_at,
     )
 
 
@@ -101,15 +140,19 @@ def _per_rack(units: float, ledger: Ledger) -> int:
     return max(math.floor(ledger.parameter("network", "network-rack-units") / units), 1)
 
 
-def nodes_per_rack(asked: Asked, ledger: Ledger) -> int:
-    """Nodes of a rack: as typed, of the reference design, of a rack system, by height, or four."""
-    system = asked.system
-    if asked.wish.nodes_per_rack:
-        return asked.wish.nodes_per_rack
+def nodes_per_rack(resolved: ResolvedFabric, ledger: Ledger) -> int:
+    """Return nodes of a rack.
+
+    The first of these counts: the request, the system's reference design, a system of whole racks,
+    what the height of a rack allows, the catalog's usual number.
+    """
+    request, system = resolved.request, resolved.system
+    if request.nodes_per_rack:
+        return request.nodes_per_rack
     if system and system.nodes_per_rack:
         return system.nodes_per_rack
     if system and system.form != "server":
-        return max(asked.attached.nodes // asked.wish.nodes // max(system.racks, 1), 1)
+        return max(resolved.attached.nodes // request.nodes // max(system.racks, 1), 1)
     if system and system.rack_units:
         return max(math.floor(RACK_UNITS / system.rack_units.value), 1)
     return round(ledger.parameter("network", "nodes-per-rack"))

@@ -3,140 +3,125 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.fabric.design import sized
-from dcplan.answers.fabric.resolve import Asked
+from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Optic
 from dcplan.errors import InputError, Place, Problem
-from dcplan.fabric.interconnect import Line, interconnect
+from dcplan.fabric.interconnect import Interconnect, Line, interconnect
 from dcplan.fabric.topology.growth import phases
+from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
+from dcplan.specs.fabric import use as specs
 
-COLUMNS = (
-    "way",
-    "nodes_in_all",
-    "leaf_added",
-    "spine_added",
-    "core_added",
-    "node_links_added",
-    "links_between_added",
-    "links_recabled",
-    "switches_left_over",
-    "spine_ports_idle",
-)
+METRES_PER_KM = 1000.0
 
 
-def growth_table(asked: Asked, later: Sequence[int]) -> Table:
-    """What each phase buys, two ways.
+def growth_table(resolved: ResolvedFabric) -> Table:
+    """Return what each phase of the request buys, two ways.
 
     Raises
     ------
     InputError
         When sizes do not grow, or a size has no network.
     """
-    hosts = asked.attached.nodes // asked.wish.nodes
-    sizes = [asked.attached.nodes, *(n * hosts for n in later)]
+    hosts = resolved.attached.nodes // resolved.request.nodes
+    sizes = [resolved.attached.nodes, *(n * hosts for n in resolved.request.growth_nodes)]
     if any(b <= a for a, b in itertools.pairwise(sizes)):
         cause = f"sizes must grow: {', '.join(str(n) for n in sizes)} nodes"
         raise InputError([Problem("DC050", cause, Place("--growth-nodes"))])
-    steps = [(n, sized(replace(asked, attached=replace(asked.attached, nodes=n)))) for n in sizes]
+    steps = [(n, _of_size(resolved, n)) for n in sizes]
     if any(network.wiring is None for _, network in steps):
-        cause = f"growth of a {asked.topology} network is not supported: its cables are not named one by one"
+        cause = (
+            f"growth of a {resolved.topology} network is not supported: its cables are not named "
+            "one by one"
+        )
         raise InputError([Problem("DC050", cause, Place("--growth-nodes"))])
-    last = replace(asked, ports=replace(asked.ports, tiers=steps[-1][1].plan.tiers))
-    settled = [(n, sized(replace(last, attached=replace(asked.attached, nodes=n)))) for n in sizes]
-    return Table(COLUMNS, tuple(astuple(phase) for phase in phases(steps, settled)))
+    last = replace(resolved, ports=replace(resolved.ports, tiers=steps[-1][1].plan.tiers))
+    settled = [(n, _of_size(last, n)) for n in sizes]
+    return specs.GROWTH.table(
+        specs.GrowthRow(
+            way=phase.way,
+            nodes_in_all=phase.nodes,
+            leaf_added=phase.leaf,
+            spine_added=phase.spine,
+            core_added=phase.core,
+            node_links_added=phase.node_links,
+            links_between_added=phase.between_links,
+            links_recabled=phase.recabled_links,
+            switches_left_over=phase.spare_switches,
+            spine_ports_idle=phase.idle_spine_ports,
+        )
+        for phase in phases(steps, settled)
+    )
 
 
-METRES_PER_KM = 1000.0
-
-
-def unsupported(cause: str) -> InputError:
-    """A request that is plainly not supported."""
-    return InputError([Problem("DC050", cause, Place("fabric"))])
+def _of_size(resolved: ResolvedFabric, nodes: int) -> Network:
+    return sized(replace(resolved, attached=replace(resolved.attached, nodes=nodes)))
 
 
 def join(
-    asked: Asked, air_km: float, gbps: float, port: str, ledger: Ledger
+    resolved: ResolvedFabric, bisection_gbps: float, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric]]:
-    """Ports, fibre, lease and round trip of a capacity over a distance.
+    """Return ports, fibre, lease and round trip of the links to another hall or site.
+
+    Their capacity is a tenth of the network's bisection where the request has none.
 
     Raises
     ------
     InputError
         When the optic is unknown or does not reach; the message names one that does.
     """
-    rows = ledger.catalog.table("optics", Optic)
-    row = named(ledger.catalog, "optics", port, Optic, "--join-port")
-    if not 0 < air_km <= 20_000 or not 0 < gbps <= 1e9:
-        raise InputError(
-            [Problem("DC050", f"{gbps:g} Gb/s over {air_km:g} km", Place("--join-km"))]
-        )
+    request = resolved.request
+    air_km, gbps = request.join_km or 0.0, request.join_gbps or bisection_gbps / 10.0
+    row = named(ledger.catalog, "optics", request.join_port, Optic, "--join-port")
+    if gbps <= 0.0:
+        cause = "the network has no bisection: the capacity between the places is not known"
+        problem = Problem("DC050", cause, Place("--join-km"), help="--join-gbps 400")
+        raise InputError([problem])
     route = air_km * ledger.parameter("network", "route-factor")
-    line = _line(row, ledger)
     try:
-        found = interconnect(gbps, route, line)
+        found = interconnect(gbps, route, _line(row, ledger))
     except ValueError as error:
-        able = [
-            r.id
-            for r in rows.values()
-            if (r.reach_amplified_m or r.reach_m) and _far_km(r) >= route
-        ]
         cause = f"{row.id}: {error} ({air_km:g} km of air line are {route:g} km of fibre)"
-        mend = (
-            f"--join-port {able[0]}"
-            if able
-            else "a site between them, or a long-haul line system (not sized)"
-        )
-        raise InputError([Problem("DC053", cause, Place("--join-km"), help=mend)]) from error
-    columns = (
-        "port",
-        "gbps",
-        "route_km",
-        "links",
-        "ports",
-        "fibre_pairs",
-        "amplifiers",
-        "capex_usd",
-        "lease_usd_per_year",
-        "power_kw",
-        "rtt_us",
-    )
-    cells = (
-        row.id,
-        found.gbps,
-        route,
-        found.links,
-        found.ports,
-        found.fibre_pairs,
-        found.amplifiers,
-        found.capex_usd,
-        found.lease_usd_per_year,
-        found.power_kw,
-        found.rtt_us,
-    )
-    ratio = (
-        asked.attached.nodes
-        * asked.attached.nics_per_node
-        * asked.link_gbps
-        * asked.ports.planes
-        / found.gbps
-    )
+        problem = Problem("DC053", cause, Place("--join-km"), help=_reaching(route, ledger))
+        raise InputError([problem]) from error
+    nic_gbps = resolved.attached.nodes * resolved.attached.nics_per_node * resolved.nic_gbps
     metrics = {
-        "join.rtt_us": Metric(found.rtt_us, "us", "Round trip in the fibre"),
-        "join.capex_usd": Metric(
-            found.capex_usd, "USD", "Ports, multiplexers and amplifiers at both ends and between"
-        ),
-        "join.lease_usd_per_year": Metric(found.lease_usd_per_year, "USD", "Leased fibre"),
-        "join.oversubscription": Metric(
-            ratio, "", "NIC rate of all nodes over the capacity between the places"
-        ),
+        **specs.JOIN_RTT_US(found.rtt_us),
+        **specs.JOIN_CAPEX_USD(found.capex_usd),
+        **specs.JOIN_LEASE_USD(found.lease_usd_per_year),
+        **specs.JOIN_OVERSUBSCRIPTION(nic_gbps / found.gbps),
     }
-    return Table(columns, (cells,)), metrics
+    return specs.BETWEEN_SITES.table([_link_row(row, route, found)]), metrics
+
+
+def _link_row(row: Optic, route_km: float, found: Interconnect) -> specs.SiteLinkRow:
+    return specs.SiteLinkRow(
+        port=row.id,
+        gbps=found.gbps,
+        route_km=route_km,
+        links=found.links,
+        ports=found.ports,
+        fibre_pairs=found.fibre_pairs,
+        amplifiers=found.amplifiers,
+        capex_usd=found.capex_usd,
+        lease_usd_per_year=found.lease_usd_per_year,
+        power_kw=found.power_kw,
+        rtt_us=found.rtt_us,
+    )
+
+
+def _reaching(route_km: float, ledger: Ledger) -> str:
+    """Name an optic that reaches so far, as the flag to take."""
+    rows = ledger.catalog.table("optics", Optic).values()
+    able = [r.id for r in rows if (r.reach_amplified_m or r.reach_m) and _far_km(r) >= route_km]
+    if able:
+        return f"--join-port {able[0]}"
+    return "a site between them, or a long-haul line system (not sized)"
 
 
 def _far_km(row: Optic) -> float:

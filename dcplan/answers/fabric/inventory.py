@@ -1,4 +1,4 @@
-"""A saved ``fabric`` answer as devices and cables again, for the inventories of operators."""
+"""Cables and devices of a network, one by one, for the inventories of operators."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dcplan.answers.fabric.answer import Cabled, cables
-from dcplan.answers.fabric.request import Wish
-from dcplan.answers.fabric.resolve import Asked, resolve
+import numpy as np
+
+from dcplan.answers.fabric.built import Built, build
+from dcplan.answers.fabric.request import FabricRequest
+from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Switch, System
 from dcplan.errors import InputError, Place, Problem
+from dcplan.fabric.floor.lengths import stock
+from dcplan.fabric.floor.schedule import Cable, schedule
+from dcplan.inputs.log import Ledger
 from dcplan.result import Result
+from dcplan.specs.request import made, verb
 
 INFINIBAND = {200.0: "infiniband-hdr", 400.0: "infiniband-ndr", 800.0: "infiniband-xdr"}
 ETHERNET = {
@@ -22,6 +28,16 @@ ETHERNET = {
     800.0: "800gbase-x-osfp",
     1600.0: "1.6tbase-x-osfp1600",
 }
+
+
+@dataclass(frozen=True)
+class Cabled:
+    """A cable and what it is: its catalog row, kind (fiber, dac, acc, aec, aoc) and glass."""
+
+    cable: Cable
+    part: str
+    kind: str
+    glass: str | None
 
 
 @dataclass(frozen=True)
@@ -37,62 +53,101 @@ class Model:
     upper_type: str
 
 
-def interface_type(protocol: str, gbps: float) -> str:
-    """NetBox's slug of a port; ``other`` where it has none.
+@verb(FabricRequest, "fabric")
+def cables(request: FabricRequest) -> Iterator[Cabled]:
+    """Return every cable of a network with both its ends, one after the other in constant memory.
 
-    Examples
-    --------
-    >>> interface_type("infiniband", 400.0), interface_type("ethernet", 800.0), interface_type("slingshot", 200.0)
-    ('infiniband-ndr', '800gbase-x-osfp', '200gbase-x-qsfp56')
+    Raises
+    ------
+    InputError
+        As :func:`dcplan.answers.fabric.answer.fabric`; also for networks whose cables are not named
+        one by one (pairs, scheduled fabrics, dragonflies, tori).
     """
-    table = INFINIBAND if protocol == "infiniband" else ETHERNET
-    return table.get(gbps, "other")
+    return _cables(*_resolved(request))
 
 
 def inventory(result: Result) -> tuple[Iterator[Cabled], dict[str, Model]]:
-    """Cables of a saved answer's network, and what its devices are.
+    """Return cables of a saved answer's network, and what its devices are.
 
     Raises
     ------
     InputError
         When the answer is not one of ``fabric``, or its cables are not named one by one.
     """
-    saved = result.scenario.get("fabric")
-    flags = dict(saved) if isinstance(saved, Mapping) else {}
-    if result.verb != "fabric" or not flags:
+    kept = result.scenario.get("fabric")
+    if result.verb != "fabric" or not isinstance(kept, Mapping) or not kept:
         cause = f"a {result.verb or 'foreign'} result has no network with named cables"
         raise InputError(
             [Problem("DC050", cause, Place("RESULT"), help="dcplan fabric ... -f json -o RESULT")]
         )
-    catalogs = tuple(flags.pop("catalogs", ()))
-    asked = resolve(Wish.of(flags), load_catalog(tuple(Path(c) for c in catalogs)))
-    return cables(catalogs=catalogs, **flags), _models(asked)
+    resolved, ledger = _resolved(made(FabricRequest, kept, "fabric"))
+    return _cables(resolved, ledger), _models(resolved)
 
 
-def _models(asked: Asked) -> dict[str, Model]:
-    near = interface_type(asked.protocol, asked.link_gbps)
-    far = interface_type(asked.protocol, asked.between_gbps)
+def _resolved(request: FabricRequest) -> tuple[ResolvedFabric, Ledger]:
+    catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
+    return resolve(request, catalog), Ledger(catalog)
+
+
+def _cables(resolved: ResolvedFabric, ledger: Ledger) -> Iterator[Cabled]:
+    built = None if resolved.topology == "torus" else build(resolved, ledger)
+    if built is None or built.hall is None:
+        kind = resolved.topology + ("" if resolved.topology == "torus" else " network")
+        cause = f"the cables of a {kind} are counted, not named one by one"
+        raise InputError([Problem("DC050", cause, Place("fabric"))])
+    return _cabled(built, schedule(built.hall, built.network.plan.planes))
+
+
+def _cabled(built: Built, listed: Iterator[Cable]) -> Iterator[Cabled]:
+    """Name each cable's part by its tier and stock length."""
+    named: dict[tuple[str, int], tuple[str, str, str | None]] = {}
+    for tier, choices in built.chosen.tiers.items():
+        for c in choices:
+            place = int(stock(np.array([c.stock_m]))[0])
+            row = c.cable
+            named[tier, place] = (row.id, row.kind, row.glass) if row else ("", "fiber", None)
+    for cable in listed:
+        yield Cabled(cable, *named.get((cable.tier, cable.stock), ("", "", None)))
+
+
+def interface_type(protocol: str, gbps: float) -> str:
+    """Return NetBox's slug of a port; ``other`` where it has none.
+
+    Examples
+    --------
+    >>> interface_type("infiniband", 400.0), interface_type("ethernet", 800.0)
+    ('infiniband-ndr', '800gbase-x-osfp')
+    >>> interface_type("slingshot", 200.0)
+    '200gbase-x-qsfp56'
+    """
+    table = INFINIBAND if protocol == "infiniband" else ETHERNET
+    return table.get(gbps, "other")
+
+
+def _models(resolved: ResolvedFabric) -> dict[str, Model]:
+    near = interface_type(resolved.protocol, resolved.link_gbps)
+    far = interface_type(resolved.protocol, resolved.between_gbps)
     found = {"manager": Model("Generic", "manager", 1.0, None, near, near)}
-    system, hosts = asked.system, max(asked.attached.nodes // asked.wish.nodes, 1)
+    system, hosts = resolved.system, max(resolved.attached.nodes // resolved.request.nodes, 1)
     units = system.rack_units.value if system and system.rack_units else 1.0
     kg = round(system.weight_kg.value / hosts, 2) if system and system.weight_kg else None
     name = (_model(system) if hosts == 1 else f"{_model(system)}, one tray") if system else "node"
     found["node"] = Model(
         (system and system.vendor) or "Generic", name, units if hosts == 1 else 1.0, kg, near, near
     )
-    for tier, row in zip(("leaf", "spine", "core"), asked.models, strict=True):
-        found[tier] = _switch(row, asked, near if tier == "leaf" else far, far)
+    for tier, row in zip(("leaf", "spine", "core"), resolved.models, strict=True):
+        found[tier] = _switch(row, resolved, near if tier == "leaf" else far, far)
     return found
 
 
 def _model(row: System | Switch) -> str:
-    """Name without its maker."""
+    """Return the name without its maker."""
     return row.name.removeprefix(f"{row.vendor} ") if row.vendor else row.name
 
 
-def _switch(row: Switch | None, asked: Asked, lower: str, upper: str) -> Model:
+def _switch(row: Switch | None, resolved: ResolvedFabric, lower: str, upper: str) -> Model:
     if row is None:
-        return Model("Generic", f"{asked.ports.radix} ports", 2.0, None, lower, upper)
+        return Model("Generic", f"{resolved.ports.radix} ports", 2.0, None, lower, upper)
     units, kg = row.rack_units, row.weight_kg
     return Model(
         row.vendor or "Generic",

@@ -1,6 +1,4 @@
-"""Which transceiver or cable joins two ports, from the catalog, by reach and by what was asked
-for.
-"""
+"""Which transceiver or cable joins two ports, by reach and by the request."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dcplan.answers.fabric.resolve import Asked
+from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.lengths import STOCK_M, Lengths
@@ -70,33 +68,39 @@ class Chosen:
 
 
 def sides(tier: str) -> tuple[str, str]:
-    """Lower and upper end of a tier's links."""
+    """Return the lower and upper end of a tier's links."""
     if tier in SIDES:
         return SIDES[tier]
     lower, upper = tier.split("-")
     return lower, upper
 
 
-def fitted(asked: Asked, ledger: Ledger) -> Fitted | None:
-    """Optics of the family asked for, else of one built of the same switch, else class parts at
-    these speeds.
+def fitted(resolved: ResolvedFabric, ledger: Ledger) -> Fitted | None:
+    """Return the optics of the network.
+
+    They are the request's family's, else those of a family built of the same switch, else class
+    parts at these speeds.
     """
-    if asked.family:
-        own = _of_family(asked.family, ledger)
-        fits = own.node.rate_gbps.value == asked.link_gbps
-        node = own.node if fits else _class_part(asked.link_gbps, asked.protocol, ledger)
+    if resolved.family:
+        own = _of_family(resolved.family, ledger)
+        fits = own.node.rate_gbps.value == resolved.link_gbps
+        node = own.node if fits else _class_part(resolved.link_gbps, resolved.protocol, ledger)
         return Fitted(node, own.leaf, own.fibre, own.family) if node else None
-    if asked.leaf is None:
+    if resolved.leaf is None:
         return None
-    cage = _cage(asked.leaf, asked.link_gbps)
+    cage = _cage(resolved.leaf, resolved.link_gbps)
     rows = [
-        f for f in ledger.catalog.table("fabrics", Fabric).values() if f.protocol == asked.protocol
+        f
+        for f in ledger.catalog.table("fabrics", Fabric).values()
+        if f.protocol == resolved.protocol
     ]
-    for family in sorted(rows, key=lambda f: f.leaf != asked.leaf.id if asked.leaf else True):
+    for family in sorted(rows, key=lambda f: f.leaf != resolved.leaf.id if resolved.leaf else True):
         found = _of_family(family, ledger)
-        if (found.node.rate_gbps.value, found.leaf.rate_gbps.value) == (asked.link_gbps, cage):
+        if (found.node.rate_gbps.value, found.leaf.rate_gbps.value) == (resolved.link_gbps, cage):
             return found
-    node, leaf = (_class_part(rate, asked.protocol, ledger) for rate in (asked.link_gbps, cage))
+    node, leaf = (
+        _class_part(rate, resolved.protocol, ledger) for rate in (resolved.link_gbps, cage)
+    )
     return (
         Fitted(node, leaf, ledger.catalog.find("optics", CORD, Optic), None)
         if node and leaf
@@ -105,7 +109,7 @@ def fitted(asked: Asked, ledger: Ledger) -> Fitted | None:
 
 
 def _class_part(gbps: float, protocol: str, ledger: Ledger) -> Optic | None:
-    """A transceiver of no maker at a speed."""
+    """Return a transceiver of no maker at a speed."""
     return next((r for r in _rows(ledger, LIGHT, gbps, protocol) if r.vendor == "industry"), None)
 
 
@@ -117,9 +121,13 @@ def _of_family(family: Fabric, ledger: Ledger) -> Fitted:
 
 
 def tier_choices(
-    asked: Asked, parts: Fitted, found: dict[str, Lengths], network: Network, ledger: Ledger
+    resolved: ResolvedFabric,
+    parts: Fitted,
+    found: dict[str, Lengths],
+    network: Network,
+    ledger: Ledger,
 ) -> Chosen:
-    """Media of every tier by stock length.
+    """Choose the media of every tier by stock length.
 
     Raises
     ------
@@ -131,18 +139,17 @@ def tier_choices(
     chosen = Chosen()
     problems: list[Problem] = []
     for tier, lengths in found.items():
-        near = _near(asked, parts, tier, network, ledger, chosen.notes)
+        near = _near(resolved, parts, tier, network, ledger, chosen.notes)
         most = max(m.reach_m for m, *_ in near)
         chosen.tiers[tier] = []
         for i in np.flatnonzero(lengths.counts).tolist():
             metres = float(STOCK_M[i]) if i < STOCK_M.size else lengths.longest_m
-            # what the family or the wish names comes first; farther parts only for what it does not
-            # reach
-            media = near if metres <= most else (_far(asked, parts, tier, ledger) or near)
+            # what the family or the request names comes first; farther parts only beyond its reach
+            media = near if metres <= most else (_far(resolved, parts, tier, ledger) or near)
             try:
                 best = pick([m for m, *_ in media], metres)
             except ValueError as error:
-                problems.append(_too_far(asked, tier, metres, str(error), ledger))
+                problems.append(_too_far(resolved, tier, metres, str(error), ledger))
                 break
             medium, ends, cable, each = next(m for m in media if m[0] is best)
             chosen.tiers[tier].append(
@@ -157,60 +164,65 @@ def tier_choices(
 Offer = tuple[Medium, tuple[End, End] | None, Optic | None, int]
 
 
-def _link(asked: Asked, tier: str) -> float:
-    return asked.link_gbps if tier == "node-leaf" else asked.between_gbps
+def _link(resolved: ResolvedFabric, tier: str) -> float:
+    return resolved.link_gbps if tier == "node-leaf" else resolved.between_gbps
 
 
 def _cage(model: Switch | None, link: float) -> float:
     return max(model.cage_gbps.value if model and model.cage_gbps else link, link)
 
 
-def _models(asked: Asked) -> dict[str, Switch | None]:
-    return {"leaf": asked.leaf, "spine": asked.spine, "core": asked.core}
+def _models(resolved: ResolvedFabric) -> dict[str, Switch | None]:
+    return {"leaf": resolved.leaf, "spine": resolved.spine, "core": resolved.core}
 
 
 def _near(
-    asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledger, notes: list[str]
+    resolved: ResolvedFabric,
+    parts: Fitted,
+    tier: str,
+    network: Network,
+    ledger: Ledger,
+    notes: list[str],
 ) -> list[Offer]:
-    """The family's transceivers, or what was asked for instead."""
-    ends = [_end(asked, parts, tier, side, ledger) for side in sides(tier)]
-    if asked.wish.media in SWAPPED:
-        ends = [_swapped(asked, end, ledger, notes) for end in ends]
+    """Return the family's transceivers, or what the request names instead."""
+    ends = [_end(resolved, parts, tier, side, ledger) for side in sides(tier)]
+    if resolved.request.media in SWAPPED:
+        ends = [_swapped(resolved, end, ledger, notes) for end in ends]
     usual = _both(ends[0], ends[1], parts.fibre)
-    if asked.wish.media == "family" and asked.family:
-        return [usual, *_named(asked, asked.family, tier, ledger)]
-    if asked.wish.media not in ("reach", "aoc"):
+    if resolved.request.media == "family" and resolved.family:
+        return [usual, *_named(resolved, resolved.family, tier, ledger)]
+    if resolved.request.media not in ("reach", "aoc"):
         return [usual]
-    own = _cables(asked, parts, tier, network, ledger)
-    near = own if asked.wish.media == "aoc" else [usual, *own]
+    own = _cables(resolved, parts, tier, network, ledger)
+    near = own if resolved.request.media == "aoc" else [usual, *own]
     if not near:
         notes.append(f"{tier}: no active optical cable fits both ends; transceivers are taken")
     return near or [usual]
 
 
-def _named(asked: Asked, family: Fabric, tier: str, ledger: Ledger) -> list[Offer]:
-    """Cables that the family names, each filling the cage of the upper end."""
-    upper = _cage(_models(asked).get(sides(tier)[1]), _link(asked, tier))
+def _named(resolved: ResolvedFabric, family: Fabric, tier: str, ledger: Ledger) -> list[Offer]:
+    """Return cables that the family names, each filling the cage of the upper end."""
+    upper = _cage(_models(resolved).get(sides(tier)[1]), _link(resolved, tier))
     rows = [row for name in family.cables if (row := _row(ledger, name)).rate_gbps.value == upper]
-    return [_own(row, max(round(upper / _link(asked, tier)), 1)) for row in rows]
+    return [_own(row, max(round(upper / _link(resolved, tier)), 1)) for row in rows]
 
 
-def _end(asked: Asked, parts: Fitted, tier: str, side: str, ledger: Ledger) -> End:
-    """Transceiver that fits the cage of one end."""
-    link = _link(asked, tier)
+def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, ledger: Ledger) -> End:
+    """Return the transceiver that fits the cage of one end."""
+    link = _link(resolved, tier)
     if side == "node":
-        twin = parts.leaf.rate_gbps.value == asked.ports_per_cage * link
+        twin = parts.leaf.rate_gbps.value == resolved.ports_per_cage * link
         return (
-            End(parts.leaf, asked.ports_per_cage)
-            if asked.ports_per_cage > 1 and twin
+            End(parts.leaf, resolved.ports_per_cage)
+            if resolved.ports_per_cage > 1 and twin
             else End(parts.node, 1)
         )
-    model = _models(asked)[side]
+    model = _models(resolved)[side]
     cage = _cage(model, link)
     row = (
         parts.leaf
         if parts.leaf.rate_gbps.value == cage
-        else _class_part(cage, asked.protocol, ledger)
+        else _class_part(cage, resolved.protocol, ledger)
     )
     if row is None:
         msg = f"no {cage:g} Gb/s transceiver for the cages of {model.id if model else side}"
@@ -218,25 +230,24 @@ def _end(asked: Asked, parts: Fitted, tier: str, side: str, ledger: Ledger) -> E
     return End(row, max(round(cage / link), 1))
 
 
-def _swapped(asked: Asked, end: End, ledger: Ledger, notes: list[str]) -> End:
-    """The same end in another technology, or as it was where the catalog has none of that speed."""
+def _swapped(resolved: ResolvedFabric, end: End, ledger: Ledger, notes: list[str]) -> End:
+    """Return the end in another technology; as it was where the catalog has none of that speed."""
     gbps = end.row.rate_gbps.value
-    row = next(iter(_rows(ledger, (asked.wish.media,), gbps, asked.protocol)), None)
+    row = next(iter(_rows(ledger, (resolved.request.media,), gbps, resolved.protocol)), None)
     if row is None or row.price_usd is None:
-        notes.append(
-            f"no {asked.wish.media} of {gbps:g} Gb/s in the catalog: {end.row.id} is kept there"
-        )
+        missing = f"no {resolved.request.media} of {gbps:g} Gb/s in the catalog"
+        notes.append(f"{missing}: {end.row.id} is kept there")
         return end
     return End(row, end.ports)
 
 
-def _far(asked: Asked, parts: Fitted, tier: str, ledger: Ledger) -> list[Offer]:
-    """Transceivers of the same speeds and lanes that reach farther."""
-    usual = [_end(asked, parts, tier, side, ledger) for side in sides(tier)]
+def _far(resolved: ResolvedFabric, parts: Fitted, tier: str, ledger: Ledger) -> list[Offer]:
+    """Return transceivers of the same speeds and lanes that reach farther."""
+    usual = [_end(resolved, parts, tier, side, ledger) for side in sides(tier)]
     options = [
         [
             End(row, end.ports)
-            for row in _rows(ledger, LIGHT, end.row.rate_gbps.value, asked.protocol)
+            for row in _rows(ledger, LIGHT, end.row.rate_gbps.value, resolved.protocol)
             if row.reach_m and row.price_usd and row.lane_gbps == end.row.lane_gbps
         ]
         for end in usual
@@ -245,25 +256,27 @@ def _far(asked: Asked, parts: Fitted, tier: str, ledger: Ledger) -> list[Offer]:
 
 
 def _cables(
-    asked: Asked, parts: Fitted, tier: str, network: Network, ledger: Ledger
+    resolved: ResolvedFabric, parts: Fitted, tier: str, network: Network, ledger: Ledger
 ) -> list[Offer]:
-    """Cables that bring their ends: one fills the cage of a switch, and splits towards nodes.
+    """Return cables that bring their ends: one fills a switch's cage, and splits towards nodes.
 
     Between switches one of several links needs as many between the same two switches. InfiniBand
     has no retimed copper.
     """
-    link = _link(asked, tier)
-    lower, upper = (_cage(_models(asked).get(side), link) for side in sides(tier))
+    link = _link(resolved, tier)
+    lower, upper = (_cage(_models(resolved).get(side), link) for side in sides(tier))
     each = max(round(upper / link), 1)
     if tier != "node-leaf" and (lower != upper or each > _parallel_links(network, tier)):
         return []
-    kinds: tuple[str, ...] = ("aoc",) if asked.wish.media == "aoc" else ("dac", "acc", "aec", "aoc")
-    if asked.protocol == "infiniband":
+    kinds: tuple[str, ...] = (
+        ("aoc",) if resolved.request.media == "aoc" else ("dac", "acc", "aec", "aoc")
+    )
+    if resolved.protocol == "infiniband":
         kinds = tuple(k for k in kinds if k != "aec")
-    far_ends = each if tier == "node-leaf" and asked.ports_per_cage != each else 1
+    far_ends = each if tier == "node-leaf" and resolved.ports_per_cage != each else 1
     rows = [
         r
-        for r in _rows(ledger, kinds, upper, asked.protocol)
+        for r in _rows(ledger, kinds, upper, resolved.protocol)
         if r.lane_gbps == parts.leaf.lane_gbps
     ]
     rows = [r for r in rows if r.split in (None, far_ends)]
@@ -271,7 +284,7 @@ def _cables(
 
 
 def _parallel_links(network: Network, tier: str) -> int:
-    """Links between the same two switches of a tier, at least."""
+    """Return links between the same two switches of a tier, at least."""
     if tier != "leaf-spine" or network.wiring is None:
         return 1
     return min(network.plan.leaf_up // pod.spines for pod in network.wiring.pods)
@@ -288,7 +301,7 @@ def _rows(ledger: Ledger, kinds: Sequence[str], gbps: float, protocol: str) -> l
 
 
 def _both(lower: End, upper: End, fibre: Optic | None) -> Offer:
-    """Transceivers at both ends, and the fibre."""
+    """Offer transceivers at both ends, and the fibre."""
     ends = (lower, upper)
     prices = [[x / end.ports for x in _price(end.row)] for end in ends]
     low, value, high = (sum(column) for column in zip(*prices, strict=True))
@@ -315,7 +328,7 @@ def _price(row: Optic) -> tuple[float, float, float]:
 
 
 def power(row: Optic) -> float:
-    """Power of one transceiver, or of a cable with both ends. [kW]"""
+    """Return the power of one transceiver, or of a cable with both ends, in kW."""
     figure: Quantity | None = row.max_kw or row.typical_kw
     if figure is None:
         msg = f"no value for optics.{row.id}.max_kw"
@@ -331,12 +344,12 @@ def _row(ledger: Ledger, name: str) -> Optic:
     return row
 
 
-def _too_far(asked: Asked, tier: str, metres: float, cause: str, ledger: Ledger) -> Problem:
-    """No medium reaches: name a lower speed of the same switch that does, or the length that
-    works.
-    """
-    speed = _link(asked, tier)
-    ports = {float(p) for p in asked.leaf.ports} if asked.leaf else set()
+def _too_far(
+    resolved: ResolvedFabric, tier: str, metres: float, cause: str, ledger: Ledger
+) -> Problem:
+    """Tell that no medium reaches; name a lower speed of the same switch that does, or a length."""
+    speed = _link(resolved, tier)
+    ports = {float(p) for p in resolved.leaf.ports} if resolved.leaf else set()
     slower = [
         (row.rate_gbps.value, row.id)
         for row in ledger.catalog.table("optics", Optic).values()
@@ -349,7 +362,10 @@ def _too_far(asked: Asked, tier: str, metres: float, cause: str, ledger: Ledger)
     ]
     if tier != "node-leaf" and slower:
         works, part = max(slower)
-        mend = f"--uplink-gbps {works:g} works: {part} reaches {metres:g} m"
+        help_text = f"--uplink-gbps {works:g} works: {part} reaches {metres:g} m"
     else:
-        mend = "bring the ends nearer: --leaf-at unit or rack, a larger --racks-per-row, a shorter --length-m"
-    return Problem("DC053", f"{tier} at {speed:g} Gb/s: {cause}", Place("fabric"), help=mend)
+        help_text = (
+            "bring the ends nearer: --leaf-at unit or rack, a larger --racks-per-row, "
+            "a shorter --length-m"
+        )
+    return Problem("DC053", f"{tier} at {speed:g} Gb/s: {cause}", Place("fabric"), help=help_text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dcplan.answers.fabric.bom import Totals
+from collections.abc import Sequence
+
+from dcplan.answers.fabric.bom import OPTICS, Kind, Totals
 from dcplan.answers.fabric.built import Built
 from dcplan.answers.fabric.media import Choice
-from dcplan.answers.fabric.resolve import Asked
+from dcplan.answers.fabric.resolve import ResolvedFabric
+from dcplan.answers.fabric.side_networks import Priced
 from dcplan.catalog.schema import Component
 from dcplan.fabric.floor.lengths import Lengths
 from dcplan.fabric.topology.direct import GROUP_SWITCHES
@@ -14,175 +17,143 @@ from dcplan.inputs.log import Ledger
 from dcplan.inputs.recovery import rates_for
 from dcplan.reliability.rates import job_stops
 from dcplan.result import Metric
+from dcplan.specs.fabric import network as specs
 
 GBPS_PER_TBPS = 1000.0
+W_PER_KW = 1000.0
+M_PER_KM = 1000.0
+FAILURES = {"link": specs.LINK_FAILURES, "switch": specs.SWITCH_FAILURES}
 
 
-def bisection_gbps(asked: Asked, network: Network) -> float:
-    """One way between two halves of the nodes: half of the narrowest tier that the halves meet in.
+def bisection_gbps(resolved: ResolvedFabric, network: Network) -> float:
+    """Return the rate one way between two halves of the nodes.
 
-    Cores count where there is more than one pod; of a dragonfly the global links of pairs of groups
-    on different sides, floor(G^2 / 4) of G (G - 1) / 2; of two joined switches all links between
-    them.
+    It is half of the narrowest tier that the halves meet in. Cores count where there is more than
+    one pod; of a dragonfly the global links of pairs of groups on different sides, floor(G^2 / 4)
+    of G (G - 1) / 2; of two joined switches all links between them.
     """
-    c, planes = network.counts, asked.ports.planes
-    nodes = asked.attached.nodes // 2 * asked.attached.nics_per_node * planes * asked.link_gbps
+    c, attached = network.counts, resolved.attached
+    nics = attached.nodes // 2 * attached.nics_per_node * resolved.ports.planes
+    nodes = nics * resolved.link_gbps
     if network.taper is not None:
         groups = c.leaf // GROUP_SWITCHES
         across = groups**2 // 4 / (groups * (groups - 1) / 2)
-        return min(nodes, c.spine_core_links * across * asked.link_gbps)
+        return min(nodes, c.spine_core_links * across * resolved.link_gbps)
     if c.leaf_spine_links and not c.spine:
-        return min(nodes, c.leaf_spine_links * asked.between_gbps)
+        return min(nodes, c.leaf_spine_links * resolved.between_gbps)
     pods = sum(p.pods for p in network.wiring.pods) if network.wiring else 1
     tiers = [c.leaf_spine_links] + ([c.spine_core_links] if pods > 1 else [])
-    return min([nodes, *(n * asked.between_gbps / 2 for n in tiers if n)])
+    return min([nodes, *(n * resolved.between_gbps / 2 for n in tiers if n)])
 
 
-def counts_of(asked: Asked, network: Network) -> dict[str, Metric]:
-    """Switches, links, bisection, paths."""
-    c = network.counts
+def counts_of(resolved: ResolvedFabric, network: Network) -> dict[str, Metric]:
+    """Return switches, links, bisection, paths."""
+    c, plan = network.counts, network.plan
     if network.taper is not None:
-        names = ("Switches", "Local links inside groups", "Global links between groups")
+        leaf, local, far = "Switches", "Local links inside groups", "Global links between groups"
     else:
-        names = (
-            "Leaf switches",
-            "Links between leaves and spines",
-            "Links between spines and cores",
-        )
+        leaf = "Leaf switches"
+        local, far = "Links between leaves and spines", "Links between spines and cores"
     metrics = {
-        "leaf": Metric(c.leaf, "", names[0]),
-        "spine": Metric(c.spine, "", "Spine switches"),
-        "core": Metric(c.core, "", "Core switches"),
-        "switches": Metric(c.switches, "", "All switches"),
-        "node_leaf_links": Metric(
-            c.node_leaf_links, "", "Links between nodes and leaves, management among them"
-        ),
-        "leaf_spine_links": Metric(c.leaf_spine_links, "", names[1]),
-        "spine_core_links": Metric(c.spine_core_links, "", names[2]),
-        "bisection_tbps": Metric(
-            bisection_gbps(asked, network) / GBPS_PER_TBPS,
-            "Tb/s",
-            "One way between two halves of the nodes",
-        ),
+        **specs.LEAF(c.leaf, label=leaf),
+        **specs.SPINE(c.spine),
+        **specs.CORE(c.core),
+        **specs.SWITCHES(c.switches),
+        **specs.NODE_LEAF_LINKS(c.node_leaf_links),
+        **specs.LEAF_SPINE_LINKS(c.leaf_spine_links, label=local),
+        **specs.SPINE_CORE_LINKS(c.spine_core_links, label=far),
+        **specs.BISECTION(bisection_gbps(resolved, network) / GBPS_PER_TBPS),
     }
     if network.taper is not None:
-        metrics["taper"] = Metric(network.taper, "", "Injection of a group over its global links")
-        return metrics
-    metrics["path_diversity"] = Metric(
-        asked.ports.planes * (network.plan.leaf_up if network.plan.tiers > 1 else 1),
-        "",
-        "Shortest paths between two NICs of different leaves that share no link between switches",
-    )
-    return metrics
+        return metrics | specs.TAPER(network.taper)
+    paths = resolved.ports.planes * (plan.leaf_up if plan.tiers > 1 else 1)
+    return metrics | specs.PATH_DIVERSITY(paths)
 
 
 def failures(network: Network, ledger: Ledger) -> dict[str, Metric]:
-    """How often a part of the network stops a job, by the rates that ``train`` and ``plan`` use;
-    optics that fail.
+    """Return how often a part of the network stops a job.
+
+    The rates are those that ``train`` and ``plan`` use; optics that fail are links that fail.
     """
     c = network.counts
     links = c.node_leaf_links + c.leaf_spine_links + c.spine_core_links
     amounts = {"link": links, "switch": c.switches}
-    metrics = {}
+    metrics: dict[str, Metric] = {}
     for rate in rates_for(ledger.catalog, None):
         if rate.role not in amounts:
             continue
         row = ledger.catalog.get("components", rate.id, Component)
         ledger.take(f"components.{rate.id}.stops_per_year", row.stops_per_year)
         stops = job_stops([rate], amounts)
-        metrics[f"{rate.role}_failures_per_day"] = Metric(
-            stops.per_day,
-            "1/day",
-            f"Failures of a {rate.role} that stop a job spread over the network",
-            stops.low_per_day,
-            stops.high_per_day,
-        )
+        failed = FAILURES[rate.role]
+        metrics |= failed(stops.per_day, low=stops.low_per_day, high=stops.high_per_day)
+    return metrics
+
+
+def side_networks(found: Sequence[Priced]) -> dict[str, Metric]:
+    """Return switches of each storage or management network."""
+    metrics: dict[str, Metric] = {}
+    for p in found:
+        label = f"Switches of the {p.name} network"
+        metrics |= specs.SIDE_SWITCHES(p.side.switches, p.name.replace("-", "_"), label=label)
     return metrics
 
 
 def peak_kw(built: Built) -> dict[str, Metric]:
-    """Most that switches and transceivers draw, where every switch has a maximum: what circuits
-    are sized for.
+    """Return the most that switches and transceivers draw, what circuits are sized for.
+
+    It is known where every switch has a maximum.
     """
-    rows = [line for line in built.bill if line.item.endswith("switches")]
-    models = [
-        m
-        for m, fills in zip(built.asked.models, built.network.fills.tiers, strict=True)
-        if m and fills
-    ]
+    rows = [line for line in built.bill if line.kind is Kind.SWITCH]
+    tiers = zip(built.resolved.models, built.network.fills.tiers, strict=True)
+    models = [m for m, fills in tiers if m and fills]
     inside = {m.max_includes_optics for m in models}
     if len(inside) > 1 or any(m.max_kw is None or m.cards for m in models):
         return {}
     total = sum(
         m.max_kw.value * line.count for m, line in zip(models, rows, strict=True) if m.max_kw
     )
-    optics = [x for x in built.bill if x.item.startswith("transceivers")]
-    if inside == {True}:
-        optics = [x for x in optics if x.item.startswith("transceivers in nodes")]
-    total += sum(x.kw for x in optics) + sum(x.kw for x in built.bill if "cables" in x.item)
-    return {"peak_kw": Metric(total, "kW", "Switches at their maximum, optics counted once")}
+    counted = (Kind.NODE_OPTIC,) if inside == {True} else OPTICS
+    optics = sum(x.kw for x in built.bill if x.kind in counted)
+    cables = sum(x.kw for x in built.bill if x.kind is Kind.CABLE)
+    return specs.PEAK_KW(total + (optics + cables))
 
 
 def prices(built: Built) -> dict[str, Metric]:
-    """Sums of the bill, and of what stands beside it."""
-    t = built.totals
+    """Return sums of the bill, and of what comes with the network."""
+    t, extras = built.totals, Totals.of(built.extras)
     if t is None:
         return {}
-    b = Totals.of(built.extras)
-    metrics = peak_kw(built) | {
-        "transceivers": Metric(t.transceivers, "", "Transceivers at switches and nodes"),
-        "power_kw": Metric(
-            t.kw, "kW", "Switches at typical power and transceivers at their maximum"
-        ),
-        "capex_usd": Metric(
-            t.price.value,
-            "USD",
-            "Switches, transceivers and cables; NICs are the nodes' own",
-            t.price.low,
-            t.price.high,
-        ),
-        "beside_usd": Metric(
-            b.price.value,
-            "USD",
-            "Spare transceivers, patch panels and network racks",
-            b.price.low,
-            b.price.high,
-        ),
-        "installed_usd": Metric(
-            t.price.value + b.price.value + sum(p.usd or 0.0 for p in built.beside),
-            "USD",
-            "All of it: with storage and management networks, spares, panels and racks",
-        ),
-        "installed_kw": Metric(
-            t.kw + sum(p.kw or 0.0 for p in built.beside), "kW", "All networks, typical switches"
-        ),
-        "rack_units": Metric(t.rack_units, "U", "Switches"),
-        "weight_kg": Metric(t.kg, "kg", "Switches and cables whose weight is known"),
-        "cable_km": Metric(
-            sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items())
-            / 1000.0,
-            "km",
-            "Cable paths with slack, before rounding up to stock lengths; a cable of several links counts once",
-        ),
+    price, low, high = t.price.value, t.price.low, t.price.high
+    usd = price + extras.price.value + sum(p.usd or 0.0 for p in built.beside)
+    metres = sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items())
+    metrics = {
+        **peak_kw(built),
+        **specs.TRANSCEIVERS(t.transceivers),
+        **specs.POWER_KW(t.kw),
+        **specs.CAPEX_USD(price, low=low, high=high),
+        **specs.BESIDE_USD(extras.price.value, low=extras.price.low, high=extras.price.high),
+        **specs.INSTALLED_USD(usd),
+        **specs.INSTALLED_KW(t.kw + sum(p.kw or 0.0 for p in built.beside)),
+        **specs.RACK_UNITS(t.rack_units),
+        **specs.WEIGHT_KG(t.kg),
+        **specs.CABLE_KM(metres / M_PER_KM),
     }
-    gbps = bisection_gbps(built.asked, built.network)
+    gbps = bisection_gbps(built.resolved, built.network)
     if gbps:
-        metrics["usd_per_bisection_gbps"] = Metric(
-            t.price.value / gbps, "USD", "Price of one Gb/s of bisection"
-        )
-    if built.asked.accelerators:
-        each = built.asked.accelerators
-        metrics["usd_per_accelerator"] = Metric(
-            t.price.value / each, "USD", "Network of one accelerator"
-        )
-        metrics["w_per_accelerator"] = Metric(
-            t.kw / each * 1000.0, "W", "Network of one accelerator"
-        )
+        metrics |= specs.USD_PER_BISECTION_GBPS(price / gbps)
+    if built.resolved.accelerators:
+        each = built.resolved.accelerators
+        metrics |= specs.USD_PER_ACCELERATOR(price / each)
+        metrics |= specs.W_PER_ACCELERATOR(t.kw / each * W_PER_KW)
     return metrics
 
 
 def _cable_m(tier: Lengths, choices: list[Choice]) -> float:
-    """Metres of cables where some carry several links; choices are known by stock length alone."""
+    """Return metres of cables where some carry several links.
+
+    Choices are known by stock length alone.
+    """
     metres = sum(c.links * c.stock_m for c in choices)
     return tier.total_m * (
         sum(c.links / c.links_each * c.stock_m for c in choices) / metres if metres else 1.0

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcplan.answers.fabric.resolve import Asked
+from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Accelerator
 from dcplan.fabric.allreduce import Levels, all_gather_s, all_reduce_s, bus_gb_per_s, exchange_s
+from dcplan.fabric.topology.direct import GROUP_SWITCHES
 from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.devices import family_of, training_terms
 from dcplan.inputs.log import Ledger
-from dcplan.result import Cell, Metric, Table
+from dcplan.result import Metric, Table
+from dcplan.specs.fabric import use as specs
 
 BITS = 8.0
 GIGA, MICRO, MIB = 1e9, 1e-6, 2.0**20
@@ -18,82 +20,95 @@ SIZES_MIB = (1, 16, 64, 256, 1024, 8192)
 SHOWN_MIB = 1024
 
 
-def bandwidth(asked: Asked, network: Network, ledger: Ledger) -> Table:
-    """One-way bandwidth and latency between two accelerators at each level, all of them sending at
-    once.
+def bandwidth(
+    resolved: ResolvedFabric, network: Network, ledger: Ledger
+) -> list[specs.BandwidthRow]:
+    """Return one-way bandwidth and latency between two accelerators at each level, nearest first.
+
+    All accelerators send at once.
     """
-    rows: list[tuple[Cell, ...]] = []
-    nic = asked.link_gbps * asked.ports.planes / BITS
-    chip = _accelerator(asked, ledger)
-    each = nic
-    if asked.system and chip:
+    rows: list[specs.BandwidthRow] = []
+    chip = _accelerator(resolved, ledger)
+    each = resolved.nic_gbps / BITS
+    if resolved.system and chip:
         each = (
-            nic
-            * (asked.system.scaleout_ports or asked.system.accelerators)
-            / asked.system.accelerators
+            each
+            * (resolved.system.scaleout_ports or resolved.system.accelerators)
+            / resolved.system.accelerators
         )
         if chip.scaleup_gb_per_s and chip.scaleup_domain:
-            domain = min(chip.scaleup_domain, asked.accelerators or chip.scaleup_domain)
-            rows.append(("scale-up domain", domain, chip.scaleup_gb_per_s.value, 0, None))
+            domain = min(chip.scaleup_domain, resolved.accelerators or chip.scaleup_domain)
+            up = chip.scaleup_gb_per_s.value
+            rows.append(specs.BandwidthRow("scale-up domain", domain, up, 0, None))
+    rows += _levels(resolved, network, each, ledger)
+    return sorted(rows, key=lambda row: (row.accelerators, row.switch_hops))
+
+
+def bandwidth_table(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Table:
+    """Return the bandwidth and latency of every level."""
+    return specs.BANDWIDTH.table(bandwidth(resolved, network, ledger))
+
+
+def _levels(
+    resolved: ResolvedFabric, network: Network, each: float, ledger: Ledger
+) -> list[specs.BandwidthRow]:
+    """Return the levels of switches of a network whose accelerators send ``each`` GB/s."""
     plan, c = network.plan, network.counts
-    spread = balance(asked, ledger)
-    ends = (asked.attached.nodes * asked.attached.nics_per_node) / max(network.parallel, 1)
-    scale = (asked.accelerators or ends * network.parallel) / ends
+    spread = balance(resolved, ledger)
+    ends = (resolved.attached.nodes * resolved.attached.nics_per_node) / max(network.parallel, 1)
+    scale = (resolved.accelerators or ends * network.parallel) / ends
+
+    def row(level: str, ends: float, gb_per_s: float, hops: int) -> specs.BandwidthRow:
+        within, latency_us = max(round(ends * scale), 1), hops_us(resolved, hops, ledger)
+        return specs.BandwidthRow(level, within, gb_per_s, hops, latency_us)
+
     if network.taper is not None:
-        group = 32 * plan.leaf_down
-        rows.append(("switch", round(plan.leaf_down * scale), each, 1, hops_us(asked, 1, ledger)))
-        rows.append(("group", round(group * scale), each * spread, 2, hops_us(asked, 2, ledger)))
         away = each * spread * min(1.0, 1.0 / network.taper)
-        rows.append(("machine", round(ends * scale), away, 3, hops_us(asked, 3, ledger)))
-        return _table(rows)
+        return [
+            row("switch", plan.leaf_down, each, 1),
+            row("group", GROUP_SWITCHES * plan.leaf_down, each * spread, 2),
+            row("machine", ends, away, 3),
+        ]
     leaf = min(plan.radix if plan.tiers == 1 else plan.leaf_down, ends)
-    rows.append(("leaf", _of(leaf, scale), each, 1, hops_us(asked, 1, ledger)))
+    rows = [row("leaf", leaf, each, 1)]
     if c.spine:
-        leaf_ratio = plan.leaf_up * asked.between_gbps / (plan.leaf_down * asked.link_gbps)
-        pod = each * spread * min(1.0, leaf_ratio)
+        ratio = plan.leaf_up * resolved.between_gbps / (plan.leaf_down * resolved.link_gbps)
+        pod = each * spread * min(1.0, ratio)
         reach = plan.leaf_down * plan.pod_room if plan.tiers == 3 else ends
-        rows.append(("pod", _of(min(reach, ends), scale), pod, 3, hops_us(asked, 3, ledger)))
+        rows.append(row("pod", min(reach, ends), pod, 3))
         if c.core and plan.leaf_down * plan.pod_room < ends:
             core = pod * min(1.0, plan.spine_up / plan.spine_down)
-            rows.append(("domain", _of(ends, scale), core, 5, hops_us(asked, 5, ledger)))
-    return _table(rows)
+            rows.append(row("domain", ends, core, 5))
+    return rows
 
 
-def _of(ends: float, scale: float) -> int:
-    return max(round(ends * scale), 1)
+def hops_us(resolved: ResolvedFabric, hops: int, ledger: Ledger) -> float:
+    """Return the latency through a number of switches, end to end, in µs.
 
-
-def _table(rows: list[tuple[Cell, ...]]) -> Table:
-    rows.sort(key=lambda row: (int(row[1] or 0), int(row[3] or 0)))
-    return Table(("level", "accelerators", "gb_per_s", "switch_hops", "latency_us"), tuple(rows))
-
-
-def hops_us(asked: Asked, hops: int, ledger: Ledger) -> float:
-    """End to end through a number of switches: the NICs' own, which holds the first switch, and
-    the further ones.
+    The NICs' own holds the first switch; the further ones come on top.
     """
-    kind = "infiniband" if asked.protocol in {"infiniband", "slingshot"} else "ethernet"
+    infiniband = resolved.protocol in {"infiniband", "slingshot"}
+    kind = "infiniband" if infiniband else "ethernet"
     first = ledger.parameter("network", f"nic-latency-{kind}-us")
     chips = (hops - 1) * ledger.parameter("network", f"hop-latency-{kind}-us")
-    chassis = [m for m in (asked.spine, asked.core)[: (hops - 1) // 2] if m and m.inner_tiers > 1]
-    inside = sum(2 * (m.inner_tiers - 1) for m in chassis)
+    above = (resolved.spine, resolved.core)[: (hops - 1) // 2]
+    inside = sum(2 * (m.inner_tiers - 1) for m in above if m and m.inner_tiers > 1)
     return first + chips + inside * ledger.parameter("network", f"hop-latency-{kind}-us")
 
 
-def balance(asked: Asked, ledger: Ledger) -> float:
-    """Share of line rate that flows through spines reach under the load balancing."""
-    return ledger.parameter("network", f"effective-{asked.balancing}-frac")
+def balance(resolved: ResolvedFabric, ledger: Ledger) -> float:
+    """Return the share of line rate that flows through spines reach under the load balancing."""
+    return ledger.parameter("network", f"effective-{resolved.balancing}-frac")
 
 
-def levels(asked: Asked, network: Network, ledger: Ledger) -> Levels | None:
-    """All accelerators of the network as a collective sees them; None where the system is not
-    known.
+def levels(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Levels | None:
+    """Return the network's accelerators as a collective sees them; None without a known system.
 
     The accelerator family's achieved share of its NIC holds adaptive routing; other load balancing
     is set in proportion. Rails whose nodes all meet below one leaf keep the whole.
     """
-    chip = _accelerator(asked, ledger)
-    if chip is None or asked.system is None or not asked.accelerators or asked.accelerators < 2:
+    chip, system = _accelerator(resolved, ledger), resolved.system
+    if chip is None or system is None or not resolved.accelerators or resolved.accelerators < 2:
         return None
     terms = training_terms(ledger.catalog, chip)
     for name in ("scaleup_frac", "scaleout_frac", "scaleup_us", "scaleout_us"):
@@ -101,68 +116,67 @@ def levels(asked: Asked, network: Network, ledger: Ledger) -> Levels | None:
     if chip.scaleup_gb_per_s:
         ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
     up, domain = chip.scaleup_gb_per_s, chip.scaleup_domain or 1
-    last = bandwidth(asked, network, ledger).rows[-1]
+    farthest = bandwidth(resolved, network, ledger)[-1]
     ideal = ledger.parameter("network", "effective-adaptive-frac")
     crosses = network.counts.spine > 0 or network.taper is not None
-    out = float(last[2] or 0.0) * terms["scaleout_frac"] / (ideal if crosses else 1.0)
-    out = min(
-        out,
-        asked.link_gbps * asked.ports.planes / BITS * _ports_each(asked) * terms["scaleout_frac"],
-    )
-    efa = "efa" in asked.system.protocols and not asked.wish.switch
+    out = farthest.gb_per_s * terms["scaleout_frac"] / (ideal if crosses else 1.0)
+    most = resolved.nic_gbps / BITS * _ports_each(resolved) * terms["scaleout_frac"]
+    out = min(out, most)
+    efa = "efa" in system.protocols and not resolved.request.switch
     step = ledger.parameter("network", "step-latency-efa-us") if efa else terms["scaleout_us"]
+    reduces = family_of(ledger.catalog, chip).in_network_reduction
     return Levels(
-        ranks=asked.accelerators,
-        domain=min(domain, asked.accelerators),
+        ranks=resolved.accelerators,
+        domain=min(domain, resolved.accelerators),
         scaleup_bytes_per_s=(up.value if up else out) * terms["scaleup_frac"] * GIGA,
         scaleout_bytes_per_s=out * GIGA,
         scaleup_s=terms["scaleup_us"] * MICRO,
         scaleout_s=step * MICRO,
-        gain=ledger.parameter("network", "in-network-gain")
-        if family_of(ledger.catalog, chip).in_network_reduction
-        else 1.0,
+        gain=ledger.parameter("network", "in-network-gain") if reduces else 1.0,
         bulk_s=ledger.parameter("network", "bulk-protocol-us") * MICRO,
         low_latency_frac=ledger.parameter("network", "low-latency-rate-frac"),
     )
 
 
-def _ports_each(asked: Asked) -> float:
-    system = asked.system
+def _ports_each(resolved: ResolvedFabric) -> float:
+    system = resolved.system
     return (system.scaleout_ports or system.accelerators) / system.accelerators if system else 1.0
 
 
 def collectives(found: Levels) -> Table:
-    """Time and bus bandwidth of collectives of all accelerators against message size."""
+    """Return time and bus bandwidth of collectives of all accelerators against message size."""
     message = np.array(SIZES_MIB) * MIB
     reduce, gather, exchange = (f(message, found) for f in (all_reduce_s, all_gather_s, exchange_s))
     bus = bus_gb_per_s(message, reduce, found.ranks)
     all_to_all = bus_gb_per_s(message, exchange, found.ranks, 1)
-    columns = (
-        "message_mib",
-        "all_reduce_s",
-        "all_gather_s",
-        "all_to_all_s",
-        "all_reduce_bus_gb_per_s",
-        "all_to_all_bus_gb_per_s",
+    return specs.COLLECTIVES.table(
+        specs.CollectiveRow(
+            message_mib=float(message[i] / MIB),
+            all_reduce_s=float(reduce[i]),
+            all_gather_s=float(gather[i]),
+            all_to_all_s=float(exchange[i]),
+            all_reduce_bus_gb_per_s=float(bus[i]),
+            all_to_all_bus_gb_per_s=float(all_to_all[i]),
+        )
+        for i in range(message.size)
     )
-    arrays = (message / MIB, reduce, gather, exchange, bus, all_to_all)
-    return Table(columns, tuple(zip(*(a.tolist() for a in arrays), strict=True)))
+
+
+def all_reduce(found: Levels) -> float:
+    """Return the time of an all-reduce of one GiB over all accelerators, in seconds."""
+    return float(all_reduce_s(np.array(SHOWN_MIB * MIB), found))
 
 
 def metrics(found: Levels) -> dict[str, Metric]:
-    """All-reduce of one GiB."""
-    message = np.array(SHOWN_MIB * MIB)
-    seconds = all_reduce_s(message, found)
-    bus = bus_gb_per_s(message, seconds, found.ranks)
-    return {
-        "all_reduce_s": Metric(float(seconds), "s", "All-reduce of 1 GiB over all accelerators"),
-        "all_reduce_bus_gb_per_s": Metric(float(bus), "GB/s", "Its bus bandwidth"),
-    }
+    """Return the all-reduce of one GiB."""
+    seconds = all_reduce(found)
+    bus = bus_gb_per_s(np.array(SHOWN_MIB * MIB), np.array(seconds), found.ranks)
+    return specs.ALL_REDUCE_S(seconds) | specs.ALL_REDUCE_BUS(float(bus))
 
 
-def _accelerator(asked: Asked, ledger: Ledger) -> Accelerator | None:
+def _accelerator(resolved: ResolvedFabric, ledger: Ledger) -> Accelerator | None:
     return (
-        ledger.catalog.get("accelerators", asked.system.accelerator, Accelerator)
-        if asked.system
+        ledger.catalog.get("accelerators", resolved.system.accelerator, Accelerator)
+        if resolved.system
         else None
     )

@@ -1,4 +1,4 @@
-"""What ``dcplan fabric`` is asked, with every name looked up."""
+"""The request of ``dcplan fabric`` with every name looked up and every gap filled."""
 
 from __future__ import annotations
 
@@ -7,21 +7,41 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dcplan.answers.common.catalog_rows import unknown
-from dcplan.answers.fabric.request import RACK_UNITS, Wish, choices
+from dcplan.answers.fabric.request import RACK_UNITS, FabricRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Row, Switch, System
 from dcplan.errors import InputError, Place, Problem
-from dcplan.fabric.topology.networks import TREES, Attached, Ports
+from dcplan.fabric.topology.kinds import TREES
+from dcplan.fabric.topology.networks import Attached, Ports
 from dcplan.inputs.recovery import hosts_of
 
 R = TypeVar("R", bound=Row)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Parts:
+    """A request with the catalog rows that it names."""
+
+    request: FabricRequest
+    system: System | None
+    family: Fabric | None
+    leaf: Switch | None
+    spine: Switch | None
+    """Only where it is another model than the leaf."""
+    core: Switch | None
+    """Only where it is another model than the spine."""
+
+    @property
+    def planes(self) -> int:
+        """Parallel networks; each takes its share of the NIC's rate."""
+        return self.request.planes or (self.family.planes if self.family else 1)
+
+
+@dataclass(frozen=True)
+class ResolvedFabric:
     """A network with every name looked up."""
 
-    wish: Wish
+    request: FabricRequest
     attached: Attached
     ports: Ports
     topology: str
@@ -37,7 +57,7 @@ class Asked:
     @property
     def accelerators(self) -> int | None:
         """Accelerators that the network joins, where the system is known."""
-        return self.wish.nodes * self.system.accelerators if self.system else None
+        return self.request.nodes * self.system.accelerators if self.system else None
 
     @property
     def models(self) -> tuple[Switch | None, Switch | None, Switch | None]:
@@ -50,10 +70,15 @@ class Asked:
         return self.leaf.protocol if self.leaf else "ethernet"
 
     @property
+    def nic_gbps(self) -> float:
+        """Rate of a NIC over all planes, in Gb/s."""
+        return self.link_gbps * self.ports.planes
+
+    @property
     def balancing(self) -> str:
         """How flows are spread over paths."""
-        if self.wish.load_balancing:
-            return self.wish.load_balancing
+        if self.request.load_balancing:
+            return self.request.load_balancing
         if self.topology.endswith("scheduled"):
             return "scheduled"
         if self.family:
@@ -61,7 +86,7 @@ class Asked:
         return "adaptive" if self.protocol in {"infiniband", "slingshot"} else "ecmp"
 
 
-def resolve(wish: Wish, catalog: Catalog) -> Asked:
+def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
     """Look up every name and fill what is left out from the system and the fabric family.
 
     Raises
@@ -70,110 +95,150 @@ def resolve(wish: Wish, catalog: Catalog) -> Asked:
         With every problem: unknown names, missing amounts, a NIC faster than a port.
     """
     problems: list[Problem] = []
-    machine = _row(catalog, "systems", wish.system, System, problems)
-    family = _row(catalog, "fabrics", wish.fabric, Fabric, problems)
-    leaf = _row(
-        catalog, "switches", wish.switch or (family.leaf if family else None), Switch, problems
-    )
-    above = _row(
-        catalog,
-        "switches",
-        wish.spine_switch or (family.spine if family else None),
-        Switch,
-        problems,
-    )
-    top = _row(
-        catalog, "switches", wish.core_switch or (family.core if family else None), Switch, problems
-    )
-    problems += choices(wish)
-    planes = wish.planes or (family.planes if family else 1)
-    per_su = wish.nodes_per_su or (machine.nodes_per_su if machine else None) or 1
-    topology = _topology(wish, machine, family, per_su)
-    hosts, nics, gbps = _nics(wish, machine, planes, topology, problems)
-    link = gbps / planes
-    cells = (
-        leaf.fabric_gbps.value
-        if leaf and leaf.fabric_gbps and topology.endswith("scheduled")
-        else None
-    )
-    between = wish.uplink_gbps or cells or link
-    radix = _radix(wish, leaf, gbps, link, planes, topology, problems)
-    spine = wish.spine_radix or _ports(
-        above or (leaf if between != link else None), between, planes, problems
-    )
-    core = wish.core_radix or _ports(top, between, planes, problems)
-    if topology.endswith("scheduled") and (leaf is None or leaf.fabric_ports is None or not spine):
-        cause = "a scheduled fabric needs a family whose leaf has fabric ports and whose spine is in the catalog"
-        problems.append(
-            Problem("DC050", cause, Place("--fabric"), help="--fabric eth-400-scheduled")
-        )
-    own = above or leaf
-    problems += _consistent(wish, machine, (leaf, above, top), topology)
+    parts = _named(request, catalog, problems)
+    per_su = request.nodes_per_su or (parts.system.nodes_per_su if parts.system else None) or 1
+    topology = _topology(parts, per_su)
+    hosts = hosts_of(parts.system) if parts.system else 1
+    nics, gbps = _nics(parts, hosts, topology, problems)
+    link = gbps / parts.planes
+    between = _between_gbps(parts, link, topology)
+    ports = _port_counts(parts, link, between, topology, problems)
+    problems += _mismatches(parts, topology)
     if problems:
         raise InputError(problems)
-    if wish.nodes_per_su is None and machine and machine.form == "server":
-        per_su = _whole_leaves(per_su, wish, radix)
-    ports = Ports(
-        radix,
-        planes,
-        per_su,
-        wish.oversubscription,
-        wish.core_oversubscription,
-        wish.endpoints_per_leaf,
-        wish.leaf_uplinks,
-        wish.tiers,
-        spine,
-        core,
-        wish.leaves_per_pod or 0,
-        wish.least_spines or 1,
-    )
-    cage = wish.nic_ports_per_cage or max(
-        machine.scaleout_ports_per_cage if machine else 1,
-        family.nic_ports_per_cage if family else 1,
-    )
-    attached = Attached(wish.nodes * hosts, nics, wish.management_links)
-    return Asked(
-        wish,
-        attached,
-        _mixed(ports, link, between, leaf, topology),
+    if request.nodes_per_su is None and parts.system and parts.system.form == "server":
+        per_su = _whole_leaves(per_su, request, ports.radix)
+    ports = replace(ports, nodes_per_su=per_su)
+    own = parts.spine or parts.leaf
+    return ResolvedFabric(
+        request,
+        Attached(request.nodes * hosts, nics, request.management_links),
+        _mixed(ports, link, between, parts.leaf, topology),
         topology,
         link,
         between,
-        leaf,
+        parts.leaf,
         own,
-        top or own,
-        family,
-        machine,
-        cage,
+        parts.core or own,
+        parts.family,
+        parts.system,
+        request.nic_ports_per_cage or _ports_per_cage(parts),
     )
 
 
-def _topology(wish: Wish, machine: System | None, family: Fabric | None, per_su: int) -> str:
-    """As typed; a torus of chips that have links of their own; the family's; rails where units are
-    known.
+def _named(request: FabricRequest, catalog: Catalog, problems: list[Problem]) -> Parts:
+    """Look up every name; switches that are not named are the family's."""
+    system = _row(catalog, "systems", request.system, System, problems)
+    family = _row(catalog, "fabrics", request.fabric, Fabric, problems)
+    switches = [
+        _row(catalog, "switches", name or usual, Switch, problems)
+        for name, usual in (
+            (request.switch, family.leaf if family else None),
+            (request.spine_switch, family.spine if family else None),
+            (request.core_switch, family.core if family else None),
+        )
+    ]
+    return Parts(request, system, family, *switches)
+
+
+def _topology(parts: Parts, per_su: int) -> str:
+    """Choose the kind of network that the request leaves open.
+
+    Chips with links of their own make a torus; else the family's kind counts; units of nodes call
+    for rails.
     """
-    if wish.topology:
-        return wish.topology
-    if machine and "ici" in machine.protocols and not (wish.switch or wish.fabric or wish.radix):
+    request, system, family = parts.request, parts.system, parts.family
+    if request.topology:
+        return request.topology
+    named = request.switch or request.fabric or request.radix
+    if system and "ici" in system.protocols and not named:
         return "torus"
     if family and family.topology not in TREES:
         return family.topology
     return "rail-optimized" if per_su > 1 else "fat-tree"
 
 
-def _whole_leaves(per_su: int, wish: Wish, radix: int) -> int:
-    """Units of servers that fill leaves: 72 nodes are for leaves of 72 ports, with leaves of 64 a
-    unit has 64.
+def _nics(parts: Parts, hosts: int, topology: str, problems: list[Problem]) -> tuple[int, float]:
+    """Return NICs of a host and their rate."""
+    request, system = parts.request, parts.system
+    nics, gbps = request.nics_per_node or 0, request.nic_gbps or 0.0
+    if system and system.scaleout_ports:
+        nics = nics or system.scaleout_ports // hosts
+    if system and system.scaleout_port_gbps:
+        gbps = gbps or system.scaleout_port_gbps.value
+    gbps = gbps or (request.port_gbps or 0.0) * parts.planes
+    if topology == "torus":
+        return nics or 1, gbps or 1.0
+    needed = {"--nics-per-node": nics, "--nic-gbps": gbps}
+    problems += [
+        Problem("DC050", f"{flag} is needed", Place("fabric"))
+        for flag, value in needed.items()
+        if not value
+    ]
+    return nics, gbps
+
+
+def _between_gbps(parts: Parts, link: float, topology: str) -> float:
+    """Return the speed of links between switches, in Gb/s."""
+    leaf = parts.leaf
+    cells = leaf.fabric_gbps.value if leaf and leaf.fabric_gbps else None
+    return parts.request.uplink_gbps or (cells if topology.endswith("scheduled") else None) or link
+
+
+def _port_counts(
+    parts: Parts, link: float, between: float, topology: str, problems: list[Problem]
+) -> Ports:
+    """Return ports of switches at the speeds of their links."""
+    request, leaf = parts.request, parts.leaf
+    radix = _radix(parts, link, topology, problems)
+    above = parts.spine or (leaf if between != link else None)
+    spine = request.spine_radix or _ports(above, between, parts.planes, problems)
+    core = request.core_radix or _ports(parts.core, between, parts.planes, problems)
+    if topology.endswith("scheduled") and (leaf is None or leaf.fabric_ports is None or not spine):
+        cause = (
+            "a scheduled fabric needs a family whose leaf has fabric ports and whose spine is in "
+            "the catalog"
+        )
+        help_text = "--fabric eth-400-scheduled"
+        problems.append(Problem("DC050", cause, Place("--fabric"), help=help_text))
+    return Ports(
+        radix,
+        parts.planes,
+        leaf_spine=request.oversubscription,
+        spine_core=request.core_oversubscription,
+        endpoints_per_leaf=request.endpoints_per_leaf,
+        leaf_up=request.leaf_uplinks,
+        tiers=request.tiers,
+        spine_radix=spine,
+        core_radix=core,
+        leaves_per_pod=request.leaves_per_pod or 0,
+        least_spines=request.least_spines or 1,
+    )
+
+
+def _ports_per_cage(parts: Parts) -> int:
+    """Return NIC ports behind one transceiver of a node, by the system and the family."""
+    return max(
+        parts.system.scaleout_ports_per_cage if parts.system else 1,
+        parts.family.nic_ports_per_cage if parts.family else 1,
+    )
+
+
+def _whole_leaves(per_su: int, request: FabricRequest, radix: int) -> int:
+    """Return nodes of a unit that fill leaves.
+
+    Units of 72 nodes are for leaves of 72 ports: with leaves of 64 a unit has 64.
     """
-    down = wish.endpoints_per_leaf or math.floor(
-        radix * wish.oversubscription / (1.0 + wish.oversubscription) + 1e-9
+    down = request.endpoints_per_leaf or math.floor(
+        radix * request.oversubscription / (1.0 + request.oversubscription) + 1e-9
     )
     return per_su // down * down if down and per_su > down else per_su
 
 
 def _mixed(ports: Ports, link: float, between: float, leaf: Switch | None, topology: str) -> Ports:
-    """Leaf ports where those between switches have another speed: as many as carry what the ratio
-    asks for.
+    """Return ports of a leaf whose uplinks have another speed.
+
+    There are as many uplinks as carry what the ratio asks for.
     """
     if between == link:
         return ports
@@ -190,57 +255,29 @@ def _mixed(ports: Ports, link: float, between: float, leaf: Switch | None, topol
     return replace(ports, endpoints_per_leaf=down, leaf_up=up, uplink_width=between / link)
 
 
-def _nics(
-    wish: Wish, machine: System | None, planes: int, topology: str, problems: list[Problem]
-) -> tuple[int, int, float]:
-    """Hosts of a system, NICs of a host and their rate."""
-    hosts = hosts_of(machine) if machine else 1
-    nics, gbps = wish.nics_per_node or 0, wish.nic_gbps or 0.0
-    if machine and machine.scaleout_ports:
-        nics = nics or machine.scaleout_ports // hosts
-    if machine and machine.scaleout_port_gbps:
-        gbps = gbps or machine.scaleout_port_gbps.value
-    gbps = gbps or (wish.port_gbps or 0.0) * planes
-    if topology == "torus":
-        return hosts, nics or 1, gbps or 1.0
-    needed = {"--nics-per-node": nics, "--nic-gbps": gbps}
-    problems += [
-        Problem("DC050", f"{flag} is needed", Place("fabric"))
-        for flag, value in needed.items()
-        if not value
-    ]
-    return hosts, nics, gbps
-
-
-def _radix(
-    wish: Wish,
-    leaf: Switch | None,
-    gbps: float,
-    link: float,
-    planes: int,
-    topology: str,
-    problems: list[Problem],
-) -> int:
-    """Ports of a leaf at the link speed."""
+def _radix(parts: Parts, link: float, topology: str, problems: list[Problem]) -> int:
+    """Return ports of a leaf at the link speed."""
+    request, planes = parts.request, parts.planes
     if topology == "torus":
         return 2
-    if wish.radix:
-        if wish.port_gbps is not None and link > wish.port_gbps:
-            cause = f"a NIC of {gbps:g} Gb/s in {planes} planes is faster than a port of {wish.port_gbps:g}"
-            mend = f"--planes {math.ceil(gbps / wish.port_gbps)}"
-            problems.append(Problem("DC050", cause, Place("--nic-gbps"), help=mend))
-        return wish.radix
-    if leaf is None:
+    if request.radix:
+        gbps, port_gbps = link * planes, request.port_gbps
+        if port_gbps is not None and link > port_gbps:
+            cause = f"a NIC of {gbps:g} Gb/s in {planes} planes is faster than a port of "
+            help_text = f"--planes {math.ceil(gbps / port_gbps)}"
+            place = Place("--nic-gbps")
+            problems.append(Problem("DC050", f"{cause}{port_gbps:g}", place, help=help_text))
+        return request.radix
+    if parts.leaf is None:
         if not problems:
-            problems.append(
-                Problem("DC050", "--switch, --radix or --fabric is needed", Place("fabric"))
-            )
+            cause = "--switch, --radix or --fabric is needed"
+            problems.append(Problem("DC050", cause, Place("fabric")))
         return 0
-    return _ports(leaf, link, planes, problems)
+    return _ports(parts.leaf, link, planes, problems)
 
 
 def _ports(model: Switch | None, link: float, planes: int, problems: list[Problem]) -> int:
-    """Ports of a switch at a speed; 0 without a switch."""
+    """Return ports of a switch at a speed; 0 without a switch."""
     if model is None or not link:
         return 0
     found = model.ports.get(f"{link:g}", 0)
@@ -250,44 +287,42 @@ def _ports(model: Switch | None, link: float, planes: int, problems: list[Proble
         f"{n} x {rate}" for rate, n in sorted(model.ports.items(), key=lambda p: float(p[0]))
     )
     slower = [float(rate) for rate in model.ports if link % float(rate) == 0 and float(rate) < link]
-    mend = (
+    help_text = (
         f"--planes {round(planes * link / max(slower))}"
         if slower
         else "dcplan catalog list switches"
     )
     cause = f"{model.id} has no {link:g} Gb/s ports: it has {speeds}"
-    problems.append(Problem("DC050", cause, Place("--switch"), help=mend))
+    problems.append(Problem("DC050", cause, Place("--switch"), help=help_text))
     return 0
 
 
-def _consistent(
-    wish: Wish, machine: System | None, models: tuple[Switch | None, ...], topology: str
-) -> list[Problem]:
-    """Parts that do not go together."""
+def _mismatches(parts: Parts, topology: str) -> list[Problem]:
+    """Return problems of parts that do not go together."""
+    request, system, leaf = parts.request, parts.system, parts.leaf
     found = []
-    leaf = models[0]
-    for flag, model in (("--spine-switch", models[1]), ("--core-switch", models[2])):
+    for flag, model in (("--spine-switch", parts.spine), ("--core-switch", parts.core)):
         if leaf and model and model.protocol != leaf.protocol:
             cause = f"{model.id} speaks {model.protocol}, {leaf.id} {leaf.protocol}"
             found.append(Problem("DC050", cause, Place(flag), help=f"{flag} {leaf.id}"))
-    if wish.load_balancing == "scheduled" and not topology.endswith("scheduled"):
+    if request.load_balancing == "scheduled" and not topology.endswith("scheduled"):
         cause = f"cells are scheduled by their own switches, not in a {topology} network"
         found.append(
             Problem("DC050", cause, Place("--load-balancing"), help="--topology scheduled")
         )
-    most = max(leaf.ports.values()) if leaf and wish.radix and wish.switch else 0
-    if wish.radix and most and wish.radix > most:
-        cause = f"{wish.radix} ports, {leaf.id if leaf else ''} has {most} at most"
+    most = max(leaf.ports.values()) if leaf and request.radix and request.switch else 0
+    if request.radix and most and request.radix > most:
+        cause = f"{request.radix} ports, {leaf.id if leaf else ''} has {most} at most"
         found.append(
             Problem("DC050", cause, Place("--radix"), help="leave --radix or --switch out")
         )
-    if wish.nodes_per_rack and machine and machine.rack_units and machine.form == "server":
-        fits = int(RACK_UNITS // machine.rack_units.value)
-        if wish.nodes_per_rack > fits:
-            cause = f"{wish.nodes_per_rack} x {machine.rack_units.value:g} U do not fit a rack of {RACK_UNITS} U"
-            found.append(
-                Problem("DC050", cause, Place("--nodes-per-rack"), help=f"--nodes-per-rack {fits}")
-            )
+    if request.nodes_per_rack and system and system.rack_units and system.form == "server":
+        fits = int(RACK_UNITS // system.rack_units.value)
+        if request.nodes_per_rack > fits:
+            each = f"{request.nodes_per_rack} x {system.rack_units.value:g} U"
+            cause = f"{each} do not fit a rack of {RACK_UNITS} U"
+            help_text = f"--nodes-per-rack {fits}"
+            found.append(Problem("DC050", cause, Place("--nodes-per-rack"), help=help_text))
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dcplan.answers.fabric.bom import SWITCH_UNITS
 from dcplan.answers.fabric.design import nodes_per_rack
-from dcplan.answers.fabric.resolve import Asked
+from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.fabric.bom import cages
 from dcplan.fabric.side_networks import Side, in_band, out_of_band, storage
@@ -15,7 +15,6 @@ from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.network_parts import MissingError, parts_of
 from dcplan.provenance import Quantity, Status
-from dcplan.result import Cell, Metric, Table
 
 IN_BAND, IN_BAND_GBPS = "sn4600c", 100
 OUT_OF_BAND, OUT_OF_BAND_GBPS = "sn2201", 1
@@ -40,30 +39,34 @@ STORAGE = {"infiniband": "qm9700", "ethernet": "tomahawk5-box"}
 """Switches of a storage network whose links the compute switches do not have."""
 
 
-def sides(asked: Asked, network: Network, notes: list[str], ledger: Ledger) -> list[Priced]:
-    """The three side networks of the nodes; what cannot be sized is noted."""
+def sides(
+    resolved: ResolvedFabric, network: Network, notes: list[str], ledger: Ledger
+) -> list[Priced]:
+    """Size the storage and management networks of the nodes; note what cannot be sized."""
     found = []
     for size, name in ((_storage, "storage"), (_in_band, "in-band")):
         try:
-            found.append(size(asked, ledger))
+            found.append(size(resolved, ledger))
         except ValueError:
             notes.append(f"the {name} network would need more tiers than are sized: it is left out")
     switches = network.counts.switches + sum(p.side.switches for p in found)
-    return [*found, _out_of_band(asked, switches, ledger)]
+    return [*found, _out_of_band(resolved, switches, ledger)]
 
 
 def _p(ledger: Ledger, key: str) -> float:
     return ledger.parameter("network", key)
 
 
-def _storage(asked: Asked, ledger: Ledger) -> Priced:
-    """Of the compute leaf where it has ports of the storage rate, else of a switch of the same
-    protocol.
+def _storage(resolved: ResolvedFabric, ledger: Ledger) -> Priced:
+    """Size the storage network.
+
+    It is built of the compute leaf where that has ports of the storage rate, else of a switch of
+    the same protocol.
     """
-    nodes, gbps = asked.attached.nodes, _p(ledger, "storage-link-gbps")
-    row = asked.leaf
+    nodes, gbps = resolved.attached.nodes, _p(ledger, "storage-link-gbps")
+    row = resolved.leaf
     if row is None or f"{gbps:g}" not in row.ports:
-        name = STORAGE.get(asked.protocol, STORAGE["ethernet"])
+        name = STORAGE.get(resolved.protocol, STORAGE["ethernet"])
         row = ledger.catalog.get(
             "switches", ledger.text("fabric.storage_switch", name, Status.DEFAULT), Switch
         )
@@ -71,7 +74,7 @@ def _storage(asked: Asked, ledger: Ledger) -> Priced:
     side = storage(
         nodes,
         round(_p(ledger, "storage-links-per-node")),
-        max(min(asked.ports.nodes_per_su, nodes), radix // 2),
+        max(min(resolved.ports.nodes_per_su, nodes), radix // 2),
         radix,
         _p(ledger, "storage-node-oversubscription"),
         math.ceil(_p(ledger, "storage-target-ports-per-node") * nodes - 1e-9),
@@ -110,11 +113,11 @@ def _storage(asked: Asked, ledger: Ledger) -> Priced:
     return Priced("storage", row.id, side, switch_ends + side.node_links, usd, kw, units)
 
 
-def _in_band(asked: Asked, ledger: Ledger) -> Priced:
+def _in_band(resolved: ResolvedFabric, ledger: Ledger) -> Priced:
     row = ledger.catalog.get("switches", IN_BAND, Switch)
     ledger.text("fabric.in_band_switch", row.id, Status.DEFAULT)
     side = in_band(
-        asked.attached.nodes,
+        resolved.attached.nodes,
         round(_p(ledger, "in-band-links-per-node")),
         round(_p(ledger, "in-band-other-links")),
         row.ports[str(IN_BAND_GBPS)],
@@ -129,20 +132,20 @@ def _in_band(asked: Asked, ledger: Ledger) -> Priced:
     )
 
 
-def _out_of_band(asked: Asked, switches: int, ledger: Ledger) -> Priced:
+def _out_of_band(resolved: ResolvedFabric, switches: int, ledger: Ledger) -> Priced:
     row = ledger.catalog.get("switches", OUT_OF_BAND, Switch)
     ledger.text("fabric.out_of_band_switch", row.id, Status.DEFAULT)
-    each = nodes_per_rack(asked, ledger)
-    racks = math.ceil(asked.attached.nodes / each)
+    each = nodes_per_rack(resolved, ledger)
+    racks = math.ceil(resolved.attached.nodes / each)
     managed = round(_p(ledger, "oob-ports-per-node"))
     strips = round(_p(ledger, "pdus-per-node-rack"))
     others = switches + round(_p(ledger, "management-servers"))
     network_racks = math.ceil(switches / _p(ledger, "network-rack-units"))
-    ports = asked.attached.nodes * managed + racks * strips + others
+    ports = resolved.attached.nodes * managed + racks * strips + others
     ports += network_racks * round(_p(ledger, "pdus-per-network-rack"))
     side = out_of_band(
         ports,
-        asked.attached.nodes * managed + racks * strips,
+        resolved.attached.nodes * managed + racks * strips,
         racks,
         each * managed + strips,
         row.ports[str(OUT_OF_BAND_GBPS)],
@@ -156,7 +159,7 @@ def _out_of_band(asked: Asked, switches: int, ledger: Ledger) -> Priced:
 def _plain(
     name: str, row: Switch, side: Side, links: int, cable: Quantity | None, key: str, ledger: Ledger
 ) -> Priced:
-    """Switches at their typical power and cables that bring their own ends."""
+    """Price switches at their typical power and cables that bring their own ends."""
     if row.price_usd is None or row.typical_kw is None or cable is None:
         return Priced(name, row.id, side, 0, None, None)
     price = ledger.take(f"switches.{row.id}.price_usd", row.price_usd)
@@ -166,25 +169,3 @@ def _plain(
     return Priced(
         name, row.id, side, 0, side.switches * price + links * each, side.switches * kw, units
     )
-
-
-def table(found: list[Priced]) -> Table:
-    """One row a side network."""
-    counts = ("leaf", "spine", "core", "node_links", "other_links", "links_between", "transceivers")
-    columns = ("network", "switch", *counts, "power_kw", "usd")
-    rows: list[tuple[Cell, ...]] = []
-    for p in found:
-        s = p.side
-        links = (s.node_links, s.other_links, s.between_links)
-        rows.append((p.name, p.model, s.leaf, s.spine, s.core, *links, p.transceivers, p.kw, p.usd))
-    return Table(columns, tuple(rows))
-
-
-def metrics(found: list[Priced]) -> dict[str, Metric]:
-    """Switches of each side network."""
-    return {
-        f"{p.name.replace('-', '_')}.switches": Metric(
-            p.side.switches, "", f"Switches of the {p.name} network"
-        )
-        for p in found
-    }

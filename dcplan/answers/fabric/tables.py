@@ -2,81 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from dcplan.answers.fabric.bom import Line
 from dcplan.answers.fabric.built import Built
+from dcplan.answers.fabric.side_networks import Priced
 from dcplan.fabric.floor.lengths import STOCK_M
-from dcplan.result import Cell, Table
+from dcplan.result import Table
+from dcplan.specs.fabric import network as specs
 
 
 def headline(built: Built) -> str:
-    """Switches, links, money and power in one line."""
-    asked, network = built.asked, built.network
-    c, plan = network.counts, network.plan
-    kind = asked.topology
+    """Return switches, links, money and power in one line."""
+    resolved, network = built.resolved, built.network
+    c, plan, attached = network.counts, network.plan, resolved.attached
+    kind = resolved.topology
     if network.taper is None:
         kind += f", {plan.tiers} tier{'s' if plan.tiers > 1 else ''}"
-    kind += f", {asked.ports.planes} planes" if asked.ports.planes > 1 else ""
+    kind += f", {resolved.ports.planes} planes" if resolved.ports.planes > 1 else ""
     t = built.totals
     money = f"; USD {t.price.value / 1e6:,.2f} M, {t.kw:,.0f} kW" if t else ""
+    links = c.node_leaf_links + c.leaf_spine_links + c.spine_core_links
     return (
-        f"{asked.attached.nodes:,} nodes x {asked.attached.nics_per_node} at {asked.link_gbps * asked.ports.planes:g} "
-        f"Gb/s ({kind}): {c.switches:,} switches ({c.leaf:,} leaf, {c.spine:,} spine, {c.core:,} core), "
-        f"{c.node_leaf_links + c.leaf_spine_links + c.spine_core_links:,} links{money}"
+        f"{attached.nodes:,} nodes x {attached.nics_per_node} at {resolved.nic_gbps:g} Gb/s "
+        f"({kind}): {c.switches:,} switches "
+        f"({c.leaf:,} leaf, {c.spine:,} spine, {c.core:,} core), {links:,} links{money}"
     )
 
 
 def tables_of(built: Built) -> dict[str, Table]:
-    """Switches, bill of materials and lengths."""
-    tables = {"tiers": _tiers(built)}
+    """Return switches, bill of materials and lengths."""
+    tables = {"tiers": specs.TIERS.table(_tiers(built))}
     if built.bill:
-        tables["bill"] = _lines(built.bill)
-        tables["beside"] = _lines(built.extras)
-    rows: list[tuple[Cell, ...]] = []
+        tables["bill"] = specs.BILL.table(specs.BillRow(**x) for x in _parts(built.bill))
+        tables["beside"] = specs.BESIDE.table(specs.BesideRow(**x) for x in _parts(built.extras))
+    tables["lengths"] = specs.LENGTHS.table(_lengths(built))
+    return tables
+
+
+def side_networks(found: Sequence[Priced]) -> Table:
+    """Return one row a storage or management network."""
+    return specs.NETWORKS.table(
+        specs.NetworkRow(
+            network=p.name,
+            switch=p.model,
+            leaf=p.side.leaf,
+            spine=p.side.spine,
+            core=p.side.core,
+            node_links=p.side.node_links,
+            other_links=p.side.other_links,
+            links_between=p.side.between_links,
+            transceivers=p.transceivers,
+            power_kw=p.kw,
+            usd=p.usd,
+        )
+        for p in found
+    )
+
+
+def _lengths(built: Built) -> Iterator[specs.LengthRow]:
     for tier, found in built.lengths.items():
         media = {c.stock_m: c.medium.id for c in built.chosen.tiers.get(tier, [])}
         for i in np.flatnonzero(found.counts).tolist():
             metres = float(STOCK_M[i]) if i < STOCK_M.size else found.longest_m
-            rows.append((tier, metres, int(found.counts[i]), media.get(metres)))
-    tables["lengths"] = Table(("tier", "stock_m", "links", "medium"), tuple(rows))
-    return tables
+            yield specs.LengthRow(tier, metres, int(found.counts[i]), media.get(metres))
 
 
-def _lines(lines: Sequence[Line]) -> Table:
-    columns = (
-        "item",
-        "part",
-        "count",
-        "power_kw",
-        "usd",
-        "low_usd",
-        "high_usd",
-        "weight_kg",
-        "price",
-    )
-    rows = [
-        (x.item, x.part, x.count, x.kw, x.price.value, x.price.low, x.price.high, x.kg, x.status)
-        for x in lines
-        if x.count
-    ]
-    return Table(columns, tuple(rows))
+def _parts(lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
+    """Yield the columns of the lines of which there are any."""
+    for x in lines:
+        if x.count:
+            yield {
+                "item": x.item,
+                "part": x.part,
+                "count": x.count,
+                "power_kw": x.kw,
+                "usd": x.price.value,
+                "low_usd": x.price.low,
+                "high_usd": x.price.high,
+                "weight_kg": x.kg,
+                "price": x.status,
+            }
 
 
-def _tiers(built: Built) -> Table:
-    asked, c, plan = built.asked, built.network.counts, built.network.plan
-    names = [m.id if m else f"{asked.ports.radix} ports" for m in asked.models]
+def _tiers(built: Built) -> Iterator[specs.TierRow]:
+    resolved, c, plan = built.resolved, built.network.counts, built.network.plan
+    leaf, spine, core = (m.id if m else f"{resolved.ports.radix} ports" for m in resolved.models)
     down = plan.radix if plan.tiers == 1 and not plan.leaf_up else plan.leaf_down
-    tiers: list[tuple[Cell, ...]] = [
-        ("leaf", names[0], c.leaf, down, plan.leaf_up, c.node_leaf_links)
-    ]
+    yield specs.TierRow("leaf", leaf, c.leaf, down, plan.leaf_up, c.node_leaf_links)
     if c.spine:
         up = plan.spine_up if plan.tiers == 3 else 0
-        tiers.append(("spine", names[1], c.spine, plan.spine_ports - up, up, c.leaf_spine_links))
+        down = plan.spine_ports - up
+        yield specs.TierRow("spine", spine, c.spine, down, up, c.leaf_spine_links)
     if c.core:
-        tiers.append(("core", names[2], c.core, plan.core_ports, 0, c.spine_core_links))
-    return Table(
-        ("tier", "switch", "switches", "ports_down", "ports_up", "links_below"), tuple(tiers)
-    )
+        yield specs.TierRow("core", core, c.core, plan.core_ports, 0, c.spine_core_links)

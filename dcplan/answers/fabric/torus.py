@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
-from dcplan.answers.fabric.resolve import Asked
+from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Accelerator, Switch
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.fabric.topology.direct import CUBE_CHIPS, CUBE_FACE_LINKS, flat_torus, torus
 from dcplan.inputs.log import Ledger
-from dcplan.result import Metric, Result, Table
+from dcplan.result import Metric, Result
+from dcplan.specs.fabric import network as specs
 
 OCS = "palomar-ocs"
+BITS, GBPS_PER_TBPS = 8, 1000.0
 
 
-def torus_answer(asked: Asked, ledger: Ledger) -> Result:
-    """A torus of the chips asked for: links, bisection; cubes, circuits and optical switches where
-    it has them.
+def torus_answer(resolved: ResolvedFabric, ledger: Ledger) -> Result:
+    """Answer for a torus of chips: links and bisection; cubes, circuits and optical switches.
 
     Each optical switch joins the opposite ends of one face position of all cubes: as many switches
     as a cube has pairs of face links, while a switch has ports for all cubes.
@@ -29,10 +30,10 @@ def torus_answer(asked: Asked, ledger: Ledger) -> Result:
         When the chips do not make whole cubes, or there are more cubes than an optical switch has
         ports for.
     """
-    chips = asked.accelerators or asked.attached.nodes
+    chips = resolved.accelerators or resolved.attached.nodes
     chip = (
-        ledger.catalog.get("accelerators", asked.system.accelerator, Accelerator)
-        if asked.system
+        ledger.catalog.get("accelerators", resolved.system.accelerator, Accelerator)
+        if resolved.system
         else None
     )
     if chip and chip.torus is None:
@@ -44,8 +45,8 @@ def torus_answer(asked: Asked, ledger: Ledger) -> Result:
         cause = (
             f"a torus of {chip.id} ends at {chip.scaleup_domain:,} chips, {chips:,} are asked for"
         )
-        mend = "one torus at a time; pods are joined by a network of their hosts"
-        raise InputError([Problem("DC050", cause, Place("--nodes"), help=mend)])
+        help_text = "one torus at a time; pods are joined by a network of their hosts"
+        raise InputError([Problem("DC050", cause, Place("--nodes"), help=help_text)])
     try:
         return (
             _flat(chips, chip, ledger)
@@ -57,98 +58,85 @@ def torus_answer(asked: Asked, ledger: Ledger) -> Result:
 
 
 def _flat(chips: int, chip: Accelerator, ledger: Ledger) -> Result:
-    """A flat torus: copper between neighbours, no switch."""
+    """Answer for a flat torus: copper between neighbours, no switch."""
     x, y = flat_torus(chips)
-    metrics = {
-        "switches": Metric(0, "", "None: chips meet their neighbours"),
-        "links": Metric(2 * chips, "", "Links between chips"),
-    }
-    if chip.scaleup_gb_per_s:
-        # a cut across the longer side meets each ring of it twice
-        per_link = (
-            ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s) / 4
-        )
-        metrics["bisection_tbps"] = Metric(
-            2 * x * per_link * 8 / 1000.0, "Tb/s", f"One way, torus {x} x {y}"
-        )
-    table = Table(("links", "through", "count"), (("neighbours", "copper", 2 * chips),))
-    return _result(
-        f"{chips:,} chips in a torus of {x} x {y}: {2 * chips:,} links, no switch",
-        metrics,
-        table,
-        ledger,
-        [],
-    )
+    metrics = specs.SWITCHES(0, label="None: chips meet their neighbours") | specs.LINKS(2 * chips)
+    # a cut across the longer side meets each ring of it twice
+    metrics |= _bisection((x, y), 2 * x, 4, chip, ledger)
+    rows = [specs.TorusRow("neighbours", "copper", 2 * chips)]
+    headline = f"{chips:,} chips in a torus of {x} x {y}: {2 * chips:,} links, no switch"
+    return _result(headline, metrics, rows, "", ledger)
 
 
 def _cubes(chips: int, chip: Accelerator | None, ledger: Ledger) -> Result:
-    """Cubes of 64 chips and the optical circuit switches between them."""
+    """Answer for cubes of 64 chips and the optical circuit switches between them."""
     found = torus(chips)
     row = ledger.catalog.get("switches", OCS, Switch)
-    ports = max(row.ports.values())
-    each = CUBE_FACE_LINKS // 2
-    layers = math.ceil(2 * found.cubes / ports)
-    ocs = each * layers
-    shape = cube_shape(found.cubes)
+    layers = math.ceil(2 * found.cubes / max(row.ports.values()))
+    ocs = CUBE_FACE_LINKS // 2 * layers
+    sides = [4 * n for n in cube_shape(found.cubes)]
     metrics = {
-        "switches": Metric(ocs, "", "Optical circuit switches"),
-        "cubes": Metric(found.cubes, "", f"Cubes of {CUBE_CHIPS} chips"),
-        "links": Metric(found.links, "", "Links between chips, copper and optical"),
-        "transceivers": Metric(found.optical_ends, "", "Optical ends of cubes"),
-        "transceivers_per_accelerator": Metric(
-            found.optical_ends / chips, "", "Optical ends of one chip"
-        ),
-        "circuits": Metric(found.circuits, "", "Circuits between cubes"),
+        **specs.SWITCHES(ocs, label="Optical circuit switches"),
+        **specs.CUBES(found.cubes),
+        **specs.LINKS(found.links, label="Links between chips, copper and optical"),
+        **specs.TRANSCEIVERS(found.optical_ends, label="Optical ends of cubes"),
+        **specs.TRANSCEIVERS_PER_ACCELERATOR(found.optical_ends / chips),
+        **specs.CIRCUITS(found.circuits),
     }
-    if chip and chip.scaleup_gb_per_s:
-        # a cut across the longest side meets each ring of it twice
-        x, y, z = sorted(4 * n for n in shape)
-        per_link = (
-            ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s) / 6
-        )
-        metrics["bisection_tbps"] = Metric(
-            2 * x * y * per_link * 8 / 1000.0, "Tb/s", f"One way, torus {x} x {y} x {z}"
-        )
-    power = row.typical_kw
-    if power:
-        metrics["power_kw"] = Metric(
-            ocs * ledger.take(f"switches.{row.id}.typical_kw", power), "kW", "Optical switches"
-        )
-    rows = (
-        ("cube", "copper", found.cubes * (3 * CUBE_CHIPS - CUBE_FACE_LINKS // 2)),
-        ("between cubes", row.id, found.circuits),
-    )
-    table = Table(("links", "through", "count"), rows)
+    x, y, z = sorted(sides)
+    # a cut across the longest side meets each ring of it twice
+    metrics |= _bisection((x, y, z), 2 * x * y, 6, chip, ledger)
+    if row.typical_kw:
+        each_kw = ledger.take(f"switches.{row.id}.typical_kw", row.typical_kw)
+        metrics |= specs.POWER_KW(ocs * each_kw, label="Optical switches")
+    copper = found.cubes * (3 * CUBE_CHIPS - CUBE_FACE_LINKS // 2)
+    rows = [
+        specs.TorusRow("cube", "copper", copper),
+        specs.TorusRow("between cubes", row.id, found.circuits),
+    ]
+    shape = " x ".join(str(n) for n in sides)
     headline = (
-        f"{chips:,} chips in a torus of {' x '.join(str(4 * n) for n in shape)}: {found.cubes:,} cubes, "
+        f"{chips:,} chips in a torus of {shape}: {found.cubes:,} cubes, "
         f"{ocs:,} optical circuit switches, {found.circuits:,} circuits"
     )
-    note = {"code": "price", "message": f"{row.id} has no price: counts only"}
-    return _result(headline, metrics, table, ledger, [note])
+    return _result(headline, metrics, rows, f"{row.id} has no price: counts only", ledger)
+
+
+def _bisection(
+    sides: tuple[int, ...], cut: int, links_each: int, chip: Accelerator | None, ledger: Ledger
+) -> dict[str, Metric]:
+    """Return the rate through the links of a cut, where the chip's own rate is known.
+
+    ``links_each`` is how many links the chip's rate is split over.
+    """
+    if chip is None or not chip.scaleup_gb_per_s:
+        return {}
+    each = ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
+    label = f"One way, torus {' x '.join(str(n) for n in sides)}"
+    return specs.BISECTION(cut * (each / links_each) * BITS / GBPS_PER_TBPS, label=label)
 
 
 def _result(
     headline: str,
     metrics: dict[str, Metric],
-    table: Table,
+    rows: Sequence[specs.TorusRow],
+    unpriced: str,
     ledger: Ledger,
-    warnings: list[dict[str, Any]],
 ) -> Result:
-    inputs = [asdict(r) for _, r in sorted(ledger.rows.items())]
     return Result(
         "fabric",
         "ok",
         EXIT_OK,
         headline,
         metrics=metrics,
-        tables={"tiers": table},
-        inputs=inputs,
-        warnings=warnings,
+        tables={"tiers": specs.TORUS.table(rows)},
+        inputs=[asdict(r) for _, r in sorted(ledger.rows.items())],
+        warnings=[{"code": "price", "message": unpriced}] if unpriced else [],
     )
 
 
 def cube_shape(cubes: int) -> tuple[int, int, int]:
-    """Sides, in cubes, of the most even box of so many.
+    """Return the sides, in cubes, of the most even box of so many.
 
     Examples
     --------

@@ -43,12 +43,14 @@ def columns() -> tuple[ColumnDoc, ...]:
     text = (files("dcplan.answers.reference") / "columns.yaml").read_text(encoding="utf-8")
     tables: Mapping[str, Mapping[str, str]] = parse(text, "columns.yaml").data
     declared = _declared()
-    return declared + tuple(
+    known = {(c.table, c.column) for c in declared}
+    written = (
         ColumnDoc("" if table == COMMON else table, column, meaning)
-        for table in sorted(tables, key=lambda t: (t != COMMON, t))
-        for column, meaning in tables[table].items()
-        if table not in {c.table for c in declared}
+        for table, texts in tables.items()
+        for column, meaning in texts.items()
     )
+    found = (*declared, *(c for c in written if (c.table, c.column) not in known))
+    return tuple(sorted(found, key=lambda c: c.table))
 
 
 def _declared() -> tuple[ColumnDoc, ...]:
@@ -63,7 +65,7 @@ def _declared() -> tuple[ColumnDoc, ...]:
         dict.fromkeys(
             ColumnDoc("" if c.meaning in common else spec.name, c.name, c.meaning)
             for verb in registry.VERBS
-            for spec in registry.tables(verb).values()
+            for spec in registry.table_specs(verb)
             for c in spec.columns
         )
     )

@@ -37,19 +37,9 @@ PATTERNS = {
     "break_even.<key>.months": ("break_even.<offer>.<term>.months", ""),
     "break_even.<key>.utilization_frac": ("break_even.<offer>.<term>.utilization_frac", ""),
     "figures.<w>": ("figures.<verdict>", "How many are exact, close, near or far"),
-    "<?>.switches": ("<network>.switches", "Switches of a storage or management network"),
     "<way>.npv_usd": (
         "hybrid.npv_usd",
         "Present cost of the best mix after tax and debt; owned and rented likewise",
-    ),
-    "leaf": ("leaf", "Leaf switches; switches of a group in a dragonfly"),
-    "leaf_spine_links": (
-        "leaf_spine_links",
-        "Links between leaves and spines; inside groups in a dragonfly",
-    ),
-    "spine_core_links": (
-        "spine_core_links",
-        "Links between spines and cores; between groups in a dragonfly",
     ),
     "mfu_frac": ("mfu_frac", "Model FLOPs utilization: of the dense peak of the precision"),
     "facility_kw_per_pflops": ("facility_kw_per_pflops", "Site power over dense bf16 peak"),

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.fabric.answer import build
-from dcplan.answers.fabric.request import Wish
+from dcplan.answers.fabric.built import build
+from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import resolve
 from dcplan.answers.train.metrics import rent_usd_per_hour
 from dcplan.answers.train.resolve import Asked
@@ -168,12 +168,8 @@ def _network(catalog: Catalog, ledger: Ledger, asked: Asked, nodes: int) -> _Fab
         if family.protocol not in machine.protocols or family.rate_gbps.value != _rate(asked):
             continue
         try:
-            built = build(
-                resolve(
-                    Wish.of({"nodes": nodes, "system": machine.id, "fabric": family.id}), catalog
-                ),
-                Ledger(catalog),
-            )
+            request = FabricRequest(nodes=nodes, system=machine.id, fabric=family.id)
+            built = build(resolve(request, catalog), Ledger(catalog))
         except (InputError, ValueError):  # that family does not reach so many
             continue
         if built.totals is not None:

@@ -229,11 +229,10 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
     if "scenario" in ask:
         file = packaged_file(str(ask["scenario"]))
         known, ask["scenario"] = known and file is not None, file
-    if "model" in ask:
-        known &= (
-            load_catalog(tuple(Path(f) for f in folders)).find("models", str(ask["model"]), Model)
-            is not None
-        )
+    models = [str(ask[key]) for key in ("model", "job", "for_job") if ask.get(key) is not None]
+    if models:
+        catalog = load_catalog(tuple(Path(f) for f in folders))
+        known &= all(catalog.find("models", name, Model) is not None for name in models)
     if not known:
         cause = f"{row.id}: a row asks of packaged examples and catalog rows: no paths, no `epw`, no `catalogs`"
         help_text = "scenario: cases/frontier; model: llama-3.1-405b"

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from dcplan.fabric.bom import Fills
 from dcplan.fabric.topology.clos import Counts, leaves, size
 from dcplan.fabric.topology.design import ClosDesign, design
+from dcplan.fabric.topology.kinds import TREES
 from dcplan.fabric.topology.wiring import Wiring, even, leaf_fills, upper_fills
 
-TREES = ("rail-optimized", "fat-tree", "rail-only", "collapsed-pair", "linked-pair")
 MOST_TIERS = 3
 
 
@@ -79,7 +79,7 @@ def tree(attached: Attached, ports: Ports, topology: str) -> Network:
     ports : Ports
         Radix at the link speed, planes, units, oversubscription.
     topology : str
-        One of :data:`TREES`.
+        One of :data:`dcplan.fabric.topology.kinds.TREES`.
 
     Raises
     ------

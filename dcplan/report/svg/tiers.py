@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
 from dcplan.errors import InputError, Place, Problem
 from dcplan.result import Result
+from dcplan.specs.fabric import network as specs
 
 WIDTH, ROW, TOP, BOX_W, BOX_H = 960, 120, 64, 84, 36
 SHOWN = 8
 """Boxes of a row at most; more are shown as the first ones, dots and the last."""
 STYLE = (
-    "text{font:14px system-ui,sans-serif;fill:#1a1a1a}.t{font-weight:600}.s{font-size:12px;fill:#555}"
+    "text{font:14px system-ui,sans-serif;fill:#1a1a1a}.t{font-weight:600}"
+    ".s{font-size:12px;fill:#555}"
     "rect{fill:#e8eef7;stroke:#2b5c9e}line{stroke:#9db4d3;stroke-width:1}rect.n{fill:#eef3ea;stroke:#4f7a36}"
     "@media(prefers-color-scheme:dark){svg{background:#14171c}text{fill:#e8e8e8}.s{fill:#a9b0bb}"
     "rect{fill:#1f2d42;stroke:#7fa6dc}rect.n{fill:#22301b;stroke:#8fbf70}line{stroke:#45597a}}"
@@ -20,19 +21,20 @@ STYLE = (
 
 
 def tiers_svg(result: Result) -> str:
-    """The network of a ``fabric`` answer as one SVG: a row a tier, nodes below.
+    """Draw the network of a ``fabric`` answer as one SVG: a row a tier, nodes below.
 
     Every row shows at most :data:`SHOWN` boxes; the words beside it give all counts, so that
     nothing is read from the picture alone.
     """
-    table = result.tables.get("tiers")
-    tiers = table.records() if table else []
-    if not tiers or "switches" not in tiers[0]:
+    table = result.tables.get(specs.TIERS.name)
+    drawn = table is not None and table.rows and set(specs.TIERS.names) <= set(table.columns)
+    if table is None or not drawn:
         cause = "this network has no tiers to draw: one of leaves and spines is needed"
         raise InputError([Problem("DC050", cause, Place("--picture"), help="leave --picture out")])
-    rows = [(str(t["tier"]), int(t["switches"] or 0), _words(t)) for t in reversed(tiers)]
+    tiers = list(reversed(specs.TIERS.rows(table)))
+    rows = [(t.tier, t.switches, _words(t)) for t in tiers]
     height = TOP + ROW * (len(rows) + 1)
-    links = [f"{int(t['links_below'] or 0):,} links" for t in reversed(tiers)]
+    links = [f"{t.links_below:,} links" for t in tiers]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'aria-labelledby="title desc"><title id="title">Network tiers</title>'
@@ -51,8 +53,8 @@ def tiers_svg(result: Result) -> str:
     return "".join(parts) + "</svg>\n"
 
 
-def _words(tier: Mapping[str, object]) -> str:
-    return f"{tier['switches']:,} {tier['tier']} x {tier['switch']}, {tier['ports_down']} down, {tier['ports_up']} up"
+def _words(t: specs.TierRow) -> str:
+    return f"{t.switches:,} {t.tier} x {t.switch}, {t.ports_down} down, {t.ports_up} up"
 
 
 def _short(text: str) -> str:
@@ -76,7 +78,8 @@ def _row(i: int, name: str, count: int, words: str, style: str) -> list[str]:
         elif count > SHOWN and j == len(centers) - 1:
             label = f"{name} {count:,}" if not style else f"last {name}"
         found.append(
-            f'<rect class="{style}" x="{x - BOX_W / 2:.1f}" y="{y}" width="{BOX_W}" height="{BOX_H}" rx="5"/>'
+            f'<rect class="{style}" x="{x - BOX_W / 2:.1f}" y="{y}" width="{BOX_W}" '
+            f'height="{BOX_H}" rx="5"/>'
             f'<text class="s" x="{x:.1f}" y="{y + 23}" text-anchor="middle">{escape(label)}</text>'
         )
     return found
