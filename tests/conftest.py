@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.plans import FOLDER
 
 REPO = Path(__file__).resolve().parent.parent
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -20,6 +23,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=False,
         help="rewrite tests/golden/* from what dcplan says now (read the diff before you commit)",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plans(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Name the folder in which the workers of a session share solved plans."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    folder = shared / "plans"
+    folder.mkdir(exist_ok=True)
+    os.environ[FOLDER] = str(folder)
 
 
 @pytest.fixture(scope="session")

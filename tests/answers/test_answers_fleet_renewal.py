@@ -7,11 +7,12 @@ import pytest
 
 from dcplan.report.planned import plan
 from dcplan.result import Result
+from tests.plans import planned
 
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return plan("fleet-renewal", sets=["uncertainty.samples=20"])
+    return planned("fleet-renewal", sets=["uncertainty.samples=20"])
 
 
 def cost(result: Result) -> dict[tuple[str, str], float]:

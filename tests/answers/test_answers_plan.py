@@ -9,18 +9,19 @@ import pytest
 
 import dcplan
 from dcplan.result import Result
+from tests.plans import planned
 
 
 @pytest.fixture(scope="module")
 def meta() -> Result:
     """Meta's 24,576-GPU cluster of 2024, given, accounted for."""
-    return dcplan.plan("meta-24k-h100")
+    return planned("meta-24k-h100")
 
 
 @pytest.fixture(scope="module")
 def main_job() -> Result:
     """The smallest useful question."""
-    return dcplan.plan("train-405b-in-90-days")
+    return planned("train-405b-in-90-days")
 
 
 def test_python_gives_frames(main_job: Result) -> None:
@@ -159,7 +160,7 @@ def test_left_out_systems_carry_their_reason(main_job: Result) -> None:
 
 
 def test_a_cap_below_the_cheapest_plan_is_infeasible_with_its_remedy() -> None:
-    result = dcplan.plan("train-405b-in-90-days", sets=["finance.budget_usd=1000"])
+    result = planned("train-405b-in-90-days", sets=["finance.budget_usd=1000"])
     assert (result.status, result.exit_code) == ("infeasible", 3)
     assert list(result.frame("remedies")["limit"]) == ["budget over the horizon"]
     assert result.metrics == {}

@@ -16,6 +16,7 @@ from dcplan.answers.reference.doctor import doctor
 from dcplan.answers.reference.schema import schema
 from dcplan.catalog.yaml12 import parse, read_text
 from dcplan.result import Metric, Result, Table
+from tests.plans import planned
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAIN = {"system": "dgx-h100", "accelerators": 1024, "tokens": 1e12}
@@ -28,9 +29,9 @@ def errors(what: str, document: Any) -> list[str]:
 
 def answers() -> dict[str, Result]:
     return {
-        "plan": dcplan.plan("train-405b-in-90-days"),
-        "given": dcplan.plan("meta-24k-h100"),
-        "infeasible": dcplan.plan("train-405b-in-90-days", sets=["finance.budget_usd=1000"]),
+        "plan": planned("train-405b-in-90-days"),
+        "given": planned("meta-24k-h100"),
+        "infeasible": planned("train-405b-in-90-days", sets=["finance.budget_usd=1000"]),
         "check": dcplan.check("train-405b-in-90-days"),
         "train": dcplan.train("llama-3.1-70b", **TRAIN),
         "does not fit": dcplan.train(

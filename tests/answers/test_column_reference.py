@@ -21,6 +21,7 @@ from dcplan.answers.tco.answer import tco
 from dcplan.answers.train.answer import train
 from dcplan.answers.validation.published import published
 from dcplan.result import Result
+from tests.plans import planned
 
 ROOT = Path(dcplan.__file__).parent
 SUPERPOD: dict[str, Any] = {"nodes": 127, "system": "dgx-h100", "fabric": "ib-ndr-400"}
@@ -81,7 +82,7 @@ def test_no_column_is_documented_that_the_code_does_not_name() -> None:
         pytest.param(
             lambda: explain("train-405b-in-90-days", why_not=["gb300-nvl72"]), id="explain"
         ),
-        pytest.param(lambda: dcplan.plan("fleet-renewal", gap=0.02), id="plan"),
+        pytest.param(lambda: planned("fleet-renewal", gap=0.02), id="plan"),
         pytest.param(lambda: fabric(**SUPERPOD, growth_nodes=[256], join_km=20.0), id="fabric"),
         pytest.param(
             lambda: facility(

@@ -14,8 +14,8 @@ from dcplan.answers.train.answer import train
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import KINDS
 from dcplan.errors import CODES, MEANINGS, InputError
-from dcplan.report.planned import plan
 from dcplan.result import Result
+from tests.plans import planned
 
 
 def test_every_field_of_scenarios_and_catalogs_has_a_meaning() -> None:
@@ -66,7 +66,7 @@ def test_every_metric_of_an_answer_is_documented() -> None:
         ),
         facility(site="us-ashburn", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=20),
         train("llama-3.1-70b", system="dgx-h100", accelerators=512, tokens=1e12, deadline_days=90),
-        plan("train-405b-in-90-days"),
+        planned("train-405b-in-90-days"),
     ]
     assert {r.verb: _undocumented(r) for r in asked if _undocumented(r)} == {}
 

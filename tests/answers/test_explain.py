@@ -13,6 +13,7 @@ from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import family_of, words_of
+from tests.plans import planned
 
 FILE = "train-405b-in-90-days"
 
@@ -129,7 +130,7 @@ def test_a_question_the_model_cannot_state_is_answered_without_it(tmp_path: Path
 
 
 def test_a_plan_prices_its_limits_as_explain_does() -> None:
-    made = plan("retrofit-air-hall", gap=0.05)
+    made = planned("retrofit-air-hall", gap=0.05)
     told = explain("retrofit-air-hall", gap=0.05, exact=0)
     first = [(r["limit"], r["step"], r["price_usd"]) for r in made.tables["limits"].records()]
     assert first == [
@@ -137,7 +138,9 @@ def test_a_plan_prices_its_limits_as_explain_does() -> None:
     ]
     assert any(price < 0 and "pflops_delivered less" in step for _, step, price in first)
     assert (
-        plan("train-405b-in-90-days", sets=["objective=min_time"], gap=0.05).tables["limits"].rows
+        planned("train-405b-in-90-days", sets=["objective=min_time"], gap=0.05)
+        .tables["limits"]
+        .rows
         == ()
     )
 

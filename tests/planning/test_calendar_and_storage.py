@@ -12,6 +12,7 @@ from dcplan.errors import InputError
 from dcplan.planning.problem.build import build
 from dcplan.result import Result
 from dcplan.scenario.load import load
+from tests.plans import planned
 
 NAME = "train-405b-in-90-days"
 
@@ -53,7 +54,7 @@ def test_late_starts_lie_between_length_and_end() -> None:
 
 
 def test_a_fleet_in_service_starts_on_time() -> None:
-    result = dcplan.plan("meta-24k-h100")
+    result = planned("meta-24k-h100")
     row = result.frame("ends").iloc[0]
     assert row["delivery_frac"] == 0
     start, end = (date.fromisoformat(row[c]) for c in ("planned_start", "finish"))

@@ -18,6 +18,7 @@ from dcplan.planning.solve.matrix import compile_model
 from dcplan.result import Result
 from tests.planning.small import small_menu
 from tests.planning.tiny import tiny_menu
+from tests.plans import planned
 
 MONEY = 1e-6
 
@@ -85,7 +86,7 @@ KW = [
 
 
 def meta(*sets: str) -> Result:
-    return plan("meta-24k-h100", sets=[*KW, *sets])
+    return planned("meta-24k-h100", sets=[*KW, *sets])
 
 
 def moved(a: Result, b: Result) -> set[str]:

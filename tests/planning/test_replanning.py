@@ -9,6 +9,7 @@ import pytest
 from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.result import Result
+from tests.plans import planned
 
 FILE = "retrofit-air-hall"
 DEARER = ("sites.frankfurt.energy.usd_per_kwh=0.2", "prices.mi325x-8.price_usd=290000")
@@ -92,7 +93,7 @@ def test_an_earlier_plan_that_does_not_fit_is_refused(first: Result) -> None:
     with pytest.raises(InputError) as caught:
         plan(
             "train-405b-in-90-days",
-            earlier=plan("train-405b-in-90-days"),
+            earlier=planned("train-405b-in-90-days"),
             sets=["horizon.start=2027-Q2"],
         )
     assert caught.value.problems

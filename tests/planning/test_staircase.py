@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.plan.answer import plan
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.topology.design import design
 from dcplan.planning.audit.accounts import make_accounts
@@ -23,6 +22,7 @@ from dcplan.planning.problem.terms import Menu, PortClass, Staircase
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from tests.planning.small import HALL, PORTS, small_menu
+from tests.plans import planned
 
 PARTS = Parts(20e3, 30e3, 40e3, 1.0, 1.0, 1.0, 2.0, 800.0, 0.016, 2, 400.0, 0.009, 20.0)
 
@@ -110,6 +110,6 @@ def test_the_model_pays_for_whole_switches() -> None:
 
 
 def test_steps_close_the_gap_that_whole_switches_leave() -> None:
-    result = plan("train-405b-in-90-days", gap=0.001)
+    result = planned("train-405b-in-90-days", gap=0.001)
     assert result.value("solver.gap_frac") <= 0.001
     assert math.isfinite(result.value("solver.bound_usd"))

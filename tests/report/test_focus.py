@@ -9,12 +9,12 @@ import pytest
 
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.focus import COLUMNS, focus_csv
-from dcplan.report.planned import plan
 from dcplan.result import Result, Table
+from tests.plans import planned
 
 
 def test_billed_and_effective_cost_each_sum_to_the_plans_flows() -> None:
-    result = plan("own-or-rent-1024-h200")
+    result = planned("own-or-rent-1024-h200")
     rows = list(csv.DictReader(io.StringIO(focus_csv(result))))
     whole = sum(float(str(row[-1])) for row in result.tables["flows"].rows)
     for column in ("BilledCost", "EffectiveCost"):
@@ -67,7 +67,7 @@ def test_flows_of_an_earlier_version_are_refused() -> None:
 
 
 def test_every_asset_class_survives_the_flows_of_a_saved_plan() -> None:
-    flows = plan("fleet-renewal", gap=0.05).tables["flows"].records()
+    flows = planned("fleet-renewal", gap=0.05).tables["flows"].records()
     by_class = {AssetClass(str(row["asset"])) for row in flows}
     assert by_class >= {
         AssetClass.NETWORK,

@@ -17,6 +17,7 @@ from dcplan.report.html.figures import figures_of
 from dcplan.report.html.page import page
 from dcplan.report.planned import plan
 from dcplan.result import Metric, Result, Table
+from tests.plans import planned
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "rect", "line", "use", "text"}
 
@@ -58,7 +59,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return plan("train-405b-in-90-days", gap=0.05)
+    return planned("train-405b-in-90-days", gap=0.05)
 
 
 @pytest.fixture(scope="module")

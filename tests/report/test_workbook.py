@@ -18,6 +18,7 @@ from dcplan.errors import InputError
 from dcplan.report.book.write import workbook
 from dcplan.report.planned import plan
 from dcplan.result import Result, Table
+from tests.plans import planned
 from tests.report.books import (
     cells,
     editable,
@@ -262,7 +263,7 @@ def _checks(file: Path) -> dict[str, str]:
 def test_an_edit_past_a_limit_turns_its_check_and_the_master_check(tmp_path: Path) -> None:
     # 20 switches of 1 kW become 40 MW, beyond the hall and the grid; 40 times the price is beyond
     # the budget
-    result = plan("retrofit-air-hall", gap=0.05)
+    result = planned("retrofit-air-hall", gap=0.05)
     file = tmp_path / "book.xlsx"
     file.write_bytes(workbook(result))
     before = _checks(file)
