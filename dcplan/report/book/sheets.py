@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cash import cash_sheet
 from dcplan.report.book.cost import cost_sheet
+from dcplan.report.book.data.term import Term
 from dcplan.report.book.fabric import fabric_sheet
 from dcplan.report.book.grid import INPUT_ROW, Sheet
 from dcplan.report.book.power import power_sheet
 from dcplan.report.book.source import Source
 
 
-def calculated(source: Source) -> tuple[Calc, Sheet]:
-    """The sheets under their rows, and the cash flow."""
+def calculated(source: Source, changes: Mapping[str, float] | None = None) -> tuple[Calc, Sheet]:
+    """Compute the sheets under their rows, and the cash flow; ``changes`` are other input values."""
     names = source.quarters
     after = (
         f" Columns from {names[source.horizon]} on are after the horizon."
         if source.length > source.horizon
         else ""
     )
-    inputs = {
-        str(row["key"]): f"Inputs!$C${INPUT_ROW + i}" for i, row in enumerate(source.result.inputs)
-    }
     calc = Calc(
         source,
-        inputs,
+        _inputs(source, changes or {}),
         Sheet(
             "Decisions",
             "Decisions",
@@ -48,3 +48,14 @@ def calculated(source: Source) -> tuple[Calc, Sheet]:
     )
     cash_sheet(calc, cash)
     return calc, cash
+
+
+def _inputs(source: Source, changes: Mapping[str, float]) -> dict[str, Term]:
+    """Inputs that are numbers, each with the address of its cell."""
+    found = {}
+    for i, row in enumerate(source.result.inputs):
+        key, value = str(row["key"]), row["value"]
+        if isinstance(value, int | float):
+            address = f"Inputs!$C${INPUT_ROW + i}"
+            found[key] = Term(changes.get(key, float(value)), lambda t, address=address: address)
+    return found

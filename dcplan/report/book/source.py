@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
-from dcplan.report.book.grid import Array, Key
+from dcplan.report.book.data.term import Array
+from dcplan.report.book.grid import Key
 from dcplan.result import Cell, Result
 from dcplan.units import quarter_index, quarter_name
 
+Line = tuple[str, str, str]
+"""Group, line and site of a payment."""
 RESIDUAL_AT_END = f"{FlowGroup.RESIDUAL} at end"
 """Group of what is left at the end of the horizon, apart from sales before it."""
 
