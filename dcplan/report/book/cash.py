@@ -64,7 +64,7 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
 
 
 def _runs(c: Calc) -> list[str]:
-    """Runs whose cost the plan knows."""
+    """Name the runs whose cost the plan knows."""
     costs = (k for k in c.source.result.metrics if k.startswith("train."))
     return [k.removesuffix(".cost_usd") for k in costs if k.endswith(".cost_usd")]
 
@@ -92,7 +92,7 @@ def live_metrics(c: Calc) -> dict[str, Term]:
 
 
 def _owned(c: Calc) -> dict[str, Term]:
-    """Accelerators and racks bought, by system, where the plan has no others."""
+    """Count accelerators and racks bought, by system, where the plan has no others."""
     found: dict[str, Term] = {}
     for name, fact in PER_RACK.items():
         by: dict[str, list[Term]] = {}
@@ -105,7 +105,7 @@ def _owned(c: Calc) -> dict[str, Term]:
 
 
 def _run_costs(c: Calc) -> dict[str, Term]:
-    """Each run's share of what is owned, by accelerator-days."""
+    """Share what is owned among the runs, by accelerator-days."""
     npv, rent = c.rows["npv", NOWHERE], c.rows["rent", NOWHERE]
     used = c.fact("used_accelerator_days")
     found: dict[str, Term] = {}

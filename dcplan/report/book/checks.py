@@ -1,4 +1,4 @@
-"""Checks: identities, limits and expectations that an edit may break, and the plan's own figures."""
+"""Checks of identities, limits, expectations and the plan's own figures, which edits may break."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def holds(left: Term, right: Term, relation: Relation) -> Condition:
 
 
 def _identities(calc: Calc) -> Iterator[Check]:
-    """Groups sum to all payments; lines of the cost sheet too."""
+    """Compare the sum of the groups with the sum of the lines of cost."""
     groups = [
         row.cell
         for (name, key), row in calc.rows.items()
@@ -117,17 +117,17 @@ def _identities(calc: Calc) -> Iterator[Check]:
 
 
 def _limits(calc: Calc) -> Iterator[Check]:
-    """Limits of halls, sites and budget: quarters in which a live row is above its limit."""
+    """Count the quarters in which a live row is above a limit of a hall, a site or the budget."""
     for label, since, row, limit in calc.limits:
         until = len(limit.values)
         most = limit.span(since, until) * (1 + number(TOLERANCE)) + TOLERANCE
         above = count_of(row.span(since, until) > most)
-        label = f"quarters in which {label} is above its limit"
-        yield label, above, number(0), Relation.MOST
+        what = f"quarters in which {label} is above its limit"
+        yield what, above, number(0), Relation.MOST
 
 
 def _expected(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
-    """Expectations of the scenario on live metrics; a warning does not turn the master check."""
+    """Compare live metrics with expectations whose failure is an error."""
     for e in source.result.expectations:
         key = str(e["metric"])
         if e["severity"] != "error" or e["passed"] is None or key not in places:
@@ -140,7 +140,7 @@ def _expected(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
 
 
 def _stored(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
-    """While no input is changed every live figure is the plan's."""
+    """Compare each live figure with the plan's, while no input is changed."""
     last = INPUT_ROW - 1 + len(source.result.inputs)
     text = f'COUNTIF(Inputs!$J${INPUT_ROW}:$J${last},"changed") > 0'
     changed = Condition(np.array(False), lambda t: text)

@@ -1,4 +1,4 @@
-"""Calc_Fabric: price and power of every piece, what each hall's fabric draws, and what is bought."""
+"""Calc_Fabric: price and power of every piece, what each hall draws, and what is bought."""
 
 from __future__ import annotations
 

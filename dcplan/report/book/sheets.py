@@ -15,7 +15,7 @@ from dcplan.report.book.source import Source
 
 
 def calculated(source: Source, changes: Mapping[str, float] | None = None) -> tuple[Calc, Sheet]:
-    """Compute the sheets under their rows, and the cash flow; ``changes`` are other input values."""
+    """Compute all sheets, the cash flow last, with other values of some inputs."""
     names = source.quarters
     after = (
         f" Columns from {names[source.horizon]} on are after the horizon."
@@ -51,11 +51,13 @@ def calculated(source: Source, changes: Mapping[str, float] | None = None) -> tu
 
 
 def _inputs(source: Source, changes: Mapping[str, float]) -> dict[str, Term]:
-    """Inputs that are numbers, each with the address of its cell."""
-    found = {}
-    for i, row in enumerate(source.result.inputs):
-        key, value = str(row["key"]), row["value"]
-        if isinstance(value, int | float):
-            address = f"Inputs!$C${INPUT_ROW + i}"
-            found[key] = Term(changes.get(key, float(value)), lambda t, address=address: address)
-    return found
+    """Return the inputs that are numbers, each with the address of its cell."""
+
+    def cell(value: float, row: int) -> Term:
+        return Term(value, lambda t: f"Inputs!$C${row}")
+
+    return {
+        str(row["key"]): cell(changes.get(str(row["key"]), float(row["value"])), INPUT_ROW + i)
+        for i, row in enumerate(source.result.inputs)
+        if isinstance(row["value"], int | float)
+    }

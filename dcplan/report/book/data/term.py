@@ -49,17 +49,9 @@ class Operand:
         """Add to a plain number."""
         return number(other) + self
 
-    def __rsub__(self, other: float) -> Term:
-        """Subtract from a plain number."""
-        return number(other) - self
-
     def __rmul__(self, other: float) -> Term:
         """Multiply a plain number."""
         return number(other) * self
-
-    def __rtruediv__(self, other: float) -> Term:
-        """Divide a plain number."""
-        return number(other) / self
 
     def __neg__(self) -> Term:
         """Change the sign."""
@@ -93,7 +85,7 @@ class Term(Operand):
         return self
 
     def text(self, t: int = 0) -> str:
-        """Formula in a quarter."""
+        """Return the formula in a quarter."""
         return self.write(t)
 
     @property
@@ -256,6 +248,8 @@ def read(text: str, inputs: Callable[[str], Operand], facts: Callable[[str], Ope
                 return number(value)
             case ast.Name(id=alias) if alias in known:
                 return known[alias]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -term(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATIONS:
                 return OPERATIONS[type(op)](term(left), term(right))
             case ast.Call(func=ast.Name(id=called), args=args) if called in CALLS:
