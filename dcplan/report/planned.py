@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from dcplan.answers.plan import answer
-from dcplan.report.book.data.facts import book_tables
+from dcplan.report.book.data.tables import book_tables
 from dcplan.result import Result
 
 

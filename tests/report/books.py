@@ -1,17 +1,44 @@
-"""Workbooks under test: recalculated by another engine, edited, with zeroed caches, and read back."""
+"""Workbooks under test: recalculated by another engine, edited, zeroed, and read back."""
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import formualizer
 import openpyxl
+import xlsxwriter
 
+from dcplan.answers.plan import answer
+from dcplan.inputs.log import Ledger
+from dcplan.planning.solve.solved import Solved
+from dcplan.report.book.data.facts import Frozen
+from dcplan.report.book.data.tables import BookData, book_data, book_tables
+from dcplan.report.book.grid import FIRST, Sheet
+from dcplan.report.book.writer import Writer, write_sheet
+from dcplan.result import Result, Table
+from dcplan.scenario.load import Question
+
+HEADS = ("Line", "Metric", "Key", "Check")
+"""First cell of a page's header."""
 FORMULA = re.compile(rb"(<f>[^<]*</f>)<v>[^<]*</v>")
+
+
+def planned(name: str, sets: Sequence[str] = ()) -> tuple[Result, BookData]:
+    """Plan a scenario; return the plan, and the facts that its workbook is computed from."""
+    found: list[BookData] = []
+
+    def tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str, Table]:
+        assert solved.decisions is not None
+        assert solved.audit is not None
+        books = solved.audit.books
+        found.append(book_data(solved.menu, solved.decisions, books, question, ledger))
+        return book_tables(solved, question, ledger)
+
+    return answer.plan(name, gap=0.05, sets=sets, more_tables=(tables,)), found[0]
 
 
 def recalculated(book: Path) -> Path:
@@ -84,3 +111,46 @@ def recalculated_with_errors(book: Path) -> Path:
     out = book.with_name(book.stem + "-errors.xlsx")
     formualizer.recalculate_xlsx_file(str(book), str(out))
     return out
+
+
+def saved(sheet: Sheet, book: Path) -> Path:
+    """Write a workbook of one sheet, as the tool writes it."""
+    with xlsxwriter.Workbook(book) as opened:
+        write_sheet(Writer(opened, holds=True), sheet)
+        opened.define_name("all_checks_ok", "=Cover!$A$1")
+    return book
+
+
+def live_cells(book: Path) -> str:
+    """List every cell with a formula, one a line: sheet, labels of its row, head of its column.
+
+    The quarters of a row are one entry where all of them hold a formula.
+    """
+    found = []
+    for sheet in openpyxl.load_workbook(book):
+        heads: tuple[Any, ...] = ()
+        for row in sheet.iter_rows(values_only=True):
+            if row[0] in HEADS:
+                heads = row
+            timed = heads[:1] == ("Line",)
+            live = [i for i, x in enumerate(row) if isinstance(x, str) and x.startswith("=")]
+            columns = [str(heads[i]) if heads else "" for i in live]
+            if timed and set(range(FIRST, len(heads))) <= set(live):
+                columns = [*(c for c in columns if c == "Value"), "quarters"]
+            labels = (sheet.title, *(row[:4] if timed else row[:1]))
+            found += [" | ".join(str(x) for x in (*labels, c) if x) for c in columns]
+    return "".join(f"{line}\n" for line in found)
+
+
+def frozen_cells(data: BookData) -> str:
+    """List the facts without a formula and the inputs that are not edited, each with its reason."""
+    found = dict.fromkeys(
+        f"fact {' | '.join(str(x) for x in where if x)}: {reason.name}"
+        for (*where, _), reason in data.facts.frozen.items()
+    )
+    found |= dict.fromkeys(
+        f"input {key}: {reason.name}"
+        for key, reason in data.live.items()
+        if isinstance(reason, Frozen)
+    )
+    return "".join(f"{line}\n" for line in found)

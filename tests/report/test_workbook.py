@@ -7,14 +7,17 @@ import random
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
 
 from dcplan.answers.imports.workbook import import_book
 from dcplan.errors import InputError
+from dcplan.report.book.data.tables import BookData
 from dcplan.report.book.write import workbook
 from dcplan.report.planned import plan
 from dcplan.result import Result, Table
@@ -23,6 +26,9 @@ from tests.report.books import (
     cells,
     editable,
     edited,
+    frozen_cells,
+    live_cells,
+    planned,
     recalculated,
     recalculated_with_errors,
     summary,
@@ -30,30 +36,26 @@ from tests.report.books import (
 )
 
 SCENARIOS = ("train-405b-in-90-days", "own-or-rent-1024-h200", "fleet-renewal", "meta-24k-h100")
-LIVE = {
-    "cost.npv_usd",
-    "cost.capex_usd",
-    "cost.energy_usd",
-    "cost.opex_usd",
-    "cost.cloud_usd",
-    "cost.residual_usd",
-    "power.peak_facility_mw",
-    "power.peak_it_mw",
-    "power.annual_pue",
-    "carbon.operational_t",
-}
 REFERENCE = re.compile(r"(?:[A-Za-z_]+!)?\$?[A-Z]{1,3}\$?\d+")
-Made = tuple[str, Result, Path]
 PLAIN = {"0", "1", "2", "3", "4", "12", "24", "100", "1000", "8760"}
+
+
+class Made(NamedTuple):
+    """A scenario, its plan, its workbook, and what the workbook is computed from."""
+
+    name: str
+    result: Result
+    file: Path
+    data: BookData
 
 
 @pytest.fixture(scope="module", params=SCENARIOS)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A scenario, its plan and its workbook."""
-    result = plan(request.param, gap=0.05)
+    result, data = planned(request.param)
     file = tmp_path_factory.mktemp("book") / "book.xlsx"
     file.write_bytes(workbook(result))
-    return request.param, result, file
+    return Made(request.param, result, file, data)
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +68,17 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
 
 
 def test_with_zeroed_caches_another_engine_finds_the_plans_figures(made: Made) -> None:
-    _, result, file = made
+    _, result, file, _ = made
     bare = zeroed(file)
     assert set(summary(bare).values()) == {0.0}  # the caches are gone
     found = summary(recalculated(bare))
-    assert found.keys() >= LIVE
+    assert found
     for key, value in found.items():
         assert value == pytest.approx(result.metrics[key].value, rel=1e-9), key
 
 
 def test_five_edited_inputs_give_the_same_decisions_figures(made: Made) -> None:
-    name, result, file = made
+    name, result, file, _ = made
     for seed in (1, 2):
         rng = random.Random(seed)  # noqa: S311 - a fixed choice of inputs
         known = editable(file)
@@ -89,14 +91,18 @@ def test_five_edited_inputs_give_the_same_decisions_figures(made: Made) -> None:
             assert value == pytest.approx(there.metrics[key].value, rel=1e-9), (key, changes)
 
 
-def test_prices_and_tariffs_are_live(made: Made) -> None:
-    names = editable(made[2])
-    for part in ("price_usd", "usd_per_kwh", "discount_rate"):
-        assert any(part in name for name in names), part
+def test_exactly_these_cells_are_live(made: Made, golden: Callable[[str, str], None]) -> None:
+    golden(f"book/{made.name}-live.txt", live_cells(made.file))
+
+
+def test_exactly_these_facts_and_inputs_are_frozen_and_say_why(
+    made: Made, golden: Callable[[str, str], None]
+) -> None:
+    golden(f"book/{made.name}-frozen.txt", frozen_cells(made.data))
 
 
 def test_checks_are_green_and_no_cell_is_an_error(made: Made) -> None:
-    again = cells(recalculated(zeroed(made[2])), values=True)
+    again = cells(recalculated(zeroed(made.file)), values=True)
     assert not [at for at, value in again.items() if str(value).startswith("#")]
     assert again["Summary", "B3"] == "OK"
     checks = [
@@ -206,15 +212,15 @@ def test_only_a_plan_becomes_a_workbook() -> None:
 @pytest.mark.office
 @pytest.mark.slow
 def test_libreoffice_finds_the_plans_figures(made: Made, tmp_path: Path) -> None:
-    """The reference spreadsheet, told to recalculate on loading: by default it trusts the caches."""
-    _, result, file = made
+    """The reference spreadsheet recalculates on loading; by default it trusts the caches."""
+    _, result, file, _ = made
     office = shutil.which("soffice")
     assert office, "LibreOffice Calc is not installed"
     profile = tmp_path / "profile" / "user"
     profile.mkdir(parents=True)
     item = (
-        '<item oor:path="/org.openoffice.Office.Calc/Formula/Load"><prop oor:name="OOXMLRecalcMode" oor:op="fuse">'
-        "<value>0</value></prop></item>"
+        '<item oor:path="/org.openoffice.Office.Calc/Formula/Load">'
+        '<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop></item>'
     )
     names = 'xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
     (profile / "registrymodifications.xcu").write_text(

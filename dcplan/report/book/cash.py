@@ -1,17 +1,14 @@
-"""Cashflow: groups by quarter, discounting, net present cost; and the formula of every metric that
-follows.
-"""
+"""Cashflow: groups by quarter, discounting, net present cost; and the metrics that follow."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from dcplan.economics.cash_flow import GROUPS, FlowGroup
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cost import group_rows
-from dcplan.report.book.grid import NOWHERE, Row, Sheet, summed, total
+from dcplan.report.book.data.term import Term, added, dot, peak_of, power, sum_of
+from dcplan.report.book.grid import NOWHERE, Row, Sheet, total
 from dcplan.report.book.source import placements
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
 
@@ -24,181 +21,99 @@ LABELS = {
     FlowGroup.AFTER: "commitments after the horizon",
     FlowGroup.RESIDUAL: "sales",
 }
-
-
-@dataclass(frozen=True)
-class Live:
-    """A metric with its formula."""
-
-    formula: str
-    value: float
+PER_RACK = {"accelerators": "accelerators", "racks": "slots"}
+"""What is counted of each system -> the fact that says how many one rack has."""
 
 
 def cash_sheet(c: Calc, sheet: Sheet) -> None:
-    """Cash by group, factors, present values and their sum."""
-    length, source = c.source.length, c.source
+    """Write cash by group, factors, present values and their sum."""
+    length = c.source.length
     c.write_facts(sheet, NOWHERE, ("discount_rate", "used_accelerator_days"))
-    rate = c.fact("discount_rate", NOWHERE)
-    groups = []
-    for group, label in LABELS.items():
-        rows = group_rows(c, group)
-        row = sheet.line(label, NOWHERE, "USD", total(rows, length), summed(rows))
-        groups.append(c.keep(f"group {group}", NOWHERE, row))
-    all_cash = sheet.line("all payments", NOWHERE, "USD", total(groups, length), summed(groups))
+    growth = 1 + c.fact("discount_rate")
+    groups = [
+        c.keep(f"group {group}", sheet.line(label, NOWHERE, "USD", total(group_rows(c, group))))
+        for group, label in LABELS.items()
+    ]
+    all_cash = sheet.line("all payments", NOWHERE, "USD", total(groups))
     middle = (np.arange(length) + 0.5) / QUARTERS_PER_YEAR
     years = sheet.frozen(
         "years to the middle of the quarter", NOWHERE, "years", middle, "derived", total=False
     )
-    factor = sheet.line(
-        "discount factor",
-        NOWHERE,
-        "",
-        (1.0 + rate.value) ** -middle,
-        lambda t: f"(1 + {rate.cell()})^(-{years.at(t)})",
-        total=False,
-    )
-    worth = sheet.line(
-        "present value",
-        NOWHERE,
-        "USD",
-        all_cash.values * factor.values,
-        lambda t: f"{all_cash.at(t)} * {factor.at(t)}",
-    )
-    first = all_cash.span().split(":")[0]
-    running = sheet.line(
-        "cumulative payments",
-        NOWHERE,
-        "USD",
-        np.cumsum(all_cash.values),
-        lambda t: f"SUM({first}:{all_cash.at(t).partition('!')[2]})",
-        total=False,
-    )
-    c.keep("cumulative payments", NOWHERE, running)
+    factor = sheet.line("discount factor", NOWHERE, "", power(growth, -years), total=False)
+    worth = sheet.line("present value", NOWHERE, "USD", all_cash * factor)
+    running = sheet.line("cumulative payments", NOWHERE, "USD", all_cash.so_far(), total=False)
+    c.keep("cumulative payments", running)
     for check in ("budget USD so far", "budget USD"):
         c.limit(check, "all", running, sheet)
-    left = [
-        row for (name, key), row in c.rows.items() if key == NOWHERE and name.startswith("left|")
-    ]
-    texts = " + ".join(r.cell() for r in left) or "0"
-    end = sheet.fact(
-        "left at the end (money in)", NOWHERE, "USD", sum(r.value for r in left), texts
-    )
-    span = sheet.fact(
-        "years to the end of the horizon",
-        NOWHERE,
-        "years",
-        source.horizon / QUARTERS_PER_YEAR,
-        None,
-    )
-    last = sheet.fact(
-        "discount factor of the end",
-        NOWHERE,
-        "",
-        (1.0 + rate.value) ** -span.value,
-        f"(1 + {rate.cell()})^(-{span.cell()})",
-    )
-    npv = sheet.fact(
-        "net present cost",
-        NOWHERE,
-        "USD",
-        worth.value + end.value * last.value,
-        f"{worth.cell()} + {end.cell()} * {last.cell()}",
-    )
-    cloud = c.rows[f"group {FlowGroup.CLOUD}", NOWHERE]
-    rent = sheet.fact(
-        "present value of rent",
-        NOWHERE,
-        "USD",
-        float(cloud.values @ factor.values),
-        f"SUMPRODUCT({cloud.span()}, {factor.span()})",
-    )
-    for key in (
-        k for k in source.result.metrics if k.startswith("train.") and k.endswith(".cost_usd")
-    ):
-        run = key.removesuffix(".cost_usd")
+    end = sheet.fact("left at the end (money in)", NOWHERE, "USD", added(c.left))
+    horizon = c.source.horizon / QUARTERS_PER_YEAR
+    span = sheet.fact("years to the end of the horizon", NOWHERE, "years", horizon)
+    last = sheet.fact("discount factor of the end", NOWHERE, "", power(growth, -span))
+    npv = sheet.fact("net present cost", NOWHERE, "USD", worth.cell + end * last)
+    rented = dot(c.rows[f"group {FlowGroup.CLOUD}", NOWHERE].span(), factor.span())
+    rent = sheet.fact("present value of rent", NOWHERE, "USD", rented)
+    for run in _runs(c):
         days, count = (
-            float(source.result.metrics[f"{run}.{x}"].value or 0.0)
+            float(c.source.result.metrics[f"{run}.{x}"].value or 0.0)
             for x in ("days", "accelerators")
         )
-        c.keep(
-            run,
-            NOWHERE,
-            sheet.fact(f"accelerator-days of {run}", NOWHERE, "days", days * count, None),
-        )
+        label = f"accelerator-days of {run}"
+        c.keep(run, sheet.fact(label, NOWHERE, "days", days * count))
     for name, row in (("end", end), ("npv", npv), ("rent", rent)):
-        c.keep(name, NOWHERE, row)
+        c.keep(name, row)
 
 
-def live_metrics(c: Calc) -> dict[str, Live]:
-    """Formula and value of every metric that follows from decisions and live inputs."""
-    found: dict[str, Live] = {}
+def _runs(c: Calc) -> list[str]:
+    """Name the runs whose cost the plan knows."""
+    costs = (k for k in c.source.result.metrics if k.startswith("train."))
+    return [k.removesuffix(".cost_usd") for k in costs if k.endswith(".cost_usd")]
 
-    def whole(key: str, row: Row, sign: float = 1.0) -> None:
-        found[key] = Live(row.cell() if sign > 0 else f"-{row.cell()}", sign * row.value)
 
-    for group in (g for g in GROUPS if g is not FlowGroup.RESIDUAL):
-        whole(f"cost.{group}_usd", c.rows[f"group {group}", NOWHERE])
-    sales, end = c.rows[f"group {FlowGroup.RESIDUAL}", NOWHERE], c.rows["end", NOWHERE]
-    found["cost.residual_usd"] = Live(f"-{sales.cell()} - {end.cell()}", -sales.value - end.value)
-    whole("cost.npv_usd", c.rows["npv", NOWHERE])
-    for key, name in (
-        ("power.peak_it_mw", "hall rated"),
-        ("power.peak_electrical_mw", "hall peak"),
-    ):
-        row = c.rows[f"all {name}", NOWHERE]
-        found[key] = Live(f"MAX({row.span()}) / 1000", float(row.values.max()) / KW_PER_MW)
-    facility = c.rows["all facility", NOWHERE]
-    found["power.peak_facility_mw"] = Live(f"MAX({facility.span()})", float(facility.values.max()))
-    it, mwh, water = (c.rows[f"all {name}", NOWHERE] for name in ("hall it", "hall mwh", "water"))
+def live_metrics(c: Calc) -> dict[str, Term]:
+    """Return every metric that follows from decisions and live inputs."""
+
+    def row(name: str) -> Row:
+        return c.rows[name, NOWHERE]
+
+    groups = (group for group in GROUPS if group is not FlowGroup.RESIDUAL)
+    found = {f"cost.{group}_usd": row(f"group {group}").cell for group in groups}
+    found["cost.residual_usd"] = -row(f"group {FlowGroup.RESIDUAL}").cell - row("end")
+    found["cost.npv_usd"] = row("npv").cell
+    found["power.peak_it_mw"] = peak_of(row("all hall rated").span()) / KW_PER_MW
+    found["power.peak_electrical_mw"] = peak_of(row("all hall peak").span()) / KW_PER_MW
+    found["power.peak_facility_mw"] = peak_of(row("all facility").span())
+    it, mwh, water = (row(f"all {name}").cell for name in ("hall it", "hall mwh", "water"))
     if it.value:
-        found["power.annual_pue"] = Live(f"{mwh.cell()} / {it.cell()}", mwh.value / it.value)
-        wue = water.value / (it.value * KW_PER_MW)
-        found["water.annual_wue_l_per_kwh"] = Live(f"{water.cell()} / ({it.cell()} * 1000)", wue)
-    carbon = c.rows["all carbon", NOWHERE]
-    if not c.source.keys("MWh made"):  # stacks on site are as planned
-        whole("carbon.operational_t", carbon)
-    found |= _owned(c) | _runs(c)
-    return found
+        found["power.annual_pue"] = mwh / it
+        found["water.annual_wue_l_per_kwh"] = water / (it * KW_PER_MW)
+    if not c.source.keys("MWh made"):  # plants on the site are as planned
+        found["carbon.operational_t"] = row("all carbon").cell
+    return found | _owned(c) | _run_costs(c)
 
 
-def _owned(c: Calc) -> dict[str, Live]:
-    """Accelerators and racks that were bought, by system and in all, where nothing else is held."""
-    found: dict[str, Live] = {}
-    metrics = c.source.result.metrics
-    for name, fact in (("accelerators", "accelerators"), ("racks", "slots")):
-        by: dict[str, list[tuple[Row, Row]]] = {}
+def _owned(c: Calc) -> dict[str, Term]:
+    """Count accelerators and racks bought, by system, where the plan has no others."""
+    found: dict[str, Term] = {}
+    for name, fact in PER_RACK.items():
+        by: dict[str, list[Term]] = {}
         for key in placements(c.source):
-            by.setdefault(key[2], []).append((c.decision("racks bought", key), c.fact(fact, key)))
-        for system, pairs in by.items():
-            value = sum(float(r.values.sum()) * f.value for r, f in pairs)
-            text = " + ".join(f"SUM({r.span()}) * {f.cell()}" for r, f in pairs)
-            metric = metrics.get(f"{name}.{system}")
-            if metric is not None and metric.value == value:
-                found[f"{name}.{system}"] = Live(text, value)
-    return found
+            count = sum_of(c.decision("racks bought", key).span()) * c.fact(fact, key)
+            by.setdefault(f"{name}.{key[2]}", []).append(count)
+        found |= {metric: added(counts) for metric, counts in by.items()}
+    metrics = c.source.result.metrics
+    return {k: x for k, x in found.items() if k in metrics and metrics[k].value == x.value}
 
 
-def _runs(c: Calc) -> dict[str, Live]:
-    """A run's share of what is owned, by accelerator-days."""
-    found = {}
-    npv, rent, used = (
-        c.rows["npv", NOWHERE],
-        c.rows["rent", NOWHERE],
-        c.fact("used_accelerator_days", NOWHERE),
-    )
-    owned = npv.value - rent.value
-    for key, metric in c.source.result.metrics.items():
-        if (
-            not (key.startswith("train.") and key.endswith(".cost_usd"))
-            or not used.value
-            or not owned
-        ):
-            continue
-        run = key.removesuffix(".cost_usd")
-        days = c.rows[run, NOWHERE]
-        value = days.value * owned / used.value
-        if metric.value is not None and abs(value - float(metric.value)) <= 1e-9 * abs(value):
-            found[key] = Live(
-                f"{days.cell()} * ({npv.cell()} - {rent.cell()}) / {used.cell()}", value
-            )
+def _run_costs(c: Calc) -> dict[str, Term]:
+    """Share what is owned among the runs, by accelerator-days."""
+    npv, rent = c.rows["npv", NOWHERE], c.rows["rent", NOWHERE]
+    used = c.fact("used_accelerator_days")
+    found: dict[str, Term] = {}
+    if not used.value or npv.value == rent.value:
+        return found
+    for run in _runs(c):
+        share = c.rows[run, NOWHERE] * (npv - rent) / used
+        planned = c.source.result.metrics[f"{run}.cost_usd"].value
+        if planned is not None and abs(share.value - float(planned)) <= 1e-9 * abs(share.value):
+            found[f"{run}.cost_usd"] = share
     return found

@@ -1,35 +1,45 @@
-"""Checks: identities, limits and expectations that an edit may break, and the plan's own figures
-while none is made.
-"""
+"""Checks of identities, limits, expectations and the plan's own figures, which edits may break."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+import numpy as np
 
 from dcplan.report.book.calc import Calc
-from dcplan.report.book.cash import Live
+from dcplan.report.book.data.term import (
+    Condition,
+    Operand,
+    Term,
+    absolute,
+    added,
+    count_of,
+    largest,
+    number,
+    when,
+)
 from dcplan.report.book.grid import INPUT_ROW, NOWHERE
 from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
 
 TOLERANCE = 1e-9
-Check = tuple[str, str, str, float, float, str]
-"""What, left and right as formulas and as numbers, and how they must stand: equal, most, least."""
-HOW = {
-    "equal": "ABS(B{0}-C{0})<={1:g}*MAX(1,ABS(C{0}))",
-    "most": "B{0}<=C{0}+{1:g}*MAX(1,ABS(C{0}))",
-    "least": "B{0}>=C{0}-{1:g}*MAX(1,ABS(C{0}))",
-}
 
 
-def checks_page(
-    writer: Writer,
-    source: Source,
-    calc: Calc,
-    metrics: Mapping[str, Live],
-    places: Mapping[str, str],
-) -> None:
-    """Every check with both sides; the master check counts those that are not OK."""
+class Relation(StrEnum):
+    """How the left side of a check must compare with its right side."""
+
+    EQUAL = "equals"
+    MOST = "max"
+    LEAST = "min"
+
+
+Check = tuple[str, Operand, Operand, Relation]
+"""What is checked, its left and its right side."""
+
+
+def checks_page(writer: Writer, source: Source, calc: Calc, places: Mapping[str, Term]) -> None:
+    """Write every check with both sides; the master check counts those that are not OK."""
     page = writer.sheets["Checks"]
     head(
         writer, page, "Checks", "Each says OK or CHECK; one CHECK anywhere turns the master check."
@@ -40,18 +50,19 @@ def checks_page(
     rows = [
         *_identities(calc),
         *_limits(calc),
-        *_expected(source, metrics, places),
-        *_stored(source, metrics, places),
+        *_expected(source, places),
+        *_stored(source, places),
     ]
+    look = writer.number("formula", "x")
     at = 5
-    for label, left, right, first, second, how in rows:
+    for label, first, second, relation in rows:
+        left, right = first.term(), second.term()
         page.write_string(at, 0, label)
-        page.write_formula(at, 1, left, writer.number("formula", "x"), first)
-        page.write_formula(at, 2, right, writer.number("formula", "x"), second)
-        text = HOW[how].format(at + 1, TOLERANCE)
-        page.write_formula(
-            at, 3, f'=IF({text},"OK","CHECK")', bold, "OK" if holds(first, second, how) else "CHECK"
-        )
+        page.write_formula(at, 1, f"={left.text()}", look, left.value)
+        page.write_formula(at, 2, f"={right.text()}", look, right.value)
+        held = holds(_cell(left, "B", at), _cell(right, "C", at), relation)
+        verdict = "OK" if held.holds else "CHECK"
+        page.write_formula(at, 3, f'=IF({held.write(0)},"OK","CHECK")', bold, verdict)
         at += 1
     red = writer.format(bg_color="#FFC7CE", font_color="#9C0006")
     page.conditional_format(
@@ -66,86 +77,74 @@ def checks_page(
     page.set_column(1, 3, 20)
 
 
-def holds(left: float, right: float, how: str) -> bool:
-    """Whether two figures stand as they must, to a part in a thousand million.
+def _cell(side: Term, column: str, at: int) -> Term:
+    return Term(side.value, lambda t: f"{column}{at + 1}")
+
+
+def holds(left: Term, right: Term, relation: Relation) -> Condition:
+    """Compare both sides, with room for a part in a thousand million.
 
     Examples
     --------
-    >>> holds(1.0, 1.0, "equal"), holds(1.1, 1.0, "most"), holds(1.1, 1.0, "least")
-    (True, False, True)
+    >>> one, more = number(1.0), number(1.1)
+    >>> [bool(holds(more, one, relation).holds) for relation in Relation]
+    [False, False, True]
+    >>> holds(one, one, Relation.EQUAL).write(0)
+    'ABS(1 - 1) <= 1e-09 * MAX(1, ABS(1))'
     """
-    room = TOLERANCE * max(1.0, abs(right))
-    return {
-        "equal": abs(left - right) <= room,
-        "most": left <= right + room,
-        "least": left >= right - room,
-    }[how]
+    room = TOLERANCE * largest(1, absolute(right))
+    match relation:
+        case Relation.EQUAL:
+            return absolute(left - right) <= room
+        case Relation.MOST:
+            return left <= right + room
+        case Relation.LEAST:
+            return left >= right - room
 
 
 def _identities(calc: Calc) -> Iterator[Check]:
-    """Groups sum to all payments; lines of the cost sheet too."""
+    """Compare the sum of the groups with the sum of the lines of cost."""
     groups = [
-        row
+        row.cell
         for (name, key), row in calc.rows.items()
         if name.startswith("group ") and key == NOWHERE
     ]
-    lines = [r for r in calc.cost.rows if r.series is not None and r.unit == "USD" and r.key[2]]
-    text = " + ".join(r.cell() for r in groups)
-    whole = " + ".join(r.cell() for r in lines) or "0"
-    value = sum(r.value for r in groups)
-    yield (
-        "groups of the cash flow sum to the lines of cost",
-        f"={text}",
-        f"={whole}",
-        value,
-        sum(r.value for r in lines),
-        "equal",
-    )
+    lines = [
+        r.cell for r in calc.cost.rows if r.series is not None and r.unit == "USD" and r.key[2]
+    ]
+    label = "groups of the cash flow sum to the lines of cost"
+    yield label, added(groups), added(lines), Relation.EQUAL
 
 
 def _limits(calc: Calc) -> Iterator[Check]:
-    """Limits of halls, sites and budget: quarters in which a live row is above its limit."""
+    """Count the quarters in which a live row is above a limit of a hall, a site or the budget."""
     for label, since, row, limit in calc.limits:
-        until, most = len(limit.values), limit.values[since:]
-        span = limit.span(until, since)
-        text = f"=SUMPRODUCT(({row.span(until, since)}>{span}*(1+{TOLERANCE:g})+{TOLERANCE:g})*1)"
-        many = float((row.values[since:until] - most > TOLERANCE * (1.0 + most)).sum())
-        yield f"quarters in which {label} is above its limit", text, "=0", many, 0.0, "most"
+        until = len(limit.values)
+        most = limit.span(since, until) * (1 + number(TOLERANCE)) + TOLERANCE
+        above = count_of(row.span(since, until) > most)
+        what = f"quarters in which {label} is above its limit"
+        yield what, above, number(0), Relation.MOST
 
 
-def _expected(
-    source: Source, metrics: Mapping[str, Live], places: Mapping[str, str]
-) -> Iterator[Check]:
-    """Expectations of the scenario on live metrics; a warning does not turn the master check."""
+def _expected(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
+    """Compare live metrics with expectations whose failure is an error."""
     for e in source.result.expectations:
         key = str(e["metric"])
         if e["severity"] != "error" or e["passed"] is None or key not in places:
             continue
-        for name, how in (("min", "least"), ("max", "most"), ("equals", "equal")):
-            limit = e.get(name)
+        for relation in (Relation.LEAST, Relation.MOST, Relation.EQUAL):
+            limit = e.get(relation)
             if isinstance(limit, int | float):
-                yield (
-                    f"expected: {e['id']}: {key} {name} {limit:g}",
-                    f"={places[key]}",
-                    f"={float(limit)!r}",
-                    metrics[key].value,
-                    float(limit),
-                    how,
-                )
+                label = f"expected: {e['id']}: {key} {relation} {limit:g}"
+                yield label, places[key], number(limit), relation
 
 
-def _stored(
-    source: Source, metrics: Mapping[str, Live], places: Mapping[str, str]
-) -> Iterator[Check]:
-    """While no input is changed every live figure is the plan's."""
+def _stored(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
+    """Compare each live figure with the plan's, while no input is changed."""
     last = INPUT_ROW - 1 + len(source.result.inputs)
+    text = f'COUNTIF(Inputs!$J${INPUT_ROW}:$J${last},"changed") > 0'
+    changed = Condition(np.array(False), lambda t: text)
     for key, place in places.items():
-        stored = float(source.result.metrics[key].value or 0.0)
-        yield (
-            f"{key} is the plan's, unless an input is changed",
-            f"={place}",
-            f'=IF(COUNTIF(Inputs!$J${INPUT_ROW}:$J${last},"changed")>0,{place},{stored!r})',
-            metrics[key].value,
-            stored,
-            "equal",
-        )
+        stored = number(float(source.result.metrics[key].value or 0.0))
+        label = f"{key} is the plan's, unless an input is changed"
+        yield label, place, when(changed, place, stored), Relation.EQUAL

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
 from dcplan.report.book.calc import Calc
-from dcplan.report.book.grid import NOWHERE, Array, Row, summed, total
-from dcplan.report.book.source import RESIDUAL_AT_END, coolings, halls, of_site, placements, sites
+from dcplan.report.book.data.term import Term, added, dot, largest, when
+from dcplan.report.book.grid import NOWHERE, Key, Row, total
+from dcplan.report.book.source import (
+    RESIDUAL_AT_END,
+    Line,
+    coolings,
+    halls,
+    of_site,
+    placements,
+    sites,
+)
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER
 
 TINY = 1e-9
@@ -24,193 +31,113 @@ KEPT = {
 }
 """Asset class of a capital line -> the share of its price that is left."""
 AS_PLANNED = " (as planned)"
-Line = tuple[str, str, str]
-"""Group, line, site."""
 
 
 def cost_sheet(c: Calc) -> None:
-    """Facts, then lines by site; what no formula covers stands as it was planned."""
+    """Write facts, then lines by site; what no formula covers stays as it was planned."""
     sheet, source = c.cost, c.source
     sheet.heading("Facts")
-    c.facts["months", NOWHERE] = sheet.fact(
-        "months of a quarter", NOWHERE, "", MONTHS_PER_QUARTER, None
-    )
+    c.facts["months", NOWHERE] = sheet.fact("months of a quarter", NOWHERE, "", MONTHS_PER_QUARTER)
     for key in placements(source):
         c.write_facts(sheet, key, ("price_usd", "maintenance_usd", "storage_usd"))
     for hall in halls(source):
         c.write_facts(sheet, (hall, "", ""), ("storage_usd",))
         for key in coolings(source, hall):
             c.write_facts(sheet, key, ("fit_out_usd", "building_usd"))
+    single = ("block_mw", "block_usd", "staff_usd", "opex_usd_per_kw")
+    demand = ("demand_usd_per_kw_month", "minimum_take_frac")
     for site in sites(source):
-        key = (site, "", "")
-        c.write_facts(
-            sheet,
-            key,
-            (
-                "block_mw",
-                "block_usd",
-                "staff_usd",
-                "opex_usd_per_kw",
-                "demand_usd_per_kw_month",
-                "minimum_take_frac",
-            ),
-        )
-        c.write_series(sheet, key, ("usd_per_kwh", "lease_usd_per_kw_month"))
-    lines: dict[Line, Row] = {}
+        c.write_facts(sheet, (site, "", ""), single + demand)
+        c.write_series(sheet, (site, "", ""), ("usd_per_kwh", "lease_usd_per_kw_month"))
     for site in sites(source):
         sheet.heading(site)
-        _capital(c, site, lines)
-        _running(c, site, lines)
-    _cloud(c, lines)
-    _others(c, lines)
-    _residual(c, lines)
+        _capital(c, site)
+        _running(c, site)
+        _facility(c, site)
+    _cloud(c)
+    _others(c)
+    _residual(c)
 
 
-def _add(
-    c: Calc, lines: dict[Line, Row], line: Line, values: Array, formula: Callable[[int], str]
-) -> None:
-    """A line that the plan pays; one that is nothing is left out."""
-    if np.any(values) or line in c.source.flows:
+def _pay(c: Calc, line: Line, term: Term) -> None:
+    """Write a line that the plan pays; one that is nothing is left out."""
+    if np.any(term.number) or line in c.source.flows:
         group, name, site = line
-        lines[line] = c.cost.line(name, (site, "", group), "USD", values, formula)
+        c.lines[line] = c.cost.line(name, (site, "", group), "USD", term)
 
 
-def _products(pairs: list[tuple[Row, Row]], length: int) -> tuple[Array, Callable[[int], str]]:
-    """Sum of rows times single values."""
-    values = np.sum([r.values * f.value for r, f in pairs], axis=0) if pairs else np.zeros(length)
-    return values, lambda t: " + ".join(f"{r.at(t)} * {f.cell()}" for r, f in pairs) or "0"
+def _products(c: Calc, what: str, fact: str, keys: list[Key]) -> Term:
+    """Sum of amounts, each times a fact of its key."""
+    return added(c.decision(what, key) * c.fact(fact, key) for key in keys)
 
 
-def _capital(c: Calc, site: str, lines: dict[Line, Row]) -> None:
-    source, length = c.source, c.source.length
-    own = of_site(source, site)
-    placed = [k for k in placements(source) if k[0] in own]
-    for system in dict.fromkeys(k[2] for k in placed):
-        rows = [
-            (
-                c.decision("racks bought", k),
-                c.fact("price_usd", k),
-                c.decision("price over list", k),
-            )
-            for k in placed
-            if k[2] == system
-        ]
-        values = np.sum([r.values * f.value * over.values for r, f, over in rows], axis=0)
-        _add(c, lines, (FlowGroup.CAPEX, f"racks {system}", site), values, _triples(rows))
-    stores = [(c.decision("racks bought", k), c.fact("storage_usd", k)) for k in placed]
-    given = [c.fact("storage_usd", (hall, "", "")) for hall in own]
-    values, text = _products(stores, length)
-    now = c.decision("storage given", (site, "", ""))
-    first = now.values * sum(f.value for f in given)
-    _add(
-        c,
-        lines,
-        (FlowGroup.CAPEX, "storage", site),
-        values + first,
-        lambda t: f"{text(t)} + {now.at(t)} * ({' + '.join(f.cell() for f in given) or 0})",
-    )
-    bills = [c.rows["network usd", (hall, "", "")] for hall in own]
-    _add(c, lines, (FlowGroup.CAPEX, "network", site), total(bills, length), summed(bills))
+def _placed(c: Calc, site: str) -> list[Key]:
+    own = of_site(c.source, site)
+    return [key for key in placements(c.source) if key[0] in own]
+
+
+def _fitted(c: Calc, site: str) -> list[Key]:
+    return [key for hall in of_site(c.source, site) for key in coolings(c.source, hall)]
+
+
+def _capital(c: Calc, site: str) -> None:
+    placed, here = _placed(c, site), (site, "", "")
+    for system in dict.fromkeys(key[2] for key in placed):
+        term = added(
+            c.decision("racks bought", key)
+            * c.fact("price_usd", key)
+            * c.decision("price over list", key)
+            for key in placed
+            if key[2] == system
+        )
+        _pay(c, (FlowGroup.CAPEX, f"racks {system}", site), term)
+    given = added(c.fact("storage_usd", (hall, "", "")) for hall in of_site(c.source, site))
+    stores = _products(c, "racks bought", "storage_usd", placed)
+    _pay(c, (FlowGroup.CAPEX, "storage", site), stores + c.decision("storage given", here) * given)
+    bills = total(c.rows["network usd", (hall, "", "")] for hall in of_site(c.source, site))
+    _pay(c, (FlowGroup.CAPEX, "network", site), bills)
     for line, name in (("cooling and fit-out", "fit_out_usd"), ("building", "building_usd")):
-        pairs = [
-            (c.decision("units new", k), c.fact(name, k))
-            for hall in own
-            for k in coolings(source, hall)
-        ]
-        _add(c, lines, (FlowGroup.CAPEX, line, site), *_products(pairs, length))
-    key = (site, "", "")
-    _add(
-        c,
-        lines,
-        (FlowGroup.CAPEX, "power blocks", site),
-        *_products([(c.decision("blocks new", key), c.fact("block_usd", key))], length),
-    )
+        _pay(c, (FlowGroup.CAPEX, line, site), _products(c, "units new", name, _fitted(c, site)))
+    blocks = c.decision("blocks new", here) * c.fact("block_usd", here)
+    _pay(c, (FlowGroup.CAPEX, "power blocks", site), blocks)
 
 
-def _triples(rows: list[tuple[Row, Row, Row]]) -> Callable[[int], str]:
-    return lambda t: " + ".join(f"{r.at(t)} * {f.cell()} * {over.at(t)}" for r, f, over in rows)
+def _running(c: Calc, site: str) -> None:
+    """Write the payments for energy."""
+    here = (site, "", "")
+    bought = c.rows["site hall mwh", here] - c.decision("MWh made", here)
+    energy = bought * KW_PER_MW * c.fact("usd_per_kwh", here)
+    _pay(c, (FlowGroup.ENERGY, "energy", site), energy)
+    each = c.fact("demand_usd_per_kw_month", here)
+    if each.value:
+        used = total(c.decision("units", key) for key in _fitted(c, site)) > 0
+        take = c.fact("minimum_take_frac", here) * c.fact("utility_mw", here)
+        peak = c.rows["site facility", here] - c.decision("MW made", here)
+        billed = largest(peak, when(used, take, 0))
+        _pay(
+            c,
+            (FlowGroup.ENERGY, "demand charge", site),
+            billed * KW_PER_MW * each * c.fact("months"),
+        )
 
 
-def _running(c: Calc, site: str, lines: dict[Line, Row]) -> None:
-    source, length, key = c.source, c.source.length, (site, "", "")
-    own = of_site(source, site)
-    placed = [k for k in placements(source) if k[0] in own]
-    mwh, made, price = (
-        c.rows["site hall mwh", key],
-        c.decision("MWh made", key),
-        c.fact("usd_per_kwh", key),
-    )
-    _add(
-        c,
-        lines,
-        (FlowGroup.ENERGY, "energy", site),
-        (mwh.values - made.values) * KW_PER_MW * price.values,
-        lambda t: f"({mwh.at(t)} - {made.at(t)}) * 1000 * {price.at(t)}",
-    )
-    units = [c.decision("units", k) for hall in own for k in coolings(source, hall)]
-    used = np.asarray(total(units, length) > 0, dtype=np.float64)
-    if c.fact("demand_usd_per_kw_month", key).value:
-        _demand(c, site, lines, units)
-    staff = c.fact("staff_usd", key)
-    _add(
-        c,
-        lines,
-        (FlowGroup.OPEX, "staff", site),
-        used * staff.value,
-        lambda t: f"IF({summed(units)(t)} > 0, {staff.cell()}, 0)",
-    )
-    racks = [(c.decision("racks", k), c.fact("maintenance_usd", k)) for k in placed]
-    _add(c, lines, (FlowGroup.OPEX, "hardware maintenance", site), *_products(racks, length))
-    each = c.fact("opex_usd_per_kw", key)
-    _add(
-        c,
-        lines,
-        (FlowGroup.OPEX, "facility", site),
-        *_products([(c.rows["rated", k], each) for k in placed], length),
-    )
-    if np.any(c.fact("lease_usd_per_kw_month", key).values):
-        _lease(c, site, lines)
+def _facility(c: Calc, site: str) -> None:
+    """Write the payments for staff, upkeep and the lease."""
+    here, placed, fitted = (site, "", ""), _placed(c, site), _fitted(c, site)
+    used = total(c.decision("units", key) for key in fitted) > 0
+    _pay(c, (FlowGroup.OPEX, "staff", site), when(used, c.fact("staff_usd", here), 0))
+    upkeep = _products(c, "racks", "maintenance_usd", placed)
+    _pay(c, (FlowGroup.OPEX, "hardware maintenance", site), upkeep)
+    rated = added(c.rows["rated", key] * c.fact("opex_usd_per_kw", here) for key in placed)
+    _pay(c, (FlowGroup.OPEX, "facility", site), rated)
+    rent = c.fact("lease_usd_per_kw_month", here)
+    if np.any(rent.values):
+        mw = _products(c, "units", "it_mw", fitted)
+        _pay(c, (FlowGroup.OPEX, "lease", site), mw * KW_PER_MW * rent * c.fact("months"))
 
 
-def _demand(c: Calc, site: str, lines: dict[Line, Row], units: list[Row]) -> None:
-    """Demand charge on the peak, at least on the take that is paid for."""
-    key = (site, "", "")
-    peak, made = c.rows["site facility", key], c.decision("MW made", key)
-    take, utility = c.fact("minimum_take_frac", key), c.fact("utility_mw", key)
-    each, months = c.fact("demand_usd_per_kw_month", key), c.fact("months", NOWHERE)
-    used = total(units, c.source.length) > 0
-    billed = np.maximum(peak.values - made.values, np.where(used, take.value * utility.values, 0.0))
-
-    def formula(t: int) -> str:
-        least = f"IF({summed(units)(t)} > 0, {take.cell()} * {utility.at(t)}, 0)"
-        return f"MAX({peak.at(t)} - {made.at(t)}, {least}) * 1000 * {each.cell()} * {months.cell()}"
-
-    _add(
-        c,
-        lines,
-        (FlowGroup.ENERGY, "demand charge", site),
-        billed * KW_PER_MW * each.value * MONTHS_PER_QUARTER,
-        formula,
-    )
-
-
-def _lease(c: Calc, site: str, lines: dict[Line, Row]) -> None:
-    rent, months = c.fact("lease_usd_per_kw_month", (site, "", "")), c.fact("months", NOWHERE)
-    keys = [k for hall in of_site(c.source, site) for k in coolings(c.source, hall)]
-    mw, text = _products(
-        [(c.decision("units", k), c.fact("it_mw", k)) for k in keys], c.source.length
-    )
-    _add(
-        c,
-        lines,
-        (FlowGroup.OPEX, "lease", site),
-        mw * KW_PER_MW * rent.values * MONTHS_PER_QUARTER,
-        lambda t: f"({text(t)}) * 1000 * {rent.at(t)} * {months.cell()}",
-    )
-
-
-def _cloud(c: Calc, lines: dict[Line, Row]) -> None:
-    """Rent: hours of each line at its offer's price."""
+def _cloud(c: Calc) -> None:
+    """Write rent: hours of each line at its offer's price."""
     keys = c.source.keys("rented hours")
     if keys:
         c.cost.heading("Rented")
@@ -220,86 +147,60 @@ def _cloud(c: Calc, lines: dict[Line, Row]) -> None:
         price = (offer, term, "")
         if ("usd_per_h", price) not in c.facts:
             c.write_facts(c.cost, price, ("node", "usd_per_h"))
-        _add(
-            c,
-            lines,
-            (group, line, ""),
-            *_products(
-                [(c.decision("rented hours", key), c.fact("usd_per_h", price))], c.source.length
-            ),
-        )
+        _pay(c, (group, line, ""), c.decision("rented hours", key) * c.fact("usd_per_h", price))
 
 
-def _others(c: Calc, lines: dict[Line, Row]) -> None:
-    """Payments that no formula gives: what is held or made on site, sales, the worth of unserved
+def _others(c: Calc) -> None:
+    """Write the payments that no formula gives.
+
+    They are what existing hardware costs, what is made on site, sales, and the worth of unserved
     demand.
     """
-    found = []
+    nothing = np.zeros(c.source.length)
     for line, values in c.source.flows.items():
-        group, name, site = line
-        known = lines[line].values if line in lines else np.zeros(c.source.length)
-        rest = (
-            values - known
-            if c.source.rest is None
-            else c.source.rest.get(line, np.zeros(c.source.length))
-        )
-        if group == RESIDUAL_AT_END or np.all(
-            np.abs(rest) <= TINY * np.maximum(np.abs(values), 1.0)
+        known = c.lines[line].values if line in c.lines else nothing
+        rest = values - known if c.source.rest is None else c.source.rest.get(line, nothing)
+        if line[0] != RESIDUAL_AT_END and np.any(
+            np.abs(rest) > TINY * np.maximum(np.abs(values), 1.0)
         ):
-            continue
-        found.append((line, rest))
-        c.rest[line] = rest
-    if found:
+            c.rest[line] = rest
+    if c.rest:
         c.cost.heading("As planned: no formula of this workbook gives these")
-    for (group, name, site), rest in found:
-        lines[group, f"{name}{AS_PLANNED}", site] = c.cost.frozen(
+    for (group, name, site), rest in c.rest.items():
+        c.lines[group, f"{name}{AS_PLANNED}", site] = c.cost.frozen(
             name, (site, "", group), "USD", rest, "derived", total=True
         )
-    for key, row in lines.items():
-        c.rows["|".join(key), NOWHERE] = row
 
 
-def _residual(c: Calc, lines: dict[Line, Row]) -> None:
-    """Value left at the end of the horizon, line by line: money in."""
+def _residual(c: Calc) -> None:
+    """Write the value left at the end of the horizon, line by line: money in."""
     c.cost.heading("Left at the end of the horizon (money in)")
     shares = {
         kind: c.decision("share left", (kind, "", "")) for kind in dict.fromkeys(KEPT.values())
     }
     done: dict[tuple[str, str], float] = {}
-    for (group, name, site), row in lines.items():
+    for (group, name, site), row in c.lines.items():
         base = name.removesuffix(AS_PLANNED)
         kind = KEPT.get(c.source.assets.get((group, base, site), AssetClass.OTHER))
         if group != FlowGroup.CAPEX or kind is None:
             continue
-        share = shares[kind]
-        value = -float(row.values @ share.values)
-        done[base, site] = done.get((base, site), 0.0) + value
-        c.rows[f"left|{name}|{site}", NOWHERE] = c.cost.fact(
-            f"residual {name}",
-            (site, "", "residual"),
-            "USD",
-            value,
-            f"-SUMPRODUCT({row.span()}, {share.span()})",
-        )
-    for (group, name, site), values in c.source.flows.items():
+        term = -dot(row.span(), shares[kind].span())
+        done[base, site] = done.get((base, site), 0.0) + term.value
+        c.left.append(c.cost.fact(f"residual {name}", (site, "", "residual"), "USD", term))
+    for line, values in c.source.flows.items():
+        group, name, site = line
         if group != RESIDUAL_AT_END:
             continue
-        line, whole = (group, name, site), float(values.sum())
+        whole = float(values.sum())
         if c.source.rest is None:
             rest = whole - done.get((name, site), 0.0)
         else:
             rest = float(c.source.rest[line].sum()) if line in c.source.rest else 0.0
         if abs(rest) > TINY * max(abs(whole), 1.0):
             c.rest[line] = np.array([rest])
-            c.rows[f"left|{name}{AS_PLANNED}|{site}", NOWHERE] = c.cost.fact(
-                f"residual {name}", (site, "", "residual"), "USD", rest, None
-            )
+            c.left.append(c.cost.fact(f"residual {name}", (site, "", "residual"), "USD", rest))
 
 
 def group_rows(c: Calc, group: str) -> list[Row]:
-    """Lines of a group."""
-    return [
-        row
-        for (name, key), row in c.rows.items()
-        if key == NOWHERE and name.startswith(f"{group}|")
-    ]
+    """Return the lines of a group."""
+    return [row for line, row in c.lines.items() if line[0] == group]

@@ -1,19 +1,19 @@
-"""Sheets of rows on one time ruler: every row knows its values, its formula, and where it stands.
+"""Sheets of rows on one time ruler: a row is written once, as one expression.
 
 Columns A to F are line, place, cooling, item, unit and value or total; quarters follow from G. A
-row is one formula copied across. The values are computed here in Python and written as the cells'
+row is one formula copied across. Values are computed here in Python and written as the cells'
 cached results, so that a recalculation by another engine is an independent check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from dcplan.report.book.data.term import Array, Operand, Term, added, sum_of, term_of
+
 Key = tuple[str, str, str]
 """Place, cooling, item."""
 LABELS = ("Line", "Place", "Cooling", "Item", "Unit", "Value")
@@ -27,7 +27,7 @@ NOWHERE: Key = ("", "", "")
 
 
 def column(index: int) -> str:
-    """Letters of a column counted from 0.
+    """Return the letters of a column counted from 0.
 
     Examples
     --------
@@ -42,9 +42,9 @@ def column(index: int) -> str:
     return letters
 
 
-@dataclass
-class Row:
-    """A line of a sheet; ``one`` is its single value or total, ``series`` its values by quarter."""
+@dataclass(eq=False)
+class Row(Operand):
+    """A line of a sheet; in an expression it means its cell of the quarter, or its single cell."""
 
     sheet: str
     number: int
@@ -54,22 +54,37 @@ class Row:
     kind: str = "formula"
     """formula, decision, derived, or title."""
     one: float | None = None
-    one_formula: str | None = None
+    """Single value or total."""
+    one_formula: Term | None = None
     series: Array | None = None
-    formula: Callable[[int], str] | None = None
+    formula: Term | None = None
+
+    def term(self) -> Term:
+        """Return the cell of the quarter; of a row without quarters, its single cell."""
+        return self.cell if self.series is None else Term(self.values, self.at)
+
+    @property
+    def cell(self) -> Term:
+        """Single value or total."""
+        return Term(self.value, lambda t: f"{self.sheet}!$F${self.number}")
 
     def at(self, t: int) -> str:
-        """Address of a quarter's cell."""
+        """Return the address of a quarter's cell."""
         return f"{self.sheet}!{column(FIRST + t)}{self.number}"
 
-    def cell(self) -> str:
-        """Address of the single value or total."""
-        return f"{self.sheet}!$F${self.number}"
+    def span(self, since: int = 0, until: int | None = None) -> Term:
+        """All quarters, or some of them, as one range."""
+        last = len(self.values) if until is None else until
+        first, end = f"${column(FIRST + since)}", f"${column(FIRST + last - 1)}"
+        text = f"{self.sheet}!{first}{self.number}:{end}{self.number}"
+        return Term(self.values[since:last], lambda t: text)
 
-    def span(self, until: int | None = None, since: int = 0) -> str:
-        """Address of all quarters, or of some of them."""
-        last = (len(self.values) if until is None else until) - 1
-        return f"{self.sheet}!${column(FIRST + since)}{self.number}:${column(FIRST + last)}{self.number}"
+    def so_far(self) -> Term:
+        """Sum of the quarters up to each."""
+        first = f"{self.sheet}!${column(FIRST)}{self.number}"
+        return Term(
+            np.cumsum(self.values), lambda t: f"SUM({first}:{column(FIRST + t)}{self.number})"
+        )
 
     @property
     def values(self) -> Array:
@@ -110,90 +125,58 @@ class Sheet:
     quarters: tuple[str, ...]
     rows: list[Row] = field(default_factory=list)
 
-    def _next(self) -> int:
-        return HEAD + 1 + len(self.rows)
-
     def heading(self, text: str) -> None:
-        """A line that names what follows."""
-        self.rows.append(Row(self.name, self._next(), text, kind="title"))
+        """Name what follows in a line of its own."""
+        self._row(text, NOWHERE, "", "title")
 
-    def fact(
-        self,
-        label: str,
-        key: Key,
-        unit: str,
-        value: float,
-        formula: str | None,
-        kind: str = "formula",
-    ) -> Row:
-        """A single value."""
-        row = Row(
-            self.name,
-            self._next(),
-            label,
-            key,
-            unit,
-            kind if formula else "derived",
-            value,
-            formula,
-        )
-        self.rows.append(row)
+    def fact(self, label: str, key: Key, unit: str, value: Term | float) -> Row:
+        """Write a single value; a plain number is as planned."""
+        row = self._row(label, key, unit, "formula" if isinstance(value, Term) else "derived")
+        row.one, row.one_formula = term_of(value).value, value if isinstance(value, Term) else None
         return row
 
     def frozen(
         self, label: str, key: Key, unit: str, values: Array, kind: str = "decision", *, total: bool
     ) -> Row:
-        """Values by quarter that no formula gives."""
-        return self._series(
-            Row(self.name, self._next(), label, key, unit, kind, series=values), total
-        )
+        """Write values by quarter that no formula gives."""
+        return self._series(self._row(label, key, unit, kind), values, total)
 
-    def line(
-        self,
-        label: str,
-        key: Key,
-        unit: str,
-        values: Array,
-        formula: Callable[[int], str],
-        *,
-        total: bool = True,
-    ) -> Row:
-        """One formula across all quarters, and its sum where that has a meaning."""
-        return self._series(
-            Row(
-                self.name, self._next(), label, key, unit, "formula", series=values, formula=formula
-            ),
-            total,
-        )
+    def line(self, label: str, key: Key, unit: str, term: Operand, *, total: bool = True) -> Row:
+        """Write one formula across all quarters, and its sum where that has a meaning."""
+        row = self._row(label, key, unit, "formula")
+        row.formula = term.term()
+        values = np.broadcast_to(np.asarray(row.formula.number), len(self.quarters))
+        return self._series(row, values, total)
 
-    def _series(self, row: Row, total: bool) -> Row:
-        if total:
-            row.one = float(np.sum(row.values))
-            row.one_formula = f"SUM({row.span().partition('!')[2]})"
+    def _row(self, label: str, key: Key, unit: str, kind: str) -> Row:
+        row = Row(self.name, HEAD + 1 + len(self.rows), label, key, unit, kind)
         self.rows.append(row)
         return row
 
-
-def summed(rows: Sequence[Row]) -> Callable[[int], str]:
-    """Formula that adds rows of a quarter; rows that stand together are one range."""
-    return lambda t: " + ".join(_ranges(rows, t)) or "0"
-
-
-def _ranges(rows: Sequence[Row], t: int) -> list[str]:
-    texts: list[str] = []
-    begun: list[Row] = []
-    for row in [*rows, None]:
-        if begun and (
-            row is None or row.sheet != begun[-1].sheet or row.number != begun[-1].number + 1
-        ):
-            last = begun[-1].at(t).partition("!")[2]
-            texts.append(begun[0].at(t) if len(begun) == 1 else f"SUM({begun[0].at(t)}:{last})")
-            begun = []
-        if row is not None:
-            begun.append(row)
-    return texts
+    def _series(self, row: Row, values: Array, total: bool) -> Row:
+        row.series = values
+        if total:
+            row.one_formula = sum_of(row.span())
+            row.one = row.one_formula.value
+        return row
 
 
-def total(rows: Sequence[Row], length: int) -> Array:
-    """Sum of rows by quarter."""
-    return np.sum([r.values for r in rows], axis=0) if rows else np.zeros(length)
+def total(rows: Iterable[Row]) -> Term:
+    """Add rows of a quarter; rows that follow each other on a sheet are one range."""
+    blocks: list[list[Row]] = []
+    for row in rows:
+        last = blocks[-1][-1] if blocks else None
+        if last and (last.sheet, last.number + 1) == (row.sheet, row.number):
+            blocks[-1].append(row)
+        else:
+            blocks.append([row])
+    return added(_block(rows) for rows in blocks)
+
+
+def _block(rows: list[Row]) -> Term:
+    """Range of a quarter's cells in rows that follow each other."""
+    first, last = rows[0], rows[-1]
+    if first is last:
+        return first.term()
+    column_sum = np.sum([row.values for row in rows], axis=0)
+    return Term(column_sum, lambda t: f"SUM({first.at(t)}:{last.at(t).partition('!')[2]})")

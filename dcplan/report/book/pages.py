@@ -7,7 +7,7 @@ from typing import Any
 
 from dcplan.economics.cash_flow import FlowGroup
 from dcplan.report.book.calc import Calc
-from dcplan.report.book.cash import Live
+from dcplan.report.book.data.term import Term
 from dcplan.report.book.grid import FIRST, NOWHERE, Row
 from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
@@ -77,14 +77,14 @@ def cover_page(writer: Writer, source: Source) -> None:
     page.set_column(1, 1, 100)
 
 
-def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) -> dict[str, str]:
+def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Term]) -> dict[str, Term]:
     """Every metric: live where it follows from decisions and inputs; where each stands."""
     page = writer.sheets["Summary"]
     head(writer, page, "Summary", "Live figures beside those of the plan.")
     bold, text = writer.format(bold=True, bottom=1), writer.format()
     for i, name in enumerate(SUMMARY_HEAD):
         page.write_string(SUMMARY_ROW - 2, i, name, bold)
-    places: dict[str, str] = {}
+    places: dict[str, Term] = {}
     at = SUMMARY_ROW - 1
     for key, metric in in_order(source.result.metrics).items():
         page.write_string(at, 0, key, text)
@@ -95,7 +95,7 @@ def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) ->
         elif key in metrics:
             live = metrics[key]
             page.write_formula(
-                at, 2, f"={live.formula}", writer.number("formula", metric.unit), live.value
+                at, 2, f"={live.text()}", writer.number("formula", metric.unit), live.value
             )
             page.write_number(at, 4, float(metric.value), writer.number("derived", metric.unit))
             page.write_formula(
@@ -105,7 +105,7 @@ def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) ->
                 writer.number("formula", metric.unit),
                 live.value - float(metric.value),
             )
-            places[key] = f"Summary!$C${at + 1}"
+            places[key] = _on_summary(live.value, at)
         else:
             page.write_number(at, 2, float(metric.value), writer.number("derived", metric.unit))
         page.write_string(at, 6, "live" if key in metrics else "as planned", text)
@@ -115,6 +115,10 @@ def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Live]) ->
     page.set_column(1, 1, 60)
     page.set_column(2, 6, 18)
     return places
+
+
+def _on_summary(value: float, at: int) -> Term:
+    return Term(value, lambda t: f"Summary!$C${at + 1}")
 
 
 def table_page(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dcplan.report.book.calc import Calc
-from dcplan.report.book.grid import NOWHERE, Array, Key, Row, summed, total
+from dcplan.report.book.data.term import Operand, Term, added, number, when
+from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.source import coolings, halls, of_site, placements, sites
-from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW
+from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW
 
 PLACED = (
     "nodes",
@@ -28,12 +27,10 @@ COOLED = ("it_mw", "pue", "peak_pue", "wue_l_per_kwh")
 
 
 def power_sheet(c: Calc) -> None:
-    """Facts, then racks to hall to site to all: power, energy, water, carbon."""
+    """Write facts, then racks to hall to site to all: power, energy, water, carbon."""
     sheet, source = c.power, c.source
     sheet.heading("Facts")
-    c.facts["hours", NOWHERE] = sheet.fact(
-        "hours of a quarter", NOWHERE, "h", HOURS_PER_QUARTER, None
-    )
+    c.facts["hours", NOWHERE] = sheet.fact("hours of a quarter", NOWHERE, "h", HOURS_PER_QUARTER)
     for key in placements(source):
         c.write_facts(sheet, key, PLACED)
     for hall in halls(source):
@@ -58,289 +55,103 @@ def power_sheet(c: Calc) -> None:
         c.limit("utility MW", site, c.rows["site facility", (site, "", "")], sheet)
 
 
+def _write(
+    c: Calc, name: str, key: Key, label: str, unit: str, term: Operand, *, whole: bool = False
+) -> Row:
+    """Write a row that others refer to by its name and key."""
+    return c.keep(name, c.power.line(label, key, unit, term, total=whole))
+
+
 def _rack_rows(c: Calc, key: Key) -> None:
     racks, training, serving = (
         c.decision(what, key) for what in ("racks", "training accelerators", "serving accelerators")
     )
-    rated, peak, standing = (c.fact(x, key) for x in ("rated_kw", "peak_kw", "standing_kw"))
-    train, research, each = (c.fact(x, key) for x in ("training_kw", "research_kw", "accelerators"))
-    hours = c.fact("hours", NOWHERE)
-    c.keep(
-        "rated",
-        key,
-        c.power.line(
-            "rated power",
-            key,
-            "kW",
-            racks.values * rated.value,
-            lambda t: f"{racks.at(t)} * {rated.cell()}",
-            total=False,
-        ),
+    standing, train, research = (
+        c.fact(f"{state}_kw", key) for state in ("standing", "training", "research")
     )
-    c.keep(
-        "peak",
-        key,
-        c.power.line(
-            "electrical peak",
-            key,
-            "kW",
-            racks.values * peak.value,
-            lambda t: f"{racks.at(t)} * {peak.cell()}",
-            total=False,
-        ),
-    )
-    c.keep(
-        "rack storage",
-        key,
-        c.power.line(
-            "storage power",
-            key,
-            "kW",
-            racks.values * c.fact("storage_kw", key).value,
-            lambda t: f"{racks.at(t)} * {c.fact('storage_kw', key).cell()}",
-            total=False,
-        ),
-    )
-    average = (
-        racks.values * standing.value
-        + (train.value - standing.value) * training.values / each.value
-        + (research.value - standing.value) * serving.values / each.value
-    )
-
-    def energy(t: int) -> str:
-        more = f"({train.cell()} - {standing.cell()}) * {training.at(t)}"
-        busy = f"({research.cell()} - {standing.cell()}) * {serving.at(t)}"
-        kw = f"{racks.at(t)} * {standing.cell()} + ({more} + {busy}) / {each.cell()}"
-        return f"({kw}) * {hours.cell()} / 1000"
-
-    c.keep(
-        "it", key, c.power.line("IT energy", key, "MWh", average * hours.value / KW_PER_MW, energy)
-    )
+    _write(c, "rated", key, "rated power", "kW", racks * c.fact("rated_kw", key))
+    _write(c, "peak", key, "electrical peak", "kW", racks * c.fact("peak_kw", key))
+    _write(c, "rack storage", key, "storage power", "kW", racks * c.fact("storage_kw", key))
+    busy = (train - standing) * training + (research - standing) * serving
+    kw = racks * standing + busy / c.fact("accelerators", key)
+    _write(c, "it", key, "IT energy", "MWh", kw * c.fact("hours") / KW_PER_MW, whole=True)
 
 
 def _weighted(c: Calc, hall: str, name: str) -> Row:
-    """Coefficient of what is not in the racks: that of the racks around it, else of the fitted
-    units.
+    """Write the coefficient of storage and switches.
+
+    It is the average over the racks around them, else over the fitted units.
     """
-    keys = [k for k in placements(c.source) if k[0] == hall]
     racks = [
         (c.rows["rated", k], c.fact(name, (hall, k[1], "")))
-        for k in keys
+        for k in _racks(c, hall)
         if (name, (hall, k[1], "")) in c.facts
     ]
     units = [(c.decision("units", k), c.fact(name, k)) for k in coolings(c.source, hall)]
-    length = c.source.length
-    kw = total([r for r, _ in racks], length)
-    n = total([u for u, _ in units], length)
-    by_racks = sum((r.values * f.value for r, f in racks), np.zeros(length))
-    by_units = sum((u.values * f.value for u, f in units), np.zeros(length))
-    values = np.where(
-        kw > 0, by_racks / np.where(kw > 0, kw, 1.0), by_units / np.where(n > 0, n, 1.0)
-    )
 
-    def formula(t: int) -> str:
-        weights, pieces = (
-            summed([r for r, _ in racks])(t),
-            " + ".join(f"{r.at(t)} * {f.cell()}" for r, f in racks),
-        )
-        there, fitted = (
-            summed([u for u, _ in units])(t),
-            " + ".join(f"{u.at(t)} * {f.cell()}" for u, f in units),
-        )
-        otherwise = f"IF({there} > 0, ({fitted or 0}) / ({there}), 0)"
-        return f"IF({weights} > 0, ({pieces or 0}) / ({weights}), {otherwise})"
+    def average(pairs: list[tuple[Row, Row]], otherwise: Term) -> Term:
+        weight = total(row for row, _ in pairs)
+        return when(weight > 0, added(row * each for row, each in pairs) / weight, otherwise)
 
-    return c.power.line(
-        f"{name} of storage and switches",
-        (hall, "", ""),
-        "",
-        np.asarray(values),
-        formula,
-        total=False,
-    )
+    term = average(racks, average(units, number(0)))
+    return c.power.line(f"{name} of storage and switches", (hall, "", ""), "", term, total=False)
+
+
+def _racks(c: Calc, hall: str) -> list[Key]:
+    return [key for key in placements(c.source) if key[0] == hall]
 
 
 def _hall_rows(c: Calc, hall: str) -> None:
     c.power.heading(hall)
-    key = (hall, "", "")
-    length, hours = c.source.length, c.fact("hours", NOWHERE)
-    racks = [k for k in placements(c.source) if k[0] == hall]
-    rated, peak, it = ([c.rows[name, k] for k in racks] for name in ("rated", "peak", "it"))
-    units = [c.decision("units", k) for k in coolings(c.source, hall)]
-    own, stores = c.fact("storage_kw", key), [c.rows["rack storage", k] for k in racks]
-    fitted = total(units, length)
-    network = c.rows["network kW", key]
-    extra = c.keep(
-        "extra",
-        key,
-        c.power.line(
-            "storage and switches",
-            key,
-            "kW",
-            network.values + np.where(fitted > 0, own.value + total(stores, length), 0.0),
-            lambda t: (
-                f"{network.at(t)} + IF({summed(units)(t)} > 0, {own.cell()} + {summed(stores)(t)}, 0)"
-            ),
-            total=False,
-        ),
+    key, racks = (hall, "", ""), _racks(c, hall)
+    rated, peak, it, stores = (
+        [c.rows[name, k] for k in racks] for name in ("rated", "peak", "it", "rack storage")
+    )
+    fitted = total(c.decision("units", k) for k in coolings(c.source, hall))
+    storage = when(fitted > 0, c.fact("storage_kw", key) + total(stores), 0)
+    extra = _write(
+        c, "extra", key, "storage and switches", "kW", c.rows["network kW", key] + storage
     )
     pue, peak_pue, wue = (_weighted(c, hall, name) for name in ("pue", "peak_pue", "wue_l_per_kwh"))
-    there = np.where(total(rated, length) + fitted > 0, 1.0, 0.0)
-    beside = extra.values * hours.value / KW_PER_MW
-    c.keep(
-        "hall rated",
-        key,
-        c.power.line(
-            "rated IT power",
-            key,
-            "kW",
-            total(rated, length) + extra.values,
-            lambda t: f"{summed(rated)(t)} + {extra.at(t)}",
-            total=False,
-        ),
-    )
-    beside_racks = [c.fact("overhead_kw", k) for k in racks]
-    c.keep(
-        "hall power",
-        key,
-        c.power.line(
-            "power in the hall, with pumps and fans beside the racks",
-            key,
-            "kW",
-            total(rated, length)
-            + extra.values
-            + np.sum(
-                [
-                    c.decision("racks", k).values * f.value
-                    for k, f in zip(racks, beside_racks, strict=True)
-                ],
-                axis=0,
-            ),
-            lambda t: (
-                f"{summed(rated)(t)} + {extra.at(t)} + "
-                + (
-                    " + ".join(
-                        f"{c.decision('racks', k).at(t)} * {f.cell()}"
-                        for k, f in zip(racks, beside_racks, strict=True)
-                    )
-                    or "0"
-                )
-            ),
-            total=False,
-        ),
-    )
-    c.keep(
-        "hall peak",
-        key,
-        c.power.line(
-            "electrical peak",
-            key,
-            "kW",
-            total(peak, length) + extra.values,
-            lambda t: f"{summed(peak)(t)} + {extra.at(t)}",
-            total=False,
-        ),
-    )
-    cool = {k: (hall, k[1], "") for k in racks}
+    rated_kw = total(rated) + extra
+    _write(c, "hall rated", key, "rated IT power", "kW", rated_kw)
+    overhead = added(c.decision("racks", k) * c.fact("overhead_kw", k) for k in racks)
+    label = "power in the hall, with pumps and fans beside the racks"
+    _write(c, "hall power", key, label, "kW", rated_kw + overhead)
+    _write(c, "hall peak", key, "electrical peak", "kW", total(peak) + extra)
 
-    def each(rows: list[Row], name: str) -> Array:
-        parts = [r.values * c.fact(name, cool[k]).value for r, k in zip(rows, racks, strict=True)]
-        return np.sum(parts, axis=0) if parts else np.zeros(length)
-
-    def texts(rows: list[Row], name: str, t: int) -> str:
+    def cooled(rows: list[Row], name: str) -> Term:
+        """Sum of rows, each times a coefficient of its cooling."""
         pairs = zip(rows, racks, strict=True)
-        return " + ".join(f"{r.at(t)} * {c.fact(name, cool[k]).cell()}" for r, k in pairs) or "0"
+        return added(row * c.fact(name, (hall, k[1], "")) for row, k in pairs)
 
-    c.keep(
-        "facility",
-        key,
-        c.power.line(
-            "facility power on the design day",
-            key,
-            "MW",
-            each(rated, "peak_pue") / KW_PER_MW + extra.values * peak_pue.values / KW_PER_MW,
-            lambda t: f"({texts(rated, 'peak_pue', t)} + {extra.at(t)} * {peak_pue.at(t)}) / 1000",
-            total=False,
-        ),
-    )
-    c.keep(
-        "hall it",
-        key,
-        c.power.line(
-            "IT energy",
-            key,
-            "MWh",
-            total(it, length) + beside * there,
-            lambda t: (
-                f"{summed(it)(t)} + {extra.at(t)} * {hours.cell()} / 1000 * "
-                f"IF({summed(rated)(t)} + {summed(units)(t)} > 0, 1, 0)"
-            ),
-        ),
-    )
-    c.keep(
-        "hall mwh",
-        key,
-        c.power.line(
-            "facility energy",
-            key,
-            "MWh",
-            each(it, "pue") + beside * pue.values,
-            lambda t: (
-                f"{texts(it, 'pue', t)} + {extra.at(t)} * {hours.cell()} / 1000 * {pue.at(t)}"
-            ),
-        ),
-    )
-    c.keep(
-        "water",
-        key,
-        c.power.line(
-            "water",
-            key,
-            "L",
-            (each(it, "wue_l_per_kwh") + beside * wue.values) * KW_PER_MW,
-            lambda t: (
-                f"({texts(it, 'wue_l_per_kwh', t)} + {extra.at(t)} * {hours.cell()} / 1000 * {wue.at(t)}) * 1000"
-            ),
-        ),
-    )
+    mw = (cooled(rated, "peak_pue") + extra * peak_pue) / KW_PER_MW
+    _write(c, "facility", key, "facility power on the design day", "MW", mw)
+    mwh = extra * c.fact("hours") / KW_PER_MW
+    there = when(total(rated) + fitted > 0, 1, 0)
+    _write(c, "hall it", key, "IT energy", "MWh", total(it) + mwh * there, whole=True)
+    facility = cooled(it, "pue") + mwh * pue
+    _write(c, "hall mwh", key, "facility energy", "MWh", facility, whole=True)
+    liters = (cooled(it, "wue_l_per_kwh") + mwh * wue) * KW_PER_MW
+    _write(c, "water", key, "water", "L", liters, whole=True)
 
 
 def _site_rows(c: Calc, site: str) -> None:
     c.power.heading(site)
-    key, length = (site, "", ""), c.source.length
-    own = [(hall, "", "") for hall in of_site(c.source, site)]
+    key, own = (site, "", ""), of_site(c.source, site)
     for name, label, unit, whole in (
         ("facility", "facility power on the design day", "MW", False),
         ("hall mwh", "facility energy", "MWh", True),
     ):
-        rows = [c.rows[name, k] for k in own]
-        c.keep(
-            f"site {name}",
-            key,
-            c.power.line(label, key, unit, total(rows, length), summed(rows), total=whole),
-        )
-    mwh, made, grid = (
-        c.rows["site hall mwh", key],
-        c.decision("MWh made", key),
-        c.fact("grid_g_per_kwh", key),
-    )
-    c.keep(
-        "carbon",
-        key,
-        c.power.line(
-            "carbon of the grid",
-            key,
-            "t",
-            (mwh.values - made.values) * grid.value / 1000.0,
-            lambda t: f"({mwh.at(t)} - {made.at(t)}) * {grid.cell()} / 1000",
-        ),
-    )
+        term = total(c.rows[name, (hall, "", "")] for hall in own)
+        _write(c, f"site {name}", key, label, unit, term, whole=whole)
+    bought = c.rows["site hall mwh", key] - c.decision("MWh made", key)
+    tonnes = bought * c.fact("grid_g_per_kwh", key) / KG_PER_TONNE
+    _write(c, "carbon", key, "carbon of the grid", "t", tonnes, whole=True)
 
 
 def _all_rows(c: Calc) -> None:
     c.power.heading("All sites")
-    source, length = c.source, c.source.length
-    every = [(hall, "", "") for hall in halls(source)]
     for name, label, unit, whole in (
         ("hall rated", "rated IT power", "kW", False),
         ("hall peak", "electrical peak", "kW", False),
@@ -349,15 +160,7 @@ def _all_rows(c: Calc) -> None:
         ("hall mwh", "facility energy", "MWh", True),
         ("water", "water", "L", True),
     ):
-        rows = [c.rows[name, k] for k in every]
-        c.keep(
-            f"all {name}",
-            NOWHERE,
-            c.power.line(label, NOWHERE, unit, total(rows, length), summed(rows), total=whole),
-        )
-    rows = [c.rows["carbon", (site, "", "")] for site in sites(source)]
-    c.keep(
-        "all carbon",
-        NOWHERE,
-        c.power.line("carbon of the grid", NOWHERE, "t", total(rows, length), summed(rows)),
-    )
+        term = total(c.rows[name, (hall, "", "")] for hall in halls(c.source))
+        _write(c, f"all {name}", NOWHERE, label, unit, term, whole=whole)
+    term = total(c.rows["carbon", (site, "", "")] for site in sites(c.source))
+    _write(c, "all carbon", NOWHERE, "carbon of the grid", "t", term, whole=True)

@@ -57,16 +57,15 @@ def workbook(result: Result) -> bytes:
     places = summary_page(writer, source, metrics)
     inputs_page(writer, source)
     table_page(writer, "Training", "Runs of the plan", source, ("jobs", "ends"))
-    checks_page(writer, source, calc, metrics, places)
+    checks_page(writer, source, calc, places)
     sources_page(writer, source)
     dictionary_page(writer)
     charts(writer, calc)
     for key, place in places.items():
-        if key in metrics:
-            book.define_name(name_of(key), f"={place}")
+        book.define_name(name_of(key), f"={place.text()}")
     for key, edit in source.live.items():
         if edit:  # a name for every blue input, written as its key
-            book.define_name(f"in_{name_of(key)}", f"={calc.inputs[key]}")
+            book.define_name(f"in_{name_of(key)}", f"={calc.inputs[key].text()}")
     book.close()
     return stream.getvalue()
 

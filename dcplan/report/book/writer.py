@@ -93,8 +93,9 @@ def _write_row(writer: Writer, page: Worksheet, row: Row) -> None:
     for i, text in enumerate((row.label, *row.key, row.unit)):
         page.write_string(at, i, text)
     single = writer.number("formula" if row.one_formula else row.kind, row.unit)
-    if row.one is not None and row.one_formula:
-        page.write_formula(at, FIRST - 1, f"={local(row.one_formula, row.sheet)}", single, row.one)
+    if row.one_formula is not None:
+        text = local(row.one_formula.text(), row.sheet)
+        page.write_formula(at, FIRST - 1, f"={text}", single, row.value)
     elif row.one is not None:
         page.write_number(at, FIRST - 1, row.one, single)
     if row.series is None:
@@ -104,9 +105,8 @@ def _write_row(writer: Writer, page: Worksheet, row: Row) -> None:
         if row.formula is None:
             page.write_number(at, FIRST + t, float(value), look)
         else:
-            page.write_formula(
-                at, FIRST + t, f"={local(row.formula(t), row.sheet)}", look, float(value)
-            )
+            text = local(row.formula.text(t), row.sheet)
+            page.write_formula(at, FIRST + t, f"={text}", look, float(value))
 
 
 def local(formula: str, sheet: str) -> str:

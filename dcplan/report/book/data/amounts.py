@@ -14,7 +14,7 @@ from dcplan.result import Cell
 def amounts(
     menu: Menu, d: Decisions, books: Accounts, placed: list[Placement]
 ) -> Iterator[tuple[Cell, ...]]:
-    """What the decisions fix, by quarter; nothing is left out that is not zero."""
+    """Yield what the decisions fix, by quarter, without zeros."""
     for what, where, t, amount in _all(menu, d, books, placed):
         if amount:
             yield what, *(x or None for x in where), t, amount

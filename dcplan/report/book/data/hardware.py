@@ -1,0 +1,124 @@
+"""Facts of hardware: racks, hall units with their storage, pieces of a fabric."""
+
+from __future__ import annotations
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Fabric, Optic, Switch
+from dcplan.planning.problem.terms import (
+    CoolingTerms,
+    FabricOption,
+    HallTerms,
+    Placement,
+    PortClass,
+)
+from dcplan.report.book.data.facts import Facts, Frozen, Place
+from dcplan.report.book.data.term import Term, largest
+from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
+
+
+def rack_facts(facts: Facts, p: Placement) -> None:
+    """Write what one rack of a system in a hall draws and costs."""
+    key, at = f"systems.{p.system}", Place(facts, p.key)
+    nodes = at.write("nodes", "", float(p.nodes), Frozen.COUNTED)
+    at.write("accelerators", "", float(p.accelerators), Frozen.COUNTED)
+    at.write("slots", "", float(p.slots), Frozen.COUNTED)
+    rated = facts.input(f"{key}.rated_kw")
+    at.write("rated_kw", "kW", p.rated_kw, nodes * rated)
+    at.write("overhead_kw", "kW", p.overhead_kw, Frozen.NOT_LISTED)
+
+    def power(name: str, planned: float, own: str, share: str) -> Term:
+        """Write a power of the rack: its nodes' own, or a share of their rated power."""
+        known = facts.knows(own)
+        kw = nodes * facts.input(own) if known else nodes * rated * facts.input(share)
+        return at.write(name, "kW", planned, kw)
+
+    def average(state: str, planned: float) -> Term:
+        own = f"{key}.average_kw.{state}"
+        return power(f"{state}_kw", planned, own, f"power.average-{state}-frac")
+
+    power("peak_kw", p.peak_kw, f"{key}.peak_kw", "power.peak-over-rated")
+    idle, training = average("idle", p.idle_kw), average("training", p.training_kw)
+    average("research", p.research_kw)
+    busy = facts.input("fleet.utilization_frac") if p.standing_kw != p.idle_kw else None
+    share = at.write("busy_frac", "", busy.value if busy else 0.0, busy or Frozen.NOT_GIVEN)
+    at.write("standing_kw", "kW", p.standing_kw, idle + share * (training - idle))
+    price = at.write("price_usd", "USD", p.price_usd, nodes * facts.input(f"{key}.price_usd"))
+    upkeep = price * facts.input("finance.maintenance-hardware-frac-per-year") / QUARTERS_PER_YEAR
+    at.write("maintenance_usd", "USD", p.maintenance_usd_per_quarter, upkeep)
+    _storage(at, p.storage_usd, p.storage_kw)
+
+
+def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> None:
+    """Write what one unit of a hall costs under each cooling, and the storage of the hall."""
+    key = f"sites.{hall.site}.halls.{hall.name}"
+    for c in fitted:
+        at, own = Place(facts, (hall.id, c.id, "")), f"{key}.{c.id}"
+        it_mw = at.write("it_mw", "MW", hall.it_mw, Frozen.CAPACITY)
+        pue = at.write("pue", "", c.pue, facts.input(f"{own}.pue"))
+        peak = largest(pue, facts.input(f"{own}.peak_pue"))
+        peak_pue = at.write("peak_pue", "", c.peak_pue, peak)
+        water = facts.given(f"{own}.wue_l_per_kwh")
+        at.write("wue_l_per_kwh", "L/kWh", c.wue_l_per_kwh, water)
+        each = facts.input(f"{key}.fit_out_usd_per_kw", f"cooling.{c.id}.fit_out_usd_per_kw")
+        at.write("fit_out_usd", "USD", c.fit_out_usd, each * it_mw * KW_PER_MW)
+        shell: Term | Frozen = Frozen.NOT_PAID
+        if c.building_usd:
+            shell = facts.input("power.building-shell-usd-per-mw") * it_mw * peak_pue
+        at.write("building_usd", "USD", c.building_usd, shell)
+    _storage(Place(facts, (hall.id, "", "")), hall.storage_usd, hall.storage_kw)
+
+
+def _storage(at: Place, usd: float, kw: float) -> None:
+    """Write storage in blocks of the plan's tier."""
+    facts = at.facts
+    tier = next(k.rpartition(".")[0] for k in facts.inputs if k.startswith("storage_tiers."))
+    price, each = f"{tier}.price_usd", f"{tier}.kw"
+    own = [
+        (planned, facts.input(key))
+        for planned, key in ((usd, price), (kw, each))
+        if facts.knows(key)
+    ]
+    count = next((planned / part.value for planned, part in own if part.value), 0.0)
+    blocks = at.write("storage_blocks", "", count, Frozen.COUNTED)
+    for name, unit, planned, key in (
+        ("storage_usd", "USD", usd, price),
+        ("storage_kw", "kW", kw, each),
+    ):
+        how = blocks * facts.input(key) if facts.knows(key) else Frozen.CLASS_VALUE
+        at.write(name, unit, planned, how)
+
+
+def piece_facts(facts: Facts, option: FabricOption, ports: PortClass, catalog: Catalog) -> None:
+    """Write what the pieces of a fabric cost and draw for one NIC class."""
+    parts = option.parts[ports]
+    family = catalog.get("fabrics", option.family, Fabric)
+
+    def piece(role: str, usd: float, kw: float, price: Term | Frozen, power: Term | Frozen) -> None:
+        at = Place(facts, (option.hall, ports.id, role))
+        at.write("usd", "USD", usd, price)
+        at.write("kw", "kW", kw, power)
+
+    for role, name in zip(("leaf", "spine", "core"), option.switch_models, strict=True):
+        key = f"switches.{catalog.get('switches', name, Switch).id}"
+        usd, kw = getattr(parts, f"{role}_usd"), getattr(parts, f"{role}_kw")
+        piece(role, usd, kw, facts.input(f"{key}.price_usd"), facts.input(f"{key}.typical_kw"))
+    node = family.leaf_optic if parts.node_optic_ports > 1 else family.node_optic
+    for role, name, usd, kw in (
+        ("switch optic", family.leaf_optic, parts.leaf_optic_usd, parts.leaf_optic_kw),
+        ("node optic", node, parts.node_optic_usd, parts.node_optic_kw),
+    ):
+        key = f"optics.{catalog.get('optics', name, Optic).id}"
+        piece(role, usd, kw, facts.input(f"{key}.price_usd"), facts.input(f"{key}.max_kw"))
+    piece("cable", parts.cable_usd, 0.0, _cable(facts, family, catalog), Frozen.PASSIVE)
+
+
+def _cable(facts: Facts, family: Fabric, catalog: Catalog) -> Term | Frozen:
+    """Price of a cable: its ends and its meters, whichever are given."""
+    if family.fiber is None:
+        return Frozen.NOT_GIVEN
+    row = catalog.get("optics", family.fiber, Optic)
+    key = f"optics.{row.id}"
+    if row.usd_per_m is None:
+        return facts.input(f"{key}.price_usd")
+    meters = facts.input(f"{key}.usd_per_m") * facts.input("power.cable-length-m")
+    return facts.input(f"{key}.price_usd") + meters if row.price_usd else meters

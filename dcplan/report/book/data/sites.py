@@ -1,0 +1,93 @@
+"""Facts of sites, rent and finance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dcplan.economics.cash_flow import FlowGroup
+from dcplan.inputs.cloud_prices import ON_DEMAND
+from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu, SiteTerms
+from dcplan.report.book.data.facts import Facts, Frozen, Place
+from dcplan.report.book.data.term import Term, power
+from dcplan.result import Cell
+from dcplan.units import DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
+
+
+def site_facts(facts: Facts, site: SiteTerms, quarters: int) -> None:
+    """Write the tariffs and fixed costs of a site; those that vary are written by quarter."""
+    key, at = f"sites.{site.id}", Place(facts, (site.id, "", ""))
+    for name, unit, group in (
+        ("demand_usd_per_kw_month", "USD/kW/month", "energy"),
+        ("minimum_take_frac", "", "energy"),
+        ("grid_g_per_kwh", "g/kWh", "carbon"),
+    ):
+        at.write(name, unit, getattr(site, name), facts.given(f"{key}.{group}.{name}"))
+    size = facts.input(f"{key}.power.block_mw", "power.block-mw-default")
+    block_mw = at.write("block_mw", "MW", site.block_mw, size)
+    each = facts.input(f"{key}.power.usd_per_kw", "power.power-blocks-usd-per-kw")
+    at.write("block_usd", "USD", site.block_usd, each * block_mw * KW_PER_MW)
+    at.write("staff_usd", "USD", site.staff_usd_per_quarter, _staff(facts, key))
+    opex = site.opex_usd_per_kw_quarter
+    at.write("opex_usd_per_kw", "USD/kW", opex, _opex(facts, key, site))
+    for t in range(quarters):
+        now = Place(facts, at.where, t)
+        price = f"{key}.energy.usd_per_kwh"
+        tariff = facts.input(price) if facts.knows(price) else Frozen.BY_QUARTER
+        now.write("usd_per_kwh", "USD/kWh", site.usd_per_kwh[t], tariff)
+        now.write("utility_mw", "MW", site.utility_mw[t], Frozen.CAPACITY)
+        rent = site.lease_usd_per_kw_month[t] if site.lease_usd_per_kw_month else 0.0
+        now.write("lease_usd_per_kw_month", "USD/kW/month", rent, _lease(facts, key, t))
+
+
+def _staff(facts: Facts, key: str) -> Term | Frozen:
+    if not facts.knows(f"{key}.staff.people"):
+        return Frozen.NOT_GIVEN
+    pay = facts.input(f"{key}.staff.usd_per_person_year", "finance.staff-usd-per-person-year")
+    return facts.input(f"{key}.staff.people") * pay / QUARTERS_PER_YEAR
+
+
+def _opex(facts: Facts, key: str, site: SiteTerms) -> Term | Frozen:
+    """Return the fixed cost of a kW: none in a lease, maintenance alone where staff is named."""
+    if site.lease_usd_per_kw_month is not None:
+        return Frozen.NOT_PAID
+    staffed = facts.knows(f"{key}.staff.people")
+    kind = "facility-maintenance-usd-per-kw-year" if staffed else "fixed-opex-usd-per-kw-year"
+    return facts.input(f"finance.{kind}") / QUARTERS_PER_YEAR
+
+
+def _lease(facts: Facts, key: str, t: int) -> Term | Frozen:
+    if not facts.knows(f"{key}.lease.usd_per_kw_month"):
+        return Frozen.NOT_GIVEN
+    own, usual = f"{key}.lease.escalator_frac_per_year", "finance.lease-escalator-frac-per-year"
+    rise = power(1 + facts.input(own, usual), t // QUARTERS_PER_YEAR)
+    return facts.input(f"{key}.lease.usd_per_kw_month") * rise
+
+
+def finance_facts(facts: Facts, menu: Menu, d: Decisions) -> None:
+    """Write what belongs to the whole plan."""
+    at, unit = Place(facts, ("", "", "")), "fraction per year"
+    rate = facts.input("finance.discount_rate", "finance.discount-rate")
+    at.write("discount_rate", unit, menu.finance.discount_rate, rate)
+    used = (sum(d.training.values()) + sum(d.serving.values())) * DAYS_PER_QUARTER
+    at.write("used_accelerator_days", "days", used, Frozen.COUNTED)
+
+
+def rent_facts(facts: Facts, menu: Menu, books: Accounts) -> Iterator[tuple[Cell, ...]]:
+    """Write the price of an hour of every offer in use; yield each line's hours at that price."""
+    paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.AFTER)]
+    for offer in menu.offers:
+        terms = {ON_DEMAND: offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}
+        terms |= {c.term: c.usd_per_accelerator_hour[0] for c in offer.committed}
+        for term, usd in terms.items():
+            own = [f for f in paid if (f.offer, f.term) == (offer.id, term)]
+            if not own or not usd:
+                continue
+            name = term.replace("-", "_")
+            at = Place(facts, (offer.id, name, ""))
+            node = at.write("node", "", float(offer.node_accelerators), Frozen.COUNTED)
+            hour = facts.input(f"cloud.{offer.id}.{name}_usd_per_h")
+            at.write("usd_per_h", "USD", usd, hour / node)
+            for f in own:
+                yield "rented hours", offer.id, name, f"{f.group} {f.line}", f.quarter, f.usd / usd
