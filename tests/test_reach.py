@@ -35,6 +35,9 @@ AWAITED = {
     "economics.run_cost.amortized_hardware_usd": (
         "The finance verb gives Epoch AI's cost of a run at its published accelerator-hours."
     ),
+    "economics.run_cost.network_from_share_usd": (
+        "The finance verb takes Epoch AI's network, a share of the cluster, for the same runs."
+    ),
     "economics.tariffs.billed_demand_kw": (
         "The finance verb bills demand with minimum take and ratchet."
     ),

@@ -18,6 +18,11 @@ class RunCost:
     """Cost of a run in its own lines, before and after the deflator.
 
     Staff, failed runs and building are not in it.
+
+    Examples
+    --------
+    >>> RunCost(hardware_usd=81.0, network_usd=15.0, energy_usd=10.0).total_usd
+    106.0
     """
 
     hardware_usd: Value
@@ -141,52 +146,6 @@ def run_energy_usd(
         * within("accelerator_hours", accelerator_hours, 0)
     )
     return as_value(kwh * within("usd_per_kwh", usd_per_kwh))
-
-
-def amortized_run(
-    hardware_usd: Value,
-    energy_usd: Value,
-    *,
-    network_share_frac: Value | None = None,
-    network_usd: Value | None = None,
-    deflator: Value = 1.0,
-) -> RunCost:
-    """Add up the cost of a run on owned hardware.
-
-    The network comes by its share of the cluster or as its own amortised USD.
-
-    Parameters
-    ----------
-    hardware_usd, energy_usd : float or array
-        Of :func:`amortized_hardware_usd` and :func:`run_energy_usd`. [USD]
-    network_share_frac : float or array, optional
-        Network over accelerators and network together; Epoch AI 0.19. [-]
-    network_usd : float or array, optional
-        The designed network's own cost in the run. [USD]
-    deflator : float or array
-        1 for nominal USD.
-
-    Raises
-    ------
-    ValueError
-        When the network is given twice or not at all.
-
-    Examples
-    --------
-    >>> amortized_run(81.0, 10.0, network_usd=15.0).total_usd
-    106.0
-    """
-    if network_share_frac is not None and network_usd is None:
-        return RunCost(
-            hardware_usd,
-            network_from_share_usd(hardware_usd, network_share_frac),
-            energy_usd,
-            deflator,
-        )
-    if network_usd is not None and network_share_frac is None:
-        return RunCost(hardware_usd, network_usd, energy_usd, deflator)
-    msg = "give the network either as network_share_frac or as network_usd"
-    raise ValueError(msg)
 
 
 def accelerator_hours(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from dcplan.economics.depreciation import economic_value_usd
 from dcplan.economics.run_cost import (
+    RunCost,
     accelerator_hours,
     amortized_hardware_usd,
-    amortized_run,
     network_from_share_usd,
     run_energy_usd,
 )
@@ -52,18 +52,13 @@ def test_energy_by_hand() -> None:
     assert run_energy_usd(1.05, 1.2, 100.0, 0.10) == pytest.approx(12.6)
 
 
-def test_the_network_is_a_share_or_its_own_usd_but_not_both() -> None:
+def test_the_lines_sum_before_and_after_the_deflator() -> None:
     assert network_from_share_usd(75.0, 0.25) == pytest.approx(25.0)
     assert network_from_share_usd(75.0, 0.0) == 0.0
-    by_share = amortized_run(75.0, 10.0, network_share_frac=0.25, deflator=1.1)
-    own = amortized_run(75.0, 10.0, network_usd=25.0, deflator=1.1)
-    assert by_share == own
-    assert own.nominal_usd == pytest.approx(110.0)
-    assert own.total_usd == pytest.approx(121.0)
-    assert amortized_run(75.0, 10.0, network_usd=0.0).total_usd == 85.0
-    for wrong in ({}, {"network_share_frac": 0.2, "network_usd": 1.0}):
-        with pytest.raises(ValueError, match="either as network_share_frac or as network_usd"):
-            amortized_run(75.0, 10.0, **wrong)
+    cost = RunCost(75.0, 25.0, 10.0, 1.1)
+    assert cost.nominal_usd == pytest.approx(110.0)
+    assert cost.total_usd == pytest.approx(121.0)
+    assert RunCost(75.0, 0.0, 10.0).total_usd == 85.0
 
 
 def test_hours_from_parameters_and_tokens() -> None:
@@ -79,7 +74,7 @@ def test_hours_from_parameters_and_tokens() -> None:
 def test_samples_run_through() -> None:
     price = np.array([1e4, 2e4])
     hardware = amortized_hardware_usd(price, 1.0, 1000.0, oom_per_year=0.14, hours_per_year=8_766)
-    cost = amortized_run(hardware, 5.0, network_share_frac=np.array([0.1, 0.2]))
+    cost = RunCost(hardware, network_from_share_usd(hardware, np.array([0.1, 0.2])), 5.0)
     assert cost.total_usd[0] == pytest.approx(hardware[0] / 0.9 + 5.0)
     assert cost.total_usd[1] == pytest.approx(hardware[1] / 0.8 + 5.0)
 

@@ -22,9 +22,10 @@ from dcplan.economics.rental import (
     goodput_loss_usd,
 )
 from dcplan.economics.run_cost import (
+    RunCost,
     accelerator_hours,
     amortized_hardware_usd,
-    amortized_run,
+    network_from_share_usd,
     run_energy_usd,
 )
 from dcplan.economics.tariffs import billed_demand_kw, energy_bill, tiered_usd
@@ -45,9 +46,8 @@ def epoch(run: facts.EpochRun) -> list[Check]:
     )
     kw = run.tdp_kw * run.server_multiplier * run.use_of_peak_frac
     energy = run_energy_usd(kw, run.pue, run.accelerator_hours, run.usd_per_kwh)
-    cost = amortized_run(
-        hardware, energy, network_share_frac=facts.EPOCH_NETWORK_SHARE, deflator=run.deflator
-    )
+    network = network_from_share_usd(hardware, facts.EPOCH_NETWORK_SHARE)
+    cost = RunCost(hardware, network, energy, run.deflator)
     # whole USD, and a deflator given with 7 decimals
     return [("total", cost.total_usd, run.total_usd, 0.5 + 5e-8 * run.total_usd)]
 
