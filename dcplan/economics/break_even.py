@@ -1,6 +1,4 @@
-"""When owning has paid for itself: in hours, in months, in utilization, in price. Never is a
-result, not infinity.
-"""
+"""When owning has paid for itself, in hours or months; "never" is a result, not infinity."""
 
 from __future__ import annotations
 
@@ -9,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.economics.ranges import Array, Value, above, as_value, none_if_never, within
-from dcplan.economics.returns import first_crossing
+from dcplan.economics.ranges import Array, Value, above, none_if_never, within
 
 
 def break_even_hours(
@@ -21,10 +18,10 @@ def break_even_hours(
     utilization_frac: Value = 1.0,
     discount_frac: Value = 0.0,
 ) -> Value | None:
-    r"""Clock hours until the rent saved has paid the purchase: :math:`H = C / (u\,(1-d)\,p - o)`.
+    r"""Return clock hours until the rent saved has paid for the purchase.
 
-    Undiscounted and without residual, as published calculators have it;
-    :func:`npv_break_even_months` has both.
+    :math:`H = C / (u\,(1-d)\,p - o)`, undiscounted and without residual value, as published
+    calculators have it; :func:`npv_break_even_months` has both.
 
     Parameters
     ----------
@@ -64,36 +61,10 @@ def break_even_hours(
     return none_if_never(np.where(saved > 0.0, capex / np.where(saved > 0.0, saved, 1.0), np.nan))
 
 
-def break_even_utilization_frac(owned_usd_per_h: Value, rented_usd_per_h: Value) -> Value | None:
-    r"""Utilization above which owning is cheaper: all-in owned cost by clock hour over the rent by
-    used hour.
-
-    Parameters
-    ----------
-    owned_usd_per_h : float or array
-        Everything, capital too, over clock hours of the horizon. [USD/h]
-    rented_usd_per_h : float or array
-        Everything, over used hours; above 0. [USD/h]
-
-    Returns
-    -------
-    float, array or None
-        None (NaN in arrays) for never: even at full use renting is cheaper. [-]
-
-    Examples
-    --------
-    >>> break_even_utilization_frac(1.5, 2.0), break_even_utilization_frac(2.5, 2.0) is None
-    (0.75, True)
-    """
-    ratio = within("owned_usd_per_h", owned_usd_per_h, 0.0) / above(
-        "rented_usd_per_h", rented_usd_per_h
-    )
-    return none_if_never(np.where(ratio <= 1.0, ratio, np.nan))
-
-
 def crossing(lead_usd: Callable[[float], float], low: float, high: float) -> float | None:
-    """Value from which a rising lead stays at or above zero: by halving, to the last digit; None
-    for never.
+    """Find the value from which a rising lead stays at or above zero; None for never.
+
+    The interval is halved to the last digit of a double.
 
     Parameters
     ----------
@@ -127,8 +98,9 @@ def npv_break_even_months(
     residual_usd: npt.ArrayLike = 0.0,
     for_good: bool = False,
 ) -> Value | None:
-    """Months until owning has cost no more than renting, both discounted, for the same service in
-    the same months.
+    """Return months until owning has cost no more than renting the same service.
+
+    Both sides are discounted, month by month.
 
     Parameters
     ----------
@@ -168,9 +140,9 @@ def cumulative_advantage_usd(
     *,
     residual_usd: npt.ArrayLike = 0.0,
 ) -> Array:
-    """Present value of rent less owned cost so far, by month; positive where owning is ahead.
+    """Return the present value of rent less owned cost so far, by month.
 
-    Arguments as :func:`npv_break_even_months`.
+    It is positive where owning is ahead. Arguments as :func:`npv_break_even_months`.
 
     Examples
     --------
@@ -185,22 +157,60 @@ def cumulative_advantage_usd(
     )
 
 
-def break_even_price_usd_per_h(owned_npv_usd: Value, discounted_hours: Value) -> Value:
-    """Rent at which both sides have one present value: owned NPV over the discounted hours one
-    would rent.
+def first_crossing(cumulative_usd: npt.ArrayLike, *, for_good: bool = False) -> Array:
+    """Return the period at which a running sum reaches zero from below; NaN for never.
+
+    The sum is linear inside a period.
 
     Parameters
     ----------
-    owned_npv_usd : float or array
-        Present value of all owned cost less residual and what renting needs besides hours. [USD]
-    discounted_hours : float or array
-        Sum of the hours of each month times its discount factor, above 0. [h]
+    cumulative_usd : array, shape (..., periods + 1)
+        Running sum at 0, 1, 2 … periods. [USD]
+    for_good : bool
+        The last crossing, after which the sum stays at or above zero, instead of the first.
 
     Examples
     --------
-    >>> break_even_price_usd_per_h(1_000.0, 500.0)
-    2.0
+    >>> sums = [[-100.0, -40.0, 20.0], [5.0, 6.0, 7.0], [-3.0, -2.0, -1.0]]
+    >>> first_crossing(sums).round(3).tolist()
+    [1.667, 0.0, nan]
     """
-    return as_value(
-        within("owned_npv_usd", owned_npv_usd) / above("discounted_hours", discounted_hours)
+    total = within("cumulative_usd", cumulative_usd)
+    reached = total >= 0.0
+    if for_good:
+        reached = np.logical_and.accumulate(reached[..., ::-1], axis=-1)[..., ::-1]
+    k = np.argmax(reached, axis=-1)[..., None]
+    after = np.take_along_axis(total, k, axis=-1)[..., 0]
+    before = np.take_along_axis(total, np.maximum(k - 1, 0), axis=-1)[..., 0]
+    step = np.where(k[..., 0] > 0, after - before, 1.0)
+    at = np.where(k[..., 0] > 0, k[..., 0] - after / np.where(step == 0.0, 1.0, step), 0.0)
+    return np.where(reached.any(axis=-1), at, np.nan)
+
+
+def payback_months(
+    flows_usd: npt.ArrayLike, rate_per_month: Value = 0.0, *, for_good: bool = False
+) -> Value | None:
+    """Return months until the money is back; None (NaN in arrays) for never.
+
+    A rate discounts the flows.
+
+    Parameters
+    ----------
+    flows_usd : array, shape (..., months + 1)
+        Money in is positive; column 0 is paid today, column k at the end of month k. [USD]
+    rate_per_month : float or array of samples
+        0 for simple payback. [1/month]
+    for_good : bool
+        As :func:`first_crossing`; later spending (a refresh) may sink a project again.
+
+    Examples
+    --------
+    >>> round(payback_months([-100.0, 60.0, 60.0]), 3), payback_months([-100.0, 60.0], 0.01) is None
+    (1.667, True)
+    """
+    flows = within("flows_usd", flows_usd)
+    factors = np.exp(
+        -np.log1p(above("rate_per_month", rate_per_month, -1.0))[..., None]
+        * np.arange(flows.shape[-1])
     )
+    return none_if_never(first_crossing(np.cumsum(flows * factors, axis=-1), for_good=for_good))

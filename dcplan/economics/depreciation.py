@@ -1,4 +1,4 @@
-"""What an asset loses: for the tax office, in the books and in the market. Three different inputs."""
+"""What an asset loses for the tax office, in the books and in the market."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHARES_SUM_TO_ONE = 1e-4
 
 
 def first_year_frac(convention: Convention, *, quarter: int = 1, month: int = 1) -> float:
-    """Part of the first tax year in which an asset counts as in service.
+    """Return the part of the first tax year in which an asset counts as in service.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def macrs_shares(
     quarter: int = 1,
     month: int = 1,
 ) -> Array:
-    r"""Share of the basis deducted in each tax year, unrounded; the sum is 1.
+    r"""Return the share of the basis deducted in each tax year, unrounded; the sum is 1.
 
     Declining balance on what is left, :math:`d/L`, until the straight line over the remaining life
     is more.
@@ -69,7 +69,8 @@ def macrs_shares(
 
     References
     ----------
-    .. [1] IRS Publication 946, appendix A, tables A-1 to A-5 and A-7a (rounded there to 0.01 % or 0.001 %).
+    .. [1] IRS Publication 946, appendix A, tables A-1 to A-5 and A-7a (rounded there to 0.01 % or
+       0.001 %).
 
     Examples
     --------
@@ -94,7 +95,7 @@ def macrs_shares(
 def tax_depreciation_usd(
     basis_usd: Value, shares_frac: npt.ArrayLike, *, bonus_frac: Value = 0.0
 ) -> Array:
-    r"""Deduction by tax year: :math:`D_1 = B\,(b + (1-b)\,s_1),\ D_t = B\,(1-b)\,s_t`.
+    r"""Deduct a basis by tax year: :math:`D_1 = B\,(b + (1-b)\,s_1),\ D_t = B\,(1-b)\,s_t`.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def tax_depreciation_usd(
 def straight_line_usd(
     cost_usd: Value, life_years: float, *, salvage_usd: Value = 0.0, first_year_frac: float = 1.0
 ) -> Array:
-    """Equal yearly charges from cost to salvage; a broken life ends with a part of a year.
+    """Charge cost less salvage in equal years; a broken life ends with a part of a year.
 
     Parameters
     ----------
@@ -158,8 +159,10 @@ def straight_line_usd(
 
     Examples
     --------
-    >>> straight_line_usd(40_000, 3).round(0).tolist(), straight_line_usd(55.0, 5.5).round(6).tolist()
-    ([13333.0, 13333.0, 13333.0], [10.0, 10.0, 10.0, 10.0, 10.0, 5.0])
+    >>> straight_line_usd(40_000, 3).round(0).tolist()
+    [13333.0, 13333.0, 13333.0]
+    >>> straight_line_usd(55.0, 5.5).round(6).tolist()
+    [10.0, 10.0, 10.0, 10.0, 10.0, 5.0]
     """
     cost, life = within("cost_usd", cost_usd, 0.0), float(above("life_years", life_years))
     part = float(above("first_year_frac", within("first_year_frac", first_year_frac, 0.0, 1.0)))
@@ -171,26 +174,27 @@ def straight_line_usd(
     return np.asarray(depreciable[..., None] * np.diff(ends, prepend=0.0) / life)
 
 
-def accumulated_usd(depreciation_usd: npt.ArrayLike) -> Array:
-    """Depreciation of all years so far. Shape (..., years). [USD]"""
-    return np.asarray(np.cumsum(np.asarray(depreciation_usd, dtype=np.float64), axis=-1))
-
-
 def book_value_usd(cost_usd: Value, depreciation_usd: npt.ArrayLike) -> Array:
-    """Cost less accumulated depreciation, at the end of each year. Shape (..., years). [USD]
+    """Return cost less all depreciation so far, at the end of each year.
+
+    Parameters
+    ----------
+    cost_usd : float or array
+        [USD]
+    depreciation_usd : array, shape (..., years)
+        [USD]
 
     Examples
     --------
     >>> book_value_usd(100.0, [20.0, 32.0]).tolist()
     [80.0, 48.0]
     """
-    return np.asarray(
-        np.asarray(cost_usd, dtype=np.float64)[..., None] - accumulated_usd(depreciation_usd)
-    )
+    charged = np.cumsum(np.asarray(depreciation_usd, dtype=np.float64), axis=-1)
+    return np.asarray(np.asarray(cost_usd, dtype=np.float64)[..., None] - charged)
 
 
 def economic_value_usd(price_usd: Value, years: Value, oom_per_year: Value) -> Value:
-    r"""Market value after some years of steady decline: :math:`V = P\,10^{-k t}`.
+    r"""Return the market value after some years of steady decline: :math:`V = P\,10^{-k t}`.
 
     Parameters
     ----------
@@ -213,20 +217,3 @@ def economic_value_usd(price_usd: Value, years: Value, oom_per_year: Value) -> V
     return as_value(
         np.asarray(price_usd) * 10.0 ** (-np.asarray(oom_per_year) * within("years", years, 0.0))
     )
-
-
-def yearly_loss_frac(oom_per_year: Value) -> Value:
-    """Part of its value an asset has lost after one year: 1 - 10^-k. Not
-    :func:`continuous_rate_per_year`.
-
-    Examples
-    --------
-    >>> round(yearly_loss_frac(0.14), 3), round(continuous_rate_per_year(0.14), 3)
-    (0.276, 0.322)
-    """
-    return as_value(-np.expm1(-np.asarray(oom_per_year) * np.log(10.0)))
-
-
-def continuous_rate_per_year(oom_per_year: Value) -> Value:
-    """Rate at which the present value falls at this instant: k ln 10. [1/year]"""
-    return as_value(np.asarray(oom_per_year) * np.log(10.0))

@@ -1,12 +1,21 @@
-"""Discounting and residual values by quarter."""
+"""Present values, residual values and internal rates of return."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.economics.ranges import Array, within
+
+LOWEST_RATE, HIGHEST_RATE = -1.0 + 1e-12, 1e9
+"""Rates of return are looked for between these. [1/period]"""
 
 
 def discount_factor(rate_per_year: float, years: float) -> float:
-    """Present value of one USD paid after ``years``: (1 + r) ** -years.
+    """Return the present value of one USD paid after ``years``: (1 + r) ** -years.
 
     Examples
     --------
@@ -17,7 +26,7 @@ def discount_factor(rate_per_year: float, years: float) -> float:
 
 
 def residual_frac(curve: Sequence[float], age_years: float) -> float:
-    """Share of the purchase price left at an age, linear between whole years, last value kept.
+    """Return the share of the price left at an age: linear by year, the last value kept.
 
     Parameters
     ----------
@@ -39,7 +48,7 @@ def residual_frac(curve: Sequence[float], age_years: float) -> float:
 
 
 def straight_residual_frac(age_years: float, life_years: float, end_frac: float) -> float:
-    """Straight line from 1 to a fraction at the end of life, constant after it.
+    """Fall in a straight line from 1 to a fraction at the end of life, constant after it.
 
     Examples
     --------
@@ -50,7 +59,7 @@ def straight_residual_frac(age_years: float, life_years: float, end_frac: float)
 
 
 def straight_line_frac(age_years: float, life_years: float) -> float:
-    """Book value left of an asset written off evenly over its life.
+    """Return the book value left of an asset that is written off evenly over its life.
 
     Examples
     --------
@@ -58,3 +67,89 @@ def straight_line_frac(age_years: float, life_years: float) -> float:
     (0.75, 0.0)
     """
     return max(0.0, 1.0 - age_years / life_years)
+
+
+@dataclass(frozen=True)
+class InternalRate:
+    """Every rate at which the present value is zero, lowest first."""
+
+    rates: tuple[float, ...]
+
+    @property
+    def rate(self) -> float | None:
+        """The internal rate; None where there is none, or several without a meaning."""
+        return self.rates[0] if len(self.rates) == 1 else None
+
+
+def irr(flows_usd: npt.ArrayLike, times: npt.ArrayLike | None = None) -> InternalRate:
+    r"""Find all internal rates of return i of :math:`\sum_k F_k (1+i)^{-t_k} = 0`.
+
+    Roots lie between the turning points, found in the same way from the derivative; a single change
+    of sign has exactly one root.
+
+    Parameters
+    ----------
+    flows_usd : array, shape (flows,)
+        Money in is positive. [USD]
+    times : array, shape (flows,), optional
+        When each falls, in periods; 0, 1, 2 … when left out. Days / 365 give Excel's XIRR, per
+        year. [periods]
+
+    Examples
+    --------
+    >>> found = irr([-70_000, 12_000, 15_000, 18_000, 21_000, 26_000])
+    >>> round(found.rate, 4)
+    0.0866
+    >>> two = irr([-100.0, 230.0, -132.0])
+    >>> [round(i, 6) for i in two.rates], two.rate is None
+    ([0.1, 0.2], True)
+    >>> irr([100.0, 10.0]).rates
+    ()
+    """
+    flows = within("flows_usd", flows_usd)
+    when = np.arange(len(flows), dtype=np.float64) if times is None else within("times", times)
+    order = np.argsort(when, kind="stable")
+    kept = order[flows[order] != 0.0]
+    ends = (np.log1p(LOWEST_RATE), np.log1p(HIGHEST_RATE))
+    return InternalRate(tuple(float(np.expm1(x)) for x in _roots(flows[kept], when[kept], ends)))
+
+
+def _roots(flows: Array, times: Array, ends: tuple[float, float]) -> list[float]:
+    changes = np.count_nonzero(np.diff(np.sign(flows)))
+    if changes == 0:
+        return []
+    turning: list[float] = []
+    if (
+        changes > 1
+    ):  # f e^(t0 x) has the roots of f, and its derivative one term and one change of sign less
+        slopes = -flows[1:] * (times[1:] - times[0])
+        lasting = slopes != 0.0
+        turning = _roots(slopes[lasting] / np.abs(slopes).max(), times[1:][lasting], ends)
+    found: list[float] = []
+    points = [ends[0], *turning, ends[1]]
+    for k in range(len(points) - 1):
+        low, high = points[k], points[k + 1]
+        at_low, at_high = _sign(flows, times, low), _sign(flows, times, high)
+        if at_low * at_high < 0.0:
+            found.append(_bisect(flows, times, low, high, at_low))
+        elif at_high == 0.0 and high != ends[1]:  # touches zero at a turning point
+            found.append(high)
+    return found
+
+
+def _sign(flows: Array, times: Array, x: float) -> float:
+    powers = -times * x
+    terms = flows * np.exp(
+        powers - powers.max()
+    )  # a common factor leaves the sign and keeps exp in range
+    total = float(terms.sum())
+    return 0.0 if abs(total) < 1e-14 * float(np.abs(terms).sum()) else float(np.sign(total))
+
+
+def _bisect(flows: Array, times: Array, low: float, high: float, at_low: float) -> float:
+    while (middle := 0.5 * (low + high)) not in {low, high}:
+        sign = _sign(flows, times, middle)
+        if sign == 0.0:
+            return middle
+        low, high = (middle, high) if sign == at_low else (low, middle)
+    return middle

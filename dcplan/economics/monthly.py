@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dcplan.economics.annuity import amortization
 from dcplan.economics.cash_flow import NO_CASH, AssetClass, Flow, FlowGroup
 from dcplan.economics.depreciation import tax_depreciation_usd
+from dcplan.economics.loans import amortization
 from dcplan.economics.ranges import Array
 from dcplan.economics.taxes import income_tax, property_tax_usd
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR

@@ -11,7 +11,7 @@ Value = float | Array
 
 
 def as_value(result: npt.ArrayLike) -> Value:
-    """A plain float where the result is one number, the array itself otherwise.
+    """Return a plain float where the result is one number, the array itself otherwise.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def as_value(result: npt.ArrayLike) -> Value:
 
 
 def none_if_never(result: npt.ArrayLike) -> Value | None:
-    """One NaN is "never" and becomes None; in an array of samples, "never" stays NaN.
+    """Turn one NaN, which is "never", into None; in an array of samples it stays NaN.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def none_if_never(result: npt.ArrayLike) -> Value | None:
 
 
 def within(name: str, value: npt.ArrayLike, low: float = -np.inf, high: float = np.inf) -> Array:
-    """The value as an array, refused unless every entry is a number from ``low`` to ``high``.
+    """Return the value as an array, refused unless every entry is from ``low`` to ``high``.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def within(name: str, value: npt.ArrayLike, low: float = -np.inf, high: float = 
 
 
 def above(name: str, value: npt.ArrayLike, low: float = 0.0) -> Array:
-    """The value as an array, refused unless every entry is a finite number above ``low``.
+    """Return the value as an array, refused unless every entry is finite and above ``low``.
 
     Examples
     --------

@@ -1,93 +1,21 @@
-"""A rented cluster with all eight adders: USD per accelerator-hour is not the cost of ownership."""
+"""What rent costs: hours, lost goodput, and commitments, which are paid used or not."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from dcplan.economics.ranges import Value, above, as_value, within
+from dcplan.economics.ranges import Array, Value, above, as_value, within
 
-
-@dataclass(frozen=True)
-class RentedCluster:
-    """Lines of one month of a contract; every field may be an array of samples.
-
-    References
-    ----------
-    .. [1] SemiAnalysis, ClusterMAX TCO page, 2026.
-
-    Examples
-    --------
-    >>> cluster = RentedCluster(1000.0, 100.0, support_frac=0.1, setup_usd=1200.0, contract_months=12)
-    >>> cluster.month_usd, cluster.contract_usd
-    (1310.0, 15720.0)
-    """
-
-    accelerators_usd: Value
-    storage_usd: Value = 0.0
-    network_usd: Value = 0.0
-    """Network and egress."""
-    cpu_nodes_usd: Value = 0.0
-    support_frac: Value = 0.0
-    """Support over the four lines above. [-]"""
-    goodput_loss_usd: Value = 0.0
-    """Of :func:`goodput_loss_usd`."""
-    debugging_usd: Value = 0.0
-    setup_usd: Value = 0.0
-    """Paid once."""
-    contract_months: Value = 1.0
-    """Length of the contract, over which set-up is spread."""
-
-    def __post_init__(self) -> None:
-        for name in (
-            "accelerators_usd",
-            "storage_usd",
-            "network_usd",
-            "cpu_nodes_usd",
-            "support_frac",
-        ):
-            within(name, getattr(self, name), 0.0)
-        for name in ("goodput_loss_usd", "debugging_usd", "setup_usd"):
-            within(name, getattr(self, name), 0.0)
-        above("contract_months", self.contract_months)
-
-    @property
-    def support_usd(self) -> Value:
-        """Support of a month: its share of accelerators, storage, network and CPU nodes. [USD]"""
-        billed = (self.accelerators_usd, self.storage_usd, self.network_usd, self.cpu_nodes_usd)
-        return as_value(np.asarray(self.support_frac) * sum(np.asarray(line) for line in billed))
-
-    def lines_usd(self) -> dict[str, Value]:
-        """The eight adders of an average month. [USD]"""
-        return {
-            "accelerators": self.accelerators_usd,
-            "storage": self.storage_usd,
-            "network": self.network_usd,
-            "cpu_nodes": self.cpu_nodes_usd,
-            "support": self.support_usd,
-            "goodput_loss": self.goodput_loss_usd,
-            "setup": as_value(np.asarray(self.setup_usd) / self.contract_months),
-            "debugging": self.debugging_usd,
-        }
-
-    @property
-    def month_usd(self) -> Value:
-        """All eight adders of an average month. [USD]"""
-        return as_value(sum(np.asarray(line) for line in self.lines_usd().values()))
-
-    @property
-    def contract_usd(self) -> Value:
-        """All months together, set-up once. [USD]"""
-        return as_value(np.asarray(self.month_usd) * self.contract_months)
+ON_DEMAND = "on demand"
 
 
 def accelerators_usd_per_month(
     accelerators: Value, usd_per_accelerator_hour: Value, hours_per_month: float
 ) -> Value:
-    """Rent of a month at full time; 720 or 730 hours a month is the price list's own convention.
+    """Price a month of rent, with 720 or 730 hours as the price list counts them.
 
     Examples
     --------
@@ -101,13 +29,8 @@ def accelerators_usd_per_month(
     return as_value(count * rate * above("hours_per_month", hours_per_month))
 
 
-def goodput_loss_usd(
-    accelerators_usd: Value,
-    goodput_frac: Value,
-    *,
-    basis: Literal["spend", "replacement"] = "spend",
-) -> Value:
-    r"""Money lost on hours without progress.
+def goodput_loss_usd(accelerators_usd: Value, goodput_frac: Value) -> Value:
+    r"""Return the part of a rent that bought no progress: :math:`S(1-g)`, as ClusterMAX counts it.
 
     Parameters
     ----------
@@ -115,80 +38,192 @@ def goodput_loss_usd(
         Rent of the accelerators. [USD]
     goodput_frac : float or array
         Useful over paid time, above 0, at most 1. [-]
-    basis : {"spend", "replacement"}
-        Part of the rent that bought nothing, :math:`S(1-g)` (ClusterMAX); or the rent of the
-        further hours that deliver the missing work, :math:`S(1/g-1)`.
 
     Examples
     --------
-    >>> round(goodput_loss_usd(100.0, 0.8), 6), round(goodput_loss_usd(100.0, 0.8, basis="replacement"), 6)
-    (20.0, 25.0)
+    >>> round(goodput_loss_usd(100.0, 0.8), 6)
+    20.0
     """
     good = above("goodput_frac", within("goodput_frac", goodput_frac, high=1.0))
-    return as_value(
-        within("accelerators_usd", accelerators_usd, 0.0)
-        * (1.0 - good)
-        / (good if basis == "replacement" else 1.0)
-    )
+    return as_value(within("accelerators_usd", accelerators_usd, 0.0) * (1.0 - good))
 
 
-def discounted_usd(list_usd: Value, *discounts_frac: Value) -> Value:
-    """A list price after discounts, each on what the one before left: commitment first, then the
-    negotiated one.
+@dataclass(frozen=True)
+class Usage:
+    """Units of one thing used in each hour, and their on-demand price."""
 
-    Examples
-    --------
-    >>> round(discounted_usd(100.0, 0.4, 0.1), 6)
-    54.0
-    """
-    left = within("list_usd", list_usd, 0.0)
-    for discount in discounts_frac:
-        left = left * (1.0 - within("discount", discount, high=1.0))
-    return as_value(left)
+    name: str
+    quantity: Value
+    """Units in the hour: instances, vCPU, GB … A number, or an array by hour."""
+    on_demand_usd: float
+    """Per unit and hour."""
 
 
-def tiered_usd(quantity: Value, tier_ends: npt.ArrayLike, usd_per_unit: npt.ArrayLike) -> Value:
-    """Price of a quantity where each tier has its own unit price: egress, storage.
+@dataclass(frozen=True)
+class Reservation:
+    """Reserved units of one usage, paid in every hour at their amortised price."""
+
+    name: str
+    usage: str
+    quantity: float
+    usd_per_unit_h: float
+
+
+@dataclass(frozen=True)
+class SavingsPlan:
+    """A commitment to spend so many USD in each hour, at rates of its own."""
+
+    name: str
+    usd_per_h: float
+    rates_usd: Mapping[str, float]
+    """Usage name -> price of a unit and hour. What is not named is out of reach."""
+    specific: bool = False
+    """Bound to a family (EC2 Instance Savings Plan), so applied before general ones (Compute
+    Savings Plan)."""
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Part of a usage paid by one commitment, or on demand."""
+
+    usage: str
+    by: str
+    quantity: Value
+    usd: Value
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Who pays for which use; all values are of one hour, or arrays by hour."""
+
+    rows: tuple[Covered, ...]
+    purchased_usd: dict[str, float]
+    """Commitment -> USD of one hour, used or not."""
+    used_usd: dict[str, Value]
+    unused_usd: dict[str, Value]
+    on_demand_usd: Value
+    """What no commitment reached."""
+
+    @property
+    def total_usd(self) -> Value:
+        """All commitments plus what is on demand."""
+        return as_value(np.asarray(self.on_demand_usd) + sum(self.purchased_usd.values()))
+
+
+def cover(
+    usages: Sequence[Usage],
+    reservations: Sequence[Reservation] = (),
+    plans: Sequence[SavingsPlan] = (),
+) -> Coverage:
+    """Cover each hour by the rule of AWS.
+
+    Reservations come first, then specific plans, then general plans; the rest is on demand. Among
+    plans of a kind the pair of plan and usage with the highest saving over the on-demand
+    price comes first, of equal ones that with the lowest rate. Nothing is carried from one hour to
+    the next.
 
     Parameters
     ----------
-    quantity : float or array
-        GB, TB …, at least 0, in the unit of the prices (clouds often bill GiB).
-    tier_ends : array, shape (tiers - 1,)
-        Quantity at which each tier but the last ends, rising.
-    usd_per_unit : array, shape (tiers,)
-        Unit price of each tier. [USD/unit]
+    usages : sequence of Usage
+        With quantities of one hour, or arrays of the same hours; at least 0.
+    reservations : sequence of Reservation
+        Each for one usage, applied in this order.
+    plans : sequence of SavingsPlan
+        In any order.
 
     Raises
     ------
     ValueError
-        When the ends do not rise or do not match the prices.
+        When a name stands twice, or a commitment names a usage that is not given.
+
+    References
+    ----------
+    .. [1] AWS, Savings Plans User Guide, "Understanding how Savings Plans apply to your AWS usage".
 
     Examples
     --------
-    50 TB of egress, the first 10 TB at 0.09 USD/GB, the rest at 0.085:
-
-    >>> round(tiered_usd(50_000.0, [10_000.0], [0.09, 0.085]), 2)
-    4300.0
+    >>> hour = cover([Usage("gpu", 4.0, 1.0)], plans=[SavingsPlan("1y", 1.40, {"gpu": 0.70})])
+    >>> [(row.by, row.quantity, row.usd) for row in hour.rows], hour.total_usd
+    ([('1y', 2.0, 1.4), ('on demand', 2.0, 2.0)], 3.4)
     """
-    ends, prices = within("tier_ends", tier_ends, 0.0), within("usd_per_unit", usd_per_unit, 0.0)
-    if len(prices) != len(ends) + 1 or np.any(np.diff(ends) <= 0.0):
-        msg = f"tier_ends must rise and be one fewer than the prices, got {len(ends)} ends for {len(prices)} prices"
-        raise ValueError(msg)
-    starts = np.concatenate([[0.0], ends])
-    room = np.diff(np.concatenate([starts, [np.inf]]))
-    filled = np.clip(within("quantity", quantity, 0.0)[..., None] - starts, 0.0, room)
-    return as_value(filled @ prices)
-
-
-def storage_usd_per_month(stored_tb: Value, usd_per_tb_month: Value) -> Value:
-    """Rent of a month of storage at one price; a TB is 1,000 GB.
-
-    Examples
-    --------
-    >>> storage_usd_per_month(50.0, 23.0)
-    1150.0
-    """
-    return as_value(
-        within("stored_tb", stored_tb, 0.0) * within("usd_per_tb_month", usd_per_tb_month, 0.0)
+    _check(usages, reservations, plans)
+    left: dict[str, Array] = {
+        u.name: within(f"quantity of {u.name}", u.quantity, 0.0) for u in usages
+    }
+    price = {u.name: u.on_demand_usd for u in usages}
+    room: dict[str, Array] = {
+        r.name: np.asarray(r.quantity * r.usd_per_unit_h) for r in reservations
+    }
+    room |= {p.name: np.asarray(p.usd_per_h) for p in plans}
+    purchased = {name: float(usd) for name, usd in room.items()}
+    rows: list[Covered] = []
+    pairs = [
+        (plan.specific, (rate / price[usage] if price[usage] else 1.0), rate, plan.name, usage)
+        for plan in plans
+        for usage, rate in plan.rates_usd.items()
+    ]
+    pairs.sort(key=lambda pair: (not pair[0], *pair[1:3]))
+    steps = [(r.name, r.usage, r.usd_per_unit_h, r.quantity) for r in reservations]
+    steps += [(name, usage, rate, np.inf) for _, _, rate, name, usage in pairs]
+    for by, usage, rate, most in steps:
+        reach = np.minimum(most, room[by] / rate) if rate > 0.0 else np.asarray(most)
+        quantity = np.minimum(left[usage], reach)
+        left[usage] = left[usage] - quantity
+        room[by] = np.maximum(room[by] - quantity * rate, 0.0)
+        rows.append(Covered(usage, by, as_value(quantity), as_value(quantity * rate)))
+    rest = [
+        Covered(name, ON_DEMAND, as_value(q), as_value(q * price[name])) for name, q in left.items()
+    ]
+    unused = {name: as_value(usd) for name, usd in room.items()}
+    return Coverage(
+        tuple(row for row in (*rows, *rest) if np.any(np.asarray(row.quantity) > 0.0)),
+        purchased,
+        {name: as_value(purchased[name] - np.asarray(usd)) for name, usd in unused.items()},
+        unused,
+        as_value(sum((np.asarray(row.usd) for row in rest), np.zeros(()))),
     )
+
+
+def _check(
+    usages: Sequence[Usage], reservations: Sequence[Reservation], plans: Sequence[SavingsPlan]
+) -> None:
+    commitments = [r.name for r in reservations] + [p.name for p in plans]
+    for what, names in (("usage", [u.name for u in usages]), ("commitment", commitments)):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            msg = f"the {what} {twice[0]} is given twice"
+            raise ValueError(msg)
+    known = {u.name for u in usages}
+    for name, reached in [(r.name, {r.usage}) for r in reservations] + [
+        (p.name, set(p.rates_usd)) for p in plans
+    ]:
+        if reached - known:
+            msg = f"{name} names a usage that is not given: {sorted(reached - known)[0]}"
+            raise ValueError(msg)
+    within("usd_per_h", [p.usd_per_h for p in plans], 0.0)
+    within("quantity", [r.quantity for r in reservations], 0.0)
+    rates = [rate for p in plans for rate in p.rates_usd.values()]
+    within(
+        "a price",
+        [u.on_demand_usd for u in usages] + [r.usd_per_unit_h for r in reservations] + rates,
+        0.0,
+    )
+
+
+def amortized_usd_per_h(
+    upfront_usd: Value, recurring_usd: Value, payments: float, hours: float
+) -> Value:
+    """Return the price of an hour with all that its commitment costs.
+
+    (upfront + n x recurring) / hours.
+
+    Examples
+    --------
+    >>> round(amortized_usd_per_h(220_000, 18_333.33, 12, 8_760), 2)
+    50.23
+    """
+    paid = (
+        within("upfront_usd", upfront_usd, 0.0)
+        + within("recurring_usd", recurring_usd, 0.0) * payments
+    )
+    return as_value(paid / above("hours", hours))

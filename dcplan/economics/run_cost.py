@@ -1,15 +1,12 @@
-"""What one training run costs, three ways: its share of owned hardware, the hardware bought, or
-the hours rented.
-"""
+"""What one training run costs on owned hardware: the value it loses, its network and energy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.economics.depreciation import continuous_rate_per_year, economic_value_usd
+from dcplan.economics.depreciation import economic_value_usd
 from dcplan.economics.ranges import Value, above, as_value, within
 from dcplan.units import SECONDS_PER_HOUR
 
@@ -18,8 +15,14 @@ FLOPS_PER_TFLOP = 1e12
 
 @dataclass(frozen=True)
 class RunCost:
-    """Cost of a run in its own lines, before and after the deflator. Staff, failed runs and
-    building are not in it.
+    """Cost of a run in its own lines, before and after the deflator.
+
+    Staff, failed runs and building are not in it.
+
+    Examples
+    --------
+    >>> RunCost(hardware_usd=81.0, network_usd=15.0, energy_usd=10.0).total_usd
+    106.0
     """
 
     hardware_usd: Value
@@ -30,12 +33,12 @@ class RunCost:
 
     @property
     def nominal_usd(self) -> Value:
-        """Sum of the lines at prices of the run. [USD]"""
+        """Sum of the lines at prices of the run."""
         return as_value(np.asarray(self.hardware_usd) + self.network_usd + self.energy_usd)
 
     @property
     def total_usd(self) -> Value:
-        """Sum of the lines at prices of the reporting year. [USD]"""
+        """Sum of the lines at prices of the reporting year."""
         return as_value(np.asarray(self.nominal_usd) * self.deflator)
 
 
@@ -47,10 +50,10 @@ def amortized_hardware_usd(
     oom_per_year: Value,
     hours_per_year: float,
 ) -> Value:
-    r"""Value that accelerators lose during a run: :math:`P\,10^{-kt} \cdot k \ln 10 / H` for each
-    of its hours.
+    r"""Return the value that accelerators lose during a run, as Epoch AI counts it.
 
-    The decline at the start of the run holds for all of it, as in Epoch AI's method.
+    :math:`P\,10^{-kt} \cdot k \ln 10 / H` for each of its hours. The decline at the start of the
+    run holds for all of it.
 
     Parameters
     ----------
@@ -67,29 +70,29 @@ def amortized_hardware_usd(
 
     References
     ----------
-    .. [1] B. Cottier et al., "The rising costs of training frontier AI models", arXiv 2405.21015, section 2 and
-       epoch-research/training-cost-trends.
+    .. [1] B. Cottier et al., "The rising costs of training frontier AI models", arXiv 2405.21015,
+       section 2, and epoch-research/training-cost-trends.
 
     Examples
     --------
-    >>> round(amortized_hardware_usd(8473.88, 720 / 365.25, 132e6, oom_per_year=0.14, hours_per_year=8766) / 1e6, 2)
+    >>> rate = {"oom_per_year": 0.14, "hours_per_year": 8766}
+    >>> round(amortized_hardware_usd(8473.88, 720 / 365.25, 132e6, **rate) / 1e6, 2)
     21.79
     """
     value = np.asarray(economic_value_usd(price_usd, years_owned, oom_per_year))
-    per_hour = (
-        value * continuous_rate_per_year(oom_per_year) / above("hours_per_year", hours_per_year)
-    )
+    rate_per_year = np.asarray(oom_per_year) * np.log(10.0)
+    per_hour = value * rate_per_year / above("hours_per_year", hours_per_year)
     return as_value(per_hour * within("accelerator_hours", accelerator_hours, 0.0))
 
 
 def lost_value_usd(
     price_usd: Value, years_owned: Value, run_years: Value, *, oom_per_year: Value
 ) -> Value:
-    r"""Value that owned hardware loses during a run of any length: :math:`P\,10^{-kt}(1 -
-    10^{-kT})`.
+    r"""Return the value that owned hardware loses during a run of any length.
 
-    For short runs it is :func:`amortized_hardware_usd`, which holds the decline at the start for
-    all of the run and for long ones exceeds what there is to lose.
+    :math:`P\,10^{-kt}(1 - 10^{-kT})`. For short runs it is :func:`amortized_hardware_usd`, which
+    holds the decline at the start for all of the run and for long ones exceeds what there is to
+    lose.
 
     Parameters
     ----------
@@ -114,7 +117,7 @@ def lost_value_usd(
 
 
 def network_from_share_usd(accelerators_usd: Value, network_share_frac: Value) -> Value:
-    r"""Network of a cluster known by its share s of the whole: :math:`A\,s/(1-s)`.
+    r"""Price a network by its share s of the whole cluster: :math:`A\,s/(1-s)`.
 
     Examples
     --------
@@ -127,28 +130,10 @@ def network_from_share_usd(accelerators_usd: Value, network_share_frac: Value) -
     )
 
 
-def average_accelerator_kw(
-    tdp_kw: Value, server_multiplier: Value = 1.0, use_of_peak_frac: Value = 1.0
-) -> Value:
-    """Mean power of an accelerator with its part of the server: TDP x server over chip x mean over
-    peak. [kW]
-
-    Examples
-    --------
-    An H100 in a server of 10.2 kW for 8 x 0.7 kW, on average at 75 % of peak:
-
-    >>> round(average_accelerator_kw(0.7, (10.2 / 8) / 0.7, 0.75), 3)
-    0.956
-    """
-    return as_value(
-        within("tdp_kw", tdp_kw, 0.0) * np.asarray(server_multiplier) * use_of_peak_frac
-    )
-
-
 def run_energy_usd(
     average_kw: Value, pue: Value, accelerator_hours: Value, usd_per_kwh: Value
 ) -> Value:
-    """Energy of a run: mean kW of one accelerator x PUE x accelerator-hours x price.
+    """Price the energy of a run: mean kW of one accelerator x PUE x accelerator-hours x price.
 
     Examples
     --------
@@ -163,83 +148,6 @@ def run_energy_usd(
     return as_value(kwh * within("usd_per_kwh", usd_per_kwh))
 
 
-def amortized_run(
-    hardware_usd: Value,
-    energy_usd: Value,
-    *,
-    network_share_frac: Value | None = None,
-    network_usd: Value | None = None,
-    deflator: Value = 1.0,
-) -> RunCost:
-    """Cost of a run on owned hardware, its network by share of the cluster or as its own amortised
-    USD.
-
-    Parameters
-    ----------
-    hardware_usd, energy_usd : float or array
-        Of :func:`amortized_hardware_usd` and :func:`run_energy_usd`. [USD]
-    network_share_frac : float or array, optional
-        Network over accelerators and network together; Epoch AI 0.19. [-]
-    network_usd : float or array, optional
-        The designed network's own cost in the run. [USD]
-    deflator : float or array
-        1 for nominal USD.
-
-    Raises
-    ------
-    ValueError
-        When the network is given twice or not at all.
-
-    Examples
-    --------
-    >>> amortized_run(81.0, 10.0, network_usd=15.0).total_usd
-    106.0
-    """
-    if network_share_frac is not None and network_usd is None:
-        return RunCost(
-            hardware_usd,
-            network_from_share_usd(hardware_usd, network_share_frac),
-            energy_usd,
-            deflator,
-        )
-    if network_usd is not None and network_share_frac is None:
-        return RunCost(hardware_usd, network_usd, energy_usd, deflator)
-    msg = "give the network either as network_share_frac or as network_usd"
-    raise ValueError(msg)
-
-
-def acquired_usd(
-    accelerators: Value, price_usd: Value, *, network_share_frac: Value = 0.0, deflator: Value = 1.0
-) -> Value:
-    """Price of the whole cluster a run used: accelerators, and the network by its share.
-
-    Examples
-    --------
-    >>> round(acquired_usd(8_000, 30_000.0, network_share_frac=0.19) / 1e6, 1)
-    296.3
-    """
-    chips = within("accelerators", accelerators, 0.0) * within("price_usd", price_usd, 0.0)
-    return as_value(
-        (chips + network_from_share_usd(as_value(chips), network_share_frac)) * np.asarray(deflator)
-    )
-
-
-def rented_parts_usd(
-    hours: Mapping[str, Value], usd_per_accelerator_hour: Value, *, deflator: Value = 1.0
-) -> dict[str, Value]:
-    """Price of each part of a run (pre-training, context extension, …) at one rate, discounts
-    already taken.
-
-    Examples
-    --------
-    >>> parts = rented_parts_usd({"pretrain": 2_664_000, "context": 119_000, "post": 5_000}, 2.0)
-    >>> sum(parts.values())
-    5576000.0
-    """
-    rate = within("usd_per_accelerator_hour", usd_per_accelerator_hour, 0.0) * np.asarray(deflator)
-    return {name: as_value(within(f"hours of {name}", h, 0.0) * rate) for name, h in hours.items()}
-
-
 def accelerator_hours(
     params: Value,
     tokens: Value,
@@ -248,7 +156,7 @@ def accelerator_hours(
     *,
     flops_per_param_token: Value = 6.0,
 ) -> Value:
-    """Hours for a number of tokens at a known use of peak: 6 N D / (peak x MFU).
+    """Return the hours for a number of tokens at a known use of peak: 6 N D / (peak x MFU).
 
     Parameters
     ----------
@@ -277,14 +185,3 @@ def accelerator_hours(
         "mfu_frac", within("mfu_frac", mfu_frac, high=1.0)
     )
     return as_value(work / (speed * FLOPS_PER_TFLOP * SECONDS_PER_HOUR))
-
-
-def implied_usd_per_accelerator_hour(cost_usd: Value, hours: Value) -> Value:
-    """Rate that a published cost implies.
-
-    Examples
-    --------
-    >>> round(implied_usd_per_accelerator_hour(218_000, 149_879), 3)
-    1.455
-    """
-    return as_value(within("cost_usd", cost_usd, 0.0) / above("hours", hours))

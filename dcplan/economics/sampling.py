@@ -1,6 +1,4 @@
-"""Samples of uncertain inputs: Latin hypercube or Sobol', from low, value and high to a
-distribution each.
-"""
+"""Samples of uncertain inputs: low, value and high become a distribution each."""
 
 from __future__ import annotations
 
@@ -11,11 +9,55 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.economics.risk import PERT_WEIGHT, pert_mean, triangular_quantile
+from dcplan.economics.ranges import Array, Value, as_value, within
 
-Array = npt.NDArray[np.float64]
 Shape = Literal["triangular", "pert", "uniform"]
 Method = Literal["latin-hypercube", "sobol"]
+PERT_WEIGHT = 4.0
+"""How much the most likely value counts over an end, in PERT of 1959."""
+
+
+def _ordered(low: Value, likely: Value, high: Value) -> tuple[Array, Array, Array]:
+    a, b, c = within("low", low), within("likely", likely), within("high", high)
+    if np.any((a > b) | (b > c)):
+        msg = "a three-point estimate needs low <= likely <= high"
+        raise ValueError(msg)
+    return a, b, c
+
+
+def triangular_quantile(share: npt.ArrayLike, low: Value, likely: Value, high: Value) -> Value:
+    """Return the value below which a share of the triangular distribution lies.
+
+    Parameters
+    ----------
+    share : float or array
+        0 to 1. [-]
+    low, likely, high : float or array
+        In order; all three equal give that value.
+
+    Examples
+    --------
+    >>> triangular_quantile(0.5, 0.0, 1.0, 2.0), triangular_quantile(0.125, 0.0, 1.0, 2.0)
+    (1.0, 0.5)
+    """
+    a, b, c = _ordered(low, likely, high)
+    q, width = within("share", share, 0.0, 1.0), c - a
+    left = a + np.sqrt(q * width * (b - a))
+    right = c - np.sqrt((1.0 - q) * width * (c - b))
+    return as_value(np.where(q * width < b - a, left, right))
+
+
+def pert_mean(low: Value, likely: Value, high: Value, *, weight: Value = PERT_WEIGHT) -> Value:
+    """Return the mean of PERT: (a + w b + c) / (w + 2).
+
+    Examples
+    --------
+    >>> pert_mean(1.0, 2.0, 9.0)
+    3.0
+    """
+    a, b, c = _ordered(low, likely, high)
+    w = within("weight", weight, 0.0)
+    return as_value((a + w * b + c) / (w + 2.0))
 
 
 @dataclass(frozen=True)
@@ -29,11 +71,12 @@ class Marginal:
 
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:
-            msg = f"an uncertain input needs low <= value <= high, got {self.low:g}, {self.value:g}, {self.high:g}"
+            three = f"{self.low:g}, {self.value:g}, {self.high:g}"
+            msg = f"an uncertain input needs low <= value <= high, got {three}"
             raise ValueError(msg)
 
     def quantile(self, share: Array) -> Array:
-        """Values below which these shares lie."""
+        """Return the values below which these shares lie."""
         width = self.high - self.low
         if width == 0.0:
             return np.full(share.shape, self.value)
@@ -56,7 +99,7 @@ def samples(
     method: Method = "latin-hypercube",
     correlation: npt.ArrayLike | None = None,
 ) -> dict[str, Array]:
-    """Seeded samples of all inputs together; the same seed gives the same samples.
+    """Draw samples of all inputs together; the same seed gives the same samples.
 
     Parameters
     ----------
@@ -83,7 +126,8 @@ def samples(
 
     References
     ----------
-    .. [1] M. D. McKay, R. J. Beckman, W. J. Conover, Technometrics 21, 1979; I. M. Sobol', 1967; scipy.stats.qmc.
+    .. [1] M. D. McKay, R. J. Beckman, W. J. Conover, Technometrics 21, 1979; I. M. Sobol', 1967;
+       scipy.stats.qmc.
 
     Examples
     --------
@@ -105,9 +149,7 @@ def samples(
 
 
 def unit_points(dimensions: int, count: int, seed: int, method: Method) -> Array:
-    """Points that fill the unit cube evenly, shape (count, dimensions); the same seed gives the
-    same points.
-    """
+    """Return seeded points that fill the unit cube evenly, shape (count, dimensions)."""
     from scipy.stats import qmc  # takes over a second to import
 
     if method == "sobol":

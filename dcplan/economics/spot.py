@@ -1,6 +1,4 @@
-"""Spot capacity: cheap hours, some of which are lost to interruptions. Plain numbers from the
-goodput model.
-"""
+"""Spot capacity: cheap hours, some of which are lost to interruptions."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from dcplan.economics.ranges import Value, above, as_value, within
 def spot_useful_frac(
     interruptions_per_h: Value, interval_h: Value, save_h: Value, restart_h: Value
 ) -> Value:
-    r"""Useful over paid time with checkpoints and Poisson interruptions.
+    r"""Return useful over paid time with checkpoints and Poisson interruptions.
 
     .. math:: \frac{\tau \lambda}{e^{\lambda R}\,(e^{\lambda(\tau + w)} - 1)}
 
@@ -29,12 +27,15 @@ def spot_useful_frac(
 
     References
     ----------
-    .. [1] J. T. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", 2006, eq. 13.
+    .. [1] J. T. Daly, "A higher order estimate of the optimum checkpoint interval for restart
+       dumps", 2006, eq. 13.
 
     Examples
     --------
-    >>> round(spot_useful_frac(0.0, 1.0, 0.25, 0.5), 6), round(spot_useful_frac(0.05, 1.0, 0.1, 0.5), 4)
-    (0.8, 0.8625)
+    >>> round(spot_useful_frac(0.0, 1.0, 0.25, 0.5), 6)
+    0.8
+    >>> round(spot_useful_frac(0.05, 1.0, 0.1, 0.5), 4)
+    0.8625
     """
     rate = within("interruptions_per_h", interruptions_per_h, 0.0)
     work, save = above("interval_h", interval_h), within("save_h", save_h, 0.0)
@@ -48,7 +49,7 @@ def spot_useful_frac(
 
 
 def spot_usd_per_useful_h(spot_usd_per_h: Value, useful_frac: Value) -> Value:
-    """Price of an hour of useful work: the spot price over the useful part of paid time.
+    """Price an hour of useful work: the spot price over the useful part of paid time.
 
     Examples
     --------
@@ -62,8 +63,7 @@ def spot_usd_per_useful_h(spot_usd_per_h: Value, useful_frac: Value) -> Value:
 def spot_calendar_h(
     useful_h: Value, useful_frac: Value, interruptions_per_h: Value, wait_h: Value
 ) -> Value:
-    """Calendar hours of a job: its paid hours, and an unpaid wait for capacity after each
-    interruption in them.
+    """Return calendar hours of a job: paid hours, and an unpaid wait after each interruption.
 
     Parameters
     ----------

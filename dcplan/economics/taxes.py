@@ -1,15 +1,14 @@
-"""Income, sales and property tax; a loss is used later, or at once elsewhere in the company."""
+"""Income and property tax; a loss is used later, or at once elsewhere in the company."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.economics.ranges import Array, Value, as_value, within
+from dcplan.economics.ranges import Array, Value, within
 
 Losses = Literal["carry-forward", "used-at-once"]
 US_LOSS_OFFSET_FRAC = 0.8
@@ -19,7 +18,7 @@ section 172(a)(2)."""
 
 @dataclass(frozen=True)
 class IncomeTax:
-    """Tax by year. Shape (..., years). [USD]"""
+    """Tax by year in USD, shape (..., years)."""
 
     taxable_usd: Array
     """Income less deductions, before losses of other years; negative in a loss year."""
@@ -41,8 +40,9 @@ def income_tax(
     offset_limit_frac: Value = 1.0,
     opening_loss_usd: Value = 0.0,
 ) -> IncomeTax:
-    r"""Income tax by year: :math:`T_t = \tau\,(E_t - D_t - I_t - L_t)`; each shield enters once,
-    here.
+    r"""Return income tax by year: :math:`T_t = \tau\,(E_t - D_t - I_t - L_t)`.
+
+    Each shield enters once, here.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def income_tax(
     >>> late = income_tax([-100.0, 150.0], 0.0, 0.0, rate_frac=0.21, offset_limit_frac=0.8)
     >>> late.tax_usd.round(2).tolist(), late.loss_carried_usd.tolist()
     ([0.0, 10.5], [100.0, 0.0])
-    >>> income_tax([-100.0, 150.0], 0.0, 0.0, rate_frac=0.21, losses="used-at-once").tax_usd.round(2).tolist()
+    >>> at_once = income_tax([-100.0, 150.0], 0.0, 0.0, rate_frac=0.21, losses="used-at-once")
+    >>> at_once.tax_usd.round(2).tolist()
     [-21.0, 31.5]
     """
     rate = within("rate_frac", rate_frac, 0.0, 1.0)[..., None]
@@ -101,66 +102,6 @@ def income_tax(
     return IncomeTax(taxable, used, left, np.asarray(rate * taxable))
 
 
-def sales_tax_usd(
-    lines_usd: Mapping[str, Value], rate_frac: Value, taxed: Collection[str]
-) -> dict[str, Value]:
-    """Sales tax of the taxed capital lines; the others are left out, and states differ on which
-    those are.
-
-    Parameters
-    ----------
-    lines_usd : mapping of name to float or array
-        Purchases before tax. [USD]
-    rate_frac : float or array
-        State and local together, 0 to 1. [-]
-    taxed : collection of names
-        Each a name of ``lines_usd``.
-
-    Raises
-    ------
-    ValueError
-        When a taxed line does not exist.
-
-    Examples
-    --------
-    >>> sales_tax_usd({"servers": 1000.0, "building": 500.0}, 0.06, ["servers"])
-    {'servers': 60.0}
-    """
-    unknown = sorted(set(taxed) - set(lines_usd))
-    if unknown:
-        msg = f"taxed names no capital line: {', '.join(unknown)}"
-        raise ValueError(msg)
-    rate = within("rate_frac", rate_frac, 0.0, 1.0)
-    return {
-        name: as_value(np.asarray(usd) * rate)
-        for name, usd in lines_usd.items()
-        if name in set(taxed)
-    }
-
-
-def assessed_value_usd(cost_usd: Value, percent_good_frac: npt.ArrayLike, years: int) -> Array:
-    """Value the assessor takes by year: cost times a declining schedule, whose last entry stays as
-    the floor.
-
-    Parameters
-    ----------
-    cost_usd : float or array
-        Original cost, at least 0. [USD]
-    percent_good_frac : array, shape (entries,)
-        Part of the cost taxed in the first, second … year. [-]
-    years : int
-        Years asked for, from 1.
-
-    Examples
-    --------
-    >>> assessed_value_usd(100.0, [0.8, 0.5, 0.2], 5).tolist()
-    [80.0, 50.0, 20.0, 20.0, 20.0]
-    """
-    schedule = within("percent_good_frac", percent_good_frac, 0.0)
-    row = schedule[np.minimum(np.arange(int(within("years", years, 1))), len(schedule) - 1)]
-    return np.asarray(within("cost_usd", cost_usd, 0.0)[..., None] * row)
-
-
 def property_tax_usd(
     value_usd: npt.ArrayLike,
     rate_frac: Value,
@@ -168,12 +109,12 @@ def property_tax_usd(
     assessment_frac: Value = 1.0,
     abated_frac: npt.ArrayLike = 0.0,
 ) -> Array:
-    """Property tax by year: value x assessment ratio x (1 - abatement) x rate.
+    """Return property tax by year: value x assessment ratio x (1 - abatement) x rate.
 
     Parameters
     ----------
     value_usd : array, shape (..., years)
-        Of :func:`assessed_value_usd`, or book value at the start of each year. [USD]
+        Assessed, or book value at the start of each year. [USD]
     rate_frac : float or array of samples
         Tax over assessed value, 0.0125 for 12.50 USD per 1,000. [1/year]
     assessment_frac : float or array of samples

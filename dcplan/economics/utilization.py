@@ -1,6 +1,4 @@
-"""The four meanings of utilization, multiplied once: here. And what a unit of delivered work
-costs.
-"""
+"""The four meanings of utilization, and what a unit of delivered work costs."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dcplan.economics.ranges import Value, above, as_value, within
-from dcplan.units import HOURS_PER_DAY, SECONDS_PER_DAY, SECONDS_PER_HOUR
+from dcplan.units import HOURS_PER_DAY, SECONDS_PER_DAY
 
 Level = Literal["owned", "allocated", "busy", "good"]
 LEVELS: tuple[Level, ...] = ("owned", "allocated", "busy", "good")
@@ -20,8 +18,7 @@ MILLION = 1e6
 
 @dataclass(frozen=True)
 class Utilization:
-    """From owned hours to floating-point work; each is a part of the one before, 0 to 1, a number
-    or samples.
+    """From owned hours to floating-point work: each is a part of the one before, 0 to 1.
 
     Examples
     --------
@@ -44,7 +41,7 @@ class Utilization:
             within(name, getattr(self, name), 0.0, 1.0)
 
     def hours_frac(self, level: Level) -> Value:
-        """Hours of a level over owned hours; 1 for "owned"."""
+        """Return the hours of a level over owned hours; 1 for "owned"."""
         steps = (self.allocated_frac, self.busy_frac, self.goodput_frac)
         product = np.ones(())
         for step in steps[: LEVELS.index(level)]:
@@ -60,7 +57,7 @@ class Utilization:
 def delivered_pflop_days(
     accelerators: Value, peak_pflops: Value, days: Value, use: Utilization
 ) -> Value:
-    """Model PFLOP-days of owned accelerators over owned days.
+    """Return model PFLOP-days of owned accelerators over owned days.
 
     Parameters
     ----------
@@ -89,7 +86,7 @@ def delivered_pflop_days(
 def usd_per_accelerator_hour(
     cost_usd: Value, accelerators: Value, hours: Value, use: Utilization, level: Level
 ) -> Value:
-    """Cost over accelerator-hours of a level: owned (clock), allocated, busy or good.
+    """Divide cost by accelerator-hours of a level: owned (clock), allocated, busy or good.
 
     Parameters
     ----------
@@ -109,7 +106,8 @@ def usd_per_accelerator_hour(
 
     Examples
     --------
-    >>> round(usd_per_accelerator_hour(8760.0, 1, 8760, Utilization(allocated_frac=0.5), "allocated"), 6)
+    >>> half = Utilization(allocated_frac=0.5)
+    >>> round(usd_per_accelerator_hour(8760.0, 1, 8760, half, "allocated"), 6)
     2.0
     """
     owned = within("accelerators", accelerators, 0.0) * within("hours", hours, 0.0)
@@ -121,7 +119,7 @@ def usd_per_accelerator_hour(
 def usd_per_delivered_pflop_day(
     cost_usd: Value, accelerators: Value, peak_pflops: Value, hours: Value, use: Utilization
 ) -> Value:
-    """Cost over delivered model PFLOP-days; arguments as the two functions above.
+    """Divide cost by delivered model PFLOP-days; arguments as the two functions above.
 
     Examples
     --------
@@ -135,7 +133,7 @@ def usd_per_delivered_pflop_day(
 
 
 def usd_per_million_trained_tokens(usd_per_pflop_day: Value, flop_per_token: Value) -> Value:
-    """Cost of a million training tokens: 6 x active parameters FLOP each, without recomputation.
+    """Price a million training tokens of 6 x active parameters FLOP each, without recompute.
 
     Examples
     --------
@@ -146,24 +144,3 @@ def usd_per_million_trained_tokens(usd_per_pflop_day: Value, flop_per_token: Val
     """
     tokens = FLOP_PER_PFLOP_DAY / above("flop_per_token", flop_per_token)
     return as_value(within("usd_per_pflop_day", usd_per_pflop_day, 0.0) * MILLION / tokens)
-
-
-def usd_per_million_tokens(
-    usd_per_h: Value, tokens_per_s: Value, utilization_frac: Value = 1.0
-) -> Value:
-    """Cost of a million tokens of a machine with a measured throughput, served for a part of its
-    hours.
-
-    Examples
-    --------
-    >>> round(usd_per_million_tokens(36.0, 1000.0, 0.5), 6)
-    20.0
-    """
-    served = (
-        above("tokens_per_s", tokens_per_s)
-        * SECONDS_PER_HOUR
-        * within("utilization_frac", utilization_frac, 0.0, 1.0)
-    )
-    return as_value(
-        within("usd_per_h", usd_per_h, 0.0) * MILLION / above("tokens per hour", served)
-    )

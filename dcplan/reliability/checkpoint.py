@@ -10,7 +10,7 @@ GIGA = 1e9
 
 
 def checkpoint_bytes(params: Value, weight_bytes: Value, state_bytes: Value) -> Value:
-    """Bytes of a checkpoint: weights as the model runs them, master weights and moments.
+    """Return bytes of a checkpoint: weights as the model runs them, master weights and moments.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def checkpoint_bytes(params: Value, weight_bytes: Value, state_bytes: Value) -> 
 def blocking_s(
     size_bytes: Value, writers: Value, writer_gb_per_s: Value, storage_gb_per_s: Value = np.inf
 ) -> Value:
-    r"""Seconds for which training waits while a checkpoint leaves the accelerators.
+    r"""Return seconds for which training waits while a checkpoint leaves the accelerators.
 
     .. math:: w = \frac{B}{\min(n\,b_n,\ b_{storage})}
 
@@ -49,30 +49,16 @@ def blocking_s(
     return size_bytes / (np.minimum(writers * writer_gb_per_s, storage_gb_per_s) * GIGA)
 
 
-def young_interval_s(save_s: Value, mttf_s: Value) -> Value:
-    r"""Young's interval :math:`\sqrt{2wM}`.
-
-    References
-    ----------
-    .. [1] J. W. Young, "A first order approximation to the optimum checkpoint interval", 1974.
-
-    Examples
-    --------
-    >>> round(float(young_interval_s(10, 6000)), 1)
-    346.4
-    """
-    return np.sqrt(2.0 * save_s * mttf_s)
-
-
 def daly_interval_s(save_s: Value, mttf_s: Value) -> Value:
-    r"""Daly's higher-order interval.
+    r"""Return Daly's higher-order interval.
 
     .. math:: \sqrt{2wM}\left[1 + \tfrac13\sqrt{\tfrac{w}{2M}} + \tfrac19\tfrac{w}{2M}\right] - w
               \quad (w < 2M), \qquad M \text{ otherwise}
 
     References
     ----------
-    .. [1] J. T. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", 2006.
+    .. [1] J. T. Daly, "A higher order estimate of the optimum checkpoint interval for restart
+       dumps", 2006.
 
     Examples
     --------
@@ -82,19 +68,3 @@ def daly_interval_s(save_s: Value, mttf_s: Value) -> Value:
     part = save_s / (2.0 * mttf_s)
     best = np.sqrt(2.0 * save_s * mttf_s) * (1.0 + np.sqrt(part) / 3.0 + part / 9.0) - save_s
     return np.where(part < 1.0, best, mttf_s)
-
-
-def save_recovery_interval_s(save_s: Value, mttf_s: Value, recovery_s: Value) -> Value:
-    r"""Interval for the best availability with saves and recoveries: :math:`s + \sqrt{2(M+R)s +
-    s^2}`.
-
-    References
-    ----------
-    .. [1] arXiv 2410.18124.
-
-    Examples
-    --------
-    >>> round(float(save_recovery_interval_s(10, 6000, 600)), 1)
-    373.5
-    """
-    return save_s + np.sqrt(2.0 * (mttf_s + recovery_s) * save_s + save_s**2)

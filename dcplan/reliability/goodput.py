@@ -22,9 +22,7 @@ MOST = 300.0
 
 @dataclass(frozen=True)
 class Tier:
-    """Checkpoints of one kind: how long each blocks, how often one is made, the failures it
-    serves.
-    """
+    """Checkpoints of one kind: how long each blocks and how often one is made."""
 
     save_s: Value
     interval_s: Value
@@ -35,7 +33,7 @@ class Tier:
 
 @dataclass(frozen=True)
 class Recovery:
-    """How a run recovers: from its peers' memory where that survives, else from the durable tier."""
+    """How a run recovers: from its peers' memory if it survives, else from the durable tier."""
 
     durable: Tier
     peer: Tier | None = None
@@ -63,42 +61,8 @@ class Losses:
         )
 
 
-def effective_time_frac(
-    stops_per_day: Value, save_s: Value, interval_s: Value, restart_s: Value
-) -> Value:
-    r"""First-order effective training time ratio, no queueing.
-
-    .. math:: E \approx \frac{1 - \lambda\,(u_0 + \Delta t/2)}{1 + w/\Delta t}
-
-    Clamped to [0, 1]; meant for :math:`\lambda (u_0 + \Delta t/2) \ll 1`.
-
-    Parameters
-    ----------
-    stops_per_day : float
-        Of the whole job. [1/day]
-    save_s, interval_s, restart_s : float
-        Blocking save w, training between saves, and time to restart u0. [s]
-
-    References
-    ----------
-    .. [1] A. Kokolis et al., arXiv 2410.21680, section III-E.
-
-    Examples
-    --------
-    12,000 accelerators at 1 and at 6.5 failures a thousand node-days:
-
-    >>> def best(rate, save):
-    ...     interval = (2 * save * 86400 / (1500 * rate)) ** 0.5
-    ...     return round(float(effective_time_frac(1500 * rate, save, interval, 300)), 3)
-    >>> best(1e-3, 300), best(6.5e-3, 10), best(6.5e-3, 300)
-    (0.898, 0.921, 0.74)
-    """
-    kept = 1.0 - stops_per_day / SECONDS_PER_DAY * (restart_s + interval_s / 2.0)
-    return np.clip(kept / (1.0 + save_s / interval_s), 0.0, 1.0)
-
-
 def renewal_time_frac(stops_per_day: Value, tier: Tier) -> Value:
-    r"""The same without the first-order cut: stops come at random, during saves and restarts too.
+    r"""Return the effective share of time: stops come at random, in saves and restarts too.
 
     A segment of :math:`\tau = \Delta t + w` that must be finished in one go takes
     :math:`e^{\lambda R}(e^{\lambda\tau} - 1)/\lambda` on average, so
@@ -125,7 +89,7 @@ def renewal_time_frac(stops_per_day: Value, tier: Tier) -> Value:
 def losses(
     stops_per_day: Value, recovery: Recovery, slow_frac: Value = 0.0, waiting_frac: Value = 0.0
 ) -> Losses:
-    r"""Where the time of a run goes.
+    r"""Split the time of a run into its losses.
 
     Stops that peers serve and stops that only the durable tier serves renew the run each at their
     own rate:
@@ -165,8 +129,9 @@ def losses(
 
 
 def best_interval_s(stops_per_day: Value, save_s: Value, at_least_s: Value) -> Value:
-    """Daly's interval, or the shortest that storage can take: one checkpoint must be written
-    before the next.
+    """Return Daly's interval, or the shortest that storage can take.
+
+    One checkpoint must be written before the next.
     """
     often = np.maximum(np.asarray(stops_per_day, dtype=np.float64), SECONDS_PER_DAY / YEAR_S)
     best = daly_interval_s(save_s, SECONDS_PER_DAY / often)

@@ -36,14 +36,9 @@ class Stops:
     by_part: tuple[tuple[str, float, float], ...]
     """Id of the rate, count of parts, stops a day; most frequent first."""
 
-    @property
-    def mttf_h(self) -> float:
-        """Mean time between stops. [h]"""
-        return 24.0 / self.per_day if self.per_day > 0 else math.inf
-
 
 def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
-    r"""Stops of a job that needs every part it holds.
+    r"""Count the stops of a job that needs every part it holds.
 
     .. math:: \lambda = \sum_c n_c\, r_c / 365
 
@@ -59,13 +54,13 @@ def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
 
     References
     ----------
-    .. [1] A. Kokolis et al., "Revisiting Reliability in Large-Scale Machine Learning Research Clusters", 2024,
-       arXiv 2410.21680, section III.
+    .. [1] A. Kokolis et al., "Revisiting Reliability in Large-Scale Machine Learning Research
+       Clusters", 2024, arXiv 2410.21680, section III.
 
     Examples
     --------
     >>> node = Rate("node", "host", "host", 6.5e-3 * 365, 6.5e-3 * 365, 6.5e-3 * 365)
-    >>> round(job_stops([node], {"host": 16384 / 8}).mttf_h, 2)
+    >>> round(24 / job_stops([node], {"host": 16384 / 8}).per_day, 2)
     1.8
     """
     found = [(r, counts.get(r.per, 0.0), counts.get(r.per, 0.0) / DAYS_PER_YEAR) for r in rates]
@@ -82,15 +77,3 @@ def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
         sum(r.value * r.replaced_frac * days for r, _, days in found),
         tuple(parts),
     )
-
-
-def typed_stops(per_1000_node_days: float, nodes: float, replaced_frac: float) -> Stops:
-    """Stops from one rate a node, as fleets publish them.
-
-    Examples
-    --------
-    >>> round(typed_stops(6.5, 16384, 0.4).mttf_h, 3)  # RSC-1's rate on 131,072 accelerators
-    0.225
-    """
-    per_day = per_1000_node_days / 1000.0 * nodes
-    return Stops(per_day, per_day, per_day, per_day * replaced_frac, (("nodes", nodes, per_day),))

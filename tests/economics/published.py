@@ -1,8 +1,6 @@
 """Published worked examples of cost: inputs and printed results, as facts with their sources.
 
-Ids are those of the evidence of this project, ``tco_worked_examples.csv`` and ``tco_models.md``;
-the others name their page. Accounts and prices are as printed there, stale ones too: they test
-arithmetic, not the market.
+Accounts and prices are as printed there, stale ones too: they test arithmetic, not the market.
 """
 
 from __future__ import annotations
@@ -13,8 +11,7 @@ from typing import NamedTuple
 
 
 class EpochRun(NamedTuple):
-    """One training run of Epoch AI, "The rising costs of training frontier AI models" (data of
-    2026-04-01)."""
+    """One training run of Epoch AI, "The rising costs of training frontier AI models"."""
 
     id: str
     price_usd: float
@@ -41,46 +38,23 @@ with (Path(__file__).parent / "epoch_runs.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file)
     ]
 
-# SemiAnalysis, ClusterMAX TCO page, 2026: 4,096 GPUs, months of 720 h, 36 months; each line printed
-# in whole USD
-CLUSTERMAX_MONTHS = 36
+# SemiAnalysis, ClusterMAX TCO page, 2026: 4,096 GPUs, months of 720 h; lines printed in whole USD
 CLUSTERMAX_GPUS = 4096
 CLUSTERMAX_HOURS_PER_MONTH = 720.0
 CLUSTERMAX = {
     "CMX-HYPER": {
-        "lines": {
-            "accelerators_usd": 6_423_183.0,
-            "storage_usd": 1_856.0,
-            "network_usd": 82.0,
-            "cpu_nodes_usd": 3_318.0,
-            "support_frac": 0.05,
-            "goodput_loss_usd": 131_804.0,
-            "setup_usd": 3_278_258.0,
-            "debugging_usd": 16_667.0,
-        },
+        "accelerators_usd": 6_423_183.0,
+        "goodput_loss_usd": 131_804.0,
         "usd_per_gpu_h": 2.178,
         "goodput_frac": 1 - 0.02052,
-        "support_usd": 321_422.0,
-        "month_usd": 6_989_395.0,
-        "total_usd": 251_618_208.0,
     },
     "CMX-SILVER": {
-        "lines": {
-            "accelerators_usd": 5_898_240.0,
-            "goodput_loss_usd": 202_015.0,
-            "setup_usd": 3_015_787.0,
-            "debugging_usd": 16_667.0,
-        },
+        "accelerators_usd": 5_898_240.0,
+        "goodput_loss_usd": 202_015.0,
         "usd_per_gpu_h": 2.0,
         "goodput_frac": 1 - 0.03425,
-        "support_usd": 0.0,
-        "month_usd": 6_200_693.0,
-        "total_usd": 223_224_957.0,
     },
 }
-CLUSTERMAX_GOLD_MONTH_USD = 5_539_138.0
-CLUSTERMAX_GOLD_TOTAL_USD = 199.41e6
-CLUSTERMAX_GAPS = {"CMX-HYPER": (1_450_257.0, 1.26), "CMX-SILVER": (661_555.0, 1.12)}
 
 # GAO-20-195G, Cost Estimating and Assessment Guide, 2020, table 12; thousand USD: low, most likely,
 # high
@@ -108,7 +82,7 @@ AWS_HOUR = {
 }
 AWS_R5_PLAN_RATE = 0.60
 
-# Microsoft support pages of PMT, PV, CUMIPMT, NPV, IRR, XNPV, XIRR and MIRR, example tables
+# Microsoft support pages of PMT, PV, CUMIPMT, NPV, IRR, XNPV and XIRR, example tables
 EXCEL_IRR_FLOWS = [-70_000, 12_000, 15_000, 18_000, 21_000, 26_000]
 EXCEL_DATED_FLOWS = {
     "2008-01-01": -10_000,
@@ -117,7 +91,6 @@ EXCEL_DATED_FLOWS = {
     "2009-02-15": 3_250,
     "2009-04-01": 2_750,
 }
-EXCEL_MIRR_FLOWS = [-120_000, 39_000, 30_000, 21_000, 37_000, 46_000]
 
 # IRS Publication 946, appendix A, tables A-1 (half-year) and A-2 to A-5 (mid-quarter); percent
 IRS_TABLES = {

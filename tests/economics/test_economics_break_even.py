@@ -1,4 +1,4 @@
-"""Break-even in hours, months, utilization and price; never when so."""
+"""Break-even in hours and months, and payback; never when so."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from dcplan.economics.break_even import (
     break_even_hours,
-    break_even_price_usd_per_h,
-    break_even_utilization_frac,
     cumulative_advantage_usd,
+    first_crossing,
     npv_break_even_months,
+    payback_months,
 )
-from dcplan.economics.returns import periodic_npv_usd
 
 QUICK = settings(max_examples=60, deadline=None)
 
@@ -50,12 +49,6 @@ def test_at_break_even_both_sides_have_paid_the_same(
 @QUICK
 def test_dearer_rent_breaks_even_sooner(capex: float, rent: float, more: float) -> None:
     assert break_even_hours(capex, rent + more, 0.5) < break_even_hours(capex, rent, 0.5)
-
-
-def test_utilization_at_break_even() -> None:
-    assert break_even_utilization_frac(1.0, 4.0) == 0.25
-    assert break_even_utilization_frac(4.0, 4.0) == 1.0
-    assert break_even_utilization_frac(4.01, 4.0) is None
 
 
 def test_months_by_hand_and_discounted() -> None:
@@ -106,7 +99,8 @@ def test_the_last_month_of_the_lead_is_the_difference_of_present_values(
     owned = np.zeros(len(rents))
     owned[0] = capex
     lead = cumulative_advantage_usd(owned, rents, rate)
-    sides = [periodic_npv_usd(side, rate, timing="begin") for side in (rents, owned)]
+    factors = (1.0 + rate) ** -np.arange(len(rents))
+    sides = [factors @ np.asarray(side) for side in (rents, owned)]
     assert lead[-1] == pytest.approx(sides[0] - sides[1], abs=1e-6)
 
 
@@ -117,11 +111,27 @@ def test_samples_break_even_on_their_own() -> None:
     assert months == pytest.approx(np.array([5 / 3, np.nan]), nan_ok=True)
 
 
-def test_the_rent_at_which_both_sides_are_worth_the_same() -> None:
-    # 720 h in each of two months at 1 %: owned 2,000 now
-    hours = periodic_npv_usd([720.0, 720.0], 0.01)
-    price = break_even_price_usd_per_h(2000.0, hours)
-    assert periodic_npv_usd([720 * price, 720 * price], 0.01) == pytest.approx(2000.0)
+def test_payback_by_hand() -> None:
+    assert payback_months([-100.0, 40.0, 40.0, 40.0]) == pytest.approx(2.5)
+    assert payback_months([-100.0, 40.0, 40.0]) is None
+    assert payback_months([-100.0, 100.0]) == 1.0
+    assert payback_months([0.0, 1.0]) == 0.0
+    # 10 % a month: -100 + 60.5/1.1 = -45; 60.5/1.21 = 50: after 1.9 months
+    assert payback_months([-100.0, 60.5, 60.5], 0.1) == pytest.approx(1.9)
+    assert payback_months(np.array([[-10.0, 20.0], [-10.0, 5.0]]))[0] == 0.5
+
+
+def test_a_refresh_sinks_a_project_again() -> None:
+    flows = [-100.0, 110.0, -50.0, 30.0, 30.0]
+    assert payback_months(flows) == pytest.approx(100 / 110)
+    # -100, 10, -40, -10, 20: above for good in the fourth month, after a third of it
+    assert payback_months(flows, for_good=True) == pytest.approx(3 + 1 / 3)
+
+
+def test_crossing_keeps_the_axes_of_samples() -> None:
+    assert first_crossing(np.full((3, 4), -1.0)).tolist() == pytest.approx(
+        [np.nan] * 3, nan_ok=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,9 +143,8 @@ def test_the_rent_at_which_both_sides_are_worth_the_same() -> None:
         ),
         (lambda: break_even_hours(-1, 1, 1), "capex_usd must be at least 0"),
         (lambda: break_even_hours(1, 1, 1, discount_frac=40), "discount_frac must be at most 1"),
-        (lambda: break_even_utilization_frac(1.0, 0.0), "rented_usd_per_h must be above 0"),
         (lambda: npv_break_even_months([1.0], [1.0], -1.0), "rate_per_month must be above -1"),
-        (lambda: break_even_price_usd_per_h(1.0, 0.0), "discounted_hours must be above 0"),
+        (lambda: payback_months([1.0], -1.0), "rate_per_month must be above -1"),
     ],
 )
 def test_nonsense_is_refused(call: object, words: str) -> None:

@@ -1,17 +1,20 @@
-"""Discount factors and residual curves."""
+"""Discount factors, residual curves, and internal rates: none, one, several."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Curve
 from dcplan.economics.discounting import (
     discount_factor,
+    irr,
     residual_frac,
     straight_line_frac,
     straight_residual_frac,
@@ -19,6 +22,11 @@ from dcplan.economics.discounting import (
 
 QUICK = settings(max_examples=80, deadline=None)
 RATE, YEARS = st.floats(0.0, 0.5), st.floats(0.0, 30.0)
+FLOWS = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), min_size=2, max_size=40)
+
+
+def present_value(flows: Sequence[float], rate: float) -> float:
+    return sum(usd * (1.0 + rate) ** -k for k, usd in enumerate(flows))
 
 
 @pytest.mark.parametrize(
@@ -126,3 +134,77 @@ def test_straight_line_by_hand() -> None:
     assert straight_line_frac(20.0, 20.0) == 0.0
     assert straight_line_frac(25.0, 20.0) == 0.0
     assert math.isclose(straight_line_frac(0.0, 3.0), 1.0)
+
+
+def test_internal_rate_by_hand() -> None:
+    assert irr([-100.0, 110.0]).rate == pytest.approx(0.1)
+    assert irr([-100.0, 0.0, 121.0]).rate == pytest.approx(0.1)
+    assert irr([-100.0, 50.0]).rate == pytest.approx(-0.5)
+    assert irr([-100.0, 50.0, 50.0]).rate == pytest.approx(0.0, abs=1e-12)
+    assert irr([100.0, -110.0]).rate == pytest.approx(0.1)  # a loan
+    assert irr([-1.0, 1e6]).rate == pytest.approx(999_999.0)
+
+
+def test_no_change_of_sign_has_no_rate() -> None:
+    for flows in ([1.0, 2.0], [-1.0, -2.0], [0.0, 0.0], [0.0, 5.0]):
+        assert irr(flows).rates == ()
+        assert irr(flows).rate is None
+
+
+def test_more_than_one_rate_is_said_and_none_is_chosen() -> None:
+    # (1 + i) = 1.1 or 1.2: -100 x² + 230 x - 132; three roots at 0, 100 and 200 %
+    two = irr([-100.0, 230.0, -132.0])
+    assert two.rates == pytest.approx((0.1, 0.2))
+    assert two.rate is None
+    assert irr([-1.0, 6.0, -11.0, 6.0]).rates == pytest.approx((0.0, 1.0, 2.0), abs=1e-9)
+
+
+def test_two_changes_of_sign_may_have_no_rate_and_a_double_one_is_found() -> None:
+    assert irr([1.0, -1.0, 1.0]).rates == ()
+    assert irr([100.0, -220.0, 121.0]).rates == pytest.approx((0.1,), abs=1e-6)
+
+
+def test_a_mine_with_clean_up_has_two_rates() -> None:
+    # the sum is 5 above zero; late money weighs more below 0 %, so it sinks on both sides
+    flows = [-100.0, *[20.0] * 10, -95.0]
+    found = irr(flows)
+    assert len(found.rates) == 2
+    for rate in found.rates:
+        assert present_value(flows, rate) == pytest.approx(0.0, abs=1e-7)
+
+
+@given(FLOWS)
+@QUICK
+def test_every_internal_rate_makes_the_present_value_zero(flows: list[float]) -> None:
+    found = irr(flows)
+    assume(all(-0.9 < rate < 1e3 for rate in found.rates))
+    for rate in found.rates:
+        scale = present_value(np.abs(flows), rate)
+        assert abs(present_value(flows, rate)) <= 1e-9 * scale
+    assert list(found.rates) == sorted(found.rates)
+
+
+@given(
+    st.lists(st.floats(-0.5, 2.0).map(lambda x: round(x, 1)), min_size=1, max_size=4, unique=True)
+)
+@QUICK
+def test_all_rates_of_a_flow_built_from_its_roots_are_found(rates: list[float]) -> None:
+    flows = np.poly(
+        [1.0 + r for r in rates]
+    )  # in powers of (1 + i), highest first: the flow of time 0 first
+    assert irr(flows).rates == pytest.approx(sorted(rates), abs=1e-5)
+
+
+@given(
+    st.floats(1.0, 1e6),
+    st.lists(st.floats(0.0, 1e6).map(lambda x: round(x, 2)), min_size=1, max_size=60),
+)
+@QUICK
+def test_an_investment_with_income_has_exactly_one_rate(spent: float, income: list[float]) -> None:
+    assert len(irr([-spent, *income]).rates) == (1 if sum(income) > 0 else 0)
+
+
+def test_irregular_times_and_long_horizons() -> None:
+    assert irr([-100.0, 121.0], [0.0, 2.0]).rate == pytest.approx(0.1)
+    assert irr([121.0, -100.0], [2.0, 0.0]).rate == pytest.approx(0.1)
+    assert irr([-1000.0, *[12.0] * 480]).rate == pytest.approx(0.01196, abs=1e-5)

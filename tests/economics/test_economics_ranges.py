@@ -7,16 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dcplan.economics import (
-    break_even,
-    commitment,
-    energy_bill,
-    ownership,
-    rental,
-    run_cost,
-    spot,
-    utilization,
-)
+from dcplan.economics import break_even, rental, run_cost, spot, tariffs, utilization
 from dcplan.economics.ranges import above, as_value, none_if_never, within
 
 
@@ -60,43 +51,24 @@ NOTHING = utilization.Utilization(0.0, 0.0, 0.0, 0.0)
     "call",
     [
         lambda: rental.goodput_loss_usd(0.0, 0.5),
-        lambda: rental.discounted_usd(0.0, 0.5),
-        lambda: rental.tiered_usd(0.0, [0.5], [0.0, 0.0]),
-        lambda: rental.storage_usd_per_month(0.0, 0.0),
-        lambda: rental.RentedCluster(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5).contract_usd,
-        lambda: commitment.amortized_usd_per_h(0.0, 0.0, 12, 0.5),
-        lambda: commitment.break_even_use_frac(0.0, 0.5),
-        lambda: commitment.cover([commitment.Usage("a", 0.0, 0.0)]).total_usd,
-        lambda: commitment.focus_charges([0.0], 0.0, 0.0, 0.0)[1].effective_cost_usd,
+        lambda: tariffs.tiered_usd(0.0, [0.5], [0.0, 0.0]),
+        lambda: rental.amortized_usd_per_h(0.0, 0.0, 12, 0.5),
+        lambda: rental.cover([rental.Usage("a", 0.0, 0.0)]).total_usd,
         lambda: spot.spot_usd_per_useful_h(0.0, 0.5),
         lambda: spot.spot_calendar_h(0.0, 0.5, 0.0, 0.0),
         lambda: run_cost.amortized_hardware_usd(
             0.5, 0.0, 0.0, oom_per_year=0.1, hours_per_year=0.5
         ),
         lambda: run_cost.run_energy_usd(0.0, 1.0, 0.0, 0.5),
-        lambda: run_cost.average_accelerator_kw(0.0),
-        lambda: run_cost.acquired_usd(0.0, 0.0),
-        lambda: run_cost.rented_parts_usd({"a": 0.0}, 0.0)["a"],
         lambda: run_cost.accelerator_hours(0.0, 0.0, 0.5, 0.5),
-        lambda: run_cost.implied_usd_per_accelerator_hour(0.0, 0.5),
-        lambda: ownership.at_cost_usd_per_year(0.0, 0.5, 0.0),
-        lambda: ownership.facility_build_usd(0.0, 0.0, {"a": 1.0, "b": 0.0})["a"],
-        lambda: ownership.capacity_usd(0.0, 0.0),
-        lambda: ownership.usd_per_effective_pflop_year(0.0, 0.5, 0.5, 0.5, 0.5),
-        lambda: energy_bill.facility_kw(0.0, 1.0),
-        lambda: energy_bill.facility_energy_usd(0.0, 1.0, 0.0, 0.0, load_frac=0.0),
-        lambda: energy_bill.demand_usd_per_kwh(0.0, 0.5, 0.5),
-        lambda: energy_bill.billed_demand_kw([0.0], contracted_kw=0.0, floor_frac=0.0)[0],
-        lambda: energy_bill.energy_bill(
-            [0.0], [0.0], usd_per_kwh=0.0, usd_per_kw_month=0.0
-        ).total_usd[0],
+        lambda: tariffs.billed_demand_kw([0.0], contracted_kw=0.0, floor_frac=0.0)[0],
+        lambda: tariffs.energy_bill([0.0], [0.0], usd_per_kwh=0.0, usd_per_kw_month=0.0).total_usd[
+            0
+        ],
         lambda: utilization.delivered_pflop_days(0.0, 0.0, 0.0, NOTHING),
         lambda: utilization.usd_per_accelerator_hour(0.0, 0.5, 0.5, NOTHING, "owned"),
         lambda: utilization.usd_per_million_trained_tokens(0.0, 0.5),
-        lambda: utilization.usd_per_million_tokens(0.0, 0.5, 0.5),
         lambda: break_even.break_even_hours(0.0, 0.5, 0.0),
-        lambda: break_even.break_even_utilization_frac(0.0, 0.5),
-        lambda: break_even.break_even_price_usd_per_h(0.0, 0.5),
     ],
 )
 def test_nothing_costs_nothing_and_halves_are_numbers(call: Callable[[], float]) -> None:

@@ -1,4 +1,4 @@
-"""The eight adders of a rented cluster, tiers, discounts and lost hours."""
+"""Rent: hours of a month, lost hours, and the order in which commitments cover use."""
 
 from __future__ import annotations
 
@@ -8,51 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.economics.rental import (
-    RentedCluster,
+    Reservation,
+    SavingsPlan,
+    Usage,
     accelerators_usd_per_month,
-    discounted_usd,
+    amortized_usd_per_h,
+    cover,
     goodput_loss_usd,
-    storage_usd_per_month,
-    tiered_usd,
 )
 
 QUICK = settings(max_examples=60, deadline=None)
-USD = st.floats(0.0, 1e8)
-
-
-def test_a_month_and_a_contract_by_hand() -> None:
-    # support 5 % of 1,000 + 100 + 50 + 50 = 60; set-up 2,400 over 24 months = 100; loss 20;
-    # debugging 30
-    cluster = RentedCluster(1000.0, 100.0, 50.0, 50.0, 0.05, 20.0, 30.0, 2400.0, 24)
-    assert cluster.support_usd == pytest.approx(60.0)
-    assert cluster.lines_usd()["setup"] == 100.0
-    assert cluster.month_usd == pytest.approx(1410.0)
-    assert cluster.contract_usd == pytest.approx(33_840.0)
-
-
-@given(
-    st.builds(
-        RentedCluster, USD, USD, USD, USD, st.floats(0.0, 0.2), USD, USD, USD, st.integers(1, 60)
-    )
-)
-@QUICK
-def test_eight_lines_sum_to_the_month_and_setup_is_paid_once(cluster: RentedCluster) -> None:
-    lines = cluster.lines_usd()
-    assert len(lines) == 8
-    assert cluster.month_usd == pytest.approx(sum(lines.values()))
-    months = cluster.contract_months
-    monthly = cluster.month_usd - lines["setup"]
-    assert cluster.contract_usd == pytest.approx(
-        months * monthly + cluster.setup_usd, rel=1e-9, abs=1e-3
-    )
-
-
-def test_samples_run_through_all_lines() -> None:
-    cluster = RentedCluster(
-        np.array([100.0, 200.0]), support_frac=np.array([0.0, 0.1]), contract_months=2
-    )
-    assert cluster.month_usd.tolist() == [100.0, 220.0]
-    assert cluster.contract_usd.tolist() == [200.0, 440.0]
 
 
 def test_hours_of_a_month_are_the_callers() -> None:
@@ -63,47 +28,132 @@ def test_hours_of_a_month_are_the_callers() -> None:
     )
 
 
-def test_lost_hours_cost_their_rent_or_their_replacement() -> None:
+def test_lost_hours_cost_their_rent() -> None:
     assert goodput_loss_usd(1000.0, 0.9) == pytest.approx(100.0)
-    assert goodput_loss_usd(1000.0, 0.9, basis="replacement") == pytest.approx(1000 / 9)
-    assert (
-        goodput_loss_usd(1000.0, 1.0) == goodput_loss_usd(1000.0, 1.0, basis="replacement") == 0.0
+    assert goodput_loss_usd(1000.0, 1.0) == 0.0
+
+
+def test_reservations_come_first_then_specific_then_general_by_hand() -> None:
+    # 10 units at 1.00: 2 reserved at 0.50, 3 by the family plan (1.80 at 0.60), 2 by the general
+    # one (1.40 at 0.70),
+    # 3 on demand: 1.00 + 1.80 + 1.40 + 3.00 = 7.20
+    hour = cover(
+        [Usage("gpu", 10.0, 1.0)],
+        [Reservation("ri", "gpu", 2.0, 0.5)],
+        [
+            SavingsPlan("general", 1.4, {"gpu": 0.7}),
+            SavingsPlan("family", 1.8, {"gpu": 0.6}, specific=True),
+        ],
     )
+    assert [(row.by, row.quantity) for row in hour.rows] == [
+        ("ri", 2.0),
+        ("family", pytest.approx(3.0)),
+        ("general", pytest.approx(2.0)),
+        ("on demand", pytest.approx(3.0)),
+    ]
+    assert hour.total_usd == pytest.approx(7.20)
 
 
-def test_discounts_follow_one_another() -> None:
-    # 100, 37 % for three years, then 10 % negotiated: 63 x 0.9
-    assert discounted_usd(100.0, 0.37, 0.10) == pytest.approx(56.7)
-    assert discounted_usd(100.0) == 100.0
-    assert discounted_usd(100.0, -0.2) == pytest.approx(120.0)  # a surcharge
+def test_a_specific_plan_goes_first_even_when_the_general_one_saves_more() -> None:
+    plans = [
+        SavingsPlan("general", 1.0, {"gpu": 0.2}),
+        SavingsPlan("family", 0.6, {"gpu": 0.6}, specific=True),
+    ]
+    hour = cover([Usage("gpu", 1.0, 1.0)], plans=plans)
+    assert hour.used_usd == pytest.approx({"general": 0.0, "family": 0.6})
 
 
-@pytest.mark.parametrize(
-    ("quantity", "usd"),
-    # 10 at 3, the next 40 at 2, the rest at 1
-    [(0.0, 0.0), (10.0, 30.0), (11.0, 32.0), (50.0, 110.0), (60.0, 120.0)],
+def test_the_highest_saving_comes_first_and_the_lowest_rate_of_equal_ones() -> None:
+    usages = [Usage("a", 10.0, 10.0), Usage("b", 10.0, 4.0), Usage("c", 10.0, 2.0)]
+    # savings 10, 50 and 50 %: c (rate 1) before b (rate 2), then a (rate 9)
+    hour = cover(usages, plans=[SavingsPlan("p", 35.0, {"a": 9.0, "b": 2.0, "c": 1.0})])
+    assert [(row.usage, row.quantity) for row in hour.rows if row.by == "p"] == [
+        ("c", 10.0),
+        ("b", 10.0),
+        ("a", pytest.approx(5 / 9)),
+    ]
+
+
+def test_what_is_not_used_is_paid_all_the_same() -> None:
+    hour = cover(
+        [Usage("gpu", 1.0, 1.0)],
+        [Reservation("ri", "gpu", 3.0, 0.5)],
+        [SavingsPlan("p", 2.0, {"gpu": 0.7})],
+    )
+    assert hour.unused_usd == pytest.approx({"ri": 1.0, "p": 2.0})
+    assert hour.total_usd == pytest.approx(3.5)
+    assert hour.on_demand_usd == 0.0
+
+
+def test_hours_are_separate_nothing_is_carried_over() -> None:
+    hour = cover(
+        [Usage("gpu", np.array([0.0, 4.0]), 1.0)], plans=[SavingsPlan("p", 1.4, {"gpu": 0.7})]
+    )
+    assert hour.unused_usd["p"].tolist() == pytest.approx([1.4, 0.0])
+    assert hour.total_usd.tolist() == pytest.approx([1.4, 1.4 + 2.0])
+
+
+def test_no_commitment_at_all_is_on_demand() -> None:
+    assert cover([Usage("gpu", 3.0, 2.0)]).total_usd == 6.0
+    assert cover([]).total_usd == 0.0
+
+
+@given(
+    st.lists(st.floats(0.0, 100.0), min_size=3, max_size=3),
+    st.lists(st.floats(0.0, 50.0), min_size=2, max_size=2),
+    st.lists(st.floats(0.05, 1.0), min_size=3, max_size=3),
+    st.floats(0.0, 20.0),
 )
-def test_each_tier_has_its_own_price(quantity: float, usd: float) -> None:
-    assert tiered_usd(quantity, [10.0, 50.0], [3.0, 2.0, 1.0]) == pytest.approx(usd)
-
-
-def test_a_single_tier_is_a_product_and_samples_pass() -> None:
-    assert tiered_usd(5.0, [], [2.0]) == 10.0
-    assert tiered_usd(np.array([0.0, 20.0]), [10.0], [3.0, 2.0]).tolist() == [0.0, 50.0]
-    assert storage_usd_per_month(10.0, 20.0) == 200.0
+@QUICK
+def test_used_and_unused_make_the_purchase_and_every_unit_is_paid_once(
+    quantities: list[float], commitments: list[float], rates: list[float], reserved: float
+) -> None:
+    usages = [Usage(name, q, 1.0) for name, q in zip("abc", quantities, strict=True)]
+    plans = [
+        SavingsPlan("general", commitments[0], dict(zip("abc", rates, strict=True))),
+        SavingsPlan("family", commitments[1], {"a": rates[0] * 0.9}, specific=True),
+    ]
+    hour = cover(usages, [Reservation("ri", "b", reserved, 0.4)], plans)
+    for name, bought in hour.purchased_usd.items():
+        assert hour.used_usd[name] + hour.unused_usd[name] == pytest.approx(bought, abs=1e-9)
+        assert sum(row.usd for row in hour.rows if row.by == name) == pytest.approx(
+            hour.used_usd[name], abs=1e-9
+        )
+    for usage in usages:
+        paid = sum(row.quantity for row in hour.rows if row.usage == usage.name)
+        assert paid == pytest.approx(usage.quantity, abs=1e-9)
+    # cheaper plans never cost more than on demand and every purchase together
+    assert hour.total_usd <= sum(quantities) + sum(hour.purchased_usd.values()) + 1e-9
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: RentedCluster(-1.0), "accelerators_usd must be at least 0"),
-        (lambda: RentedCluster(1.0, contract_months=0), "contract_months must be above 0"),
+        (lambda: cover([Usage("a", 1.0, 1.0), Usage("a", 1.0, 1.0)]), "the usage a is given twice"),
+        (
+            lambda: cover([Usage("a", 1, 1)], plans=[SavingsPlan("p", 1, {"b": 1.0})]),
+            "p names a usage that is not",
+        ),
+        (
+            lambda: cover([Usage("a", 1, 1)], [Reservation("r", "b", 1, 1)]),
+            "r names a usage that is not given: b",
+        ),
+        (
+            lambda: cover(
+                [Usage("a", 1, 1)], [Reservation("p", "a", 1, 1)], [SavingsPlan("p", 1, {})]
+            ),
+            "the commitment p is given twice",
+        ),
+        (lambda: cover([Usage("a", -1.0, 1.0)]), "quantity of a must be at least 0"),
+        (lambda: cover([Usage("a", 1.0, -1.0)]), "a price must be at least 0"),
+        (
+            lambda: cover([Usage("a", 1, 1)], plans=[SavingsPlan("p", -1, {})]),
+            "usd_per_h must be at least 0",
+        ),
+        (lambda: amortized_usd_per_h(1.0, 0.0, 0, 0), "hours must be above 0"),
+        (lambda: accelerators_usd_per_month(1, 1, 0), "hours_per_month must be above 0"),
         (lambda: goodput_loss_usd(1.0, 0.0), "goodput_frac must be above 0"),
         (lambda: goodput_loss_usd(1.0, 97.0), "goodput_frac must be at most 1"),
-        (lambda: discounted_usd(1.0, 30), "discount must be at most 1"),
-        (lambda: tiered_usd(1.0, [10.0, 5.0], [1, 1, 1]), "tier_ends must rise"),
-        (lambda: tiered_usd(1.0, [10.0], [1.0]), "tier_ends must rise"),
-        (lambda: accelerators_usd_per_month(1, 1, 0), "hours_per_month must be above 0"),
     ],
 )
 def test_nonsense_is_refused(call: object, words: str) -> None:

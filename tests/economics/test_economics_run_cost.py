@@ -1,4 +1,4 @@
-"""A training run's cost: amortised, bought, rented."""
+"""A training run's cost: hardware, network, energy, hours."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ from hypothesis import strategies as st
 
 from dcplan.economics.depreciation import economic_value_usd
 from dcplan.economics.run_cost import (
+    RunCost,
     accelerator_hours,
-    acquired_usd,
     amortized_hardware_usd,
-    amortized_run,
-    average_accelerator_kw,
-    implied_usd_per_accelerator_hour,
     network_from_share_usd,
-    rented_parts_usd,
     run_energy_usd,
 )
 
@@ -52,37 +48,23 @@ def test_years_have_their_own_hours() -> None:
 
 
 def test_energy_by_hand() -> None:
-    # 0.7 kW x 2 x 0.75 = 1.05 kW; x 1.2 x 100 h = 126 kWh at 0.10
-    kw = average_accelerator_kw(0.7, 2.0, 0.75)
-    assert run_energy_usd(kw, 1.2, 100.0, 0.10) == pytest.approx(12.6)
+    # 1.05 kW x 1.2 x 100 h = 126 kWh at 0.10
+    assert run_energy_usd(1.05, 1.2, 100.0, 0.10) == pytest.approx(12.6)
 
 
-def test_the_network_is_a_share_or_its_own_usd_but_not_both() -> None:
+def test_the_lines_sum_before_and_after_the_deflator() -> None:
     assert network_from_share_usd(75.0, 0.25) == pytest.approx(25.0)
     assert network_from_share_usd(75.0, 0.0) == 0.0
-    by_share = amortized_run(75.0, 10.0, network_share_frac=0.25, deflator=1.1)
-    own = amortized_run(75.0, 10.0, network_usd=25.0, deflator=1.1)
-    assert by_share == own
-    assert own.nominal_usd == pytest.approx(110.0)
-    assert own.total_usd == pytest.approx(121.0)
-    assert amortized_run(75.0, 10.0, network_usd=0.0).total_usd == 85.0
-    for wrong in ({}, {"network_share_frac": 0.2, "network_usd": 1.0}):
-        with pytest.raises(ValueError, match="either as network_share_frac or as network_usd"):
-            amortized_run(75.0, 10.0, **wrong)
+    cost = RunCost(75.0, 25.0, 10.0, 1.1)
+    assert cost.nominal_usd == pytest.approx(110.0)
+    assert cost.total_usd == pytest.approx(121.0)
+    assert RunCost(75.0, 0.0, 10.0).total_usd == 85.0
 
 
-def test_bought_and_rented_by_hand() -> None:
-    # 10 x 75 = 750 and a network of 250; 5 % inflation
-    assert acquired_usd(10, 75.0, network_share_frac=0.25, deflator=1.05) == pytest.approx(1050.0)
-    parts = rented_parts_usd({"train": 100.0, "tune": 10.0}, 2.0, deflator=1.5)
-    assert parts == pytest.approx({"train": 300.0, "tune": 30.0})
-
-
-def test_hours_from_parameters_and_tokens_and_back_to_a_price() -> None:
+def test_hours_from_parameters_and_tokens() -> None:
     # 6 x 1e9 x 3.6e12 = 2.16e22 FLOP over 1e15 x 0.5 x 3,600 a GPU-hour = 12,000
     hours = accelerator_hours(1e9, 3.6e12, 1000.0, 0.5)
     assert hours == pytest.approx(12_000.0)
-    assert implied_usd_per_accelerator_hour(24_000.0, hours) == pytest.approx(2.0)
     # with full recomputation eight FLOP for each parameter and token
     assert accelerator_hours(1e9, 3.6e12, 1000.0, 0.5, flops_per_param_token=8.0) == pytest.approx(
         16_000.0
@@ -92,7 +74,7 @@ def test_hours_from_parameters_and_tokens_and_back_to_a_price() -> None:
 def test_samples_run_through() -> None:
     price = np.array([1e4, 2e4])
     hardware = amortized_hardware_usd(price, 1.0, 1000.0, oom_per_year=0.14, hours_per_year=8_766)
-    cost = amortized_run(hardware, 5.0, network_share_frac=np.array([0.1, 0.2]))
+    cost = RunCost(hardware, network_from_share_usd(hardware, np.array([0.1, 0.2])), 5.0)
     assert cost.total_usd[0] == pytest.approx(hardware[0] / 0.9 + 5.0)
     assert cost.total_usd[1] == pytest.approx(hardware[1] / 0.8 + 5.0)
 
@@ -111,7 +93,6 @@ def test_samples_run_through() -> None:
         (lambda: network_from_share_usd(1.0, 1.0), "1 - network_share_frac must be above 0"),
         (lambda: run_energy_usd(1.0, 0.9, 1.0, 0.1), "pue must be at least 1"),
         (lambda: accelerator_hours(1e9, 1e12, 1000.0, 40.0), "mfu_frac must be at most 1"),
-        (lambda: implied_usd_per_accelerator_hour(1.0, 0.0), "hours must be above 0"),
     ],
 )
 def test_nonsense_is_refused(call: object, words: str) -> None:

@@ -1,4 +1,4 @@
-"""Taxes: shields once, losses kept, lines and schedules as the caller chose."""
+"""Taxes: shields once, losses kept, schedules as the caller chose."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.economics.depreciation import book_value_usd, macrs_shares, tax_depreciation_usd
-from dcplan.economics.taxes import (
-    US_LOSS_OFFSET_FRAC,
-    assessed_value_usd,
-    income_tax,
-    property_tax_usd,
-    sales_tax_usd,
-)
+from dcplan.economics.taxes import US_LOSS_OFFSET_FRAC, income_tax, property_tax_usd
 
 QUICK = settings(max_examples=80, deadline=None)
 YEARS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12)
@@ -96,29 +90,17 @@ def test_samples_have_their_own_rates_and_basis() -> None:
     assert only_limit.tax_usd.tolist() == [[0.0, 0.5], [0.0, 0.0]]
 
 
-def test_sales_tax_falls_on_the_lines_named() -> None:
-    lines = {"servers": 1000.0, "network": 200.0, "building": 500.0}
-    assert sales_tax_usd(lines, 0.07, ["servers", "network"]) == pytest.approx(
-        {"servers": 70.0, "network": 14.0}
-    )
-    assert sales_tax_usd(lines, 0.07, []) == {}
-    with pytest.raises(ValueError, match="taxed names no capital line: racks"):
-        sales_tax_usd(lines, 0.07, ["racks"])
-
-
 def test_property_tax_on_a_schedule_and_on_book_value() -> None:
-    # 1,000 at 80, 50, 20 and 20 % good, a tenth of it assessed, 2 %: 1.6, 1.0, 0.4, 0.4
-    value = assessed_value_usd(1000.0, [0.8, 0.5, 0.2], 4)
+    # 800, 500 and 200, a tenth of it assessed, 2 %: 1.6, 1.0, 0.4
+    value = [800.0, 500.0, 200.0]
     assert property_tax_usd(value, 0.02, assessment_frac=0.1).tolist() == pytest.approx(
-        [1.6, 1.0, 0.4, 0.4]
+        [1.6, 1.0, 0.4]
     )
     book = book_value_usd(1000.0, [200.0, 320.0])
     assert property_tax_usd(book, 0.01, abated_frac=[1.0, 0.5]).tolist() == pytest.approx(
         [0.0, 2.4]
     )
-    rows = property_tax_usd(
-        assessed_value_usd(np.array([100.0, 200.0]), [1.0], 2), np.array([0.01, 0.02])
-    )
+    rows = property_tax_usd([[100.0, 100.0], [200.0, 200.0]], np.array([0.01, 0.02]))
     assert rows.tolist() == [[1.0, 1.0], [4.0, 4.0]]
 
 
@@ -133,8 +115,6 @@ def test_property_tax_on_a_schedule_and_on_book_value() -> None:
             lambda: income_tax([1.0], 0.0, 0.0, rate_frac=0.2, opening_loss_usd=-1.0),
             "opening_loss_usd must be",
         ),
-        (lambda: sales_tax_usd({"a": 1.0}, 7, ["a"]), "rate_frac must be from 0 to 1"),
-        (lambda: assessed_value_usd(1.0, [1.0], 0), "years must be at least 1"),
         (lambda: property_tax_usd([1.0], 0.01, abated_frac=2.0), "abated_frac must be from 0 to 1"),
     ],
 )

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from dcplan.economics.annuity import level_payment_usd
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, debt_usd
+from dcplan.economics.loans import level_payment_usd
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve import highs

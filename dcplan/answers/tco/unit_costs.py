@@ -10,10 +10,11 @@ import numpy as np
 
 from dcplan.answers.tco.owned import Comparison
 from dcplan.catalog.schema import Accelerator, System
+from dcplan.economics.break_even import payback_months
+from dcplan.economics.discounting import irr
 from dcplan.economics.monthly import Side
 from dcplan.economics.price_trend import implied_yearly_factor
 from dcplan.economics.ranges import Array
-from dcplan.economics.returns import irr, payback_months
 from dcplan.economics.utilization import (
     Utilization,
     usd_per_accelerator_hour,

@@ -17,7 +17,7 @@ from dcplan.answers.train.metrics import rent_usd_per_hour
 from dcplan.answers.train.resolve import Asked
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Site
-from dcplan.economics.run_cost import amortized_run, lost_value_usd, run_energy_usd
+from dcplan.economics.run_cost import RunCost, lost_value_usd, run_energy_usd
 from dcplan.errors import InputError
 from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity, Status
@@ -87,7 +87,7 @@ def run_cost(
     systems = nodes * asked.system.accelerators * price
     hardware, fabric = lost(systems), lost(network.usd)
     energy = None if energy_mwh is None else _energy_usd(catalog, ledger, asked, hours, energy_mwh)
-    amortized = amortized_run(hardware, energy or 0.0, network_usd=fabric)
+    amortized = RunCost(hardware, fabric, energy or 0.0)
     total = float(np.asarray(amortized.total_usd))
     bought = systems + network.usd
     rent = rent_usd_per_hour(catalog, ledger, asked)

@@ -1,6 +1,4 @@
-"""``dcplan validate SUBJECT``: figures that others published against what dcplan answers to the
-same question.
-"""
+"""``dcplan validate SUBJECT``: published figures against what dcplan answers to the question."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from dcplan.answers.reference.catalog import catalog_show
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.published import read
 from dcplan.catalog.schema import Model
-from dcplan.catalog.schema.published import SUBJECTS, Published
+from dcplan.catalog.schema.published import ARITHMETIC, SUBJECTS, Published
 from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Quantity
 from dcplan.result import Cell, Metric, Result, Table
@@ -44,6 +42,7 @@ COLUMNS = (
     "basis",
     "note",
 )
+ERROR, VERDICT, BASIS = (COLUMNS.index(c) for c in ("error_frac", "verdict", "basis"))
 EXACT_FRAC = 0.005
 """Published figures are rounded: within half a percent they are the same number."""
 CLOSE_FRAC = 0.05
@@ -109,7 +108,7 @@ def published(
 
 
 def _of_row(name: str, problem: Problem) -> Problem:
-    """A problem that names the row it came from."""
+    """Name the row that a problem came from."""
     return (
         problem
         if problem.cause.startswith(name)
@@ -118,7 +117,7 @@ def _of_row(name: str, problem: Problem) -> Problem:
 
 
 def question(row: Published) -> str:
-    """What is asked, as it may be typed.
+    """Write what is asked, as it may be typed.
 
     Examples
     --------
@@ -140,7 +139,7 @@ def question(row: Published) -> str:
 
 
 def _compared(row: Published, folders: tuple[str, ...]) -> list[tuple[Cell, ...]]:
-    """The row's figures beside the answer's; all that the answer does not have is refused at once."""
+    """Compare the row's figures with the answer's; refuse all that the answer lacks at once."""
     found = _of_function(row) if row.verb == "function" else _of_verb(row, folders)
     rows: list[tuple[Cell, ...]] = []
     missing = []
@@ -181,7 +180,9 @@ def _compared(row: Published, folders: tuple[str, ...]) -> list[tuple[Cell, ...]
 
 
 def verdict(said: Quantity, value: float) -> str:
-    """``exact`` within half a percent or the published range, ``close`` within 5 %, ``near`` within
+    """Judge a value by its distance from what was said.
+
+    ``exact`` within half a percent or the published range, ``close`` within 5 %, ``near`` within
     25 %, else ``far``.
 
     Examples
@@ -224,7 +225,7 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
 
 
 def _answered(row: Published, folders: tuple[str, ...]) -> Result:
-    """What the verb answers; a row names packaged examples and catalog ids, never files."""
+    """Ask the verb; a row names packaged examples and catalog ids, never files."""
     ask, known = dict(row.ask), not {"epw", "catalogs"} & set(row.ask)
     if "scenario" in ask:
         file = packaged_file(str(ask["scenario"]))
@@ -234,7 +235,8 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         catalog = load_catalog(tuple(Path(f) for f in folders))
         known &= all(catalog.find("models", name, Model) is not None for name in models)
     if not known:
-        cause = f"{row.id}: a row asks of packaged examples and catalog rows: no paths, no `epw`, no `catalogs`"
+        allowed = "packaged examples and catalog rows: no paths, no `epw`, no `catalogs`"
+        cause = f"{row.id}: a row asks of {allowed}"
         help_text = "scenario: cases/frontier; model: llama-3.1-405b"
         raise InputError([Problem("DC010", cause, Place(row.id), help=help_text)])
     try:
@@ -254,13 +256,13 @@ def _field(row: Mapping[str, Cell] | None) -> Metric | None:
 
 
 def _of_function(row: Published) -> Lookup:
-    """A public function of a physics room with the row's numbers."""
+    """Ask a public function of a physics room with the row's numbers."""
     ask = dict(row.ask)
     name = str(ask.pop("of", ""))
     room, _, rest = name.partition(".")
     module, _, function = rest.rpartition(".")
     cause = f"{row.id}: {name!r} is no public function of {', '.join(ROOMS)}"
-    problem = Problem("DC010", cause, Place(row.id), help="of: economics.annuity.level_payment_usd")
+    problem = Problem("DC010", cause, Place(row.id), help="of: economics.loans.level_payment_usd")
     if (
         room not in ROOMS
         or not module.replace("_", "").replace(".", "").isalnum()
@@ -288,9 +290,7 @@ WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def _called(row: Published, name: str, function: Callable[..., Any], ask: Mapping[str, Any]) -> Any:
-    """The function's answer; arguments that it does not have or cannot work with are the row's
-    problem.
-    """
+    """Call the function; arguments that it lacks or cannot work with are the row's problem."""
     try:
         inspect.signature(function).bind(**ask)
     except TypeError as error:
@@ -327,16 +327,18 @@ def _answers() -> dict[str, Callable[..., Result]]:
 
 
 def _metrics(rows: list[tuple[Cell, ...]]) -> dict[str, Metric]:
-    errors = np.array([r[9] for r in rows if r[9] is not None], dtype=float)
-    verdicts = [r[10] for r in rows]
+    """Count verdicts and errors of the figures that verbs gave; those of functions are apart."""
+    verified = [r for r in rows if r[BASIS] != ARITHMETIC]
+    errors = np.array([r[ERROR] for r in verified if r[ERROR] is not None], dtype=float)
+    verdicts = [r[VERDICT] for r in verified]
     labels = (
         "Within half a percent, or inside the published range",
         "Within 5 %",
         "Within 25 %",
         "Further off",
     )
-    metrics = {"figures.total": Metric(len(rows), "", "Figures compared")}
-    alone = [r[10] for r in rows if r[11] == "independent"]
+    metrics = {"figures.total": Metric(len(verified), "", "Figures of verbs compared")}
+    alone = [r[VERDICT] for r in verified if r[BASIS] == "independent"]
     metrics["figures.independent"] = Metric(
         len(alone), "", "Of them neither fitted to nor given by what is asked"
     )
@@ -349,6 +351,9 @@ def _metrics(rows: list[tuple[Cell, ...]]) -> dict[str, Metric]:
         f"figures.{w}": Metric(verdicts.count(w), "", label)
         for w, label in zip(VERDICTS, labels, strict=True)
     }
+    metrics["figures.arithmetic"] = Metric(
+        len(rows) - len(verified), "", "Further figures, of functions that no verb was asked for"
+    )
     if errors.size:
         metrics["error.mean_abs_frac"] = Metric(
             float(np.abs(errors).mean()), "", "Mean absolute error"
@@ -364,5 +369,9 @@ def _headline(subject: str, questions: list[Published], metrics: Mapping[str, Me
     counts = [(metrics[f"figures.{w}"].value, w) for w in VERDICTS]
     words = ", ".join(f"{n} {w}" for n, w in counts if n)
     alone, good = (metrics[f"figures.independent{x}"].value for x in ("", "_close"))
-    every = f"{subject}: {metrics['figures.total'].value} figures of {len(questions)} rows: {words}"
-    return f"{every}; of {alone} independent ones {good} exact or close"
+    asked = sum(row.verb != "function" for row in questions)
+    every = f"{subject}: {metrics['figures.total'].value} figures of {asked} rows: {words}"
+    share = f"of {alone} independent ones {good} exact or close" if alone else "none is independent"
+    apart = metrics["figures.arithmetic"].value
+    more = f"; {apart} more check the arithmetic of functions" if apart else ""
+    return f"{every}; {share}{more}"

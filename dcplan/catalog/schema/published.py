@@ -1,4 +1,4 @@
-"""Figures that others published, beside the question to dcplan that should give them."""
+"""Figures that others published, and the question to dcplan that should give them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dcplan.catalog.schema.base import Row
 from dcplan.provenance import Quantity
 
 SUBJECTS = ("fabric", "pue", "goodput", "tco", "claims", "cases")
+ARITHMETIC = "arithmetic"
+"""Basis of a figure that a function gives and no verb."""
 
 
 class Published(Row):
-    """One publication's figures: ``ask`` is put to ``verb``, each of ``figures`` is compared with
-    what it answers.
-    """
+    """One publication's figures, compared with what ``verb`` answers to ``ask``."""
 
     subject: Literal["fabric", "pue", "goodput", "tco", "claims", "cases"]
     """Which `dcplan validate SUBJECT` shows it."""
     verb: Literal["plan", "train", "fabric", "facility", "tco", "catalog", "function"]
     """A verb of the command line; ``function``: one public function of a physics room, named by
-    ``of``."""
+    ``of``, which checks arithmetic and validates no verb."""
     ask: dict[str, Any]
     """Arguments of the verb in Python; ``of`` with the function's own for ``function``, ``kind``
     and ``id`` for ``catalog``, ``scenario`` for a packaged example."""
@@ -42,12 +42,19 @@ class Published(Row):
     def _figures_named(self) -> Published:
         unknown = [key for key in (*self.times, *self.given) if key not in self.figures]
         if unknown:
-            msg = f"`times` and `given` name figures of the row, which {', '.join(map(repr, unknown))} is not"
+            names = ", ".join(map(repr, unknown))
+            msg = f"`times` and `given` name figures of the row, which {names} is not"
             raise ValueError(msg)
         return self
 
     def basis(self, figure: str) -> str:
-        """``independent``, ``fitted`` or ``given``: what agreement in a figure proves."""
+        """Say what agreement in a figure proves.
+
+        ``arithmetic``: that a function computes right; no verb gave it. Of a verb's figures,
+        ``independent``, ``fitted`` or ``given``.
+        """
+        if self.verb == "function":
+            return ARITHMETIC
         if figure in self.given:
             return "given"
         return "fitted" if self.fitted else "independent"

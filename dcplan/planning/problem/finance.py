@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dcplan.economics.annuity import level_payment_usd
 from dcplan.economics.discounting import straight_line_frac
+from dcplan.economics.loans import level_payment_usd
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.problem.terms import FinanceTerms

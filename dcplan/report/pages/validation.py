@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dcplan.answers.validation.measured_runs import validate
 from dcplan.answers.validation.published import VERDICTS, published
+from dcplan.catalog.schema.published import ARITHMETIC
 from dcplan.report.numbers import shown
 from dcplan.report.pages.page_text import MADE, page_table
 from dcplan.result import Cell, Result
@@ -18,7 +19,7 @@ COMPARED = {
     "fabric": "networks of other designers, built ones, measured collectives",
     "pue": "sites and regions that report PUE or water",
     "goodput": "failures and run times of fleets and long runs",
-    "tco": "worked examples of textbooks and public cost models",
+    "tco": "Epoch AI's estimates of known runs",
     "cases": "sixteen clusters that exist, two designs",
 }
 """Subject -> what its figures are; claims have a page of their own, ``docs/claims.md``."""
@@ -29,8 +30,8 @@ TITLES = {
     "tco": "cost",
     "cases": "case studies",
 }
-BASES = ("independent", "fitted", "given")
-"""What agreement in a figure proves."""
+BASES = ("independent", "fitted", "given", ARITHMETIC)
+"""What agreement in a figure proves; no verb gives a figure of the last."""
 
 Record = Mapping[str, Cell]
 
@@ -53,14 +54,13 @@ def accuracy() -> str:
     ]
     for subject, what in COMPARED.items():
         figures = _figures(subject)
+        if subject == "tco":
+            rows.append((what, _epoch(figures)))
+            continue
         alone = [f for f in figures if f["basis"] == "independent"]
         counts = ", ".join(f"{_count(alone, w)} {w}" for w in VERDICTS)
         overhead = _pue(alone) if subject == "pue" else ""
         rows.append((what, f"{len(alone)} figures: {counts}{overhead}"))
-        if subject == "tco":
-            taken = [abs(_number(f["error_frac"])) for f in figures if f["basis"] == "fitted"]
-            text = f"{len(taken)} figures, off by {statistics.mean(taken):.0%} in the mean"
-            rows.append(("Epoch AI's estimates of known runs", f"{text}; some prices are Epoch's"))
     return page_table(("held against", "result"), rows)
 
 
@@ -104,10 +104,13 @@ def figure_page(subject: str) -> str:
 def figures_of(result: Result, title: str) -> str:
     """Write the figures of a validation result, source by source."""
     figures, sources = (result.tables[name].records() for name in ("figures", "sources"))
-    counts = ", ".join(f"{_count(figures, w)} {w}" for w in VERDICTS)
+    verified = [f for f in figures if f["basis"] != ARITHMETIC]
+    counts = ", ".join(f"{_count(verified, w)} {w}" for w in VERDICTS)
+    apart = len(figures) - len(verified)
+    more = f" {apart} more check the arithmetic of functions." if apart else ""
     out = [
         f"{MADE}# Every figure: {title}\n",
-        f"{len(figures)} figures of {len(sources)} publications and designs: {counts}.\n"
+        f"{len(verified)} figures that verbs give: {counts}.{more}\n"
         "[Against what dcplan is held](../index.md) says what the verdicts mean.\n",
     ]
     columns = ("figure", "published", "dcplan", "error", "verdict", "why")
@@ -147,6 +150,13 @@ def _spread(figures: Iterable[Record]) -> tuple[str, str, str]:
         f"{statistics.median(errors):.1%}",
         f"{max(errors):.1%}",
     )
+
+
+def _epoch(figures: Iterable[Record]) -> str:
+    """Return how far Epoch AI's estimates of known runs are off."""
+    taken = [abs(_number(f["error_frac"])) for f in figures if str(f["id"]).startswith("epoch-")]
+    text = f"{len(taken)} figures, off by {statistics.mean(taken):.0%} in the mean"
+    return f"{text}; some prices are Epoch's"
 
 
 def _pue(figures: Sequence[Record]) -> str:

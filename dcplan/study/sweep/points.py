@@ -12,8 +12,7 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 from dcplan.economics import sampling
-from dcplan.economics.risk import triangular_quantile
-from dcplan.economics.sampling import unit_points
+from dcplan.economics.sampling import triangular_quantile, unit_points
 from dcplan.errors import InputError, Place, Problem
 from dcplan.scenario.axes import Axis
 from dcplan.study.bounds import AsIs

@@ -1,5 +1,4 @@
-"""Loans: the annuity, its schedule, interest during construction, DSCR. By hand, and as
-identities."""
+"""Loans: the annuity and its schedule, by hand and as identities."""
 
 from __future__ import annotations
 
@@ -8,15 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.economics.annuity import (
-    amortization,
-    annuity_factor,
-    debt_service_coverage,
-    interest_during_construction_usd,
-    level_payment_usd,
-    level_payments_present_value_usd,
-    minimum_debt_service_coverage,
-)
+from dcplan.economics.loans import amortization, annuity_factor, level_payment_usd
 
 QUICK = settings(max_examples=60, deadline=None)
 RATES = st.floats(0.0, 0.2).map(lambda r: round(r, 6))
@@ -57,9 +48,9 @@ def test_present_value_of_level_payments_is_the_principal(
     payment = level_payment_usd(
         principal, rate, periods, in_advance=in_advance, balloon_usd=balloon
     )
-    value = level_payments_present_value_usd(
-        payment, rate, periods, in_advance=in_advance, balloon_usd=balloon
-    )
+    first = 0 if in_advance else 1
+    value = sum(payment * (1 + rate) ** -k for k in range(first, periods + first))
+    value += balloon * (1 + rate) ** -periods
     assert value == pytest.approx(principal, rel=1e-9)
 
 
@@ -97,71 +88,12 @@ def test_samples_give_a_row_each() -> None:
     assert rates_only.balance_usd[:, -1] == pytest.approx([0.0, 0.0], abs=1e-9)
 
 
-def test_interest_during_construction_by_hand() -> None:
-    # draws of 100 and 100 at 10 %. begin: 10, then (100 + 10 + 100) x 0.1 = 21; end: 0, then 100 x
-    # 0.1
-    assert interest_during_construction_usd(
-        [100, 100], 0.1, draw_at="begin"
-    ).tolist() == pytest.approx([10, 21])
-    assert interest_during_construction_usd(
-        [100, 100], 0.1, draw_at="end"
-    ).tolist() == pytest.approx([0, 10])
-    # middle: 5, then (100 + 5 + 50) x 0.1 = 15.5; an earlier debt of 100 bears 10 and 11 more
-    assert interest_during_construction_usd([100, 100], 0.1).tolist() == pytest.approx([5, 15.5])
-    with_debt = interest_during_construction_usd([100, 100], 0.1, opening_usd=100.0)
-    assert with_debt.tolist() == pytest.approx([15, 26.5])
-
-
-@given(st.lists(st.floats(0.0, 1e6), min_size=1, max_size=24), st.floats(0.0, 0.1))
-@QUICK
-def test_early_draws_cost_most_and_all_compound_to_the_debt_at_completion(
-    draws: list[float], rate: float
-) -> None:
-    sums = {
-        at: interest_during_construction_usd(draws, rate, draw_at=at).sum()
-        for at in ("begin", "mid", "end")
-    }
-    assert sums["end"] <= sums["mid"] + 1e-6 <= sums["begin"] + 2e-6
-    n = len(draws)
-    grown = sum(d * (1 + rate) ** (n - k) for k, d in enumerate(draws))
-    assert sum(draws) + sums["begin"] == pytest.approx(grown, rel=1e-9, abs=1e-6)
-
-
-def test_construction_interest_of_samples() -> None:
-    interest = interest_during_construction_usd(
-        np.full((3, 2), 100.0), np.array([0.0, 0.1, 0.2]), draw_at="begin"
-    )
-    assert interest.tolist() == [
-        pytest.approx([0, 0]),
-        pytest.approx([10, 21]),
-        pytest.approx([20, 44]),
-    ]
-    assert interest_during_construction_usd([100.0, 0.0], np.array([0.0, 0.1])).shape == (2, 2)
-
-
-def test_debt_service_coverage_by_hand() -> None:
-    cover = debt_service_coverage([[130.0, 90.0], [260.0, 0.0]], [100.0, 100.0])
-    assert cover.tolist() == [[1.3, 0.9], [2.6, 0.0]]
-    assert minimum_debt_service_coverage(
-        [[130.0, 90.0], [260.0, 0.0]], [100.0, 100.0]
-    ).tolist() == [0.9, 0.0]
-    assert minimum_debt_service_coverage([10.0], [0.0]) == np.inf
-    assert debt_service_coverage([1.0], [0.5]).tolist() == [
-        2.0
-    ]  # in any unit, thousands or millions
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: level_payment_usd(100, -1.0, 12), "rate_per_period must be above -1"),
         (lambda: level_payment_usd(100, 0.1, 0), "periods must be above 0"),
         (lambda: amortization(100, 0.1, 0), "periods must be above 0"),
-        (
-            lambda: interest_during_construction_usd([1.0], -0.1),
-            "rate_per_period must be at least 0",
-        ),
-        (lambda: debt_service_coverage([1.0], [-1.0]), "debt_service_usd must be at least 0"),
     ],
 )
 def test_nonsense_is_refused(call: object, words: str) -> None:

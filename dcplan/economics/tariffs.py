@@ -1,6 +1,4 @@
-"""The electricity bill: energy by kWh, demand by kW, and what a contract makes one pay without
-using it.
-"""
+"""Tariffs: an electricity bill by kWh and kW with its minimum take, and prices by tier."""
 
 from __future__ import annotations
 
@@ -9,49 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.economics.ranges import Array, Value, above, as_value, within
-
-
-def facility_kw(it_kw: Value, pue: Value) -> Value:
-    """Power at the meter: IT power x PUE. [kW]
-
-    Examples
-    --------
-    >>> facility_kw(1000.0, 1.4)
-    1400.0
-    """
-    return as_value(within("it_kw", it_kw, 0.0) * within("pue", pue, 1.0))
-
-
-def facility_energy_usd(
-    it_kw: Value, pue: Value, hours: Value, usd_per_kwh: Value, *, load_frac: Value = 1.0
-) -> Value:
-    """Energy of a facility: kW x PUE x hours x USD/kWh. Without kW there is no energy to price.
-
-    Parameters
-    ----------
-    it_kw : float or array
-        IT power at full load, at least 0. [kW]
-    pue : float or array
-        Over the same hours, at least 1. [-]
-    hours : float or array
-        8,760 or 8,766 a year, 720 or 730 a month, 1 for the cost of an hour. [h]
-    usd_per_kwh : float or array
-        May be negative in wholesale markets. [USD/kWh]
-    load_frac : float or array
-        Mean over full load, 0 to 1. [-]
-
-    Examples
-    --------
-    >>> round(facility_energy_usd(1000.0, 1.4, 8_760, 0.09))
-    1103760
-    """
-    kwh = (
-        np.asarray(facility_kw(it_kw, pue))
-        * within("load_frac", load_frac, 0.0, 1.0)
-        * within("hours", hours, 0.0)
-    )
-    return as_value(kwh * within("usd_per_kwh", usd_per_kwh))
+from dcplan.economics.ranges import Array, Value, as_value, within
 
 
 def billed_demand_kw(
@@ -62,8 +18,7 @@ def billed_demand_kw(
     ratchet_frac: Value = 0.0,
     ratchet_months: int = 11,
 ) -> Array:
-    r"""Demand that is billed: the metered peak, or the minimum take, or the ratchet, whichever is
-    most.
+    r"""Return the demand that is billed: the metered peak, minimum take or ratchet, the most.
 
     .. math:: \max(P_t,\ f\,C_t,\ \rho \max_{s = t-m \ldots t-1} P_s)
 
@@ -108,7 +63,7 @@ def billed_demand_kw(
 
 @dataclass(frozen=True)
 class EnergyBill:
-    """Bill by month. Shape (..., months). [USD]"""
+    """Bill by month in USD, shape (..., months)."""
 
     energy_usd: Array
     demand_usd: Array
@@ -129,7 +84,7 @@ def energy_bill(
     minimum_kwh: npt.ArrayLike = 0.0,
     fixed_usd_per_month: npt.ArrayLike = 0.0,
 ) -> EnergyBill:
-    """Energy, demand and fixed charge by month.
+    """Bill energy, demand and a fixed charge by month.
 
     Parameters
     ----------
@@ -146,8 +101,8 @@ def energy_bill(
 
     Examples
     --------
-    >>> bill = energy_bill([100.0, 10.0], [2.0, 2.0], usd_per_kwh=0.1, usd_per_kw_month=5.0, minimum_kwh=50.0)
-    >>> bill.total_usd.tolist()
+    >>> prices = {"usd_per_kwh": 0.1, "usd_per_kw_month": 5.0}
+    >>> energy_bill([100.0, 10.0], [2.0, 2.0], minimum_kwh=50.0, **prices).total_usd.tolist()
     [20.0, 15.0]
     """
     taken = np.maximum(within("kwh", kwh, 0.0), within("minimum_kwh", minimum_kwh, 0.0))
@@ -160,18 +115,36 @@ def energy_bill(
     return EnergyBill(np.asarray(energy), np.asarray(power), np.asarray(fixed))
 
 
-def demand_usd_per_kwh(
-    usd_per_kw_month: Value, load_factor_frac: Value, hours_per_month: float
-) -> Value:
-    """What a demand charge adds to each kWh at a load factor (mean over billed kW).
+def tiered_usd(quantity: Value, tier_ends: npt.ArrayLike, usd_per_unit: npt.ArrayLike) -> Value:
+    """Price a quantity where each tier has its own unit price: egress, storage.
+
+    Parameters
+    ----------
+    quantity : float or array
+        GB, TB …, at least 0, in the unit of the prices (clouds often bill GiB).
+    tier_ends : array, shape (tiers - 1,)
+        Quantity at which each tier but the last ends, rising.
+    usd_per_unit : array, shape (tiers,)
+        Unit price of each tier. [USD/unit]
+
+    Raises
+    ------
+    ValueError
+        When the ends do not rise or do not match the prices.
 
     Examples
     --------
-    >>> round(demand_usd_per_kwh(7.30, 0.5, 730), 6)
-    0.02
+    50 TB of egress, the first 10 TB at 0.09 USD/GB, the rest at 0.085:
+
+    >>> round(tiered_usd(50_000.0, [10_000.0], [0.09, 0.085]), 2)
+    4300.0
     """
-    used = above("load_factor_frac", within("load_factor_frac", load_factor_frac, high=1.0))
-    return as_value(
-        within("usd_per_kw_month", usd_per_kw_month, 0.0)
-        / (used * above("hours_per_month", hours_per_month))
-    )
+    ends, prices = within("tier_ends", tier_ends, 0.0), within("usd_per_unit", usd_per_unit, 0.0)
+    if len(prices) != len(ends) + 1 or np.any(np.diff(ends) <= 0.0):
+        given = f"{len(ends)} ends for {len(prices)} prices"
+        msg = f"tier_ends must rise and be one fewer than the prices, got {given}"
+        raise ValueError(msg)
+    starts = np.concatenate([[0.0], ends])
+    room = np.diff(np.concatenate([starts, [np.inf]]))
+    filled = np.clip(within("quantity", quantity, 0.0)[..., None] - starts, 0.0, room)
+    return as_value(filled @ prices)

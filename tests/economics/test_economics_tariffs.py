@@ -1,4 +1,4 @@
-"""Energy, demand, minimum take and ratchet."""
+"""Tariffs: energy, demand, minimum take and ratchet, prices by tier."""
 
 from __future__ import annotations
 
@@ -7,25 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.economics.energy_bill import (
-    billed_demand_kw,
-    demand_usd_per_kwh,
-    energy_bill,
-    facility_energy_usd,
-    facility_kw,
-)
+from dcplan.economics.tariffs import billed_demand_kw, energy_bill, tiered_usd
 
 QUICK = settings(max_examples=60, deadline=None)
 PEAKS = st.lists(st.floats(0.0, 1e5), min_size=1, max_size=24)
-
-
-def test_facility_energy_by_hand() -> None:
-    # 100 kW x 1.3 x 10 h x 0.20 = 260 USD; half of the load, half of the money; a negative price
-    # pays
-    assert facility_kw(100.0, 1.3) == pytest.approx(130.0)
-    assert facility_energy_usd(100.0, 1.3, 10.0, 0.2) == pytest.approx(260.0)
-    assert facility_energy_usd(100.0, 1.3, 10.0, 0.2, load_frac=0.5) == pytest.approx(130.0)
-    assert facility_energy_usd(100.0, 1.3, 10.0, -0.2) == pytest.approx(-260.0)
 
 
 def test_minimum_take_on_a_ramp_by_hand() -> None:
@@ -89,17 +74,23 @@ def test_the_bill_by_hand() -> None:
     assert bill.total_usd.tolist() == pytest.approx([255.0, 215.0])
 
 
-def test_a_demand_charge_weighs_more_on_a_poor_load_factor() -> None:
-    # 14.60 USD/kW-month over 730 h: 2 cents at full load, 4 at half
-    assert demand_usd_per_kwh(14.6, 1.0, 730) == pytest.approx(0.02)
-    assert demand_usd_per_kwh(14.6, 0.5, 730) == pytest.approx(0.04)
+@pytest.mark.parametrize(
+    ("quantity", "usd"),
+    # 10 at 3, the next 40 at 2, the rest at 1
+    [(0.0, 0.0), (10.0, 30.0), (11.0, 32.0), (50.0, 110.0), (60.0, 120.0)],
+)
+def test_each_tier_has_its_own_price(quantity: float, usd: float) -> None:
+    assert tiered_usd(quantity, [10.0, 50.0], [3.0, 2.0, 1.0]) == pytest.approx(usd)
+
+
+def test_a_single_tier_is_a_product_and_samples_pass() -> None:
+    assert tiered_usd(5.0, [], [2.0]) == 10.0
+    assert tiered_usd(np.array([0.0, 20.0]), [10.0], [3.0, 2.0]).tolist() == [0.0, 50.0]
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: facility_kw(100.0, 0.9), "pue must be at least 1"),
-        (lambda: facility_energy_usd(1.0, 1.2, -1.0, 0.1), "hours must be at least 0"),
         (
             lambda: billed_demand_kw([1.0], contracted_kw=1.0, floor_frac=85),
             "floor_frac must be from 0 to 1, got 85",
@@ -109,8 +100,8 @@ def test_a_demand_charge_weighs_more_on_a_poor_load_factor() -> None:
             "demand_kw must be at least 0",
         ),
         (lambda: billed_demand_kw([1.0], ratchet_frac=1.5), "ratchet_frac must be from 0 to 1"),
-        (lambda: demand_usd_per_kwh(1.0, 0.0, 730), "load_factor_frac must be above 0"),
-        (lambda: demand_usd_per_kwh(1.0, 1.5, 730), "load_factor_frac must be at most 1"),
+        (lambda: tiered_usd(1.0, [10.0, 5.0], [1, 1, 1]), "tier_ends must rise"),
+        (lambda: tiered_usd(1.0, [10.0], [1.0]), "tier_ends must rise"),
     ],
 )
 def test_nonsense_is_refused(call: object, words: str) -> None:

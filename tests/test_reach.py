@@ -1,0 +1,117 @@
+"""Every physics function serves a verb: what no verb reaches is deleted, or waits in `AWAITED`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.reach import faults, package, parsed
+
+AWAITED = {
+    "economics.break_even.break_even_hours": (
+        "The finance verb prints break-even in its published form: cumulative cash, no resale."
+    ),
+    "economics.depreciation.book_value_usd": (
+        "The finance verb prints book value beside tax depreciation in its yearly table."
+    ),
+    "economics.depreciation.first_year_frac": (
+        "The finance verb writes off by the tax convention of the month of service."
+    ),
+    "economics.depreciation.macrs_shares": (
+        "The finance verb makes its yearly tax table for any life and convention."
+    ),
+    "economics.depreciation.straight_line_usd": (
+        "The finance verb prints the book charge of every year in its yearly table."
+    ),
+    "economics.rental.accelerators_usd_per_month": (
+        "The finance verb takes own accelerator-hours and own hours a month."
+    ),
+    "economics.rental.amortized_usd_per_h": (
+        "The finance verb prices commitments that are paid upfront in part."
+    ),
+    "economics.rental.cover": "The finance verb covers a fleet with a mix of terms.",
+    "economics.run_cost.accelerator_hours": (
+        "The finance verb takes own accelerator-hours, or makes them from tokens at a known MFU."
+    ),
+    "economics.run_cost.amortized_hardware_usd": (
+        "The finance verb gives Epoch AI's cost of a run at its published accelerator-hours."
+    ),
+    "economics.run_cost.network_from_share_usd": (
+        "The finance verb takes Epoch AI's network, a share of the cluster, for the same runs."
+    ),
+    "economics.tariffs.billed_demand_kw": (
+        "The finance verb bills demand with minimum take and ratchet."
+    ),
+    "economics.tariffs.energy_bill": "The finance verb bills energy and demand by month.",
+    "economics.tariffs.tiered_usd": "The finance verb prices egress and storage by tier.",
+}
+"""Public function of a physics room that no verb reaches yet -> what the finance verb needs it for.
+
+The classes and private functions that it uses need no entry of their own.
+"""
+
+
+def test_a_verb_reaches_every_physics_function_that_is_not_awaited() -> None:
+    assert faults(package(), AWAITED) == []
+
+
+def test_a_reason_is_one_sentence() -> None:
+    assert [name for name, why in AWAITED.items() if not why.endswith(".") or ". " in why] == []
+
+
+ROOM = """
+LIMIT = 1.0
+
+class Cost:
+    def total(self): return helper(self)
+    def spare(self): return 0.0
+
+def helper(cost): return LIMIT
+
+def cost(usd): return Cost()
+
+def lost(cost, helper): return cost + helper
+
+def other(): return lost(1, 2)
+"""
+VERB = """
+from dcplan.economics.room import cost
+
+def verb(): return cost(1.0).total()
+"""
+
+
+@pytest.mark.parametrize(
+    ("awaited", "said"),
+    [
+        (
+            [],
+            [
+                "nothing that is used needs economics.room.Cost.spare: delete it",
+                "no verb reaches the function economics.room.lost: delete it",
+                "no verb reaches the function economics.room.other: delete it",
+            ],
+        ),
+        (
+            ["economics.room.lost", "economics.room.other"],
+            ["nothing that is used needs economics.room.Cost.spare: delete it"],
+        ),
+        (
+            ["economics.room.other", "economics.room.helper", "economics.room.gone"],
+            [
+                "economics.room.gone is awaited, but it does not exist",
+                "economics.room.helper is awaited, but a verb reaches it",
+                "nothing that is used needs economics.room.Cost.spare: delete it",
+                "no verb reaches the function economics.room.lost: delete it",
+            ],
+        ),
+    ],
+)
+def test_what_is_dead_and_what_is_awaited_in_vain_is_named(
+    awaited: list[str], said: list[str]
+) -> None:
+    """A parameter that has the name of a function does not reach it."""
+    modules = {
+        name: parsed(name, text)
+        for name, text in (("dcplan.economics.room", ROOM), ("dcplan.answers.verb", VERB))
+    }
+    assert faults(modules, dict.fromkeys(awaited, "")) == said
