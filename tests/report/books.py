@@ -27,7 +27,7 @@ HEADS = ("Line", "Metric", "Key", "Check")
 FORMULA = re.compile(rb"(<f>[^<]*</f>)<v>[^<]*</v>")
 
 
-def planned(name: str, sets: Sequence[str] = ()) -> tuple[Result, BookData]:
+def planned_with_facts(name: str, sets: Sequence[str] = ()) -> tuple[Result, BookData]:
     """Plan a scenario; return the plan, and the facts that its workbook is computed from."""
     found: list[BookData] = []
 

@@ -28,7 +28,7 @@ from tests.report.books import (
     edited,
     frozen_cells,
     live_cells,
-    planned,
+    planned_with_facts,
     recalculated,
     recalculated_with_errors,
     summary,
@@ -52,7 +52,7 @@ class Made(NamedTuple):
 @pytest.fixture(scope="module", params=SCENARIOS)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A scenario, its plan and its workbook."""
-    result, data = planned(request.param)
+    result, data = planned_with_facts(request.param)
     file = tmp_path_factory.mktemp("book") / "book.xlsx"
     file.write_bytes(workbook(result))
     return Made(request.param, result, file, data)

@@ -13,7 +13,7 @@ from dcplan.planning.problem.terms import HallTerms, SiteTerms
 from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.hardware import hall_facts
 from dcplan.report.book.data.sites import site_facts
-from tests.report.books import planned
+from tests.report.books import planned_with_facts
 
 HALL = ("a/b", "", "")
 
@@ -164,7 +164,7 @@ def test_inputs_that_decide_more_than_their_formulas_are_not_edited() -> None:
         "systems=[gb200-nvl72]",
         f"sites.ashburn.onsite={plant}",
     ]
-    live = planned("train-405b-in-90-days", sets)[1].live
+    live = planned_with_facts("train-405b-in-90-days", sets)[1].live
     assert live["systems.gb200-nvl72.price_usd"] is Frozen.QUOTED
     assert live["sites.ashburn.energy.usd_per_kwh"] is Frozen.ON_SITE
     assert live["systems.gb200-nvl72.rated_kw"] is Frozen.CAPACITY
