@@ -11,7 +11,7 @@ import pytest
 from tests.test_reach import AWAITED
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs" / "method").glob("*.md"))
+PAGES = [*sorted((ROOT / "docs" / "method").glob("*.md")), ROOT / "docs" / "architecture.md"]
 PLACE = re.compile(r"`((?:[a-z_]+/)+[a-z_0-9]+\.py): ([A-Za-z_0-9]+(?:, [A-Za-z_0-9]+)*)`")
 PLUMBING = {
     "economics/ranges.py": "checks of arguments",
