@@ -213,7 +213,6 @@ OPERATIONS: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.Pow: power,
 }
 CALLS: dict[str, Callable[..., Term]] = {"MAX": largest, "POWER": power}
 
@@ -226,7 +225,7 @@ def read(text: str, inputs: Callable[[str], Operand], facts: Callable[[str], Ope
     KeyError
         When a reference is not known.
     ValueError
-        When the text is anything else than ``+ - * / **``, ``MAX``, ``POWER`` and references.
+        When the text is anything else than ``+ - * /``, ``MAX``, ``POWER`` and references.
 
     Examples
     --------
@@ -248,8 +247,6 @@ def read(text: str, inputs: Callable[[str], Operand], facts: Callable[[str], Ope
                 return number(value)
             case ast.Name(id=alias) if alias in known:
                 return known[alias]
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -term(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATIONS:
                 return OPERATIONS[type(op)](term(left), term(right))
             case ast.Call(func=ast.Name(id=called), args=args) if called in CALLS:
