@@ -22,6 +22,10 @@ ROW = """published:
     ask: {ask}
     figures: {figures}
 """
+PAYMENT = (
+    "{of: economics.loans.level_payment_usd, principal_usd: 1000, rate_per_period: 0.1, periods: 3}"
+)
+"""A level payment of 1000 at 10 % over 3 years: 1000 x 0.1 / (1 - 1.1^-3) = 402.11."""
 
 
 def overlay(folder: Path, verb: str, ask: str, figures: str, subject: str = "fabric") -> list[str]:
@@ -54,16 +58,15 @@ def test_an_own_row_is_compared(tmp_path: Path) -> None:
 
 
 def test_a_function_of_a_physics_room_is_asked(tmp_path: Path) -> None:
-    # level payment of 1000 at 10 % over 3 years: 1000 x 0.1 / (1 - 1.1^-3) = 402.11
-    asked = "{of: economics.loans.level_payment_usd, principal_usd: 1000, rate_per_period: 0.1, periods: 3}"
-    catalogs = overlay(tmp_path, "function", asked, "{result: 402.11}")
+    catalogs = overlay(tmp_path, "function", PAYMENT, "{result: 402.11}")
     rows = published("fabric", catalogs=catalogs).tables["figures"].records()
     assert of(rows, "result")["computed"] == pytest.approx(402.115, abs=1e-3)
 
 
 def test_a_figure_of_a_function_is_arithmetic_and_counts_for_no_verb(tmp_path: Path) -> None:
-    asked = "{of: economics.loans.level_payment_usd, principal_usd: 1000, rate_per_period: 0.1, periods: 3}"
-    catalogs = overlay(tmp_path, "function", asked, "{result: 402.11}\n    given: [result]", "tco")
+    catalogs = overlay(
+        tmp_path, "function", PAYMENT, "{result: 402.11}\n    given: [result]", "tco"
+    )
     plain, more = published("tco"), published("tco", catalogs=catalogs)
     assert of(more.tables["figures"].records(), "result")["basis"] == "arithmetic"
     alike = [key for key in plain.metrics if key != "figures.arithmetic"]
@@ -189,10 +192,7 @@ def test_factors_that_are_none_are_refused(tmp_path: Path, more: str) -> None:
 
 HOSTILE = (
     ("function", "{of: facility.liquid.flow_l_per_min, heat_kw: 1, rise_k: 0, heat_kj_per_l_k: 1}"),
-    (
-        "function",
-        "{of: economics.loans.level_payment_usd, principal_usd: abc, rate_per_period: 0.1, periods: 3}",
-    ),
+    ("function", PAYMENT.replace("principal_usd: 1000", "principal_usd: abc")),
     ("function", "{of: llm.config.from_config, config: {}}"),
     ("function", "{of: fabric.media.pick, media: [], metres: 1}"),
     (
