@@ -11,7 +11,7 @@ from dcplan.specs.table import TableSpec
 
 VERBS: dict[str, tuple[str, ...]] = {
     "fabric": ("fabric.network", "fabric.use"),
-    "facility": ("facility",),
+    "facility": ("facility.cooling", "facility.hall"),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 

@@ -13,8 +13,8 @@ from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_tab
 from dcplan.answers.facility.onsite import onsite as onsite_power
 from dcplan.answers.facility.power import efficiency_table, oversubscribed, swings
 from dcplan.answers.facility.racks import floor_tables
-from dcplan.answers.facility.request import FacilityRequest, amounts_of, refuse_idle
-from dcplan.answers.facility.resolve import FacilityAsk, where
+from dcplan.answers.facility.request import FacilityRequest, refuse_idle
+from dcplan.answers.facility.resolve import ResolvedFacility, resolve
 from dcplan.answers.facility.tables import (
     chain_table,
     heat_table,
@@ -23,14 +23,14 @@ from dcplan.answers.facility.tables import (
     reported_table,
     warm_water_table,
 )
-from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.catalog.schema import CoolingOption, System
+from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.cooling import Performance, performance
 from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Result, Table
+from dcplan.specs.facility import cooling, hall
 from dcplan.specs.request import verb
 
 
@@ -50,36 +50,24 @@ def facility(request: FacilityRequest) -> Result:
     )
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
     ledger = Ledger(catalog)
-    system = request.system
-    machine = named(catalog, "systems", system, System, "--system") if system else None
-    other = ledger.parameter("facility", "network-storage-share")
-    ask = FacilityAsk(
-        where(request.site, request.climate_zone, request.epw, catalog),
-        request.it_mw,
-        request.load,
-        machine,
-        request.supply_c,
-        request.liquid_frac,
-        other,
-    )
+    ask = resolve(request, ledger)
     refuse_idle(request)
     if request.compare:
         return compared(ask, ledger)
-    option = _option(request.cooling, ask, catalog, ledger)
+    option = _option(ask, ledger)
     _record(option, ask, ledger)
-    return _answer(option, ask, _performance(option, ask, ledger), request, ledger)
+    return _answer(option, ask, _performance(option, ask, ledger), ledger)
 
 
-def _option(
-    cooling: str | None, ask: FacilityAsk, catalog: Catalog, ledger: Ledger
-) -> CoolingOption:
-    """The cooling that is named, where it can hold the hall."""
-    if cooling is None:
+def _option(ask: ResolvedFacility, ledger: Ledger) -> CoolingOption:
+    """Look up the cooling of the request and refuse it where it cannot hold the hall."""
+    name = ask.request.cooling
+    if name is None:
         cause = "--cooling or --compare is needed"
         raise InputError(
             [Problem("DC060", cause, Place("facility"), help="dcplan catalog list cooling")]
         )
-    option = named(catalog, "cooling", cooling, CoolingOption, "--cooling")
+    option = named(ledger.catalog, "cooling", name, CoolingOption, "--cooling")
     problems = holds(option, ask, ledger)
     if problems:
         raise InputError(
@@ -88,8 +76,8 @@ def _option(
     return option
 
 
-def _performance(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> Performance:
-    """The option at the place."""
+def _performance(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> Performance:
+    """Return the option at the place."""
     try:
         return performance(option, ask.setting(option, ledger), ledger)
     except LookupError as error:
@@ -99,42 +87,30 @@ def _performance(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> Per
 
 
 def _answer(
-    option: CoolingOption,
-    ask: FacilityAsk,
-    found: Performance,
-    flags: FacilityRequest,
-    ledger: Ledger,
+    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> Result:
-    """Tables, metrics and warnings, of what is always told and of what the flags ask for."""
-    tables = _plain_tables(
-        option, found, ask, (flags.redundancy, flags.other_redundancy), flags.energised, ledger
-    )
-    if flags.oversubscription is not None:
-        tables["oversubscription"] = oversubscribed(
-            ask, flags.oversubscription, flags.busy_frac, ledger
-        )
+    """Collect tables, metrics and warnings, always and of what the request asks for."""
+    request = ask.request
+    tables = _plain_tables(option, found, ask, ledger)
+    if request.oversubscription is not None:
+        tables["oversubscription"] = oversubscribed(ask, request.oversubscription, ledger)
     metrics = metrics_of(option, ask, found, ledger)
-    cdus = metrics.get("cooling.cdu_count")
-    placed, more = floor_tables(
-        option, ask, flags.rack_kw, int(cdus.value or 0) if cdus else 0, ledger
-    )
+    cdus = metrics.get(cooling.CDU_COUNT.key)
+    placed, more = floor_tables(option, ask, int(cdus.value or 0) if cdus else 0, ledger)
     tables, metrics = tables | placed, metrics | more
     warnings = _warnings(option, ask, found, ledger)
-    held = int(metrics["floor.accelerators"].value or 0) if placed else 0
+    held = int(metrics[hall.FLOOR_ACCELERATORS.key].value or 0) if placed else 0
     warnings += _empty(ask, placed, held)
-    most_m3 = flags.water_permit_m3_per_day
-    if most_m3 is not None:
-        metrics["water.permit_it_mw"], words = permit(
-            ask, most_m3, metrics.get("water.peak_day_m3")
-        )
+    if request.water_permit_m3_per_day is not None:
+        day = metrics.get(cooling.PEAK_DAY_WATER.key)
+        more, words = permit(ask, request.water_permit_m3_per_day, day)
+        metrics |= more
         warnings.append({"code": "water", "message": words})
-    if flags.onsite or flags.utility_mw is not None:
-        tables["onsite"], more, notes = _onsite(ask, found, flags, ledger)
+    if request.onsite or request.utility_mw is not None:
+        tables["onsite"], more, notes = _onsite(ask, found, ledger)
         metrics, warnings = metrics | more, warnings + notes
-    if flags.job is not None:
-        tables["swings"], more = swings(
-            ask, found, flags.job, held, flags.ramp_limit_mw_per_s, flags.catalogs, ledger
-        )
+    if request.job is not None:
+        tables["swings"], more = swings(ask, found, request.job, held, ledger)
         metrics |= more
     return Result(
         "facility",
@@ -149,28 +125,25 @@ def _answer(
 
 
 def _plain_tables(
-    option: CoolingOption,
-    found: Performance,
-    ask: FacilityAsk,
-    rules: tuple[str, str],
-    energised: str | None,
-    ledger: Ledger,
+    option: CoolingOption, found: Performance, ask: ResolvedFacility, ledger: Ledger
 ) -> dict[str, Table]:
-    tables = {"heat": heat_table(option, ask), "chain": chain_table(found, ask, *rules, ledger)}
-    tables["plant"] = plant_table(option, found, ask, ledger)
-    tables["efficiency"] = efficiency_table(ledger)
-    tables["reported"] = reported_table(ask, ledger)
-    if energised is not None:
-        tables["lead_times"] = lead_table(energised, ledger)
+    """Return the tables that every answer has, and lead times for a date."""
+    tables = {
+        "heat": heat_table(option, ask),
+        "chain": chain_table(found, ask, ledger),
+        "plant": plant_table(option, found, ask, ledger),
+        "efficiency": efficiency_table(ledger),
+        "reported": reported_table(ask, ledger),
+    }
+    if ask.request.energised is not None:
+        tables["lead_times"] = lead_table(ask.request.energised, ledger)
     if found.modelled:
-        tables |= {
-            "quarters": quarters_table(found),
-            "warm_water": warm_water_table(option, ask, ledger),
-        }
+        tables["quarters"] = quarters_table(found)
+        tables["warm_water"] = warm_water_table(option, ask, ledger)
     return tables
 
 
-def _empty(ask: FacilityAsk, placed: Mapping[str, Table], held: int) -> list[dict[str, str]]:
+def _empty(ask: ResolvedFacility, placed: Mapping[str, Table], held: int) -> list[dict[str, str]]:
     if ask.system is None or not placed or held:
         return []
     words = (
@@ -181,25 +154,22 @@ def _empty(ask: FacilityAsk, placed: Mapping[str, Table], held: int) -> list[dic
 
 
 def _onsite(
-    ask: FacilityAsk, found: Performance, flags: FacilityRequest, ledger: Ledger
+    ask: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric], list[dict[str, str]]]:
-    pairs = amounts_of(flags.onsite)
-    table, metrics = onsite_power(
-        ask, found, pairs, flags.utility_mw, flags.interruptible_h, ledger
-    )
-    carbon = metrics["onsite.carbon_t"].value
+    table, metrics = onsite_power(ask, found, ledger)
+    carbon = metrics[hall.ONSITE_CARBON.key].value
     if carbon is not None:
         label = "Of the year's energy, from the grid and from stacks"
-        metrics["carbon.operational_t"] = Metric(carbon, "t", label)
+        metrics |= cooling.CARBON(carbon, label=label)
     return table, metrics, _short(metrics, found, ask)
 
 
 def _short(
-    metrics: Mapping[str, Metric], found: Performance, ask: FacilityAsk
+    metrics: Mapping[str, Metric], found: Performance, ask: ResolvedFacility
 ) -> list[dict[str, str]]:
-    """Load that no source serves is the first thing to know."""
-    short = float(metrics["onsite.short_mwh"].value or 0.0)
-    margin = float(metrics["onsite.peak_margin_mw"].value or 0.0)
+    """Tell of load that no source serves."""
+    short = float(metrics[hall.ONSITE_SHORT.key].value or 0.0)
+    margin = float(metrics[hall.ONSITE_MARGIN.key].value or 0.0)
     notes = [
         f"{short:,.0f} MWh of the year's load are served by nothing: more MW, or hours of battery"
     ] * (short > 0)
@@ -211,8 +181,8 @@ def _short(
     return [{"code": "onsite", "message": note} for note in notes]
 
 
-def _record(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> None:
-    """Values of the rows that no formula takes by itself."""
+def _record(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> None:
+    """Record values of the rows that no formula takes by itself."""
     system, weather = ask.system, ask.where.climate
     if system and system.liquid_frac:
         ledger.take(f"systems.{system.id}.liquid_frac", system.liquid_frac)
@@ -229,7 +199,7 @@ def _record(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> None:
 
 
 def _headline(
-    option: CoolingOption, ask: FacilityAsk, found: Performance, supply_c: float | None
+    option: CoolingOption, ask: ResolvedFacility, found: Performance, supply_c: float | None
 ) -> str:
     water = f", {found.wue_l_per_kwh.value:.2f} L/kWh" if found.wue_l_per_kwh else ""
     water += (
@@ -237,7 +207,8 @@ def _headline(
     )
     return (
         f"{option.id} at {ask.where.name}, {ask.it_mw:g} MW of IT: PUE {found.pue.value:.3f} "
-        f"({found.pue.low:.3f} to {found.pue.high:.3f}), {found.peak_pue:.3f} on the design day{water}"
+        f"({found.pue.low:.3f} to {found.pue.high:.3f}), "
+        f"{found.peak_pue:.3f} on the design day{water}"
     )
 
 
@@ -246,20 +217,20 @@ NEARLY_LARGE_MW = 5.0
 
 
 def _warnings(
-    option: CoolingOption, ask: FacilityAsk, found: Performance, ledger: Ledger
+    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> list[dict[str, str]]:
-    """What the answer rests on, and flags that it does not use."""
+    """Tell what the answer rests on, and flags that it does not use."""
     notes = []
     supply = ask.setting(option, ledger).supply_c
     if not found.modelled:
         notes.append(
-            f"{option.id} is tabulated by climate zone and size class: no quarters, no part load, no supply "
-            "temperature; its peak is estimated"
+            f"{option.id} is tabulated by climate zone and size class: no quarters, no part load, "
+            "no supply temperature; its peak is estimated"
         )
     if ask.where.climate is None:
         notes.append(
-            f"no weather of {ask.where.name}: nothing is computed from components, and an option without a row for the "
-            "zone takes that of all zones"
+            f"no weather of {ask.where.name}: nothing is computed from components, and an option "
+            "without a row for the zone takes that of all zones"
         )
     if (
         not found.modelled
@@ -277,8 +248,8 @@ def _warnings(
     liquid = found.modelled and ask.system and "liquid" in ask.system.cooling_modes
     if ask.size != "large" and (liquid or ask.it_mw >= NEARLY_LARGE_MW):
         notes.append(
-            f"a hall of {ask.it_mw:g} MW is of the {ask.size} class, whose UPS, distribution and lighting lose more "
-            "than those of halls from 10 MW"
+            f"a hall of {ask.it_mw:g} MW is of the {ask.size} class, whose UPS, distribution and "
+            "lighting lose more than those of halls from 10 MW"
             + (
                 ": set facility.ups-efficiency-* in an overlay if yours are newer"
                 if found.modelled
@@ -287,21 +258,24 @@ def _warnings(
         )
     if option.model == "dry" and supply is None:
         notes.append(
-            "water of the range of Lei et al.: hours too warm to spray count none; --system or --supply-c for a design"
+            "water of the range of Lei et al.: hours too warm to spray count none; "
+            "--system or --supply-c for a design"
         )
     if (
-        ask.liquid_frac is not None
+        ask.request.liquid_frac is not None
         and option.room_air_frac
         and option.room_air_frac.value in (0.0, 1.0)
     ):
         notes.append(f"--liquid-frac is not used: {option.id} takes all heat one way")
     if ask.where.site and ask.where.site.climate is None:
         notes.append(
-            f"{ask.where.name} has no weather of its own: that of zone {ask.where.zone}'s city is taken"
+            f"{ask.where.name} has no weather of its own: that of zone {ask.where.zone}'s city is "
+            "taken"
         )
     if found.modelled and supply is None:
         notes.append(
-            "no supply temperature and no liquid-cooled system: the option's whole range is drawn from"
+            "no supply temperature and no liquid-cooled system: "
+            "the option's whole range is drawn from"
         )
     reached = dry_supply_c(option, ask, ledger)
     if reached is not None and supply is not None and reached > supply + 1e-9:

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from dcplan.answers.facility.feasibility import holds
-from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.facility.tables import metrics_of
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.cooling import Performance, performance
 from dcplan.inputs.log import Ledger
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Metric, Result
+from dcplan.specs.facility import cooling as specs
+from dcplan.specs.metric import MetricSpec
 
-IN_ROW = ("power.peak_facility_mw", "tue", "cooling.capex_usd", "facility_kw_per_pflops")
 HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
-COMPARED = (
-    "cooling",
-    "basis",
-    "supply_c",
-    "annual_pue",
-    "pue_low",
-    "pue_high",
-    "peak_pue",
-    "wue_l_per_kwh",
-    "peak_facility_mw",
-    "tue",
-    "fit_out_usd",
-    "usd_per_year",
-    "facility_kw_per_pflops",
-    "why_not",
-)
+COMPUTED, TABLE = "computed", "table"
 
 
-def compared(ask: FacilityAsk, ledger: Ledger) -> Result:
-    """Every option that the catalog has, best first by what the chips get of the site's energy."""
-    rows: list[tuple[Cell, ...]] = []
-    refused: list[tuple[Cell, ...]] = []
+def compared(ask: ResolvedFacility, ledger: Ledger) -> Result:
+    """Answer with every option that the catalog has.
+
+    The option with which the chips get most of the site's energy comes first.
+
+    Raises
+    ------
+    InputError
+        When no option can hold the hall; with every reason.
+    """
+    rows: list[specs.OptionRow] = []
+    refused: dict[str, str] = {}
     for option in ledger.catalog.table("cooling", CoolingOption).values():
         why = "; ".join(cause for cause, _ in holds(option, ask, ledger))
         try:
@@ -44,41 +39,32 @@ def compared(ask: FacilityAsk, ledger: Ledger) -> Result:
         except LookupError as error:
             found, why = None, str(error)
         if found is None:
-            refused.append((option.id, *[None] * (len(COMPARED) - 2), why))
-            continue
-        m = metrics_of(option, ask, found, ledger)
-        peak, tue, capex, per_speed = (m[k].value if k in m else None for k in IN_ROW)
-        cells = [peak, tue, capex, _per_year(ask, found, float(capex or 0.0), ledger), per_speed]
-        water = found.wue_l_per_kwh.value if found.wue_l_per_kwh else None
-        rows.append(
-            (
-                option.id,
-                "computed" if found.modelled else "table",
-                ask.setting(option, ledger).supply_c if found.modelled else None,
-                found.pue.value,
-                found.pue.low,
-                found.pue.high,
-                found.peak_pue,
-                water,
-                *cells,
-                None,
-            )
-        )
+            refused[option.id] = why
+        else:
+            rows.append(_row(option, ask, found, ledger))
     if not rows:
         raise InputError(
-            [Problem("DC061", f"{r[0]}: {r[-1]}", Place("--compare")) for r in refused]
+            [
+                Problem("DC061", f"{name}: {why}", Place("--compare"))
+                for name, why in refused.items()
+            ]
         )
-    rows.sort(key=lambda r: float(r[9] or 0.0))
-    tables = {"options": Table(COMPARED, (*rows, *refused))}
+    rows.sort(key=lambda row: row.tue or 0.0)
+    lacking = [specs.OptionRow(name, why_not=why) for name, why in refused.items()]
+    tables = {"options": specs.OPTIONS.table([*rows, *lacking])}
     best = rows[0]
     warnings = [{"code": "cost", "message": note} for note in _switching(rows, ask)]
     headline = (
-        f"{best[0]} gives the chips most at {ask.where.name}: TUE {best[9]:.3f}, PUE {best[3]:.3f}"
+        f"{best.cooling} gives the chips most at {ask.where.name}: "
+        f"TUE {best.tue:.3f}, PUE {best.annual_pue:.3f}"
     )
-    if any(r[1] == "table" for r in rows) and (
-        ask.load < 1.0 or ask.supply_c is not None or ask.where.zone is None
+    if any(row.basis == TABLE for row in rows) and (
+        ask.load < 1.0 or ask.request.supply_c is not None or ask.where.zone is None
     ):
-        note = "rows from the table are at full load and know no --load, --supply-c or --epw: not alike to the others"
+        note = (
+            "rows from the table are at full load and know no --load, --supply-c or --epw: "
+            "not alike to the others"
+        )
         warnings.append({"code": "pue", "message": note})
     return Result(
         "facility",
@@ -91,11 +77,43 @@ def compared(ask: FacilityAsk, ledger: Ledger) -> Result:
     )
 
 
+def _row(
+    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
+) -> specs.OptionRow:
+    metrics = metrics_of(option, ask, found, ledger)
+    peak, tue, capex, per_speed = (
+        _number(metrics, spec)
+        for spec in (specs.PEAK_FACILITY, specs.TUE, specs.FIT_OUT_USD, specs.KW_PER_PFLOPS)
+    )
+    return specs.OptionRow(
+        cooling=option.id,
+        basis=COMPUTED if found.modelled else TABLE,
+        supply_c=ask.setting(option, ledger).supply_c if found.modelled else None,
+        annual_pue=found.pue.value,
+        pue_low=found.pue.low,
+        pue_high=found.pue.high,
+        peak_pue=found.peak_pue,
+        wue_l_per_kwh=found.wue_l_per_kwh.value if found.wue_l_per_kwh else None,
+        peak_facility_mw=peak,
+        tue=tue,
+        fit_out_usd=capex,
+        usd_per_year=_per_year(ask, found, capex or 0.0, ledger),
+        facility_kw_per_pflops=per_speed,
+    )
+
+
+def _number(metrics: Mapping[str, Metric], spec: MetricSpec) -> float | None:
+    """Return the figure of a metric without ids; None where the answer lacks it."""
+    metric = metrics.get(spec.key)
+    return None if metric is None or metric.value is None else float(metric.value)
+
+
 def _per_year(
-    ask: FacilityAsk, found: Performance, capex_usd: float, ledger: Ledger
+    ask: ResolvedFacility, found: Performance, capex_usd: float, ledger: Ledger
 ) -> float | None:
-    """Energy of the whole site and fit-out over the plant's life, undiscounted; None without a
-    tariff. [USD]
+    """Return energy of the whole site and fit-out over the plant's life, in USD of a year.
+
+    Nothing is discounted; it is None without a tariff.
     """
     site = ask.where.site
     if site is None or site.usd_per_kwh is None:
@@ -105,14 +123,14 @@ def _per_year(
     return kwh * price + capex_usd / ledger.parameter("finance", "cooling-life-years")
 
 
-def _switching(rows: list[tuple[Cell, ...]], ask: FacilityAsk) -> list[str]:
-    """How much dearer the cheapest option's fit-out might be before the next one is cheaper."""
-    priced = sorted((float(r[11]), str(r[0])) for r in rows if r[11] is not None)
+def _switching(rows: Iterable[specs.OptionRow], ask: ResolvedFacility) -> list[str]:
+    """Tell by how much the cheapest option's fit-out may grow before the next one is cheaper."""
+    priced = sorted((r.usd_per_year, r.cooling) for r in rows if r.usd_per_year is not None)
     if len(priced) < 2 or ask.where.site is None:
         return []
     (least, first), (then, second) = priced[:2]
     each = (then - least) / (ask.it_mw * KW_PER_MW)
     return [
-        f"{first} costs least a year; {second} would if {first} cost USD {then - least:,.0f} a year more, "
-        f"USD {each:,.1f} for each kW of IT"
+        f"{first} costs least a year; {second} would if {first} cost USD {then - least:,.0f} "
+        f"a year more, USD {each:,.1f} for each kW of IT"
     ]

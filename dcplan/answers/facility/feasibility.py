@@ -1,10 +1,8 @@
-"""Whether a cooling option can hold a system: heat of a rack by path, and the coolant's
-temperature.
-"""
+"""Whether a cooling option can hold a system: heat of a rack by path, and coolant temperature."""
 
 from __future__ import annotations
 
-from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, Parameter, System
 from dcplan.facility.racks import RACK_UNITS, Fit, RackLimits, nodes_per_rack, split_heat_kw
 from dcplan.inputs.log import Ledger
@@ -12,8 +10,8 @@ from dcplan.inputs.log import Ledger
 UNLIMITED = float("inf")
 
 
-def holds(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> list[tuple[str, str]]:
-    """What the option cannot hold, each with what would; nothing where no system is named.
+def holds(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> list[tuple[str, str]]:
+    """Return what the option cannot hold, each with what would; nothing without a system.
 
     A rack of the system must fit its heat by path; the coolant must reach the system no warmer than
     it allows on the design day, as far as the option has no chillers.
@@ -21,21 +19,19 @@ def holds(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> list[tuple
     found: list[tuple[str, str]] = []
     found += _balance(option, ask)
     most = warmest_c(option, ledger)
-    if most is not None and ask.supply_c is not None and ask.supply_c > most:
-        found.append(
-            (
-                f"{ask.supply_c:g} C of water for {option.id}, which cools air with {most:g} C at most",
-                "a lower --supply-c",
-            )
-        )
+    supply_c = ask.request.supply_c
+    if most is not None and supply_c is not None and supply_c > most:
+        limit = f"which cools air with {most:g} C at most"
+        cause = f"{supply_c:g} C of water for {option.id}, {limit}"
+        found.append((cause, "a lower --supply-c"))
     if ask.system is not None:
         found += _rack(option, ask.system, ledger)
         found += _temperature(option, ask, ask.system, ledger)
     return found
 
 
-def _balance(option: CoolingOption, ask: FacilityAsk) -> list[tuple[str, str]]:
-    """Heat of the whole hall by path against what the option is built for."""
+def _balance(option: CoolingOption, ask: ResolvedFacility) -> list[tuple[str, str]]:
+    """Return paths that get more of the hall's heat than the option is built for."""
     air = ask.air_frac(option) if option.model in ("tower", "dry") else 1.0
     if "liquid" not in option.accepts or option.room_air_frac is None:
         return []
@@ -76,7 +72,7 @@ def _rack(option: CoolingOption, system: System, ledger: Ledger) -> list[tuple[s
 def fit_of(
     option: CoolingOption, system: System, rack_kw: float | None, rated_kw: float, ledger: Ledger
 ) -> Fit:
-    """Nodes of a system in a rack that the option cools, with the limit that counts."""
+    """Return nodes of a system in a rack that the option cools, with the limit that counts."""
     frac = (
         system.liquid_frac.value if system.liquid_frac and "liquid" in system.cooling_modes else 0.0
     )
@@ -94,9 +90,9 @@ def fit_of(
 
 
 def _temperature(
-    option: CoolingOption, ask: FacilityAsk, system: System, ledger: Ledger
+    option: CoolingOption, ask: ResolvedFacility, system: System, ledger: Ledger
 ) -> list[tuple[str, str]]:
-    """Coolant on the design day; towers have chillers behind them, dry coolers nothing."""
+    """Refuse coolant too warm on the design day; towers have chillers, dry coolers do not."""
     limit = system.coolant_supply_max_c
     if limit is None or option.model is None or "liquid" not in option.accepts:
         return []
@@ -107,8 +103,8 @@ def _temperature(
     if coolant <= most + 1e-9:
         return []
     cause = (
-        f"{coolant:.1f} C of coolant on the design day ({coolant - approach:.1f} C of facility water and {approach:g} "
-        f"K of the distribution unit), {system.id} takes {most:g} C at most"
+        f"{coolant:.1f} C of coolant on the design day ({coolant - approach:.1f} C of facility "
+        f"water and {approach:g} K of the distribution unit), {system.id} takes {most:g} C at most"
     )
     return [
         (
@@ -120,8 +116,8 @@ def _temperature(
     ]
 
 
-def dry_supply_c(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> float | None:
-    """Facility water that sprayed dry coolers reach on the design day; None for other options."""
+def dry_supply_c(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> float | None:
+    """Return the water that sprayed dry coolers reach on the design day; None for other options."""
     weather = ask.where.climate
     if option.model != "dry" or weather is None:
         return None
@@ -129,8 +125,9 @@ def dry_supply_c(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> flo
 
 
 def warmest_c(option: CoolingOption, ledger: Ledger) -> float | None:
-    """Warmest water that an option may be asked for: air handlers and doors need water below the
-    air they cool.
+    """Return the warmest water that an option may have; None where there is no such limit.
+
+    Air handlers and doors need water below the air they cool.
     """
     if option.model is None or "liquid" in option.accepts or option.supply is None:
         return None

@@ -1,6 +1,4 @@
-"""Central plant on the design day, the site's water permit, what takes long to come, and a run's
-footprint.
-"""
+"""Central plant on the design day, the water permit, lead times, and a run's footprint."""
 
 from __future__ import annotations
 
@@ -8,14 +6,16 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, Parameter
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.liquid import units
 from dcplan.facility.plant import electrical_frac
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import Ledger
-from dcplan.result import Cell, Metric, Table
+from dcplan.result import Metric, Table
+from dcplan.specs.facility import cooling
+from dcplan.specs.facility import hall as specs
 
 UNIT_KEYS = {
     "chiller": "chiller-unit-mw",
@@ -28,27 +28,26 @@ HALL_LEAD = ("switchgear", "generator", "pad-transformer", "chiller", "ups", "di
 
 
 def plant_table(
-    option: CoolingOption, found: Performance, ask: FacilityAsk, ledger: Ledger
+    option: CoolingOption, found: Performance, ask: ResolvedFacility, ledger: Ledger
 ) -> Table:
-    """Chillers, towers and dry coolers for the design day, one unit of each to spare.
+    """Return chillers, towers and dry coolers for the design day, one unit of each to spare.
 
     Of tabulated options, whose economizers do not help on that day, chillers move the hall's heat:
     IT power, losses before the racks and room fans; towers all of the site's power.
     """
     chilled = _hall_heat(option, ask, ledger) if found.peak_chilled is None else found.peak_chilled
     rejected = found.peak_pue if found.peak_rejected is None else found.peak_rejected
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[specs.PlantRow] = []
     for name in option.plant:
         mw = ask.it_mw * (chilled if name == "chiller" else rejected)
         each = ledger.parameter("facility", UNIT_KEYS[name])
-        rows.append((name, mw, each, units(mw, each), "model" if found.modelled else "estimate"))
-    return Table(
-        ("equipment", "design_heat_mw", "unit_mw", "units_with_spare", "basis"), tuple(rows)
-    )
+        basis = "model" if found.modelled else "estimate"
+        rows.append(specs.PlantRow(name, mw, each, units(mw, each), basis))
+    return specs.PLANT.table(rows)
 
 
-def _hall_heat(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> float:
-    """Heat of a hall over its IT power: losses before the racks and room fans stay inside."""
+def _hall_heat(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> float:
+    """Return heat of a hall over its IT power: losses before racks and room fans stay inside."""
     keys = ("ups-efficiency", "distribution-loss", "lighting")
     ups, distribution, lighting = (
         np.array(ledger.parameter("facility", f"{key}-{ask.size}")) for key in keys
@@ -58,7 +57,7 @@ def _hall_heat(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> float
 
 
 def lead_table(energised: str, ledger: Ledger) -> Table:
-    """Weeks from order to delivery; last day to order for the date on which power must flow.
+    """Return weeks from order to delivery, and last days to order for the day of first power.
 
     Raises
     ------
@@ -66,17 +65,14 @@ def lead_table(energised: str, ledger: Ledger) -> Table:
         When that date is none.
     """
     day = _day(energised)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[specs.LeadTimeRow] = []
     for name in CONNECTION_LEAD + HALL_LEAD:
         key = f"lead-{name}-weeks"
         weeks = ledger.parameter("facility", key)
         low, high = ledger.catalog.get("facility", key, Parameter).value.bounds
         by, safe = (str(day - timedelta(weeks=w)) for w in (weeks, high))
-        rows.append((name, weeks, low, high, by, safe))
-    return Table(
-        ("equipment", "weeks", "low_weeks", "high_weeks", "order_by", "order_by_if_slow"),
-        tuple(rows),
-    )
+        rows.append(specs.LeadTimeRow(name, weeks, low, high, by, safe))
+    return specs.LEAD_TIMES.table(rows)
 
 
 def _day(text: str) -> date:
@@ -91,52 +87,45 @@ def _day(text: str) -> date:
     return day
 
 
-def permit(ask: FacilityAsk, cap_m3: float, day: Metric | None) -> tuple[Metric, str]:
-    """IT power that a permit of water a day carries on the design day, and a sentence on it."""
+def permit(
+    ask: ResolvedFacility, cap_m3: float, day: Metric | None
+) -> tuple[dict[str, Metric], str]:
+    """Return IT power that a permit of water carries on the design day, and a sentence on it."""
     if day is None or day.value is None:
         msg = "water of the design day is not known of tabulated options: the permit is not checked"
-        return Metric(None, "MW", "IT power that the water permit carries"), msg
+        return cooling.PERMIT_IT(None), msg
     per_day_m3 = float(day.value)
     most = ask.it_mw * cap_m3 / per_day_m3 if per_day_m3 > 0.0 else None
+    water = f"{per_day_m3:,.0f} m3 of water on the design day"
     if most is None or most >= ask.it_mw:
-        words = f"{per_day_m3:,.0f} m3 of water on the design day is within the permit of {cap_m3:,.0f} m3"
+        words = f"{water} is within the permit of {cap_m3:,.0f} m3"
     else:
-        words = (
-            f"{per_day_m3:,.0f} m3 of water on the design day is over the permit of {cap_m3:,.0f} m3: it carries "
-            f"{most:.1f} MW of IT"
-        )
-    return Metric(most, "MW", "IT power that the water permit carries"), words
+        words = f"{water} is over the permit of {cap_m3:,.0f} m3: it carries {most:.1f} MW of IT"
+    return cooling.PERMIT_IT(most), words
 
 
 def run_metrics(
     found: Performance,
-    ask: FacilityAsk,
+    ask: ResolvedFacility,
     days: float,
     energy_it_mwh: float,
     accelerators: int,
     ledger: Ledger,
 ) -> dict[str, Metric]:
-    r"""Energy, water and carbon of one training run in this hall.
+    r"""Return energy, water and carbon of one training run in this hall.
 
     Energy is that of the nodes in the run times PUE; embodied carbon is spread over the hardware's
     life by time, :math:`E \cdot days / life`.
     """
     mwh = energy_it_mwh * found.pue.value
-    metrics = {
-        "run.days": Metric(days, "days", "The run, half of all runs take longer"),
-        "run.energy_mwh": Metric(mwh, "MWh", "Site energy of the run"),
-    }
+    metrics = specs.RUN_DAYS(days) | specs.RUN_ENERGY(mwh)
     if found.wue_l_per_kwh:
         # L/kWh is m3/MWh
-        metrics["run.water_m3"] = Metric(
-            energy_it_mwh * found.wue_l_per_kwh.value, "m3", "Site water of the run"
-        )
+        metrics |= specs.RUN_WATER(energy_it_mwh * found.wue_l_per_kwh.value)
     site, system = ask.where.site, ask.system
     if site and site.grid_g_per_kwh:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
-        metrics["run.carbon_operational_t"] = Metric(
-            mwh * grid / 1000.0, "t", "Of its energy on the site's grid"
-        )
+        metrics |= specs.RUN_CARBON(mwh * grid / 1000.0)
     if system and system.embodied_kg:
         kg = (
             ledger.take(f"systems.{system.id}.embodied_kg", system.embodied_kg)
@@ -144,9 +133,5 @@ def run_metrics(
             / system.accelerators
         )
         life_days = ledger.parameter("finance", "hardware-life-years") * 365.0
-        metrics["run.carbon_embodied_t"] = Metric(
-            kg / 1000.0 * days / life_days,
-            "t",
-            "Share of the systems' embodied carbon, by time over their life",
-        )
+        metrics |= specs.RUN_EMBODIED(kg / 1000.0 * days / life_days)
     return metrics

@@ -1,6 +1,4 @@
-"""On-site and bridging power of a hall: what serves each hour, what it costs, when it can be
-there.
-"""
+"""On-site power of a hall: what serves each hour, what it costs, when it can be there."""
 
 from __future__ import annotations
 
@@ -9,39 +7,25 @@ from collections.abc import Mapping
 import numpy as np
 
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.answers.facility.request import amounts_of
+from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.dispatch import Array, Battery, Source, dispatch
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import Ledger
-from dcplan.result import Cell, Metric, Table
+from dcplan.result import Metric, Table
+from dcplan.specs.facility import hall as specs
 
 HOURS, DAY_HOURS, QUARTERS = 8760, 24, 4
 KG_PER_T, KW_PER_MW = 1000.0, 1000.0
 WINDOW_HOURS = 4
 """Length of one interruption."""
-COLUMNS = (
-    "source",
-    "mw",
-    "mwh",
-    "load_frac",
-    "usd_per_mwh",
-    "capex_usd",
-    "fixed_usd_per_year",
-    "carbon_t",
-    "lead_quarters",
-)
 
 
 def onsite(
-    ask: FacilityAsk,
-    found: Performance,
-    chosen: Mapping[str, float],
-    utility_mw: float | None,
-    interruptible_h: float,
-    ledger: Ledger,
+    ask: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric]]:
     """Dispatch the hall's load over a year of grid and on-site sources.
 
@@ -54,9 +38,11 @@ def onsite(
     InputError
         When a source is unknown, an amount out of range, or no tariff is known for the grid.
     """
-    rows = {name: _row(name, mw, ledger) for name, mw in chosen.items()}
+    chosen = amounts_of(ask.request.onsite)
+    interruptible_h = ask.request.interruptible_h
+    rows = {name: named(ledger.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
     peak = found.peak_pue * ask.it_mw
-    utility_mw = peak if utility_mw is None else utility_mw
+    utility_mw = peak if ask.request.utility_mw is None else ask.request.utility_mw
     load = _load(ask, found)
     grid_price = ask.where.site.usd_per_kwh if ask.where.site else None
     sources, batteries, grid_known = [], [], True
@@ -84,41 +70,23 @@ def onsite(
     result = dispatch(load, sources, both)
     table = _table(sources, rows, chosen, result.mwh, ledger, grid_known=grid_known)
     late = max((row.lead_quarters for row in rows.values()), default=0)
+    firm_mw = sum(mw for name, mw in chosen.items() if rows[name].kind != "battery")
     return table, {
-        "onsite.energy_usd_per_year": Metric(
-            result.usd, "USD", "Fuel, variable cost and grid energy of a year"
-        ),
-        "onsite.carbon_t": Metric(
-            result.t_co2 if grid_known else None, "t", "Operational, of that energy"
-        ),
-        "onsite.short_mwh": Metric(result.short_mwh, "MWh", "Load that nothing serves"),
-        "onsite.peak_load_mw": Metric(
-            float(load.max()), "MW", "Highest mean load of a quarter, the dispatch's own"
-        ),
-        "onsite.peak_margin_mw": Metric(
-            utility_mw
-            + sum(mw for name, mw in chosen.items() if rows[name].kind != "battery")
-            - peak,
-            "MW",
-            "Grid when it is there, and sources, less the design day's peak; batteries left out",
-        ),
-        "onsite.time_to_power_quarters": Metric(
-            late, "quarters", "Until the last source can be there"
-        ),
+        **specs.ONSITE_USD(result.usd),
+        **specs.ONSITE_CARBON(result.t_co2 if grid_known else None),
+        **specs.ONSITE_SHORT(result.short_mwh),
+        **specs.ONSITE_PEAK_LOAD(float(load.max())),
+        **specs.ONSITE_MARGIN(utility_mw + firm_mw - peak),
+        **specs.TIME_TO_POWER(late),
     }
-
-
-def _row(name: str, mw: float, ledger: Ledger) -> OnsitePower:
-    row = named(ledger.catalog, "onsite", name, OnsitePower, "--onsite")
-    return row
 
 
 def _taken(row: OnsitePower, key: str, ledger: Ledger) -> float:
     return ledger.take(f"onsite.{row.id}.{key}", getattr(row, key))
 
 
-def _load(ask: FacilityAsk, found: Performance) -> Array:
-    """Load by hour: the quarter's PUE, the year's where quarters are not known. [MW]"""
+def _load(ask: ResolvedFacility, found: Performance) -> Array:
+    """Return the load by hour in MW: with the quarter's PUE, the year's where none is known."""
     it_mw = ask.it_mw * ask.load
     pues = [pue for pue, _ in found.quarters] or [found.pue.value] * QUARTERS
     return np.repeat(np.array(pues) * it_mw, HOURS // QUARTERS)
@@ -150,8 +118,8 @@ def _table(
     *,
     grid_known: bool,
 ) -> Table:
-    """``grid_known``: the carbon of the grid has a figure."""
-    cells: list[tuple[Cell, ...]] = []
+    """Return one row a source; ``grid_known``: the carbon of the grid has a figure."""
+    cells: list[specs.OnsiteRow] = []
     prices = {s.name: s for s in sources}
     names = (["grid"] if "grid" in prices else []) + list(chosen)
     for name in names:
@@ -169,18 +137,17 @@ def _table(
             source.kg_co2_per_mwh * energy / KG_PER_T if source and energy is not None else None
         )
         carbon = carbon if grid_known or name != "grid" else None
-        lead = row.lead_quarters if row else None
         cells.append(
-            (
-                name,
-                mw,
-                energy,
-                used,
-                source.usd_per_mwh if source else None,
-                capex,
-                fixed,
-                carbon,
-                lead,
+            specs.OnsiteRow(
+                source=name,
+                mw=mw,
+                mwh=energy,
+                load_frac=used,
+                usd_per_mwh=source.usd_per_mwh if source else None,
+                capex_usd=capex,
+                fixed_usd_per_year=fixed,
+                carbon_t=carbon,
+                lead_quarters=row.lead_quarters if row else None,
             )
         )
-    return Table(COLUMNS, tuple(cells))
+    return specs.ONSITE.table(cells)

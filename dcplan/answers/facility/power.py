@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dcplan.answers.facility.heat_rejection import run_metrics
-from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.train.answer import train
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.chain import Stage, through
@@ -13,7 +11,8 @@ from dcplan.facility.oversubscription import risk
 from dcplan.facility.swings import Step, remedy, swing
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import Ledger
-from dcplan.result import Cell, Metric, Table
+from dcplan.result import Metric, Table
+from dcplan.specs.facility import hall as specs
 
 TERMS = ("transformer-fixed", "transformer-square", "busway-square", "psu-fixed", "psu-square")
 HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
@@ -24,7 +23,7 @@ TOGETHER = ("data_parallel", "optimizer", "straggler")
 
 
 def ups_stage(ledger: Ledger) -> Stage:
-    """Losses of the UPS against its load; lightly loaded under 2N."""
+    """Return losses of the UPS against its load; it is lightly loaded under 2N."""
     fixed, square = (
         ledger.parameter("facility", f"chain-ups-{term}") for term in ("fixed", "square")
     )
@@ -32,7 +31,7 @@ def ups_stage(ledger: Ledger) -> Stage:
 
 
 def stages(ledger: Ledger) -> list[Stage]:
-    """Utility to chip: transformer, UPS, busway, rack power shelf."""
+    """Return the stages from utility to chip: transformer, UPS, busway, rack power shelf."""
     p = {key: ledger.parameter("facility", f"chain-{key}") for key in TERMS}
     return [
         Stage("transformer", p["transformer-fixed"], 0.0, p["transformer-square"]),
@@ -43,22 +42,33 @@ def stages(ledger: Ledger) -> list[Stage]:
 
 
 def efficiency_table(ledger: Ledger) -> Table:
-    """Efficiency of each stage and of all against load, with alternating current and with 800 V
-    direct current.
+    """Return the efficiency of each stage and of all against load.
+
+    All stages together have alternating current, or 800 V direct current in the hall.
     """
     chain, gain = stages(ledger), ledger.parameter("facility", "chain-dc-gain")
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[specs.EfficiencyRow] = []
     for load in LOADS:
-        each = [stage.efficiency(load) for stage in chain]
+        transformer, ups, busway, shelf = (stage.efficiency(load) for stage in chain)
         whole = through(chain, [load] * len(chain))
-        rows.append((load, *each, whole, min(whole * gain, 1.0)))
-    names = tuple(stage.name.replace(" ", "_") + "_frac" for stage in chain)
-    return Table(("load_frac", *names, "ac_chain_frac", "dc_800_chain_frac"), tuple(rows))
+        rows.append(
+            specs.EfficiencyRow(
+                load_frac=load,
+                transformer_frac=transformer,
+                ups_frac=ups,
+                busway_frac=busway,
+                power_shelf_frac=shelf,
+                ac_chain_frac=whole,
+                dc_800_chain_frac=min(whole * gain, 1.0),
+            )
+        )
+    return specs.EFFICIENCY.table(rows)
 
 
-def oversubscribed(ask: FacilityAsk, ratio: float, busy_frac: float, ledger: Ledger) -> Table:
-    """How often racks of ``ratio`` times the hall's IT power ask for more than it, by the number of
-    like jobs.
+def oversubscribed(ask: ResolvedFacility, ratio: float, ledger: Ledger) -> Table:
+    """Return how often racks ask for more than the hall's IT power, by the number of like jobs.
+
+    The racks are rated for ``ratio`` times that power.
 
     Raises
     ------
@@ -78,29 +88,25 @@ def oversubscribed(ask: FacilityAsk, ratio: float, busy_frac: float, ledger: Led
         usual = ledger.parameter("power", f"average-{name}-frac")
         key = f"systems.{system.id}.average_kw.{name}"
         shares.append(ledger.take(key, own) / system.rated_kw.value if own else usual)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[specs.OversubscriptionRow] = []
     for jobs in JOBS:
-        r = risk(jobs, busy_frac, shares[0], shares[1], ratio)
-        worst = ask.it_mw * max(r.worst_frac - 1.0, 0.0)
+        r = risk(jobs, ask.request.busy_frac, shares[0], shares[1], ratio)
         rows.append(
-            (jobs, r.over_frac, r.over_frac * HOURS_PER_YEAR, ask.it_mw * r.mean_over_frac, worst)
+            specs.OversubscriptionRow(
+                jobs=jobs,
+                over_frac=r.over_frac,
+                over_h_per_year=r.over_frac * HOURS_PER_YEAR,
+                mean_over_mw=ask.it_mw * r.mean_over_frac,
+                worst_over_mw=ask.it_mw * max(r.worst_frac - 1.0, 0.0),
+            )
         )
-    return Table(
-        ("jobs", "over_frac", "over_h_per_year", "mean_over_mw", "worst_over_mw"), tuple(rows)
-    )
+    return specs.OVERSUBSCRIPTION.table(rows)
 
 
 def swings(
-    ask: FacilityAsk,
-    hall: Performance,
-    job: str,
-    held: int,
-    ramp_limit_mw_per_s: float | None,
-    catalogs: Sequence[str],
-    ledger: Ledger,
+    ask: ResolvedFacility, hall: Performance, job: str, held: int, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric]]:
-    """What the job's step does to the site, what keeps a ramp limit, and what the run takes from
-    the site.
+    """Return what the job's step does to the site, what keeps a ramp limit, and the run's needs.
 
     The job has the accelerators that the hall holds, as many as the load runs; network and storage
     do not swing.
@@ -121,7 +127,10 @@ def swings(
         )
         raise InputError([Problem("DC060", cause, Place("--job"), help="a larger --it-mw")])
     found = train(
-        job, system=system.id, accelerators=count * system.accelerators, catalogs=catalogs
+        job,
+        system=system.id,
+        accelerators=count * system.accelerators,
+        catalogs=ask.request.catalogs,
     )
     breakdown = {str(row[0]): float(row[2] or 0.0) for row in found.tables["breakdown"].rows}
     run = run_metrics(
@@ -142,32 +151,27 @@ def swings(
         ledger.parameter("facility", "swing-edge-s"),
     )
     s = swing(step)
+    label = f"Share of the step of {job} in which all wait or exchange data"
     metrics = {
-        "swing.amplitude_mw": Metric(
-            s.amplitude_mw, "MW", "Power that falls and rises with every step"
-        ),
-        "swing.frequency_hz": Metric(s.frequency_hz, "Hz", "Steps a second"),
-        "swing.ramp_mw_per_s": Metric(s.ramp_mw_per_s, "MW/s", "Change of power at the edges"),
-        "swing.low_share": Metric(
-            low_share, "", f"Share of the step of {job} in which all wait or exchange data"
-        ),
+        **specs.SWING_AMPLITUDE(s.amplitude_mw),
+        **specs.SWING_FREQUENCY(s.frequency_hz),
+        **specs.SWING_RAMP(s.ramp_mw_per_s),
+        **specs.SWING_LOW_SHARE(low_share, label=label),
     }
-    limit = ramp_limit_mw_per_s if ramp_limit_mw_per_s is not None else 0.0
+    asked = ask.request.ramp_limit_mw_per_s
+    limit = 0.0 if asked is None else asked
     r = remedy(step, limit)
     price = ask.where.site.usd_per_kwh if ask.where.site else None
     yearly = r.extra_mw * HOURS_PER_YEAR * KW_PER_MW * price.value if price else None
-    rows: list[tuple[Cell, ...]] = [
-        ("storage in racks or a battery", r.store_mw, r.store_kwh, None, None, None),
-        ("floor of power", None, None, r.floor_mw, r.extra_mw, yearly),
+    rows = [
+        specs.SwingRow("storage in racks or a battery", store_mw=r.store_mw, store_kwh=r.store_kwh),
+        specs.SwingRow(
+            "floor of power",
+            floor_mw=r.floor_mw,
+            extra_mean_mw=r.extra_mw,
+            energy_usd_per_year=yearly,
+        ),
     ]
-    if ramp_limit_mw_per_s is not None and s.ramp_mw_per_s <= limit:
-        rows = [("none needed: the ramp is within the limit", None, None, None, None, None)]
-    columns = (
-        "remedy",
-        "store_mw",
-        "store_kwh",
-        "floor_mw",
-        "extra_mean_mw",
-        "energy_usd_per_year",
-    )
-    return Table(columns, tuple(rows)), metrics | run
+    if asked is not None and s.ramp_mw_per_s <= limit:
+        rows = [specs.SwingRow("none needed: the ramp is within the limit")]
+    return specs.SWINGS.table(rows), metrics | run

@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 
 from dcplan.answers.facility.feasibility import fit_of
-from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.floor import area_m2, line_up, rows_of
 from dcplan.inputs.log import Ledger
-from dcplan.result import Cell, Metric, Table
+from dcplan.result import Metric, Table
+from dcplan.specs.facility import hall as specs
 
 COMPUTE, NETWORK, CDU = "compute", "network and storage", "cdu"
 KW_PER_MW = 1000.0
 
 
 def floor_tables(
-    option: CoolingOption, ask: FacilityAsk, rack_kw: float | None, cdus: int, ledger: Ledger
+    option: CoolingOption, ask: ResolvedFacility, cdus: int, ledger: Ledger
 ) -> tuple[dict[str, Table], dict[str, Metric]]:
-    """Kinds of racks, and the line-up of every row.
+    """Return kinds of racks, and the line-up of every row.
 
     Compute racks take IT power less the share of network and storage; distribution units stand in
     rows, one position each. Pods come whole.
@@ -33,7 +34,7 @@ def floor_tables(
     if system is None or system.rated_kw is None:
         return {}, {}
     rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
-    fit = fit_of(option, system, rack_kw, rated, ledger)
+    fit = fit_of(option, system, ask.request.rack_kw, rated, ledger)
     if not fit.nodes:
         raise InputError(
             [
@@ -61,50 +62,41 @@ def floor_tables(
         if nodes == fit.nodes
         else f"{nodes} in the vendor's reference design; {fit.reason}"
     )
-    kinds: list[tuple[Cell, ...]] = [
-        (
+    kinds = (
+        specs.RackRow(
             COMPUTE,
             count,
-            system.id,
-            nodes,
-            rated * nodes,
-            high,
-            "a rack-scale system" if system.racks else limit,
+            system=system.id,
+            nodes_per_rack=nodes,
+            rack_kw=rated * nodes,
+            node_units=high,
+            limit="a rack-scale system" if system.racks else limit,
         ),
-        (NETWORK, other, None, None, other_kw, None, None),
-        (CDU, cdus, None, None, None, None, None),
-    ]
+        specs.RackRow(NETWORK, other, rack_kw=other_kw),
+        specs.RackRow(CDU, cdus),
+    )
     pitches = [ledger.parameter("network", key) for key in ("rack-pitch-m", "row-pitch-m")]
     margin = ledger.parameter("facility", "floor-margin-m")
     area = area_m2(len(rows), per_row, pitches[0], pitches[1], margin)
     tables = {
-        "racks_of": Table(
-            ("kind", "racks", "system", "nodes_per_rack", "rack_kw", "node_units", "limit"),
-            tuple(k for k in kinds if k[1]),
-        ),
-        "floor": Table(
-            ("row", "racks", "line_up"),
-            tuple(
-                (i + 1, sum(r.values()), _words(line_up(r, CDU, NETWORK)))
-                for i, r in enumerate(rows)
-            ),
+        "racks_of": specs.RACKS.table(k for k in kinds if k.racks),
+        "floor": specs.FLOOR.table(
+            specs.FloorRow(i, sum(r.values()), _words(line_up(r, CDU, NETWORK)))
+            for i, r in enumerate(rows, 1)
         ),
     }
+    held = count // max(system.racks, 1) * nodes * system.accelerators
     return tables, {
-        "floor.racks": Metric(sum(racks.values()), "", "Rack positions of the hall"),
-        "floor.rows": Metric(len(rows), "", "Rows of racks"),
-        "floor.area_m2": Metric(area, "m2", "White space: rows, aisles and the way round them"),
-        "floor.kw_per_m2": Metric(it_kw / area, "kW/m2", "IT power built for over it"),
-        "floor.accelerators": Metric(
-            count // max(system.racks, 1) * nodes * system.accelerators,
-            "",
-            "Accelerators that the hall holds",
-        ),
+        **specs.FLOOR_RACKS(sum(racks.values())),
+        **specs.FLOOR_ROWS(len(rows)),
+        **specs.FLOOR_AREA(area),
+        **specs.FLOOR_DENSITY(it_kw / area),
+        **specs.FLOOR_ACCELERATORS(held),
     }
 
 
 def _words(kinds: tuple[str, ...]) -> str:
-    """Runs of equal racks."""
+    """Write runs of equal racks."""
     runs: list[tuple[str, int]] = []
     for kind in kinds:
         if runs and runs[-1][0] == kind:

@@ -1,4 +1,4 @@
-"""What ``dcplan facility`` is asked: every flag with its range, and flags that would change nothing."""
+"""What ``dcplan facility`` is asked: every flag with its range, and flags without effect."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def refuse_idle(flags: FacilityRequest) -> None:
 
 
 def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
-    """``id=MW`` pairs.
+    """Read ``id=MW`` pairs.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
 
 
 def _unused(idle: Sequence[tuple[bool, str, Mapping[str, object]]]) -> None:
-    """Flags that would change nothing are refused, so that nobody trusts them."""
+    """Refuse flags that would change nothing, so that nobody trusts them."""
     problems = {
         flag: Problem("DC060", f"{flag} is not used {why}", Place(flag), help=f"leave {flag} out")
         for applies, why, flags in idle

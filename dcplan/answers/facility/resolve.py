@@ -1,4 +1,4 @@
-"""What ``dcplan facility`` is asked: place and weather, cooling, load, system."""
+"""The request of ``dcplan facility`` with its place, weather and system looked up."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dcplan.answers.common.catalog_rows import named
+from dcplan.answers.facility.request import FacilityRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import CoolingOption, PueRow, Site, System
 from dcplan.catalog.weather import bins, read_epw
@@ -35,17 +36,24 @@ class Where:
 
 
 @dataclass(frozen=True)
-class FacilityAsk:
+class ResolvedFacility:
     """One hall at one place."""
 
+    request: FacilityRequest
     where: Where
-    it_mw: float
-    load: float
     system: System | None
-    supply_c: float | None
-    liquid_frac: float | None
-    other_frac: float = 0.0
+    other_frac: float
     """Share of IT power in racks of network and storage, which air cools."""
+
+    @property
+    def it_mw(self) -> float:
+        """IT power that the hall is built for, in MW."""
+        return self.request.it_mw
+
+    @property
+    def load(self) -> float:
+        """IT power over the IT power that the hall is built for."""
+        return self.request.load
 
     @property
     def size(self) -> str:
@@ -55,12 +63,12 @@ class FacilityAsk:
     def setting(
         self, option: CoolingOption, ledger: Ledger, supply_c: float | None = None
     ) -> Setting:
-        """The option at this place; ``supply_c`` overrides the facility water.
+        """Return the option at this place; ``supply_c`` overrides the facility water.
 
         Where a liquid-cooled system is named and no temperature, the water is what the option's
         usual coolant needs: the catalog's coolant supply less the distribution unit's approach.
         """
-        given = self.supply_c if supply_c is None else supply_c
+        given = self.request.supply_c if supply_c is None else supply_c
         usual = option.coolant_supply_c
         if (
             given is None
@@ -77,8 +85,9 @@ class FacilityAsk:
         )
 
     def air_frac(self, option: CoolingOption) -> float:
-        """Share of heat that room fans move: none through a door or tank, else network, storage
-        and racks' air.
+        """Return the share of heat that room fans move.
+
+        It is none through a door or tank, else network, storage and racks' air.
         """
         usual = option.room_air_frac.value if option.room_air_frac else 1.0
         if usual in (0.0, 1.0):
@@ -86,18 +95,28 @@ class FacilityAsk:
         if self.system and "liquid" not in self.system.cooling_modes:
             return 1.0
         own = self.system.liquid_frac.value if self.system and self.system.liquid_frac else None
-        liquid = own if self.liquid_frac is None else self.liquid_frac
+        asked = self.request.liquid_frac
+        liquid = own if asked is None else asked
         return usual if liquid is None else 1.0 - (1.0 - self.other_frac) * liquid
 
 
-def where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog) -> Where:
-    """Weather of a site, a climate zone's city, or a file.
+def resolve(request: FacilityRequest, ledger: Ledger) -> ResolvedFacility:
+    """Look up the place, its weather and the system.
 
     Raises
     ------
     InputError
-        When none or several are named, a name is unknown, or a site has no weather.
+        When a name is unknown, or the place has no weather.
     """
+    catalog, name = ledger.catalog, request.system
+    system = named(catalog, "systems", name, System, "--system") if name else None
+    other = ledger.parameter("facility", "network-storage-share")
+    place = _where(request.site, request.climate_zone, request.epw, catalog)
+    return ResolvedFacility(request, place, system, other)
+
+
+def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog) -> Where:
+    """Return the weather of a site, a climate zone's city, or a file."""
     given = [
         flag
         for flag, value in (("--site", site), ("--climate-zone", zone), ("--epw", epw))
@@ -118,7 +137,8 @@ def where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog)
     row = named(catalog, "sites", site or "", Site, "--site")
     found = weather_at(row)
     if found is None:
-        cause = f"{row.id} has no weather in the catalog, nor has its zone {row.climate_zone or '(unknown)'}"
+        zone_id = row.climate_zone or "(unknown)"
+        cause = f"{row.id} has no weather in the catalog, nor has its zone {zone_id}"
         raise InputError(
             [
                 Problem(
@@ -144,7 +164,7 @@ def _from_bins(key: str) -> Climate:
 
 
 def _from_file(file: Path) -> Climate:
-    """An hourly file, gathered into bins of 1 K."""
+    """Read an hourly file, gathered into bins of 1 K."""
     weather = read_epw(file)
     dry = np.array(weather.dry_c)
     try:

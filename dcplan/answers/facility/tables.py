@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dcplan.answers.facility.feasibility import dry_supply_c, warmest_c
 from dcplan.answers.facility.power import ups_stage
-from dcplan.answers.facility.resolve import FacilityAsk
+from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter, ReportedSite, Site
 from dcplan.facility.liquid import flow_l_per_min, ride_through_s, units
 from dcplan.facility.power import blocks_needed
 from dcplan.inputs.cooling import Performance, performance
 from dcplan.inputs.log import Ledger
-from dcplan.result import Cell, Metric, Table
-from dcplan.specs import facility as specs
+from dcplan.result import Metric, Table
+from dcplan.specs.facility import cooling as specs
+from dcplan.specs.facility import hall
 
 KW_PER_MW = 1000.0
 HOURS_PER_DAY, HOURS_PER_YEAR = 24.0, 8760.0
@@ -22,8 +23,8 @@ GIGAFLOPS_PER_TERA = 1000.0
 QUARTER_NAMES = ("Q1", "Q2", "Q3", "Q4")
 
 
-def heat_kw(option: CoolingOption, ask: FacilityAsk) -> tuple[float, float]:
-    """IT heat into liquid and into air at the asked load. [kW]"""
+def heat_kw(option: CoolingOption, ask: ResolvedFacility) -> tuple[float, float]:
+    """Return IT heat into liquid and into air at the load of the request, in kW."""
     it_kw = ask.it_mw * KW_PER_MW * ask.load
     liquid = (
         it_kw * (1.0 - ask.air_frac(option)) if option.model and "liquid" in option.accepts else 0.0
@@ -31,8 +32,8 @@ def heat_kw(option: CoolingOption, ask: FacilityAsk) -> tuple[float, float]:
     return liquid, it_kw - liquid
 
 
-def heat_table(option: CoolingOption, ask: FacilityAsk) -> Table:
-    """Heat by path against what the option carries in a hall of this size."""
+def heat_table(option: CoolingOption, ask: ResolvedFacility) -> Table:
+    """Return heat by path against what the option carries in a hall of this size."""
     liquid, air = heat_kw(option, ask)
     it_kw = ask.it_mw * KW_PER_MW
     paths = (
@@ -46,14 +47,14 @@ def heat_table(option: CoolingOption, ask: FacilityAsk) -> Table:
 
 
 def quarters_table(found: Performance) -> Table:
-    """PUE and WUE by quarter."""
-    rows = [(QUARTER_NAMES[q], pue, wue) for q, (pue, wue) in enumerate(found.quarters)]
-    return Table(("quarter", "pue", "wue_l_per_kwh"), tuple(rows))
+    """Return PUE and WUE by quarter."""
+    quarters = zip(QUARTER_NAMES, found.quarters, strict=True)
+    return specs.QUARTERS.table(specs.QuarterRow(name, *values) for name, values in quarters)
 
 
-def warm_water_table(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) -> Table:
-    """What warmer facility water saves: PUE, water and chillers by ASHRAE class."""
-    rows: list[tuple[Cell, ...]] = []
+def warm_water_table(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> Table:
+    """Return what warmer facility water saves: PUE, water and chillers by ASHRAE class."""
+    rows: list[specs.WarmWaterRow] = []
     limits = [warmest_c(option, ledger)]
     if ask.system and ask.system.coolant_supply_max_c and "liquid" in option.accepts:
         limits.append(
@@ -64,63 +65,82 @@ def warm_water_table(option: CoolingOption, ask: FacilityAsk, ledger: Ledger) ->
         c for c in CLASSES_C if c >= least and all(most is None or c <= most for most in limits)
     ):
         found = performance(option, ask.setting(option, ledger, supply), ledger)
-        water = found.wue_l_per_kwh.value if found.wue_l_per_kwh else None
         rows.append(
-            (f"W{supply:g}", supply, found.pue.value, found.peak_pue, water, found.chiller_frac)
+            specs.WarmWaterRow(
+                water_class=f"W{supply:g}",
+                supply_c=supply,
+                pue=found.pue.value,
+                peak_pue=found.peak_pue,
+                wue_l_per_kwh=found.wue_l_per_kwh.value if found.wue_l_per_kwh else None,
+                chiller_heat_frac=found.chiller_frac,
+            )
         )
-    return Table(
-        ("class", "supply_c", "pue", "peak_pue", "wue_l_per_kwh", "chiller_heat_frac"), tuple(rows)
-    )
+    return specs.WARM_WATER.table(rows)
 
 
-def chain_table(
-    found: Performance, ask: FacilityAsk, rule: str, other_rule: str, ledger: Ledger
-) -> Table:
-    """Power blocks by load class: compute under one rule, network, storage and cooling under
-    another.
+def chain_table(found: Performance, ask: ResolvedFacility, ledger: Ledger) -> Table:
+    """Return power blocks by load class.
+
+    Compute has one redundancy rule; network, storage and cooling have another.
     """
-    it_mw = ask.it_mw
+    it_mw, request = ask.it_mw, ask.request
     cooling_mw = it_mw * (found.peak_pue - 1.0)
     block = ledger.parameter("power", "block-mw-default")
     share = ledger.parameter("facility", "network-storage-share")
     classes = (
-        ("compute", it_mw * (1.0 - share), rule),
-        ("network and storage", it_mw * share, other_rule),
-        ("cooling and losses", cooling_mw, other_rule),
+        ("compute", it_mw * (1.0 - share), request.redundancy),
+        ("network and storage", it_mw * share, request.other_redundancy),
+        ("cooling and losses", cooling_mw, request.other_redundancy),
     )
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[hall.ChainRow] = []
     for name, load_mw, redundancy in classes:
         blocks = blocks_needed(load_mw, block, redundancy)
         each = load_mw / (blocks * block) if blocks else None
         efficiency = ups_stage(ledger).efficiency(each) if each else None
-        rows.append((name, load_mw, redundancy, blocks, blocks * block, each, efficiency))
-    return Table(
-        ("class", "load_mw", "redundancy", "blocks", "installed_mw", "block_load_frac", "ups_frac"),
-        tuple(rows),
-    )
+        rows.append(
+            hall.ChainRow(
+                load_class=name,
+                load_mw=load_mw,
+                redundancy=redundancy,
+                blocks=blocks,
+                installed_mw=blocks * block,
+                block_load_frac=each,
+                ups_frac=efficiency,
+            )
+        )
+    return hall.CHAIN.table(rows)
 
 
-def reported_table(ask: FacilityAsk, ledger: Ledger) -> Table:
-    """What real sites of the same place or climate zone report, whatever cools them; nothing is
-    fitted to them.
+def reported_table(ask: ResolvedFacility, ledger: Ledger) -> Table:
+    """Return what real sites of the same place or climate zone report, whatever cools them.
+
+    Nothing is fitted to them.
     """
     catalog, here = ledger.catalog, ask.where
     sites = catalog.table("sites", Site)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[specs.ReportedRow] = []
     for real in catalog.table("reported", ReportedSite).values():
         zone = real.zone or (sites[real.site].climate_zone if real.site else None)
         same_place = here.site is not None and real.site == here.site.id
         if same_place or (here.zone is not None and zone == here.zone):
-            water = real.wue_l_per_kwh.value if real.wue_l_per_kwh else None
-            rows.append((real.name, real.basis, zone, same_place, real.pue.value, water))
-    rows.sort(key=lambda row: (not row[3], str(row[0])))
-    return Table(("site", "basis", "zone", "same_place", "pue", "wue_l_per_kwh"), tuple(rows))
+            rows.append(
+                specs.ReportedRow(
+                    site=real.name,
+                    basis=real.basis,
+                    zone=zone,
+                    same_place=same_place,
+                    pue=real.pue.value,
+                    wue_l_per_kwh=real.wue_l_per_kwh.value if real.wue_l_per_kwh else None,
+                )
+            )
+    rows.sort(key=lambda row: (not row.same_place, row.site))
+    return specs.REPORTED.table(rows)
 
 
 def metrics_of(
-    option: CoolingOption, ask: FacilityAsk, found: Performance, ledger: Ledger
+    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> dict[str, Metric]:
-    """Keys that others rely on, and the measures that PUE hides."""
+    """Return keys that others rely on, and the measures that PUE hides."""
     it_kw = ask.it_mw * KW_PER_MW
     liquid, _ = heat_kw(option, ask)
     peak = found.peak_pue * ask.it_mw
@@ -128,38 +148,34 @@ def metrics_of(
         **specs.PEAK_ELECTRICAL(_electrical_mw(ask, ledger)),
         **specs.ANNUAL_PUE(found.pue.value, low=found.pue.low, high=found.pue.high),
         **specs.PEAK_PUE(found.peak_pue),
-        "power.peak_it_mw": Metric(ask.it_mw, "MW", "IT power built for"),
-        "power.peak_facility_mw": Metric(peak, "MW", "All of the site on the design day"),
+        **specs.PEAK_IT(ask.it_mw),
+        **specs.PEAK_FACILITY(peak),
     }
     if found.wue_l_per_kwh:
         w = found.wue_l_per_kwh
-        metrics["water.annual_wue_l_per_kwh"] = Metric(
-            w.value, "L/kWh", "Site water over IT energy", w.low, w.high
-        )
+        metrics |= specs.ANNUAL_WUE(w.value, low=w.low, high=w.high)
         year = w.value * it_kw * ask.load * HOURS_PER_YEAR / LITRES_PER_M3
-        metrics["water.annual_m3"] = Metric(year, "m3", "Site water of a year at this load")
+        metrics |= specs.ANNUAL_WATER(year)
     if found.peak_wue_l_per_kwh is not None:
         day = found.peak_wue_l_per_kwh * it_kw * HOURS_PER_DAY / LITRES_PER_M3
-        metrics["water.peak_day_m3"] = Metric(day, "m3", "A day at the design condition")
+        metrics |= specs.PEAK_DAY_WATER(day)
     if found.chiller_frac is not None:
-        metrics["cooling.chiller_heat_frac"] = Metric(
-            found.chiller_frac, "", "Heat that chillers move over the year"
-        )
+        metrics |= specs.CHILLER_HEAT(found.chiller_frac)
     capex = (
         ledger.take(f"cooling.{option.id}.fit_out_usd_per_kw", option.fit_out_usd_per_kw) * it_kw
     )
     low, high = (x * it_kw for x in option.fit_out_usd_per_kw.bounds)
-    metrics["cooling.capex_usd"] = Metric(capex, "USD", "Fit-out of the hall", low, high)
     return (
         metrics
+        | specs.FIT_OUT_USD(capex, low=low, high=high)
         | _liquid(liquid, option, ask, ledger)
         | _hidden(found, option, ask, ledger)
         | _carbon(found, ask, ledger)
     )
 
 
-def _electrical_mw(ask: FacilityAsk, ledger: Ledger) -> float:
-    """What breakers and busway carry: racks of the system at its design peak, the others as rated."""
+def _electrical_mw(ask: ResolvedFacility, ledger: Ledger) -> float:
+    """Return what breakers and busway carry: racks at the system's design peak, others as rated."""
     system = ask.system
     over = ledger.parameter("power", "peak-over-rated")
     if system and system.rated_kw and system.peak_kw:
@@ -168,9 +184,9 @@ def _electrical_mw(ask: FacilityAsk, ledger: Ledger) -> float:
 
 
 def _liquid(
-    heat: float, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
+    heat: float, option: CoolingOption, ask: ResolvedFacility, ledger: Ledger
 ) -> dict[str, Metric]:
-    """Flow, distribution units and seconds of the loops."""
+    """Return flow, distribution units and seconds of the loops."""
     if heat <= 0.0:
         return {}
     rise, each = (
@@ -189,32 +205,19 @@ def _liquid(
     coolant = None if warmest is None else warmest + ledger.parameter("facility", "cdu-approach-k")
     room = most - coolant if most is not None and coolant is not None else rise
     metrics = {
-        "cooling.flow_l_per_min": Metric(
-            flow_l_per_min(heat, rise, each), "L/min", "Coolant through racks"
+        **specs.FLOW(flow_l_per_min(heat, rise, each)),
+        **specs.CDU_COUNT(count),
+        **specs.CDU_USD(ledger.parameter("facility", "cdu-usd-per-kw") * count * rating),
+        **specs.RACK_FLOW(
+            _rack_flow(ask, rise, each), label=f"{specs.RACK_FLOW.meaning}, {rise:g} K"
         ),
-        "cooling.cdu_count": Metric(
-            count, "", "Coolant distribution units by heat and by flow, one of them spare"
-        ),
-        "cooling.cdu_usd": Metric(
-            ledger.parameter("facility", "cdu-usd-per-kw") * count * rating,
-            "USD",
-            "Their price, part of the fit-out",
-        ),
-        "cooling.rack_flow_l_per_min": Metric(
-            _rack_flow(ask, rise, each), "L/min", f"Coolant of one rack, {rise:g} K"
-        ),
-        "cooling.cdu_kw": Metric(
-            ledger.parameter("facility", "cdu-pump-frac") * heat, "kW", "Their pumps"
-        ),
+        **specs.CDU_KW(ledger.parameter("facility", "cdu-pump-frac") * heat),
     }
-    loops = {
-        "pumps": (("plate-litres-per-kw",), "Cold plates when the pumps of the rack loop stop"),
-        "plant": (
-            ("loop-litres-per-kw", "facility-loop-litres-per-kw"),
-            "Both loops without heat rejection, pumps running",
-        ),
-    }
-    for name, (keys, label) in loops.items():
+    loops = (
+        (specs.RIDE_THROUGH_PUMPS, ("plate-litres-per-kw",)),
+        (specs.RIDE_THROUGH_PLANT, ("loop-litres-per-kw", "facility-loop-litres-per-kw")),
+    )
+    for spec, keys in loops:
         for key in keys:
             ledger.parameter("facility", key)
         bounds = [ledger.catalog.get("facility", key, Parameter).value for key in keys]
@@ -224,40 +227,33 @@ def _liquid(
             sum(b.bounds[1] for b in bounds),
         ]
         low, value, high = (ride_through_s(v / ask.load, each, room) for v in litres)
-        metrics[f"cooling.ride_through_{name}_s"] = Metric(
-            value, "s", f"{label}, until {max(room, 0.0):.3g} K warmer", low, high
-        )
+        label = f"{spec.meaning}, until {max(room, 0.0):.3g} K warmer"
+        metrics |= spec(value, low=low, high=high, label=label)
     reached = dry_supply_c(option, ask, ledger)
     if reached is not None:
-        metrics["cooling.design_day_supply_c"] = Metric(
-            max(reached, set_c or 0.0),
-            "C",
-            "Facility water that sprayed dry coolers reach on the design day",
-        )
+        metrics |= specs.DESIGN_DAY_SUPPLY(max(reached, set_c or 0.0))
     return metrics
 
 
-def _rack_flow(ask: FacilityAsk, rise_k: float, heat_kj_per_l_k: float) -> float | None:
-    """Of a rack-scale system; None of servers, whose racks are laid out."""
+def _rack_flow(ask: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float) -> float | None:
+    """Return the flow of a rack-scale system; None of servers, whose racks are laid out."""
     system = ask.system
     if system is None or system.rated_kw is None or system.liquid_frac is None or not system.racks:
         return None
-    liquid = system.liquid_frac.value if ask.liquid_frac is None else ask.liquid_frac
+    asked = ask.request.liquid_frac
+    liquid = system.liquid_frac.value if asked is None else asked
     return flow_l_per_min(system.rated_kw.value / system.racks * liquid, rise_k, heat_kj_per_l_k)
 
 
 def _hidden(
-    found: Performance, option: CoolingOption, ask: FacilityAsk, ledger: Ledger
+    found: Performance, option: CoolingOption, ask: ResolvedFacility, ledger: Ledger
 ) -> dict[str, Metric]:
-    """Server fans stand in IT power: ITUE, TUE, and kW for what the chips can do."""
+    """Return what server fans hide in IT power: ITUE, TUE, and kW for what the chips can do."""
     cold = "liquid" in option.accepts and option.model in ("tower", "dry")
     cold = cold and (ask.system is None or "liquid" in ask.system.cooling_modes)
     fans = ledger.parameter("facility", f"server-fan-{'liquid' if cold else 'air'}-frac")
     itue = 1.0 / (1.0 - fans)
-    metrics = {
-        "itue": Metric(itue, "", "IT power over power without server fans"),
-        "tue": Metric(itue * found.pue.value, "", "Site power over IT power without server fans"),
-    }
+    metrics = specs.ITUE(itue) | specs.TUE(itue * found.pue.value)
     system = ask.system
     if system is None or system.rated_kw is None:
         return metrics
@@ -269,18 +265,15 @@ def _hidden(
             / GIGAFLOPS_PER_TERA
         )
         each = system.rated_kw.value * found.pue.value / speed / (1.0 - ask.other_frac)
-        label = "Site power, network and storage in it, of one dense BF16 PFLOP/s of peak speed"
-        metrics["facility_kw_per_pflops"] = Metric(each, "kW", label)
+        metrics |= specs.KW_PER_PFLOPS(each)
     return metrics
 
 
-def _carbon(found: Performance, ask: FacilityAsk, ledger: Ledger) -> dict[str, Metric]:
+def _carbon(found: Performance, ask: ResolvedFacility, ledger: Ledger) -> dict[str, Metric]:
     site = ask.where.site
     mwh = found.pue.value * ask.it_mw * ask.load * HOURS_PER_YEAR
-    metrics = {"energy.annual_mwh": Metric(mwh, "MWh", "Site energy of a year at this load")}
+    metrics = specs.ANNUAL_ENERGY(mwh)
     if site is not None and site.grid_g_per_kwh is not None:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
-        metrics["carbon.operational_t"] = Metric(
-            mwh * grid / KW_PER_MW, "t", "Of that energy on the site's grid"
-        )
+        metrics |= specs.CARBON(mwh * grid / KW_PER_MW)
     return metrics

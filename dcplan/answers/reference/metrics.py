@@ -42,7 +42,6 @@ PATTERNS = {
         "Present cost of the best mix after tax and debt; owned and rented likewise",
     ),
     "mfu_frac": ("mfu_frac", "Model FLOPs utilization: of the dense peak of the precision"),
-    "facility_kw_per_pflops": ("facility_kw_per_pflops", "Site power over dense bf16 peak"),
 }
 """Keys whose names or texts are put together at run time, as a reader writes them."""
 
