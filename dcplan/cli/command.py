@@ -34,6 +34,13 @@ class Output:
     no_color: Annotated[bool, Flag("plain text (also NO_COLOR)")] = False
     debug: Annotated[bool, Flag("show the traceback of a bug")] = False
 
+    def refuse_unwritable(self) -> None:
+        """Refuse a file that cannot be written, before anything is computed."""
+        from dcplan.cli.output import check_writable
+
+        if self.out is not None:
+            check_writable(self.out)
+
     def write(self, result: Result, *, to_file: bool = True) -> None:
         """Write the document to stdout or to ``--out``, warnings to stderr."""
         from dcplan.cli.output import emit
@@ -132,7 +139,7 @@ def _parameter(each: Field) -> inspect.Parameter:
         more["rich_help_panel"] = flag.panel
     hint: Any = list[each.kind] if each.repeated else each.kind  # type: ignore[name-defined]
     default: Any = inspect.Parameter.empty if each.required else each.default
-    if each.repeated:
+    if each.repeated and not each.required:
         hint, default = hint | None, None
     elif each.optional:
         hint = hint | None

@@ -3,169 +3,89 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import sys
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dcplan.cli.options import (
-    CatalogsOption,
-    DebugOption,
-    ExportOption,
-    FileArgument,
-    Format,
-    FormatOption,
-    NoColorOption,
-    NoProgressOption,
-    OutOption,
-    QuietOption,
-    RedactOption,
-    SetOption,
-    VariantOption,
-    VerboseOption,
-)
+from dcplan.answers.plan.request import PlanRequest
+from dcplan.cli.command import Output, Progress, Stop, command
+from dcplan.specs.request import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from dcplan.result import Result
 
-    Progress = Callable[[float, float, float, int], None]
 
+@dataclass(frozen=True)
+class PlanFiles:
+    """Files that a plan is made from, and those that it is written to."""
 
-def plan(
-    file: FileArgument,
-    variant: VariantOption = None,
-    sets: SetOption = None,
-    catalogs: CatalogsOption = None,
-    gap: Annotated[
-        float, typer.Option("--gap", help="relative gap at which the solver may stop", min=0.0)
-    ] = 0.005,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", help="seconds of solving", min=0.1)
-    ] = 120.0,
     fix_decisions: Annotated[
-        Path | None,
-        typer.Option("--fix-decisions", help="keep the decisions of this result", metavar="RESULT"),
-    ] = None,
+        Path | None, Flag("keep the decisions of this result", metavar="RESULT")
+    ] = None
     earlier: Annotated[
-        Path | None, typer.Option("--from", help="replan from this result", metavar="RESULT")
-    ] = None,
-    freeze_through: Annotated[
-        str | None,
-        typer.Option(
-            "--freeze-through", help="with --from: what it decided up to this quarter stays"
-        ),
-    ] = None,
-    max_changes: Annotated[
-        int | None,
-        typer.Option("--max-changes", help="with --from: orders, runs and fabrics that may differ"),
-    ] = None,
-    hedge: Annotated[
-        bool, typer.Option("--hedge", help="one plan for the variants that uncertainty.hedge names")
-    ] = False,
-    export: ExportOption = None,
-    redact: RedactOption = False,
-    fmt: FormatOption = Format.TABLE,
-    out: OutOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    no_progress: NoProgressOption = False,
-    debug: DebugOption = False,
+        Path | None, Flag("replan from this result", metavar="RESULT", names=("--from",))
+    ] = None
+    export: Annotated[
+        str | None, Flag("xlsx,csv,html,md,json,focus into the folder --out", metavar="LIST")
+    ] = None
+    redact: Annotated[bool, Flag("own prices and money by item are left out")] = False
+
+
+@command
+def plan(
+    request: PlanRequest, files: PlanFiles, progress: Progress, stop: Stop, output: Output
 ) -> None:
-    """Find the optimal plan of a scenario: what to buy, where, when; audited, with its proven gap."""
+    """Find the optimal plan of a scenario: what to buy, where, when; audited, with proven gap."""
     from dcplan.cli.exports import export_all, folder_of, targets_of
-    from dcplan.cli.output import check_writable, emit, keep
+    from dcplan.cli.output import check_writable
     from dcplan.report.planned import plan as answer
     from dcplan.report.progress import SolveProgress
     from dcplan.report.redact import redacted
     from dcplan.report.saved import read_result
 
-    targets = targets_of(export)
-    folder = folder_of(targets, out)
-    if out is not None:
-        check_writable(out / "x" if targets else out)
-    stopped: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
-    fixed = read_result(fix_decisions) if fix_decisions else None
-    before = read_result(earlier) if earlier else None
-    bar = nullcontext() if quiet or no_progress else SolveProgress(sys.stderr, limit_s=time_limit)
-    if hedge:
-        _refuse_beside_hedge(variant, fix_decisions, earlier)
-        with bar as progress:
-            result = _hedged(file, sets or (), catalogs or (), gap, time_limit, progress, stopped)
-        emit(result, fmt=fmt, out=out, quiet=quiet, verbose=verbose, no_color=no_color)
-        raise typer.Exit(result.exit_code)
-    with bar as progress:
+    targets = targets_of(files.export)
+    folder = folder_of(targets, output.out)
+    if output.out is not None:
+        check_writable(output.out / "x" if targets else output.out)
+    hidden = output.quiet or progress.no_progress
+    with (
+        nullcontext() if hidden else SolveProgress(sys.stderr, limit_s=request.time_limit_s) as bar
+    ):
         result = answer(
-            file,
-            variant=variant,
-            sets=sets or (),
-            catalogs=catalogs or (),
-            gap=gap,
-            time_limit_s=time_limit,
-            fix_decisions=fixed,
-            earlier=before,
-            freeze_through=freeze_through,
-            max_changes=max_changes,
-            progress=progress or (lambda *_: None),
-            stop=lambda: bool(stopped),
+            replace(
+                request,
+                fix_decisions=read_result(files.fix_decisions) if files.fix_decisions else None,
+                earlier=read_result(files.earlier) if files.earlier else None,
+                progress=bar or (lambda *_: None),
+                stop=stop,
+            )
         )
-    if redact:
+    if files.redact:
         result = redacted(result)
     if folder is not None and result.tables:
         export_all(result, targets, folder)
-    emit(
-        result,
-        fmt=fmt,
-        out=None if targets else out,
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-    )
-    if result.status in ("incomplete", "interrupted", "infeasible"):
-        path = keep(result, str(result.scenario.get("name", "plan")))
-        sys.stderr.write(f"kept: {path} (dcplan show {path})\n")
-        if result.status != "infeasible" and not (result.solver or {}).get("ended"):
-            sys.stderr.write(f"go on with: {_again(time_limit)}\n")
+    output.write(result, to_file=not targets)
+    _keep_unfinished(result, request.time_limit_s)
     raise typer.Exit(result.exit_code)
 
 
-def _refuse_beside_hedge(variant: str | None, *others: Path | None) -> None:
-    from dcplan.errors import InputError, Place, Problem
+def _keep_unfinished(result: Result, time_limit_s: float) -> None:
+    """Store an answer that is no finished plan, and say how to go on."""
+    from dcplan.cli.output import keep
 
-    if variant is not None or any(others):
-        cause = "--hedge takes its variants from uncertainty.hedge: no --scenario, --fix-decisions or --from beside it"
-        raise InputError([Problem("DC015", cause, Place("--hedge"))])
-
-
-def _hedged(
-    file: str,
-    sets: Sequence[str],
-    catalogs: Sequence[str],
-    gap: float,
-    time_limit: float,
-    progress: Progress | None,
-    stopped: list[int],
-) -> Result:
-    from dcplan.answers.plan.hedge import hedge
-
-    return hedge(
-        file,
-        sets=sets,
-        catalogs=catalogs,
-        gap=gap,
-        time_limit_s=time_limit,
-        progress=progress or (lambda *_: None),
-        stop=lambda: bool(stopped),
-    )
+    if result.status not in ("incomplete", "interrupted", "infeasible"):
+        return
+    path = keep(result, str(result.scenario.get("name", "plan")))
+    sys.stderr.write(f"kept: {path} (dcplan show {path})\n")
+    if result.status != "infeasible" and not (result.solver or {}).get("ended"):
+        sys.stderr.write(f"go on with: {_again(time_limit_s)}\n")
 
 
-def _again(time_limit: float) -> str:
+def _again(time_limit_s: float) -> str:
     """Return the same command with four times the time."""
     words = ["dcplan", *sys.argv[1:]]
     for i, word in enumerate(words):
@@ -175,4 +95,4 @@ def _again(time_limit: float) -> str:
         if word.startswith("--time-limit="):
             del words[i]
             break
-    return shlex.join([*words, "--time-limit", f"{max(time_limit * 4, 60):.0f}"])
+    return shlex.join([*words, "--time-limit", f"{max(time_limit_s * 4, 60):.0f}"])

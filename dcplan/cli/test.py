@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dcplan.cli.command import Output
 from dcplan.cli.options import (
     CatalogsOption,
     DebugOption,
@@ -20,6 +22,7 @@ from dcplan.cli.options import (
     VerboseOption,
 )
 from dcplan.cli.sweep import EngineName, EngineOption, JobsOption, SchedulerOption
+from dcplan.specs.request import Flag
 
 if TYPE_CHECKING:
     from dcplan.result import Result
@@ -111,6 +114,36 @@ def gate(
 
 MANY = 1_000
 """As many processes as there are cores may have work."""
+
+
+CiFmt = Annotated[CiFormat, Flag("table, json, csv, md, junit or github", names=("--format", "-f"))]
+
+
+@dataclass(frozen=True)
+class CiOutput(Output):
+    """How an answer is written for a CI service, or as any other answer."""
+
+    fmt: CiFmt = CiFormat.TABLE  # type: ignore[assignment]  # more formats than other verbs have
+
+    @property
+    def is_junit(self) -> bool:
+        """Whether expectations alone can be written."""
+        return self.fmt is CiFormat.JUNIT
+
+    def annotate(self, error: Exception) -> None:
+        """Mark wrong lines in a pull request, besides what stderr says."""
+        annotate(error, self.fmt)
+
+    def write(self, result: Result, *, to_file: bool = True) -> None:
+        """Write the document to stdout or to ``--out``, warnings to stderr."""
+        write(
+            result,
+            self.fmt,
+            self.out if to_file else None,
+            quiet=self.quiet,
+            verbose=self.verbose,
+            no_color=self.no_color,
+        )
 
 
 def annotate(error: Exception, fmt: CiFormat) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dcplan.planning.keys import Key
+from dcplan.specs.plan import metrics
+from dcplan.units import USD_PER_MUSD
 
 COST, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
     "cost",
@@ -21,13 +23,13 @@ DAYS = "days:"
 """Before a job's id: the length of its run."""
 OBJECTIVES = {"min_cost": COST, "max_compute": COMPUTE, "min_time": TIME, "min_carbon": CARBON}
 METRICS = {
-    "cost.npv_usd": (COST, 1e6),
-    "cost.capex_usd": (CAPEX, 1e6),
-    "carbon.operational_t": (OWN_CARBON, 1.0),
-    "carbon.with_cloud_t": (CARBON, 1.0),
-    "compute.pflop_days": (COMPUTE, -1.0),
-    "power.peak_facility_mw": (PEAK, 1.0),
-    "time.finish_days": (TIME, 1.0),
+    metrics.NPV.key: (COST, USD_PER_MUSD),
+    metrics.CAPEX.key: (CAPEX, USD_PER_MUSD),
+    metrics.OPERATIONAL_CARBON.key: (OWN_CARBON, 1.0),
+    metrics.CARBON_WITH_CLOUD.key: (CARBON, 1.0),
+    metrics.COMPUTE.key: (COMPUTE, -1.0),
+    metrics.PEAK_FACILITY.key: (PEAK, 1.0),
+    metrics.FINISH_DAYS.key: (TIME, 1.0),
 }
 """Metric -> measure, and what turns the measure into the metric; measures are minimised, so
 compute is negative."""
@@ -71,7 +73,7 @@ class Keep:
 
 
 def measure_of(metric: str) -> tuple[str, float] | None:
-    """Measure of a metric key, and its factor; None for keys that cannot be minimised.
+    """Return the measure of a metric key, and its factor; None where it cannot be minimised.
 
     Examples
     --------
@@ -80,6 +82,5 @@ def measure_of(metric: str) -> tuple[str, float] | None:
     """
     if metric in METRICS:
         return METRICS[metric]
-    first, _, rest = metric.partition(".")
-    job, _, what = rest.rpartition(".")
-    return (DAYS + job, 1.0) if first == "train" and job and what == "days" else None
+    job = metrics.DAYS.ids_in(metric)
+    return (DAYS + job[0], 1.0) if job else None

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any
+from dataclasses import replace
 
 from dcplan.answers.plan import answer
+from dcplan.answers.plan.request import PlanRequest
 from dcplan.report.book.data.tables import book_tables
 from dcplan.result import Result
+from dcplan.specs.request import verb
 
 
-@functools.wraps(answer.plan)
-def plan(*args: Any, **options: Any) -> Result:
-    """Plan a scenario; the result holds what an exported workbook is computed from."""
-    return answer.plan(*args, **options, more_tables=(book_tables,))
+@verb(PlanRequest, "plan")
+def plan(request: PlanRequest) -> Result:
+    """Find the optimal plan of a scenario, with what an exported workbook is computed from.
+
+    Raises
+    ------
+    InputError
+        When the scenario is wrong; carries every problem.
+    AuditError
+        When a plan fails its own audit: a bug.
+    """
+    return answer.plan(replace(request, more_tables=(*request.more_tables, book_tables)))

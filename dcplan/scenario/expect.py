@@ -1,88 +1,72 @@
-"""Expectations: gates on metrics, evaluated after an answer; unknown metrics are refused before
-it.
-"""
+"""Expectations: gates on metrics, evaluated after an answer; unknown ones are refused before."""
 
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import Problem, did_you_mean
 from dcplan.scenario.schema import Expectation, Scenario
 from dcplan.scenario.tree import Tree
+from dcplan.specs import registry
 
-PLAN_METRICS = (
-    "cost.npv_usd",
-    "cost.capex_usd",
-    "cost.energy_usd",
-    "cost.opex_usd",
-    "cost.cloud_usd",
-    "cost.unmet_usd",
-    "cost.after_usd",
-    "cost.residual_usd",
-    "power.peak_facility_mw",
-    "power.peak_it_mw",
-    "power.peak_electrical_mw",
-    "power.annual_pue",
-    "water.annual_wue_l_per_kwh",
-    "carbon.operational_t",
-    "carbon.embodied_t",
-    "racks.total",
-    "accelerators.total",
-    "switches.total",
-    "cloud.accelerator_hours",
-    "solver.gap_frac",
-    "solver.bound_usd",
-    "carbon.with_cloud_t",
-    "compute.pflop_days",
-    "time.finish_days",
-)
 BASE = "base"
-"""What a change is against where nothing else is named: what ``--base`` names, else a variant of
-this name."""
+"""What a change is against where nothing else is named.
+
+It is what ``--base`` names, else a variant of this name.
+"""
 FILE = "file"
 """The scenario without a variant, in ``against`` and ``when``."""
-FUTURE_METRICS = (
-    "futures.npv_mean_usd",
-    "futures.npv_p50_usd",
-    "futures.npv_p90_usd",
-    "futures.npv_tail_usd",
-)
-JOB_METRICS = ("days", "days_p50", "finish", "cost_usd", "accelerators")
-OTHER_VERBS = re.compile(
+UNDECLARED = re.compile(
     r"^(owned|rented|hybrid|break_even|leaf|spine|core|node_leaf_links|search|goodput_frac)\b"
 )
+"""Metrics of verbs whose declarations are not in the registry yet."""
+VERB = "plan"
+"""Verb whose metrics expectations judge."""
 
 
 def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
-    """Every metric key that ``plan`` can produce for a scenario."""
-    keys = set(PLAN_METRICS)
-    keys |= {
-        f"{kind}.{system}"
-        for kind in ("racks", "accelerators")
-        for system in catalog.rows["systems"]
-    }
-    keys |= {f"switches.{model}" for model in catalog.rows["switches"]}
-    keys |= {
-        f"train.{job.id}.{name}" for job in scenario.workloads.training for name in JOB_METRICS
-    }
+    """Return every metric key that ``plan`` can produce for a scenario."""
     work = scenario.workloads
-    if scenario.uncertainty is not None and scenario.uncertainty.inputs:
-        keys |= set(FUTURE_METRICS)
-    return (
-        keys
-        | {f"unmet.{j.id}" for j in work.training}
-        | {f"unmet.{c.id}" for c in (*work.capacity, *work.inference)}
-    )
+    ids: dict[str, Iterable[str]] = {
+        "system": catalog.rows["systems"],
+        "switch": catalog.rows["switches"],
+        "job": [j.id for j in work.training],
+        "demand": [c.id for c in (*work.capacity, *work.inference)],
+    }
+    return {
+        spec.at(*found)
+        for spec in registry.metrics(VERB)
+        if spec.gate and _given(scenario, spec.needs)
+        for found in itertools.product(*(ids[kind] for kind in spec.ids))
+    }
+
+
+def _given(scenario: Scenario, block: str) -> bool:
+    """Whether a block of a scenario, such as ``uncertainty.inputs``, is given and not empty."""
+    found: Any = scenario
+    for name in filter(None, block.split(".")):
+        found = getattr(found, name, None)
+    return bool(found)
+
+
+def _of_other_verb(key: str) -> bool:
+    """Whether a metric is one of another verb alone; those are left to it."""
+    if registry.metric_of(VERB, key) is not None:
+        return False
+    others = (registry.metric_of(verb, key) for verb in registry.VERBS if verb != VERB)
+    return any(others) or UNDECLARED.match(key) is not None
 
 
 def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
-    """Expectations on metrics that no plan has (DC040), or against what there is not; other verbs'
-    are left to them.
+    """Return expectations on metrics that no plan has (DC040), or against what there is not.
+
+    Metrics of other verbs are left to those.
     """
     known = known_metrics(scenario, catalog)
     problems = []
@@ -95,7 +79,7 @@ def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Prob
             cause = f"{expectation.id}: against {against!r}, which is no name in `scenarios:`"
             hint = did_you_mean(against, (BASE, FILE, *scenario.scenarios))
             problems.append(tree.problem("DC013", cause, ("expect", i, "against"), hint=hint))
-        if expectation.metric in known or OTHER_VERBS.match(expectation.metric):
+        if expectation.metric in known or _of_other_verb(expectation.metric):
             continue
         cause = f"{expectation.id}: no metric {expectation.metric!r}"
         hint = did_you_mean(expectation.metric, known)
@@ -154,13 +138,11 @@ def _one(
     }
     if e.when is not None and not fnmatch.fnmatchcase(variant, e.when):
         return row | {"reason": f"only for {e.when}"}
-    if e.metric not in values and e.metric.split(".")[0] not in {
-        "racks",
-        "accelerators",
-        "switches",
-    }:
+    spec = registry.metric_of(VERB, e.metric)
+    absent = spec.absent if spec else None
+    if e.metric not in values and absent is None:
         return row | {"reason": "not a metric of this verb"}
-    observed = values.get(e.metric, 0.0)  # a system that is not bought has 0 racks
+    observed = values.get(e.metric, absent)
     if not isinstance(observed, int | float):
         # what is not known is not within its limits: a gate on it is not green
         return row | {"passed": False, "reason": "not known as a number"}
@@ -182,11 +164,12 @@ def _one(
 
 
 def _of_base(base: Values, metric: str) -> float | str | None:
-    """A metric of a base; a system that the base does not buy has none of it."""
+    """Return a metric of a base; a system that the base does not buy has none of it."""
     if not base:
         return "there is no plan at the base"
-    counted = metric.split(".", maxsplit=1)[0] in ("racks", "accelerators", "switches")
-    return base.get(metric, 0.0 if counted else "the base has no such metric")
+    spec = registry.metric_of(VERB, metric)
+    absent = spec.absent if spec else None
+    return base.get(metric, "the base has no such metric" if absent is None else absent)
 
 
 def _changes(e: Expectation) -> bool:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from dcplan.result import Metric
 
 ID = re.compile(r"<[^<>]+>")
 """A part of a declared key that is data, such as ``<job>``."""
+
+
+class Better(StrEnum):
+    """Which way a metric should go."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+    NEITHER = "neutral"
 
 
 @dataclass(frozen=True)
@@ -25,18 +35,27 @@ class MetricSpec:
         Text that the terminal, the reference pages and ``explain`` show.
     gate : bool, default True
         Whether ``expect:`` of a scenario may name it.
+    better : Better
+        Which way is an improvement, for comparisons.
+    needs : str
+        Block of the scenario without which no result has it, such as ``uncertainty.inputs``.
+    absent : float, optional
+        Value where a result lacks the key: a system that is not bought has no racks.
 
     Examples
     --------
-    >>> RACKS = MetricSpec("racks.<system>", "", "Racks ordered of one system")
+    >>> RACKS = MetricSpec("racks.<system>", "", "Racks of one system")
     >>> RACKS(3, "dgx-h200")
-    {'racks.dgx-h200': Metric(value=3, unit='', label='Racks ordered of one system', low=None, high=None)}
+    {'racks.dgx-h200': Metric(value=3, unit='', label='Racks of one system', low=None, high=None)}
     """
 
     key: str
     unit: str
     meaning: str
     gate: bool = True
+    better: Better = Better.NEITHER
+    needs: str = ""
+    absent: float | None = None
     ids: tuple[str, ...] = field(init=False)
     """Kinds of the ids in the key, in their order."""
 
@@ -65,9 +84,23 @@ class MetricSpec:
         low: float | None = None,
         high: float | None = None,
         label: str | None = None,
+        unit: str | None = None,
     ) -> dict[str, Metric]:
         """Make the entry of a result: key to value with its unit, meaning and bounds."""
-        return {self.at(*ids): Metric(value, self.unit, label or self.meaning, low, high)}
+        text, own = label or self.meaning, self.unit if unit is None else unit
+        return {self.at(*ids): Metric(value, own, text, low, high)}
+
+    def ids_in(self, key: str) -> tuple[str, ...] | None:
+        """Return the ids of a key of a result; None where it is another metric.
+
+        Examples
+        --------
+        >>> days = MetricSpec("train.<job>.days", "days", "Median length")
+        >>> days.ids_in("train.base.days"), days.ids_in("cost.npv_usd")
+        (('base',), None)
+        """
+        found = self._pattern.fullmatch(key)
+        return found.groups() if found else None
 
     def fits(self, key: str) -> bool:
         """Whether a key of a result is this metric.
@@ -77,8 +110,10 @@ class MetricSpec:
         >>> MetricSpec("train.<job>.days", "days", "Median length").fits("train.base.days")
         True
         """
-        pattern = "".join(
-            ".+" if ID.fullmatch(part) else re.escape(part)
-            for part in re.split(r"(<[^<>]+>)", self.key)
-        )
-        return re.fullmatch(pattern, key) is not None
+        return self.ids_in(key) is not None
+
+    @functools.cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """Keys of this metric, with a group for each id."""
+        parts = re.split(r"(<[^<>]+>)", self.key)
+        return re.compile("".join("(.+)" if ID.fullmatch(x) else re.escape(x) for x in parts))

@@ -10,6 +10,18 @@ from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import TableSpec
 
 VERBS: dict[str, tuple[str, ...]] = {
+    "plan": (
+        "plan.metrics",
+        "plan.decided",
+        "plan.site",
+        "plan.work",
+        "plan.money",
+        "plan.limits",
+        "no_plan",
+    ),
+    "explain": ("explain", "no_plan"),
+    "diff": ("diff",),
+    "check": ("check", "no_plan"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
 }
@@ -44,7 +56,7 @@ def table_specs(verb: str) -> tuple[TableSpec[Any], ...]:
 def tables(verb: str) -> dict[str, TableSpec[Any]]:
     """Return the tables of a verb by name, in the order of their declaration.
 
-    Of two with one name the first counts.
+    Of two with one name the first counts: a verb's own stands before what it shares.
 
     Examples
     --------
@@ -55,6 +67,20 @@ def tables(verb: str) -> dict[str, TableSpec[Any]]:
     for x in table_specs(verb):
         found.setdefault(x.name, x)
     return found
+
+
+@functools.cache
+def metric_of(verb: str, key: str) -> MetricSpec | None:
+    """Return the declaration of a key of a verb's result; a whole key stands before a pattern.
+
+    Examples
+    --------
+    >>> found = metric_of("plan", "racks.dgx-h200")
+    >>> found.key if found else None
+    'racks.<system>'
+    """
+    fitting = [m for m in metrics(verb) if m.fits(key)]
+    return min(fitting, key=lambda m: len(m.ids), default=None)
 
 
 def _declared(verb: str) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import os
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -170,6 +171,9 @@ def checked(request: Q) -> Q:
 
 
 def _frozen(field: Field, value: Any) -> Any:
+    """Return a value as the field holds it: a list as a tuple, a path as its text."""
+    if field.kind is str and isinstance(value, os.PathLike):
+        return os.fspath(value)
     if field.repeated and isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(value)
     if field.repeated and value is None and not field.optional:

@@ -1,84 +1,99 @@
-"""``dcplan check`` of many scenarios: all that is wrong in any of them at once; nothing is solved."""
+"""``dcplan check`` of many scenarios: all that is wrong in any of them at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dcplan.answers.check.answer import check
+from dcplan.answers.check.request import CheckRequest
 from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError, Place, Problem
-from dcplan.result import Cell, Result, Table
-from dcplan.scenario.load import load
+from dcplan.result import Result
+from dcplan.specs.check import CHECKED, CheckedRow
+from dcplan.specs.no_plan import CONFLICT
+from dcplan.specs.request import verb
 from dcplan.study.regression.kept import scenario_files
 
-COLUMNS = ("scenario", "variant", "status", "finding", "code", "at", "help")
+INFEASIBLE = "infeasible"
 
 
-def check_all(
-    files: Sequence[str],
-    *,
-    variant: str | None = None,
-    sets: Sequence[str] = (),
-    catalogs: Sequence[str] = (),
-) -> Result:
-    """Check scenarios, and folders of them, with every variant in their ``scenarios:``, or with one
-    of them.
+def check_files(request: CheckRequest) -> Result:
+    """Check one scenario in full, or many in one table.
 
     Raises
     ------
     InputError
         With the problems of all of them.
     """
-    rows: list[tuple[Cell, ...]] = []
+    lone = len(request.files) == 1 and not Path(request.files[0]).is_dir()
+    if lone:
+        return check(request.one(request.files[0], request.variant))
+    return check_all(request)
+
+
+@verb(CheckRequest, "check")
+def check_all(request: CheckRequest) -> Result:
+    """Check scenarios, and folders of them, with every variant or with one of them.
+
+    Raises
+    ------
+    InputError
+        With the problems of all of them.
+    """
+    variant = request.variant
+    rows: list[CheckedRow] = []
     problems: list[Problem] = []
     warnings: dict[str, None] = {}
-    for name in _named(files):
+    for name in _named(request.files):
         try:
-            named = load(name, sets=sets, catalogs=catalogs).scenario.scenarios
+            named = request.one(name, None).question().scenario.scenarios
         except InputError as error:
             problems += error.problems
             continue
         for one in [variant] * (variant in named) if variant else [None, *named]:
             try:
-                found = check(name, variant=one, sets=sets, catalogs=catalogs)
+                found = check(request.one(name, one))
             except InputError as error:
                 problems += error.problems
                 continue
             warnings |= {f"{name}: {w['message']}": None for w in found.warnings}
-            conflict = found.tables.get("conflict")
-            if conflict is None:
-                rows.append((name, one or "", found.status, found.headline, None, None, None))
-            rows += [
-                (
-                    name,
-                    one or "",
-                    found.status,
-                    row["cause"],
-                    row["code"],
-                    row["place"],
-                    row["remedy"],
-                )
-                for row in (conflict.records() if conflict is not None else ())
-            ]
+            rows += _rows(name, one, found)
     if not rows and not problems:
         cause = (
             f"no scenario {variant!r} in any file"
             if variant
             else "no scenario here: a file whose key is `dcplan: 1`"
         )
-        problems.append(Problem("DC013" if variant else "DC006", cause, Place(", ".join(files))))
+        place = Place(", ".join(request.files))
+        problems.append(Problem("DC013" if variant else "DC006", cause, place))
     if problems:
         raise InputError(dict.fromkeys(problems))
-    bad = len({(row[0], row[1]) for row in rows if row[2] == "infeasible"})
-    plans = len({(row[0], row[1]) for row in rows})
+    return _answer(rows, warnings)
+
+
+def _rows(name: str, variant: str | None, found: Result) -> list[CheckedRow]:
+    """Return what was found of one scenario and variant: its sentence, or why it has no plan."""
+    conflict = found.tables.get(CONFLICT.name)
+    if conflict is None:
+        return [CheckedRow(name, variant or "", found.status, found.headline, None, None, None)]
+    return [
+        CheckedRow(name, variant or "", found.status, row.cause, row.code, row.place, row.remedy)
+        for row in CONFLICT.rows(conflict)
+    ]
+
+
+def _answer(rows: Sequence[CheckedRow], warnings: Iterable[str]) -> Result:
+    plans = {(row.scenario, row.variant): row.status for row in rows}
+    bad = sum(status == INFEASIBLE for status in plans.values())
     verdict = f"{bad} of them can have no plan" if bad else "no error found"
+    files = len({row.scenario for row in rows})
     return Result(
         "check",
-        "infeasible" if bad else "ok",
+        INFEASIBLE if bad else "ok",
         EXIT_INFEASIBLE if bad else EXIT_OK,
-        f"{plans} plans in {len({row[0] for row in rows})} scenarios: {verdict}",
+        f"{len(plans)} plans in {files} scenarios: {verdict}",
         scenario={"name": "check"},
-        tables={"checked": Table(COLUMNS, tuple(rows))},
+        tables={"checked": CHECKED.table(rows)},
         warnings=[{"code": "note", "message": text} for text in warnings],
     )
 
@@ -89,8 +104,3 @@ def _named(files: Sequence[str]) -> list[str]:
         for text in files
         for p in (scenario_files(Path(text)) if Path(text).is_dir() else [text])
     ]
-
-
-def is_many(files: Sequence[str]) -> bool:
-    """Whether more than one scenario may be meant."""
-    return len(files) > 1 or any(Path(text).is_dir() for text in files)

@@ -12,12 +12,14 @@ import pytest
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.explain.switching_values import summary
 from dcplan.answers.plan.answer import plan
-from dcplan.answers.plan.hedge import hedge
 from dcplan.errors import InputError
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
 from dcplan.scenario.load import load
 from dcplan.scenario.set_keys import FIELDS, set_key
+from dcplan.specs.explain import FLIPS
+from dcplan.specs.plan.decided import HEDGE, RACKS
+from dcplan.specs.plan.work import DRIVERS
 from tests.planning.small import small_menu
 
 TEXT = """
@@ -64,18 +66,15 @@ def test_futures_spread_the_cost_and_name_what_drives_it(file: Path) -> None:
     result = plan(file)
     m = {k: float(v.value or 0) for k, v in result.metrics.items() if k.startswith("futures.")}
     assert m["futures.npv_p50_usd"] < m["futures.npv_p90_usd"] <= m["futures.npv_tail_usd"] * 1.2
-    assert result.tables["drivers"].rows[0][0] == "demand"
-    assert {row[0] for row in result.tables["drivers"].rows} == {
-        "demand",
-        "hardware_price",
-        "delivery_days",
-    }
+    drivers = [row.input for row in DRIVERS.rows(result.tables["drivers"])]
+    assert drivers[0] == "demand"
+    assert set(drivers) == {"demand", "hardware_price", "delivery_days"}
     assert result.status == "expectation_failed"  # a gate may stand on a future
     assert plan(file).metrics["futures.npv_mean_usd"] == result.metrics["futures.npv_mean_usd"]
 
 
 def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
-    result = hedge(file)
+    result = plan(file, hedge=True)
     value = {k: float(v.value or 0) for k, v in result.metrics.items() if k.startswith("hedge.")}
     gap = (
         float(result.metrics["solver.gap_frac"].value or 0) * value["hedge.npv_usd"]
@@ -83,30 +82,30 @@ def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
     )
     assert value["hedge.value_of_knowing_usd"] > gap
     assert value["hedge.value_of_hedging_usd"] > -gap
-    rows = result.tables["hedge"].rows
-    assert [row[0] for row in rows] == ["base", "boom", "slump"]
-    expected = sum(float(str(w)) * float(str(c)) for _, w, c, *_ in rows)
+    rows = HEDGE.rows(result.tables["hedge"])
+    assert [row.variant for row in rows] == ["base", "boom", "slump"]
+    expected = sum(row.weight * row.hedged_npv_usd for row in rows)
     assert value["hedge.npv_usd"] == pytest.approx(expected)
 
 
 def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> None:
     result = explain(file, flip=["systems.mi325x-8.price_usd"])
-    (row, *_) = [r for r in result.tables["flips"].rows if "order" in str(r[5])]
-    cells = dict(zip(result.tables["flips"].columns, row, strict=True))
-    assert 280e3 < float(str(cells["flips_at"])) < 450e3
-    assert (cells["decision"], cells["before"], cells["after"]) == (
+    found = FLIPS.rows(result.tables["flips"])
+    row = next(r for r in found if "order" in str(r.decision))
+    assert row.flips_at is not None
+    assert row.regret_usd is not None
+    assert 280e3 < row.flips_at < 450e3
+    assert (row.decision, row.before, row.after) == (
         "order dgx-h200 for frankfurt/air",
         "none",
         "yes",
     )
-    assert float(str(cells["regret_usd"])) > 0
-    assert float(str(cells["worth_of_knowing_usd"])) == pytest.approx(
-        0.3 * float(str(cells["regret_usd"]))
-    )
-    below = plan(file, sets=[f"systems.mi325x-8.price_usd={0.9 * float(str(cells['flips_at']))}"])
-    assert not [r for r in below.tables["racks"].rows if r[4] == "dgx-h200"]
-    there = plan(file, sets=[f"systems.mi325x-8.price_usd={cells['flips_at']}"])
-    assert [r for r in there.tables["racks"].rows if r[4] == "dgx-h200"]
+    assert row.regret_usd > 0
+    assert row.worth_of_knowing_usd == pytest.approx(0.3 * row.regret_usd)
+    below = plan(file, sets=[f"systems.mi325x-8.price_usd={0.9 * row.flips_at}"])
+    assert "dgx-h200" not in {r.system for r in RACKS.rows(below.tables["racks"])}
+    there = plan(file, sets=[f"systems.mi325x-8.price_usd={row.flips_at}"])
+    assert "dgx-h200" in {r.system for r in RACKS.rows(there.tables["racks"])}
 
 
 def test_unknown_inputs_and_missing_blocks_are_refused(file: Path, tmp_path: Path) -> None:
@@ -116,7 +115,7 @@ def test_unknown_inputs_and_missing_blocks_are_refused(file: Path, tmp_path: Pat
     bare = tmp_path / "bare.yaml"
     bare.write_text(TEXT.replace("  hedge:", "  # hedge:"), encoding="utf-8")
     with pytest.raises(InputError) as error:
-        hedge(bare)
+        plan(bare, hedge=True)
     assert "--hedge needs uncertainty.hedge" in error.value.problems[0].cause
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(TEXT.replace("slump: 0.25", "slumb: 0.25"), encoding="utf-8")

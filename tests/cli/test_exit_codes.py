@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from dcplan.result import from_dict
+from dcplan.specs.no_plan import REMEDIES
 from tests.cli.conftest import TINY, Ran, spawn
 
 BOOM = """\
@@ -181,12 +183,14 @@ def test_budget_far_too_small_is_proved_infeasible_and_exits_3(tmp_path: Path, t
     kept = json.loads((tmp_path / ".dcplan" / "tiny.json").read_text(encoding="utf-8"))
     assert kept["exit_code"] == 3
     assert kept["solver"]["status"] == "infeasible"
-    assert [row[0] for row in kept["tables"]["remedies"]["rows"]] == ["budget over the horizon"]
+    (remedy,) = REMEDIES.rows(from_dict(kept).tables["remedies"])
+    assert remedy.limit == "budget over the horizon"
 
 
 def test_the_named_remedy_allows_a_plan(here: Callable[..., Ran], tiny: Path) -> None:
     refused = here("plan", "tiny.yaml", "-f", "json", "-q", "--set", "finance.budget_usd=1000")
-    ((_, amount_musd, _),) = json.loads(refused.out)["tables"]["remedies"]["rows"]
+    (remedy,) = REMEDIES.rows(from_dict(json.loads(refused.out)).tables["remedies"])
+    amount_musd = remedy.amount
     # the remedy relaxes whole racks first: a necessary change, so twice of it is given here
     allowed = here(
         "plan", "tiny.yaml", "-q", "--set", f"finance.budget_usd={1000 + 2e6 * amount_musd}"

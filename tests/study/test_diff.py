@@ -6,15 +6,18 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dcplan.answers.diff.answer import Side, differences
+from dcplan.answers.diff.request import DiffRequest
 from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.result import Metric, Result
 from dcplan.scenario.revisions import checked_out
-from dcplan.study.regression.diff import diff
+from dcplan.specs.plan.decided import DECISIONS
+from dcplan.study.regression.diff import diff as answer
 from dcplan.study.regression.refs import resolved
 from tests.cli.conftest import TINY
 
@@ -23,6 +26,10 @@ expect:
   - {id: cap, metric: cost.capex_usd, max: 7e6, owner: finance}
   - {id: drift, metric: cost.energy_usd, change_pct_max: 5}
 """
+
+
+def diff(before: str, after: str, home: Path, **more: Any) -> Result:
+    return answer(DiffRequest(before, after, **more), home)
 
 
 def git(folder: Path, *words: str) -> str:
@@ -133,40 +140,28 @@ def _answer(npv: float, gap: float, racks: float) -> Side:
 
 def test_a_difference_below_the_gap_is_not_proved() -> None:
     # gaps of 0.5 % of 1,000: costs within 5 may be the same plan's
-    rows = {
-        r["metric"]: r
-        for r in differences("s", _answer(1000.0, 0.005, 4), _answer(1004.0, 0.001, 5))[
-            "metrics_changed"
-        ].records()
-    }
-    assert rows["cost.npv_usd"]["verdict"] == "≈ within gap"
-    assert rows["cost.npv_usd"]["within_gap"] is True
-    assert rows["racks.total"]["verdict"] == ""
+    found = differences("s", _answer(1000.0, 0.005, 4), _answer(1004.0, 0.001, 5))
+    rows = {row.metric: row for row in found.metrics}
+    assert rows["cost.npv_usd"].verdict == "≈ within gap"
+    assert rows["cost.npv_usd"].within_gap is True
+    assert rows["racks.total"].verdict == ""
     assert "cost.residual_usd" not in rows
     assert "solver.gap_frac" not in rows
-    proved = differences("s", _answer(1000.0, 0.005, 4), _answer(1006.0, 0.001, 4))[
-        "metrics_changed"
-    ].records()
-    assert [(r["metric"], r["verdict"]) for r in proved if r["metric"] == "cost.npv_usd"] == [
-        ("cost.npv_usd", "worse")
-    ]
+    proved = differences("s", _answer(1000.0, 0.005, 4), _answer(1006.0, 0.001, 4)).metrics
+    assert [row.verdict for row in proved if row.metric == "cost.npv_usd"] == ["worse"]
 
 
 def test_decisions_differ_by_place_item_and_quarter(repository: Path) -> None:
     made = plan("scenarios/tiny.yaml")
     table = made.tables["decisions"]
-    at = table.columns.index("amount")
-    rows = [list(row) for row in table.rows]
-    i = next(n for n, row in enumerate(rows) if row[0] == "order")
-    rows[i][at] = float(str(rows[i][at])) + 1
-    other = replace(
-        made,
-        tables=made.tables
-        | {"decisions": replace(table, rows=tuple(map(tuple, rows[1:] if i else rows)))},
-    )
-    found = differences("s", Side(made), Side(other))["decisions_changed"].records()
-    assert {r["change"] for r in found} == ({"removed", "changed"} if i else {"changed"})
-    assert any(r["decision"] == "order" and r["item"] == "dgx-h200" and r["quarter"] for r in found)
+    rows = DECISIONS.rows(table)
+    i = next(n for n, row in enumerate(rows) if row.decision == "order")
+    rows[i] = replace(rows[i], amount=rows[i].amount + 1)
+    changed = DECISIONS.table(rows[1:] if i else rows)
+    other = replace(made, tables=made.tables | {"decisions": changed})
+    found = differences("s", Side(made), Side(other)).decisions
+    assert {r.change for r in found} == ({"removed", "changed"} if i else {"changed"})
+    assert any(r.decision == "order" and r.item == "dgx-h200" and r.quarter for r in found)
 
 
 WRONG = {
@@ -199,7 +194,7 @@ def test_json_of_a_difference_is_plain(repository: Path) -> None:
         "scenarios/tiny.yaml",
         "scenarios/tiny.yaml",
         repository / ".dcplan",
-        sets=["sites.s.utility_mw=3"],
+        sets=("sites.s.utility_mw=3",),
     )
     data = json.loads(found.to_json())
     assert data["verb"] == "diff"
@@ -259,7 +254,7 @@ def test_a_saved_result_takes_no_changes(repository: Path, tmp_path: Path) -> No
             "scenarios/tiny.yaml",
             str(tmp_path / "a.json"),
             repository / ".dcplan",
-            sets=["sites.s.utility_mw=3"],
+            sets=("sites.s.utility_mw=3",),
         )
 
 
@@ -268,7 +263,7 @@ def test_no_figures_are_compared_with_a_plan_that_there_is_not(repository: Path)
         "scenarios/tiny.yaml",
         "scenarios/tiny.yaml",
         repository / ".dcplan",
-        sets=["sites.s.utility_mw=0.1"],
+        sets=("sites.s.utility_mw=0.1",),
     )
     assert found.tables["metrics_changed"].rows == ()
     [state] = found.tables["states"].records()
@@ -280,7 +275,7 @@ def test_a_default_that_is_replaced_has_its_value_before(repository: Path) -> No
         "scenarios/tiny.yaml",
         "scenarios/tiny.yaml",
         repository / ".dcplan",
-        sets=["finance.discount_rate=0.2"],
+        sets=("finance.discount_rate=0.2",),
     )
     [row] = found.tables["inputs_changed"].records()
     assert (row["change"], row["before"], row["after"]) == (

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from dcplan.answers.common.result_blocks import describe, inputs_of
-from dcplan.answers.plan.tables.overview import left_out
+from dcplan.answers.plan.no_plan import conflict_of
+from dcplan.answers.plan.tables.left_out import left_out
 from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
-from dcplan.result import Metric, Result, Table
+from dcplan.result import Result
 from dcplan.scenario.axes import axes_of
 from dcplan.scenario.expect import check_metrics
-from dcplan.scenario.load import load
+from dcplan.scenario.ref import ScenarioRef
+from dcplan.specs.check import LEFT_OUT_COUNT
+from dcplan.specs.request import verb
 
 
-def check(
-    scenario: str | Path,
-    *,
-    variant: str | None = None,
-    sets: Sequence[str] = (),
-    catalogs: Sequence[str] = (),
-) -> Result:
+@verb(ScenarioRef, "check")
+def check(ref: ScenarioRef) -> Result:
     """Check a scenario as far as it goes without a solver.
 
     Raises
@@ -30,7 +25,7 @@ def check(
     InputError
         When the scenario is wrong; carries every problem.
     """
-    question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
+    question = ref.question()
     problems = check_metrics(question.scenario, question.catalog, question.tree)
     try:
         axes_of(question.scenario, question.tree)
@@ -43,10 +38,7 @@ def check(
     menu = built.menu
     tables = {"left_out": left_out(menu)}
     if found:
-        tables["conflict"] = Table(
-            ("code", "place", "cause", "remedy"),
-            tuple((p.code, str(p.place), p.cause, p.help) for p in found),
-        )
+        tables["conflict"] = conflict_of(found)
     parts = (
         (len(menu.sites), "sites"),
         (len(menu.halls), "hall types"),
@@ -63,11 +55,7 @@ def check(
         exit_code=EXIT_INFEASIBLE if found else EXIT_OK,
         headline=f"{question.scenario.name}: {verdict} ({counts})",
         scenario=describe(question),
-        metrics={
-            "menu.left_out": Metric(
-                len(menu.left_out), "", "Candidates left out, each with its reason"
-            )
-        },
+        metrics=LEFT_OUT_COUNT(len(menu.left_out)),
         tables=tables,
         inputs=inputs_of(built),
         warnings=[{"code": "note", "message": text} for text in menu.warnings],

@@ -12,7 +12,7 @@ R = TypeVar("R", bound=Row)
 
 
 def unknown(catalog: Catalog, kind: str, name: str, place: str) -> Problem:
-    """What is said of a name that the catalog does not have."""
+    """Return what is said of a name that the catalog does not have."""
     hint = did_you_mean(name, catalog.rows[kind])
     return Problem(
         "DC010", f"no {kind} row {name!r}", Place(place), hint, f"dcplan catalog list {kind}"
@@ -20,7 +20,7 @@ def unknown(catalog: Catalog, kind: str, name: str, place: str) -> Problem:
 
 
 def named(catalog: Catalog, kind: str, name: str, model: type[R], place: str) -> R:
-    """The row of a name.
+    """Return the row of a name.
 
     Raises
     ------

@@ -17,11 +17,11 @@ class Recorded(Protocol):
 
     @property
     def ledger(self) -> Ledger:
-        """The log of the inputs."""
+        """Log of the inputs."""
 
 
 def describe(question: Question) -> dict[str, Any]:
-    """The scenario block of a result: name, file, variant and digests."""
+    """Return the scenario block of a result: name, file, variant and digests."""
     return {
         "name": question.scenario.name,
         "path": str(question.file),
@@ -33,12 +33,12 @@ def describe(question: Question) -> dict[str, Any]:
 
 
 def inputs_of(made: Recorded) -> list[dict[str, Any]]:
-    """Every input used, sorted by key."""
+    """Return every input used, sorted by key."""
     return [asdict(row) for _, row in sorted(made.ledger.rows.items())]
 
 
 def solver_block(solved: Solved) -> dict[str, Any]:
-    """The solver block of a result: version, status, bound, gaps and size of the model."""
+    """Return the solver block of a result: version, status, bound, gaps, size of the model."""
     from dcplan.planning.solve import highs
 
     return {

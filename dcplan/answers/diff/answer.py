@@ -1,44 +1,29 @@
-"""Two answers side by side: inputs, decisions and figures that differ, and whether a difference is
-proved.
-"""
+"""Two answers side by side: inputs, decisions and figures that differ, and what is proved."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dcplan.provenance import Path
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Cell, Result
 from dcplan.scenario.load import Question
 from dcplan.scenario.tree import Tree
+from dcplan.specs import diff as specs
+from dcplan.specs import registry
+from dcplan.specs.metric import Better
+from dcplan.specs.plan import metrics as figures
+from dcplan.specs.plan.decided import DECISIONS
 from dcplan.units import quarter_index, quarter_name
 
-INPUTS = ("scenario", "change", "key", "before", "after", "before_at", "after_at")
-DECISIONS = ("scenario", "change", "decision", "where", "item", "quarter", "before", "after")
-METRICS = (
-    "scenario",
-    "metric",
-    "before",
-    "after",
-    "delta",
-    "delta_frac",
-    "unit",
-    "direction",
-    "verdict",
-    "within_gap",
-)
 SAME = 1e-6
 """Relative difference below which two figures are the same."""
-LOWER = re.compile(
-    r"^(cost\.(?!residual)|carbon\.|water\.|power\.(annual_pue|peak)|unmet\.|futures\.|time\.|solver\.gap"
-    r"|train\..*\.(days.*|cost_usd)$|owned\.|rented\.|hybrid\.)"
-)
-HIGHER = re.compile(r"^(cost\.residual_usd|compute\.|.*(mfu|goodput)_frac$|tokens_per_s)")
 HOW = (("accelerators", "on"), ("precision", "in"), ("start_month", "from month"))
 """What a run is beside its amount."""
+SEARCH = (figures.GAP.key, figures.BOUND.key)
+"""Figures of the search, which differ from run to run."""
 UNCOMPARED = ("overrides", "scenarios", "sweep", "extends", "catalogs", "description")
 """Parts of a file that say how it is put together, not what is planned."""
 
@@ -52,22 +37,32 @@ class Side:
     label: str = ""
 
 
-def differences(name: str, before: Side, after: Side) -> dict[str, Table]:
-    """Rows of inputs, decisions and metrics that differ."""
+@dataclass(frozen=True)
+class Differences:
+    """What differs between two answers to one scenario."""
+
+    metrics: list[specs.MetricChange]
+    inputs: list[specs.InputChange]
+    decisions: list[specs.DecisionChange]
+
+    def __bool__(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.metrics or self.inputs or self.decisions)
+
+
+def differences(name: str, before: Side, after: Side) -> Differences:
+    """Return inputs, decisions and metrics that differ."""
     a, b = before.result, after.result
-    return {
-        "metrics_changed": Table(
-            METRICS, tuple(_metrics(name, a, b)) if a.metrics and b.metrics else ()
-        ),
-        "inputs_changed": Table(INPUTS, tuple(_inputs(name, before, after))),
-        "decisions_changed": Table(
-            DECISIONS, tuple(_decisions(name, a, b)) if a.metrics and b.metrics else ()
-        ),
-    }
+    both = bool(a.metrics and b.metrics)
+    return Differences(
+        list(_metrics(name, a, b)) if both else [],
+        list(_inputs(name, before, after)),
+        list(_decisions(name, a, b)) if both else [],
+    )
 
 
-def _inputs(name: str, before: Side, after: Side) -> Iterator[tuple[Cell, ...]]:
-    """Values of the scenario by their keys; then those of the catalogs that both answers used."""
+def _inputs(name: str, before: Side, after: Side) -> Iterator[specs.InputChange]:
+    """Return the scenario's values by their keys, then those of the catalogs that both used."""
     seen: set[str] = set()
     if before.question is not None and after.question is not None:
         old, new = (
@@ -88,21 +83,21 @@ def _inputs(name: str, before: Side, after: Side) -> Iterator[tuple[Cell, ...]]:
             ):
                 continue
             pairs = list(zip(trees, (old, new), strict=True))
-            values = [
+            was, now = (
                 _text(own[key][0]) if key in own else _used(side, key)
                 for (_, own), side in zip(pairs, (before, after), strict=True)
-            ]
-            places = [str(tree.place(own[key][1])) if key in own else "" for tree, own in pairs]
-            change = "changed" if None not in values else _change(key, old, new)
-            yield name, change, key, *values, *places
+            )
+            at = [str(tree.place(own[key][1])) if key in own else "" for tree, own in pairs]
+            both = was is not None and now is not None
+            change = specs.Change.CHANGED if both else _change(key, old, new)
+            yield specs.InputChange(name, change, key, was, now, at[0], at[1])
     yield from _used_inputs(name, before, after, seen)
 
 
 def _used(side: Side, key: str) -> Cell:
-    """The value that an answer used where its scenario gives none: a default or the catalog's."""
-    from dcplan.scenario.set_keys import (
-        set_key,
-    )  # imports the solver, which known plans do not need
+    """Return the value that an answer used where its scenario gives none."""
+    # imports the solver, which known plans do not need
+    from dcplan.scenario.set_keys import set_key
 
     question = side.question
     if question is None:
@@ -113,35 +108,39 @@ def _used(side: Side, key: str) -> Cell:
 
 def _used_inputs(
     name: str, before: Side, after: Side, seen: set[str]
-) -> Iterator[tuple[Cell, ...]]:
-    """Values of the catalogs that both answers used; of saved results, what either was given, too."""
+) -> Iterator[specs.InputChange]:
+    """Return the catalogs' values that both answers used.
+
+    Of saved results, what either was given is returned too.
+    """
     first, second = ({str(r["key"]): r for r in side.result.inputs} for side in (before, after))
     for key in sorted(first.keys() ^ second.keys()) if not seen else ():
         row = first.get(key) or second[key]
         if row["status"] == "input":
-            sides = [_text(side[key]["value"]) if key in side else None for side in (first, second)]
-            places = [
-                str(side[key].get("at") or "") if key in side else "" for side in (first, second)
-            ]
-            yield name, _change(key, first, second), key, *sides, *places
+            was, now = (
+                _text(side[key]["value"]) if key in side else None for side in (first, second)
+            )
+            at = [str(side[key].get("at") or "") if key in side else "" for side in (first, second)]
+            change = _change(key, first, second)
+            yield specs.InputChange(name, change, key, was, now, at[0], at[1])
     for key in sorted((first.keys() & second.keys()) - seen):
         one, other = first[key], second[key]
         told = {"input", "derived"} if seen else {"derived"}
         if told & {one["status"], other["status"]} or _same(one["value"], other["value"]):
             continue
-        yield (
-            name,
-            "changed",
-            key,
-            _text(one["value"]),
-            _text(other["value"]),
-            str(one.get("at") or ""),
-            str(other.get("at") or ""),
+        yield specs.InputChange(
+            scenario=name,
+            change=specs.Change.CHANGED,
+            key=key,
+            before=_text(one["value"]),
+            after=_text(other["value"]),
+            before_at=str(one.get("at") or ""),
+            after_at=str(other.get("at") or ""),
         )
 
 
 def _file_of(question: Question | None, value: Any) -> bytes | None:
-    """What stands in a model file that a scenario names."""
+    """Return what a model file holds that a scenario names."""
     if question is None or not isinstance(value, str) or not value.endswith(".json"):
         return None
     path = question.folder / value
@@ -159,8 +158,10 @@ def _same(a: Any, b: Any) -> bool:
     return float(a) == float(b)
 
 
-def _change(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    return "changed" if key in old and key in new else "added" if key in new else "removed"
+def _change(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> specs.Change:
+    if key not in new:
+        return specs.Change.REMOVED
+    return specs.Change.CHANGED if key in old else specs.Change.ADDED
 
 
 def _text(value: Any) -> Cell:
@@ -168,7 +169,7 @@ def _text(value: Any) -> Cell:
 
 
 def leaves(tree: Tree) -> dict[str, tuple[Any, Path]]:
-    """Every value of a resolved scenario by the key that ``--set`` calls it, and its path.
+    """Return every value of a resolved scenario by its key of ``--set``, and its path.
 
     Expectations judge a plan and are not among what it is made of.
     """
@@ -197,21 +198,25 @@ def leaves(tree: Tree) -> dict[str, tuple[Any, Path]]:
     return found
 
 
-def _decisions(name: str, a: Result, b: Result) -> Iterator[tuple[Cell, ...]]:
-    """What is decided for a place, an item and a quarter, in its amount."""
+def _decisions(name: str, a: Result, b: Result) -> Iterator[specs.DecisionChange]:
+    """Return what is decided for a place, an item and a quarter, where its amount differs."""
     old, new = _decided(a), _decided(b)
     for key in sorted(old.keys() | new.keys(), key=lambda k: tuple(map(str, k))):
         before, after = old.get(key), new.get(key)
         if before == after:
             continue
-        change = "added" if before is None else "removed" if after is None else "changed"
+        change = specs.Change.CHANGED
+        if before is None or after is None:
+            change = specs.Change.ADDED if before is None else specs.Change.REMOVED
         decision, hall, cooling, item, quarter = key
         where = " ".join(x for x in (hall, f"({cooling})" if cooling else "") if x)
-        yield name, change, decision, where, item, quarter, before, after
+        yield specs.DecisionChange(
+            name, change, decision, where, item, quarter, before=before, after=after
+        )
 
 
 def _decided(result: Result) -> dict[tuple[str, str, str, str, str], Cell]:
-    table = result.tables.get("decisions")
+    table = result.tables.get(DECISIONS.name)
     start = result.scenario.get("start")
     found: dict[tuple[str, str, str, str, str], Cell] = {}
     for row in table.records() if table is not None else ():
@@ -234,48 +239,45 @@ def _decided(result: Result) -> dict[tuple[str, str, str, str, str], Cell]:
     return found
 
 
-def _metrics(name: str, a: Result, b: Result) -> Iterator[tuple[Cell, ...]]:
+def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
+    """Return the figures that differ; those of the search itself are left out."""
     room = _gap_usd(a, b)
     for key in (*a.metrics, *(k for k in b.metrics if k not in a.metrics)):
+        spec = registry.metric_of(a.verb, key)
+        absent = spec.absent if spec else None
         one, other = a.metrics.get(key), b.metrics.get(key)
-        before, after = (m.value if m is not None else _missing(key) for m in (one, other))
+        before, after = (absent if m is None else m.value for m in (one, other))
         unit = next(m.unit for m in (one, other) if m is not None)
-        way = "lower" if LOWER.search(key) else "higher" if HIGHER.search(key) else "neutral"
+        way = spec.better if spec else Better.NEITHER
         if not isinstance(before, int | float) or not isinstance(after, int | float):
             if before != after:
-                yield name, key, before, after, None, None, unit, way, "", False
+                yield specs.MetricChange(
+                    name, key, before, after, None, None, unit, way, verdict="", within_gap=False
+                )
             continue
         delta = float(after) - float(before)
-        if abs(delta) <= SAME * max(abs(float(before)), abs(float(after))) or key.startswith(
-            "solver."
-        ):
+        if abs(delta) <= SAME * max(abs(float(before)), abs(float(after))) or key in SEARCH:
             continue
         close = key.startswith("cost.") and abs(delta) <= room
-        frac = delta / abs(float(before)) if before else None
-        yield (
-            name,
-            key,
-            before,
-            after,
-            delta,
-            frac,
-            unit,
-            way,
-            _verdict(delta, way, close=close),
-            close,
+        yield specs.MetricChange(
+            scenario=name,
+            metric=key,
+            before=before,
+            after=after,
+            delta=delta,
+            delta_frac=delta / abs(float(before)) if before else None,
+            unit=unit,
+            direction=way,
+            verdict=_verdict(delta, way, close=close),
+            within_gap=close,
         )
 
 
-def _missing(key: str) -> float | None:
-    """A system that is not bought has no racks; other figures are not there at all."""
-    return 0.0 if key.split(".", maxsplit=1)[0] in ("racks", "accelerators", "switches") else None
-
-
 def _gap_usd(a: Result, b: Result) -> float:
-    """How far apart two costs may be though no plan is proved better than the other."""
+    """Return how far apart two costs may be though no plan is proved better than the other."""
     rooms = []
     for result in (a, b):
-        gap, cost = result.metrics.get("solver.gap_frac"), result.metrics.get("cost.npv_usd")
+        gap, cost = result.metrics.get(figures.GAP.key), result.metrics.get(figures.NPV.key)
         if (
             gap
             and cost
@@ -286,9 +288,9 @@ def _gap_usd(a: Result, b: Result) -> float:
     return max(rooms, default=0.0)
 
 
-def _verdict(delta: float, way: str, *, close: bool) -> str:
+def _verdict(delta: float, way: Better, *, close: bool) -> str:
     if close:
         return "≈ within gap"
-    if way == "neutral":
+    if way is Better.NEITHER:
         return ""
-    return "better" if (delta < 0) == (way == "lower") else "worse"
+    return "better" if (delta < 0) == (way is Better.LOWER) else "worse"

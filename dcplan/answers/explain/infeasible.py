@@ -1,43 +1,40 @@
-"""An infeasible scenario explained: the limits that conflict, with their places, and changes that
-were tried out.
-"""
+"""An infeasible scenario explained: limits that conflict, and changes that were tried out."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.explain.later_deadline import Later
-from dcplan.answers.plan.tables.overview import left_out
+from dcplan.answers.explain.resolve import Asked
+from dcplan.answers.plan.tables.left_out import left_out
 from dcplan.errors import EXIT_INFEASIBLE
 from dcplan.planning.explain.remedies import Alternative, Remedy, alternatives
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import family_of, is_users, place_of, words_of
-from dcplan.planning.problem.build import Built
 from dcplan.planning.solve.elastic import conflict
 from dcplan.planning.solve.solved import Solved
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Result
 from dcplan.scenario.load import Question
+from dcplan.specs import explain as specs
 from dcplan.units import USD_PER_MUSD, money
 
-WHOLE = "no conflict of limits in fractions: whole racks, halls or runs do not fit them; see the ways out"
-ALTERNATIVES = ("way", "change", "amount", "unit", "place", "plan_with_it")
+WHOLE = (
+    "no conflict of limits in fractions: whole racks, halls or runs do not fit them; "
+    "see the ways out"
+)
 
 
-def no_plan(
-    question: Question,
-    built: Built,
-    solved: Solved,
-    *,
-    time_limit_s: float,
-    stop: Callable[[], bool] | None,
-) -> Result:
-    """The conflict and up to three ways out, each verified by solving with it."""
-    rows = _conflict(question, solved, time_limit_s / 4)
-    found = alternatives(solved.menu, solved.matrix, time_limit_s=time_limit_s / 8, stop=stop)
+def no_plan(asked: Asked, solved: Solved) -> Result:
+    """Answer with the conflict and up to three ways out, each verified by solving with it."""
+    question, left_s = asked.question, asked.left_s()
+    rows = _conflict(question, solved, left_s / 4)
+    found = alternatives(
+        solved.menu, solved.matrix, time_limit_s=left_s / 8, stop=asked.request.stop
+    )
     ways = [row for i, way in enumerate(found) for row in _rows(i + 1, way, question)]
     first = _sentence(found[0]) if found else "no remedy found in time"
     return Result(
@@ -48,51 +45,56 @@ def no_plan(
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
         tables={
-            "conflict": Table(("limit", "place", "quarters"), tuple(rows)),
-            "alternatives": Table(ALTERNATIVES, tuple(ways)),
-            "left_out": left_out(built.menu),
+            "conflict": specs.CONFLICT.table(rows),
+            "alternatives": specs.ALTERNATIVES.table(ways),
+            "left_out": left_out(asked.built.menu),
         },
-        inputs=inputs_of(built),
+        inputs=inputs_of(asked.built),
         warnings=[] if rows else [{"code": "note", "message": WHOLE}],
     )
 
 
 def with_later(result: Result, found: Sequence[Later], question: Question) -> Result:
-    """The answer with later deadlines as further ways out."""
+    """Return the answer with later deadlines as further ways out."""
     if not found:
         return result
     tables = dict(result.tables)
-    old = tables["alternatives"].rows if "alternatives" in tables else ()
+    old = specs.ALTERNATIVES.rows(tables["alternatives"]) if "alternatives" in tables else []
     jobs = [j.id for j in question.scenario.workloads.training]
+    first = len({row.way for row in old}) + 1
     rows = [
-        (
-            len({r[0] for r in old}) + i + 1,
-            f"{x.key} of {x.job}: {x.value}",
-            x.more,
-            x.unit,
-            str(question.tree.place(("workloads", "training", jobs.index(x.job), x.key))),
-            f"USD {money(x.cost_usd)}",
+        specs.AlternativeRow(
+            way=first + i,
+            change=f"{x.trial.key} of {x.trial.job}: {x.trial.value}",
+            amount=x.trial.more,
+            unit=x.trial.unit,
+            place=str(
+                question.tree.place(("workloads", "training", jobs.index(x.trial.job), x.trial.key))
+            ),
+            plan_with_it=f"USD {money(x.cost_usd)}",
         )
         for i, x in enumerate(found)
     ]
-    tables["alternatives"] = Table(ALTERNATIVES, (*old, *rows))
+    tables["alternatives"] = specs.ALTERNATIVES.table([*old, *rows])
     return replace(result, tables=tables)
 
 
-def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[tuple[Cell, ...]]:
-    """Limits of the user's own among the rows that cannot hold together, one line each."""
+def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[specs.ConflictRow]:
+    """Return the user's own limits among the rows that cannot hold together, one line each."""
     families: dict[Key, list[Key]] = defaultdict(list)
     for row in conflict(solved.matrix, time_limit_s):
         if is_users(row):
             families[family_of(row)].append(row)
     return [
-        (words_of(rows[0], solved.menu.start)[0], place_of(rows[0], question), len(rows))
+        specs.ConflictRow(
+            words_of(rows[0], solved.menu.start)[0], place_of(rows[0], question), len(rows)
+        )
         for rows in families.values()
     ]
 
 
 def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
-    """One change a limit: the most that any quarter needs."""
+    """Return one change a limit: the most that any quarter needs."""
     best: dict[Key, Remedy] = {}
     for remedy in remedies:
         family = family_of(remedy.rows[0])
@@ -101,14 +103,14 @@ def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
     return sorted(best.values(), key=lambda r: -r.amount)
 
 
-def _rows(number: int, way: Alternative, question: Question) -> list[tuple[Cell, ...]]:
+def _rows(number: int, way: Alternative, question: Question) -> list[specs.AlternativeRow]:
     cost = (
         f"USD {money(way.cost_musd * USD_PER_MUSD)}"
         if way.cost_musd is not None
         else "not found in time"
     )
     return [
-        (number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost)
+        specs.AlternativeRow(number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost)
         for r in _merged(way.remedies)
     ]
 

@@ -1,29 +1,24 @@
-"""Which inputs would change a plan's decisions: the nearest value that does, what not knowing it
-costs.
-"""
+"""Which inputs would change a plan's decisions: the nearest value that does, and its cost."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
+from dcplan.answers.explain.resolve import Base
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import Input, width
 from dcplan.planning.decisions import Decisions, to_table
 from dcplan.planning.presolve import presolve
-from dcplan.planning.problem.build import Built, build
+from dcplan.planning.problem.build import Built
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.strategy import UnknownDecisionError, solve_menu
-from dcplan.result import Cell, Table
-from dcplan.scenario.load import Question, load
+from dcplan.planning.solve.strategy import LEAST_S, UnknownDecisionError
+from dcplan.result import Table
+from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key
+from dcplan.specs import explain as specs
 
-Asked = tuple[str | None, Sequence[str], Sequence[str]]
-"""Variant, --set changes, catalog folders."""
 PRICED = re.compile(r"systems\..+\.price_usd|sites\..+\.energy\.usd_per_kwh")
 """Inputs looked at first where none is named."""
 HALVINGS = 5
@@ -32,110 +27,31 @@ MOST = 6
 """Inputs looked at where none is named: those of the largest money at stake."""
 WEIGHTS = (0.3, 0.4, 0.3)
 """Of low, value and high taken as P10, P50 and P90 (Swanson's rule; Keefer and Bodily 1983)."""
-COLUMNS = (
-    "input",
-    "now",
-    "low",
-    "high",
-    "flips_at",
-    "decision",
-    "before",
-    "after",
-    "regret_usd",
-    "worth_of_knowing_usd",
-    "note",
-)
+SHARE = 0.25
+"""Share of the time that is left, for one solve."""
+
+Change = tuple[str, str, str]
+"""A decision in words, before and after."""
 
 
-@dataclass(frozen=True)
-class Ask:
-    """What every re-solve of this question needs."""
+def flips(base: Base) -> Table:
+    """Return for each input the nearest value within its bounds that changes a decision.
 
-    scenario: str | Path
-    asked: Asked
-    gap: float
-    left_s: Callable[[], float]
-    near: Solved
-    question: Question
-    stop: Callable[[], bool] | None = None
-
-    def at(self, key: str, value: float) -> tuple[Question, Built]:
-        """The question with one input changed."""
-        variant, sets, catalogs = self.asked
-        question = load(
-            str(self.scenario),
-            variant=variant,
-            sets=(*sets, f"{set_key(key, self.question)}={value!r}"),
-            catalogs=catalogs,
-        )
-        return question, build(question)
-
-    def solved(self, key: str, value: float) -> Solved | None:
-        """The best plan with one input changed; None where there is none."""
-        question, built = self.at(key, value)
-        if presolve(question, built):
-            return None
-        limit = max(self.left_s() / 4, 1.0)
-        found = solve_menu(
-            built.menu,
-            question,
-            SolveRequest(gap=self.gap, time_limit_s=limit, near=self.near.whole, stop=self.stop),
-        )
-        return found if found.audit is not None else None
-
-    def kept_usd(self, key: str, value: float) -> float | None:
-        """What today's decisions cost with one input changed; None where they do not hold any
-        more.
-        """
-        question, built = self.at(key, value)
-        if self.near.decisions is None:
-            return None
-        try:
-            found = solve_menu(
-                built.menu,
-                question,
-                SolveRequest(
-                    gap=self.gap,
-                    time_limit_s=max(self.left_s() / 4, 1.0),
-                    fixed=to_table(self.near.decisions),
-                    stop=self.stop,
-                ),
-            )
-        except UnknownDecisionError:
-            return None
-        return found.audit.npv_usd if found.audit is not None and found.audit.passed else None
-
-
-def flips(
-    names: Sequence[str],
-    scenario: str | Path,
-    asked: Asked,
-    question: Question,
-    built: Built,
-    solved: Solved,
-    gap: float,
-    left_s: Callable[[], float],
-    stop: Callable[[], bool] | None,
-) -> Table:
-    """For each input the nearest value within its bounds that changes a decision, re-solved there.
-
-    The regret is what the plan of today costs more than the best one at the far bound; the worth of
-    knowing is the mean regret over the bounds by Swanson's weights.
+    The plan is solved again there. The regret is what the plan of today costs more than the best
+    one at the far bound; the worth of knowing is the mean regret over the bounds by Swanson's
+    weights.
     """
-    ask = Ask(scenario, asked, gap, left_s, solved, question, stop)
     rows = []
-    for key in _inputs(names, question, built, solved):
-        if stop is not None and stop():
+    for key in _inputs(base):
+        if base.asked.stopped:
             break
-        rows += _of_input(ask, key, built.ledger.rows[key])
-    return Table(COLUMNS, tuple(rows))
+        rows += _of_input(base, key, base.asked.built.ledger.rows[key])
+    return specs.FLIPS.table(rows)
 
 
-def _inputs(names: Sequence[str], question: Question, built: Built, solved: Solved) -> list[str]:
-    """Inputs named, or those of the scenario's ``sensitivity``, or prices, energy and the discount
-    rate.
-    """
-    rows = built.ledger.rows
+def _inputs(base: Base) -> list[str]:
+    """Return the inputs named, or those of ``sensitivity``, or prices, energy and discount rate."""
+    rows, names = base.asked.built.ledger.rows, base.asked.request.flip
     problems = [
         Problem(
             "DC010",
@@ -149,11 +65,11 @@ def _inputs(names: Sequence[str], question: Question, built: Built, solved: Solv
     ]
     if problems:
         raise InputError(problems)
-    asked = question.scenario.sensitivity
+    asked = base.asked.question.scenario.sensitivity
     given = list(names) or [key for key in (asked.inputs if asked else ()) if key in rows]
     if given:
         return given
-    bought = {k for _, _, k, _ in solved.decisions.ordered} if solved.decisions else set()
+    bought = {k for _, _, k, _ in base.decisions.ordered}
     first = [f"systems.{k}.price_usd" for k in sorted(bought)]
     rest = [key for key in rows if PRICED.fullmatch(key)]
     wide = sorted((key for key in rest if key not in first), key=lambda k: (-width(rows[k]), k))
@@ -161,93 +77,108 @@ def _inputs(names: Sequence[str], question: Question, built: Built, solved: Solv
     return [key for key in dict.fromkeys(chosen) if key in rows and width(rows[key]) > 0][:MOST]
 
 
-def _of_input(ask: Ask, key: str, row: Input) -> list[tuple[Cell, ...]]:
-    now = row.value
-    if (
-        not isinstance(now, int | float)
-        or row.low is None
-        or row.high is None
-        or row.high <= row.low
-    ):
-        return [(key, now, row.low, row.high, *[None] * 6, "no bounds: give low and high")]
-    base = ask.near.audit.npv_usd if ask.near.audit else 0.0
-    rows: list[tuple[Cell, ...]] = []
-    regrets = []
-    for bound in (row.low, row.high):
+def _of_input(base: Base, key: str, row: Input) -> list[specs.FlipRow]:
+    """Return what changes at the bounds of one input."""
+    now, low, high = row.value, row.low, row.high
+    plain = _plain(key, row)
+    if not isinstance(now, int | float) or low is None or high is None or high <= low:
+        return [replace(plain, note="no bounds: give low and high")]
+    rows, regrets = [], []
+    for bound in (low, high):
         if bound == now:
             regrets.append(0.0)
             continue
         try:
-            other = ask.solved(key, bound)
+            other = _solved(base, key, bound)
         except InputError:
-            return [(key, now, row.low, row.high, *[None] * 6, "cannot be changed by --set alone")]
+            return [replace(plain, note="cannot be changed by --set alone")]
         if other is None:
             rows.append(
-                (
-                    key,
-                    now,
-                    row.low,
-                    row.high,
-                    bound,
-                    "a plan exists",
-                    "yes",
-                    "no",
-                    None,
-                    None,
-                    "no plan there",
+                replace(
+                    plain,
+                    flips_at=bound,
+                    decision="a plan exists",
+                    before="yes",
+                    after="no",
+                    note="no plan there",
                 )
             )
             continue
-        changed = differences(ask.near.menu, ask.near.decisions, other.decisions)
-        if not changed:
-            regrets.append(0.0)
-            continue
-        at, first = _nearest(ask, key, float(now), bound, other)
-        kept = ask.kept_usd(key, bound)
-        regret = max(kept - other.audit.npv_usd, 0.0) if kept is not None and other.audit else None
-        regrets.append(regret or 0.0)
-        what, before, after = (first or changed)[0]
-        more = len(first or changed) - 1
-        note = (
-            "today's decisions do not hold there"
-            if kept is None
-            else f"and {more} more"
-            if more
-            else ""
-        )
-        rows.append((key, now, row.low, row.high, at, what, before, after, regret, None, note))
+        found = _flip(base, plain, float(now), bound, other)
+        regrets.append((found.regret_usd or 0.0) if found else 0.0)
+        rows += [found] if found else []
     if not rows:
-        return [
-            (key, now, row.low, row.high, None, "none within its bounds", None, None, 0.0, 0.0, "")
-        ]
-    worth = WEIGHTS[0] * regrets[0] + WEIGHTS[2] * regrets[1] if len(regrets) == 2 else None
-    small = worth is not None and worth < ask.near.gap_frac * abs(base)
+        none = "none within its bounds"
+        return [replace(plain, decision=none, regret_usd=0.0, worth_of_knowing_usd=0.0)]
+    return _with_worth(base, rows, regrets)
+
+
+def _plain(key: str, row: Input) -> specs.FlipRow:
+    """Return the row of an input with nothing found yet."""
+    return specs.FlipRow(
+        key, row.value, row.low, row.high, None, None, None, None, None, None, note=""
+    )
+
+
+def _flip(
+    base: Base, plain: specs.FlipRow, now: float, bound: float, other: Solved
+) -> specs.FlipRow | None:
+    """Return what changes towards a bound; None where the best plan there decides the same."""
+    changed = _changes(base, other)
+    if not changed:
+        return None
+    at, nearest = _nearest(base, plain.input, now, bound, other)
+    kept = _kept_usd(base, plain.input, bound)
+    regret = max(kept - other.audit.npv_usd, 0.0) if kept is not None and other.audit else None
+    (what, before, after), *more = nearest or changed
+    note = f"and {len(more)} more" if more else ""
+    return replace(
+        plain,
+        flips_at=at,
+        decision=what,
+        before=before,
+        after=after,
+        regret_usd=regret,
+        note="today's decisions do not hold there" if kept is None else note,
+    )
+
+
+def _with_worth(base: Base, rows: list[specs.FlipRow], regrets: list[float]) -> list[specs.FlipRow]:
+    """Return the rows with the worth of knowing the input, where both bounds have a plan."""
+    if len(regrets) < 2:
+        return rows
+    worth = WEIGHTS[0] * regrets[0] + WEIGHTS[2] * regrets[1]
+    small = worth < base.solved.gap_frac * abs(base.cost_usd)
+    words = "less than the plan's own gap"
     return [
-        (*r[:9], worth, f"{r[10]}; less than the plan's own gap".lstrip("; ") if small else r[10])
-        for r in rows
+        replace(
+            row,
+            worth_of_knowing_usd=worth,
+            note="; ".join(filter(None, (row.note, words if small else ""))),
+        )
+        for row in rows
     ]
 
 
-Change = tuple[str, str, str]
-
-
 def _nearest(
-    ask: Ask, key: str, now: float, far: float, other: Solved
+    base: Base, key: str, now: float, far: float, other: Solved
 ) -> tuple[float, list[Change]]:
-    """Halve between a value that keeps the plan and one that changes it; the changing end, and its
-    changes.
+    """Halve between a value that keeps the plan and one that changes it.
+
+    Returns
+    -------
+    tuple
+        The changing end, and its changes.
     """
-    found = differences(ask.near.menu, ask.near.decisions, other.decisions)
+    found = _changes(base, other)
     keeps, flips_at = now, far
     for _ in range(HALVINGS):
-        if ask.left_s() <= 1.0 or (ask.stop is not None and ask.stop()):
+        if base.asked.left_s() <= LEAST_S or base.asked.stopped:
             break
         middle = (keeps + flips_at) / 2
-        tried = ask.solved(key, middle)
-        changed = (
-            differences(ask.near.menu, ask.near.decisions, tried.decisions) if tried else found
-        )
-        if changed and not _better(ask, key, middle, tried):
+        tried = _solved(base, key, middle)
+        changed = _changes(base, tried) if tried else found
+        if changed and not _better(base, key, middle, tried):
             changed = []  # another plan of the same cost is no flip
         if changed:
             flips_at, found = middle, changed
@@ -256,19 +187,47 @@ def _nearest(
     return flips_at, found
 
 
-def _better(ask: Ask, key: str, value: float, tried: Solved | None) -> bool:
-    """Whether another plan there is cheaper than today's decisions by more than the gap of the
-    search.
-    """
-    kept = ask.kept_usd(key, value)
+def _better(base: Base, key: str, value: float, tried: Solved | None) -> bool:
+    """Whether another plan there is cheaper than today's decisions by more than the gap."""
+    kept = _kept_usd(base, key, value)
     if kept is None or tried is None or tried.audit is None:
         return True
-    return kept - tried.audit.npv_usd > ask.gap * abs(kept)
+    return kept - tried.audit.npv_usd > base.asked.request.gap * abs(kept)
+
+
+def _at(base: Base, key: str, value: float) -> tuple[Question, Built]:
+    """Return the question with one input changed, and its menu."""
+    return base.asked.changed(f"{set_key(key, base.asked.question)}={value!r}")
+
+
+def _solved(base: Base, key: str, value: float) -> Solved | None:
+    """Return the best plan with one input changed; None where there is none."""
+    question, built = _at(base, key, value)
+    if presolve(question, built):
+        return None
+    found = base.asked.solve(built.menu, question, share=SHARE, near=base.solved.whole)
+    return found if found.audit is not None else None
+
+
+def _kept_usd(base: Base, key: str, value: float) -> float | None:
+    """Return what today's decisions cost with one input changed; None where they do not hold."""
+    question, built = _at(base, key, value)
+    try:
+        found = base.asked.solve(built.menu, question, share=SHARE, fixed=to_table(base.decisions))
+    except UnknownDecisionError:
+        return None
+    return found.audit.npv_usd if found.audit is not None and found.audit.passed else None
+
+
+def _changes(base: Base, other: Solved) -> list[Change]:
+    """Return the decisions that differ in kind from the plan's."""
+    return differences(base.solved.menu, base.decisions, other.decisions)
 
 
 def differences(menu: Menu, one: Decisions | None, two: Decisions | None) -> list[Change]:
-    """Decisions that differ in kind: systems by hall, fabrics, where each job runs, what is rented
-    or committed to.
+    """Return the decisions that differ in kind, with what each side has.
+
+    They are systems by hall, fabrics, where each job runs, what is rented or committed to.
     """
     if one is None or two is None:
         return []
@@ -281,7 +240,7 @@ def differences(menu: Menu, one: Decisions | None, two: Decisions | None) -> lis
 
 
 def summary(menu: Menu, d: Decisions) -> dict[str, str]:
-    """A plan in the decisions that one signs, whatever their exact numbers: in words."""
+    """Return the decisions of a plan that one signs, in words, whatever their exact numbers."""
     found: dict[str, str] = {}
     racks: dict[str, int] = {}
     for (h, _, k, _), n in d.ordered.items():

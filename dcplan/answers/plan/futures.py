@@ -1,6 +1,4 @@
-"""A plan against sampled futures: how its cost spreads, what drives it, how often runs are late,
-demand unserved.
-"""
+"""A plan in sampled futures: how its cost spreads, what drives it, how often it falls short."""
 
 from __future__ import annotations
 
@@ -13,8 +11,10 @@ from dcplan.economics.sampling import Marginal
 from dcplan.inputs.log import Ledger
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.uncertainty.futures import Evaluator, Future, Outturn, sampled
-from dcplan.result import Cell, Metric, Table
+from dcplan.result import Metric, Table
 from dcplan.scenario.schema import Uncertainty
+from dcplan.specs.plan import metrics as figures
+from dcplan.specs.plan import work as specs
 
 Array = npt.NDArray[np.float64]
 QUANTILES = (0.05, 0.10, 0.50, 0.90, 0.95)
@@ -25,7 +25,7 @@ SERVED = 1e-6
 def futures_of(
     solved: Solved, asked: Uncertainty, ledger: Ledger, stop: Callable[[], bool] | None = None
 ) -> tuple[dict[str, Metric], dict[str, Table]]:
-    """Metrics and tables of the plan in the futures that the scenario's ``uncertainty`` samples."""
+    """Return metrics and tables of a plan in the futures that its ``uncertainty`` samples."""
     if solved.audit is None or solved.decisions is None or not asked.inputs:
         return {}, {}
     spread = {}
@@ -47,14 +47,12 @@ def futures_of(
     tail = _tail(costs, asked.tail_frac)
     p10, p50, p90 = (float(np.quantile(costs, q)) for q in (0.10, 0.50, 0.90))
     metrics = {
-        "futures.npv_mean_usd": Metric(
-            float(costs.mean()), "USD", f"Mean of {costs.size} futures", p10, p90
+        **figures.NPV_MEAN(
+            float(costs.mean()), low=p10, high=p90, label=f"Mean of {costs.size} futures"
         ),
-        "futures.npv_p50_usd": Metric(p50, "USD", "Median of the futures"),
-        "futures.npv_p90_usd": Metric(p90, "USD", "A tenth of the futures cost more"),
-        "futures.npv_tail_usd": Metric(
-            tail, "USD", f"Mean of the worst {asked.tail_frac:.0%} (CVaR)"
-        ),
+        **figures.NPV_P50(p50),
+        **figures.NPV_P90(p90),
+        **figures.NPV_TAIL(tail, label=f"Mean of the worst {asked.tail_frac:.0%} (CVaR)"),
     }
     tables = {
         "futures": _spread(solved, found, costs, asked.tail_frac),
@@ -64,50 +62,42 @@ def futures_of(
 
 
 def _spread(solved: Solved, found: Sequence[Outturn], costs: Array, tail_frac: float) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    """Return how cost, lateness, unserved demand and rent spread over the futures."""
 
-    def row(what: str, unit: str, values: Array, bad_frac: float | None) -> None:
-        quantiles = (float(np.quantile(values, q)) for q in QUANTILES)
-        rows.append(
-            (what, unit, float(values.mean()), *quantiles, _tail(values, tail_frac), bad_frac)
+    def row(what: str, unit: str, values: Array, bad_frac: float | None) -> specs.FutureRow:
+        p5, p10, p50, p90, p95 = (float(np.quantile(values, q)) for q in QUANTILES)
+        tail = _tail(values, tail_frac)
+        return specs.FutureRow(
+            what, unit, float(values.mean()), p5, p10, p50, p90, p95, tail, bad_frac
         )
 
     planned = solved.audit.npv_usd if solved.audit else 0.0
-    row("net present cost", "USD", costs, float((costs > planned).mean()))
+    rows = [row("net present cost", "USD", costs, float((costs > planned).mean()))]
     for run in sorted(solved.decisions.runs if solved.decisions else (), key=lambda r: r.job):
         late = np.array([x.late_days[run.job] for x in found])
-        row(f"{run.job}: days after its deadline", "days", late, float((late > 0).mean()))
+        share = float((late > 0).mean())
+        rows.append(row(f"{run.job}: days after its deadline", "days", late, share))
     for demand in solved.menu.demands:
         unmet = np.array([x.unmet.get(demand.id, 0.0) for x in found])
-        unit = f"{demand.unit} x quarters"
-        row(f"{demand.id}: not served", unit, unmet, float((unmet > SERVED).mean()))
+        share = float((unmet > SERVED).mean())
+        rows.append(row(f"{demand.id}: not served", f"{demand.unit} x quarters", unmet, share))
     hours = np.array([x.rented_hours for x in found])
-    row("rented accelerator-hours", "h", hours, None)
-    columns = (
-        "what",
-        "unit",
-        "mean",
-        "p5",
-        "p10",
-        "p50",
-        "p90",
-        "p95",
-        "tail_mean",
-        "worse_than_planned_frac",
-    )
-    return Table(columns, tuple(rows))
+    rows.append(row("rented accelerator-hours", "h", hours, None))
+    return specs.FUTURES.table(rows)
 
 
 def _tail(values: Array, frac: float) -> float:
-    """Mean of the worst share (CVaR)."""
+    """Return the mean of the worst share (CVaR)."""
     return float(np.sort(values)[-max(round(frac * values.size), 1) :].mean())
 
 
 def _drivers(asked: Uncertainty, futures: Sequence[Future], costs: Array) -> Table:
-    """Inputs by how much of the cost's ranking follows theirs (Spearman), and the cost in their
-    low and high fifth.
+    """Return the inputs by how much of the cost follows theirs, and the cost at both ends.
+
+    The measure is the rank correlation (Spearman); an end is the fifth of futures in which the
+    input is lowest or highest.
     """
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for name in asked.inputs:
         values = np.array([getattr(f, name) for f in futures[: costs.size]])
         if np.ptp(values) == 0:
@@ -115,14 +105,9 @@ def _drivers(asked: Uncertainty, futures: Sequence[Future], costs: Array) -> Tab
         order = np.argsort(values, kind="stable")
         fifth = max(costs.size // 5, 1)
         low, high = float(costs[order[:fifth]].mean()), float(costs[order[-fifth:]].mean())
-        rows.append(
-            (name, float(np.corrcoef(_ranks(values), _ranks(costs))[0, 1]), low, high, high - low)
-        )
-    rows.sort(key=lambda r: -abs(float(str(r[4]))))
-    return Table(
-        ("input", "rank_correlation", "cost_at_low_usd", "cost_at_high_usd", "difference_usd"),
-        tuple(rows),
-    )
+        rank = float(np.corrcoef(_ranks(values), _ranks(costs))[0, 1])
+        rows.append(specs.DriverRow(name, rank, low, high, high - low))
+    return specs.DRIVERS.table(sorted(rows, key=lambda row: -abs(row.difference_usd)))
 
 
 def _ranks(values: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dcplan.answers.common.result_blocks import describe, inputs_of
-from dcplan.answers.plan.tables.overview import left_out
+from dcplan.answers.plan.tables.left_out import left_out
 from dcplan.errors import EXIT_OK
 from dcplan.planning.problem.build import build
 from dcplan.result import Result, Table
@@ -13,7 +13,7 @@ from dcplan.scenario.load import load
 
 
 def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
-    """The job menu of a scenario: every non-dominated way to run each job."""
+    """Return the job menu of a scenario: every non-dominated way to run each job."""
     question = load(name, catalogs=catalogs)
     built = build(question)
     rows = []
@@ -53,7 +53,8 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
-        headline=f"{question.scenario.name}: {len(rows)} ways to run {jobs} of {len(built.menu.jobs)} jobs",
+        headline=f"{question.scenario.name}: {len(rows)} ways to run {jobs} of "
+        f"{len(built.menu.jobs)} jobs",
         scenario=describe(question),
         tables={"configs": Table(columns, tuple(sorted(rows))), "left_out": left_out(built.menu)},
         inputs=inputs_of(built),

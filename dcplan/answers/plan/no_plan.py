@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
-from dcplan.answers.plan.tables.overview import left_out
+from dcplan.answers.plan.tables.left_out import left_out
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, Problem
 from dcplan.planning.explain.remedies import remedies
 from dcplan.planning.problem.build import Built
@@ -14,19 +14,27 @@ from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Result, Table
 from dcplan.scenario.load import Question
+from dcplan.specs import no_plan as specs
 
 
 def nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
-    """Time ran out, or whole switches fit nowhere, before any plan; nothing is proved."""
+    """Answer that time ran out, or whole switches fit nowhere, before any plan was found.
+
+    Nothing is proved then.
+    """
     stopped = solved.status == SolveStatus.INTERRUPTED
     note = "give more time: --time-limit"
     if solved.status == SolveStatus.ROUNDING:
-        note = "whole switches and scalable units do not fit the limits, though fractions would: widen a limit a little"
+        note = (
+            "whole switches and scalable units do not fit the limits, though fractions would: "
+            "widen a limit a little"
+        )
     return Result(
         verb="plan",
         status="interrupted" if stopped else "incomplete",
         exit_code=EXIT_INTERRUPTED if stopped else EXIT_INCOMPLETE,
-        headline=f"{question.scenario.name}: no plan found in {solved.seconds:.0f} s; none is proved impossible",
+        headline=f"{question.scenario.name}: no plan found in {solved.seconds:.0f} s; "
+        "none is proved impossible",
         scenario=describe(question),
         solver=solver_block(solved),
         tables={"left_out": left_out(built.menu)},
@@ -36,28 +44,32 @@ def nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
 
 
 def impossible(question: Question, built: Built, problems: list[Problem]) -> Result:
-    """What the data alone shows before any solving, all of it at once."""
-    rows = tuple((p.code, str(p.place), p.cause, p.help) for p in problems)
+    """Answer what the data alone shows before any solving, all of it at once."""
     return Result(
         verb="plan",
         status="infeasible",
         exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: infeasible, shown without solving: {problems[0].cause}",
+        headline=f"{question.scenario.name}: infeasible, shown without solving: "
+        f"{problems[0].cause}",
         scenario=describe(question),
-        tables={
-            "conflict": Table(("code", "place", "cause", "remedy"), rows),
-            "left_out": left_out(built.menu),
-        },
+        tables={"conflict": conflict_of(problems), "left_out": left_out(built.menu)},
         inputs=inputs_of(built),
+    )
+
+
+def conflict_of(problems: Sequence[Problem]) -> Table:
+    """Return why no plan can exist, as found without solving."""
+    return specs.CONFLICT.table(
+        specs.ConflictRow(p.code, str(p.place), p.cause, p.help) for p in problems
     )
 
 
 def _fixed_broken(
     question: Question, built: Built, solved: Solved, problems: Sequence[str]
 ) -> Result:
-    rows = tuple(
-        ("audit", "--fix-decisions", text, "change the decision or the limit") for text in problems
-    )
+    """Answer that given decisions exceed limits."""
+    help_text = "change the decision or the limit"
+    rows = [specs.ConflictRow("audit", "--fix-decisions", text, help_text) for text in problems]
     return Result(
         verb="plan",
         status="infeasible",
@@ -65,20 +77,20 @@ def _fixed_broken(
         headline=f"{question.scenario.name}: the fixed decisions break a limit: {problems[0]}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={
-            "conflict": Table(("code", "place", "cause", "remedy"), rows),
-            "left_out": left_out(built.menu),
-        },
+        tables={"conflict": specs.CONFLICT.table(rows), "left_out": left_out(built.menu)},
         inputs=inputs_of(built),
     )
 
 
 def infeasible(question: Question, built: Built, solved: Solved) -> Result:
-    """Proved infeasible: the smallest changes that would make it feasible."""
+    """Answer that the scenario is proved infeasible, with the smallest changes that would help."""
     if solved.audit is not None:
         return _fixed_broken(question, built, solved, solved.audit.problems)
     found = remedies(solved.menu, solved.matrix, fixed=solved.fixed)
-    rows = tuple((r.what, r.amount, f"{r.unit}, at least" if r.at_least else r.unit) for r in found)
+    rows = [
+        specs.RemedyRow(r.what, r.amount, f"{r.unit}, at least" if r.at_least else r.unit)
+        for r in found
+    ]
     first = f"smallest change found: {found[0].sentence()}" if found else "no remedy found in time"
     return Result(
         verb="plan",
@@ -87,9 +99,6 @@ def infeasible(question: Question, built: Built, solved: Solved) -> Result:
         headline=f"{question.scenario.name}: proved infeasible; {first}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={
-            "remedies": Table(("limit", "amount", "change"), rows),
-            "left_out": left_out(built.menu),
-        },
+        tables={"remedies": specs.REMEDIES.table(rows), "left_out": left_out(built.menu)},
         inputs=inputs_of(built),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.reference.columns import ColumnDoc, columns
@@ -16,17 +15,17 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import KINDS
 from dcplan.errors import CODES, EXIT_OK, MEANINGS, InputError, Place, Problem, did_you_mean
 from dcplan.planning.problem.build import build
-from dcplan.result import Cell, Result, Table
-from dcplan.scenario.load import load
+from dcplan.result import Result, Table
+from dcplan.scenario.ref import ScenarioRef
 from dcplan.scenario.tree import split_key
+from dcplan.specs import explain as specs
 
 CODE = re.compile(r"[Dd][Cc]\d{3}")
 PAGE = "docs/reference/errors.md"
-ABOUT = ("what", "text")
 
 
 def documented(word: str) -> Result:
-    """What a code, a metric, a field or a column of a table is.
+    """Explain a code, a metric, a field or a column of a table.
 
     Raises
     ------
@@ -55,14 +54,12 @@ def documented(word: str) -> Result:
     if found:
         tables["fields"] = _field_table(found)
     if named:
-        tables["metrics"] = Table(
-            ("metric", "of", "unit", "meaning"),
-            tuple((m.key, m.verb, m.unit, m.meaning) for m in named),
+        tables["metrics"] = specs.METRICS.table(
+            specs.MetricRow(m.key, m.verb, m.unit, m.meaning) for m in named
         )
     if columned:
-        tables["columns"] = Table(
-            ("column", "table", "meaning"),
-            tuple((c.column, c.table or "any", c.meaning) for c in columned),
+        tables["columns"] = specs.COLUMNS.table(
+            specs.ColumnRow(c.column, c.table or "any", c.meaning) for c in columned
         )
     first = [f"{f.key}: {f.meaning}" for f in found] + [f"{m.key}: {m.meaning}" for m in named]
     first += [_in_table(c) for c in columned]
@@ -71,23 +68,15 @@ def documented(word: str) -> Result:
     return Result("explain", "ok", EXIT_OK, headline, tables=tables)
 
 
-def value_of(
-    scenario: str | Path,
-    key: str,
-    *,
-    variant: str | None = None,
-    sets: Sequence[str] = (),
-    catalogs: Sequence[str] = (),
-) -> Result:
-    """A value of a scenario: what it is here, whether it is yours, the catalog's or a default, and
-    what it means.
+def value_of(ref: ScenarioRef, key: str) -> Result:
+    """Explain a value of a scenario: what it is here, whose it is, and what it means.
 
     Raises
     ------
     InputError
         When the scenario is wrong, or the plan uses no such value.
     """
-    question = load(str(scenario), variant=variant, sets=sets, catalogs=catalogs)
+    question = ref.question()
     inputs = inputs_of(build(question))
     fields = _fields(key)
     stands_in = {f"{kind}.{name}" for f in fields for kind, name in STANDS_IN.findall(f.meaning)}
@@ -97,17 +86,13 @@ def value_of(
     if not found:
         hint = did_you_mean(key, [str(r["key"]) for r in inputs])
         cause = f"this plan uses no value {key!r}" + (f": {fields[0].meaning}" if fields else "")
-        raise InputError(
-            [
-                Problem(
-                    "DC014", cause, Place("explain"), hint, f"dcplan check {scenario} -v lists all"
-                )
-            ]
-        )
-    columns = ("key", "value", "low", "high", "unit", "status", "at", "source", "note")
-    rows = tuple(tuple(row.get(c) for c in columns) for row in found)
+        help_text = f"dcplan check {ref.scenario} -v lists all"
+        raise InputError([Problem("DC014", cause, Place("explain"), hint, help_text)])
     first = found[0]
-    tables = {"values": Table(columns, rows)}
+    values = Table(
+        specs.VALUES.names, tuple(tuple(row[c] for c in specs.VALUES.names) for row in found)
+    )
+    tables = {specs.VALUES.name: values}
     if fields:
         tables["fields"] = _field_table(fields)
     text = (
@@ -130,10 +115,9 @@ def _below(key: str, asked: str) -> bool:
 
 
 def _field_table(found: Sequence[FieldDoc]) -> Table:
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (f.key, f.of, f.type, f.unit, f.default, f.meaning) for f in found
+    return specs.FIELDS.table(
+        specs.FieldRow(f.key, f.of, f.type, f.unit, f.default, f.meaning) for f in found
     )
-    return Table(("field", "of", "type", "unit", "default", "meaning"), rows)
 
 
 def _code(code: str) -> Result:
@@ -143,24 +127,24 @@ def _code(code: str) -> Result:
             [Problem("DC002", f"no code {code}", Place("explain"), hint, f"all of them: {PAGE}")]
         )
     rows = (
-        ("code", code),
-        ("title", CODES[code]),
-        ("meaning", MEANINGS[code]),
-        ("page", f"{PAGE}#{code.lower()}"),
+        specs.AboutRow("code", code),
+        specs.AboutRow("title", CODES[code]),
+        specs.AboutRow("meaning", MEANINGS[code]),
+        specs.AboutRow("page", f"{PAGE}#{code.lower()}"),
     )
     headline = f"{code}: {CODES[code]}. {MEANINGS[code]} ({PAGE}#{code.lower()})"
-    return Result("explain", "ok", EXIT_OK, headline, tables={"about": Table(ABOUT, rows)})
+    return Result("explain", "ok", EXIT_OK, headline, tables={"about": specs.ABOUT.table(rows)})
 
 
 def _metrics(word: str) -> list[MetricDoc]:
-    """Metrics with this key; an id in the place of ``<…>`` is any."""
+    """Return metrics with this key; an id in the place of ``<…>`` is any."""
     return [
         m for m in metrics() if word == m.key or any(fits(key, word) for key in m.key.split(", "))
     ]
 
 
 def _fields(word: str) -> list[FieldDoc]:
-    """Fields by their whole key with or without ids, or by their last name alone."""
+    """Return fields by their whole key with or without ids, or by their last name alone."""
     try:
         parts = split_key(word)
     except ValueError:

@@ -9,8 +9,8 @@ from dcplan.catalog.loader import PUBLISHED
 from dcplan.catalog.schema import KINDS, Row
 from dcplan.catalog.schema.published import Published
 from dcplan.result import SCHEMA
-from dcplan.scenario.expect import JOB_METRICS, PLAN_METRICS
 from dcplan.scenario.schema import Scenario
+from dcplan.specs import registry
 
 WHAT = ("scenario", "catalog", "result")
 
@@ -80,14 +80,7 @@ def _result() -> dict[str, Any]:
             "rows": {"type": "array", "items": {"type": "array"}},
         },
     }
-    keys = [
-        *PLAN_METRICS,
-        "racks.<system>",
-        "accelerators.<system>",
-        "switches.<model>",
-        "unmet.<workload>",
-    ]
-    keys += [f"train.<job>.{name}" for name in JOB_METRICS]
+    keys = [m.key for m in registry.metrics("plan")]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,9 +26,9 @@ class Clock:
         """Return the time since the start. [s]"""
         return time.monotonic() - self.began
 
-    def left(self) -> float:
-        """Return the time until the limit; below 0 after it. [s]"""
-        return self.limit_s - self.spent()
+    def left(self, least_s: float = -math.inf) -> float:
+        """Return the time until the limit, at least ``least_s``; below 0 after it. [s]"""
+        return max(self.limit_s - self.spent(), least_s)
 
 
 @dataclass(frozen=True)

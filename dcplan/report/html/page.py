@@ -16,20 +16,22 @@ from dcplan.report.html.figures import figures_of, ranked
 from dcplan.report.markdown import verdict
 from dcplan.report.numbers import in_order, is_number, printable, shown
 from dcplan.result import Cell, Result, Table
+from dcplan.specs.plan import metrics as plan
 
 MOST_ROWS = 200
 """Rows of one table on the page; the rest is in the CSV export."""
 KEY = (
-    "cost.npv_usd",
-    "cost.capex_usd",
-    "cost.opex_usd",
-    "cost.energy_usd",
-    "accelerators.total",
-    "power.peak_facility_mw",
-    "power.annual_pue",
-    "carbon.operational_t",
-    "solver.gap_frac",
+    plan.NPV,
+    plan.CAPEX,
+    plan.OPEX,
+    plan.ENERGY,
+    plan.ALL_ACCELERATORS,
+    plan.PEAK_FACILITY,
+    plan.ANNUAL_PUE,
+    plan.OPERATIONAL_CARBON,
+    plan.GAP,
 )
+"""Figures at the head of the page."""
 PARTS = (
     (
         "What is bought and built",
@@ -120,9 +122,9 @@ def page(result: Result) -> str:
         headline=result.headline,
         status=result.status,
         tiles=[
-            (m.label, shown(key, m.value), m.unit)
-            for key in KEY
-            if (m := result.metrics.get(key)) is not None
+            (m.label, shown(spec.key, m.value), m.unit)
+            for spec in KEY
+            if (m := result.metrics.get(spec.key)) is not None
         ],
         expectations=[
             (verdict(e), e.get("id") or "", e["metric"], e.get("note") or "")

@@ -2,57 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from dcplan.answers.diff.answer import DECISIONS, INPUTS, METRICS, Side, differences
+from dcplan.answers.diff.answer import Differences, Side, differences
+from dcplan.answers.diff.request import DiffRequest
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Result, Table
 from dcplan.scenario.load import load
+from dcplan.specs import diff as specs
+from dcplan.specs.plan import metrics as figures
 from dcplan.study.engine.engines import Engine
 from dcplan.study.regression.kept import Kept, Wanted, plans
 from dcplan.study.regression.refs import Ref, resolved
 from dcplan.study.store import Store
 from dcplan.units import money
 
-TABLES = {"metrics_changed": METRICS, "inputs_changed": INPUTS, "decisions_changed": DECISIONS}
-STATES = ("scenario", "state", "before", "after")
 
-
-def diff(  # noqa: PLR0913 - the flags of the verb
-    before: str,
-    after: str,
-    home: Path,
-    *,
-    variant: str | None = None,
-    sets: Sequence[str] = (),
-    catalogs: Sequence[str] = (),
-    gap: float = 0.005,
-    time_limit_s: float = 120.0,
-    engine: Engine | None = None,
-    exit_code: bool = False,
-    fresh: bool = False,
-) -> Result:
+def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Result:
     """Compare two answers: inputs, decisions and figures.
 
     Parameters
     ----------
-    before, after : str
-        A scenario, a folder of them, a saved result, ``git:REV`` or ``git:REV:path``.
     home : Path
         Where plans and revisions are kept.
-    sets : sequence of str
-        Changes of ``after`` alone: what they do is seen beside the scenario as it is.
-    exit_code : bool
-        End with 1 where something differs.
 
     Raises
     ------
     InputError
         When a reference names nothing, or a scenario is wrong.
     """
+    before, after, variant = request.before, request.after, request.variant
     first, second = resolved(before, after, home), resolved(after, before, home)
-    if sets and second.result is not None:
+    if request.sets and second.result is not None:
         cause = f"{after} is a saved result: --set changes a scenario"
         raise InputError(
             [
@@ -66,13 +49,13 @@ def diff(  # noqa: PLR0913 - the flags of the verb
     ):
         cause = "one saved result against a folder: name the scenario that it belongs to"
         raise InputError([Problem("DC006", cause, Place(f"{before} {after}"))])
-    wanted = _wanted(first, second, variant, sets, (tuple(catalogs), gap, time_limit_s))
+    wanted = _wanted(first, second, request)
     if not wanted and not (first.result and second.result):
         cause = f"no scenario {variant!r} on either side"
         raise InputError([Problem("DC013", cause, Place("--scenario"))])
     try:
         kept = (
-            plans(list(wanted.values()), Store(home / "plans"), engine, fresh=fresh)
+            plans(list(wanted.values()), Store(home / "plans"), engine, fresh=request.fresh)
             if wanted
             else {}
         )
@@ -85,7 +68,7 @@ def diff(  # noqa: PLR0913 - the flags of the verb
     return Result(
         "diff",
         "ok",
-        EXIT_NO if exit_code and differs else EXIT_OK,
+        EXIT_NO if request.exit_code and differs else EXIT_OK,
         f"{before} against {after}: "
         + (many + "; ".join(_told(parts)) if differs else "no difference"),
         scenario={"name": f"{before}..{after}"},
@@ -94,45 +77,52 @@ def diff(  # noqa: PLR0913 - the flags of the verb
     )
 
 
-def _wanted(
-    first: Ref,
-    second: Ref,
-    variant: str | None,
-    sets: Sequence[str],
-    options: tuple[tuple[str, ...], float, float],
-) -> dict[tuple[int, str], Wanted]:
-    """Plans of both sides by side and name; changes are of the second alone."""
+def _wanted(first: Ref, second: Ref, request: DiffRequest) -> dict[tuple[int, str], Wanted]:
+    """Return plans of both sides by side and name; changes are of the second alone."""
     return {
-        (side, name): Wanted(str(path), variant, tuple(sets) if side else (), *options)
+        (side, name): Wanted(
+            str(path),
+            request.variant,
+            request.sets if side else (),
+            request.catalogs,
+            request.gap,
+            request.time_limit_s,
+        )
         for side, ref in enumerate((first, second))
         for name, path in _renamed(ref, first, second)
-        if variant is None or _has(path, variant)
+        if request.variant is None or _has(path, request.variant)
     }
 
 
 def _compared(
     first: Ref, second: Ref, answers: Mapping[tuple[int, str], Kept]
 ) -> tuple[dict[str, Table], list[str]]:
-    """What differs, scenario by scenario, and a sentence on each."""
-    rows: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in (*TABLES, "states")}
+    """Return what differs, scenario by scenario, and a sentence on each."""
+    states: list[specs.StateRow] = []
+    every = Differences([], [], [])
     parts: list[str] = []
     for name in sorted({n for _, n in _names(first, second)}):
         old, new = (_side(ref, answers.get((i, name))) for i, ref in enumerate((first, second)))
         if old is None or new is None:
             state = "added" if old is None else "removed"
-            rows["states"].append(
-                (name, state, *("" if s is None else s.result.headline for s in (old, new)))
-            )
+            ends = ("" if s is None else s.result.headline for s in (old, new))
+            states.append(specs.StateRow(name, state, *ends))
             parts.append(f"{name} {state}")
             continue
         found = differences(name, old, new)
-        for key, table in found.items():
-            rows[key] += [_shown(key, row, first, second) for row in table.rows]
+        every.metrics.extend(found.metrics)
+        every.inputs.extend(_shown(row, first, second) for row in found.inputs)
+        every.decisions.extend(found.decisions)
         if old.result.status != new.result.status:
-            rows["states"].append((name, "status", _state(old.result), _state(new.result)))
+            states.append(specs.StateRow(name, "status", _state(old.result), _state(new.result)))
         parts.append(_headline(name, old.result, new.result, found))
-    columns = TABLES | {"states": STATES}
-    return {name: Table(columns[name], tuple(found)) for name, found in rows.items()}, parts
+    tables = {
+        "metrics_changed": specs.METRICS_CHANGED.table(every.metrics),
+        "inputs_changed": specs.INPUTS_CHANGED.table(every.inputs),
+        "decisions_changed": specs.DECISIONS_CHANGED.table(every.decisions),
+        "states": specs.STATES.table(states),
+    }
+    return tables, parts
 
 
 def _has(path: Path, variant: str) -> bool:
@@ -181,41 +171,37 @@ def _side(ref: Ref, kept: Kept | None) -> Side | None:
     return None if kept is None else Side(kept.result, kept.question)
 
 
-def _shown(table: str, row: tuple[Cell, ...], first: Ref, second: Ref) -> tuple[Cell, ...]:
-    """Places of a revision by its name."""
-    if table != "inputs_changed":
-        return row
-    return (*row[:5], first.shown(str(row[5])), second.shown(str(row[6])))
+def _shown(row: specs.InputChange, first: Ref, second: Ref) -> specs.InputChange:
+    """Return an input with its places by the name of their revision."""
+    return replace(row, before_at=first.shown(row.before_at), after_at=second.shown(row.after_at))
 
 
-def _headline(name: str, a: Result, b: Result, found: dict[str, Table]) -> str:
-    """What changes for the reader: cost, peak, and how many inputs and decisions."""
-    counts = {key: len(table.rows) for key, table in found.items()}
-    if not any(counts.values()):
+def _headline(name: str, a: Result, b: Result, found: Differences) -> str:
+    """Say what changes for the reader: cost, peak, and how many inputs and decisions."""
+    if not found:
         return f"{name} unchanged"
     words = []
-    by = {str(r["metric"]): r for r in found["metrics_changed"].records()}
-    for key, label in (("cost.npv_usd", "net present cost"), ("cost.capex_usd", "capex")):
-        row = by.get(key)
-        if row is not None and isinstance(row["delta"], float):
-            share = f" ({row['delta_frac']:+.1%})" if isinstance(row["delta_frac"], float) else ""
+    by = {row.metric: row for row in found.metrics}
+    for spec, label in ((figures.NPV, "net present cost"), (figures.CAPEX, "capex")):
+        row = by.get(spec.key)
+        if row is not None and row.delta is not None:
+            share = f" ({row.delta_frac:+.1%})" if row.delta_frac is not None else ""
+            sign = "+" if row.delta > 0 else "-"
             words.append(
-                f"{label} {'+' if row['delta'] > 0 else '-'}USD {money(abs(row['delta']))}{share}"
-                + (", within gap" if row["within_gap"] else "")
+                f"{label} {sign}USD {money(abs(row.delta))}{share}"
+                + (", within gap" if row.within_gap else "")
             )
-    peak = by.get("power.peak_facility_mw")
-    if peak is not None and isinstance(peak["before"], float) and isinstance(peak["after"], float):
-        words.append(f"peak {peak['before']:.4g} to {peak['after']:.4g} MW")
+    peak = by.get(figures.PEAK_FACILITY.key)
+    if peak is not None and isinstance(peak.before, float) and isinstance(peak.after, float):
+        words.append(f"peak {peak.before:.4g} to {peak.after:.4g} MW")
     if a.status != b.status:
         words.append(f"{a.status} to {b.status}")
-    names = (
-        ("inputs_changed", "input"),
-        ("decisions_changed", "decision"),
-        ("metrics_changed", "figure"),
+    counts = (
+        (len(found.inputs), "input"),
+        (len(found.decisions), "decision"),
+        (len(found.metrics), "figure"),
     )
-    words.append(
-        ", ".join(f"{counts[k]} {word}{'s' * (counts[k] != 1)}" for k, word in names) + " changed"
-    )
+    words.append(", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in counts) + " changed")
     return f"{name} " + ", ".join(words)
 
 

@@ -1,36 +1,29 @@
-"""Long-lead equipment of the plan's new halls against its quarters: what must be ordered by when."""
+"""Long-lead equipment of the plan's new halls: what must be ordered by when."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 
 from dcplan.answers.facility.heat_rejection import HALL_LEAD
-from dcplan.answers.plan.metrics import calendar_date
+from dcplan.answers.plan.calendar import calendar_date
 from dcplan.catalog.schema import Parameter
 from dcplan.inputs.log import Ledger
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Menu
-from dcplan.result import Cell, Table
+from dcplan.result import Table
+from dcplan.specs.plan import site as specs
 from dcplan.units import DAYS_PER_QUARTER
 
 DAYS_PER_WEEK = 7
-COLUMNS = (
-    "hall",
-    "powered_from",
-    "equipment",
-    "weeks",
-    "high_weeks",
-    "order_by",
-    "weeks_before_start",
-)
 
 
 def lead_times(menu: Menu, d: Decisions, ledger: Ledger) -> Table:
-    """Last day to order for each new hall's first use; positive ``weeks_before_start`` is before
-    the plan begins.
+    """Return the last day to order for each new hall's first use.
+
+    Positive ``weeks_before_start`` is before the plan begins.
     """
     start = date.fromisoformat(calendar_date(menu.start, 0.0))
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for hall in menu.halls:
         used = [t for (h, _, t), n in d.fitted.items() if h == hall.id and n]
         if not hall.needs_blocks or not used:
@@ -41,19 +34,22 @@ def lead_times(menu: Menu, d: Decisions, ledger: Ledger) -> Table:
             weeks = ledger.parameter("facility", key)
             high = ledger.catalog.get("facility", key, Parameter).value.bounds[1]
             by = first - timedelta(weeks=weeks)
-            before = (start - by).days / DAYS_PER_WEEK
-            rows.append((hall.id, str(first), name, weeks, high, str(by), max(before, 0.0)))
-    return Table(COLUMNS, tuple(rows))
+            before = max((start - by).days / DAYS_PER_WEEK, 0.0)
+            rows.append(specs.LeadTimeRow(hall.id, str(first), name, weeks, high, str(by), before))
+    return specs.LEAD_TIMES.table(rows)
 
 
 def late_notes(table: Table) -> list[str]:
-    """One sentence a hall whose equipment had to be ordered before the plan begins."""
-    worst: dict[str, tuple[float, str, str]] = {}
-    for hall, first, name, _, _, by, before in table.rows:
-        if float(before or 0.0) > worst.get(str(hall), (0.0, "", ""))[0]:
-            worst[str(hall)] = (float(before or 0.0), f"{name} by {by}", str(first))
+    """Write one sentence a hall whose equipment had to be ordered before the plan begins."""
+    worst: dict[str, specs.LeadTimeRow] = {}
+    for row in specs.LEAD_TIMES.rows(table):
+        before = worst[row.hall].weeks_before_start if row.hall in worst else 0.0
+        if row.weeks_before_start > before:
+            worst[row.hall] = row
     return [
-        f"{hall} is powered from {first}: its long-lead equipment had to be ordered before the plan begins "
-        f"({what}, {weeks:.0f} weeks before); see lead_times, or set power.lead_quarters and available_from"
-        for hall, (weeks, what, first) in worst.items()
+        f"{hall} is powered from {row.powered_from}: its long-lead equipment had to be ordered "
+        f"before the plan begins ({row.equipment} by {row.order_by}, "
+        f"{row.weeks_before_start:.0f} weeks before); see lead_times, "
+        "or set power.lead_quarters and available_from"
+        for hall, row in worst.items()
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from dcplan.answers.plan.calendar import quarter_at
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Offer, Parameter
 from dcplan.economics.cash_flow import (
@@ -16,28 +17,27 @@ from dcplan.economics.cash_flow import (
 )
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.problem.terms import Menu
-from dcplan.result import Cell, Metric, Table
-from dcplan.units import quarter_index, quarter_name
+from dcplan.result import Metric, Table
+from dcplan.specs.plan import metrics as figures
+from dcplan.specs.plan import money as specs
 
 
 def cost(books: Accounts) -> Table:
-    """Undiscounted sum of every line."""
+    """Return the undiscounted sum of every line."""
     sums: dict[tuple[FlowGroup, str], float] = defaultdict(float)
     for f in books.flows:
         sums[f.group, f.line] += f.usd
     ordered = sorted(
         sums.items(), key=lambda item: (GROUPS.index(item[0][0]), -abs(item[1]), item[0][1])
     )
-    return Table(
-        ("group", "line", "usd"), tuple((g.value, line, usd) for (g, line), usd in ordered)
-    )
+    return specs.COST.table(specs.CostRow(g.value, line, usd) for (g, line), usd in ordered)
 
 
 def cashflow(menu: Menu, books: Accounts) -> Table:
-    """Groups and debt by quarter of the horizon; what commitments cost after it falls in none of
-    them.
+    """Return groups and debt by quarter of the horizon.
+
+    What commitments cost after the horizon falls in none of its quarters.
     """
-    groups = [g for g in GROUPS if g is not FlowGroup.AFTER]
     by: dict[tuple[int, FlowGroup], float] = defaultdict(float)
     for f in books.flows:
         by[f.quarter, f.group] += f.usd
@@ -45,52 +45,50 @@ def cashflow(menu: Menu, books: Accounts) -> Table:
     drawn, served = debt_usd(
         books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac
     )
-    first = quarter_index(menu.start)
-    rows: list[tuple[Cell, ...]] = [
-        (
-            quarter_name(first + t),
-            *(by[t, g] for g in groups),
-            drawn[t],
-            served[t],
-            paid[t] - drawn[t] + served[t],
+    return specs.CASHFLOW.table(
+        specs.CashRow(
+            quarter=quarter_at(menu, t),
+            capex_usd=by[t, FlowGroup.CAPEX],
+            energy_usd=by[t, FlowGroup.ENERGY],
+            opex_usd=by[t, FlowGroup.OPEX],
+            cloud_usd=by[t, FlowGroup.CLOUD],
+            unmet_usd=by[t, FlowGroup.UNMET],
+            residual_usd=by[t, FlowGroup.RESIDUAL],
+            debt_drawn_usd=drawn[t],
+            debt_service_usd=served[t],
+            cash_out_usd=paid[t] - drawn[t] + served[t],
         )
         for t in range(menu.quarters)
-    ]
-    money = (*(f"{g}_usd" for g in groups), "debt_drawn_usd", "debt_service_usd", "cash_out_usd")
-    return Table(("quarter", *money), tuple(rows))
+    )
 
 
 def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Table:
-    """Unit figures beside public ranges; what falls outside is flagged, never hidden."""
-    accelerators = float(metrics["accelerators.total"].value or 0)
-    capex = float(metrics["cost.capex_usd"].value or 0)
-    facility = float(metrics["power.peak_facility_mw"].value or 0)
+    """Return unit figures beside public ranges; what falls outside is flagged, never hidden."""
+    accelerators, capex, facility = (
+        float(metrics[spec.key].value or 0)
+        for spec in (figures.ALL_ACCELERATORS, figures.CAPEX, figures.PEAK_FACILITY)
+    )
     if not accelerators or not facility:
-        return Table(("figure", "value", "low", "high", "inside", "source"), ())
+        return specs.BANDS.table(())
     equipment = [f for f in books.flows if f.group is FlowGroup.CAPEX and f.asset in EQUIPMENT]
     compute = sum(f.usd for f in equipment)
     network = sum(f.usd for f in equipment if f.asset is AssetClass.NETWORK)
-    figures = {
+    values = {
         "band-usd-per-accelerator": capex / accelerators,
         "band-usd-per-mw": capex / facility,
         "band-w-per-accelerator": facility * 1e6 / accelerators,
         "band-network-share-frac": network / compute if compute else 0.0,
     }
-    rows = []
-    for key, value in figures.items():
-        row = catalog.get("finance", key, Parameter)
-        low, high = row.value.bounds
-        rows.append(
-            (
-                row.name,
-                value,
-                low,
-                high,
-                "inside" if low <= value <= high else "OUTSIDE",
-                str(row.source),
-            )
-        )
-    return Table(("figure", "value", "low", "high", "inside", "source"), tuple(rows))
+    return specs.BANDS.table(
+        _band(catalog.get("finance", key, Parameter), value) for key, value in values.items()
+    )
+
+
+def _band(published: Parameter, value: float) -> specs.BandRow:
+    """Return one unit figure beside the range that is published for it."""
+    low, high = published.value.bounds
+    inside = specs.Inside.INSIDE if low <= value <= high else specs.Inside.OUTSIDE
+    return specs.BandRow(published.name, value, low, high, inside, str(published.source))
 
 
 def flows(menu: Menu, books: Accounts, catalog: Catalog) -> Table:
@@ -102,20 +100,18 @@ def flows(menu: Menu, books: Accounts, catalog: Catalog) -> Table:
     for f in books.flows:
         group = GROUPS.index(f.group)
         sums[f.quarter, group, f.line, f.asset, f.site, f.offer, f.at_end] += f.usd
-    first = quarter_index(menu.start)
     maker = {f.offer: catalog.get("cloud", f.offer, Offer).provider for f in books.flows if f.offer}
-    rows = tuple(
-        (
-            quarter_name(first + t),
-            GROUPS[g].value,
-            line,
-            asset.value,
-            site,
-            maker.get(offer, ""),
-            "end" if at_end else "middle",
-            usd,
+    return specs.FLOWS.table(
+        specs.FlowRow(
+            quarter=quarter_at(menu, t),
+            group=GROUPS[g].value,
+            line=line,
+            asset=asset.value,
+            site=site,
+            provider=maker.get(offer, ""),
+            falls=specs.Falls.END if at_end else specs.Falls.MIDDLE,
+            usd=usd,
         )
         for (t, g, line, asset, site, offer, at_end), usd in sorted(sums.items())
         if usd
     )
-    return Table(("quarter", "group", "line", "asset", "site", "provider", "falls", "usd"), rows)

@@ -1,18 +1,38 @@
-"""At which price a system without one would enter the plan: parity with what the plan buys."""
+"""Candidates that are not in the menu, with the reason and the price at which they would enter."""
 
 from __future__ import annotations
+
+from collections import defaultdict
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.devices import training_terms
 from dcplan.inputs.left_out import Cause, LeftOut
+from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve.solved import Solved
+from dcplan.result import Table
+from dcplan.specs import no_plan as specs
 from dcplan.units import si
 
 
+def left_out(menu: Menu, entries: tuple[LeftOut, ...] | None = None) -> Table:
+    """Return what was named or possible and is not in the menu; equal reasons are merged."""
+    merged: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for x in menu.left_out if entries is None else entries:
+        merged[x.kind, x.id, x.reason].append(x.where)
+    places = {key: ", ".join(w for w in dict.fromkeys(where) if w) for key, where in merged.items()}
+    return specs.LEFT_OUT.table(
+        specs.LeftOutRow(kind, name, where, reason)
+        for kind, name, where, reason in sorted(
+            (kind, name, where, reason) for (kind, name, reason), where in places.items()
+        )
+    )
+
+
 def speed_tflops(catalog: Catalog, accelerator: str) -> float:
-    """Best rate of an accelerator's large matrix products: peak times achievable fraction, bf16 or
-    fp8. [TFLOP/s]
+    """Return the best rate of an accelerator's large matrix products [TFLOP/s].
+
+    It is the peak times the achievable fraction, in bf16 or fp8.
     """
     row = catalog.find("accelerators", accelerator, Accelerator)
     if row is None:
@@ -23,8 +43,9 @@ def speed_tflops(catalog: Catalog, accelerator: str) -> float:
 
 
 def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None:
-    """Hardware price of an achieved TFLOP/s in the plan's cheapest system, network not counted,
-    and its id.
+    """Return the price of an achieved TFLOP/s in the plan's cheapest system, and that system's id.
+
+    The price is that of the hardware without network.
     """
     if solved.decisions is None:
         return None
@@ -42,13 +63,12 @@ def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None
 def with_entry_prices(
     left_out: tuple[LeftOut, ...], solved: Solved, catalog: Catalog
 ) -> tuple[LeftOut, ...]:
-    """Add to every ``no price`` the price below which the system would be cheaper per achieved
-    TFLOP/s.
+    """Add to every system without a price the price below which the system would enter the plan.
+
+    Below it the system is cheaper per achieved TFLOP/s than the plan's cheapest.
     """
     reference = usd_per_tflops(solved, catalog)
-    return tuple(
-        _with_price(x, reference, catalog) if x.cause is Cause.NO_PRICE else x for x in left_out
-    )
+    return tuple(_with_price(x, reference, catalog) if x.cause is Cause.NO_PRICE else x for x in left_out)
 
 
 def _with_price(x: LeftOut, reference: tuple[float, str] | None, catalog: Catalog) -> LeftOut:

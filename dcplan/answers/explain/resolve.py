@@ -1,0 +1,118 @@
+"""The question behind ``dcplan explain``: scenario, menu, systems, and the time that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dcplan.answers.common.catalog_rows import named
+from dcplan.answers.explain.request import ExplainRequest
+from dcplan.catalog.schema import System
+from dcplan.errors import InputError
+from dcplan.planning.audit.run import Audit
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.keys import Key
+from dcplan.planning.problem.build import Built, build
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve.request import Clock, SolveRequest
+from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.strategy import LEAST_S, solve_menu
+from dcplan.result import Table
+from dcplan.scenario.load import Question
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A scenario to explain, and the clock that all its solves share."""
+
+    request: ExplainRequest
+    question: Question
+    built: Built
+    systems: tuple[str, ...]
+    """Catalog ids of ``--why-not``."""
+    clock: Clock
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user wants to end now."""
+        return self.request.stopped
+
+    def left_s(self) -> float:
+        """Return the time that is left, a second at least [s]."""
+        return self.clock.left(LEAST_S)
+
+    def changed(self, change: str) -> tuple[Question, Built]:
+        """Return the question and its menu with one ``key=value`` change."""
+        question = self.request.question(change)
+        return question, build(question)
+
+    def solve(
+        self,
+        menu: Menu,
+        question: Question,
+        *,
+        share: float,
+        near: Mapping[Key, float] | None = None,
+        fixed: Table | None = None,
+    ) -> Solved:
+        """Solve a menu in a share of the time that is left, a second at least."""
+        return solve_menu(
+            menu,
+            question,
+            SolveRequest(
+                gap=self.request.gap,
+                time_limit_s=max(self.left_s() * share, LEAST_S),
+                near=near,
+                fixed=fixed,
+                stop=self.request.stop,
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Base:
+    """The plan that is explained."""
+
+    asked: Asked
+    solved: Solved
+    decisions: Decisions
+    audit: Audit
+
+    @property
+    def cost_usd(self) -> float:
+        """Net present cost of the plan [USD]."""
+        return self.audit.npv_usd
+
+
+def resolve(request: ExplainRequest) -> Asked:
+    """Load a scenario and build its menu.
+
+    Raises
+    ------
+    InputError
+        When the scenario is wrong, minimises something other than cost, or a system is unknown.
+    """
+    clock = Clock(request.time_limit_s)
+    question = request.question()
+    refuse_other_objectives(question)
+    built = build(question)
+    systems = tuple(
+        named(question.catalog, "systems", name, System, "--why-not").id for name in request.why_not
+    )
+    return Asked(request, question, built, systems, clock)
+
+
+def refuse_other_objectives(question: Question) -> None:
+    """Refuse a scenario that does not ask for the cheapest plan.
+
+    Raises
+    ------
+    InputError
+        DC004, with the place of the objective.
+    """
+    objective = question.scenario.objective
+    if objective != "min_cost":
+        cause = f"explain is of the cheapest plan: objective {objective} is not supported here"
+        raise InputError(
+            [question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")]
+        )

@@ -1,0 +1,59 @@
+"""What one rack of a system would cost more, by cost line; or why it cannot be bought at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dcplan.answers.explain.resolve import Base
+from dcplan.economics.cash_flow import GROUPS, FlowGroup, npv_usd
+from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.result import Table
+from dcplan.specs import explain as specs
+
+
+def why_not(base: Base) -> Table:
+    """Return what one rack of each system asked for would cost more."""
+    share = 1.0 / max(len(base.asked.systems), 1)
+    return specs.WHY_NOT.table(_row(base, system, share) for system in base.asked.systems)
+
+
+def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
+    menu = base.asked.built.menu
+    if any(k == system for _, _, k, _ in base.decisions.ordered):
+        return _no_answer(system, "the plan buys it")
+    if system not in menu.orderable or not any(p.system == system for p in menu.placements):
+        reasons = dict.fromkeys(x.reason for x in menu.left_out if x.id == system)
+        return _no_answer(system, "; ".join(reasons) or "not among `systems:`")
+    other = base.asked.solve(
+        replace(menu, forced=(system,)), base.asked.question, share=share, near=base.solved.whole
+    )
+    if other.audit is None:
+        proved = other.status == SolveStatus.INFEASIBLE
+        return _no_answer(system, "no plan with it" if proved else "no plan with it found in time")
+    before, after = _by_group(base.solved), _by_group(other)
+    change = {group: after[group] - before[group] for group in GROUPS}
+    return specs.WhyNotRow(
+        system=system,
+        npv_usd=other.audit.npv_usd - base.cost_usd,
+        capex_npv_usd=change[FlowGroup.CAPEX],
+        energy_npv_usd=change[FlowGroup.ENERGY],
+        opex_npv_usd=change[FlowGroup.OPEX],
+        cloud_npv_usd=change[FlowGroup.CLOUD],
+        unmet_npv_usd=change[FlowGroup.UNMET],
+        after_npv_usd=change[FlowGroup.AFTER],
+        residual_npv_usd=change[FlowGroup.RESIDUAL],
+        note=f"gaps {base.solved.gap_frac:.2%} and {other.gap_frac:.2%}",
+    )
+
+
+def _no_answer(system: str, note: str) -> specs.WhyNotRow:
+    """Return the row of a system that no re-solve is made for, or that no plan can have."""
+    return specs.WhyNotRow(system, None, None, None, None, None, None, None, None, note)
+
+
+def _by_group(solved: Solved) -> dict[FlowGroup, float]:
+    """Return the present value of each kind of cost [USD]."""
+    flows = solved.audit.books.flows if solved.audit else []
+    rate = solved.menu.finance.discount_rate
+    return {g: npv_usd([f for f in flows if f.group is g], rate) for g in GROUPS}

@@ -1,0 +1,62 @@
+"""Racks that a plan orders, is given, or has already."""
+
+from __future__ import annotations
+
+from dcplan.answers.plan.calendar import quarter_at
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import HeldTerms, Menu, Placement
+from dcplan.result import Table
+from dcplan.specs.plan import decided as specs
+
+
+def racks(menu: Menu, d: Decisions) -> Table:
+    """Return the racks of every order, the given fleet, and what is held before the plan."""
+    placed = {p.key: p for p in menu.placements}
+    entries = [(0, key, n, True) for key, n in d.fleet.items()]
+    entries += [(t, (h, c, k), n, False) for (h, c, k, t), n in d.ordered.items()]
+    rows = [
+        _bought(menu, placed[key], t, n, given=given)
+        for t, key, n, given in sorted(entries, key=lambda e: (e[0], e[1]))
+    ]
+    return specs.RACKS.table([*rows, *(_held(menu, d, x, placed[x.key]) for x in menu.held)])
+
+
+def _bought(menu: Menu, p: Placement, t: int, n: int, *, given: bool) -> specs.RacksRow:
+    """Return the row of one order, or of the given fleet."""
+    return specs.RacksRow(
+        ordered=quarter_at(menu, t),
+        serves_from=quarter_at(menu, t if given else t + p.lead),
+        hall=p.hall,
+        cooling=p.cooling,
+        system=p.system,
+        racks=n,
+        nodes_per_rack=p.nodes,
+        accelerators=n * p.accelerators,
+        rated_kw=round(n * p.rated_kw, 6),
+        price_usd=n * p.rack_usd(t),
+        decision="given" if given else "ordered",
+        limit=p.fit_reason,
+    )
+
+
+def _held(menu: Menu, d: Decisions, x: HeldTerms, p: Placement) -> specs.RacksRow:
+    """Return the row of an asset or order: racks that stay, and what becomes of the others."""
+    gone = {t: n for (i, t), n in sorted(d.dropped.items()) if i == x.id}
+    word = "cancelled" if x.cancel_usd is not None else "sold"
+    fate = "".join(f", {n} {word} {quarter_at(menu, t)}" for t, n in gone.items())
+    kind = "in service" if x.standing else "on order"
+    kept = x.racks - sum(gone.values())
+    return specs.RacksRow(
+        ordered=None,
+        serves_from=None if x.standing else quarter_at(menu, x.first),
+        hall=p.hall,
+        cooling=p.cooling,
+        system=p.system,
+        racks=kept,
+        nodes_per_rack=p.nodes,
+        accelerators=kept * p.accelerators,
+        rated_kw=round(kept * p.rated_kw, 6),
+        price_usd=kept * x.due_usd,
+        decision=f"{kind}{fate}",
+        limit=f"{x.id}, until {quarter_at(menu, x.last)}",
+    )

@@ -1,0 +1,78 @@
+"""Limits of a plan: those that bind, with the price of one more unit, and every audited check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dcplan.answers.plan.calendar import quarter_at
+from dcplan.planning.audit.run import Audit
+from dcplan.planning.explain.binding import Binding, bindings
+from dcplan.planning.limits import LIMITS, in_its_unit, is_monthly, place_of, words_of
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import Vector
+from dcplan.planning.solve.solved import Solved
+from dcplan.result import Table
+from dcplan.scenario.load import Question
+from dcplan.specs.plan import limits as specs
+from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD
+
+LIMIT_S = 10.0
+"""Time of the one solve with whole choices fixed that prices a plan's limits. [s]"""
+
+
+def checks(menu: Menu, audit: Audit) -> Table:
+    """Return every audited limit with what the plan uses of it."""
+    return specs.CHECKS.table(
+        specs.CheckRow(
+            check=c.name,
+            where=c.where,
+            quarter=quarter_at(menu, c.quarter),
+            used=c.used,
+            limit=c.limit,
+            result=specs.Holds.OK if c.holds else specs.Holds.GIVEN,
+        )
+        for c in audit.checks
+    )
+
+
+def binding(solved: Solved, question: Question) -> Table:
+    """Return the limits that a plan of least cost uses up, each with the price of one more unit.
+
+    Whole choices stay as they are. A plan of another objective, or one whose prices are not found
+    in seconds, has no rows.
+    """
+    if question.scenario.objective != "min_cost" or solved.decisions is None:
+        return specs.LIMITS.table(())
+    values = point(solved, 0.0, LIMIT_S, None)
+    found = [] if values is None else bindings(solved.matrix, values)
+    return specs.LIMITS.table(limit_row(b, solved, question) for b in found)
+
+
+def point(
+    solved: Solved, gap: float, time_limit_s: float, stop: Callable[[], bool] | None
+) -> Vector | None:
+    """Return all columns of the plan: whole ones as they are, the others at their best."""
+    columns = enumerate(solved.matrix.columns)
+    held = {i: float(round(solved.whole[n])) for i, n in columns if n in solved.whole}
+    found = highs.solve(solved.matrix, gap=gap, time_limit_s=time_limit_s, fixed=held, stop=stop)
+    return None if found.values is None else np.array(found.values)
+
+
+def limit_row(found: Binding, solved: Solved, question: Question) -> specs.LimitRow:
+    """Return a limit in words: its place, the quarters in which it binds, one more unit of it."""
+    row = found.rows[0]
+    what = words_of(row, solved.menu.start)[0]
+    step, unit = in_its_unit(row, solved.menu, abs(LIMITS[row.name].step or 0.0))
+    monthly, count = is_monthly(row), len(found.rows)
+    each = "months" if monthly else "quarters"
+    quarters = len({r.ids[-1] // MONTHS_PER_QUARTER for r in found.rows}) if monthly else count
+    return specs.LimitRow(
+        limit=what + (f" and {count - 1} {each} more" if count > 1 else ""),
+        place=place_of(row, question),
+        quarters=quarters,
+        step=f"{step:,.6g} {unit}",
+        price_usd=found.price_musd * USD_PER_MUSD,
+    )

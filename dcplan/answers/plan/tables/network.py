@@ -1,0 +1,88 @@
+"""Compute fabric and shared storage of a plan's halls."""
+
+from __future__ import annotations
+
+from dcplan.planning.audit.accounts import Accounts, storage_of
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import HallTerms, Menu
+from dcplan.result import Table
+from dcplan.specs.plan import work as specs
+from dcplan.units import TB_PER_PB
+
+GIVEN = "given"
+"""Tier of a storage whose capacity the scenario gives."""
+
+
+def network(menu: Menu, d: Decisions, books: Accounts) -> Table:
+    """Return the network of each hall with racks, as ordered by the last quarter."""
+    rows = []
+    for h in menu.halls:
+        n = books.ordered_networks[h.id, menu.quarters - 1]
+        if n.ports:
+            c = n.counts
+            rows.append(
+                specs.NetworkRow(
+                    hall=h.id,
+                    fabric=d.fabric.get(h.id),
+                    nic_ports=n.ports,
+                    leaf=c.leaf,
+                    spine=c.spine,
+                    core=c.core,
+                    leaf_spine_links=c.leaf_spine_links,
+                    spine_core_links=c.spine_core_links,
+                    transceivers=n.transceivers,
+                    power_kw=n.kw,
+                    capex_usd=n.usd,
+                )
+            )
+    return specs.NETWORK.table(rows)
+
+
+def storage(menu: Menu, d: Decisions) -> Table:
+    """Return shared storage of each hall in the last quarter, priced in parts of its blocks."""
+    found = (_storage(menu, d, hall) for hall in menu.halls)
+    return specs.STORAGE.table(row for row in found if row is not None)
+
+
+def _storage(menu: Menu, d: Decisions, hall: HallTerms) -> specs.StorageRow | None:
+    """Return the storage of one hall; None where it costs nothing."""
+    share, last = menu.storage, menu.quarters - 1
+    kw, racks = storage_of(menu, d, hall, last)
+    placed = [(p, d.racks(menu, p.key, last)) for p in menu.placements if p.hall == hall.id]
+    usd = hall.storage_usd + sum(n * p.storage_usd for p, n in placed)
+    if not usd:
+        return None
+    needed = sum(r.outlook["stored_tb"] for r in d.runs if r.place == hall.id) / TB_PER_PB
+    if share is None:
+        return specs.StorageRow(
+            hall.id, GIVEN, None, needed, None, None, None, racks, kw, usd, "usable_pb"
+        )
+    held = sum(n * p.accelerators for p, n in placed)
+    fixed = hall.storage_usd / (share.usd / share.usable_tb)
+    usable_tb = held * share.usable_tb + fixed
+    return specs.StorageRow(
+        hall=hall.id,
+        tier=share.tier,
+        blocks=usable_tb / (share.usable_tb / share.blocks),
+        needed_pb=needed,
+        usable_pb=usable_tb / TB_PER_PB,
+        read_gb_per_s=held * share.read_gb_per_s,
+        write_gb_per_s=held * share.write_gb_per_s,
+        racks=racks,
+        power_kw=kw,
+        capex_usd=usd,
+        sized_by=share.binds,
+    )
+
+
+def too_small(table: Table, given_pb: float | None) -> list[str]:
+    """Name the halls whose storage holds less than the data and checkpoints of their jobs."""
+    notes = []
+    for row in specs.STORAGE.rows(table):
+        usable = given_pb if given_pb is not None else row.usable_pb
+        if usable is not None and row.needed_pb > usable:
+            notes.append(
+                f"{row.hall}: data and checkpoints of its jobs take {row.needed_pb:.3g} PB, "
+                f"its storage holds {usable:.3g}: give storage.usable_pb"
+            )
+    return notes

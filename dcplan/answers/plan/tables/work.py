@@ -1,0 +1,90 @@
+"""Runs and demands of a plan."""
+
+from __future__ import annotations
+
+from dcplan.answers.plan.calendar import calendar_date, quarter_at
+from dcplan.planning.audit.measures import served
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.work.terms import JobConfig
+from dcplan.result import Table
+from dcplan.specs.plan import decided
+from dcplan.specs.plan import work as specs
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
+
+
+def jobs(menu: Menu, d: Decisions) -> Table:
+    """Return each run: where, on how many accelerators, how fast, how long."""
+    return decided.JOBS.table(
+        decided.JobRow(
+            job=r.job,
+            place=r.place,
+            system=r.system,
+            accelerators=r.accelerators,
+            used=r.used,
+            spares=r.spares,
+            idle=r.accelerators - r.used - r.spares,
+            precision=r.precision,
+            starts=quarter_at(menu, int(r.start_month * DAYS_PER_MONTH // DAYS_PER_QUARTER)),
+            p50_days=r.days_p50,
+            days=r.days,
+            mfu_frac=r.mfu_frac,
+            goodput_frac=r.outlook["goodput_frac"],
+            step_time_s=r.step_time_s,
+            layout=" ".join(f"{k}={v}" for k, v in r.layout.items()),
+        )
+        for r in _by_start(d)
+    )
+
+
+def ends(menu: Menu, d: Decisions) -> Table:
+    """Return when each run ends, and the share of each cause in the variance of its end."""
+    return specs.ENDS.table(_end(menu, r) for r in _by_start(d))
+
+
+def _end(menu: Menu, r: JobConfig) -> specs.EndRow:
+    facts, start = r.outlook, r.start_month * DAYS_PER_MONTH
+    return specs.EndRow(
+        job=r.job,
+        goodput_frac=facts["goodput_frac"],
+        interruptions=facts["stops_per_day"] * r.days_p50,
+        checkpoint_interval_s=facts["checkpoint_interval_s"],
+        spares=r.spares,
+        serves_from=calendar_date(menu.start, r.serving_quarter * DAYS_PER_QUARTER),
+        planned_start=calendar_date(menu.start, start),
+        length_p50_days=r.days_p50,
+        length_days=r.days,
+        finish_p50=calendar_date(menu.start, start + facts["end_p50_days"]),
+        finish=calendar_date(menu.start, start + r.finish_days),
+        step_time_frac=facts.get("variance_step_time", 0.0),
+        production_frac=facts.get("variance_production", 0.0),
+        failure_rates_frac=facts.get("variance_failure_rates", 0.0),
+        failures_frac=facts.get("variance_failures", 0.0),
+        delivery_frac=facts.get("variance_delivery", 0.0),
+        energisation_frac=facts.get("variance_energisation", 0.0),
+    )
+
+
+def demand(menu: Menu, d: Decisions) -> Table:
+    """Return what each demand asks and what serves it, in the scenario's units."""
+    rows = []
+    for t in range(menu.quarters):
+        for asked in menu.demands:
+            unit, each = asked.said
+            owned, rented = served(menu, d, asked, t)
+            rows.append(
+                specs.DemandRow(
+                    quarter=quarter_at(menu, t),
+                    demand=asked.id,
+                    unit=unit,
+                    asked=asked.wanted[t] * each,
+                    owned=owned * each,
+                    rented=rented * each,
+                    not_served=d.unmet.get((asked.id, t), 0.0) * each,
+                )
+            )
+    return specs.DEMAND.table(rows)
+
+
+def _by_start(d: Decisions) -> list[JobConfig]:
+    return sorted(d.runs, key=lambda r: (r.start_month, r.job))

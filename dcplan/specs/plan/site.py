@@ -1,0 +1,104 @@
+"""Sites and halls of a plan: plants, units, power, and what to order early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from dcplan.specs.columns import Equipment, Hall, Quarter
+from dcplan.specs.table import Column, TableSpec
+
+
+@dataclass(frozen=True)
+class OnsiteRow:
+    """One plant of a site in one quarter."""
+
+    site: Annotated[str, Column("Id of the site")]
+    source: Annotated[str, Column("Catalog id of the plant; grid for the utility")]
+    quarter: Quarter
+    units_ordered: Annotated[int, Column("Units ordered in the quarter")]
+    serve_from: Annotated[str | None, Column("Quarter from which these units serve")]
+    ordered_mw: Annotated[float, Column("Rating of the units ordered in the quarter")]
+    capex_usd: Annotated[
+        float, Column("Price of the plant, in a plan of the units ordered in the quarter")
+    ]
+    made_mwh: Annotated[float, Column("Energy made in the quarter")]
+    energy_usd: Annotated[float, Column("Fuel and variable cost of that energy")]
+
+
+ONSITE = TableSpec("onsite", OnsiteRow, "Power at the site over a year")
+
+
+@dataclass(frozen=True)
+class HallRow:
+    """One hall type in the last quarter."""
+
+    hall: Hall
+    units_fitted: Annotated[
+        str, Column("Units of the hall type in the last quarter, by cooling option")
+    ]
+    racks: Annotated[float, Column("Rack positions that compute racks take in the last quarter")]
+    positions: Annotated[int, Column("Rack positions of the fitted units")]
+    hall_mw: Annotated[
+        float,
+        Column(
+            "Rated power of racks, network and storage with in-hall pumps and fans, in the "
+            "last quarter"
+        ),
+    ]
+    limit_mw: Annotated[float, Column("IT power that the fitted units allow")]
+    liquid_mw: Annotated[float, Column("Heat into liquid at rated power, in the last quarter")]
+    air_mw: Annotated[
+        float,
+        Column("Heat into air at rated power, network and storage among it, in the last quarter"),
+    ]
+
+
+HALLS = TableSpec("halls", HallRow, "Halls in the last quarter")
+
+
+@dataclass(frozen=True)
+class PowerRow:
+    """Power of one site in one quarter."""
+
+    site: Annotated[str, Column("Id of the site")]
+    quarter: Quarter
+    it_mw: Annotated[float, Column("Rated power of racks, network and storage in service")]
+    facility_mw: Annotated[float, Column("Peak of the site, rated power times the design-day PUE")]
+    utility_mw: Annotated[float, Column("Firm power that the grid gives")]
+    interruptible_mw: Annotated[
+        float, Column("Interruptible power that the peak needs beside firm power and plants")
+    ]
+    onsite_mw: Annotated[
+        float, Column("Load that the plants on site can carry, spare units left out")
+    ]
+    breakers_mw: Annotated[
+        float, Column("Electrical design peak of racks, network and storage, what breakers carry")
+    ]
+    energy_mwh: Annotated[
+        float, Column("Energy of the whole site in the quarter, from grid and plants")
+    ]
+    power_blocks: Annotated[int, Column("Power blocks that stand at the site in the quarter")]
+
+
+POWER = TableSpec("power", PowerRow, "Site power")
+
+
+@dataclass(frozen=True)
+class LeadTimeRow:
+    """One kind of equipment of one new hall."""
+
+    hall: Hall
+    powered_from: Annotated[
+        str, Column("First day of the quarter in which the new hall is first used")
+    ]
+    equipment: Equipment
+    weeks: Annotated[float, Column("Weeks from order to delivery, as usual")]
+    high_weeks: Annotated[float, Column("Weeks from order to delivery, high bound")]
+    order_by: Annotated[str, Column("Last day to order, at the usual weeks")]
+    weeks_before_start: Annotated[
+        float, Column("Weeks by which that day lies before the plan begins; 0 where it does not")
+    ]
+
+
+LEAD_TIMES = TableSpec("lead_times", LeadTimeRow, "Weeks from order to delivery")
