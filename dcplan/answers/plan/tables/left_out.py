@@ -68,7 +68,9 @@ def with_entry_prices(
     Below it the system is cheaper per achieved TFLOP/s than the plan's cheapest.
     """
     reference = usd_per_tflops(solved, catalog)
-    return tuple(_with_price(x, reference, catalog) if x.cause is Cause.NO_PRICE else x for x in left_out)
+    return tuple(
+        _with_price(x, reference, catalog) if x.cause is Cause.NO_PRICE else x for x in left_out
+    )
 
 
 def _with_price(x: LeftOut, reference: tuple[float, str] | None, catalog: Catalog) -> LeftOut:
