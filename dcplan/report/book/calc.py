@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,8 +16,6 @@ class Calc:
     """The sheets under construction and the rows that later ones refer to."""
 
     source: Source
-    inputs: Mapping[str, Term]
-    """Each input that is a number, with the address of its cell."""
     decisions: Sheet
     power: Sheet
     fabric: Sheet
@@ -97,4 +94,4 @@ class Calc:
         def own(name: str) -> Operand:
             return self.facts[name, key]
 
-        return read(fact.formula, self.inputs.__getitem__, own)
+        return read(fact.formula, self.source.inputs.__getitem__, own)

@@ -145,8 +145,9 @@ class Sheet:
         """Write one formula across all quarters, and its sum where that has a meaning."""
         row = self._row(label, key, unit, "formula")
         row.formula = term.term()
-        values = np.broadcast_to(np.asarray(row.formula.number), len(self.quarters))
-        return self._series(row, values, total)
+        values = row.formula.number
+        whole = np.full(len(self.quarters), values) if isinstance(values, float) else values
+        return self._series(row, whole, total)
 
     def _row(self, label: str, key: Key, unit: str, kind: str) -> Row:
         row = Row(self.name, HEAD + 1 + len(self.rows), label, key, unit, kind)

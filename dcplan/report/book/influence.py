@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dcplan.report.book.cash import live_metrics
@@ -54,12 +53,13 @@ def influences(result: Result) -> list[Influence]:
             or low >= high
         ):
             continue
-        at = [npv_with(fixed, {key: float(bound)}) for bound in (low, high)]
+        at = [npv_with(fixed, key, float(bound)) for bound in (low, high)]
         found.append(Influence(key, float(value), float(low), float(high), at[0], at[1]))
     return sorted(found, key=lambda x: (-x.swing_usd, x.key))
 
 
-def npv_with(source: Source, changes: Mapping[str, float]) -> float:
-    """Return the net present cost of the same decisions with changed inputs. [USD]."""
-    calc, _ = calculated(source, changes)
+def npv_with(source: Source, key: str, value: float) -> float:
+    """Return the net present cost of the same decisions with another value of an input. [USD]."""
+    changed = replace(source.inputs[key], number=value)
+    calc, _ = calculated(replace(source, inputs={**source.inputs, key: changed}))
     return live_metrics(calc)[NPV].value

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
-from dcplan.report.book.data.term import Array
-from dcplan.report.book.grid import Key
+from dcplan.report.book.data.term import Array, Term
+from dcplan.report.book.grid import INPUT_ROW, Key
 from dcplan.result import Cell, Result
 from dcplan.units import quarter_index, quarter_name
 
@@ -37,6 +37,8 @@ class Source:
     """Everything that a workbook is computed from."""
 
     result: Result
+    inputs: Mapping[str, Term]
+    """Inputs that are numbers, each with the address of its cell."""
     quarters: tuple[str, ...]
     """Of the horizon, and of commitments after it."""
     horizon: int
@@ -97,6 +99,7 @@ def source_of(result: Result) -> Source:
     live = {str(row["key"]): row["set_as"] for row in tables["book_live"]}
     return Source(
         result,
+        _inputs(result),
         tuple(quarter_name(first + t) for t in range(length)),
         horizon,
         *_facts(tables["book_facts"]),
@@ -106,6 +109,17 @@ def source_of(result: Result) -> Source:
         {key: None if name is None else str(name) for key, name in live.items()},
         _limits(tables.get("checks", []), names),
     )
+
+
+def _inputs(result: Result) -> dict[str, Term]:
+    def cell(value: float, row: int) -> Term:
+        return Term(value, lambda t: f"Inputs!$C${row}")
+
+    return {
+        str(row["key"]): cell(float(row["value"]), INPUT_ROW + i)
+        for i, row in enumerate(result.inputs)
+        if isinstance(row["value"], int | float)
+    }
 
 
 def _limits(

@@ -65,7 +65,7 @@ def workbook(result: Result) -> bytes:
         book.define_name(name_of(key), f"={place.text()}")
     for key, edit in source.live.items():
         if edit:  # a name for every blue input, written as its key
-            book.define_name(f"in_{name_of(key)}", f"={calc.inputs[key].text()}")
+            book.define_name(f"in_{name_of(key)}", f"={source.inputs[key].text()}")
     book.close()
     return stream.getvalue()
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Value = float | Array
+Arithmetic = Callable[[Value, Value], Value]
 SUM, PRODUCT, ATOM = 1, 2, 3
 """How tightly a formula binds: what binds less tightly than its place needs parentheses."""
 
@@ -43,7 +44,7 @@ class Operand:
 
     def __truediv__(self, other: Operand | float) -> Term:
         """Divide; a division by 0 is an error in Excel and not a number here."""
-        return _joined(self, "/", other, np.divide, PRODUCT)
+        return _joined(self, "/", other, _quotient, PRODUCT)
 
     def __radd__(self, other: float) -> Term:
         """Add to a plain number."""
@@ -176,12 +177,19 @@ def by_quarter(terms: list[Term], length: int) -> Term:
 
 
 def _joined(
-    left: Operand, sign: str, right: Operand | float, function: np.ufunc, level: int
+    left: Operand, sign: str, right: Operand | float, function: Arithmetic, level: int
 ) -> Term:
     a, b = left.term(), term_of(right)
+    return Term(
+        _plain(function(a.number, b.number)),
+        lambda t: f"{_inside(a, level, t)} {sign} {_inside(b, level + 1, t)}",
+        level,
+    )
+
+
+def _quotient(left: Value, right: Value) -> Value:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = _plain(function(a.number, b.number))
-    return Term(found, lambda t: f"{_inside(a, level, t)} {sign} {_inside(b, level + 1, t)}", level)
+        return np.divide(left, right)
 
 
 def _compared(left: Operand, sign: str, right: Operand | float, function: np.ufunc) -> Condition:
