@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from dcplan.cli import complete
-from dcplan.cli.options import (
-    CatalogsOption,
-    DebugOption,
-    Format,
-    FormatOption,
-    NoColorOption,
-    OutOption,
-    VerboseOption,
-)
+from dcplan.answers.reference.request import CheckRequest, ListRequest, ShowRequest
+from dcplan.cli.command import Output, command
+
+if TYPE_CHECKING:
+    from dcplan.result import Result
 
 app = typer.Typer(
     help="What can be bought and used, with sources: list, show, check.", no_args_is_help=True
@@ -23,76 +18,27 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_(
-    kind: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[KIND]",
-            help="such as systems; left out: all kinds",
-            autocompletion=complete.kinds,
-        ),
-    ] = None,
-    catalogs: CatalogsOption = None,
-    fmt: FormatOption = Format.TABLE,
-    out: OutOption = None,
-    no_color: NoColorOption = False,
-    debug: DebugOption = False,
-) -> None:
+@command
+def list_(request: ListRequest, output: Output) -> Result:
     """List the kinds, or the rows of one kind."""
     from dcplan.answers.reference.catalog import catalog_list
-    from dcplan.cli.output import emit
 
-    emit(catalog_list(kind, catalogs or ()), fmt=fmt, out=out, quiet=True, no_color=no_color)
+    return catalog_list(request.kind, request.catalogs)
 
 
 @app.command()
-def show(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND",
-            help="kind, or an id when it is the only argument",
-            autocompletion=complete.rows,
-        ),
-    ],
-    key: Annotated[str | None, typer.Argument(metavar="[ID]", help="id or alias")] = None,
-    catalogs: CatalogsOption = None,
-    fmt: FormatOption = Format.TABLE,
-    out: OutOption = None,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    debug: DebugOption = False,
-) -> None:
+@command
+def show(request: ShowRequest, output: Output) -> Result:
     """Show every value of a row with unit, status, bounds, source and date."""
     from dcplan.answers.reference.catalog import catalog_show
-    from dcplan.cli.output import emit
 
-    emit(
-        catalog_show(kind, key, catalogs or ()),
-        fmt=fmt,
-        out=out,
-        quiet=True,
-        verbose=verbose,
-        no_color=no_color,
-    )
+    return catalog_show(request.kind, request.key, request.catalogs)
 
 
 @app.command()
-def check(
-    catalogs: CatalogsOption = None,
-    stale_after: Annotated[
-        int | None,
-        typer.Option("--stale-after", metavar="DAYS", help="find values older than this"),
-    ] = None,
-    fmt: FormatOption = Format.TABLE,
-    out: OutOption = None,
-    no_color: NoColorOption = False,
-    debug: DebugOption = False,
-) -> None:
+@command
+def check(request: CheckRequest, output: Output) -> Result:
     """Lint units, sources, ranges, ratios and references; exit 1 when something is found."""
     from dcplan.answers.reference.catalog import catalog_check
-    from dcplan.cli.output import emit
 
-    result = catalog_check(catalogs or (), stale_after)
-    emit(result, fmt=fmt, out=out, quiet=True, no_color=no_color)
-    raise typer.Exit(result.exit_code)
+    return catalog_check(request.catalogs, request.stale_after)

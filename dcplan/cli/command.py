@@ -32,7 +32,6 @@ class Output:
     quiet: Annotated[bool, Flag("no warnings on stderr", names=("--quiet", "-q"))] = False
     verbose: Annotated[bool, Flag("every input and every row", names=("--verbose", "-v"))] = False
     no_color: Annotated[bool, Flag("plain text (also NO_COLOR)")] = False
-    debug: Annotated[bool, Flag("show the traceback of a bug")] = False
 
     def refuse_unwritable(self) -> None:
         """Refuse a file that cannot be written, before anything is computed."""
@@ -53,6 +52,13 @@ class Output:
             verbose=self.verbose,
             no_color=self.no_color,
         )
+
+
+@dataclass(frozen=True)
+class Debug:
+    """What every command takes; ``dcplan.__main__`` reads it where a bug ends the program."""
+
+    debug: Annotated[bool, Flag("show the traceback of a bug")] = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,8 @@ def command(run: Callable[..., Result | None]) -> Callable[..., None]:
             output.write(result)
             raise typer.Exit(result.exit_code)
 
-    fields = [f for kind in flags.values() for f in fields_of(kind) if not f.flag.python_only]
+    asked = (*flags.values(), Debug)
+    fields = [f for kind in asked for f in fields_of(kind) if not f.flag.python_only]
     parameters = [_parameter(f) for f in fields]
     parameters.sort(key=lambda p: p.default is not inspect.Parameter.empty)
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

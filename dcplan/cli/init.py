@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dcplan.cli import complete
-from dcplan.cli.options import DebugOption
+from dcplan.cli.command import command
+from dcplan.specs.request import Flag
 
 STARTER = "starter"
 
@@ -27,25 +27,22 @@ SCENARIO, SCHEMA = "scenarios/{name}.yaml", "schemas/scenario.json"
 MODELINE = "# yaml-language-server: $schema=../schemas/scenario.json\n"
 
 
-def init(
+@dataclass(frozen=True)
+class InitRequest:
+    """A folder to start in."""
+
     folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="where to write; left out: here")
-    ] = Path(),
+        Path, Flag("where to write; left out: here", metavar="[DIR]", argument=True)
+    ] = Path()
     example: Annotated[
-        str,
-        typer.Option(
-            "--example",
-            metavar="NAME",
-            help="start from this packaged example",
-            autocompletion=complete.examples,
-        ),
-    ] = STARTER,
-    ci: Annotated[
-        Service | None, typer.Option("--ci", help="a workflow for github or gitlab besides")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="write over files that are there")] = False,
-    debug: DebugOption = False,
-) -> None:
+        str, Flag("start from this packaged example", metavar="NAME", complete="examples")
+    ] = STARTER
+    ci: Annotated[Service | None, Flag("a workflow for github or gitlab besides")] = None
+    force: Annotated[bool, Flag("write over files that are there")] = False
+
+
+@command
+def init(request: InitRequest) -> None:
     """Write a commented scenario to start from, its schema for editors, and a CI workflow."""
     import json
 
@@ -55,6 +52,7 @@ def init(
     from dcplan.report.files import write_whole
     from dcplan.scenario.load import packaged_file
 
+    folder, example, ci = request.folder, request.example, request.ci
     source = packaged_file(example)
     if source is None:
         hint, help_text = (
@@ -75,7 +73,7 @@ def init(
     if ci is not None:
         texts[WORKFLOWS[ci]] = template(ci)
     there = [name for name in texts if (folder / name).exists()]
-    if there and not force:
+    if there and not request.force:
         help_text = "--force writes over them, or name another folder"
         problems = [
             Problem("DC006", "the file is there already", Place(str(folder / x)), help=help_text)
@@ -91,7 +89,7 @@ def init(
 
 
 def template(service: Service) -> str:
-    """Text of a workflow."""
+    """Return the text of a workflow."""
     from importlib.resources import files
 
     return (files("dcplan.cli") / "templates" / f"{service.value}.yml").read_text(encoding="utf-8")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from dcplan.cli.options import DebugOption, OutOption
+from dcplan.cli.command import command
+from dcplan.specs.request import Flag
 
 
 class What(StrEnum):
@@ -19,19 +20,26 @@ class What(StrEnum):
     RESULT = "result"
 
 
-def schema(
-    what: Annotated[What, typer.Argument(help="scenario, catalog or result")],
-    out: OutOption = None,
-    debug: DebugOption = False,
-) -> None:
+@dataclass(frozen=True)
+class SchemaRequest:
+    """The schema of one kind of document."""
+
+    what: Annotated[What, Flag("scenario, catalog or result", argument=True)]
+    out: Annotated[
+        Path | None, Flag("write to this file instead of stdout", names=("--out", "-o"))
+    ] = None
+
+
+@command
+def schema(request: SchemaRequest) -> None:
     """Print the JSON Schema of a document."""
     import json
 
     from dcplan.answers.reference.schema import schema as answer
     from dcplan.report.files import write_whole
 
-    text = json.dumps(answer(what.value), indent=1, sort_keys=True) + "\n"
-    if out is None:
+    text = json.dumps(answer(request.what.value), indent=1, sort_keys=True) + "\n"
+    if request.out is None:
         sys.stdout.write(text)
     else:
-        write_whole(out, text)
+        write_whole(request.out, text)

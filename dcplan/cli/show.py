@@ -3,60 +3,62 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from dcplan.cli.command import Output, command
+from dcplan.cli.options import Format
+from dcplan.specs.request import Flag
 
-from dcplan.cli.options import (
-    DebugOption,
-    Format,
-    FormatOption,
-    NoColorOption,
-    OutOption,
-    VerboseOption,
-)
+if TYPE_CHECKING:
+    from dcplan.result import Result
 
 
-def show(
+@dataclass(frozen=True)
+class ShowRequest:
+    """A saved result, or one part of it."""
+
     result_file: Annotated[
-        Path, typer.Argument(metavar="RESULT", help="a result saved with -f json -o")
-    ],
+        Path, Flag("a result saved with -f json -o", metavar="RESULT", argument=True)
+    ]
     section: Annotated[
-        str | None, typer.Argument(metavar="[SECTION]", help="a table, or metrics, inputs")
-    ] = None,
-    fmt: FormatOption = Format.TABLE,
-    out: OutOption = None,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    debug: DebugOption = False,
-) -> None:
+        str | None, Flag("a table, or metrics, inputs", metavar="[SECTION]", argument=True)
+    ] = None
+
+
+@command
+def show(request: ShowRequest, output: Output) -> None:
     """Show a saved result, or one part of it."""
-    from dcplan.cli.output import emit
     from dcplan.report.saved import read_result
 
-    result = read_result(result_file)
-    if section is None:
-        emit(result, fmt=fmt, out=out, quiet=False, verbose=verbose, no_color=no_color)
+    result = read_result(request.result_file)
+    if request.section is None:
+        output.write(result)
         return
-    text = _section(result_file, section, fmt)
-    if out is not None:
+    text = _section(result, request.section, request.result_file, output.fmt)
+    if output.out is not None:
         from dcplan.report.files import write_whole
 
-        write_whole(out, text)
+        write_whole(output.out, text)
     else:
         sys.stdout.write(text)
 
 
-def _section(path: Path, section: str, fmt: Format) -> str:
+def _section(result: Result, section: str, path: Path, fmt: Format) -> str:
+    """Return one table, the metrics or the inputs as text.
+
+    Raises
+    ------
+    InputError
+        When the result has no such section.
+    """
     import json
 
     from dcplan.errors import InputError, Place, Problem, did_you_mean
     from dcplan.report.csvs import all_csv
-    from dcplan.report.saved import read_result
     from dcplan.report.terminal import table_text
 
-    result = read_result(path)
     files = all_csv(result)
     known = [name.removesuffix(".csv") for name in files]
     if section not in known:
@@ -65,16 +67,9 @@ def _section(path: Path, section: str, fmt: Format) -> str:
     if fmt is Format.CSV:
         return files[f"{section}.csv"]
     if fmt is Format.JSON:
-        return (
-            json.dumps(
-                result.as_dict()[section]
-                if section in {"metrics", "inputs"}
-                else result.as_dict()["tables"][section],
-                sort_keys=True,
-                indent=1,
-            )
-            + "\n"
-        )
+        document = result.as_dict()
+        part = document if section in {"metrics", "inputs"} else document["tables"]
+        return json.dumps(part[section], sort_keys=True, indent=1) + "\n"
     if fmt is Format.MD and section in result.tables:
         from dcplan.report.markdown import table_text as markdown_table
 

@@ -5,27 +5,19 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dcplan.cli.command import Output
-from dcplan.cli.options import (
-    CatalogsOption,
-    DebugOption,
-    Format,
-    NoColorOption,
-    OutOption,
-    QuietOption,
-    VariantOption,
-    VerboseOption,
-)
-from dcplan.cli.sweep import EngineName, EngineOption, JobsOption, SchedulerOption
+from dcplan.cli.command import Output, command
+from dcplan.cli.options import Format
 from dcplan.specs.request import Flag
+from dcplan.study.engine.request import Workers
+from dcplan.study.regression.request import GatesRequest
 
 if TYPE_CHECKING:
     from dcplan.result import Result
+
+MANY = 1_000
+"""As many processes as there are cores may have work."""
 
 
 class CiFormat(StrEnum):
@@ -37,83 +29,6 @@ class CiFormat(StrEnum):
     MD = "md"
     JUNIT = "junit"
     GITHUB = "github"
-
-
-CiFormatOption = Annotated[
-    CiFormat, typer.Option("--format", "-f", help="table, json, csv, md, junit or github")
-]
-FilesArgument = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="scenarios, or folders of them")
-]
-
-
-def gate(
-    files: FilesArgument,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            "--base",
-            metavar="REF",
-            help="what changes are against: git:REV, a folder, a file, a result",
-        ),
-    ] = None,
-    variant: VariantOption = None,
-    catalogs: CatalogsOption = None,
-    exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="0 where an expectation failed; never for 2, 3, 4")
-    ] = False,
-    error_on_warning: Annotated[
-        bool, typer.Option("--error-on-warning", help="warnings fail as errors do")
-    ] = False,
-    gap: Annotated[
-        float, typer.Option("--gap", help="relative gap at which each solve may stop", min=0.0)
-    ] = 0.005,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", help="seconds of each solve", min=0.1)
-    ] = 120.0,
-    engine: EngineOption = EngineName.PROCESSES,
-    jobs: JobsOption = None,
-    scheduler: SchedulerOption = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="solve again what is known")] = False,
-    fmt: CiFormatOption = CiFormat.TABLE,
-    out: OutOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    debug: DebugOption = False,
-) -> None:
-    """Check what scenarios expect of their plans; only those whose inputs changed are solved."""
-    from dcplan.cli.output import check_writable
-    from dcplan.cli.sweep import engine_of
-    from dcplan.errors import InputError
-    from dcplan.study.regression.gates import gates
-    from dcplan.study.store import home
-
-    if out is not None:
-        check_writable(out)
-    try:
-        result = gates(
-            files,
-            home(),
-            base=base,
-            variant=variant,
-            catalogs=catalogs or (),
-            gap=gap,
-            time_limit_s=time_limit,
-            engine=engine_of(engine, jobs, scheduler, MANY),
-            error_on_warning=error_on_warning,
-            exit_zero=exit_zero,
-            fresh=fresh,
-        )
-    except InputError as error:
-        annotate(error, fmt)
-        raise
-    write(result, fmt, out, quiet=quiet, verbose=verbose, no_color=no_color)
-    raise typer.Exit(result.exit_code)
-
-
-MANY = 1_000
-"""As many processes as there are cores may have work."""
 
 
 CiFmt = Annotated[CiFormat, Flag("table, json, csv, md, junit or github", names=("--format", "-f"))]
@@ -132,45 +47,47 @@ class CiOutput(Output):
 
     def annotate(self, error: Exception) -> None:
         """Mark wrong lines in a pull request, besides what stderr says."""
-        annotate(error, self.fmt)
+        from dcplan.errors import InputError
+        from dcplan.report.ci import problem_notes
+
+        if self.fmt is CiFormat.GITHUB and isinstance(error, InputError):
+            sys.stdout.write(problem_notes(error.problems))
 
     def write(self, result: Result, *, to_file: bool = True) -> None:
         """Write the document to stdout or to ``--out``, warnings to stderr."""
-        write(
-            result,
-            self.fmt,
-            self.out if to_file else None,
-            quiet=self.quiet,
-            verbose=self.verbose,
-            no_color=self.no_color,
-        )
+        from dcplan.cli.output import emit
+        from dcplan.report.ci import github, junit
+        from dcplan.report.files import write_whole
+
+        out = self.out if to_file else None
+        if self.fmt not in (CiFormat.JUNIT, CiFormat.GITHUB):
+            emit(
+                result,
+                fmt=Format(self.fmt.value),
+                out=out,
+                quiet=self.quiet,
+                verbose=self.verbose,
+                no_color=self.no_color,
+            )
+            return
+        text = junit(result) if self.is_junit else github(result)
+        if out is None:
+            sys.stdout.write(text)
+        else:
+            write_whole(out, text)
+            sys.stderr.write(f"{result.headline}\n" if not self.quiet else "")
 
 
-def annotate(error: Exception, fmt: CiFormat) -> None:
-    """Mark wrong lines in a pull request, besides what stderr says."""
+@command
+def gate(request: GatesRequest, workers: Workers, output: CiOutput) -> Result:
+    """Check what scenarios expect of their plans; only those whose inputs changed are solved."""
     from dcplan.errors import InputError
-    from dcplan.report.ci import problem_notes
+    from dcplan.study.regression.gates import gates
+    from dcplan.study.store import home
 
-    if fmt is CiFormat.GITHUB and isinstance(error, InputError):
-        sys.stdout.write(problem_notes(error.problems))
-
-
-def write(
-    result: Result, fmt: CiFormat, out: Path | None, *, quiet: bool, verbose: bool, no_color: bool
-) -> None:
-    """Write gates in a format of CI, or as any other answer."""
-    from dcplan.cli.output import emit
-    from dcplan.report.ci import github, junit
-    from dcplan.report.files import write_whole
-
-    if fmt not in (CiFormat.JUNIT, CiFormat.GITHUB):
-        emit(
-            result, fmt=Format(fmt.value), out=out, quiet=quiet, verbose=verbose, no_color=no_color
-        )
-        return
-    text = junit(result) if fmt is CiFormat.JUNIT else github(result)
-    if out is None:
-        sys.stdout.write(text)
-    else:
-        write_whole(out, text)
-        sys.stderr.write(f"{result.headline}\n" if not quiet else "")
+    output.refuse_unwritable()
+    try:
+        return gates(request, home(), workers.of(MANY))
+    except InputError as error:
+        output.annotate(error)
+        raise

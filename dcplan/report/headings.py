@@ -9,15 +9,10 @@ from dcplan.specs.table import Shown
 
 SECTIONS = {
     "checked": "Checked",
-    "plans": "Plans",
     "states": "Scenarios that came, went, or end otherwise",
     "metrics_changed": "Figures that differ",
     "inputs_changed": "Inputs that differ",
     "decisions_changed": "Decisions that differ",
-    "sweep": "Point by point (all figures: -f csv)",
-    "bounds": "What each input does between its bounds, the plan made anew",
-    "effects": "What each axis does to the net present cost",
-    "frontier": "Best of each, point by point",
     "ways": "The same work owned, rented, or both",
     "rented": "The same work rented",
     "sides": "Present value line by line: owned before its debt, and the cheapest rent",
@@ -76,13 +71,6 @@ SECTIONS = {
     "fields": "What the field is",
     "metrics": "What the metric is",
     "columns": "What the column is",
-    "rows": "Catalog",
-    "prices": "Prices taken",
-    "spend": "Own use and rates",
-    "changes": "Inputs changed in the workbook",
-    "refused": "Rows not taken",
-    "findings": "Findings",
-    "versions": "Versions",
     "left_out": "Left out, and why",
 }
 HIDDEN_COLUMNS = {

@@ -21,9 +21,15 @@ VERBS: dict[str, tuple[str, ...]] = {
     ),
     "explain": ("explain", "no_plan"),
     "diff": ("diff",),
+    "test": ("gates",),
+    "sweep": ("sweep",),
+    "frontier": ("frontier", "no_plan"),
     "check": ("check", "no_plan"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
+    "import": ("imports",),
+    "catalog": ("catalog",),
+    "doctor": ("doctor",),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 

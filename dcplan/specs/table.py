@@ -108,14 +108,35 @@ class TableSpec(Generic[R]):
         )
 
     def wide_table(
-        self, rows: Iterable[tuple[R, Mapping[str, Cell]]], extra: Sequence[str]
+        self,
+        rows: Iterable[tuple[R, Mapping[str, Cell]]],
+        extra: Sequence[str],
+        *,
+        second: Sequence[str] = (),
+        only: Sequence[str] | None = None,
     ) -> Table:
-        """Make a table whose last columns come with the data; a missing cell is empty."""
-        own = [c for c in self.columns if c.attribute]
+        """Make a table some of whose columns come with the data; a missing cell is empty.
+
+        Parameters
+        ----------
+        extra : sequence of str
+            Columns of the data after the row's own.
+        second : sequence of str
+            Columns of the data after the first of the row's own.
+        only : sequence of str, optional
+            The row's own columns to keep.
+        """
+        own = [c for c in self.columns if c.attribute and (only is None or c.name in only)]
+        names = [c.name for c in own]
         return Table(
-            (*(c.name for c in own), *extra),
+            (*names[:1], *second, *names[1:], *extra),
             tuple(
-                (*(getattr(row, c.attribute) for c in own), *(more.get(x) for x in extra))
+                (
+                    *(getattr(row, c.attribute) for c in own[:1]),
+                    *(more.get(x) for x in second),
+                    *(getattr(row, c.attribute) for c in own[1:]),
+                    *(more.get(x) for x in extra),
+                )
                 for row, more in rows
             ),
         )

@@ -19,7 +19,8 @@ from dcplan.planning.solve.objective import solve_objective
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.scenario.load import Question, load
+from dcplan.scenario.load import Question
+from dcplan.scenario.ref import ScenarioRef
 from dcplan.study.digest import content_key
 from dcplan.study.engine.engines import Stopped, asked_to_stop
 
@@ -48,10 +49,7 @@ class Point:
     key: str
     content: str
     """Digest of the inputs as they were when the points were laid out."""
-    file: str
-    variant: str | None
-    sets: tuple[str, ...]
-    catalogs: tuple[str, ...]
+    ref: ScenarioRef
     gap: float
     time_limit_s: float
 
@@ -66,7 +64,7 @@ def solve_point(point: Point, before: Mapping[str, Any] | None) -> dict[str, Any
         seconds.
     """
     began = time.monotonic()
-    question = load(point.file, variant=point.variant, sets=point.sets, catalogs=point.catalogs)
+    question = point.ref.question()
     unchanged(question, point.content, point.gap, point.time_limit_s)
     given = str(before.get("start") or "") if before else ""
     found = solved_point(
@@ -77,7 +75,7 @@ def solve_point(point: Point, before: Mapping[str, Any] | None) -> dict[str, Any
 
 
 def options_of(gap: float, time_limit_s: float) -> dict[str, Any]:
-    """Flags that a plan depends on."""
+    """Return the flags that a plan depends on."""
     return {"verb": "plan", "gap": gap, "time_limit_s": time_limit_s}
 
 
@@ -97,7 +95,7 @@ def unchanged(question: Question, content: str, gap: float, time_limit_s: float)
 def solved_point(
     question: Question, near: Mapping[Key, float] | None, *, gap: float, time_limit_s: float
 ) -> dict[str, Any]:
-    """The document of one solved question."""
+    """Return the document of one solved question."""
     built = build(question)
     problems = presolve(question, built)
     if problems:
@@ -122,13 +120,13 @@ def solved_point(
 
 
 def failed_point(error: InputError) -> dict[str, Any]:
-    """The document of a point whose input is wrong."""
+    """Return the document of a point whose input is wrong."""
     first = error.problems[0]
     return _document(WRONG, f"{_near(first.place)}: error[{first.code}]: {first.cause}")
 
 
 def _near(place: Place | None) -> str:
-    """A place without its folder, which differs from machine to machine."""
+    """Return a place without its folder, which differs from machine to machine."""
     return str(replace(place, path=place.path.rpartition("/")[2])) if place else ""
 
 

@@ -20,6 +20,7 @@ from dcplan.scenario.schema import Expectation
 from dcplan.study.checks import check_all
 from dcplan.study.regression import kept
 from dcplan.study.regression.gates import gates
+from dcplan.study.regression.request import GatesRequest, Wanted
 from tests.cli.conftest import TINY, Ran, spawn
 from tests.study.test_diff import git
 
@@ -57,7 +58,7 @@ def verdicts(result: Result) -> dict[tuple[str, str], str]:
 
 
 def test_every_gate_of_every_variant(project: Path) -> None:
-    found = gates(["scenarios"], project / ".dcplan", base="git:main")
+    found = gates(GatesRequest(("scenarios",), base="git:main"), project / ".dcplan")
     assert found.exit_code == 1
     assert verdicts(found) == {
         ("", "cap"): "FAILED",
@@ -83,7 +84,7 @@ def test_a_drift_from_the_base_fails_and_its_fall_does_not(project: Path) -> Non
             "    utility_mw: 4\n", f"    utility_mw: 4\n    energy: {{usd_per_kwh: {price}}}\n"
         )
         file.write_text(text, encoding="utf-8")
-        found = gates(["scenarios"], project / ".dcplan", base="git:main")
+        found = gates(GatesRequest(("scenarios",), base="git:main"), project / ".dcplan")
         assert verdicts(found)["", "drift"] == verdict
         row = next(
             r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"]
@@ -97,7 +98,7 @@ def test_what_is_new_has_no_base(project: Path) -> None:
     (project / "scenarios" / "new.yaml").write_text(
         TINY.replace("name: tiny", "name: new") + EXPECT, encoding="utf-8"
     )
-    found = gates(["scenarios/new.yaml"], project / ".dcplan", base="git:main")
+    found = gates(GatesRequest(("scenarios/new.yaml",), base="git:main"), project / ".dcplan")
     row = next(
         r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"]
     )
@@ -111,9 +112,9 @@ def test_only_what_changed_is_solved(project: Path, monkeypatch: pytest.MonkeyPa
         kept, "solve", lambda w, before: solved.append(w.variant or "file") or real(w, before)
     )
     home, file = project / ".dcplan", project / "scenarios" / "tiny.yaml"
-    first = gates(["scenarios"], home)
+    first = gates(GatesRequest(("scenarios",)), home)
     assert sorted(solved) == ["costly", "file"]
-    again = gates(["scenarios"], home)
+    again = gates(GatesRequest(("scenarios",)), home)
     assert len(solved) == 2
     assert "2 known, 0 solved" in again.headline
     assert [r["observed"] for r in again.expectations] == [
@@ -124,7 +125,7 @@ def test_only_what_changed_is_solved(project: Path, monkeypatch: pytest.MonkeyPa
         "usd_per_kwh: 0.3", "usd_per_kwh: 0.4"
     )
     file.write_text(text, encoding="utf-8")
-    changed = gates(["scenarios"], home)
+    changed = gates(GatesRequest(("scenarios",)), home)
     assert solved[2:] == ["costly"]
     assert verdicts(changed)["", "cap"] == "passed"
     assert all(str(r["at"]).startswith("scenarios/tiny.yaml:") for r in changed.expectations)
@@ -133,10 +134,10 @@ def test_only_what_changed_is_solved(project: Path, monkeypatch: pytest.MonkeyPa
 def test_flags_for_moods(project: Path) -> None:
     home = project / ".dcplan"
     file = project / "scenarios" / "tiny.yaml"
-    assert gates(["scenarios"], home, exit_zero=True).exit_code == 0
+    assert gates(GatesRequest(("scenarios",), exit_zero=True), home).exit_code == 0
     file.write_text((TINY + EXPECT).replace("max: 5e6", "max: 9e6"), encoding="utf-8")
-    assert gates(["scenarios"], home).exit_code == 0
-    assert gates(["scenarios"], home, error_on_warning=True).exit_code == 1
+    assert gates(GatesRequest(("scenarios",)), home).exit_code == 0
+    assert gates(GatesRequest(("scenarios",), error_on_warning=True), home).exit_code == 1
 
 
 def test_the_worst_ending_wins(project: Path) -> None:
@@ -145,7 +146,7 @@ def test_the_worst_ending_wins(project: Path) -> None:
         + EXPECT,
         encoding="utf-8",
     )
-    found = gates(["scenarios"], project / ".dcplan", exit_zero=True)
+    found = gates(GatesRequest(("scenarios",), exit_zero=True), project / ".dcplan")
     assert (found.exit_code, found.status) == (3, "infeasible")
     lost = [r for r in found.tables["gates"].records() if r["scenario"] == "scenarios/full.yaml"]
     assert {r["result"] for r in lost} == {"skipped"}
@@ -160,14 +161,14 @@ def test_unknown_metrics_and_bases_are_wrong_input(project: Path) -> None:
         .replace("against: costly", "against: cosy")
     )
     with pytest.raises(InputError) as error:
-        gates(["scenarios"], project / ".dcplan")
+        gates(GatesRequest(("scenarios",)), project / ".dcplan")
     assert {p.code for p in error.value.problems} == {"DC040", "DC013"}
     assert 'did you mean "costly"?' in str(error.value)
     file.write_text(TINY + EXPECT)
     with pytest.raises(InputError, match="DC006"):
-        gates(["scenarios"], project / ".dcplan", base="git:nowhere")
+        gates(GatesRequest(("scenarios",), base="git:nowhere"), project / ".dcplan")
     with pytest.raises(InputError, match="DC013"):
-        gates(["scenarios"], project / ".dcplan", variant="nothing")
+        gates(GatesRequest(("scenarios",), variant="nothing"), project / ".dcplan")
 
 
 @pytest.mark.parametrize(
@@ -266,14 +267,14 @@ def test_a_base_without_figures_is_no_base(project: Path) -> None:
     (project / "full.yaml").write_text(
         TINY.replace("utility_mw: 4", "utility_mw: 0.1"), encoding="utf-8"
     )
-    found = gates(["scenarios"], project / ".dcplan", base="full.yaml")
+    found = gates(GatesRequest(("scenarios",), base="full.yaml"), project / ".dcplan")
     row = next(
         r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"]
     )
     assert (row["result"], row["reason"]) == ("skipped", "there is no plan at the base")
     (project / "broken.yaml").write_text("dcplan: 1\nname: [", encoding="utf-8")
     with pytest.raises(InputError, match="DC001"):
-        gates(["scenarios"], project / ".dcplan", base="broken.yaml")
+        gates(GatesRequest(("scenarios",), base="broken.yaml"), project / ".dcplan")
 
 
 def test_one_variant_alone_is_judged_as_among_others(project: Path) -> None:
@@ -284,10 +285,10 @@ def test_one_variant_alone_is_judged_as_among_others(project: Path) -> None:
         + "  - {id: grown, metric: cost.energy_usd, change_pct_max: 1, against: file, when: costly}\n"
     )
     file.write_text(text, encoding="utf-8")
-    alone = verdicts(gates(["scenarios"], project / ".dcplan", variant="costly"))
+    alone = verdicts(gates(GatesRequest(("scenarios",), variant="costly"), project / ".dcplan"))
     assert (
         alone["costly", "grown"]
-        == verdicts(gates(["scenarios"], project / ".dcplan"))["costly", "grown"]
+        == verdicts(gates(GatesRequest(("scenarios",)), project / ".dcplan"))["costly", "grown"]
         == "FAILED"
     )
 
@@ -298,7 +299,7 @@ def test_gates_that_are_gone_are_told(project: Path) -> None:
         (TINY + EXPECT).replace("  - {id: pue, metric: power.annual_pue, max: 2}\n", ""),
         encoding="utf-8",
     )
-    found = gates(["scenarios"], project / ".dcplan", base="git:main")
+    found = gates(GatesRequest(("scenarios",), base="git:main"), project / ".dcplan")
     assert [w["message"] for w in found.warnings] == [
         "tiny.yaml: expectations of git:main that are gone: pue"
     ]
@@ -308,7 +309,7 @@ def test_gates_that_are_gone_are_told(project: Path) -> None:
 def test_an_infeasible_plan_is_no_green_tick(project: Path) -> None:
     file = project / "scenarios" / "tiny.yaml"
     file.write_text((TINY + EXPECT).replace("utility_mw: 4", "utility_mw: 0.1"), encoding="utf-8")
-    found = gates(["scenarios"], project / ".dcplan")
+    found = gates(GatesRequest(("scenarios",)), project / ".dcplan")
     assert found.exit_code == 3
     assert "2 INFEASIBLE" in found.headline
     assert github(found).count("::error") == 2
@@ -323,26 +324,26 @@ def test_a_file_that_changes_during_a_run_is_not_kept_under_its_old_name(
     file, home = project / "scenarios" / "tiny.yaml", project / ".dcplan"
     before, real = file.read_text(), kept.solve
 
-    def meddled(wanted: kept.Wanted, given: object) -> dict[str, object]:
+    def meddled(wanted: Wanted, given: object) -> dict[str, object]:
         file.write_text(before.replace("[0, 20]", "[0, 100]"), encoding="utf-8")
         return real(wanted, given)
 
     monkeypatch.setattr(kept, "solve", meddled)
     with pytest.raises(InputError, match="changed during the run"):
-        gates(["scenarios"], home)
+        gates(GatesRequest(("scenarios",)), home)
     monkeypatch.setattr(kept, "solve", real)
     file.write_text(before, encoding="utf-8")
-    assert "0 known" in gates(["scenarios"], home).headline
+    assert "0 known" in gates(GatesRequest(("scenarios",)), home).headline
 
 
 def test_kept_documents_that_are_none_are_made_anew(project: Path) -> None:
     home = project / ".dcplan"
-    gates(["scenarios"], home)
+    gates(GatesRequest(("scenarios",)), home)
     for path, text in zip(
         sorted((home / "plans").rglob("*.json")), ("{}", "[" * 5000), strict=True
     ):
         path.write_text(text)
-    assert "0 known, 2 solved" in gates(["scenarios"], home).headline
+    assert "0 known, 2 solved" in gates(GatesRequest(("scenarios",)), home).headline
 
 
 @pytest.mark.parametrize("name", ["bom", "quoted"])
@@ -360,14 +361,15 @@ KNOWN = """
 import sys
 from pathlib import Path
 from dcplan.study.regression.gates import gates
-found = gates(["scenarios"], Path(".dcplan"))
+from dcplan.study.regression.request import GatesRequest
+found = gates(GatesRequest(("scenarios",)), Path(".dcplan"))
 assert "2 known, 0 solved" in found.headline, found.headline
 print(sorted({"pyomo", "highspy", "scipy", "pandas", "matplotlib"} & set(sys.modules)))
 """
 
 
 def test_known_plans_are_judged_without_the_solver(project: Path) -> None:
-    gates(["scenarios"], project / ".dcplan")
+    gates(GatesRequest(("scenarios",)), project / ".dcplan")
     done = subprocess.run(
         [sys.executable, "-c", KNOWN], cwd=project, capture_output=True, text=True, check=False
     )

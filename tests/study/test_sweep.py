@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import NormalDist
 
@@ -23,11 +24,12 @@ from dcplan.errors import InputError
 from dcplan.report.csvs import table_csv
 from dcplan.result import Result
 from dcplan.scenario.axes import Axis, split_sets
-from dcplan.study.engine.engines import Processes, Serial
+from dcplan.study.engine.engines import Processes
+from dcplan.study.lines import Runner
 from dcplan.study.store import Store
 from dcplan.study.sweep.points import CHAIN, chains, grid, quantile, sampled
-from dcplan.study.sweep.request import Ask
-from dcplan.study.sweep.run import Shard, laid_out, sweep
+from dcplan.study.sweep.request import SweepRequest
+from dcplan.study.sweep.run import laid_out, sweep
 from tests.cli.conftest import TINY
 
 POWER = "sites.s.utility_mw=0.1,1,2,3"
@@ -54,7 +56,7 @@ def text(result: Result) -> str:
 def whole(file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Store]:
     """The sweep in one go."""
     store = Store(tmp_path_factory.mktemp("points"))
-    return sweep(laid_out(Ask(str(file), sets=SETS)), store, Serial()), store
+    return sweep(laid_out(SweepRequest(str(file), sets=SETS)), Runner(store)), store
 
 
 def test_every_point_is_a_row_and_an_infeasible_one_is_an_answer(
@@ -86,28 +88,30 @@ def test_a_point_is_the_plan_of_its_changes(file: Path, whole: tuple[Result, Sto
 def test_engines_and_shards_give_the_same_bytes(
     file: Path, whole: tuple[Result, Store], tmp_path: Path
 ) -> None:
-    asked = Ask(str(file), sets=SETS)
-    two = sweep(laid_out(asked), Store(tmp_path / "two"), Processes(2))
+    asked = SweepRequest(str(file), sets=SETS)
+    two = sweep(laid_out(asked), Runner(Store(tmp_path / "two"), Processes(2)))
     assert text(two) == text(whole[0])
     parts = Store(tmp_path / "parts")
-    later = sweep(laid_out(asked), parts, Serial(), shard=Shard(2, 3))
+    later = sweep(laid_out(replace(asked, part="2/3")), Runner(parts))
     assert later.status == "ok"
     assert {r["status"] for r in later.tables["points"].records()} > {"pending"}
     for number in (3, 1):
-        sweep(laid_out(asked), parts, Serial(), shard=Shard(number, 3))
-    together = sweep(laid_out(asked), parts, Serial(), solve=False)
+        sweep(laid_out(replace(asked, part=f"{number}/3")), Runner(parts))
+    together = sweep(laid_out(replace(asked, collect=True)), Runner(parts))
     assert together.exit_code == 0
     assert text(together) == text(whole[0])
 
 
 def test_nothing_known_is_solved_again(file: Path, whole: tuple[Result, Store]) -> None:
-    again = sweep(laid_out(Ask(str(file), sets=SETS)), whole[1], Serial())
+    again = sweep(laid_out(SweepRequest(str(file), sets=SETS)), Runner(whole[1]))
     assert again.run["points"] == {}
     assert text(again) == text(whole[0])
 
 
 def test_collecting_too_early_leaves_pending_rows(file: Path, tmp_path: Path) -> None:
-    early = sweep(laid_out(Ask(str(file), sets=SETS)), Store(tmp_path), Serial(), solve=False)
+    early = sweep(
+        laid_out(SweepRequest(str(file), sets=SETS, collect=True)), Runner(Store(tmp_path))
+    )
     assert early.exit_code == 4
     assert {r["status"] for r in early.tables["points"].records()} == {"pending"}
 
@@ -115,21 +119,21 @@ def test_collecting_too_early_leaves_pending_rows(file: Path, tmp_path: Path) ->
 def test_a_wrong_point_is_a_row_with_its_cause_and_all_wrong_is_refused(
     file: Path, tmp_path: Path
 ) -> None:
-    half = laid_out(Ask(str(file), sets=("finance.discount_rate=0.08,-3",)))
-    rows = sweep(half, Store(tmp_path), Serial())
+    half = laid_out(SweepRequest(str(file), sets=("finance.discount_rate=0.08,-3",)))
+    rows = sweep(half, Runner(Store(tmp_path)))
     assert rows.exit_code == 4
     wrong = rows.tables["points"].records()[1]
     assert wrong["status"] == "wrong"
     assert "DC004" in str(wrong["message"])
     with pytest.raises(InputError, match="DC004"):
-        laid_out(Ask(str(file), sets=("finance.discount_rate=-2,-3",)))
+        laid_out(SweepRequest(str(file), sets=("finance.discount_rate=-2,-3",)))
     with pytest.raises(InputError, match="DC014"):
-        laid_out(Ask(str(file), sets=("sites.x.utility_mw=1,2",)))
+        laid_out(SweepRequest(str(file), sets=("sites.x.utility_mw=1,2",)))
 
 
 def test_retry_failed_solves_only_what_failed(file: Path, tmp_path: Path) -> None:
-    asked, store = Ask(str(file), sets=(RATE,)), Store(tmp_path)
-    done = sweep(laid_out(asked), store, Serial())
+    asked, store = SweepRequest(str(file), sets=(RATE,)), Store(tmp_path)
+    done = sweep(laid_out(asked), Runner(store))
     points = laid_out(asked).points
     broken = {
         "status": "crashed",
@@ -140,18 +144,18 @@ def test_retry_failed_solves_only_what_failed(file: Path, tmp_path: Path) -> Non
         "start": "",
     }
     store.put(points[2].key, broken)
-    kept = sweep(laid_out(asked), store, Serial())
+    kept = sweep(laid_out(asked), Runner(store))
     assert (kept.exit_code, kept.tables["points"].records()[2]["status"]) == (4, "crashed")
-    again = sweep(laid_out(asked), store, Serial(), retry_failed=True)
+    again = sweep(laid_out(replace(asked, retry_failed=True)), Runner(store))
     assert list(again.run["points"]) == ["2"]
     assert text(again) == text(done)
 
 
 def test_a_torn_file_is_solved_again(file: Path, tmp_path: Path) -> None:
-    asked, store = Ask(str(file), sets=(RATE,)), Store(tmp_path)
-    done = sweep(laid_out(asked), store, Serial())
+    asked, store = SweepRequest(str(file), sets=(RATE,)), Store(tmp_path)
+    done = sweep(laid_out(asked), Runner(store))
     store.path(laid_out(asked).points[1].key).write_text('{"status": "o')
-    again = sweep(laid_out(asked), store, Serial())
+    again = sweep(laid_out(asked), Runner(store))
     assert list(again.run["points"]) == ["1"]
     assert text(again) == text(done)
 
@@ -162,19 +166,24 @@ def test_comments_and_expectations_change_no_key(file: Path, tmp_path: Path) -> 
         "# moved\n" + TINY + "expect:\n  - {id: a, metric: cost.npv_usd, max: 1}\n",
         encoding="utf-8",
     )
-    first, second = (laid_out(Ask(str(f), sets=(RATE,))).points for f in (file, other))
+    first, second = (laid_out(SweepRequest(str(f), sets=(RATE,))).points for f in (file, other))
     assert [p.key for p in first.values()] == [p.key for p in second.values()]
     changed = tmp_path / "changed.yaml"
     changed.write_text(TINY.replace("it_mw: 2", "it_mw: 2.5"), encoding="utf-8")
-    assert laid_out(Ask(str(changed), sets=(RATE,))).points[0].key != first[0].key
+    assert laid_out(SweepRequest(str(changed), sets=(RATE,))).points[0].key != first[0].key
 
 
 def test_axes_of_the_file_give_way_to_a_fixed_value_and_to_other_axes() -> None:
-    assert len(laid_out(Ask("retrofit-air-hall")).values) == 8
-    assert len(laid_out(Ask("retrofit-air-hall", sets=("finance.discount_rate=0.1",))).values) == 4
+    assert len(laid_out(SweepRequest("retrofit-air-hall")).values) == 8
+    assert (
+        len(laid_out(SweepRequest("retrofit-air-hall", sets=("finance.discount_rate=0.1",))).values)
+        == 4
+    )
     assert (
         len(
-            laid_out(Ask("retrofit-air-hall", sets=("finance.discount_rate=0.1,0.11,0.12",))).values
+            laid_out(
+                SweepRequest("retrofit-air-hall", sets=("finance.discount_rate=0.1,0.11,0.12",))
+            ).values
         )
         == 3
     )
@@ -188,9 +197,9 @@ def test_pairs_and_samples() -> None:
     with pytest.raises(InputError, match="--sample"):
         grid(spread, paired=False)
     for method in ("lhs", "sobol"):
-        points = sampled(spread, 16, 3, method)  # type: ignore[arg-type]
-        assert points == sampled(spread, 16, 3, method)  # type: ignore[arg-type]
-        assert points != sampled(spread, 16, 4, method)  # type: ignore[arg-type]
+        points = sampled(spread, 16, 3, method)
+        assert points == sampled(spread, 16, 3, method)
+        assert points != sampled(spread, 16, 4, method)
         # both methods put one point in every sixteenth, and half of them on each of two values
         assert sorted(int(a * 16) for a, _ in points) == list(range(16))
         assert sum(b == 1 for _, b in points) == 8
@@ -363,7 +372,7 @@ BOUNDED = TINY.replace(
 def test_each_input_at_its_bounds_is_a_plan_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "bounded.yaml"
     file.write_text(BOUNDED, encoding="utf-8")
-    found = sweep(laid_out(Ask(str(file), bounds=True)), Store(tmp_path), Serial())
+    found = sweep(laid_out(SweepRequest(str(file), bounds=True)), Runner(Store(tmp_path)))
     rows = found.tables["points"].records()
     swings = found.tables["bounds"].records()
     assert len(rows) == 1 + 2 * len(swings)
@@ -374,14 +383,14 @@ def test_each_input_at_its_bounds_is_a_plan_of_its_own(tmp_path: Path) -> None:
     assert [r["swing_usd"] for r in swings] == sorted(
         (r["swing_usd"] for r in swings), reverse=True
     )
-    drawn = laid_out(Ask(str(file), bounds=True, sample=8))
+    drawn = laid_out(SweepRequest(str(file), bounds=True, sample=8))
     assert all(
         0.05 <= float(v[0]) <= 0.14
         for v in drawn.values
         if drawn.axes[0].key.endswith("usd_per_kwh")
     )
     with pytest.raises(InputError, match="makes its own axes"):
-        laid_out(Ask(str(file), bounds=True, sets=(RATE,)))
+        laid_out(SweepRequest(str(file), bounds=True, sets=(RATE,)))
 
 
 def test_small_sweeps_have_work_for_every_shard() -> None:
@@ -400,22 +409,22 @@ SPELLINGS = [
 @pytest.mark.parametrize("sets", SPELLINGS)
 def test_one_input_is_set_once_however_it_is_spelt(file: Path, sets: tuple[str, str]) -> None:
     with pytest.raises(InputError, match="set more than once"):
-        laid_out(Ask(str(file), sets=sets))
+        laid_out(SweepRequest(str(file), sets=sets))
 
 
 def test_a_file_that_changes_during_a_sweep_poisons_nothing(file: Path, tmp_path: Path) -> None:
     mine, store = tmp_path / "mine.yaml", Store(tmp_path / "points")
     mine.write_text(TINY, encoding="utf-8")
-    asked = Ask(str(mine), sets=(RATE,))
+    asked = SweepRequest(str(mine), sets=(RATE,))
     plan_ = laid_out(asked)
     mine.write_text(TINY.replace("[0, 20]", "[0, 100]"), encoding="utf-8")
-    found = sweep(plan_, store, Serial())
+    found = sweep(plan_, Runner(store))
     assert {r["status"] for r in found.tables["points"].records()} == {"error"}
     assert "changed during the run" in str(found.tables["points"].records()[0]["message"])
     mine.write_text(TINY, encoding="utf-8")
-    again = sweep(laid_out(asked), store, Serial(), retry_failed=True)
+    again = sweep(laid_out(replace(asked, retry_failed=True)), Runner(store))
     assert text(again) == text(
-        sweep(laid_out(Ask(str(file), sets=(RATE,))), Store(tmp_path / "fresh"), Serial())
+        sweep(laid_out(SweepRequest(str(file), sets=(RATE,))), Runner(Store(tmp_path / "fresh")))
     )
 
 
@@ -430,11 +439,11 @@ BAD = [
 
 @pytest.mark.parametrize("bad", BAD)
 def test_a_kept_document_that_is_none_is_made_anew(file: Path, tmp_path: Path, bad: str) -> None:
-    asked, store = Ask(str(file), sets=(RATE,)), Store(tmp_path)
-    done = sweep(laid_out(asked), store, Serial())
+    asked, store = SweepRequest(str(file), sets=(RATE,)), Store(tmp_path)
+    done = sweep(laid_out(asked), Runner(store))
     for path in tmp_path.rglob("*.json"):
         path.write_text(bad)
-    assert text(sweep(laid_out(asked), store, Serial())) == text(done)
+    assert text(sweep(laid_out(asked), Runner(store))) == text(done)
 
 
 def test_a_scenario_behind_a_link_is_the_one_that_plan_reads(tmp_path: Path) -> None:
@@ -442,8 +451,8 @@ def test_a_scenario_behind_a_link_is_the_one_that_plan_reads(tmp_path: Path) -> 
         (tmp_path / name).mkdir()
     (tmp_path / "two" / "real.yaml").write_text(TINY, encoding="utf-8")
     (tmp_path / "one" / "link.yaml").symlink_to(tmp_path / "two" / "real.yaml")
-    asked = laid_out(Ask(str(tmp_path / "one" / "link.yaml"), sets=(RATE,)))
-    assert asked.base.file == str(tmp_path / "one" / "link.yaml")
+    asked = laid_out(SweepRequest(str(tmp_path / "one" / "link.yaml"), sets=(RATE,)))
+    assert asked.base.ref.scenario == str(tmp_path / "one" / "link.yaml")
 
 
 @given(st.floats(0.001, 0.999))
@@ -464,6 +473,6 @@ def test_named_inputs_without_bounds_are_told(tmp_path: Path) -> None:
         BOUNDED + "sensitivity: {inputs: [sites.s.energy.usd_per_kwh, sites.s.utility_mw]}\n",
         encoding="utf-8",
     )
-    asked = laid_out(Ask(str(file), bounds=True))
+    asked = laid_out(SweepRequest(str(file), bounds=True))
     assert [a.key for a in asked.axes] == ["sites.s.energy.usd_per_kwh"]
     assert asked.notes == ["sites.s.utility_mw: no input of this plan with low and high, left out"]

@@ -1,6 +1,4 @@
-"""Reading a user's CSV: rows with their lines, each used or refused with a reason, and names of
-accelerators.
-"""
+"""Reading a user's CSV: rows with their lines, each used or refused, and accelerators' names."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import check_date
-from dcplan.result import Table
 
 MEMORY = re.compile(r"\d+gb")
 MAKERS = frozenset({"nvidia", "amd", "google", "aws", "intel", "instinct", "gpu", "tensor", "core"})
@@ -33,21 +30,12 @@ class Line:
     cells: Mapping[str, str]
 
     def text(self, column: str) -> str:
-        """A cell without surrounding blanks; empty where there is none."""
+        """Return a cell without surrounding blanks; empty where there is none."""
         return (self.cells.get(column) or "").strip()
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A row that was not taken."""
-
-    number: int
-    what: str
-    reason: str
-
-
 def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[Line]:
-    """All rows of a CSV file.
+    """Return all rows of a CSV file.
 
     Raises
     ------
@@ -105,7 +93,7 @@ def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[
 
 
 def number(text: str) -> float | None:
-    """A finite number, or None where there is no text.
+    """Return a finite number, or None where there is no text.
 
     Raises
     ------
@@ -124,18 +112,21 @@ def number(text: str) -> float | None:
     except ValueError:
         value = math.inf
     if not abs(value) < MOST:
-        msg = f"{text[:40]!r} is no number: digits with a decimal point, without separators, below 1e15"
+        what = "digits with a decimal point, without separators, below 1e15"
+        msg = f"{text[:40]!r} is no number: {what}"
         raise ValueError(msg)
     return value
 
 
 def date_of(text: str) -> str | None:
-    """The date that a cell begins with, remarks behind it left out; None where there is none.
+    """Return the date that a cell begins with, without remarks; None where there is none.
 
     Examples
     --------
-    >>> date_of("2026-09-14"), date_of("2026 (rate card)"), date_of("14/09/2026"), date_of("2026-13")
-    ('2026-09-14', '2026', None, None)
+    >>> date_of("2026-09-14"), date_of("2026 (rate card)")
+    ('2026-09-14', '2026')
+    >>> date_of("14/09/2026"), date_of("2026-13")
+    (None, None)
     """
     match = re.match(r"\d{4}(-Q[1-4]|-\d{2}(-\d{2})?)?(?![\d-])", text)
     if match is None:
@@ -152,13 +143,15 @@ def _tokens(text: str) -> frozenset[str]:
 
 
 def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
-    """Catalog id of an accelerator as a price list names it, or why it is not known.
+    """Return the catalog id of an accelerator as a price list names it, or why it is not known.
 
     Examples
     --------
     >>> from dcplan.catalog.loader import load
-    >>> accelerator_of("H200-141GB SXM", load())[0], accelerator_of("NVIDIA A100 SXM4 80 GB", load())[0]
-    ('h200-sxm', 'a100-80g-sxm')
+    >>> accelerator_of("H200-141GB SXM", load())[0]
+    'h200-sxm'
+    >>> accelerator_of("NVIDIA A100 SXM4 80 GB", load())[0]
+    'a100-80g-sxm'
     >>> accelerator_of("H100", load())
     (None, "'H100' may be h100-nvl, h100-pcie, h100-sxm or h100-sxm-500w: name one")
     """
@@ -179,8 +172,3 @@ def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
     return None, f"no accelerator {text!r} in the catalog" + (
         f"; did you mean {hint}?" if hint else ""
     )
-
-
-def refused_table(refused: Iterable[Refused]) -> Table:
-    """What was not taken and why."""
-    return Table(("line", "what", "reason"), tuple((r.number, r.what, r.reason) for r in refused))

@@ -9,15 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dcplan.answers.imports.csv_rows import (
-    Line,
-    Refused,
-    accelerator_of,
-    date_of,
-    number,
-    read_lines,
-    refused_table,
-)
+from dcplan.answers.imports.csv_rows import Line, accelerator_of, date_of, number, read_lines
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Offer
@@ -25,7 +17,9 @@ from dcplan.catalog.schema.market import TERMS
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_INPUT, EXIT_OK, InputError, Place, Problem
 from dcplan.provenance import first_day
-from dcplan.result import Metric, Result, Table
+from dcplan.result import Result
+from dcplan.specs import imports as specs
+from dcplan.specs.imports import RefusedRow
 
 PRICES = {
     "on_demand_usd_h": "on-demand",
@@ -103,72 +97,61 @@ def import_prices(
     """
     catalog = load_catalog(catalogs)
     taken: list[Priced] = []
-    refused: list[Refused] = []
+    refused: list[RefusedRow] = []
     for line in read_lines(path, NEEDED, COLUMNS):
         found = _row(line, catalog, path, fx or {})
         if isinstance(found, Priced):
             taken.append(found)
         else:
             what = " ".join(x for x in (line.text("provider"), line.text("instance_sku")) if x)
-            refused.append(Refused(line.number, what, found))
+            refused.append(RefusedRow(line.number, what, found))
     taken = _distinct(taken, catalog)
     taken, double = _latest(taken)
-    refused = sorted((*refused, *double), key=lambda r: r.number)
+    refused = sorted((*refused, *double), key=lambda r: r.line)
     text = dump({"cloud": _offers(taken, catalog)})
     if len(text.encode()) > MOST_OVERLAY:
-        cause = f"an overlay of {len(text) / 1e6:.0f} MB: at most {MOST_OVERLAY / 1e6:.0f} MB are read; split the list"
+        cause = (
+            f"an overlay of {len(text) / 1e6:.0f} MB: at most {MOST_OVERLAY / 1e6:.0f} MB are "
+            "read; split the list"
+        )
         raise InputError([Problem("DC006", cause, Place(str(path)))])
     serves = {row["id"]: row.get("kind") for row in _offers(taken, catalog)}
-    rows = tuple(
-        (
-            p.line,
-            p.offer,
-            p.region,
-            p.accelerator,
-            p.count,
-            term,
-            usd,
-            usd / p.count,
-            p.as_of,
-            "no: not a whole node with a network figure"
+    rows = (
+        specs.PriceRow(
+            line=p.line,
+            offer=p.offer,
+            region=p.region,
+            accelerator=p.accelerator,
+            accelerators=p.count,
+            term=term,
+            usd_per_h=usd,
+            usd_per_accelerator_hour=usd / p.count,
+            as_of=p.as_of,
+            serves_plans="no: not a whole node with a network figure"
             if serves.get(p.offer) == "partial"
             else "yes",
         )
         for p in taken
         for term, usd in p.usd_per_h.items()
     )
-    columns = (
-        "line",
-        "offer",
-        "region",
-        "accelerator",
-        "accelerators",
-        "term",
-        "usd_per_h",
-        "usd_per_accelerator_hour",
-        "as_of",
-        "serves_plans",
-    )
-    out = len({r.number for r in refused} - {p.line for p in taken})
+    out = len({r.line for r in refused} - {p.line for p in taken})
     code = EXIT_OK if taken else EXIT_INPUT
     result = Result(
         "import",
         "ok" if taken else "refused",
         code,
         f"{path.name}: prices of {len(taken)} rows used, {out} rows refused",
-        metrics={
-            "rows.used": Metric(len(taken), "", "Rows whose prices are in the overlay"),
-            "rows.refused": Metric(
-                out, "", "Rows of which nothing is in the overlay, each with its reason"
-            ),
+        metrics=specs.ROWS_USED(len(taken)) | specs.ROWS_REFUSED(out),
+        tables={
+            specs.PRICES.name: specs.PRICES.table(rows),
+            specs.REFUSED.name: specs.REFUSED.table(refused),
         },
-        tables={"prices": Table(columns, rows), "refused": refused_table(refused)},
     )
     return result, text
 
 
 def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> Priced | str:
-    """The row as prices of an offer, or why not."""
+    """Return the row as prices of an offer, or why not."""
     basis = line.text("price_basis").casefold()
     if "index" in basis or line.text("provider").casefold() == "index":
         return "an index, not an offer"
@@ -191,7 +174,7 @@ def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> P
 
 
 def _wrong(line: Line, count: float | None, prices: list[float]) -> str:
-    """What is wrong with the amounts of a row; empty where nothing is."""
+    """Return what is wrong with the amounts of a row; empty where nothing is."""
     if count is None or not 1 <= count <= MOST_COUNT or count != int(count):
         return f"accel_count: a whole number from 1 to {MOST_COUNT:,} is needed"
     if not 0 < (number(line.text("network_gbps")) or 1.0) <= MOST_GBPS:
@@ -206,7 +189,7 @@ def _wrong(line: Line, count: float | None, prices: list[float]) -> str:
 
 
 def _rate(line: Line, fx: Mapping[str, float]) -> float | str:
-    """USD for one unit of the row's currency, or why it is not known."""
+    """Return USD for one unit of the row's currency, or why it is not known."""
     name = line.text("currency").upper() or "USD"
     if name == "USD":
         return 1.0
@@ -265,7 +248,7 @@ def _priced(
 
 
 def _known(provider: str, sku: str, catalog: Catalog) -> Offer | None:
-    """The catalog's offer of this provider with this name."""
+    """Return the catalog's offer of this provider with this name."""
     names = {sku.casefold(), _slug(sku), _slug(f"{provider}-{sku}")}
     for offer in catalog.table("cloud", Offer).values():
         if offer.provider == provider and names & {
@@ -282,7 +265,7 @@ def _slug(text: str) -> str:
 
 
 def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
-    """New instances of one id but of several names or accelerators get ids of their own."""
+    """Give new instances of one id but several names or accelerators ids of their own."""
     kinds: dict[str, set[tuple[str, int]]] = defaultdict(set)
     names: dict[str, list[str]] = defaultdict(list)
     for row in taken:
@@ -304,10 +287,8 @@ def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
     return [named(row) for row in taken]
 
 
-def _latest(taken: list[Priced]) -> tuple[list[Priced], list[Refused]]:
-    """Of several prices of an offer, region and term the latest; the others are refused and name
-    it.
-    """
+def _latest(taken: list[Priced]) -> tuple[list[Priced], list[RefusedRow]]:
+    """Take the latest of several prices of an offer, region and term; refuse the others."""
     best: dict[tuple[str, str, str], Priced] = {}
     for row in taken:
         for term in row.usd_per_h:
@@ -327,12 +308,12 @@ def _latest(taken: list[Priced]) -> tuple[list[Priced], list[Refused]]:
                 else f"the price of {other.as_of}"
             )
             reason = f"{term} in {row.region}: line {other.line} has {same}"
-            refused.append(Refused(row.line, row.offer, reason))
+            refused.append(RefusedRow(row.line, row.offer, reason))
     return kept, refused
 
 
 def _offers(taken: list[Priced], catalog: Catalog) -> list[dict[str, Any]]:
-    """Rows of the overlay, one an offer."""
+    """Return rows of the overlay, one an offer."""
     by: dict[str, list[Priced]] = defaultdict(list)
     for row in taken:
         by[row.offer].append(row)
@@ -381,7 +362,7 @@ MOST_RATE = 1e6
 
 
 def fx_of(texts: tuple[str, ...]) -> dict[str, float]:
-    """``EUR=1.08`` as USD for one EUR.
+    """Return ``EUR=1.08`` as USD for one EUR.
 
     Raises
     ------

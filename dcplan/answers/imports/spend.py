@@ -1,6 +1,4 @@
-"""``dcplan import --kind spend``: a FOCUS cost export as the user's own rate and use of rented
-accelerators.
-"""
+"""``dcplan import --kind spend``: a FOCUS cost export as own rates and use of accelerators."""
 
 from __future__ import annotations
 
@@ -11,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dcplan.answers.imports.csv_rows import Line, Refused, number, read_lines, refused_table
+from dcplan.answers.imports.csv_rows import Line, number, read_lines
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Offer
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_INPUT, EXIT_OK
-from dcplan.result import Metric, Result, Table
+from dcplan.result import Metric, Result
+from dcplan.specs import imports as specs
 from dcplan.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 NEEDED = (
@@ -79,9 +78,9 @@ class Use:
 def import_spend(
     path: Path, *, catalogs: tuple[Path, ...] = (), fx: Mapping[str, float] | None = None
 ) -> tuple[Result, str]:
-    """Read a FOCUS export; the answer says what became of every row, the text is an override with
-    the user's own rates.
+    """Read a FOCUS export.
 
+    The answer says what became of every row; the text is an override with the user's own rates.
     The rate is effective cost, unused commitment included, over used accelerator-hours; utilization
     is used over paid hours. Purchases, credits and taxes carry no hours: they are named, and left
     to EffectiveCost.
@@ -93,13 +92,13 @@ def import_spend(
 
     References
     ----------
-    .. [1] FinOps Foundation, FOCUS specification 1.0 to 1.2: ChargeCategory, EffectiveCost, ConsumedQuantity,
-       CommitmentDiscountStatus.
+    .. [1] FinOps Foundation, FOCUS specification 1.0 to 1.2: ChargeCategory, EffectiveCost,
+       ConsumedQuantity, CommitmentDiscountStatus.
     """
     catalog = load_catalog(catalogs)
     offers = _names(catalog)
     uses: list[Use] = []
-    refused: list[Refused] = []
+    refused: list[specs.RefusedRow] = []
     for line in read_lines(
         path, NEEDED, (*NEEDED, "ConsumedQuantity", "ConsumedUnit", "CommitmentDiscountStatus")
     ):
@@ -111,31 +110,32 @@ def import_spend(
                 (line.text(c) for c in ("ChargeDescription", *NAMES) if line.text(c)),
                 line.text("ServiceName"),
             )
-            refused.append(Refused(line.number, what[:80], found))
+            refused.append(specs.RefusedRow(line.number, what[:80], found))
     by: dict[str, list[Use]] = defaultdict(list)
     for use in uses:
         by[use.offer.id].append(use)
-    table, overrides = _summed(by, path)
     metrics = {
-        "rows.used": Metric(len(uses), "", "Rows of accelerators"),
-        "rows.refused": Metric(len(refused), "", "Rows not taken, each with its reason"),
-        "spend.effective_usd": Metric(
-            sum(u.effective_usd for u in uses), "USD", "Effective cost of the rows used"
-        ),
-    } | _totals(uses)
+        **specs.ROWS_USED(len(uses), label="Rows of accelerators"),
+        **specs.ROWS_REFUSED(len(refused), label="Rows not taken, each with its reason"),
+        **specs.EFFECTIVE(sum(u.effective_usd for u in uses)),
+        **_totals(uses),
+    }
     result = Result(
         "import",
         "ok" if uses else "refused",
         EXIT_OK if uses else EXIT_INPUT,
         f"{path.name}: {len(uses)} rows of accelerators used, {len(refused)} others",
         metrics=metrics,
-        tables={"spend": table, "refused": refused_table(refused)},
+        tables={
+            specs.SPEND.name: specs.SPEND.table(_row(own) for _, own in sorted(by.items())),
+            specs.REFUSED.name: specs.REFUSED.table(refused),
+        },
     )
-    return result, dump({"overrides": {"own-spend": overrides}})
+    return result, dump({"overrides": {"own-spend": _rates(by, path)}})
 
 
 def _names(catalog: Catalog) -> dict[str, Offer]:
-    """Lower-case name -> offer, long names first so that p5en is not taken for p5."""
+    """Return lower-case name -> offer, long names first so that p5en is not taken for p5."""
     found = {}
     for offer in catalog.table("cloud", Offer).values():
         if offer.kind in ("node", "partial"):
@@ -192,19 +192,19 @@ def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Us
 
 
 def _moment(text: str) -> datetime:
-    """A date and time; without a zone it is UTC, as FOCUS asks for."""
+    """Return a date and time; without a zone it is UTC, as FOCUS asks for."""
     found = datetime.fromisoformat(text)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def _named(text: str, offers: Mapping[str, Offer]) -> Offer | None:
-    """The offer whose name stands in a text."""
+    """Return the offer whose name stands in a text."""
     lower = text.casefold()
     return next((offer for name, offer in offers.items() if name in lower), None) if lower else None
 
 
 def _hours(line: Line, offer: Offer) -> float:
-    """Accelerator-hours of a row: consumed, or of a commitment that nobody used, priced.
+    """Return accelerator-hours of a row: consumed, or of a commitment that nobody used, priced.
 
     Raises
     ------
@@ -223,7 +223,8 @@ def _hours(line: Line, offer: Offer) -> float:
             return value
         if name in HOURS:
             return value * HOURS[name] * offer.accelerators
-    msg = f"no hours in ConsumedQuantity: unit {line.text('ConsumedUnit') or line.text('PricingUnit')!r}"
+    unit = line.text("ConsumedUnit") or line.text("PricingUnit")
+    msg = f"no hours in ConsumedQuantity: unit {unit!r}"
     raise ValueError(msg)
 
 
@@ -233,41 +234,39 @@ def _totals(uses: list[Use]) -> dict[str, Metric]:
     if used <= 0 or paid <= 0:
         return {}
     return {
-        "spend.accelerator_hours": Metric(used, "h", "Used"),
-        "spend.usd_per_accelerator_hour": Metric(
-            sum(u.effective_usd for u in uses) / used,
-            "USD/h",
-            "Effective cost, unused commitment included, over use",
-        ),
-        "spend.utilization_frac": Metric(used / paid, "", "Used over paid hours"),
+        **specs.HOURS(used),
+        **specs.USD_PER_HOUR(sum(u.effective_usd for u in uses) / used),
+        **specs.UTILIZATION(used / paid),
     }
 
 
-def _summed(by: Mapping[str, list[Use]], path: Path) -> tuple[Table, dict[str, Any]]:
-    """A row an offer, and its rates as overrides of a scenario."""
-    rows, overrides = [], {}
+def _row(uses: list[Use]) -> specs.SpendRow:
+    """Return the use and the rates of one offer."""
+    paid, unused = sum(u.hours for u in uses), sum(u.hours for u in uses if u.unused)
+    used, cost = paid - unused, sum(u.effective_usd for u in uses)
+    first, last = min(u.start for u in uses), max(u.end for u in uses)
+    full = sum(u.list_usd for u in uses)
+    offer = uses[0].offer
+    return specs.SpendRow(
+        offer=offer.id,
+        accelerator=offer.accelerator,
+        first=str(first.date()),
+        last=str(last.date()),
+        used_accelerator_hours=used,
+        unused_accelerator_hours=unused,
+        utilization_frac=used / paid if paid > 0 else None,
+        average_accelerators=used / ((last - first).total_seconds() / SECONDS_PER_HOUR),
+        effective_usd=cost,
+        usd_per_accelerator_hour=cost / used if used > 0 else None,
+        below_list_frac=1.0 - cost / full if full > 0 else None,
+    )
+
+
+def _rates(by: Mapping[str, list[Use]], path: Path) -> dict[str, Any]:
+    """Return the rates of each offer as overrides of a scenario."""
+    overrides: dict[str, Any] = {}
     for key, uses in sorted(by.items()):
-        paid, unused = sum(u.hours for u in uses), sum(u.hours for u in uses if u.unused)
-        used, cost = paid - unused, sum(u.effective_usd for u in uses)
-        first, last = min(u.start for u in uses), max(u.end for u in uses)
-        clock = (last - first).total_seconds() / SECONDS_PER_HOUR
-        each = cost / used if used > 0 else None
-        full = sum(u.list_usd for u in uses)
-        rows.append(
-            (
-                key,
-                uses[0].offer.accelerator,
-                str(first.date()),
-                str(last.date()),
-                used,
-                unused,
-                used / paid if paid > 0 else None,
-                used / clock,
-                cost,
-                each,
-                1.0 - cost / full if full > 0 else None,
-            )
-        )
+        last = max(u.end for u in uses)
         for term, words in (("on_demand", "uncommitted use"), ("spot", "spot use")):
             own = [u for u in uses if u.term == term]
             hours, usd = sum(u.hours for u in own), sum(u.effective_usd for u in own)
@@ -277,17 +276,4 @@ def _summed(by: Mapping[str, list[Use]], path: Path) -> tuple[Table, dict[str, A
                     "source": f"{path.name}: effective cost of {words}",
                     "as_of": str(last.date()),
                 }
-    columns = (
-        "offer",
-        "accelerator",
-        "from",
-        "to",
-        "used_accelerator_hours",
-        "unused_accelerator_hours",
-        "utilization_frac",
-        "average_accelerators",
-        "effective_usd",
-        "usd_per_accelerator_hour",
-        "below_list_frac",
-    )
-    return Table(columns, tuple(rows)), overrides
+    return overrides

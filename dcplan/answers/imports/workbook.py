@@ -1,6 +1,4 @@
-"""``dcplan import --kind workbook``: edited inputs of an exported workbook as overrides of its
-scenario.
-"""
+"""``dcplan import --kind workbook``: edited inputs of an exported workbook as overrides."""
 
 from __future__ import annotations
 
@@ -8,10 +6,10 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from dcplan.answers.imports.csv_rows import Refused, refused_table
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
-from dcplan.result import Metric, Result, Table
+from dcplan.result import Result
+from dcplan.specs import imports as specs
 
 SHEET = "Inputs"
 COLUMNS = {"Key": "key", "Value": "value", "Edit as (--set)": "edit", "As exported": "exported"}
@@ -19,7 +17,7 @@ OVERRIDE = "workbook"
 
 
 def import_book(path: Path) -> tuple[Result, str]:
-    """Changed inputs of a workbook, and an ``overrides:`` block that makes them.
+    """Return changed inputs of a workbook, and an ``overrides:`` block that makes them.
 
     Raises
     ------
@@ -28,8 +26,8 @@ def import_book(path: Path) -> tuple[Result, str]:
         changed there.
     """
     rows = list(_rows(path))
-    changed: list[tuple[int, str, str, float, float]] = []
-    refused: list[Refused] = []
+    changed: list[specs.ChangeRow] = []
+    refused: list[specs.RefusedRow] = []
     problems: list[Problem] = []
     for number, key, edit, value, exported in rows:
         place = Place(f"{path}, sheet {SHEET}, row {number}")
@@ -46,39 +44,36 @@ def import_book(path: Path) -> tuple[Result, str]:
             )
         elif not edit:
             refused.append(
-                Refused(number, key, "not live in a workbook: change it in the scenario")
+                specs.RefusedRow(number, key, "not live in a workbook: change it in the scenario")
             )
         elif not abs(value) < 1e18:
             problems.append(Problem("DC004", f"{key}: {value!r} is no finite number", place))
         else:
-            changed.append((number, key, edit, exported, float(value)))
+            changed.append(specs.ChangeRow(number, key, edit, exported, now=float(value)))
     if problems:
         raise InputError(problems)
-    overrides = {
-        edit: {"value": value, "source": f"{path.name}, row {n}"}
-        for n, _, edit, _, value in changed
-    }
+    overrides = {c.set_as: {"value": c.now, "source": f"{path.name}, row {c.row}"} for c in changed}
     result = Result(
         "import",
         "ok",
         EXIT_OK,
         f"{path.name}: {len(changed)} of {len(rows)} inputs changed",
         metrics={
-            "rows.used": Metric(len(changed), "", "Inputs that the workbook changes"),
-            "rows.refused": Metric(
-                len(refused), "", "Changed cells that are no inputs of the same decisions"
+            **specs.ROWS_USED(len(changed), label="Inputs that the workbook changes"),
+            **specs.ROWS_REFUSED(
+                len(refused), label="Changed cells that are no inputs of the same decisions"
             ),
         },
         tables={
-            "changes": Table(("row", "key", "set_as", "exported", "now"), tuple(changed)),
-            "refused": refused_table(refused),
+            specs.CHANGES.name: specs.CHANGES.table(changed),
+            specs.REFUSED.name: specs.REFUSED.table(refused),
         },
     )
     return result, dump({"overrides": {OVERRIDE: overrides}})
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
-    """Row, key, name in ``--set``, value and exported value of every number on the page."""
+    """Yield row, key, name in ``--set``, value and exported value of every number."""
     import openpyxl  # a quarter of a second
     from openpyxl.utils.exceptions import InvalidFileException
 

@@ -12,7 +12,8 @@ from dcplan.catalog.lint import lint, quantities
 from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.schema import KINDS, Row
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Cell, Result
+from dcplan.specs import catalog as specs
 from dcplan.units import unit_of
 
 KEY_FIELDS = {
@@ -28,30 +29,31 @@ KEY_FIELDS = {
 
 
 def catalog_list(kind: str | None, catalogs: Sequence[str] = ()) -> Result:
-    """Kinds with their row counts, or the rows of one kind with their main figures."""
+    """Return kinds with their row counts, or the rows of one kind with their main figures."""
     catalog = load(tuple(Path(c) for c in catalogs))
     if kind is None:
-        rows: list[tuple[Cell, ...]] = [(k, len(table)) for k, table in catalog.rows.items()]
-        total = sum(len(t) for t in catalog.rows.values())
+        rows = [specs.KindRow(kind, len(table)) for kind, table in catalog.rows.items()]
+        total = sum(row.rows for row in rows)
         return Result(
             "catalog",
             "ok",
             EXIT_OK,
             f"{total} rows of {len(rows)} kinds",
-            tables={"rows": Table(("kind", "rows"), tuple(rows))},
+            tables={specs.KINDS.name: specs.KINDS.table(rows)},
         )
     table = _table(catalog, kind)
     fields = KEY_FIELDS.get(kind, ("value", "unit"))
     fields = tuple(f for f in fields if f in KINDS[kind].model_fields)
     found = [
-        (row.id, row.name, *(_cell(getattr(row, f)) for f in fields)) for row in table.values()
+        (specs.ItemRow(row.id, row.name), {f: _cell(getattr(row, f)) for f in fields})
+        for row in table.values()
     ]
     return Result(
         "catalog",
         "ok",
         EXIT_OK,
         f"{len(found)} {kind}",
-        tables={"rows": Table(("id", "name", *fields), tuple(found))},
+        tables={specs.ITEMS.name: specs.ITEMS.wide_table(found, fields)},
     )
 
 
@@ -77,7 +79,7 @@ def _cell(value: object) -> Cell:
 
 
 def _find(catalog: Catalog, kind: str, key: str | None) -> tuple[str, Row]:
-    """The kind and row of a name; where only one name is given it is the id."""
+    """Return the kind and row of a name; where only one name is given it is the id."""
     if key is None:
         kinds = catalog.kinds_of(kind)
         if not kinds:
@@ -99,13 +101,13 @@ def _find(catalog: Catalog, kind: str, key: str | None) -> tuple[str, Row]:
 
 
 def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Result:
-    """Every value of a row with unit, status, bounds, source and date.
+    """Return every value of a row with unit, status, bounds, source and date.
 
     ``kind`` may be left out: then ``kind`` holds the id.
     """
     kind, row = _find(load(tuple(Path(c) for c in catalogs)), kind, key)
     numbers = dict(quantities(row))
-    values: list[tuple[Cell, ...]] = []
+    values: list[specs.ValueRow] = []
     for name, value in row:
         nested = isinstance(value, BaseModel) or any(n.startswith(f"{name}[") for n in numbers)
         if name in {"id", "source", "note"} or value is None or value == () or nested:
@@ -115,32 +117,34 @@ def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Re
             if isinstance(value, int | float) and not isinstance(value, bool)
             else _words(value)
         )
+        source = str(row.source)
         values.append(
-            (name, shown, "", "catalog", None, None, str(row.source), row.source.as_of, None)
+            specs.ValueRow(
+                name, shown, "", "catalog", None, None, source, row.source.as_of, note=None
+            )
         )
     for name, q in numbers.items():
         derived = f" from {', '.join(q.derived_from)}" if q.derived_from else ""
         values.append(
-            (
-                name,
-                q.value,
-                unit_of(name),
-                str(q.status),
-                q.low,
-                q.high,
-                q.source,
-                q.as_of,
-                (q.note or "") + derived or None,
+            specs.ValueRow(
+                field=name,
+                value=q.value,
+                unit=unit_of(name),
+                status=str(q.status),
+                low=q.low,
+                high=q.high,
+                source=q.source,
+                as_of=q.as_of,
+                note=(q.note or "") + derived or None,
             )
         )
-    columns = ("field", "value", "unit", "status", "low", "high", "source", "as_of", "note")
     note = f". {row.note}" if row.note else ""
     return Result(
         "catalog",
         "ok",
         EXIT_OK,
         f"{kind} {row.id}: {row.name}{note}",
-        tables={"values": Table(columns, tuple(values))},
+        tables={specs.VALUES.name: specs.VALUES.table(values)},
     )
 
 
@@ -156,7 +160,7 @@ def catalog_check(catalogs: Sequence[str] = (), stale_after_days: int | None = N
     """Lint all rows; exit 1 when something is found."""
     catalog = load(tuple(Path(c) for c in catalogs))
     found = lint(catalog, dt.datetime.now(tz=dt.UTC).date().isoformat(), stale_after_days)
-    rows = tuple((f.code, f.kind, f.id, f.field, f.message, f.at) for f in found)
+    rows = (specs.FindingRow(f.code, f.kind, f.id, f.field, f.message, f.at) for f in found)
     count = sum(len(t) for t in catalog.rows.values())
     headline = (
         f"{count} rows checked: {len(found)} findings" if found else f"{count} rows checked: clean"
@@ -166,5 +170,5 @@ def catalog_check(catalogs: Sequence[str] = (), stale_after_days: int | None = N
         "findings" if found else "ok",
         EXIT_NO if found else EXIT_OK,
         headline,
-        tables={"findings": Table(("code", "kind", "id", "field", "message", "at"), rows)},
+        tables={specs.FINDINGS.name: specs.FINDINGS.table(rows)},
     )

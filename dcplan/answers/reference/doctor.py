@@ -11,14 +11,15 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.locate import data_dir
 from dcplan.errors import EXIT_BUG, EXIT_OK
 from dcplan.planning.solve import highs
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Result
+from dcplan.specs.doctor import VERSIONS, VersionRow
 
 PACKAGES = ("typer", "rich", "pydantic", "PyYAML", "numpy", "scipy", "pandas", "pyomo", "highspy")
 
 
 def doctor() -> Result:
-    """Versions of dcplan and its libraries, a one-variable solve, and where the data lie."""
-    rows: list[tuple[Cell, ...]] = [
+    """Return versions, the outcome of a one-variable solve, and where the data lie."""
+    rows: list[tuple[str, str | int]] = [
         ("dcplan", __version__),
         ("python", sys.version.split()[0]),
         ("platform", platform.platform()),
@@ -43,5 +44,5 @@ def doctor() -> Result:
         "ok" if good else "broken",
         EXIT_OK if good else EXIT_BUG,
         f"dcplan {__version__}: {'everything works' if good else solver}",
-        tables={"versions": Table(("what", "value"), tuple(rows))},
+        tables={VERSIONS.name: VERSIONS.table(VersionRow(*row) for row in rows)},
     )

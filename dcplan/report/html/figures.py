@@ -13,6 +13,7 @@ from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
 from dcplan.result import Cell, Result
+from dcplan.specs.frontier import FRONTIER
 from dcplan.units import quarter_index
 
 MOST_INPUTS = 12
@@ -183,16 +184,11 @@ def _sites(result: Result) -> list[Chart]:
 
 def _frontier(result: Result) -> list[Chart]:
     table = result.tables["frontier"]
-    numbers = [
-        i
-        for i, name in enumerate(table.columns)
-        if name != "point" and all(isinstance(row[i], int | float) for row in table.rows)
-    ]
-    if len(numbers) < 2:
+    y, x = (name for name in table.columns if name not in FRONTIER.names)
+    rows = table.records()
+    if not all(isinstance(row[name], int | float) for row in rows for name in (x, y)):
         return []
-    y, x = numbers[:2]
-    points = [(_number(row[x]), _number(row[y])) for row in table.rows]
-    return [charts.frontier(points, table.columns[x], table.columns[y])]
+    return [charts.frontier([(_number(row[x]), _number(row[y])) for row in rows], x, y)]
 
 
 def _tornado(result: Result) -> Chart:

@@ -11,16 +11,18 @@ from typing import Any
 
 from dcplan.answers.plan.metrics import metrics_of
 from dcplan.planning.audit.measures import measured
-from dcplan.planning.goal import CARBON, DAYS, Goal, Limit, measure_of
+from dcplan.planning.goal import CARBON, DAYS, Goal, Limit
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import Menu
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strategy import solve_menu
-from dcplan.scenario.load import Question, load
+from dcplan.scenario.load import Question
+from dcplan.scenario.ref import ScenarioRef
 from dcplan.study.digest import content_key
 from dcplan.study.engine.engines import Stopped, asked_to_stop
+from dcplan.study.frontier.axes import Axis, axis_of
 from dcplan.study.point import packed, readable, unpacked
 from dcplan.units import DAYS_PER_QUARTER
 
@@ -36,44 +38,13 @@ MET = "met"
 
 
 @dataclass(frozen=True)
-class Axis:
-    """A metric that can be minimised."""
-
-    key: str
-    measure: str
-    factor: float
-
-    def metric(self, value: float) -> float:
-        """The metric's value of a measure."""
-        return value * self.factor
-
-
-def axis_of(key: str) -> Axis:
-    """The axis of a metric that can be minimised.
-
-    Raises
-    ------
-    ValueError
-        When it cannot.
-    """
-    found = measure_of(key)
-    if found is None:
-        msg = f"{key} cannot be minimised"
-        raise ValueError(msg)
-    return Axis(key, *found)
-
-
-@dataclass(frozen=True)
 class Step:
     """A task: minimise x where y is limited, or one of the ends."""
 
     index: int
     key: str
     content: str
-    file: str
-    variant: str | None
-    sets: tuple[str, ...]
-    catalogs: tuple[str, ...]
+    ref: ScenarioRef
     x: str
     y: str
     goal: str
@@ -88,7 +59,7 @@ class Step:
 
 
 def prepared(question: Question, x: Axis, y: Axis) -> Built:
-    """The menu of a scenario with what two axes need: runs of many lengths, carbon of everything."""
+    """Return the menu with what two axes need: runs of many lengths, carbon of everything."""
     built = build(question, _lengths(question, (x, y)))
     if CARBON in (x.measure, y.measure):
         return replace(built, menu=replace(built.menu, carbon_known=True))
@@ -96,7 +67,7 @@ def prepared(question: Question, x: Axis, y: Axis) -> Built:
 
 
 def _lengths(question: Question, axes: tuple[Axis, Axis]) -> dict[str, tuple[float, ...]]:
-    """Run lengths between the usual months, where days are an axis."""
+    """Return run lengths between the usual months, where days are an axis."""
     found = {}
     horizon = question.scenario.horizon.quarters * DAYS_PER_QUARTER
     for job in question.scenario.workloads.training:
@@ -109,17 +80,9 @@ def _lengths(question: Question, axes: tuple[Axis, Axis]) -> dict[str, tuple[flo
 
 
 @functools.lru_cache(maxsize=2)
-def _asked(
-    content: str,
-    file: str,
-    variant: str | None,
-    sets: tuple[str, ...],
-    catalogs: tuple[str, ...],
-    x: str,
-    y: str,
-) -> tuple[Question, Built]:
-    """Question and menu, made once in a worker."""
-    question = load(file, variant=variant, sets=sets, catalogs=catalogs)
+def _asked(content: str, ref: ScenarioRef, x: str, y: str) -> tuple[Question, Built]:
+    """Return question and menu, made once in a worker."""
+    question = ref.question()
     if content_key(question, CONTENT) != content:
         msg = f"{question.file.name} or a file that it names changed during the run"
         raise RuntimeError(msg)
@@ -129,9 +92,7 @@ def _asked(
 def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """Solve a point of a frontier, starting from the plan of the one before it."""
     began = time.monotonic()
-    question, built = _asked(
-        step.content, step.file, step.variant, step.sets, step.catalogs, step.x, step.y
-    )
+    question, built = _asked(step.content, step.ref, step.x, step.y)
     x, y = axis_of(step.x), axis_of(step.y)
     reached = (
         float(before["reached"]) if before and before.get("line") == step.to_y else step.from_y
@@ -140,9 +101,8 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
     if step.goal == "limited":
         if abs(reached - step.to_y) <= SLACK * max(abs(step.from_y), 1.0):
             return _document(MET, before, {"reached": reached, "line": step.to_y})
-        most = (
-            reached + (step.to_y - reached) / step.left
-        )  # what is left, in equal steps: no point is met twice
+        # what is left, in equal steps: no point is met twice
+        most = reached + (step.to_y - reached) / step.left
         menu = replace(menu, goal=Goal(x.measure, (Limit(y.measure, most + SLACK * abs(most)),)))
     elif step.goal == "among" and before is not None:
         value, least = (
@@ -170,9 +130,7 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def complete(document: Mapping[str, Any]) -> bool:
-    """Whether a kept document is one that :func:`solve_step` may have written of a point that was
-    reached.
-    """
+    """Whether :func:`solve_step` may have written a kept document of a point that was reached."""
     if not document.get("reproducible"):
         return False  # time ended it: another call may find more
     if document.get("status") == MET:
@@ -192,7 +150,7 @@ def complete(document: Mapping[str, Any]) -> bool:
 def _found(
     solved: Solved, question: Question, menu: Menu, axes: tuple[Axis, Axis]
 ) -> dict[str, Any]:
-    """Values on both axes, what is bought, and the integers to start from."""
+    """Return values on both axes, what is bought, and the integers to start from."""
     if solved.audit is None or solved.decisions is None:
         return {"x": None, "y": None}
     at = [measured(a.measure, menu, solved.decisions, solved.audit.books) for a in axes]

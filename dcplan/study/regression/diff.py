@@ -14,8 +14,9 @@ from dcplan.scenario.load import load
 from dcplan.specs import diff as specs
 from dcplan.specs.plan import metrics as figures
 from dcplan.study.engine.engines import Engine
-from dcplan.study.regression.kept import Kept, Wanted, plans
+from dcplan.study.regression.kept import Kept, plans
 from dcplan.study.regression.refs import Ref, resolved
+from dcplan.study.regression.request import Wanted
 from dcplan.study.store import Store
 from dcplan.units import money
 

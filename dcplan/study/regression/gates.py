@@ -1,13 +1,11 @@
-"""``dcplan test``: expectations of many scenarios, absolute or against a base; what did not change
-is not solved.
-"""
+"""``dcplan test``: expectations of many scenarios; what did not change is not solved."""
 
 from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,38 +20,24 @@ from dcplan.errors import (
     Problem,
     did_you_mean,
 )
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Result
 from dcplan.scenario.expect import BASE, FILE, Values, evaluate
-from dcplan.scenario.load import Question, load
+from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Expectation
+from dcplan.specs import gates as specs
+from dcplan.specs.gates import Verdict
+from dcplan.specs.request import checked
 from dcplan.study.engine.engines import Engine
-from dcplan.study.regression.kept import Kept, Wanted, plans
+from dcplan.study.regression.kept import Kept, plans
 from dcplan.study.regression.refs import Ref, resolved
+from dcplan.study.regression.request import GatesRequest, Wanted
 from dcplan.study.store import Store
 
-COLUMNS = (
-    "result",
-    "scenario",
-    "variant",
-    "id",
-    "metric",
-    "observed",
-    "base",
-    "limit",
-    "severity",
-    "owner",
-    "note",
-    "reason",
-    "at",
-)
-PASSED, FAILED, WARNING, SKIPPED = "passed", "FAILED", "warning", "skipped"
-ORDER = (FAILED, WARNING, SKIPPED, PASSED)
+ORDER = tuple(Verdict)
+SAID = (Verdict.PASSED, Verdict.FAILED, Verdict.WARNING, Verdict.SKIPPED)
+"""Order of the counts in the headline."""
 WORST = (EXIT_INTERRUPTED, EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_NO, EXIT_OK)
 """Exit codes of answers, the first that any scenario has."""
-
-
-Options = tuple[tuple[str, ...], float, float]
-"""Catalogs, gap and time limit of every solve."""
 
 
 @dataclass(frozen=True)
@@ -65,76 +49,70 @@ class Case:
     base: Wanted | None
     reason: str
     """Why there is no base."""
-    beside: tuple[Wanted, ...] = ()
+    others: tuple[Wanted, ...] = ()
     """Variants of the same file that expectations are against."""
 
 
-def gates(  # noqa: PLR0913 - the flags of the verb
-    files: Sequence[str],
-    home: Path,
-    *,
-    base: str | None = None,
-    variant: str | None = None,
-    catalogs: Sequence[str] = (),
-    gap: float = 0.005,
-    time_limit_s: float = 120.0,
-    engine: Engine | None = None,
-    error_on_warning: bool = False,
-    exit_zero: bool = False,
-    fresh: bool = False,
-) -> Result:
+@dataclass(frozen=True)
+class Checked:
+    """An expectation of a case with what became of it."""
+
+    case: Case
+    found: Mapping[str, Any]
+    """As :func:`dcplan.scenario.expect.evaluate` says."""
+    at: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """What became of it in one word."""
+        if self.found["passed"] is None:
+            return Verdict.SKIPPED
+        if self.found["passed"]:
+            return Verdict.PASSED
+        return Verdict.FAILED if self.found["severity"] == "error" else Verdict.WARNING
+
+
+def gates(request: GatesRequest, home: Path, engine: Engine | None = None) -> Result:
     """Check what scenarios expect of their plans.
 
     Parameters
     ----------
-    files : sequence of str
-        Scenarios, or folders of them; every variant in their ``scenarios:`` is checked too.
     home : Path
         Where plans and revisions are kept.
-    base : str, optional
-        What changes are measured against: ``git:REV``, a folder, a scenario or a saved result.
-    variant : str, optional
-        Check this one alone.
-    error_on_warning, exit_zero : bool
-        Whether warnings fail; whether a failed expectation ends with 0 all the same.
 
     Raises
     ------
     InputError
         With the problems of all scenarios.
     """
-    cases = _cases(files, home, base, variant, (tuple(catalogs), gap, time_limit_s))
-    asked = [w for case in cases for w in (case.wanted, case.base, *case.beside) if w is not None]
-    kept = plans(list(dict.fromkeys(asked)), Store(home / "plans"), engine, fresh=fresh)
-    reference = resolved(base, files[0], home).result if base else None
+    cases = _cases(checked(request), home)
+    asked = [w for case in cases for w in (case.wanted, case.base, *case.others) if w is not None]
+    kept = plans(list(dict.fromkeys(asked)), Store(home / "plans"), engine, fresh=request.fresh)
+    base = request.base
+    reference = resolved(base, request.files[0], home).result if base else None
     if reference is not None and reference.verb != "plan":
         cause = f"a result of `{reference.verb}`: a plan is needed"
-        raise InputError(
-            [
-                Problem(
-                    "DC006", cause, Place(str(base)), help="dcplan plan FILE -f json -o base.json"
-                )
-            ]
-        )
-    rows = [row for case in cases for row in _checked(case, kept, reference, base)]
-    rows.sort(key=lambda row: ORDER.index(row["result"]))
+        help_text = "dcplan plan FILE -f json -o base.json"
+        raise InputError([Problem("DC006", cause, Place(str(base)), help=help_text)])
+    found = [x for case in cases for x in _checked(case, kept, reference, base)]
+    found.sort(key=lambda x: ORDER.index(x.verdict))
     own = [kept[case.wanted] for case in cases]
     gone = (
-        _gone(files, home, base, cases, kept)
-        if base and reference is None and variant is None
+        _gone(request.files, home, base, cases, kept)
+        if base and reference is None and request.variant is None
         else []
     )
-    return _result(cases, own, rows, gone, error_on_warning=error_on_warning, exit_zero=exit_zero)
+    return _result(request, cases, own, found, gone)
 
 
 def _gone(
     files: Sequence[str], home: Path, base: str, cases: Sequence[Case], kept: Mapping[Wanted, Kept]
 ) -> list[str]:
-    """Expectations, and scenarios with some, that the base has and that are not there any more."""
+    """Name expectations, and scenarios with some, that the base has and that are gone."""
     found = []
     now: dict[str, set[str]] = {}
     for case in cases:
-        now.setdefault(str(Path(case.wanted.file)), set()).update(
+        now.setdefault(str(Path(case.wanted.scenario)), set()).update(
             e.id for e in kept[case.wanted].question.scenario.expect
         )
     for text in files:
@@ -142,59 +120,59 @@ def _gone(
         lone = next(iter(own.files.values())) if len(own.files) == 1 else None
         for name, path in other.files.items():
             try:
-                before = {
-                    e.id for e in load(str(path), catalogs=cases[0].wanted.catalogs).scenario.expect
-                }
+                known = replace(cases[0].wanted, scenario=str(path), variant=None).question()
             except InputError:
                 continue  # a base that does not load is refused where it is needed
             here = own.files.get(name) or (lone if len(other.files) == 1 else None)
+            before = {e.id for e in known.scenario.expect}
             lost = sorted(before - now.get(str(here), set()))
             if lost:
                 found.append(f"{name}: expectations of {base} that are gone: {', '.join(lost)}")
     return found
 
 
-def _cases(
-    files: Sequence[str], home: Path, base: str | None, variant: str | None, options: Options
-) -> list[Case]:
+def _cases(request: GatesRequest, home: Path) -> list[Case]:
+    """Return every file and variant that is asked for, with the same at the base."""
     found: list[Case] = []
     problems: list[Problem] = []
     names: set[str] = set()
-    for text in files:
+    for text in request.files:
         ref = resolved(text, text, home)
-        other = resolved(base, text, home) if base else None
+        other = resolved(request.base, text, home) if request.base else None
         for name, path in ref.files.items():
             shown = str(Path(text) / name) if Path(text).is_dir() else text
             try:
-                question = load(str(path), catalogs=options[0])
+                question = request.wanted(path, None).question()
             except InputError as error:
                 problems += error.problems
                 continue
             names |= set(question.scenario.scenarios)
-            variants = [variant] if variant else [None, *question.scenario.scenarios]
-            if variant and variant not in question.scenario.scenarios:
-                continue
-            for one in variants:
-                needed = any(_against_base(e, one) for e in question.scenario.expect)
-                before, reason = (
-                    _base(other, base, name, path, one, options) if needed else (None, "")
-                )
-                beside = tuple(Wanted(str(path), v, (), *options) for v in _others(question))
-                found.append(
-                    Case(shown, Wanted(str(path), one, (), *options), before, reason, beside)
-                )
+            found += _of_file(request, question, other, path, name, shown)
     if problems:
         raise InputError(dict.fromkeys(problems))
     if not found:
-        cause = f"no scenario {variant!r} in any file"
-        raise InputError(
-            [Problem("DC013", cause, Place("--scenario"), did_you_mean(str(variant), names))]
-        )
+        cause = f"no scenario {request.variant!r} in any file"
+        hint = did_you_mean(str(request.variant), names)
+        raise InputError([Problem("DC013", cause, Place("--scenario"), hint)])
     return list(dict.fromkeys(found))
 
 
+def _of_file(
+    request: GatesRequest, question: Question, other: Ref | None, path: Path, name: str, shown: str
+) -> Iterator[Case]:
+    """Yield the cases of one file: all of its variants, or the one that is asked for."""
+    variants = [None, *question.scenario.scenarios]
+    if request.variant is not None:
+        variants = [v for v in variants if v == request.variant]
+    others = tuple(request.wanted(path, v) for v in _others(question))
+    for variant in variants:
+        needed = any(_against_base(e, variant) for e in question.scenario.expect)
+        base, reason = _base(request, other, name, path, variant) if needed else (None, "")
+        yield Case(shown, request.wanted(path, variant), base, reason, others)
+
+
 def _others(question: Question) -> list[str | None]:
-    """Variants that expectations are against; None for the file without any."""
+    """Return variants that expectations are against; None for the file without any."""
     named = {e.against or BASE for e in question.scenario.expect} & {
         FILE,
         *question.scenario.scenarios,
@@ -214,14 +192,10 @@ def _against_base(e: Expectation, variant: str | None) -> bool:
 
 
 def _base(
-    other: Ref | None,
-    base: str | None,
-    name: str,
-    path: Path,
-    variant: str | None,
-    options: Options,
+    request: GatesRequest, other: Ref | None, name: str, path: Path, variant: str | None
 ) -> tuple[Wanted | None, str]:
-    """The same scenario at the base, or why there is none; one that is new has none."""
+    """Return the same scenario at the base, or why there is none; one that is new has none."""
+    base = request.base
     if other is None or other.result is not None:
         return None, ""
     there = next(iter(other.files.values())) if len(other.files) == 1 else None
@@ -233,23 +207,21 @@ def _base(
     if file is None:
         return None, f"new: not in {base}"
     try:
-        if (
-            variant is not None
-            and variant not in load(str(file), catalogs=options[0]).scenario.scenarios
-        ):
-            return None, f"new: no scenario {variant!r} in {base}"
+        known = request.wanted(file, None).question().scenario.scenarios if variant else ()
     except InputError as error:
         raise other.told(error) from error
-    return Wanted(str(file), variant, (), *options), ""
+    if variant is not None and variant not in known:
+        return None, f"new: no scenario {variant!r} in {base}"
+    return request.wanted(file, variant), ""
 
 
 def _checked(
     case: Case, kept: Mapping[Wanted, Kept], reference: Result | None, base: str | None
-) -> list[dict[str, Any]]:
-    """Every expectation of a case with what became of it."""
+) -> Iterator[Checked]:
+    """Yield every expectation of a case with what became of it."""
     own = kept[case.wanted]
     bases: dict[str, Values | str] = {
-        other.variant or FILE: _values(kept[other].result) for other in case.beside
+        other.variant or FILE: _values(kept[other].result) for other in case.others
     }
     if case.base is not None:
         bases[BASE] = _values(kept[case.base].result)
@@ -257,70 +229,44 @@ def _checked(
         bases[BASE] = _values(reference)
     elif base is not None:
         bases[BASE] = case.reason
-    scenario = own.question.scenario
-    found = evaluate(scenario.expect, _values(own.result), bases, case.wanted.variant)
-    rows = []
+    expected = own.question.scenario.expect
+    found = evaluate(expected, _values(own.result), bases, case.wanted.variant)
     for i, e in enumerate(found):
-        if not own.result.metrics:
-            e |= {"passed": None, "reason": f"no plan: {own.result.status}"}
-        place = own.question.tree.place(("expect", i))
-        rows.append(
-            {
-                **e,
-                "scenario": case.name,
-                "variant": case.wanted.variant or "",
-                "at": str(place),
-                "result": _verdict(e),
-            }
-        )
-    return rows
+        lost = {} if own.result.metrics else {"passed": None, "reason": _no_plan(own.result)}
+        yield Checked(case, e | lost, str(own.question.tree.place(("expect", i))))
+
+
+def _no_plan(result: Result) -> str:
+    return f"no plan: {result.status}"
 
 
 def _values(result: Result) -> Values:
     return {key: metric.value for key, metric in result.metrics.items()}
 
 
-def _verdict(e: Mapping[str, Any]) -> str:
-    if e["passed"] is None:
-        return SKIPPED
-    return PASSED if e["passed"] else FAILED if e["severity"] == "error" else WARNING
-
-
 def _result(
+    request: GatesRequest,
     cases: Sequence[Case],
     kept: Sequence[Kept],
-    rows: list[dict[str, Any]],
+    found: Sequence[Checked],
     gone: Sequence[str],
-    *,
-    error_on_warning: bool,
-    exit_zero: bool,
 ) -> Result:
-    counts = Counter(row["result"] for row in rows)
-    failed = bool(counts[FAILED] or (error_on_warning and (counts[WARNING] or gone)))
-    codes = {EXIT_NO} if failed and not exit_zero else set()
+    counts = Counter(x.verdict for x in found)
+    failed = bool(
+        counts[Verdict.FAILED] or (request.error_on_warning and (counts[Verdict.WARNING] or gone))
+    )
+    codes = {EXIT_NO} if failed and not request.exit_zero else set()
     codes |= {k.result.exit_code for k in kept} - {EXIT_NO, EXIT_OK}
     code = next((c for c in WORST if c in codes), EXIT_OK)
     known = sum(k.known for k in kept)
-    words = ", ".join(
-        f"{counts[name]} {name}" for name in (PASSED, FAILED, WARNING, SKIPPED) if counts[name]
-    )
+    words = ", ".join(f"{counts[v]} {v}" for v in SAID if counts[v])
     plain = sum(not k.question.scenario.expect for k in kept)
-    text = f"{len(cases)} plans, {len(rows)} expectations: {words or 'none'}"
+    text = f"{len(cases)} plans, {len(found)} expectations: {words or 'none'}"
     status = {
         EXIT_INFEASIBLE: "infeasible",
         EXIT_INCOMPLETE: "incomplete",
         EXIT_INTERRUPTED: "interrupted",
     }
-    answers = tuple(
-        (
-            case.name,
-            case.wanted.variant or "",
-            one.result.status,
-            "known" if one.known else "solved",
-            one.result.headline,
-        )
-        for case, one in zip(cases, kept, strict=True)
-    )
     notes = [f"{plain} of them expect nothing: add `expect:` to gate them"] if plain else []
     return Result(
         "test",
@@ -329,22 +275,55 @@ def _result(
         f"{text}{_lost(kept)}; {known} known, {len(cases) - known} solved",
         scenario={"name": "test"},
         tables={
-            "gates": Table(COLUMNS, tuple(tuple(_cell(row[c]) for c in COLUMNS) for row in rows)),
-            "plans": Table(("scenario", "variant", "status", "was", "answer"), answers),
+            specs.GATES.name: specs.GATES.table(map(_row, found)),
+            specs.PLANS.name: specs.PLANS.table(
+                _plan(case, one) for case, one in zip(cases, kept, strict=True)
+            ),
         },
-        expectations=[{k: v for k, v in row.items() if k != "result"} for row in rows],
+        expectations=[
+            {**x.found, "scenario": x.case.name, "variant": x.case.wanted.variant or "", "at": x.at}
+            for x in found
+        ],
         warnings=[{"code": "gone", "message": text} for text in gone]
         + [{"code": "note", "message": t} for t in notes],
     )
 
 
+def _row(x: Checked) -> specs.GateRow:
+    return specs.GateRow(
+        result=x.verdict,
+        scenario=x.case.name,
+        variant=x.case.wanted.variant or "",
+        id=x.found["id"],
+        metric=x.found["metric"],
+        observed=_cell(x.found["observed"]),
+        base=_cell(x.found["base"]),
+        limit=_cell(x.found["limit"]),
+        severity=x.found["severity"],
+        owner=x.found["owner"],
+        note=x.found["note"],
+        reason=x.found["reason"],
+        at=x.at,
+    )
+
+
+def _plan(case: Case, kept: Kept) -> specs.PlanRow:
+    return specs.PlanRow(
+        scenario=case.name,
+        variant=case.wanted.variant or "",
+        status=kept.result.status,
+        was="known" if kept.known else "solved",
+        answer=kept.result.headline,
+    )
+
+
 def _lost(kept: Sequence[Kept]) -> str:
-    """Plans that there are not, by what became of them."""
+    """Count plans that there are not, by what became of them."""
     counts = Counter(
         k.result.status for k in kept if not k.result.metrics or k.result.exit_code > EXIT_NO
     )
     return "".join(f"; {n} {status.upper()}" for status, n in sorted(counts.items()))
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: Any) -> float | str | None:
     return value if isinstance(value, str | int | float) else None

@@ -1,4 +1,4 @@
-"""Plans by what they depend on: solved once, read again while nothing that they depend on changes."""
+"""Plans by what they depend on: solved once, read again while none of that changes."""
 
 from __future__ import annotations
 
@@ -15,26 +15,15 @@ from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.provenance import Path
 from dcplan.result import Result, from_dict
 from dcplan.scenario.expect import check_metrics, evaluate
-from dcplan.scenario.load import Question, load
+from dcplan.scenario.load import Question
 from dcplan.study.digest import content_key
 from dcplan.study.engine.engines import DONE, Chain, Engine, Serial
+from dcplan.study.regression.request import Wanted
 from dcplan.study.store import Store
 
 FIRST_KEY = re.compile(r"[\"']?dcplan[\"']?\s*:|\{.*dcplan")
 """What tells a scenario from other YAML."""
 MOST_LINES = 100_000
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A plan that is asked for."""
-
-    file: str
-    variant: str | None = None
-    sets: tuple[str, ...] = ()
-    catalogs: tuple[str, ...] = ()
-    gap: float = 0.005
-    time_limit_s: float = 120.0
 
 
 @dataclass(frozen=True)
@@ -48,20 +37,19 @@ class Kept:
 
 
 def solve(wanted: Wanted, before: object) -> dict[str, Any]:
-    """A plan as a document; the work of an engine."""
-    from dcplan.answers.plan.answer import (
-        plan,
-    )  # the solver takes a second to import, and most plans are known
+    """Solve a plan into a document; the work of an engine."""
+    # the solver takes a second to import, and most plans are known
+    from dcplan.answers.plan.answer import plan
 
     answer = plan(
-        wanted.file,
+        wanted.scenario,
         variant=wanted.variant,
         sets=wanted.sets,
         catalogs=wanted.catalogs,
         gap=wanted.gap,
         time_limit_s=wanted.time_limit_s,
     )
-    again = load(wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs)
+    again = wanted.question()
     return {
         "key": _key(again, wanted),
         "inputs": answer.scenario["inputs_sha256"],
@@ -80,7 +68,7 @@ def _key(question: Question, wanted: Wanted) -> str:
 def plans(
     asked: Sequence[Wanted], store: Store, engine: Engine | None = None, *, fresh: bool = False
 ) -> dict[Wanted, Kept]:
-    """Every plan, those that are not known solved.
+    """Return every plan; those that are not known are solved.
 
     Raises
     ------
@@ -94,9 +82,7 @@ def plans(
     problems: list[Problem] = []
     for wanted in asked:
         try:
-            question = load(
-                wanted.file, variant=wanted.variant, sets=wanted.sets, catalogs=wanted.catalogs
-            )
+            question = wanted.question()
         except InputError as error:
             problems += error.problems
             continue
@@ -115,11 +101,13 @@ def plans(
     runner = engine if engine is not None and len(missing) > 1 else Serial()
     for done in runner.run([Chain((wanted,)) for wanted in missing.values()], solve, lambda: False):
         if done.status != DONE:
-            msg = f"{done.task.file}: {done.message}"
+            msg = f"{done.task.scenario}: {done.message}"
             raise RuntimeError(msg)
         if done.value["key"] != keys[done.task] or done.value["inputs"] != done.value["now"]:
             cause = "the file, or one that it names, changed during the run"
-            raise InputError([Problem("DC006", cause, Place(done.task.file), help="run it again")])
+            raise InputError(
+                [Problem("DC006", cause, Place(done.task.scenario), help="run it again")]
+            )
         document = done.value["result"]
         found[keys[done.task]] = document
         if _settled(document):
@@ -147,7 +135,7 @@ def _readable(document: Mapping[str, Any]) -> bool:
 
 
 def _again(document: Mapping[str, Any], question: Question) -> Result:
-    """A kept plan as the answer to a question: its places and expectations are those of now."""
+    """Return a kept plan as the answer to a question, with places and expectations of now."""
     result = from_dict(document)
     values = {k: m.value for k, m in result.metrics.items()}
     expectations = evaluate(question.scenario.expect, values, variant=question.variant)
@@ -171,9 +159,7 @@ def _again(document: Mapping[str, Any], question: Question) -> Result:
 def _placed(
     row: Mapping[str, Any], question: Question, old: str, places: Mapping[str, tuple[Any, Path]]
 ) -> Mapping[str, Any]:
-    """An input with the place where its file stands now; its line may have moved, so it is looked
-    up.
-    """
+    """Return an input with the place where its file stands now; its line may have moved."""
     at = str(row.get("at") or "")
     if not at.startswith(old + ":"):
         return row
@@ -183,7 +169,7 @@ def _placed(
 
 
 def scenario_files(folder: File) -> list[File]:
-    """Scenario files under a folder, by their first key; catalogs and other YAML are left out."""
+    """Return scenario files under a folder, by their first key; other YAML is left out."""
     found = []
     for path in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):

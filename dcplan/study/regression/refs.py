@@ -1,6 +1,4 @@
-"""References to answers: a scenario, a folder of them, a saved result, or any of these at a git
-revision.
-"""
+"""References to answers: a scenario, a folder, a saved result, or these at a git revision."""
 
 from __future__ import annotations
 
@@ -26,14 +24,14 @@ class Ref:
     """Folder that stands for a revision."""
 
     def shown(self, text: str) -> str:
-        """A place with the revision instead of the folder that stands for it."""
+        """Return a place with the revision instead of the folder that stands for it."""
         if self.root is None:
             return text
         revision = split_revision(self.text)[0]
         return text.replace(f"{self.root}/", f"{PREFIX}{revision}:")
 
     def told(self, error: InputError) -> InputError:
-        """The same problems with the revision in the place of its folder."""
+        """Return the problems with the revision in the place of its folder."""
         return InputError(
             [
                 replace(
@@ -45,7 +43,7 @@ class Ref:
 
 
 def resolved(text: str, beside: str, store: Path) -> Ref:
-    """What a reference names.
+    """Return what a reference names.
 
     Parameters
     ----------

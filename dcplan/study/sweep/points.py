@@ -1,6 +1,4 @@
-"""Points of a sweep: the product of its axes, its rows side by side, or samples; and the order in
-which they follow.
-"""
+"""Points of a sweep: the product of its axes, its rows side by side, or samples; and their order."""
 
 from __future__ import annotations
 
@@ -9,17 +7,14 @@ import json
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any
 
-from dcplan.economics import sampling
 from dcplan.economics.sampling import triangular_quantile, unit_points
 from dcplan.errors import InputError, Place, Problem
 from dcplan.scenario.axes import Axis
 from dcplan.study.bounds import AsIs
+from dcplan.study.sweep.request import METHODS, MOST_POINTS
 
-Method = Literal["lhs", "sobol"]
-METHODS: dict[Method, sampling.Method] = {"lhs": "latin-hypercube", "sobol": "sobol"}
-MOST_POINTS = 100_000
 CHAIN = 8
 """Most points that follow one another, each starting from the plan of the one before."""
 LINES = 16
@@ -28,7 +23,7 @@ Values = tuple[Any, ...]
 
 
 def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
-    """Every combination, the last axis fastest; or the axes side by side.
+    """Return every combination, the last axis fastest; or the axes side by side.
 
     Raises
     ------
@@ -59,8 +54,8 @@ def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
     return list(zip(*lists, strict=True)) if paired else list(itertools.product(*lists))
 
 
-def sampled(axes: Sequence[Axis], count: int, seed: int, method: Method) -> list[Values]:
-    """Points that fill the space of the axes evenly; the same seed gives the same points.
+def sampled(axes: Sequence[Axis], count: int, seed: int, method: str) -> list[Values]:
+    """Return points that fill the space of the axes evenly; the same seed gives the same points.
 
     Parameters
     ----------
@@ -72,27 +67,23 @@ def sampled(axes: Sequence[Axis], count: int, seed: int, method: Method) -> list
         Of the scrambling.
     method : {"lhs", "sobol"}
         Latin hypercube: every axis is stratified in ``count`` parts; Sobol' sequence, scrambled.
-
-    Raises
-    ------
-    InputError
-        DC051 when the count is out of range.
     """
-    if not 1 <= count <= MOST_POINTS:
-        raise _wrong(f"--sample {count}: from 1 to {MOST_POINTS:,}", "")
     unit = unit_points(len(axes), count, seed, METHODS[method])
     inside = unit.clip(1e-9, 1.0 - 1e-9)  # no quantile of a normal distribution is infinite
     return [tuple(quantile(a, float(u)) for a, u in zip(axes, row, strict=True)) for row in inside]
 
 
 def quantile(axis: Axis, share: float) -> Any:
-    """The value below which a share of a distribution lies; of a list, the one that this share
-    falls on.
+    """Return the value below which a share of a distribution lies.
+
+    Of a list it is the value that the share falls on.
 
     Examples
     --------
-    >>> quantile(Axis("x", (1, 2, 3)), 0.5), quantile(Axis("x", kind="uniform", numbers=(2.0, 4.0)), 0.25)
-    (2, 2.5)
+    >>> quantile(Axis("x", (1, 2, 3)), 0.5)
+    2
+    >>> quantile(Axis("x", kind="uniform", numbers=(2.0, 4.0)), 0.25)
+    2.5
     """
     if not axis.drawn:
         return axis.values[min(int(share * len(axis.values)), len(axis.values) - 1)]
@@ -107,14 +98,15 @@ def quantile(axis: Axis, share: float) -> Any:
 
 
 def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> list[list[int]]:
-    """Indices of points in runs of neighbours, whatever engine solves them.
+    """Return indices of points in runs of neighbours, whatever engine solves them.
 
     A product is walked back and forth, so that one axis changes at a time; other points go by their
     values.
 
     Examples
     --------
-    >>> chains([Axis("a", (1, 2)), Axis("b", (3, 4))], [(1, 3), (1, 4), (2, 3), (2, 4)], product=True)
+    >>> axes = [Axis("a", (1, 2)), Axis("b", (3, 4))]
+    >>> chains(axes, [(1, 3), (1, 4), (2, 3), (2, 4)], product=True)
     [[0], [1], [3], [2]]
     """
     if product:
@@ -125,13 +117,13 @@ def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> 
 
 
 def _cut(order: list[int]) -> list[list[int]]:
-    """Lines of as many points as the number of points asks for."""
+    """Return lines of as many points as the number of points asks for."""
     size = min(max(math.ceil(len(order) / LINES), 1), CHAIN)
     return [order[i : i + size] for i in range(0, len(order), size)]
 
 
 def in_turn(count: int) -> list[list[int]]:
-    """Chains of points in the order in which they stand."""
+    """Return chains of points in the order in which they stand."""
     return _cut(list(range(count)))
 
 
@@ -145,7 +137,7 @@ def _rank(value: Any) -> tuple[int, float, str]:
 
 
 def _snake(lengths: Sequence[int]) -> list[int]:
-    """Indices of a product, its last axis running up and down in turn.
+    """Return indices of a product, its last axis running up and down in turn.
 
     Examples
     --------
@@ -160,7 +152,7 @@ def _snake(lengths: Sequence[int]) -> list[int]:
 
 
 def set_texts(axes: Sequence[Axis], values: Values) -> tuple[str, ...]:
-    """The ``--set`` of each axis that a point moves."""
+    """Return the ``--set`` of each axis that a point moves."""
     pairs = zip(axes, values, strict=True)
     return tuple(f"{a.key}={json.dumps(v)}" for a, v in pairs if not isinstance(v, AsIs))
 

@@ -1,92 +1,100 @@
-"""What a sweep asks for: which scenario, which axes, which of their points, in which order."""
+"""What ``dcplan sweep`` is asked: which scenario, which points, which of them to solve."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
 
 from dcplan.errors import InputError, Place, Problem
-from dcplan.scenario.axes import Axis, axes_of
-from dcplan.scenario.load import Question
-from dcplan.scenario.tree import canonical_key
-from dcplan.study.bounds import bounded_axes, one_at_a_time
-from dcplan.study.sweep.points import Method, Values, chains, grid, in_turn, sampled
+from dcplan.scenario.ref import ScenarioRef
+from dcplan.specs.request import Flag
+
+METHODS: dict[str, Literal["latin-hypercube", "sobol"]] = {
+    "lhs": "latin-hypercube",
+    "sobol": "sobol",
+}
+"""Name of a way to draw samples -> its name in the economics room."""
+MOST_POINTS = 100_000
+SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 
 @dataclass(frozen=True)
-class Ask:
-    """What to sweep and how."""
+class Shard:
+    """Which part of the chains one call solves: the first of so many, counted from 1."""
 
-    scenario: str
-    variant: str | None = None
-    sets: Sequence[str] = ()
-    catalogs: Sequence[str] = ()
-    paired: bool = False
-    sample: int | None = None
-    seed: int = 1
-    method: Method = "lhs"
-    bounds: bool = False
-    """Inputs between their low and high, instead of axes."""
-    gap: float = 0.005
-    time_limit_s: float = 120.0
+    number: int = 1
+    of: int = 1
+
+    def has(self, chain: int) -> bool:
+        """Whether a chain is of this part."""
+        return chain % self.of == self.number - 1
 
 
-def axes_asked(
-    ask: Ask, question: Question, given: list[Axis], plain: Sequence[str]
-) -> tuple[list[Axis], list[str]]:
-    """Axes of the command line, or else of the file, or of the inputs with bounds; and what was
-    left out.
+@dataclass(frozen=True)
+class SweepRequest(ScenarioRef):
+    """Many points of one scenario."""
+
+    paired: Annotated[
+        bool, Flag("axes side by side instead of every combination", names=("--zip",))
+    ] = False
+    sample: Annotated[int | None, Flag("draw N points", low=1, high=MOST_POINTS, metavar="N")] = (
+        None
+    )
+    seed: Annotated[int, Flag("of --sample", low=0)] = 1
+    method: Annotated[str, Flag("of --sample", choices=tuple(METHODS))] = "lhs"
+    bounds: Annotated[
+        bool, Flag("each input at its low and high, re-solved; with --sample all at once")
+    ] = False
+    gap: Annotated[float, Flag("relative gap at which each solve may stop", low=0)] = 0.005
+    time_limit_s: Annotated[
+        float, Flag("time of each point", unit="s", low=0.1, names=("--time-limit",))
+    ] = 120.0
+    part: Annotated[
+        str | None,
+        Flag("only the I-th of N parts, for job arrays", names=("--shard",), metavar="I/N"),
+    ] = None
+    points: Annotated[
+        Path | None, Flag("where points are kept; left out: .dcplan/points", metavar="DIR")
+    ] = None
+    collect: Annotated[bool, Flag("solve nothing, put together what is there")] = False
+    retry_failed: Annotated[bool, Flag("solve again what failed")] = False
+    fresh: Annotated[bool, Flag("solve everything again")] = False
+    dry_run: Annotated[bool, Flag("list the points, solve nothing")] = False
+
+    @property
+    def shard(self) -> Shard:
+        """The part of the chains that this call solves.
+
+        Raises
+        ------
+        InputError
+            When its text is not ``I/N``.
+        """
+        if self.part is None:
+            return Shard()
+        found = SHARD.fullmatch(self.part)
+        if found is None or int(found[1]) > int(found[2]):
+            cause = f"{self.part}: expected I/N with I from 1 to N"
+            raise InputError([Problem("DC050", cause, Place("--shard"), help="--shard 1/4")])
+        return Shard(int(found[1]), int(found[2]))
+
+
+def refuse_conflicts(request: SweepRequest) -> None:
+    """Refuse flags that contradict each other.
 
     Raises
     ------
     InputError
-        When there is none, or one input is set more than once.
+        With the first such flag.
     """
-    fixed = [canonical_key(question.tree, text.partition("=")[0].strip()) for text in plain]
-    if ask.paired and (ask.bounds or ask.sample is not None):
+    _ = request.shard
+    if request.collect and request.fresh:
+        cause = "--fresh forgets what --collect would put together"
+        raise InputError([Problem("DC050", cause, Place("--fresh"))])
+    if request.points is not None and request.points.exists() and not request.points.is_dir():
+        raise InputError([Problem("DC006", "not a folder", Place(str(request.points)))])
+    if request.paired and (request.bounds or request.sample is not None):
         cause = "--zip pairs lists; --sample and --bounds make their own points"
-        raise _wrong(cause, "--zip")
-    if ask.bounds:
-        if given:
-            cause = "--bounds makes its own axes: no --set K=a,b"
-            raise _wrong(cause, "--bounds")
-        return bounded_axes(question)
-    axes = given or [
-        a
-        for a in axes_of(question.scenario, question.tree)
-        if canonical_key(question.tree, a.key) not in fixed
-    ]
-    if not axes:
-        cause = "nothing to sweep: no `sweep:` in the file and no axis on the command line"
-        raise InputError(
-            [
-                Problem(
-                    "DC051", cause, Place(ask.scenario), help="--set finance.discount_rate=0.07,0.1"
-                )
-            ]
-        )
-    keys = [canonical_key(question.tree, a.key) for a in axes]
-    twice = [
-        a.key for a, key in zip(axes, keys, strict=True) if keys.count(key) > 1 or key in fixed
-    ]
-    if twice:
-        raise _wrong(f"{twice[0]}: set more than once, as axes or as an axis and a value", "--set")
-    return axes, []
-
-
-def values_asked(ask: Ask, axes: Sequence[Axis]) -> list[Values]:
-    """Every point's place on each axis."""
-    if ask.sample is not None:
-        return sampled(axes, ask.sample, ask.seed, ask.method)
-    return one_at_a_time(axes) if ask.bounds else grid(axes, paired=ask.paired)
-
-
-def orders_asked(ask: Ask, axes: Sequence[Axis], values: Sequence[Values]) -> list[list[int]]:
-    """Points in lines of neighbours."""
-    if ask.bounds and ask.sample is None:
-        return in_turn(len(values))
-    return chains(axes, values, product=not ask.paired and ask.sample is None)
-
-
-def _wrong(cause: str, flag: str) -> InputError:
-    return InputError([Problem("DC051", cause, Place(flag))])
+        raise InputError([Problem("DC051", cause, Place("--zip"))])

@@ -10,18 +10,19 @@ from dcplan.scenario.axes import Axis
 from dcplan.scenario.load import Question
 from dcplan.study.point import Point
 from dcplan.study.sweep.points import Values
+from dcplan.study.sweep.request import SweepRequest
 
 
 @dataclass
-class Plan:
+class Layout:
     """The points of a sweep with their keys, in chains, and what is known of them."""
 
+    request: SweepRequest
     question: Question
     axes: list[Axis]
     values: list[Values]
     base: Point
-    bounds: bool
-    lines: list[list[Point]]
+    lines: list[list[Point]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What was asked for and left out."""
     known: dict[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -31,3 +32,8 @@ class Plan:
     def points(self) -> dict[int, Point]:
         """Every point by its index."""
         return {p.index: p for line in self.lines for p in line}
+
+    @property
+    def bounds(self) -> bool:
+        """Whether each input is moved alone between its bounds."""
+        return self.request.bounds and self.request.sample is None

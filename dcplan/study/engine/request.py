@@ -1,12 +1,12 @@
-"""What solves many scenarios at once: flags that every such verb takes."""
+"""What runs the solves of a study, as every verb that solves many takes it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from dcplan.cli.sweep import EngineName
 from dcplan.specs.request import Flag
+from dcplan.study.engine.names import EngineName
 
 if TYPE_CHECKING:
     from dcplan.study.engine.engines import Engine
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where solves run, and how many at once."""
+    """What runs the solves; what they find does not depend on it."""
 
     engine: Annotated[EngineName, Flag("serial, processes or dask")] = EngineName.PROCESSES
     jobs: Annotated[int | None, Flag("processes at once; left out: every core", low=1)] = None
@@ -23,7 +23,13 @@ class Workers:
     ] = None
 
     def of(self, solves: int) -> Engine:
-        """Return the engine for this many solves."""
-        from dcplan.cli.sweep import engine_of
+        """Return the engine for this many solves.
+
+        Raises
+        ------
+        InputError
+            When flags contradict each other, or Dask is not installed.
+        """
+        from dcplan.study.engine.choose import engine_of  # multiprocessing takes long to import
 
         return engine_of(self.engine, self.jobs, self.scheduler, solves)

@@ -1,0 +1,26 @@
+"""``dcplan import``: every row of a file is used, or refused with its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dcplan.answers.imports.prices import fx_of, import_prices
+from dcplan.answers.imports.request import ImportRequest, Kind
+from dcplan.answers.imports.spend import import_spend
+from dcplan.answers.imports.workbook import import_book
+from dcplan.result import Result
+
+
+def imported(request: ImportRequest) -> tuple[Result, str]:
+    """Return what became of every row, and the YAML of an overlay or of overrides.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read as what it is said to hold.
+    """
+    if request.kind is Kind.WORKBOOK:
+        return import_book(request.file)
+    read = import_prices if request.kind is Kind.PRICES else import_spend
+    catalogs = tuple(Path(c) for c in request.catalogs)
+    return read(request.file, catalogs=catalogs, fx=fx_of(request.fx))

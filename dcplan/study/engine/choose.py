@@ -1,0 +1,42 @@
+"""The engine that a request names."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+
+from dcplan.errors import InputError, Place, Problem
+from dcplan.study.engine.engines import Engine, Processes, Serial
+from dcplan.study.engine.names import EngineName
+
+
+def engine_of(name: str, jobs: int | None, scheduler: str | None, solves: int) -> Engine:
+    """Return the engine that was asked for, with no more processes than there are solves.
+
+    Raises
+    ------
+    InputError
+        When flags contradict each other, or Dask is not installed.
+    """
+    if scheduler is not None and name != EngineName.DASK:
+        raise InputError(
+            [Problem("DC050", "--scheduler belongs to --engine dask", Place("--scheduler"))]
+        )
+    count = min(jobs or _cores(), max(solves, 1))
+    if name == EngineName.DASK:
+        if importlib.util.find_spec("distributed") is None:
+            help_text = "pip install 'dcplan[dask]'"
+            raise InputError(
+                [Problem("DC050", "Dask is not installed", Place("--engine"), help=help_text)]
+            )
+        from dcplan.study.engine.dask_cluster import Dask  # takes half a second to import
+
+        return Dask(scheduler, count)
+    return Serial() if name == EngineName.SERIAL or count == 1 else Processes(count)
+
+
+def _cores() -> int:
+    """Return how many processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,13 @@
+"""Names of the engines."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class EngineName(StrEnum):
+    """What runs the solves of a study."""
+
+    SERIAL = "serial"
+    PROCESSES = "processes"
+    DASK = "dask"

@@ -1,0 +1,90 @@
+"""The steps of a frontier: its two ends, and the points between them in lines."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dcplan.study.digest import key_of
+from dcplan.study.frontier.point import Step, complete, solve_step
+from dcplan.study.lines import Runner
+
+LINE = 7
+"""Points that follow one another; lines run at the same time where the engine has room."""
+ENDS_SHARE = 0.5
+"""Share of the time limit that the two ends may take."""
+FIRST, AMONG, LAST = -3, -2, -1
+"""Places of the ends: least x, the best y among such plans, least y."""
+UNKEYED = ("key", "ref")
+"""Fields of a step that its key does not depend on; the digest of its inputs stands for them."""
+Document = Mapping[str, Any]
+
+
+@dataclass
+class Steps:
+    """The points of a frontier: their keys, where they are kept, and what is known of them."""
+
+    asked: Step
+    """What all steps share; its time limit is that of all together."""
+    runner: Runner
+    told: Callable[[int], None] | None = None
+    """Told how many points between the ends are known."""
+    known: dict[int, Document] = field(default_factory=dict)
+
+    def step(self, index: int, goal: str, before: str, share: float, **more: Any) -> Step:
+        """Return a step; its key holds the inputs, what it asks, and the steps before it."""
+        step = replace(
+            self.asked,
+            index=index,
+            goal=goal,
+            time_limit_s=max(share * self.asked.time_limit_s, 1.0),
+            **more,
+        )
+        words = {k: v for k, v in vars(step).items() if k not in UNKEYED}
+        return replace(step, key=key_of({"frontier": words, "before": before}))
+
+    def ends(self) -> tuple[Step, Step, Step]:
+        """Return least x, the best y among such plans, and least y."""
+        first = self.step(FIRST, "x", "", ENDS_SHARE / 3)
+        among = self.step(AMONG, "among", first.key, ENDS_SHARE / 3)
+        return first, among, self.step(LAST, "y", among.key, ENDS_SHARE / 3)
+
+    def lines(self, before: str, far: float, near: float, points: int) -> list[list[Step]]:
+        """Return the points between the ends, each line over its part of the way.
+
+        The first of a line starts from the cheap end.
+        """
+        count, lines = points - 1, []
+        for first in range(0, count, LINE):
+            size = min(LINE, count - first)
+            ends = [far + (near - far) * n / count for n in (first, first + size)]
+            line, key = list[Step](), before
+            for i in range(size):
+                line.append(
+                    self.step(
+                        first + i,
+                        "limited",
+                        key,
+                        (1.0 - ENDS_SHARE) / count,
+                        from_y=ends[0],
+                        to_y=ends[1],
+                        left=size - i,
+                    )
+                )
+                key = line[-1].key
+            lines.append(line)
+        return lines
+
+    def run(self, lines: Sequence[Sequence[Step]], start: Document | None) -> None:
+        """Take what is kept, and solve what is not."""
+        for step in itertools.chain.from_iterable(lines):
+            found = self.runner.store.get(step.key)
+            if found is not None and complete(found):
+                self.known[step.index] = found
+        self.runner.run(lines, start, solve_step, self.known, self._ended)
+
+    def _ended(self, index: int, document: Document, seconds: float) -> None:
+        if self.told and index >= 0:
+            self.told(sum(i >= 0 for i in self.known))
