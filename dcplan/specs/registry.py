@@ -24,6 +24,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "check": ("check", "no_plan"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
+    "tco": ("tco",),
+    "import": ("imports",),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 
