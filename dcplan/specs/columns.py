@@ -20,6 +20,7 @@ MfuFrac = Annotated[
     float | None,
     Column("Model FLOPs utilization, model FLOP/s over the dense peak of the precision"),
 ]
+Now = Annotated[float | str | None, Column("Value of the input as the scenario has it")]
 Offer = Annotated[str, Column("Catalog id of the cloud offer")]
 P50Days = Annotated[float | None, Column("Median length of the run, stops and lost work in it")]
 Precision = Annotated[

@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "import": ("imports",),
     "catalog": ("catalog",),
     "doctor": ("doctor",),
+    "tco": ("tco",),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 

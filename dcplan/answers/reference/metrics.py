@@ -32,15 +32,7 @@ PATTERNS = {
         "Of one system, or one switch",
     ),
     "unmet.<j>": ("unmet.<job>", "Runs not done: every job must run"),
-    "rented.<key>.npv_usd": ("rented.<offer>.<term>.npv_usd", ""),
-    "rented.<key>.usd_per_accelerator_hour": ("rented.<offer>.<term>.usd_per_accelerator_hour", ""),
-    "break_even.<key>.months": ("break_even.<offer>.<term>.months", ""),
-    "break_even.<key>.utilization_frac": ("break_even.<offer>.<term>.utilization_frac", ""),
     "figures.<w>": ("figures.<verdict>", "How many are exact, close, near or far"),
-    "<way>.npv_usd": (
-        "hybrid.npv_usd",
-        "Present cost of the best mix after tax and debt; owned and rented likewise",
-    ),
     "mfu_frac": ("mfu_frac", "Model FLOPs utilization: of the dense peak of the precision"),
 }
 """Keys whose names or texts are put together at run time, as a reader writes them."""

@@ -10,15 +10,23 @@ from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.plan.sourcing import Sourcing, SourcingPlan, SourcingPlans, sourcing_plans
 from dcplan.answers.tco.owned import Owned, owned_of
 from dcplan.answers.tco.rented import has_storage_price, rent_lines, with_adders
+from dcplan.answers.tco.request import TcoRequest
 from dcplan.answers.tco.tables import bridge_table, lines_table, years_table
 from dcplan.catalog.schema import Offer
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK
 from dcplan.inputs.left_out import Kind
-from dcplan.result import Cell, Metric, Result, Table
+from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
+from dcplan.specs import tco as specs
 from dcplan.units import money
 
 CENT = 0.01
+WHOLE = {
+    Sourcing.HYBRID.value: specs.HYBRID_NPV,
+    Sourcing.OWNED.value: specs.OWNED_NPV,
+    Sourcing.RENTED.value: specs.ALL_RENTED_NPV,
+}
+"""Present cost of the ways to do the work that are not of one offer and term alone."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class Way:
     why: str = ""
 
 
-def tco_of_plans(question: Question, gap: float, time_limit_s: float) -> Result:
+def tco_of_plans(question: Question, request: TcoRequest, began: float) -> Result:
     """Plan the scenario's work three ways and compare their cost.
 
     Raises
@@ -39,11 +47,12 @@ def tco_of_plans(question: Question, gap: float, time_limit_s: float) -> Result:
     InputError
         When the scenario has no plan at all, or another objective than cost.
     """
-    began = time.monotonic()
-    made = sourcing_plans(question, gap, time_limit_s, with_adders)
+    made = sourcing_plans(question, request.gap, request.time_limit_s, with_adders)
     ways = [_way(plan, made, question) for plan in made.plans]
     ways[0] = _cheapest(ways)
-    return _result(question, made, ways, gap, began)
+    result = _answer(question, made, ways, request.gap)
+    result.run = {"seconds": round(time.monotonic() - began, 3)}
+    return result
 
 
 def _cheapest(ways: list[Way]) -> Way:
@@ -75,44 +84,15 @@ def _cannot(plan: SourcingPlan, made: SourcingPlans) -> str:
     )
 
 
-def _result(
-    question: Question, made: SourcingPlans, ways: list[Way], gap: float, began: float
-) -> Result:
-    rate = made.discount_rate
+def _answer(question: Question, made: SourcingPlans, ways: list[Way], gap: float) -> Result:
+    rate, hybrid = made.discount_rate, ways[0].owned
     metrics: dict[str, Metric] = {}
-    rows: list[tuple[Cell, ...]] = []
-    hybrid = ways[0].owned
     for way in ways:
-        cost = way.plan.cost
-        if way.owned is None or cost is None:
-            rows.append((way.name, None, None, None, None, None, way.why))
-            continue
-        npv = way.owned.npv_usd
-        metrics[f"{way.name}.npv_usd"] = Metric(npv, "USD", "Present cost after tax and debt")
-        over = npv - hybrid.npv_usd if hybrid is not None else None
-        over = 0.0 if over is not None and abs(over) < CENT else over
-        rows.append(
-            (way.name, npv, over, cost.owned_accelerators, cost.rented_hours, way.plan.gap_frac, "")
-        )
-    rows = rows[:3] + sorted(
-        rows[3:], key=lambda r: float(str(r[1])) if r[1] is not None else math.inf
-    )
+        metrics |= _npv(way)
     known = {w.name: w.owned for w in ways if w.owned is not None}
-    sides = {name: owned.after_tax for name, owned in known.items()}
     tables = {
-        "ways": Table(
-            (
-                "way",
-                "npv_usd",
-                "over_hybrid_usd",
-                "owned_accelerators",
-                "rented_hours",
-                "gap_frac",
-                "note",
-            ),
-            tuple(rows),
-        ),
-        "lines": lines_table(sides, rate),
+        "ways": _ways_table(ways),
+        "lines": lines_table({name: owned.after_tax for name, owned in known.items()}, rate),
     }
     if hybrid is not None:
         tables["bridge"] = bridge_table(hybrid.plan_npv_usd, hybrid.steps, hybrid.npv_usd)
@@ -122,10 +102,9 @@ def _result(
     }
     if known:
         tables["years"] = years_table({n: o.cash_usd for n, o in known.items()}, ends, {})
-    able = any(w.owned is not None for w in ways)
     done = all(w.plan.proved or w.plan.gap_frac <= gap for w in ways)
     status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
-    if done and not able:
+    if done and not known:
         status, code = "infeasible", EXIT_INFEASIBLE
     return Result(
         "tco",
@@ -137,7 +116,42 @@ def _result(
         tables=tables,
         inputs=inputs_of(made),
         warnings=[{"code": "note", "message": text} for text in _notes(question, made)],
-        run={"seconds": round(time.monotonic() - began, 3)},
+    )
+
+
+def _npv(way: Way) -> dict[str, Metric]:
+    """Return the metric of a way's present cost; nothing where it cannot be done."""
+    if way.owned is None:
+        return {}
+    npv, label = way.owned.npv_usd, specs.HYBRID_NPV.meaning
+    whole = WHOLE.get(way.name)
+    if whole is not None:
+        return whole(npv, label=label)
+    return specs.RENTED_NPV(npv, way.plan.offer, way.plan.term, label=label)
+
+
+def _ways_table(ways: list[Way]) -> Table:
+    """List hybrid, owned and rented, then each offer and term alone, the cheapest first."""
+    hybrid = ways[0].owned
+    alone = sorted(
+        ways[len(Sourcing) :], key=lambda w: w.owned.npv_usd if w.owned is not None else math.inf
+    )
+    return specs.WAYS.table(_way_row(way, hybrid) for way in (*ways[: len(Sourcing)], *alone))
+
+
+def _way_row(way: Way, hybrid: Owned | None) -> specs.WayRow:
+    cost = way.plan.cost
+    if way.owned is None or cost is None:
+        return specs.WayRow(way.name, note=way.why)
+    npv = way.owned.npv_usd
+    over = npv - hybrid.npv_usd if hybrid is not None else None
+    return specs.WayRow(
+        way=way.name,
+        npv_usd=npv,
+        over_hybrid_usd=0.0 if over is not None and abs(over) < CENT else over,
+        owned_accelerators=cost.owned_accelerators,
+        rented_hours=cost.rented_hours,
+        gap_frac=way.plan.gap_frac,
     )
 
 

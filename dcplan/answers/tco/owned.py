@@ -43,6 +43,8 @@ from dcplan.units import (
     TB_PER_PB,
 )
 
+OWNED = "owned"
+"""Name of the owned side; a rent is named by its offer and term."""
 NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.AFTER, FlowGroup.UNMET})
 WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
 BUILDING_TABLE = "building-39"
@@ -71,6 +73,23 @@ class Owned:
 
 
 @dataclass(frozen=True)
+class Rent:
+    """The same work rented on one offer and term."""
+
+    offer: OfferTerms
+    term: str
+    side: Side
+    """After tax."""
+    npv_usd: float
+    notes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the side in tables."""
+        return f"{self.offer.id}.{self.term}"
+
+
+@dataclass(frozen=True)
 class Comparison:
     """A fleet owned, and the same work rented on every offer and term."""
 
@@ -78,9 +97,7 @@ class Comparison:
     fleet: FleetPlan
     owned: Owned
     work: Work
-    rented: dict[str, Side]
-    """After tax, by ``offer.term``."""
-    notes: dict[str, list[str]]
+    rents: tuple[Rent, ...]
     offers: tuple[OfferTerms, ...] = ()
     """Those compared."""
 
@@ -94,15 +111,12 @@ class Comparison:
         """Discount rate, nominal. [1/year]."""
         return self.fleet.cost.discount_rate
 
-    def rented_npv_usd(self, key: str, used_frac: float) -> float:
-        """Present cost of a rent, were the accelerators used for another share of the time."""
-        offer = next(o for o in self.offers if key.startswith(f"{o.id}."))
+    def rented_npv_usd(self, rent: Rent, used_frac: float) -> float:
+        """Return the present cost of a rent for another share of used hours."""
         work, ledger = replace(self.work, used_frac=used_frac), self.ledger
         months = self.owned.after_tax.months
-        side, _ = rented_side(offer, key.removeprefix(f"{offer.id}."), work, months, ledger)
-        tax = tax_rate(self.question, self.ledger)
-        side = with_income_tax(side, {}, tax, np.zeros(months)) if tax else side
-        return side.npv_usd(self.rate)
+        side, _ = rented_side(rent.offer, rent.term, work, months, ledger)
+        return _taxed(side, tax_rate(self.question, ledger)).npv_usd(self.rate)
 
     @property
     def hours(self) -> float:
@@ -119,7 +133,7 @@ class Comparison:
 
 
 def compared(question: Question) -> Comparison:
-    """Both sides of a scenario's question.
+    """Make both sides of a scenario's question.
 
     Raises
     ------
@@ -133,18 +147,19 @@ def compared(question: Question) -> Comparison:
     stored_pb = fleet.accelerators * cost.storage_tb_per_accelerator / TB_PER_PB
     work = work_of(question.scenario, ledger, fleet.accelerators, stored_pb)
     tax = tax_rate(question, ledger)
-    rented: dict[str, Side] = {}
-    notes: dict[str, list[str]] = {}
     compared_with = tuple(same_accelerator(question, ledger))
+    rents = []
     for offer in compared_with:
         for term in terms_of(offer):
-            side, notes[f"{offer.id}.{term}"] = rented_side(
-                offer, term, work, owned.before_tax.months, ledger
-            )
-            rented[f"{offer.id}.{term}"] = (
-                with_income_tax(side, {}, tax, np.zeros(side.months)) if tax else side
-            )
-    return Comparison(question, fleet, owned, work, rented, notes, compared_with)
+            side, notes = rented_side(offer, term, work, owned.before_tax.months, ledger)
+            side = _taxed(side, tax)
+            rents.append(Rent(offer, term, side, side.npv_usd(cost.discount_rate), tuple(notes)))
+    return Comparison(question, fleet, owned, work, tuple(rents), compared_with)
+
+
+def _taxed(rented: Side, tax: float) -> Side:
+    """Return a rent after income tax."""
+    return with_income_tax(rented, {}, tax, np.zeros(rented.months)) if tax else rented
 
 
 def _asked(question: Question) -> None:
@@ -293,7 +308,7 @@ def _stepped(steps: dict[str, float], name: str, rate: float, before: Side, afte
 
 
 def _year_end(values: Array) -> Array:
-    """Yearly sums in the last month of each year, as taxes are paid."""
+    """Return yearly sums in the last month of each year, as taxes are paid."""
     cash = np.zeros(len(values))
     for first in range(0, len(values), MONTHS_PER_YEAR):
         last = min(first + MONTHS_PER_YEAR, len(values)) - 1

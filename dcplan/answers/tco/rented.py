@@ -44,14 +44,14 @@ class Work:
 
 
 def terms_of(offer: OfferTerms) -> list[str]:
-    """Terms of an offer that have a price."""
+    """Return the terms of an offer that have a price."""
     return [*offer.planned_terms, *offer.beside]
 
 
 def rented_side(
     offer: OfferTerms, term: str, work: Work, months: int, ledger: Ledger
 ) -> tuple[Side, list[str]]:
-    """Lines of an offer under a term, and what is to be known about them."""
+    """Return the lines of an offer under a term, and what is to be known about them."""
     notes: list[str] = []
     provider = ledger.catalog.get("cloud", offer.id, Offer).provider
     hours = hours_of(offer, term, work.used_frac, months)
@@ -118,7 +118,7 @@ def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[st
 
 
 def _storage_usd(provider: str, ledger: Ledger, notes: list[str]) -> float:
-    """Price of a TB and month; one that is not known is stood in for by AWS's, and marked."""
+    """Return the price of a TB and month; AWS's, with a note, where it is not known."""
     known = has_storage_price(provider, ledger)
     if not known:
         notes.append(f"no storage price of {provider}: AWS S3 Standard stands in")
@@ -126,12 +126,12 @@ def _storage_usd(provider: str, ledger: Ledger, notes: list[str]) -> float:
 
 
 def has_storage_price(provider: str, ledger: Ledger) -> bool:
-    """Whether the catalog has a class of storage for a provider."""
+    """Return whether the catalog has a class of storage for a provider."""
     return ledger.catalog.find("finance", STORAGE_OF + provider, Parameter) is not None
 
 
 def _support_frac(provider: str, ledger: Ledger) -> float:
-    """Support over the bill; nothing where the provider's price list has none, as of neoclouds."""
+    """Return support over the bill; 0 where the provider's price list has none, as of neoclouds."""
     key = f"support-of-{provider}"
     return (
         ledger.parameter("finance", key)

@@ -1,6 +1,4 @@
-"""Hours that a rent is paid for, and their price, by month: on demand, spot, blocks of days,
-commitments.
-"""
+"""Hours that a rent is paid for, and their price, by month."""
 
 from __future__ import annotations
 
@@ -34,9 +32,9 @@ class Hours:
 
 
 def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hours:
-    """Months of a horizon on a term. Commitments are paid used or not, capacity blocks by the whole
-    day.
+    """Return the months of a horizon on a term.
 
+    Commitments are paid used or not, capacity blocks by the whole day.
     Where the last commitment would go on after the horizon, the months left are taken in the
     cheapest way: on a shorter commitment that ends in time, on demand, or paid to its end.
     """
@@ -66,7 +64,7 @@ def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hou
 def _rests(
     offer: OfferTerms, commit: CommitTerms, used_frac: float, first: int, rest: int
 ) -> Iterator[Hours]:
-    """Ways to have the months from ``first`` on that no whole commitment fills."""
+    """Yield ways to have the months from ``first`` on that no whole commitment fills."""
     quarters = (first + np.arange(rest)) // MONTHS_PER_QUARTER
     price = commit.usd_per_accelerator_hour[first // MONTHS_PER_QUARTER]
     over = commit.quarters * MONTHS_PER_QUARTER - rest

@@ -1,25 +1,22 @@
-"""What decides between owning and renting: tornado, switching values, and sampled futures of both
-sides.
-"""
+"""What decides between owning and renting: tornado, switching values and sampled futures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
-from dcplan.answers.tco.owned import Comparison, compared
+from dcplan.answers.tco.owned import OWNED, Comparison, compared
+from dcplan.answers.tco.request import TcoRequest
 from dcplan.catalog.schema import Parameter
 from dcplan.economics.ranges import Array
 from dcplan.economics.sampling import Marginal, samples
-from dcplan.result import Cell, Table
-from dcplan.scenario.load import load
+from dcplan.result import Table
 from dcplan.scenario.set_keys import set_key
+from dcplan.specs import tco as specs
 from dcplan.units import MONTHS_PER_YEAR
 
-Asked = tuple[str | None, Sequence[str], Sequence[str]]
 STAND_IN = {
     "finance.discount_rate": "discount-rate",
     "fleet.utilization_frac": "fleet-utilization-frac",
@@ -31,18 +28,6 @@ EARLY, LATE = 120, 120
 """Months before and after the horizon in which something may be paid: the longest that a scenario
 can ask for."""
 DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
-TORNADO = (
-    "input",
-    "low",
-    "now",
-    "high",
-    "owned_at_low_usd",
-    "owned_at_high_usd",
-    "over_rent_at_low_usd",
-    "over_rent_at_high_usd",
-    "swing_usd",
-    "switches_at",
-)
 
 
 @dataclass(frozen=True)
@@ -56,18 +41,15 @@ class Risk:
 
 @dataclass(frozen=True)
 class Swing:
-    """One input at its bounds: every side's cash by month and its worth at the end, as changes
-    from now.
-    """
+    """Every side's cash by month and its worth at the end, as changes from now, at two bounds."""
 
     marginal: Marginal
     low: dict[str, Array]
     high: dict[str, Array]
 
 
-def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
-    """Re-evaluate every input of ``sensitivity`` at its bounds; sample them all together in
-    between.
+def risk_of(both: Comparison, request: TcoRequest) -> Risk:
+    """Price every input of ``sensitivity`` at its bounds; sample them all together in between.
 
     Between the bounds the cash of each month is taken as linear on either side of today's value,
     and inputs as independent of each other; the discount rate is exact.
@@ -89,11 +71,10 @@ def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
             )
             notes.append(f"sensitivity: {key} {why}: left out")
             continue
-        found = [
-            _moved(key, bound, both, now, asked, scenario)
-            for bound in (marginal.low, marginal.high)
-        ]
-        swings[key] = Swing(marginal, found[0], found[1])
+        low, high = (
+            _moved(key, bound, both, now, request) for bound in (marginal.low, marginal.high)
+        )
+        swings[key] = Swing(marginal, low, high)
     count = wanted.samples or DEFAULT_SAMPLES
     drawn = samples(
         {k: s.marginal for k, s in swings.items()},
@@ -105,22 +86,21 @@ def risk_of(both: Comparison, asked: Asked, scenario: str | Path) -> Risk:
     tables = {"tornado": _tornado(both, now, swings)}
     if costs:
         tables["risk"] = _spread(costs)
-        bounds = tuple(float(np.quantile(costs["owned"], q)) for q in (0.1, 0.9))  # type: ignore[assignment]
+        bounds = tuple(float(np.quantile(costs[OWNED], q)) for q in (0.1, 0.9))  # type: ignore[assignment]
     return Risk(tables, tuple(notes), bounds)
 
 
 def vectors(both: Comparison) -> dict[str, Array]:
-    """Cash of each side by month from :data:`EARLY` on, and last what is left and owed, as money
-    out. [USD]
+    """Return each side's cash by month from :data:`EARLY` on, and last what is left and owed.
+
+    All is money out. [USD]
     """
     owed = both.owned.loan.owed_at_end_usd if both.owned.loan else 0.0
     own = both.owned.after_tax
-    found = {
-        "owned": _vector(both.owned.cash_usd, own.outside_usd, owed - sum(own.end_usd.values()))
-    }
+    found = {OWNED: _vector(both.owned.cash_usd, own.outside_usd, owed - sum(own.end_usd.values()))}
     return found | {
-        k: _vector(s.cash_usd, s.outside_usd, -sum(s.end_usd.values()))
-        for k, s in both.rented.items()
+        r.name: _vector(r.side.cash_usd, r.side.outside_usd, -sum(r.side.end_usd.values()))
+        for r in both.rents
     }
 
 
@@ -135,7 +115,7 @@ def _vector(cash: Array, outside: Mapping[int, float], end: float) -> Array:
 
 
 def _marginal(key: str, both: Comparison) -> Marginal | None:
-    """Bounds of an input by the scenario, else by the catalog; its own value is always inside."""
+    """Return the bounds of an input by the scenario, else by the catalog, its value inside."""
     row = both.ledger.rows.get(key)
     stand_in = STAND_IN.get(key)
     value = float(row.value) if row is not None and isinstance(row.value, int | float) else None
@@ -150,27 +130,21 @@ def _marginal(key: str, both: Comparison) -> Marginal | None:
 
 
 def _moved(
-    key: str,
-    bound: float,
-    both: Comparison,
-    now: Mapping[str, Array],
-    asked: Asked,
-    scenario: str | Path,
+    key: str, bound: float, both: Comparison, now: Mapping[str, Array], request: TcoRequest
 ) -> dict[str, Array]:
-    """Changes of every side's cash with an input at a bound."""
+    """Return the changes of every side's cash with an input at a bound."""
     if key == RATE:
         return {name: np.zeros_like(cash) for name, cash in now.items()}
-    variant, sets, catalogs = asked
-    change = f"{set_key(key, both.question)}={bound!r}"
-    other = compared(load(str(scenario), variant=variant, sets=(*sets, change), catalogs=catalogs))
+    other = compared(request.question(f"{set_key(key, both.question)}={bound!r}"))
     return {name: cash - now[name] for name, cash in vectors(other).items() if name in now}
 
 
 def sampled_npvs(
     now: Mapping[str, Array], swings: Mapping[str, Swing], drawn: Mapping[str, Array], rate: float
 ) -> dict[str, Array]:
-    """Present value of each side in every sample: factors of each rate times the cash, now and as
-    it moves.
+    """Return the present value of each side in every sample.
+
+    It is the factors of each rate times the cash, now and as it moves.
     """
     factors = _factors(drawn.get(RATE, rate), len(next(iter(now.values()))))
     moved = {key: _shares(drawn[key], swing.marginal) for key, swing in swings.items()}
@@ -187,7 +161,7 @@ def sampled_npvs(
 
 
 def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
-    """How far each value lies on the way from today's to the low bound, and to the high one."""
+    """Return how far each value lies from today's to the low bound, and to the high one."""
     below = (
         np.clip((m.value - values) / (m.value - m.low), 0.0, 1.0)
         if m.value > m.low
@@ -202,7 +176,7 @@ def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
 
 
 def _factors(rates: Array | float, slots: int) -> Array:
-    """Discount factors of a side's payments, a row for each rate."""
+    """Return the discount factors of a side's payments, a row for each rate."""
     months = slots - 1 - EARLY - LATE
     times = np.append(
         (np.arange(-EARLY, months + LATE) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR
@@ -211,9 +185,9 @@ def _factors(rates: Array | float, slots: int) -> Array:
 
 
 def _over_rent(npvs: Mapping[str, float]) -> float:
-    """Owned cost over that of the cheapest rent."""
-    rents = [usd for name, usd in npvs.items() if name != "owned"]
-    return npvs["owned"] - min(rents) if rents else npvs["owned"]
+    """Return the owned cost less that of the cheapest rent."""
+    rents = [usd for name, usd in npvs.items() if name != OWNED]
+    return npvs[OWNED] - min(rents) if rents else npvs[OWNED]
 
 
 def _at(
@@ -226,36 +200,35 @@ def _at(
 
 
 def _tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Swing]) -> Table:
-    """Each input by how much it swings the difference to the cheapest rent, widest first."""
-    rows: list[tuple[Cell, ...]] = []
+    """List each input by how much it swings the difference to the cheapest rent, widest first."""
+    rows: list[specs.TornadoRow] = []
     for key, swing in swings.items():
         m = swing.marginal
         low, high = (_at(now, swings, key, x, both.rate) for x in (m.low, m.high))
-        width = abs(_over_rent(high) - _over_rent(low))
         at = _switch(now, swings, key, both.rate)
         rows.append(
-            (
-                key,
-                m.low,
-                m.value,
-                m.high,
-                low["owned"],
-                high["owned"],
-                _over_rent(low),
-                _over_rent(high),
-                width,
-                "none within its bounds" if at is None else at,
+            specs.TornadoRow(
+                input=key,
+                low=m.low,
+                now=m.value,
+                high=m.high,
+                owned_at_low_usd=low[OWNED],
+                owned_at_high_usd=high[OWNED],
+                over_rent_at_low_usd=_over_rent(low),
+                over_rent_at_high_usd=_over_rent(high),
+                swing_usd=abs(_over_rent(high) - _over_rent(low)),
+                switches_at="none within its bounds" if at is None else at,
             )
         )
-    rows.sort(key=lambda r: -float(str(r[8])))
-    return Table(TORNADO, tuple(rows))
+    return specs.TORNADO.table(sorted(rows, key=lambda r: -r.swing_usd))
 
 
 def _switch(
     now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, rate: float
 ) -> float | None:
-    """The value nearest to today's at which owning and the cheapest rent cost the same; None
-    within the bounds.
+    """Return the value nearest to today's at which owning and the cheapest rent cost the same.
+
+    None where there is no such value within the bounds.
     """
     m = swings[key].marginal
     here = _over_rent(_at(now, swings, key, m.value, rate))
@@ -276,22 +249,24 @@ def _switch(
 
 
 def _spread(costs: Mapping[str, Array]) -> Table:
-    """Quantiles of each side's present cost, and how often it is the cheapest."""
-    names = list(costs)
-    table = np.stack([costs[n] for n in names])
+    """List quantiles of each side's present cost, and how often it is the cheapest."""
+    table = np.stack(list(costs.values()))
     first = table.argmin(axis=0)
-    rows: list[tuple[Cell, ...]] = []
-    for i, name in enumerate(names):
-        quantiles = (float(np.quantile(table[i], q)) for q in (0.05, 0.10, 0.50, 0.90, 0.95))
-        rows.append((name, float(table[i].mean()), *quantiles, float((first == i).mean())))
-    columns = (
-        "side",
-        "mean_usd",
-        "p5_usd",
-        "p10_usd",
-        "p50_usd",
-        "p90_usd",
-        "p95_usd",
-        "cheapest_frac",
-    )
-    return Table(columns, tuple(rows))
+    rows = []
+    for i, (name, usd) in enumerate(costs.items()):
+        p5, p10, p50, p90, p95 = (
+            float(np.quantile(usd, q)) for q in (0.05, 0.10, 0.50, 0.90, 0.95)
+        )
+        rows.append(
+            specs.RiskRow(
+                side=name,
+                mean_usd=float(usd.mean()),
+                p5_usd=p5,
+                p10_usd=p10,
+                p50_usd=p50,
+                p90_usd=p90,
+                p95_usd=p95,
+                cheapest_frac=float((first == i).mean()),
+            )
+        )
+    return specs.RISK.table(rows)

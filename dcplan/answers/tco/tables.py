@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dcplan.economics.monthly import Side, by_year
 from dcplan.economics.ranges import Array
 from dcplan.result import Cell, Table
+from dcplan.specs import tco as specs
+
+TOTAL = "total"
 
 
 def _worths(side: Side, rate: float) -> list[tuple[str, float, float]]:
@@ -23,20 +26,26 @@ def lines_table(sides: Mapping[str, Side], rate: float) -> Table:
 
     The lines of a side add up to its total.
     """
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[specs.LineRow] = []
     for name, side in sides.items():
         worths = _worths(side, rate)
-        rows += [(name, label, plain, npv) for label, plain, npv in worths if plain or npv]
-        rows.append((name, "total", sum(x[1] for x in worths), sum(x[2] for x in worths)))
-    return Table(("side", "line", "usd", "npv_usd"), tuple(rows))
+        rows += [
+            specs.LineRow(name, label, plain, npv) for label, plain, npv in worths if plain or npv
+        ]
+        total = sum(usd for _, usd, _ in worths), sum(npv for _, _, npv in worths)
+        rows.append(specs.LineRow(name, TOTAL, *total))
+    return specs.LINES.table(rows)
 
 
 def bridge_table(plan_npv_usd: float, steps: Mapping[str, float], owned_npv_usd: float) -> Table:
-    """From the plan's net present cost to the owned one, step by step."""
-    rows: list[tuple[Cell, ...]] = [("cost.npv_usd of plan, without cloud", plan_npv_usd)]
-    rows += [(name, usd) for name, usd in steps.items()]
-    rows.append(("owned.npv_usd", owned_npv_usd))
-    return Table(("step", "usd"), tuple(rows))
+    """List the steps from the plan's net present cost to the owned one."""
+    return specs.BRIDGE.table(
+        [
+            specs.BridgeRow("cost.npv_usd of plan, without cloud", plan_npv_usd),
+            *(specs.BridgeRow(name, usd) for name, usd in steps.items()),
+            specs.BridgeRow("owned.npv_usd", owned_npv_usd),
+        ]
+    )
 
 
 def pair_table(owned: Side, rented: Side | None, name: str, rate: float) -> Table:
@@ -44,13 +53,16 @@ def pair_table(owned: Side, rented: Side | None, name: str, rate: float) -> Tabl
 
     The cheapest rent is compared with the owned side before its debt.
     """
+    column = f"{name or 'rented'}_npv_usd"
     own = _worths(owned, rate)
     rent = _worths(rented, rate) if rented is not None else []
-    rows: list[tuple[Cell, ...]] = [(f"own: {label}", npv, None) for label, _, npv in own]
-    rows += [(f"rent: {label}", None, npv) for label, _, npv in rent]
+    rows: list[tuple[specs.SideRow, dict[str, Cell]]] = [
+        (specs.SideRow(f"own: {label}", npv), {}) for label, _, npv in own
+    ]
+    rows += [(specs.SideRow(f"rent: {label}"), {column: npv}) for label, _, npv in rent]
     total = rented.npv_usd(rate) if rented is not None else None
-    rows.append(("total", owned.npv_usd(rate), total))
-    return Table(("line", "owned_npv_usd", f"{name or 'rented'}_npv_usd"), tuple(rows))
+    rows.append((specs.SideRow(TOTAL, owned.npv_usd(rate)), {column: total}))
+    return specs.SIDES.wide_table(rows, (column,))
 
 
 def years_table(
@@ -63,24 +75,29 @@ def years_table(
     The owned side has its debt. Deposits before the first month and commitments after the last have
     rows of their own.
     """
-    names = list(cash_usd)
     cash = {name: by_year(values) for name, values in cash_usd.items()}
-    years = len(cash[names[0]])
-    rows: list[tuple[Cell, ...]] = [
-        (f"year {y + 1}", *(float(cash[n][y]) for n in names)) for y in range(years)
-    ]
-    early = [sum(usd for m, usd in outside.get(n, {}).items() if m < 0) for n in names]
-    late = [sum(usd for m, usd in outside.get(n, {}).items() if m >= 0) for n in names]
-    rows = [("before the first year", *early), *rows] if any(early) else rows
-    rows += [("after the last year", *late)] if any(late) else []
-    rows.append(("worth at the end", *(float(ends_usd[n]) for n in names)))
-    rows.append(
+    early = {
+        name: sum(usd for m, usd in outside.get(name, {}).items() if m < 0) for name in cash_usd
+    }
+    late = {
+        name: sum(usd for m, usd in outside.get(name, {}).items() if m >= 0) for name in cash_usd
+    }
+    rows: dict[str, dict[str, float]] = {}
+    if any(early.values()):
+        rows["before the first year"] = early
+    for year in range(len(next(iter(cash.values())))):
+        rows[f"year {year + 1}"] = {name: float(usd[year]) for name, usd in cash.items()}
+    if any(late.values()):
+        rows["after the last year"] = late
+    rows["worth at the end"] = {name: float(ends_usd[name]) for name in cash_usd}
+    rows["all"] = {
+        name: float(usd.sum()) + early[name] + late[name] + ends_usd[name]
+        for name, usd in cash.items()
+    }
+    return specs.YEARS.wide_table(
         (
-            "all",
-            *(
-                float(cash[n].sum()) + a + b + ends_usd[n]
-                for n, a, b in zip(names, early, late, strict=True)
-            ),
-        )
+            (specs.YearRow(year), {f"{name}_usd": usd for name, usd in sides.items()})
+            for year, sides in rows.items()
+        ),
+        tuple(f"{name}_usd" for name in cash_usd),
     )
-    return Table(("year", *(f"{n}_usd" for n in names)), tuple(rows))

@@ -1,6 +1,4 @@
-"""What a unit of work costs on either side, the return of owning, and what quotes of several terms
-imply.
-"""
+"""Cost of a unit of work, return of owning, and what quotes of several terms imply."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dcplan.answers.tco.owned import Comparison
+from dcplan.answers.tco.owned import OWNED, Comparison
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.economics.break_even import payback_months
 from dcplan.economics.discounting import irr
@@ -26,8 +24,9 @@ from dcplan.inputs.reference_job import reference_tflops
 from dcplan.inputs.speed import architecture, hardware
 from dcplan.llm.architecture import model_flops_per_token
 from dcplan.provenance import Status
-from dcplan.result import Cell, Metric, Table
+from dcplan.result import Metric, Table
 from dcplan.scenario.schema.demand import Reference
+from dcplan.specs import tco as specs
 from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TFLOPS_PER_PFLOPS
 
 REFERENCE = Reference(model="llama-3.1-70b", seq_len=8192)
@@ -37,8 +36,7 @@ REFERENCE = Reference(model="llama-3.1-70b", seq_len=8192)
 def unit_costs(
     both: Comparison, npvs: Mapping[str, float]
 ) -> tuple[dict[str, Metric], Table, list[str]]:
-    """Cost of an hour at every level of use, of a delivered PFLOP-day and of a million trained
-    tokens, by side.
+    """Price an hour at every level of use, a delivered PFLOP-day and a million trained tokens.
 
     The meanings of utilization are multiplied in :class:`dcplan.economics.utilization.Utilization`
     alone: hours in use and MFU of the reference job. Lost goodput is a line of each side's cost, so
@@ -46,48 +44,33 @@ def unit_costs(
     """
     use, peak_pflops, per_token, why = _use(both)
     hours, count = both.hours / both.work.accelerators, both.work.accelerators
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[specs.UnitRow] = []
     metrics: dict[str, Metric] = {}
     for side, npv in npvs.items():
         if npv <= 0.0:  # what is left and saved is worth more than was paid
-            rows.append((side, None, None, None, None))
+            rows.append(specs.UnitRow(side))
             continue
-        levels = [
+        owned_hour, used_hour = (
             float(np.asarray(usd_per_accelerator_hour(npv, count, hours, use, x)))
             for x in ("owned", "allocated")
-        ]
+        )
         day = token = None
         if peak_pflops is not None and per_token is not None:
             day = float(
                 np.asarray(usd_per_delivered_pflop_day(npv, count, peak_pflops, hours, use))
             )
             token = float(np.asarray(usd_per_million_trained_tokens(day, per_token)))
-        rows.append((side, *levels, day, token))
-        if side == "owned" and day is not None:
-            metrics["reference.mfu_frac"] = Metric(
-                float(np.asarray(use.mfu_frac)),
-                "",
-                "Of the reference job, without the slowdown of production runs",
-            )
-            metrics["owned.usd_per_pflop_day"] = Metric(
-                day, "USD", "Delivered on the reference job"
-            )
-            metrics["owned.usd_per_million_tokens"] = Metric(
-                token, "USD", "Trained tokens of the reference job"
-            )
-    columns = (
-        "side",
-        "usd_per_owned_hour",
-        "usd_per_used_hour",
-        "usd_per_pflop_day",
-        "usd_per_million_tokens",
-    )
-    return metrics, Table(columns, tuple(rows)), why
+        rows.append(specs.UnitRow(side, owned_hour, used_hour, day, token))
+        if side == OWNED and day is not None:
+            metrics |= specs.REFERENCE_MFU(float(np.asarray(use.mfu_frac)))
+            metrics |= specs.OWNED_PFLOP_DAY(day) | specs.OWNED_TOKENS(token)
+    return metrics, specs.UNITS.table(rows), why
 
 
 def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, list[str]]:
-    """How much of the peak becomes work of the reference job; peak of one accelerator and FLOP of
-    a token.
+    """Return how much of the peak becomes work, the peak of an accelerator and FLOP of a token.
+
+    The work is that of the reference job.
     """
     question, ledger = both.question, both.ledger
     fleet = question.scenario.fleet
@@ -119,7 +102,7 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
 
 
 def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:
-    """What owning earns over the cheapest rent: its cash saved by month, and the worth at the end."""
+    """Return what owning earns over the cheapest rent: cash saved by month, worth at the end."""
     if rent is None:
         return {}
     owned = both.owned
@@ -135,25 +118,17 @@ def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:
     )
     early = sum(usd for m, usd in apart if m < 0)
     back = payback_months(np.append(early, saved), for_good=True)
-    words = "owning instead of the cheapest rent, after tax and debt"
-    return {
-        "owned.irr_frac": Metric(
-            irr(flows, when).rate, "", f"Yearly return of {words}; none: no single rate"
-        ),
-        "owned.payback_months": Metric(
-            None if back is None else float(np.asarray(back)),
-            "months",
-            f"Undiscounted, end worth left out, of {words}; none: never",
-        ),
-    }
+    return specs.OWNED_IRR(irr(flows, when).rate) | specs.OWNED_PAYBACK(
+        None if back is None else float(np.asarray(back))
+    )
 
 
 def term_structure(both: Comparison) -> Table:
-    """Yearly change of price that the quotes of two terms of an offer imply, where both have one.
+    """Return the yearly change of price that the quotes of two terms of an offer imply.
 
     A term costs what its years cost: p1 (1 + r + r^2) = 3 p3 of one and three years.
     """
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[specs.TermStructureRow] = []
     for offer in both.offers:
         quotes = {
             LENGTHS[c.term] / QUARTERS_PER_YEAR: c.usd_per_accelerator_hour[0]
@@ -167,13 +142,7 @@ def term_structure(both: Comparison) -> Table:
             change = implied_yearly_factor(quotes[short], short, quotes[long], long) - 1.0
         except ValueError:  # the long term costs less in all than the short one
             change = None
-        rows.append((offer.id, short, quotes[short], long, quotes[long], change))
-    columns = (
-        "offer",
-        "short_years",
-        "short_usd_per_h",
-        "long_years",
-        "long_usd_per_h",
-        "implied_change_frac_per_year",
-    )
-    return Table(columns, tuple(rows))
+        rows.append(
+            specs.TermStructureRow(offer.id, short, quotes[short], long, quotes[long], change)
+        )
+    return specs.TERM_STRUCTURE.table(rows)
