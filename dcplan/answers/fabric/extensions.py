@@ -87,7 +87,7 @@ def join(
         found = interconnect(gbps, route, _line(row, ledger))
     except ValueError as error:
         cause = f"{row.id}: {error} ({air_km:g} km of air line are {route:g} km of fibre)"
-        problem = Problem("DC053", cause, Place("--join-km"), help=_reaching(route, ledger))
+        problem = Problem("DC054", cause, Place("--join-km"), help=_reaching(route, ledger))
         raise InputError([problem]) from error
     nic_gbps = resolved.attached.nodes * resolved.attached.nics_per_node * resolved.nic_gbps
     metrics = {

@@ -77,7 +77,7 @@ def _option(
     if cooling is None:
         cause = "--cooling or --compare is needed"
         raise InputError(
-            [Problem("DC060", cause, Place("facility"), help="dcplan catalog list cooling")]
+            [Problem("DC062", cause, Place("facility"), help="dcplan catalog list cooling")]
         )
     option = named(catalog, "cooling", cooling, CoolingOption, "--cooling")
     problems = holds(option, ask, ledger)

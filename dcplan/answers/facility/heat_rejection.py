@@ -85,7 +85,7 @@ def _day(text: str) -> date:
         _ = day - timedelta(weeks=1000)
     except (ValueError, OverflowError):
         problem = Problem(
-            "DC060", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energised")
+            "DC062", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energised")
         )
         raise InputError([problem]) from None
     return day

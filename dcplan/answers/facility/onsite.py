@@ -63,7 +63,7 @@ def onsite(
     if utility_mw > 0:
         if grid_price is None:
             cause = "the grid's tariff is known of catalog sites alone"
-            raise InputError([Problem("DC060", cause, Place("--utility-mw"), help="--site")])
+            raise InputError([Problem("DC062", cause, Place("--utility-mw"), help="--site")])
         carbon = ask.where.site.grid_g_per_kwh if ask.where.site else None
         grid_known = carbon is not None
         price = ledger.take(f"sites.{ask.where.name}.usd_per_kwh", grid_price) * KW_PER_MW

@@ -69,7 +69,7 @@ def oversubscribed(ask: FacilityAsk, ratio: float, busy_frac: float, ledger: Led
     if system is None or system.rated_kw is None:
         cause = "oversubscription needs a system with its power"
         raise InputError(
-            [Problem("DC060", cause, Place("--oversubscription"), help="--system gb300-nvl72")]
+            [Problem("DC062", cause, Place("--oversubscription"), help="--system gb300-nvl72")]
         )
     average = system.average_kw
     shares = []
@@ -113,13 +113,13 @@ def swings(
     system = ask.system
     if system is None or system.rated_kw is None:
         cause = "swings need a system with its power"
-        raise InputError([Problem("DC060", cause, Place("--job"), help="--system gb300-nvl72")])
+        raise InputError([Problem("DC062", cause, Place("--job"), help="--system gb300-nvl72")])
     count = int(held * ask.load) // system.accelerators
     if not count:
         cause = (
             f"{ask.it_mw * ask.load:g} MW of IT run no {system.id} of {system.rated_kw.value:g} kW"
         )
-        raise InputError([Problem("DC060", cause, Place("--job"), help="a larger --it-mw")])
+        raise InputError([Problem("DC062", cause, Place("--job"), help="a larger --it-mw")])
     found = train(
         job, system=system.id, accelerators=count * system.accelerators, catalogs=catalogs
     )
