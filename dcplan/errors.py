@@ -86,8 +86,8 @@ MEANINGS: dict[str, str] = {
     "DC051": "A flag that takes key=value pairs has a key or value that it does not know.",
     "DC052": "The layout does not divide: heads, layers, experts or accelerators by the named degrees.",
     "DC053": "The table of measured runs lacks a column that `dcplan validate` needs. The message names the columns.",
-    "DC054": "The link is longer than the reach of every cable and transceiver of its speed. The message names a speed, "
-    "a part or a change that works.",
+    "DC054": "The link is longer than the reach of every cable and transceiver of its speed. The message names a "
+    "speed, a part or a change that works.",
     "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
     "DC061": "The cooling option does not take this system, rack power or supply temperature; the message says why.",
     "DC062": "A flag of `dcplan facility` is missing, is out of range, or needs another flag.",

@@ -79,7 +79,7 @@ def plan(
 ) -> None:
     """Find the optimal plan of a scenario: what to buy, where, when; audited, with its proven gap."""
     from dcplan.cli.exports import export_all, folder_of, targets_of
-    from dcplan.cli.output import check_writable, emit, keep
+    from dcplan.cli.output import check_writable, emit, keep, note
     from dcplan.report.planned import plan as answer
     from dcplan.report.progress import SolveProgress
     from dcplan.report.redact import redacted
@@ -129,9 +129,9 @@ def plan(
     )
     if result.status in ("incomplete", "interrupted", "infeasible"):
         path = keep(result, str(result.scenario.get("name", "plan")))
-        sys.stderr.write(f"kept: {path} (dcplan show {path})\n")
+        note(f"kept: {path} (dcplan show {path})")
         if result.status != "infeasible" and not (result.solver or {}).get("ended"):
-            sys.stderr.write(f"go on with: {_again(time_limit)}\n")
+            note(f"go on with: {_again(time_limit)}")
     raise typer.Exit(result.exit_code)
 
 

@@ -242,6 +242,8 @@ def shard_of(text: str | None) -> Shard:
 
 def again(result: Result) -> None:
     """Say how to go on where something is left."""
+    from dcplan.cli.output import note
+
     if result.status in ("interrupted", "incomplete") and "points" in result.tables:
         left = {row["status"] for row in result.tables["points"].records()}
         if left <= {"ok", "infeasible", "wrong"}:
@@ -252,4 +254,4 @@ def again(result: Result) -> None:
         )
         words = [w for w in sys.argv[1:] if w != "--fresh"]
         flag = ["--retry-failed"] if failed and "--retry-failed" not in words else []
-        sys.stderr.write(f"go on with: {shlex.join(['dcplan', *words, *flag])}\n")
+        note(f"go on with: {shlex.join(['dcplan', *words, *flag])}")

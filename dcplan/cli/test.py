@@ -115,18 +115,20 @@ MANY = 1_000
 
 def annotate(error: Exception, fmt: CiFormat) -> None:
     """Mark wrong lines in a pull request, besides what stderr says."""
+    from dcplan.cli.output import until_closed
     from dcplan.errors import InputError
     from dcplan.report.ci import problem_notes
 
     if fmt is CiFormat.GITHUB and isinstance(error, InputError):
-        sys.stdout.write(problem_notes(error.problems))
+        with until_closed(sys.stdout):
+            sys.stdout.write(problem_notes(error.problems))
 
 
 def write(
     result: Result, fmt: CiFormat, out: Path | None, *, quiet: bool, verbose: bool, no_color: bool
 ) -> None:
     """Write gates in a format of CI, or as any other answer."""
-    from dcplan.cli.output import emit
+    from dcplan.cli.output import emit, until_closed
     from dcplan.report.ci import github, junit
     from dcplan.report.files import write_whole
 
@@ -137,7 +139,8 @@ def write(
         return
     text = junit(result) if fmt is CiFormat.JUNIT else github(result)
     if out is None:
-        sys.stdout.write(text)
+        with until_closed(sys.stdout):
+            sys.stdout.write(text)
     else:
         write_whole(out, text)
         sys.stderr.write(f"{result.headline}\n" if not quiet else "")
