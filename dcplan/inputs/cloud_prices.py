@@ -14,7 +14,7 @@ from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.scenario.schema import Cloud, Scenario
-from dcplan.units import QUARTERS_PER_YEAR
+from dcplan.units import GRAMS_PER_KG, QUARTERS_PER_YEAR
 
 MIN_NODE_GBPS = 400.0
 EARTH_RADIUS_KM = 6371.0
@@ -25,7 +25,6 @@ NOT_PLANNED = {
     "spot": "not chosen by plan: the provider may take it back; tco compares it",
     "capacity-block": "not chosen by plan: sold in blocks of days, paid ahead; tco compares it",
 }
-GRAMS_PER_KG = 1000.0
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity
 from dcplan.reliability.storage import Block, Demand, demand, level_gb_per_s
 from dcplan.scenario.schema import Storage
-from dcplan.units import TB_PER_PB
+from dcplan.units import GIGA, TB_PER_PB, TERA
 
 DEFAULT_TIER = "flash-parallel-class"
-BYTES_PER_GB, BYTES_PER_TB = 1e9, 1e12
 
 
 def tier_of(
@@ -74,10 +73,8 @@ def wanted(
     data = given.dataset_tb
     return demand(
         level_of(wish, accelerators, ledger),
-        dataset_bytes=ledger.take("storage.dataset_tb", data) * BYTES_PER_TB
-        if data
-        else tokens * each,
-        ingest_gb_per_s=tokens_per_s * each / BYTES_PER_GB,
+        dataset_bytes=ledger.take("storage.dataset_tb", data) * TERA if data else tokens * each,
+        ingest_gb_per_s=tokens_per_s * each / GIGA,
         checkpoint_size_bytes=checkpoint,
         kept_checkpoints=ledger.chosen(
             "storage.kept_checkpoints",

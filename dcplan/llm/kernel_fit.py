@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
 from dcplan.llm.tables import Array
+from dcplan.units import HALF_BYTES
 
-OUTPUT_BYTES = 2.0
-"""Products are measured with a 16-bit output, from 8-bit inputs too."""
 LARGE = 0.25
 """Transfers of at least this share of the largest one count as large."""
 DRAWS = 200
@@ -99,7 +98,7 @@ def fit_gemm(
             prologue=np.asarray(depth),
             bytes_per_s=np.asarray(bytes_per_s),
             in_bytes=np.asarray(x.in_bytes),
-            out_bytes=OUTPUT_BYTES,
+            out_bytes=HALF_BYTES,
         )
 
     def errors(fractions: Array, depths: Array) -> Array:
@@ -151,7 +150,7 @@ def fit_grouped(measured: Products, *, flops_per_s: float, bytes_per_s: float) -
             few_rows=rows,
             bytes_per_s=np.asarray(rate),
             in_bytes=np.asarray(x.in_bytes),
-            out_bytes=OUTPUT_BYTES,
+            out_bytes=HALF_BYTES,
         )
 
     rows, found = 0.0, np.zeros(1)

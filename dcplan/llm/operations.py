@@ -18,9 +18,8 @@ from dcplan.llm.tables import (
     StackTable,
     TowerTable,
 )
+from dcplan.units import FLOAT_BYTES, HALF_BYTES
 
-HALF = 2.0
-FLOAT = 4.0
 SCORE_BYTES = 13.0
 """Traffic of one 16-bit score: written, scaled and masked (r, w), softmax (r, w), dropout (r, w,
 mask), read."""
@@ -94,16 +93,16 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
     """Linear layer on m tokens from k to n values: three products and the casts of its inputs."""
     d, r = setup.device, setup.recipe
     speed = d.half_flops if half else d.linear_flops
-    size = np.asarray(HALF) if half else r.operand_bytes
+    size = np.asarray(HALF_BYTES) if half else r.operand_bytes
     gap = np.where(n * k * m > 0, d.kernel_s, 0.0)
     cast = (
         np.zeros_like(m)
         if half
         else np.where(n * k * m > 0, r.cast_bytes * m / d.hbm_bytes_per_s, 0.0)
     )
-    forward = gemm_s(m, n, k, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF)
-    dgrad = gemm_s(m, k, n, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF)
-    wgrad = gemm_s(k, n, m, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, 2.0 * FLOAT)
+    forward = gemm_s(m, n, k, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF_BYTES)
+    dgrad = gemm_s(m, k, n, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF_BYTES)
+    wgrad = gemm_s(k, n, m, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, 2.0 * FLOAT_BYTES)
     return Pass(forward + cast * k + gap, dgrad + cast * n + gap, wgrad + gap)
 
 
@@ -168,7 +167,7 @@ def scan(setup: Setup) -> Pass:
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup) / x.tp
     width = m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
-    traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * HALF
+    traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * HALF_BYTES
     flops = 6.0 * t * m.mamba_inner * m.mamba_state
     forward = traffic * setup.stack.elementwise / d.hbm_bytes_per_s + flops / (
         d.half_flops * SCAN_FRAC
@@ -200,9 +199,9 @@ def experts(setup: Setup) -> Pass:
         cast = setup.recipe.cast_bytes * each * local / d.hbm_bytes_per_s
         size, hbm = setup.recipe.operand_bytes, d.hbm_bytes_per_s
         total += Pass(
-            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, HALF) + cast * k,
-            grouped_gemm_s(local, each, k, n, speed, few, hbm, size, HALF) + cast * n,
-            grouped_gemm_s(local, k, n, each, speed, few, hbm, size, 2.0 * FLOAT),
+            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, HALF_BYTES) + cast * k,
+            grouped_gemm_s(local, each, k, n, speed, few, hbm, size, HALF_BYTES) + cast * n,
+            grouped_gemm_s(local, k, n, each, speed, few, hbm, size, 2.0 * FLOAT_BYTES),
         )
     return total
 
@@ -216,13 +215,15 @@ def elementwise(setup: Setup) -> tuple[Array, Array, Array, Array]:
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup)
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
-    hidden = t / spread * m.hidden * HALF
+    hidden = t / spread * m.hidden * HALF_BYTES
     residual = 5.0 * hidden
-    rotary = 2.0 * t / x.tp * (m.heads + m.kv_heads) * m.head_dim * HALF
-    act = t / x.tp * (2.0 + m.gated) * HALF
+    rotary = 2.0 * t / x.tp * (m.heads + m.kv_heads) * m.head_dim * HALF_BYTES
+    act = t / x.tp * (2.0 + m.gated) * HALF_BYTES
     rate = setup.stack.elementwise / d.hbm_bytes_per_s
     routed = t / x.tp * m.experts_per_token
-    permute = 6.0 * routed * m.hidden * HALF + routed * (2.0 + m.gated) * m.expert_ffn * HALF
+    permute = (
+        6.0 * routed * m.hidden * HALF_BYTES + routed * (2.0 + m.gated) * m.expert_ffn * HALF_BYTES
+    )
     return (
         (residual + rotary) * rate,
         (residual + act * m.ffn) * rate,
@@ -243,6 +244,6 @@ def head(setup: Setup) -> Pass:
     """Output layer and cross entropy on the last stage."""
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup)
-    logits = t * m.vocab / x.tp * FLOAT / d.hbm_bytes_per_s
+    logits = t * m.vocab / x.tp * FLOAT_BYTES / d.hbm_bytes_per_s
     product = linear(setup, t, m.vocab / x.tp, m.hidden, half=True)
     return product + Pass(3.0 * logits, 2.0 * logits, np.zeros_like(logits))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-GIGA, TERA = 1e9, 1e12
+from dcplan.units import GIGA, TERA
 
 
 @dataclass(frozen=True)

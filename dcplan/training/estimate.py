@@ -15,6 +15,7 @@ from dcplan.training.grid import KEYS, Axes, Case, case_setup, default_axes, lay
 from dcplan.training.memory import memory
 from dcplan.training.search import Found, prepare, quick_search, schedule_name, usable_bytes
 from dcplan.training.step import step
+from dcplan.units import GIGA, TERA
 
 RATIO = 2.0
 """Between counts at which layouts are searched; the best of these are tried at every count."""
@@ -129,7 +130,7 @@ def sweep(
         return _streamed(shape, seq_len, global_batch_tokens, hardware, counts, images)
     case = case_of(shape, seq_len, global_batch_tokens, hardware, images)
     flops = model_flops_per_token(shape, seq_len, images) * case.global_batch * seq_len
-    able = flops / (counts * hardware.peak_tflops * 1e12) <= max(wanted_s, default=math.inf)
+    able = flops / (counts * hardware.peak_tflops * TERA) <= max(wanted_s, default=math.inf)
     counts = counts[able] if able.any() else counts[-1:]
     search_at = _searcher(
         case, int(counts[-1]), _planner_axes(case) if coarse else default_axes(case)
@@ -289,7 +290,7 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
         accelerators=counts,
         used=at["tp"] * at["pp"] * at["cp"] * at["dp"] / case.device.ranks,
         step_time_s=time[best],
-        memory_gb=np.broadcast_to(held, shape)[best] / 1e9,
+        memory_gb=np.broadcast_to(held, shape)[best] / GIGA,
         tokens_per_step=tokens,
         flops_per_step=flops,
         layouts=at,
@@ -317,7 +318,7 @@ def _streamed(
     used = np.minimum(counts, math.floor(sequences))
     each = np.ceil(sequences / used)
     flops = model_flops_per_token(shape, seq_len, images)
-    rate = hardware.peak_tflops * 1e12 * hardware.device.half_gemm_frac
+    rate = hardware.peak_tflops * TERA * hardware.device.half_gemm_frac
     compute = each * seq_len * flops / rate
     one = np.ones_like(counts)
     tokens = sequences * seq_len

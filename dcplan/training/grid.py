@@ -20,6 +20,7 @@ from dcplan.llm.device_terms import (
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import RECOMPUTE, Array, LayoutTable, model_table, tower_table
 from dcplan.training.infer_recompute import FAST_HOST
+from dcplan.units import GIGA
 
 ROUNDED = 0.1
 """How far a run's batch may be rounded to fill its micro-batches."""
@@ -78,7 +79,7 @@ class Axes:
 def default_axes(case: Case) -> Axes:
     """What the stack can do: its recompute modes, its sharding and, where it has one, offload."""
     modes = tuple(RECOMPUTE.index(name) for name in case.stack.recompute)
-    fast = case.device.host_gb_per_s * 1e9 >= FAST_HOST
+    fast = case.device.host_gb_per_s * GIGA >= FAST_HOST
     zero = (3,) if case.stack.zero >= 3 else tuple(sorted({case.stack.zero, 1, 3}))
     return Axes(modes, zero, offload=(0.0, 1.0) if case.stack.offloads and fast else (0.0,))
 

@@ -14,8 +14,8 @@ from dcplan.llm.device_terms import StackTerms, lean
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import RECOMPUTE, Array, RecipeTable
 from dcplan.training.memory import memory
+from dcplan.units import BYTES_PER_GIB
 
-GIB = 2.0**30
 FIT_FRAC = 1.05
 """A run that ran did fit: the memory model's own error is allowed for."""
 
@@ -46,7 +46,7 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
     given : array
         Index in ``RECOMPUTE``, or negative where the run does not say.
     """
-    limit = setup.device.hbm_gb * GIB * FIT_FRAC
+    limit = setup.device.hbm_gb * BYTES_PER_GIB * FIT_FRAC
     thin = lean(setup.recipe, stacks)
     blank = given < 0
     size = len(stacks)

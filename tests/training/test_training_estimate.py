@@ -17,8 +17,8 @@ from dcplan.inputs.devices import device_terms, recipe_terms, spread_frac, stack
 from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, case_of, layout_of, sweep
-from dcplan.training.infer_recompute import GIB
 from dcplan.training.search import USABLE_FRAC, search
+from dcplan.units import BYTES_PER_GIB
 
 COUNTS = np.arange(8.0, 1025.0, 8.0)
 NAMES = ["llama-3.1-405b", "llama-3.1-8b", "mixtral-8x22b", "deepseek-v3"]
@@ -45,7 +45,7 @@ def _hardware(
 
 
 WAFER = _hardware("wse-3", "jax-xla", "fp16")
-LIMIT_GB = 80 * GIB * USABLE_FRAC / 1e9
+LIMIT_GB = 80 * BYTES_PER_GIB * USABLE_FRAC / 1e9
 """Usable memory of an H100."""
 
 

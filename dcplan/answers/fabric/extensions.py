@@ -16,8 +16,7 @@ from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.fabric import use as specs
-
-METRES_PER_KM = 1000.0
+from dcplan.units import METRES_PER_KM
 
 
 def growth_table(resolved: ResolvedFabric) -> Table:

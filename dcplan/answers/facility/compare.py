@@ -12,9 +12,9 @@ from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.cooling import Performance, performance
 from dcplan.inputs.log import Ledger
 from dcplan.result import Cell, Result, Table
+from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
 IN_ROW = ("power.peak_facility_mw", "tue", "cooling.capex_usd", "facility_kw_per_pflops")
-HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
 COMPARED = (
     "cooling",
     "basis",

@@ -16,6 +16,7 @@ from dcplan.facility.plant import electrical_frac
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import Ledger
 from dcplan.result import Cell, Metric, Table
+from dcplan.units import DAYS_PER_YEAR, KG_PER_TONNE
 
 UNIT_KEYS = {
     "chiller": "chiller-unit-mw",
@@ -135,7 +136,7 @@ def run_metrics(
     if site and site.grid_g_per_kwh:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
         metrics["run.carbon_operational_t"] = Metric(
-            mwh * grid / 1000.0, "t", "Of its energy on the site's grid"
+            mwh * grid / KG_PER_TONNE, "t", "Of its energy on the site's grid"
         )
     if system and system.embodied_kg:
         kg = (
@@ -143,9 +144,9 @@ def run_metrics(
             * accelerators
             / system.accelerators
         )
-        life_days = ledger.parameter("finance", "hardware-life-years") * 365.0
+        life_days = ledger.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
         metrics["run.carbon_embodied_t"] = Metric(
-            kg / 1000.0 * days / life_days,
+            kg / KG_PER_TONNE * days / life_days,
             "t",
             "Share of the systems' embodied carbon, by time over their life",
         )

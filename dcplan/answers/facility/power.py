@@ -14,9 +14,9 @@ from dcplan.facility.swings import Step, remedy, swing
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import Ledger
 from dcplan.result import Cell, Metric, Table
+from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
 TERMS = ("transformer-fixed", "transformer-square", "busway-square", "psu-fixed", "psu-square")
-HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
 LOADS = (0.25, 0.5, 0.75, 1.0)
 JOBS = (1, 2, 4, 8, 16, 32, 64)
 TOGETHER = ("data_parallel", "optimizer", "straggler")

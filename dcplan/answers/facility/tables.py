@@ -12,13 +12,17 @@ from dcplan.inputs.cooling import Performance, performance
 from dcplan.inputs.log import Ledger
 from dcplan.result import Cell, Metric, Table
 from dcplan.specs import facility as specs
+from dcplan.units import (
+    GFLOPS_PER_TFLOPS,
+    HOURS_PER_DAY,
+    HOURS_PER_YEAR,
+    KG_PER_TONNE,
+    KW_PER_MW,
+    L_PER_M3,
+)
 
-KW_PER_MW = 1000.0
-HOURS_PER_DAY, HOURS_PER_YEAR = 24.0, 8760.0
-LITRES_PER_M3 = 1000.0
 CLASSES_C = (17.0, 27.0, 32.0, 40.0, 45.0)
 """ASHRAE TC 9.9 facility-water classes W17 to W45 by their warmest supply. [C]"""
-GIGAFLOPS_PER_TERA = 1000.0
 QUARTER_NAMES = ("Q1", "Q2", "Q3", "Q4")
 
 
@@ -136,10 +140,10 @@ def metrics_of(
         metrics["water.annual_wue_l_per_kwh"] = Metric(
             w.value, "L/kWh", "Site water over IT energy", w.low, w.high
         )
-        year = w.value * it_kw * ask.load * HOURS_PER_YEAR / LITRES_PER_M3
+        year = w.value * it_kw * ask.load * HOURS_PER_YEAR / L_PER_M3
         metrics["water.annual_m3"] = Metric(year, "m3", "Site water of a year at this load")
     if found.peak_wue_l_per_kwh is not None:
-        day = found.peak_wue_l_per_kwh * it_kw * HOURS_PER_DAY / LITRES_PER_M3
+        day = found.peak_wue_l_per_kwh * it_kw * HOURS_PER_DAY / L_PER_M3
         metrics["water.peak_day_m3"] = Metric(day, "m3", "A day at the design condition")
     if found.chiller_frac is not None:
         metrics["cooling.chiller_heat_frac"] = Metric(
@@ -266,7 +270,7 @@ def _hidden(
         speed = (
             ledger.take(f"accelerators.{chip.id}.bf16_tflops", chip.bf16_tflops)
             * system.accelerators
-            / GIGAFLOPS_PER_TERA
+            / GFLOPS_PER_TFLOPS
         )
         each = system.rated_kw.value * found.pue.value / speed / (1.0 - ask.other_frac)
         label = "Site power, network and storage in it, of one dense BF16 PFLOP/s of peak speed"
@@ -281,6 +285,6 @@ def _carbon(found: Performance, ask: FacilityAsk, ledger: Ledger) -> dict[str, M
     if site is not None and site.grid_g_per_kwh is not None:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
         metrics["carbon.operational_t"] = Metric(
-            mwh * grid / KW_PER_MW, "t", "Of that energy on the site's grid"
+            mwh * grid / KG_PER_TONNE, "t", "Of that energy on the site's grid"
         )
     return metrics

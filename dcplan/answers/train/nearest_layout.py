@@ -8,10 +8,10 @@ import numpy as np
 
 from dcplan.llm.tables import RECOMPUTE, Array
 from dcplan.training.grid import KEYS, Case, case_setup, layout_table
-from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import memory
 from dcplan.training.search import USABLE_FRAC
 from dcplan.training.step import step
+from dcplan.units import BYTES_PER_GIB
 
 CHANGED = ("tp", "pp", "vpp", "cp", "ep", "micro_batch", "recompute", "zero")
 
@@ -64,7 +64,9 @@ def nearest(case: Case, columns: dict[str, Array], ranks: int) -> dict[str, floa
     valid &= np.mod(groups, table["ep"] * table["etp"]) == 0
     table["dp"] = np.maximum(table["dp"], 1.0)
     setup = case_setup(case, layout_table(case, table))
-    valid &= memory(setup).total <= case.device.hbm_gb / case.device.ranks * GIB * USABLE_FRAC
+    valid &= (
+        memory(setup).total <= case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB * USABLE_FRAC
+    )
     if not valid.any():
         return None
     changes = sum((table[k] != start[k]).astype(np.float64) for k in CHANGED)

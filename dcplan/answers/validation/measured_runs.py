@@ -21,7 +21,7 @@ from dcplan.catalog.yaml12 import read_text
 from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.devices import spread_frac
 from dcplan.result import Metric, Result, Table
-from dcplan.training.infer_recompute import GIB
+from dcplan.units import BYTES_PER_GIB
 
 COLUMNS = (
     "id",
@@ -131,7 +131,7 @@ def _rows(
             continue
         run, k = taken[place[i]][1], place[i]
         time_s = float(prediction.step.time_s[k])
-        held = float(prediction.memory.total[k]) / GIB
+        held = float(prediction.memory.total[k]) / BYTES_PER_GIB
         stack = catalog.get("stacks", run.stack_id, Stack)
         spread = spread_frac(catalog, run.accelerator, stack, moe=run.moe)
         low, high = time_s / (1.0 + spread), time_s * (1.0 + spread)

@@ -22,6 +22,7 @@ from dcplan.planning.problem.terms import (
     PortClass,
 )
 from dcplan.scenario.schema import GivenFabric, Scenario
+from dcplan.units import BITS_PER_BYTE
 
 
 def fabric_options(
@@ -316,4 +317,4 @@ def _share_at_most(a: NetworkShare, b: NetworkShare) -> bool:
 def link_gb_per_s(option: FabricOption, placement: Placement) -> float:
     """One-way scale-out bandwidth of one accelerator. [GB/s]"""
     ports_each = placement.ports / placement.accelerators
-    return ports_each * option.link_gbps(placement.port_class) / 8.0
+    return ports_each * option.link_gbps(placement.port_class) / BITS_PER_BYTE

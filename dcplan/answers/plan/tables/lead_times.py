@@ -11,9 +11,8 @@ from dcplan.inputs.log import Ledger
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Menu
 from dcplan.result import Cell, Table
-from dcplan.units import DAYS_PER_QUARTER
+from dcplan.units import DAYS_PER_QUARTER, DAYS_PER_WEEK
 
-DAYS_PER_WEEK = 7
 COLUMNS = (
     "hall",
     "powered_from",

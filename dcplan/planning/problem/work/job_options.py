@@ -20,7 +20,7 @@ from dcplan.reliability.goodput import POOR_GOODPUT_FRAC
 from dcplan.reliability.outlook import Bounds, Outlook
 from dcplan.scenario.schema import Job
 from dcplan.training.estimate import Hardware, Sweep
-from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_DAY
+from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_DAY, TERA
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
 DENSE_STEPS = 96
@@ -65,7 +65,7 @@ def mfu(swept: Sweep, i: int, spec: Hardware) -> float:
     return float(
         swept.flops_per_step
         / swept.step_time_s[i]
-        / (swept.accelerators[i] * spec.peak_tflops * 1e12)
+        / (swept.accelerators[i] * spec.peak_tflops * TERA)
     )
 
 

@@ -17,7 +17,7 @@ from dcplan.inputs.log import Ledger
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.inputs.reference_job import reference_tflops
 from dcplan.inputs.speed import aged, architecture, hardware
-from dcplan.inputs.storage import BYTES_PER_GB, bytes_per_token, level_of, wanted
+from dcplan.inputs.storage import bytes_per_token, level_of, wanted
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
@@ -30,7 +30,7 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, Reference
 from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
+from dcplan.units import DAYS_PER_QUARTER, GIGA, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
 LARGE = 1e6
 """Accelerators at which a service level is in proportion to their number."""
@@ -186,7 +186,7 @@ class JobMenu:
         """
         read, _ = level_of(self.question.scenario.storage, LARGE, self.ledger)
         each = bytes_per_token(self.question.scenario.storage, self.ledger)
-        rate = read / LARGE * BYTES_PER_GB * swept.accelerators
+        rate = read / LARGE * GIGA * swept.accelerators
         return np.maximum(swept.step_time_s, swept.tokens_per_step * each / rate)
 
     def _last_goodput(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> float | None:
