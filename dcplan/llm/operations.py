@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.llm.coefficients import Coefficients
 from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
 from dcplan.llm.tables import (
     Array,
@@ -20,14 +21,6 @@ from dcplan.llm.tables import (
 )
 from dcplan.units import FLOAT_BYTES, HALF_BYTES
 
-SCORE_BYTES = 13.0
-"""Traffic of one 16-bit score: written, scaled and masked (r, w), softmax (r, w), dropout (r, w,
-mask), read."""
-UNFUSED_FRAC = 0.6
-"""Batched products of short depth (one head) against large ones."""
-SCAN_FRAC = 0.043
-"""State-space scan against large matrix products; fitted to Nemotron-H 56B on H100."""
-
 
 @dataclass(frozen=True)
 class Setup:
@@ -38,6 +31,7 @@ class Setup:
     recipe: RecipeTable
     stack: StackTable
     layout: LayoutTable
+    coefficients: Coefficients
     tower: TowerTable | None = None
     """Vision encoder on the first pipeline stage; None where the model has none."""
 
@@ -100,9 +94,10 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
         if half
         else np.where(n * k * m > 0, r.cast_bytes * m / d.hbm_bytes_per_s, 0.0)
     )
-    forward = gemm_s(m, n, k, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF_BYTES)
-    dgrad = gemm_s(m, k, n, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF_BYTES)
-    wgrad = gemm_s(k, n, m, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, 2.0 * FLOAT_BYTES)
+    c, rates = setup.coefficients, (speed, d.units, d.prologue, d.hbm_bytes_per_s, size)
+    forward = gemm_s(m, n, k, *rates, HALF_BYTES, c.tiling)
+    dgrad = gemm_s(m, k, n, *rates, HALF_BYTES, c.tiling)
+    wgrad = gemm_s(k, n, m, *rates, 2.0 * FLOAT_BYTES, c.tiling)
     return Pass(forward + cast * k + gap, dgrad + cast * n + gap, wgrad + gap)
 
 
@@ -133,7 +128,7 @@ def attention_core(setup: Setup) -> Pass:
 
     Pairs are those of :func:`dcplan.llm.architecture.context_tokens`.
     """
-    m, x, d = setup.model, setup.layout, setup.device
+    m, x, d, c = setup.model, setup.layout, setup.device, setup.coefficients
     heads, dims = m.heads / x.tp, m.head_dim + m.value_dim
     speed = d.attention_flops * np.where(x.cp > 1, setup.stack.context_frac, 1.0)
     work = x.micro_batch * x.seq_len / x.cp * heads
@@ -143,11 +138,12 @@ def attention_core(setup: Setup) -> Pass:
     local_pairs = np.where(m.causal > 0, window - window * window / (2.0 * x.seq_len), window)
     context = (m.attention_layers + m.mtp_layers - local) * full_pairs + local * local_pairs
     pairs = x.micro_batch * x.seq_len / x.cp * context
-    fused = attention_s(pairs, heads, dims, work, speed, d.units)
-    fused_back = attention_backward_s(pairs, heads, dims, work, speed, d.units)
+    sizes = (pairs, heads, dims, work, speed, d.units)
+    fused = attention_s(*sizes, c.ramp)
+    fused_back = attention_backward_s(*sizes, c.ramp)
     square = x.micro_batch * x.seq_len**2 / x.cp * (m.attention_layers + m.mtp_layers) * heads
-    scores = square * SCORE_BYTES / d.hbm_bytes_per_s
-    product = 2.0 * square * dims / (d.half_flops * UNFUSED_FRAC)
+    scores = square * c.score_bytes / d.hbm_bytes_per_s
+    product = 2.0 * square * dims / (d.half_flops * c.unfused_frac)
     flash = setup.stack.flash > 0
     return Pass(
         np.where(flash, fused, product + scores),
@@ -170,7 +166,7 @@ def scan(setup: Setup) -> Pass:
     traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * HALF_BYTES
     flops = 6.0 * t * m.mamba_inner * m.mamba_state
     forward = traffic * setup.stack.elementwise / d.hbm_bytes_per_s + flops / (
-        d.half_flops * SCAN_FRAC
+        d.half_flops * setup.coefficients.scan_frac
     )
     return Pass(forward, 2.0 * forward, np.zeros_like(forward))
 

@@ -11,10 +11,6 @@ from dcplan.llm.tables import SCHEDULES, Array
 from dcplan.training.sharding import expert_ranks, local_params, shard_ranks
 from dcplan.units import FLOAT_BYTES, HALF_BYTES
 
-RESERVE_BYTES = 0.7e9
-"""Context, communicators and workspaces of a process; class value between the residuals of
-measured peaks."""
-
 
 @dataclass(frozen=True)
 class Memory:
@@ -80,7 +76,10 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
         held = np.where(late, one - logits, early)
         states = _states(setup, (p.dense + p.embedding) * _copies(setup), shard_ranks(setup))
         return Memory(
-            *states, held, np.where(late | (x.pp <= 1), logits, 0.0), buffers + RESERVE_BYTES
+            *states,
+            held,
+            np.where(late | (x.pp <= 1), logits, 0.0),
+            buffers + setup.coefficients.reserve_bytes,
         )
     each = kept / x.pp * (1.0 - x.offload)
     # of the tower, too, a stage behind a pipeline keeps what it has gathered
@@ -116,7 +115,8 @@ def _end(
     shared = _states(setup, (p.dense + p.embedding + own[1]) * copies, shard_ranks(setup))
     routed = _states(setup, own[0] * copies, expert_ranks(setup))
     weights, gradients, optimizer = (a + b for a, b in zip(shared, routed, strict=True))
-    return Memory(weights, gradients, optimizer, activations, logits, buffers + RESERVE_BYTES)
+    reserve = setup.coefficients.reserve_bytes
+    return Memory(weights, gradients, optimizer, activations, logits, buffers + reserve)
 
 
 def _copies(setup: Setup) -> Array:

@@ -41,7 +41,7 @@ from dcplan.result import Metric, Result, Table
 from dcplan.training.estimate import case_of, sweep
 from dcplan.training.grid import Case, case_setup, layout_table
 from dcplan.training.memory import memory
-from dcplan.training.search import USABLE_FRAC, Found, search
+from dcplan.training.search import Found, search
 from dcplan.training.step import Step, step
 from dcplan.units import BYTES_PER_GIB, si
 
@@ -247,7 +247,7 @@ def _too_large(ask: Ask, asked: Asked, found: Found, case: Case, seconds: float)
     """What is missing, and the nearest layout that fits or comes closest."""
     limit = case.device.hbm_gb / case.device.ranks
     need = found.least_bytes / BYTES_PER_GIB
-    over = need - limit * (1.0 if ask.layout else USABLE_FRAC)
+    over = need - limit * (1.0 if ask.layout else case.coefficients.search_memory_frac)
     near = (
         f"; nearest that fits: {layout_line(found.least)}"
         if ask.layout and found.least
