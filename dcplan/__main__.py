@@ -7,7 +7,6 @@ import gc
 import io
 import os
 import sys
-from typing import TextIO
 
 
 def main() -> None:
@@ -27,23 +26,24 @@ def main() -> None:
 
 
 def run() -> int:
-    """Exit code of one call: 2 for wrong input, 70 for a bug, 130 for Ctrl-C; a closed pipe is no
-    error.
+    """Exit code of one call: 2 for wrong input, 70 for a bug, 130 for Ctrl-C.
+
+    A closed pipe is no error: the answer's own code stays.
     """
     from dcplan.cli.app import app
-    from dcplan.errors import EXIT_INTERRUPTED, InputError
+    from dcplan.errors import EXIT_INTERRUPTED, EXIT_OK, InputError
 
     try:
         app(standalone_mode=True)
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):
-            return _quiet()
+            return _quiet(EXIT_OK)
         return _flushed(stop.code if isinstance(stop.code, int) else int(bool(stop.code)))
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        return _quiet()
+        return _quiet(EXIT_OK)
     except InputError as error:
         sys.stderr.write(f"{_harmless(str(error))}\n")
         count = len(error.problems)
@@ -65,6 +65,7 @@ def _harmless(text: str) -> str:
 
 def _other(error: Exception) -> int:
     """Tell apart a file that cannot be written, the request's fault, and everything else, ours."""
+    from dcplan.cli.output import silence
     from dcplan.errors import EXIT_INPUT
 
     if (
@@ -72,7 +73,7 @@ def _other(error: Exception) -> int:
         and error.filename is None
         and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO)
     ):
-        _silence(sys.stdout)
+        silence(sys.stdout)
         sys.stderr.write(f"error[DC006]: cannot write to stdout: {error.strerror}\n")
         return EXIT_INPUT
     if isinstance(error, OSError) and error.filename is not None:
@@ -100,20 +101,18 @@ def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        return _quiet()
+        return _quiet(code)
     except OSError as error:
         return _other(error)
     return code
 
 
-def _quiet() -> int:
+def _quiet(code: int) -> int:
     """``| head`` is not an error: point stdout at nothing, so that the exit does not complain."""
-    _silence(sys.stdout)
-    return 0
+    from dcplan.cli.output import silence
 
-
-def _silence(stream: TextIO) -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    silence(sys.stdout)
+    return code
 
 
 if __name__ == "__main__":

@@ -45,9 +45,11 @@ CODES: dict[str, str] = {
     "DC050": "command line",
     "DC051": "a key or value of a compound flag",
     "DC052": "an impossible layout",
-    "DC053": "a table of runs, or a length no medium reaches",
-    "DC060": "weather, or an amount of a facility",
+    "DC053": "a table of runs that cannot be read",
+    "DC054": "a length that no cable or transceiver reaches",
+    "DC060": "weather that cannot be used",
     "DC061": "a cooling option that cannot hold what it is asked to",
+    "DC062": "a flag of `dcplan facility`",
 }
 
 MEANINGS: dict[str, str] = {
@@ -83,9 +85,12 @@ MEANINGS: dict[str, str] = {
     "DC050": "The command line is wrong, or flags that do not go together.",
     "DC051": "A flag that takes key=value pairs has a key or value that it does not know.",
     "DC052": "The layout does not divide: heads, layers, experts or accelerators by the named degrees.",
-    "DC053": "The table of runs lacks a column or holds no number, or no cable or transceiver reaches so far.",
-    "DC060": "A weather file or zone cannot be used, or a flag of `dcplan facility` is missing or out of range.",
+    "DC053": "The table of measured runs lacks a column that `dcplan validate` needs. The message names the columns.",
+    "DC054": "The link is longer than the reach of every cable and transceiver of its speed. The message names a "
+    "speed, a part or a change that works.",
+    "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
     "DC061": "The cooling option does not take this system, rack power or supply temperature; the message says why.",
+    "DC062": "A flag of `dcplan facility` is missing, is out of range, or needs another flag.",
 }
 """What a code means and what to do; ``dcplan explain CODE`` prints it."""
 

@@ -96,6 +96,19 @@ class Result:
             raise KeyError(key)
         return float(metric.value)
 
+    def input_value(self, key: str) -> float:
+        """Numeric value of an input.
+
+        Raises
+        ------
+        KeyError
+            When the answer used no such input, or it is not a number.
+        """
+        found = next((row["value"] for row in self.inputs if row["key"] == key), None)
+        if not isinstance(found, int | float):
+            raise KeyError(key)
+        return float(found)
+
     def frame(self, table: str) -> pd.DataFrame:
         """One table as a pandas DataFrame."""
         import pandas as pd

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import functools
 
+MICRO, MILLI, GIGA, TERA = 1e-6, 1e-3, 1e9, 1e12
+BITS_PER_BYTE = 8.0
+BYTES_PER_MIB, BYTES_PER_GIB = 2.0**20, 2.0**30
+HALF_BYTES, FLOAT_BYTES = 2.0, 4.0
+"""Bytes of a 16-bit and of a 32-bit number."""
 HOURS_PER_DAY = 24.0
-L_PER_M3 = 1000.0
+DAYS_PER_WEEK = 7
 DAYS_PER_YEAR = 365.25
 QUARTERS_PER_YEAR = 4
 MONTHS_PER_QUARTER = 3
@@ -14,18 +19,39 @@ DAYS_PER_QUARTER = DAYS_PER_YEAR / QUARTERS_PER_YEAR
 """A quarter is 91.3125 days."""
 HOURS_PER_QUARTER = DAYS_PER_QUARTER * HOURS_PER_DAY
 DAYS_PER_MONTH = DAYS_PER_YEAR / 12.0
+SECONDS_PER_MINUTE = 60.0
 SECONDS_PER_HOUR = 3_600.0
 SECONDS_PER_DAY = 86_400.0
+W_PER_KW = 1_000.0
 KW_PER_MW = 1_000.0
+J_PER_KJ = 1_000.0
+KJ_PER_KWH = 3_600.0
+MJ_PER_KWH = 3.6
+KG_PER_M3_OF_WATER = 1_000.0
+PA_PER_KPA = 1_000.0
+L_PER_M3 = 1_000.0
+METRES_PER_KM = 1_000.0
+EARTH_RADIUS_KM = 6_371.0
+"""Mean radius."""
+GRAMS_PER_KG = 1_000.0
 GRAMS_PER_TONNE = 1_000_000.0
 KG_PER_TONNE = 1_000.0
+GBPS_PER_TBPS = 1_000.0
+GB_PER_TB = 1_000.0
 TB_PER_PB = 1_000.0
 FLOPS_PER_TFLOP = 1e12
+GFLOPS_PER_TFLOPS = 1_000.0
 TFLOPS_PER_PFLOPS = 1_000.0
 HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
 """730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour.
 """
 HOURS_PER_YEAR = DAYS_PER_YEAR * HOURS_PER_DAY
+"""8,766: the one length of a year."""
+TYPICAL_YEAR_HOURS = 8_760
+"""Hours of a typical year of weather, which leaves out 29 February; sums over them are scaled to a
+year."""
+RATE_DAYS_PER_YEAR = 365.0
+"""Days in which the catalog's failure rates count their stops, as the sources count them."""
 USD_PER_MUSD = 1_000_000.0
 
 SUFFIXES: dict[str, str] = {

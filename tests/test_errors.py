@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
@@ -32,6 +33,27 @@ def test_exit_codes_are_those_of_the_published_table() -> None:
 def test_every_code_has_three_digits_and_its_own_sentence() -> None:
     assert all(re.fullmatch(r"DC\d{3}", code) for code in errors.CODES)
     assert len(set(errors.CODES.values())) == len(errors.CODES)
+
+
+def test_no_code_has_two_titles(repo) -> None:
+    # a key written twice in the table would lose its first title; a title with "or" joins two
+    tree = ast.parse((repo / "dcplan" / "errors.py").read_text(encoding="utf-8"))
+    tables = [
+        [key.value for key in node.value.keys if isinstance(key, ast.Constant)]
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict)
+    ]
+    assert len(tables) == 2
+    for keys in tables:
+        assert len(set(keys)) == len(keys)
+    joined = [code for code, title in errors.CODES.items() if ", or " in title]
+    assert joined == []
+
+
+def test_a_table_of_runs_and_a_length_have_different_codes() -> None:
+    assert "table of runs" in errors.CODES["DC053"]
+    assert "length" in errors.CODES["DC054"]
+    assert set(errors.MEANINGS) == set(errors.CODES)
 
 
 def test_every_code_used_in_the_source_is_in_the_table(repo) -> None:

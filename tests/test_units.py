@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +24,41 @@ def test_a_quarter_is_91_3125_days_and_2191_5_hours() -> None:
         pytest.approx(units.DAYS_PER_QUARTER, abs=1e-9)
         == units.DAYS_PER_MONTH * units.MONTHS_PER_QUARTER
     )
+
+
+def test_a_year_has_one_length() -> None:
+    # 365.25 days of 24 hours; weather leaves out 29 February: 365 x 24
+    assert units.HOURS_PER_YEAR == 8_766
+    assert units.TYPICAL_YEAR_HOURS == 8_760
+
+
+def test_a_unit_is_defined_in_one_place(repo: Path) -> None:
+    known = set(_constants(repo / "dcplan" / "units.py")) - {"SUFFIXES"}
+    assert {"HOURS_PER_YEAR", "KW_PER_MW", "GIGA"} <= known
+    again = [
+        f"{file.relative_to(repo)}: {name}"
+        for file in sorted((repo / "dcplan").rglob("*.py"))
+        if file != repo / "dcplan" / "units.py"
+        for name in _constants(file)
+        if name in known
+    ]
+    assert again == []
+
+
+def _constants(file: Path) -> Iterator[str]:
+    """Names that a module assigns at its top."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign)
+            else []
+        )
+        for target in targets:
+            for one in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(one, ast.Name):
+                    yield one.id
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ from pathlib import Path
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.yaml12 import read_text
 from dcplan.errors import InputError, Place, Problem
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, TYPICAL_YEAR_HOURS
 
-HOURS = 8760
 HEADER_LINES = 8
-MONTHS_PER_QUARTER, MONTHS_PER_YEAR = 3, 12
 LEAP_DAY = (["2", "29"], ["02", "29"])
 """Month and day that a year of 8,760 hours leaves out."""
 DRY_BULB, HUMIDITY, PRESSURE = 6, 8, 9
@@ -72,16 +71,14 @@ def read_epw(file: Path) -> Weather:
     if len(head) < 2 or head[0] != "LOCATION":
         cause = "not an EPW file: its first line is LOCATION with the place"
         raise InputError([Problem("DC060", cause, Place(str(file), 1))])
-    if len(lines) < HEADER_LINES + HOURS:
-        cause = (
-            f"not an EPW file of a year: {len(lines)} lines, {HEADER_LINES} + {HOURS} are needed"
-        )
+    if len(lines) < HEADER_LINES + TYPICAL_YEAR_HOURS:
+        cause = f"not an EPW file of a year: {len(lines)} lines, {HEADER_LINES} + {TYPICAL_YEAR_HOURS} are needed"
         raise InputError([Problem("DC060", cause, Place(str(file)))])
     place = "".join(c for c in head[1] if c.isprintable()).strip() or file.name
     hours = [pair for pair in lines[HEADER_LINES:] if pair[1].split(",")[1:3] not in LEAP_DAY]
     found: list[tuple[int, float, float, float]] = []
     problems: list[Problem] = []
-    for i, line in hours[:HOURS]:
+    for i, line in hours[:TYPICAL_YEAR_HOURS]:
         cells = line.split(",")
         try:
             month = int(cells[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -44,7 +43,7 @@ def calibrate(
     from dcplan.answers.calibrate.answer import OVERLAY, script
     from dcplan.answers.calibrate.answer import calibrate as answer
     from dcplan.answers.calibrate.read import SCRIPT
-    from dcplan.cli.output import check_writable, emit
+    from dcplan.cli.output import check_writable, emit, note
     from dcplan.report.files import write_whole
 
     if result_file is None:
@@ -88,7 +87,7 @@ def calibrate(
     write_whole(target, found.overlay)
     emit(found.result, fmt=fmt, out=None, quiet=quiet, no_color=no_color)
     if not quiet:
-        sys.stderr.write(f"written: {target} (use it with --catalogs {target.parent})\n")
+        note(f"written: {target} (use it with --catalogs {target.parent})")
     raise typer.Exit(found.result.exit_code)
 
 

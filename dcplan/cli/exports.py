@@ -139,8 +139,7 @@ def _netbox(result: Result, folder: Path) -> str:
     from dcplan.answers.fabric.inventory import inventory
     from dcplan.report.netbox import write_netbox
 
-    cables, models = inventory(result)
-    count = write_netbox(result, cables, models, folder, "dcplan")
+    count = write_netbox(result, inventory(result), folder, "dcplan")
     return f"{count:,} devices in {folder}: import the files in the order of their numbers"
 
 

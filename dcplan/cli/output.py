@@ -6,8 +6,10 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from dcplan.cli.options import Format
 
@@ -15,6 +17,35 @@ if TYPE_CHECKING:
     from dcplan.result import Result
 
 STORE = Path(".dcplan")
+
+
+@contextmanager
+def until_closed(stream: TextIO) -> Iterator[None]:
+    """Drop what the reader of a stream no longer takes, so that the answer keeps its exit code.
+
+    A reader such as ``head`` closes the pipe early. That is no error, and it changes nothing in
+    what the answer is: a failed expectation still ends with 1.
+    """
+    try:
+        yield
+        stream.flush()
+    except BrokenPipeError:
+        silence(stream)
+    except SystemExit as stop:  # rich turns a closed pipe into an exit
+        if not isinstance(stop.__context__, BrokenPipeError):
+            raise
+        silence(stream)
+
+
+def silence(stream: TextIO) -> None:
+    """Point a stream whose reader is gone at nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def note(text: str) -> None:
+    """Write a line to stderr, which may be the same closed pipe (``2>&1 | head``)."""
+    with until_closed(sys.stderr):
+        sys.stderr.write(f"{text}\n")
 
 
 def emit(  # one argument per output flag
@@ -32,17 +63,18 @@ def emit(  # one argument per output flag
 
     if not quiet:
         for warning in result.warnings:
-            sys.stderr.write(printable(f"{warning['code']}: {warning['message']}") + "\n")
+            note(printable(f"{warning['code']}: {warning['message']}"))
     color = not no_color and not os.environ.get("NO_COLOR")
     if out is not None:
         write_whole(out, document(result, fmt, color=False, verbose=verbose))
-    elif fmt is Format.TABLE:
-        from dcplan.report.terminal import write_text
+        return
+    with until_closed(sys.stdout):
+        if fmt is Format.TABLE:
+            from dcplan.report.terminal import write_text
 
-        write_text(result, sys.stdout, color=color, verbose=verbose)
-    else:
-        sys.stdout.write(document(result, fmt, color=False, verbose=verbose))
-    sys.stdout.flush()
+            write_text(result, sys.stdout, color=color, verbose=verbose)
+        else:
+            sys.stdout.write(document(result, fmt, color=False, verbose=verbose))
 
 
 def check_writable(path: Path) -> None:
@@ -60,7 +92,7 @@ def check_writable(path: Path) -> None:
 
 
 def document(result: Result, fmt: Format, *, color: bool, verbose: bool) -> str:
-    """The whole document as text."""
+    """Return the whole document as text."""
     if fmt is Format.JSON:
         return result.to_json()
     if fmt is Format.CSV:

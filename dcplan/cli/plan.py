@@ -75,14 +75,14 @@ def plan(
 
 def _keep_unfinished(result: Result, time_limit_s: float) -> None:
     """Store an answer that is no finished plan, and say how to go on."""
-    from dcplan.cli.output import keep
+    from dcplan.cli.output import keep, note
 
     if result.status not in ("incomplete", "interrupted", "infeasible"):
         return
     path = keep(result, str(result.scenario.get("name", "plan")))
-    sys.stderr.write(f"kept: {path} (dcplan show {path})\n")
+    note(f"kept: {path} (dcplan show {path})")
     if result.status != "infeasible" and not (result.solver or {}).get("ended"):
-        sys.stderr.write(f"go on with: {_again(time_limit_s)}\n")
+        note(f"go on with: {_again(time_limit_s)}")
 
 
 def _again(time_limit_s: float) -> str:

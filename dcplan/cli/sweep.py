@@ -50,7 +50,9 @@ def say_how_to_go_on(result: Result) -> None:
     left = {row["status"] for row in result.tables["points"].records()}
     if left <= {"ok", "infeasible", "wrong"}:
         return
+    from dcplan.cli.output import note
+
     words = [w for w in sys.argv[1:] if w != "--fresh"]
     failed = bool(left & {"timeout", "error", "crashed"})
     flag = ["--retry-failed"] if failed and "--retry-failed" not in words else []
-    sys.stderr.write(f"go on with: {shlex.join(['dcplan', *words, *flag])}\n")
+    note(f"go on with: {shlex.join(['dcplan', *words, *flag])}")

@@ -47,15 +47,17 @@ class CiOutput(Output):
 
     def annotate(self, error: Exception) -> None:
         """Mark wrong lines in a pull request, besides what stderr says."""
+        from dcplan.cli.output import until_closed
         from dcplan.errors import InputError
         from dcplan.report.ci import problem_notes
 
         if self.fmt is CiFormat.GITHUB and isinstance(error, InputError):
-            sys.stdout.write(problem_notes(error.problems))
+            with until_closed(sys.stdout):
+                sys.stdout.write(problem_notes(error.problems))
 
     def write(self, result: Result, *, to_file: bool = True) -> None:
         """Write the document to stdout or to ``--out``, warnings to stderr."""
-        from dcplan.cli.output import emit
+        from dcplan.cli.output import emit, note, until_closed
         from dcplan.report.ci import github, junit
         from dcplan.report.files import write_whole
 
@@ -72,10 +74,12 @@ class CiOutput(Output):
             return
         text = junit(result) if self.is_junit else github(result)
         if out is None:
-            sys.stdout.write(text)
+            with until_closed(sys.stdout):
+                sys.stdout.write(text)
         else:
             write_whole(out, text)
-            sys.stderr.write(f"{result.headline}\n" if not self.quiet else "")
+            if not self.quiet:
+                note(result.headline)
 
 
 @command

@@ -8,9 +8,7 @@ import numpy as np
 
 from dcplan.economics.depreciation import economic_value_usd
 from dcplan.economics.ranges import Value, above, as_value, within
-from dcplan.units import SECONDS_PER_HOUR
-
-FLOPS_PER_TFLOP = 1e12
+from dcplan.units import FLOPS_PER_TFLOP, SECONDS_PER_HOUR
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.fabric.collectives import Array, ring_half_s, tree_half_s
+from dcplan.units import GIGA
 
 
 @dataclass(frozen=True)
@@ -133,4 +134,4 @@ def exchange_s(message_bytes: Array, levels: Levels) -> Array:
 
 def bus_gb_per_s(message_bytes: Array, seconds: Array, ranks: int, halves: int = 2) -> Array:
     """Bus bandwidth as nccl-tests print it: M / t x halves x (n - 1) / n. [GB/s]"""
-    return message_bytes / seconds / 1e9 * halves * (ranks - 1) / ranks
+    return message_bytes / seconds / GIGA * halves * (ranks - 1) / ranks

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dcplan.units import MONTHS_PER_YEAR
+
 
 @dataclass(frozen=True)
 class Line:
@@ -38,9 +40,6 @@ class Interconnect:
     power_kw: float
     rtt_us: float
     gbps: float
-
-
-MONTHS_PER_YEAR = 12
 
 
 def interconnect(gbps: float, route_km: float, line: Line) -> Interconnect:

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.facility import plant
+from dcplan.units import KJ_PER_KWH
 
 Array = npt.NDArray[np.float64]
-ROOM_WATER_C = 27.0
-"""Warmest water that cools room air to a supply below 30 C (ASHRAE class W27, recommended air up
-to 27 C)."""
 Drawn = Mapping[str, Array]
 """Parameter -> column of draws."""
 
@@ -75,7 +73,8 @@ def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
         chiller_cop_factor, cycles, tower_approach_k, exchanger_approach_k, tower_range_k,
         facility_rise_k, windage_frac, pump_efficiency, facility_head_kpa, tower_head_kpa,
         tower_fan_pa, tower_fan_efficiency, liquid_to_air, cdu_frac, pump_fixed_frac,
-        ups_fixed_frac.
+        ups_fixed_frac; and the constants air_j_per_m3_k, air_kg_per_m3, water_kj_per_kg_k,
+        vaporisation_kj_per_kg, condenser_min_c, least_cop, room_water_c.
     loads : Loads
         Heat by path, and load.
 
@@ -89,19 +88,37 @@ def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
     chilled = plant.mechanical_frac(source, supply_c, p["facility_rise_k"])
     if loads.designed:
         for_air = plant.mechanical_frac(
-            source, np.minimum(supply_c, ROOM_WATER_C), p["facility_rise_k"]
+            source, np.minimum(supply_c, p["room_water_c"]), p["facility_rise_k"]
         )
         chilled = loads.air_frac * for_air + (1.0 - loads.air_frac) * chilled
-    cop = plant.chiller_cop(p["chiller_load"] * loads.load, wet_c[None, :] + p["tower_approach_k"])
+    cop = plant.chiller_cop(
+        p["chiller_load"] * loads.load,
+        wet_c[None, :] + p["tower_approach_k"],
+        p["condenser_min_c"],
+        p["least_cop"],
+    )
     work = chilled / (cop * p["chiller_cop_factor"])
-    facility = plant.pump_frac(p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"])
+    facility = plant.pump_frac(
+        p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"], p["water_kj_per_kg_k"]
+    )
     tower = plant.pump_frac(
-        p["tower_head_kpa"], p["pump_efficiency"], p["tower_range_k"]
+        p["tower_head_kpa"], p["pump_efficiency"], p["tower_range_k"], p["water_kj_per_kg_k"]
     ) + plant.tower_fan_frac(
-        p["tower_fan_pa"], p["tower_fan_efficiency"], p["liquid_to_air"], p["tower_range_k"]
+        p["tower_fan_pa"],
+        p["tower_fan_efficiency"],
+        p["liquid_to_air"],
+        p["tower_range_k"],
+        p["water_kj_per_kg_k"],
+        p["air_kg_per_m3"],
     )
     moved = _turned_down(_room(p, loads) + facility + tower * (1.0 + work), p, loads.load)
-    water = plant.tower_water_l_per_kwh(p["cycles"], p["windage_frac"], p["tower_range_k"])
+    water = plant.tower_water_l_per_kwh(
+        p["cycles"],
+        p["windage_frac"],
+        p["tower_range_k"],
+        p["vaporisation_kj_per_kg"],
+        p["water_kj_per_kg_k"],
+    )
     rejected = heat * (1.0 + work)
     return Hours(
         1.0 + electrical + heat * (moved + work),
@@ -142,9 +159,13 @@ def over_dry_coolers(dry_c: Array, wet_c: Array, supply_c: Array, p: Drawn, load
     if not loads.designed:
         sprayed = sprayed & (wet_c[None, :] + p["spray_approach_k"] <= supply_c)
     share = np.minimum(missing / p["dry_air_rise_k"], 1.0)
-    water = np.where(sprayed, 3600.0 / plant.VAPORISATION_KJ_PER_KG * share, 0.0)
-    facility = plant.pump_frac(p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"])
-    fans = plant.fan_frac(p["dry_fan_pa"], p["tower_fan_efficiency"], p["dry_air_rise_k"])
+    water = np.where(sprayed, KJ_PER_KWH / p["vaporisation_kj_per_kg"] * share, 0.0)
+    facility = plant.pump_frac(
+        p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"], p["water_kj_per_kg_k"]
+    )
+    fans = plant.fan_frac(
+        p["dry_fan_pa"], p["tower_fan_efficiency"], p["dry_air_rise_k"], p["air_j_per_m3_k"]
+    )
     moved = _turned_down(_room(p, loads) + facility + fans, p, loads.load)
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
     none = np.zeros_like(water)
@@ -160,7 +181,10 @@ def _electrical(p: Drawn, load: float) -> Array:
 
 
 def _room(p: Drawn, loads: Loads) -> Array:
-    fans = plant.fan_frac(p["fan_pa"], p["fan_efficiency"], p["air_rise_k"]) * loads.air_frac
+    fans = (
+        plant.fan_frac(p["fan_pa"], p["fan_efficiency"], p["air_rise_k"], p["air_j_per_m3_k"])
+        * loads.air_frac
+    )
     return np.asarray(fans + (p["cdu_frac"] * (1.0 - loads.air_frac) if loads.cdu else 0.0))
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.units import KG_PER_TONNE
+
 Array = npt.NDArray[np.float64]
 SHORT_USD_PER_MWH = 1e5
 """Price of load that nothing serves: above every fuel."""
@@ -47,7 +49,12 @@ class Dispatch:
     """Discharged."""
 
 
-def dispatch(load_mw: Array, sources: Sequence[Source], battery: Battery | None = None) -> Dispatch:
+def dispatch(
+    load_mw: Array,
+    sources: Sequence[Source],
+    battery: Battery | None = None,
+    hours: Array | None = None,
+) -> Dispatch:
     r"""Serve every hour at the least cost.
 
     .. math:: \min \sum_{h,s} c_s g_{hs} + C\,u_h \quad
@@ -65,6 +72,9 @@ def dispatch(load_mw: Array, sources: Sequence[Source], battery: Battery | None 
         In any order; cost decides.
     battery : Battery, optional
         Storage.
+    hours : array, optional
+        How long each hour counts in the sums, one where left out; a typical year of 8,760 hours
+        stands for a longer one. [h]
 
     Raises
     ------
@@ -81,37 +91,38 @@ def dispatch(load_mw: Array, sources: Sequence[Source], battery: Battery | None 
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
-    hours, count = load_mw.size, len(sources)
+    steps, count = load_mw.size, len(sources)
+    weights = np.ones(steps) if hours is None else hours
     costs = np.concatenate(
-        [np.full(hours, s.usd_per_mwh) for s in sources] + [np.full(hours, SHORT_USD_PER_MWH)]
+        [np.full(steps, s.usd_per_mwh) for s in sources] + [np.full(steps, SHORT_USD_PER_MWH)]
     )
     upper = np.concatenate(
-        [np.broadcast_to(np.asarray(s.mw, dtype=np.float64), hours) for s in sources] + [load_mw]
+        [np.broadcast_to(np.asarray(s.mw, dtype=np.float64), steps) for s in sources] + [load_mw]
     )
-    serve: Any = hstack([eye_array(hours)] * (count + 1))
+    serve: Any = hstack([eye_array(steps)] * (count + 1))
     equal: Any = serve
     right = load_mw
     if battery is not None:
         half = float(np.sqrt(battery.round_trip_frac))
-        one = eye_array(hours)
-        nothing = csr_array((hours, hours * (count + 1)))
+        one = eye_array(steps)
+        nothing = csr_array((steps, steps * (count + 1)))
         # e_{h+1} - e_h - half q + d / half = 0, the last hour followed by the first
-        after = eye_array(hours, k=1) + csr_array(([1.0], ([hours - 1], [0])), shape=(hours, hours))
+        after = eye_array(steps, k=1) + csr_array(([1.0], ([steps - 1], [0])), shape=(steps, steps))
         keep: Any = hstack([nothing, -half * one, one / half, after - one])
-        equal = vstack([hstack([serve, -one, one, csr_array((hours, hours))]), keep])
-        right = np.concatenate([load_mw, np.zeros(hours)])
-        costs = np.concatenate([costs, np.zeros(3 * hours)])
+        equal = vstack([hstack([serve, -one, one, csr_array((steps, steps))]), keep])
+        right = np.concatenate([load_mw, np.zeros(steps)])
+        costs = np.concatenate([costs, np.zeros(3 * steps)])
         limits = (battery.mw, battery.mw, battery.mwh)
-        upper = np.concatenate([upper, *(np.full(hours, limit) for limit in limits)])
+        upper = np.concatenate([upper, *(np.full(steps, limit) for limit in limits)])
     bounds = [(0.0, limit) for limit in upper.tolist()]
     found = linprog(costs, A_eq=equal, b_eq=right, bounds=bounds, method="highs")
     if not found.success or found.x is None:
         msg = f"the dispatch has no optimum: {found.message}"
         raise ValueError(msg)
-    by_source = found.x[: hours * count].reshape(count, hours).sum(axis=1)
-    short = float(found.x[hours * count : hours * (count + 1)].sum())
-    discharged = float(found.x[hours * (count + 2) : hours * (count + 3)].sum()) if battery else 0.0
+    sums = found.x.reshape(-1, steps) @ weights
+    by_source, short = sums[:count], float(sums[count])
+    discharged = float(sums[count + 2]) if battery else 0.0
     mwh = {s.name: float(round(x, 9)) for s, x in zip(sources, by_source, strict=True)}
     usd = sum(s.usd_per_mwh * mwh[s.name] for s in sources)
-    carbon = sum(s.kg_co2_per_mwh * mwh[s.name] for s in sources) / 1000.0
+    carbon = sum(s.kg_co2_per_mwh * mwh[s.name] for s in sources) / KG_PER_TONNE
     return Dispatch(mwh, usd, carbon, short, discharged)

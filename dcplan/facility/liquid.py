@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-SECONDS_PER_MINUTE = 60.0
+from dcplan.units import SECONDS_PER_MINUTE
 
 
 def flow_l_per_min(heat_kw: float, rise_k: float, heat_kj_per_l_k: float) -> float:

@@ -5,21 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.units import J_PER_KJ, KG_PER_M3_OF_WATER, KJ_PER_KWH, PA_PER_KPA
+
 Array = npt.NDArray[np.float64]
-AIR_J_PER_M3_K = 1206.0
-"""Volumetric heat of air at 20 C."""
-AIR_KG_PER_M3 = 1.2
-WATER_J_PER_M3_K = 4.186e6
-WATER_KJ_PER_KG_K = 4.186
-VAPORISATION_KJ_PER_KG = 2450.0
-"""Of water at 20 to 25 C; -0.0013 T^2 - 2.3097 T + 2500.5 is 2,454 at 20 C (Lei and Masanet 2020).
-"""
-LEAST_COP = 2.0
-COLDEST_CONDENSER_C = 12.0
-"""Chillers are not run on colder condenser water."""
 
 
-def chiller_cop(load: Array, condenser_c: Array) -> Array:
+def chiller_cop(load: Array, condenser_c: Array, coldest_c: Array, least_cop: Array) -> Array:
     r"""Coefficient of performance of a water chiller.
 
     .. math:: COP = 16.798751 + 0.008840 t^2 - 8.528931 L^2 + 9.885294 L - 0.760621 t + 0.084615 L t
@@ -29,8 +20,11 @@ def chiller_cop(load: Array, condenser_c: Array) -> Array:
     load : array
         Load over rating, 0 to 1. [-]
     condenser_c : array
-        Condenser-side temperature; not below 12 C is used, nor above the fit's lowest point (38 to
-        43 C). [C]
+        Condenser-side temperature; none above the fit's lowest point (38 to 43 C) is used. [C]
+    coldest_c : array
+        Condenser-side temperature below which chillers are not run. [C]
+    least_cop : array
+        Lower bound of the result. [-]
 
     References
     ----------
@@ -38,11 +32,12 @@ def chiller_cop(load: Array, condenser_c: Array) -> Array:
 
     Examples
     --------
-    >>> round(float(chiller_cop(np.array(0.5), np.array(25.0))), 3)
+    >>> load, water_c, coldest_c, least = (np.array(x) for x in (0.5, 25.0, 12.0, 2.0))
+    >>> round(float(chiller_cop(load, water_c, coldest_c, least)), 3)
     7.176
     """
     lowest = (0.760621 - 0.084615 * load) / (2.0 * 0.008840)  # past it the fit would rise again
-    t = np.clip(condenser_c, COLDEST_CONDENSER_C, lowest)
+    t = np.clip(condenser_c, coldest_c, lowest)
     cop = (
         16.798751
         + 0.008840 * t * t
@@ -51,46 +46,62 @@ def chiller_cop(load: Array, condenser_c: Array) -> Array:
         - 0.760621 * t
         + 0.084615 * load * t
     )
-    return np.maximum(cop, LEAST_COP)
+    return np.maximum(cop, least_cop)
 
 
-def fan_frac(pressure_pa: Array, efficiency: Array, rise_k: Array) -> Array:
+def fan_frac(pressure_pa: Array, efficiency: Array, rise_k: Array, air_j_per_m3_k: Array) -> Array:
     r"""Fan power over heat moved by air: :math:`\Delta p / (\eta\,\rho c_p\,\Delta T)`.
 
     Examples
     --------
-    >>> round(float(fan_frac(np.array(650.0), np.array(0.775), np.array(16.65))), 4)
+    >>> pressure_pa, efficiency, rise_k, heat = (np.array(x) for x in (650.0, 0.775, 16.65, 1206.0))
+    >>> round(float(fan_frac(pressure_pa, efficiency, rise_k, heat)), 4)
     0.0418
     """
-    return pressure_pa / (efficiency * AIR_J_PER_M3_K * rise_k)
+    return pressure_pa / (efficiency * air_j_per_m3_k * rise_k)
 
 
-def pump_frac(head_kpa: Array, efficiency: Array, rise_k: Array) -> Array:
+def pump_frac(head_kpa: Array, efficiency: Array, rise_k: Array, water_kj_per_kg_k: Array) -> Array:
     r"""Pump power over heat moved by water: :math:`\Delta p / (\eta\,\rho c_p\,\Delta T)`.
 
     Examples
     --------
-    >>> round(float(pump_frac(np.array(165.0), np.array(0.7), np.array(7.5))), 5)
+    >>> head_kpa, efficiency, rise_k, heat = (np.array(x) for x in (165.0, 0.7, 7.5, 4.186))
+    >>> round(float(pump_frac(head_kpa, efficiency, rise_k, heat)), 5)
     0.00751
     """
-    return head_kpa * 1000.0 / (efficiency * WATER_J_PER_M3_K * rise_k)
+    by_volume = water_kj_per_kg_k * J_PER_KJ * KG_PER_M3_OF_WATER
+    return head_kpa * PA_PER_KPA / (efficiency * by_volume * rise_k)
 
 
 def tower_fan_frac(
-    pressure_pa: Array, efficiency: Array, liquid_to_air: Array, range_k: Array
+    pressure_pa: Array,
+    efficiency: Array,
+    liquid_to_air: Array,
+    range_k: Array,
+    water_kj_per_kg_k: Array,
+    air_kg_per_m3: Array,
 ) -> Array:
     """Tower fan power over heat: air in proportion to water by mass.
 
     Examples
     --------
-    >>> round(float(tower_fan_frac(np.array(150.0), np.array(0.7), np.array(2.3), np.array(5.0))), 5)
+    >>> given = (np.array(x) for x in (150.0, 0.7, 2.3, 5.0, 4.186, 1.2))
+    >>> round(float(tower_fan_frac(*given)), 5)
     0.00371
     """
-    water_kg_per_kj = 1.0 / (WATER_KJ_PER_KG_K * range_k)
-    return water_kg_per_kj / liquid_to_air / AIR_KG_PER_M3 * pressure_pa / efficiency / 1000.0
+    water_kg_per_kj = 1.0 / (water_kj_per_kg_k * range_k)
+    air_m3_per_kj = water_kg_per_kj / liquid_to_air / air_kg_per_m3
+    return air_m3_per_kj * pressure_pa / efficiency / J_PER_KJ
 
 
-def tower_water_l_per_kwh(cycles: Array, windage_frac: Array, range_k: Array) -> Array:
+def tower_water_l_per_kwh(
+    cycles: Array,
+    windage_frac: Array,
+    range_k: Array,
+    vaporisation_kj_per_kg: Array,
+    water_kj_per_kg_k: Array,
+) -> Array:
     r"""Water of a tower over heat rejected: evaporation, and the larger of drift and blowdown.
 
     .. math:: w = e + \max\left(\phi\,\frac{3600}{c\,\Delta T},\; \frac{e}{CoC - 1}\right),\quad e = 3600 / h_{fg}
@@ -103,16 +114,19 @@ def tower_water_l_per_kwh(cycles: Array, windage_frac: Array, range_k: Array) ->
         Droplets lost over circulated water. [-]
     range_k : array
         Cooling of the tower water. [K]
+    vaporisation_kj_per_kg, water_kj_per_kg_k : array
+        Heat of vaporisation h_fg and specific heat c of water. [kJ/kg, kJ/kg/K]
 
     Examples
     --------
     Five cycles without drift: 1.47 L evaporated and a quarter of that blown down.
 
-    >>> round(float(tower_water_l_per_kwh(np.array(5.0), np.array(0.0), np.array(5.0))), 3)
+    >>> given = (np.array(x) for x in (5.0, 0.0, 5.0, 2450.0, 4.186))
+    >>> round(float(tower_water_l_per_kwh(*given)), 3)
     1.837
     """
-    evaporated = 3600.0 / VAPORISATION_KJ_PER_KG
-    drift = windage_frac * 3600.0 / (WATER_KJ_PER_KG_K * range_k)
+    evaporated = KJ_PER_KWH / vaporisation_kj_per_kg
+    drift = windage_frac * KJ_PER_KWH / (water_kj_per_kg_k * range_k)
     return evaporated + np.maximum(drift, evaporated / (cycles - 1.0))
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-RACK_UNITS = 42.0
-"""Usable height of a standard cabinet (EIA-310-E) where the hall does not say."""
-
 
 @dataclass(frozen=True)
 class RackLimits:
@@ -17,7 +14,7 @@ class RackLimits:
     air_kw: float
     liquid_kw: float
     weight_kg: float = math.inf
-    rack_units: float = RACK_UNITS
+    rack_units: float = math.inf
 
 
 @dataclass(frozen=True)

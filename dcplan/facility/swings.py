@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dcplan.units import MJ_PER_KWH
+
 
 @dataclass(frozen=True)
 class Step:
@@ -80,6 +82,6 @@ def remedy(step: Step, ramp_limit_mw_per_s: float) -> Remedy:
     s = step.low_share
     kept = min(ramp_limit_mw_per_s * step.edge_s, found.amplitude_mw)
     # MW x s are 1000 kJ, and 3600 of those kWh/1000
-    kwh = found.amplitude_mw * s * (1.0 - s) * step.period_s / 3.6
+    kwh = found.amplitude_mw * s * (1.0 - s) * step.period_s / MJ_PER_KWH
     store = found.amplitude_mw * max(s, 1.0 - s)
     return Remedy(store, kwh, step.high_mw - kept, (found.amplitude_mw - kept) * s)

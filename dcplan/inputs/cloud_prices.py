@@ -14,10 +14,8 @@ from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.scenario.schema import Cloud, Scenario
-from dcplan.units import QUARTERS_PER_YEAR
+from dcplan.units import EARTH_RADIUS_KM, GRAMS_PER_KG, QUARTERS_PER_YEAR
 
-MIN_NODE_GBPS = 400.0
-EARTH_RADIUS_KM = 6371.0
 ON_DEMAND: Final = "on-demand"
 LENGTHS = {"reserved-1y": 4, "reserved-3y": 12}
 """Quarters of a commitment."""
@@ -25,7 +23,6 @@ NOT_PLANNED = {
     "spot": "not chosen by plan: the provider may take it back; tco compares it",
     "capacity-block": "not chosen by plan: sold in blocks of days, paid ahead; tco compares it",
 }
-GRAMS_PER_KG = 1000.0
 
 
 @dataclass(frozen=True)
@@ -109,8 +106,9 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
 def offers(
     scenario: Scenario, ledger: Ledger, left_out: list[LeftOut], *, unplanned: bool = False
 ) -> tuple[OfferTerms, ...]:
-    """Offers that may serve jobs and capacity: whole listed nodes with at least 400 Gb/s and a
-    price.
+    """Return the offers that may serve jobs and capacity: whole listed nodes with a price.
+
+    A node has at least the network of ``finance/cloud-min-node-gbps``.
 
     With ``unplanned``, also those that have a price only for terms that plans do not choose.
     """
@@ -162,9 +160,10 @@ def _terms(
 ) -> tuple[str, OfferTerms | None]:
     if offer.kind != "node":
         return f"{offer.kind} row, not a whole listed node", None
-    if offer.scaleout_gbps is None or offer.scaleout_gbps.value < MIN_NODE_GBPS:
+    least = ledger.parameter("finance", "cloud-min-node-gbps")
+    if offer.scaleout_gbps is None or offer.scaleout_gbps.value < least:
         got = f"{offer.scaleout_gbps.value:g} Gb/s" if offer.scaleout_gbps else "no network figure"
-        return f"{got}; {MIN_NODE_GBPS:g} Gb/s a node are needed", None
+        return f"{got}; {least:g} Gb/s a node are needed", None
     if ledger.catalog.find("accelerators", offer.accelerator, Accelerator) is None:
         return f"accelerator {offer.accelerator} is not in the catalog", None
     change = cloud.price_change_frac_per_year

@@ -27,6 +27,9 @@ COMMON = {
     "cdu_frac": "cdu-pump-frac",
     "pump_fixed_frac": "pump-fixed-frac",
     "ups_fixed_frac": "ups-fixed-frac",
+    "air_j_per_m3_k": "air-heat-j-per-m3-k",
+    "water_kj_per_kg_k": "water-heat-kj-per-kg-k",
+    "vaporisation_kj_per_kg": "water-vaporisation-kj-per-kg",
 }
 TOWER = {
     "chiller_load": "chiller-load",
@@ -39,6 +42,10 @@ TOWER = {
     "tower_head_kpa": "tower-head-kpa",
     "tower_fan_pa": "tower-fan-pa",
     "liquid_to_air": "liquid-to-air",
+    "air_kg_per_m3": "air-kg-per-m3",
+    "condenser_min_c": "condenser-min-c",
+    "least_cop": "chiller-least-cop",
+    "room_water_c": "room-water-max-c",
 }
 WATERSIDE = TOWER | {"fan_pa": "fan-waterside-pa", "tower_head_kpa": "tower-head-waterside-kpa"}
 DRY = {

@@ -24,17 +24,14 @@ HOST_ACCELERATORS = 8
 SMALL_DOMAIN = 16
 """Scale-up domains up to this size are one host, and a host of fewer accelerators makes them
 smaller."""
-UNMEASURED, UNMEASURED_MOE = 0.25, 0.35
-"""Least half width of an interval that no residual backs: the worst leave-one-source-out
-quantiles, rounded up."""
-STACK_DEFAULTS = {
-    "graph_frac": 1.0,
-    "fused_moe_frac": 1.0,
-    "elementwise": 1.5,
-    "context_frac": 1.0,
-    "grad_bytes": 4.0,
-    "low_weight_bytes": 3.0,
+NO_EFFECT = {"graph_frac": 1.0, "fused_moe_frac": 1.0, "context_frac": 1.0}
+"""Shares of a stack that change nothing where its row leaves them out."""
+CLASS_VALUES = {
+    "elementwise": "stack-elementwise",
+    "grad_bytes": "stack-grad-bytes",
+    "low_weight_bytes": "stack-low-weight-bytes",
 }
+"""Catalog parameters that stand in where a stack's row leaves a value out."""
 
 
 def _number(value: object) -> float | None:
@@ -96,15 +93,16 @@ def device_terms(
     return DeviceTerms(**given, **{name: terms[name] for name in names})
 
 
-def stack_terms(row: Stack) -> StackTerms:
-    """Habits of a stack with every gap filled: 0, or the value of ``STACK_DEFAULTS``."""
+def stack_terms(row: Stack, ledger: Ledger) -> StackTerms:
+    """Fill every gap of a stack's habits: a class value, a share without effect, or 0."""
     filled: dict[str, object] = {}
     for f in fields(StackTerms):
         value = getattr(row, f.name)
         if isinstance(value, Quantity):
             value = value.value
         if value is None:
-            value = STACK_DEFAULTS.get(f.name, 0.0)
+            key = CLASS_VALUES.get(f.name)
+            value = ledger.parameter("training", key) if key else NO_EFFECT.get(f.name, 0.0)
         filled[f.name] = value
     filled["lean_grad_bytes"] = filled["lean_grad_bytes"] or filled["grad_bytes"]
     filled["lean_optimizer_bytes"] = filled["lean_optimizer_bytes"] or float("inf")
@@ -138,14 +136,17 @@ def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | Non
     return found.value if found is not None else None
 
 
-def spread_frac(catalog: Catalog, row: Accelerator, stack: Stack, *, moe: bool) -> float:
-    """Half width of the 80 % interval: measured residuals, else the family's and no less than the
-    class value.
+def spread_frac(ledger: Ledger, row: Accelerator, stack: Stack, *, moe: bool) -> float:
+    """Return the half width of the 80 % interval of a step time.
+
+    It is that of measured residuals, else the family's and no less than the class value.
     """
     known = measured_spread(row, stack, moe=moe)
     if known is not None:
         return known
-    return max(family_of(catalog, row).spread_frac.value, UNMEASURED_MOE if moe else UNMEASURED)
+    key = "spread-unmeasured-moe-frac" if moe else "spread-unmeasured-frac"
+    least = ledger.parameter("training", key)
+    return max(family_of(ledger.catalog, row).spread_frac.value, least)
 
 
 def record_training(ledger: Ledger, row: Accelerator, gemm: str, stack: str) -> None:

@@ -17,10 +17,9 @@ from dcplan.reliability.outlook import Bounds, Machine, Policy
 from dcplan.reliability.rates import Rate, Stops, job_stops
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
-from dcplan.units import SECONDS_PER_HOUR
+from dcplan.units import HALF_BYTES, SECONDS_PER_HOUR
 
 OUTAGES = {"n": "outage-h-per-year-n", "n+1": "outage-h-per-year-n1"}
-HALF_BYTES = 2.0
 CUBE = 64
 """Chips of a TPU cube, which optical switches put into or take out of a slice as a whole (Jouppi et
 al. 2023, arXiv 2304.01433, section 2.2)."""

@@ -11,11 +11,6 @@ from dcplan.llm.architecture import Architecture
 from dcplan.scenario.schema import Reference
 from dcplan.units import FLOPS_PER_TFLOP
 
-REFERENCE_ACCELERATORS = 512
-REFERENCE_SEQUENCES_EACH = 8
-"""Capacity is counted on the reference job at this size: large enough for real traffic, small
-enough for any hall."""
-
 
 def reference_tflops(
     job: Reference,
@@ -32,8 +27,9 @@ def reference_tflops(
     spec = hardware(accelerator, job.precision, gb_per_s, ledger, moe=shape.moe_layers > 0)
     if isinstance(spec, str):
         return spec
-    count = max(REFERENCE_ACCELERATORS // unit, 1) * unit
-    batch = float(job.seq_len * REFERENCE_SEQUENCES_EACH * count)
+    accelerators = int(ledger.parameter("training", "reference-accelerators"))
+    count = max(accelerators // unit, 1) * unit
+    batch = job.seq_len * ledger.parameter("training", "reference-sequences") * count
     result = searched(shape, job.seq_len, batch, spec, (float(count),))
     if not np.isfinite(result.step_time_s[0]):
         return f"{job.model} does not fit the memory of {count} {accelerator}"

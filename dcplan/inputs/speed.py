@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack
 from dcplan.errors import InputError
+from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import (
     default_stack,
     device_terms,
@@ -71,14 +72,15 @@ def hardware(
     recipe = recipe_terms(recipe_row)
     if not peak_tflops(device, recipe.gemm):
         return f"{row.id} has no dense {recipe.gemm} peak"
-    terms = stack_terms(stack_row)
+    terms = stack_terms(stack_row, ledger)
     record_training(ledger, row, recipe.gemm, stack_row.id)
     kernels = float(FUSED_DISPATCH) if row.family in stack_row.fused_families else 0.0
     return Hardware(
         device,
         terms,
         recipe,
-        spread_frac(catalog, row, stack_row, moe=moe),
+        coefficients(ledger),
+        spread_frac(ledger, row, stack_row, moe=moe),
         kernels,
         streams_weights=row.kind == "wafer",
     )

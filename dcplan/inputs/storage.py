@@ -10,12 +10,11 @@ from dcplan.catalog.schema import StorageTier
 from dcplan.errors import InputError, Problem, did_you_mean
 from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity
-from dcplan.reliability.storage import RACK_UNITS, Block, Demand, demand, level_gb_per_s
+from dcplan.reliability.storage import Block, Demand, demand, level_gb_per_s
 from dcplan.scenario.schema import Storage
-from dcplan.units import TB_PER_PB
+from dcplan.units import GIGA, TB_PER_PB, TERA
 
 DEFAULT_TIER = "flash-parallel-class"
-BYTES_PER_GB, BYTES_PER_TB = 1e9, 1e12
 
 
 def tier_of(
@@ -74,10 +73,8 @@ def wanted(
     data = given.dataset_tb
     return demand(
         level_of(wish, accelerators, ledger),
-        dataset_bytes=ledger.take("storage.dataset_tb", data) * BYTES_PER_TB
-        if data
-        else tokens * each,
-        ingest_gb_per_s=tokens_per_s * each / BYTES_PER_GB,
+        dataset_bytes=ledger.take("storage.dataset_tb", data) * TERA if data else tokens * each,
+        ingest_gb_per_s=tokens_per_s * each / GIGA,
         checkpoint_size_bytes=checkpoint,
         kept_checkpoints=ledger.chosen(
             "storage.kept_checkpoints",
@@ -104,6 +101,7 @@ def block_of(row: StorageTier, ledger: Ledger) -> Block:
         )
 
     per_tb = tb / TB_PER_PB
+    height = ledger.parameter("facility", "rack-units")
     return Block(
         usable_tb=tb,
         read_gb_per_s=ledger.take(f"storage_tiers.{row.id}.read_gb_per_s", row.read_gb_per_s),
@@ -112,12 +110,13 @@ def block_of(row: StorageTier, ledger: Ledger) -> Block:
         rack_units=own(
             "rack_units",
             row.rack_units,
-            per_tb / ledger.parameter("storage", "storage-flash-pb-per-rack") * RACK_UNITS,
+            per_tb / ledger.parameter("storage", "storage-flash-pb-per-rack") * height,
         ),
         price_usd=own(
             "price_usd",
             row.price_usd,
             tb * ledger.parameter("storage", "storage-flash-usd-per-usable-tb"),
         ),
+        rack_height_units=height,
         min_units=row.min_units,
     )

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dcplan.llm.tables import Array, DeviceTable, RecipeTable, StackTable
+from dcplan.units import GIGA, MICRO, MILLI, TERA
 
-GIGA, TERA, MICRO, MILLI = 1e9, 1e12, 1e-6, 1e-3
 STATIC_SHAPES, FUSED_DISPATCH = 1, 2
 
 

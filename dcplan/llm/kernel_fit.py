@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.llm.coefficients import AttentionRamp, Tiling
 from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
 from dcplan.llm.tables import Array
+from dcplan.units import HALF_BYTES
 
-OUTPUT_BYTES = 2.0
-"""Products are measured with a 16-bit output, from 8-bit inputs too."""
 LARGE = 0.25
 """Transfers of at least this share of the largest one count as large."""
 DRAWS = 200
@@ -58,6 +58,7 @@ def fit_gemm(
     peak_flops_per_s: float,
     units: float,
     bytes_per_s: float,
+    tiling: Tiling,
     prologue: float | None = None,
 ) -> tuple[Fitted, Fitted]:
     r"""Fraction of peak and prologue depth of matrix products, together.
@@ -77,6 +78,8 @@ def fit_gemm(
         Multiprocessors. [-]
     bytes_per_s : float
         Achieved memory bandwidth. [byte/s]
+    tiling : Tiling
+        As :func:`dcplan.llm.kernels.gemm_s` reads it.
     prologue : float, optional
         Keep this depth and fit the fraction alone. [-]
 
@@ -99,7 +102,8 @@ def fit_gemm(
             prologue=np.asarray(depth),
             bytes_per_s=np.asarray(bytes_per_s),
             in_bytes=np.asarray(x.in_bytes),
-            out_bytes=OUTPUT_BYTES,
+            out_bytes=HALF_BYTES,
+            tiling=tiling,
         )
 
     def errors(fractions: Array, depths: Array) -> Array:
@@ -151,7 +155,7 @@ def fit_grouped(measured: Products, *, flops_per_s: float, bytes_per_s: float) -
             few_rows=rows,
             bytes_per_s=np.asarray(rate),
             in_bytes=np.asarray(x.in_bytes),
-            out_bytes=OUTPUT_BYTES,
+            out_bytes=HALF_BYTES,
         )
 
     rows, found = 0.0, np.zeros(1)
@@ -175,6 +179,7 @@ def fit_attention(
     time_s: Array,
     peak_flops_per_s: float,
     units: float,
+    ramp: AttentionRamp,
 ) -> Fitted:
     """Fraction of the 16-bit peak of fused attention; backward passes go through their own law to
     the same fraction.
@@ -185,10 +190,14 @@ def fit_attention(
         As :func:`dcplan.llm.kernels.attention_s` reads them. [-]
     backward : array of bool
         Which measurements are backward passes.
+    ramp : AttentionRamp
+        As :func:`dcplan.llm.kernels.attention_s` reads it.
     """
     known = {"pairs": pairs, "heads": heads, "dims": dims, "work": work}
     known |= {"flops_per_s": np.asarray(peak_flops_per_s), "units": np.asarray(units)}
-    return _middle(np.where(backward, attention_backward_s(**known), attention_s(**known)) / time_s)
+    back = attention_backward_s(**known, ramp=ramp)
+    forward = attention_s(**known, ramp=ramp)
+    return _middle(np.where(backward, back, forward) / time_s)
 
 
 def fit_rate(moved_bytes: Array, time_s: Array, *, peak_bytes_per_s: float) -> Fitted:

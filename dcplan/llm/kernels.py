@@ -6,17 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dcplan.llm.coefficients import AttentionRamp, Tiling
 from dcplan.llm.tables import Array
-
-TILE = 128
-"""Rows and columns of a thread block's output tile: the common CUTLASS and cuBLAS choice since
-Volta."""
-WAVE = 0.5
-"""How much of the last wave's idle share is lost (stream-K and split-K regain the rest); fitted
-there too."""
-BACKWARD_ATTENTION = 0.8
-FORWARD_WORK, BACKWARD_WORK = 300.0, 100.0
-"""Query positions times heads for each unit at which fused attention reaches half its speed."""
 
 
 def gemm_s(
@@ -29,6 +20,7 @@ def gemm_s(
     bytes_per_s: Array,
     in_bytes: Array,
     out_bytes: float,
+    tiling: Tiling,
 ) -> Array:
     r"""Time of an m x k by k x n product.
 
@@ -36,8 +28,8 @@ def gemm_s(
        t = \max\left(\frac{2mnk}{F}\,q\,w\,\left(1 + \frac{k_0}{k}\right),\;
                      \frac{b_i (mk + kn) + b_o mn}{B}\right)
 
-    with tile quantization :math:`q = \lceil m/128\rceil\lceil n/128\rceil 128^2/(mn)` and wave
-    quantization :math:`w = (\lceil t/u\rceil u/t)^{0.5}` of t tiles on u units.
+    with tile quantization :math:`q = \lceil m/s\rceil\lceil n/s\rceil s^2/(mn)` and wave
+    quantization :math:`w = (\lceil t/u\rceil u/t)^p` of t tiles on u units.
 
     Parameters
     ----------
@@ -53,6 +45,8 @@ def gemm_s(
         Memory bandwidth. [byte/s]
     in_bytes, out_bytes : array, float
         Bytes of a value of the inputs and the output.
+    tiling : Tiling
+        Side s of an output tile, above 0, and power p, 0 to 1. [-]
 
     References
     ----------
@@ -61,16 +55,19 @@ def gemm_s(
     Examples
     --------
     >>> one = np.array(1.0)
-    >>> t = gemm_s(8192 * one, 8192 * one, 8192 * one, 1e15 * one, 132 * one, 140 * one, 3e12 * one, 2 * one, 2.0)
+    >>> n, speed = 8192 * one, 1e15 * one
+    >>> t = gemm_s(n, n, n, speed, 132 * one, 140 * one, 3e12 * one, 2 * one, 2.0, Tiling(128.0, 0.5))
     >>> bool(1.0 < t / (2 * 8192**3 / 1e15) < 1.05)
     True
     """
     nothing = m * n * k <= 0
     m, n, k = np.maximum(m, 1e-9), np.maximum(n, 1e-9), np.maximum(k, 1e-9)
-    tiles = np.ceil(m / TILE) * np.ceil(n / TILE)
+    side = tiling.side
+    tiles = np.ceil(m / side) * np.ceil(n / side)
     waves = tiles / units
-    wave = (np.ceil(waves) / waves) ** WAVE
-    compute = 2.0 * tiles * (TILE * TILE) * (k + prologue * 2.0 / in_bytes) / flops_per_s * wave
+    wave = (np.ceil(waves) / waves) ** tiling.wave_power
+    depth = k + prologue * 2.0 / in_bytes
+    compute = 2.0 * tiles * (side * side) * depth / flops_per_s * wave
     memory = (in_bytes * (m + n) * k + out_bytes * m * n) / bytes_per_s
     return np.where(nothing, 0.0, np.maximum(compute, memory))
 
@@ -105,7 +102,13 @@ def grouped_gemm_s(
 
 
 def attention_s(
-    pairs: Array, heads: Array, dims: Array, work: Array, flops_per_s: Array, units: Array
+    pairs: Array,
+    heads: Array,
+    dims: Array,
+    work: Array,
+    flops_per_s: Array,
+    units: Array,
+    ramp: AttentionRamp,
 ) -> Array:
     r"""Forward time of fused attention.
 
@@ -123,20 +126,25 @@ def attention_s(
         Speed with full multiprocessors. [FLOP/s]
     units : array
         Multiprocessors. [-]
+    ramp : AttentionRamp
+        Work w_0 of a multiprocessor at which it reaches half its speed. [-]
     """
-    return (
-        2.0
-        * pairs
-        * heads
-        * dims
-        / flops_per_s
-        * (1.0 + FORWARD_WORK * units / np.maximum(work, 1.0))
-    )
+    base = 2.0 * pairs * heads * dims / flops_per_s
+    return base * (1.0 + ramp.forward_work * units / np.maximum(work, 1.0))
 
 
 def attention_backward_s(
-    pairs: Array, heads: Array, dims: Array, work: Array, flops_per_s: Array, units: Array
+    pairs: Array,
+    heads: Array,
+    dims: Array,
+    work: Array,
+    flops_per_s: Array,
+    units: Array,
+    ramp: AttentionRamp,
 ) -> Array:
-    """Backward time of fused attention: 2.5 times the operations (scores are computed again)."""
-    base = 5.0 * pairs * heads * dims / (flops_per_s * BACKWARD_ATTENTION)
-    return base * (1.0 + BACKWARD_WORK * units / np.maximum(work, 1.0))
+    """Compute the backward time of fused attention: 2.5 times the operations.
+
+    The scores are computed again, at the speed of ``ramp``; the rest is as in :func:`attention_s`.
+    """
+    base = 5.0 * pairs * heads * dims / (flops_per_s * ramp.backward_frac)
+    return base * (1.0 + ramp.backward_work * units / np.maximum(work, 1.0))

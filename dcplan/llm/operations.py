@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.llm.coefficients import Coefficients
 from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
 from dcplan.llm.tables import (
     Array,
@@ -18,16 +19,7 @@ from dcplan.llm.tables import (
     StackTable,
     TowerTable,
 )
-
-HALF = 2.0
-FLOAT = 4.0
-SCORE_BYTES = 13.0
-"""Traffic of one 16-bit score: written, scaled and masked (r, w), softmax (r, w), dropout (r, w,
-mask), read."""
-UNFUSED_FRAC = 0.6
-"""Batched products of short depth (one head) against large ones."""
-SCAN_FRAC = 0.043
-"""State-space scan against large matrix products; fitted to Nemotron-H 56B on H100."""
+from dcplan.units import FLOAT_BYTES, HALF_BYTES
 
 
 @dataclass(frozen=True)
@@ -39,6 +31,7 @@ class Setup:
     recipe: RecipeTable
     stack: StackTable
     layout: LayoutTable
+    coefficients: Coefficients
     tower: TowerTable | None = None
     """Vision encoder on the first pipeline stage; None where the model has none."""
 
@@ -94,16 +87,17 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
     """Linear layer on m tokens from k to n values: three products and the casts of its inputs."""
     d, r = setup.device, setup.recipe
     speed = d.half_flops if half else d.linear_flops
-    size = np.asarray(HALF) if half else r.operand_bytes
+    size = np.asarray(HALF_BYTES) if half else r.operand_bytes
     gap = np.where(n * k * m > 0, d.kernel_s, 0.0)
     cast = (
         np.zeros_like(m)
         if half
         else np.where(n * k * m > 0, r.cast_bytes * m / d.hbm_bytes_per_s, 0.0)
     )
-    forward = gemm_s(m, n, k, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF)
-    dgrad = gemm_s(m, k, n, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, HALF)
-    wgrad = gemm_s(k, n, m, speed, d.units, d.prologue, d.hbm_bytes_per_s, size, 2.0 * FLOAT)
+    c, rates = setup.coefficients, (speed, d.units, d.prologue, d.hbm_bytes_per_s, size)
+    forward = gemm_s(m, n, k, *rates, HALF_BYTES, c.tiling)
+    dgrad = gemm_s(m, k, n, *rates, HALF_BYTES, c.tiling)
+    wgrad = gemm_s(k, n, m, *rates, 2.0 * FLOAT_BYTES, c.tiling)
     return Pass(forward + cast * k + gap, dgrad + cast * n + gap, wgrad + gap)
 
 
@@ -134,7 +128,7 @@ def attention_core(setup: Setup) -> Pass:
 
     Pairs are those of :func:`dcplan.llm.architecture.context_tokens`.
     """
-    m, x, d = setup.model, setup.layout, setup.device
+    m, x, d, c = setup.model, setup.layout, setup.device, setup.coefficients
     heads, dims = m.heads / x.tp, m.head_dim + m.value_dim
     speed = d.attention_flops * np.where(x.cp > 1, setup.stack.context_frac, 1.0)
     work = x.micro_batch * x.seq_len / x.cp * heads
@@ -144,11 +138,12 @@ def attention_core(setup: Setup) -> Pass:
     local_pairs = np.where(m.causal > 0, window - window * window / (2.0 * x.seq_len), window)
     context = (m.attention_layers + m.mtp_layers - local) * full_pairs + local * local_pairs
     pairs = x.micro_batch * x.seq_len / x.cp * context
-    fused = attention_s(pairs, heads, dims, work, speed, d.units)
-    fused_back = attention_backward_s(pairs, heads, dims, work, speed, d.units)
+    sizes = (pairs, heads, dims, work, speed, d.units)
+    fused = attention_s(*sizes, c.ramp)
+    fused_back = attention_backward_s(*sizes, c.ramp)
     square = x.micro_batch * x.seq_len**2 / x.cp * (m.attention_layers + m.mtp_layers) * heads
-    scores = square * SCORE_BYTES / d.hbm_bytes_per_s
-    product = 2.0 * square * dims / (d.half_flops * UNFUSED_FRAC)
+    scores = square * c.score_bytes / d.hbm_bytes_per_s
+    product = 2.0 * square * dims / (d.half_flops * c.unfused_frac)
     flash = setup.stack.flash > 0
     return Pass(
         np.where(flash, fused, product + scores),
@@ -168,10 +163,10 @@ def scan(setup: Setup) -> Pass:
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup) / x.tp
     width = m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
-    traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * HALF
+    traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * HALF_BYTES
     flops = 6.0 * t * m.mamba_inner * m.mamba_state
     forward = traffic * setup.stack.elementwise / d.hbm_bytes_per_s + flops / (
-        d.half_flops * SCAN_FRAC
+        d.half_flops * setup.coefficients.scan_frac
     )
     return Pass(forward, 2.0 * forward, np.zeros_like(forward))
 
@@ -200,9 +195,9 @@ def experts(setup: Setup) -> Pass:
         cast = setup.recipe.cast_bytes * each * local / d.hbm_bytes_per_s
         size, hbm = setup.recipe.operand_bytes, d.hbm_bytes_per_s
         total += Pass(
-            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, HALF) + cast * k,
-            grouped_gemm_s(local, each, k, n, speed, few, hbm, size, HALF) + cast * n,
-            grouped_gemm_s(local, k, n, each, speed, few, hbm, size, 2.0 * FLOAT),
+            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, HALF_BYTES) + cast * k,
+            grouped_gemm_s(local, each, k, n, speed, few, hbm, size, HALF_BYTES) + cast * n,
+            grouped_gemm_s(local, k, n, each, speed, few, hbm, size, 2.0 * FLOAT_BYTES),
         )
     return total
 
@@ -216,13 +211,15 @@ def elementwise(setup: Setup) -> tuple[Array, Array, Array, Array]:
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup)
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
-    hidden = t / spread * m.hidden * HALF
+    hidden = t / spread * m.hidden * HALF_BYTES
     residual = 5.0 * hidden
-    rotary = 2.0 * t / x.tp * (m.heads + m.kv_heads) * m.head_dim * HALF
-    act = t / x.tp * (2.0 + m.gated) * HALF
+    rotary = 2.0 * t / x.tp * (m.heads + m.kv_heads) * m.head_dim * HALF_BYTES
+    act = t / x.tp * (2.0 + m.gated) * HALF_BYTES
     rate = setup.stack.elementwise / d.hbm_bytes_per_s
     routed = t / x.tp * m.experts_per_token
-    permute = 6.0 * routed * m.hidden * HALF + routed * (2.0 + m.gated) * m.expert_ffn * HALF
+    permute = (
+        6.0 * routed * m.hidden * HALF_BYTES + routed * (2.0 + m.gated) * m.expert_ffn * HALF_BYTES
+    )
     return (
         (residual + rotary) * rate,
         (residual + act * m.ffn) * rate,
@@ -243,6 +240,6 @@ def head(setup: Setup) -> Pass:
     """Output layer and cross entropy on the last stage."""
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup)
-    logits = t * m.vocab / x.tp * FLOAT / d.hbm_bytes_per_s
+    logits = t * m.vocab / x.tp * FLOAT_BYTES / d.hbm_bytes_per_s
     product = linear(setup, t, m.vocab / x.tp, m.hidden, half=True)
     return product + Pass(3.0 * logits, 2.0 * logits, np.zeros_like(logits))

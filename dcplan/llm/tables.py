@@ -99,7 +99,7 @@ class DeviceTable:
     half_flops: Array
     """Other matrix products, at 16 bit. [FLOP/s]"""
     attention_flops: Array
-    """Fused attention forward; the backward pass runs at ``BACKWARD_ATTENTION`` of it. [FLOP/s]"""
+    """Fused attention forward; the backward pass runs at a share of it. [FLOP/s]"""
     hbm_bytes_per_s: Array
     hbm_gb: Array
     units: Array

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.units import GIGA
+
 Value = float | npt.NDArray[np.float64]
-GIGA = 1e9
 
 
 def checkpoint_bytes(params: Value, weight_bytes: Value, state_bytes: Value) -> Value:

@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.reliability.checkpoint import daly_interval_s
-from dcplan.units import SECONDS_PER_DAY
+from dcplan.units import DAYS_PER_YEAR, SECONDS_PER_DAY
 
 Value = float | npt.NDArray[np.float64]
 POOR_GOODPUT_FRAC = 0.7
 """A refusal or a remark names goodput below this."""
 FAR_S = 3600.0
 """Between checkpoints of a run that never stops."""
-YEAR_S = 365.0 * SECONDS_PER_DAY
 MOST = 300.0
 """Largest exponent; a run stopped e^300 times a segment makes no progress."""
 
@@ -133,7 +132,7 @@ def best_interval_s(stops_per_day: Value, save_s: Value, at_least_s: Value) -> V
 
     One checkpoint must be written before the next.
     """
-    often = np.maximum(np.asarray(stops_per_day, dtype=np.float64), SECONDS_PER_DAY / YEAR_S)
+    often = np.maximum(np.asarray(stops_per_day, dtype=np.float64), 1.0 / DAYS_PER_YEAR)
     best = daly_interval_s(save_s, SECONDS_PER_DAY / often)
     return np.maximum(
         np.where(np.asarray(stops_per_day) > 0, best, FAR_S), np.maximum(at_least_s, save_s)

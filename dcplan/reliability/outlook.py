@@ -14,11 +14,9 @@ from dcplan.reliability.calendar import Chance, Goodput, RunTime, run_time
 from dcplan.reliability.checkpoint import blocking_s
 from dcplan.reliability.goodput import Losses, Recovery, Tier, best_interval_s, losses
 from dcplan.reliability.spares import Spares, domain_spares, group_spares, node_spares
-from dcplan.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+from dcplan.units import GIGA, HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
-GIGA = 1e9
-HOURS_PER_YEAR = 8766.0
 Bounds = tuple[float, float, float]
 """P10, value, P90."""
 

@@ -6,9 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-DAYS_PER_YEAR = 365.0
-"""The catalog's rates are stops in 365 days, as their sources count them; not the calendar's year
-of `units`."""
+from dcplan.units import RATE_DAYS_PER_YEAR
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,9 @@ def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
     >>> round(24 / job_stops([node], {"host": 16384 / 8}).per_day, 2)
     1.8
     """
-    found = [(r, counts.get(r.per, 0.0), counts.get(r.per, 0.0) / DAYS_PER_YEAR) for r in rates]
+    found = [
+        (r, counts.get(r.per, 0.0), counts.get(r.per, 0.0) / RATE_DAYS_PER_YEAR) for r in rates
+    ]
     value = sum(r.value * days for r, _, days in found)
     below = math.sqrt(sum(((r.value - r.low) * days) ** 2 for r, _, days in found))
     above = math.sqrt(sum(((r.high - r.value) * days) ** 2 for r, _, days in found))

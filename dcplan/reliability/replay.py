@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.reliability.goodput import Recovery, Value
-from dcplan.units import SECONDS_PER_DAY
+from dcplan.units import SECONDS_PER_DAY, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
 TINY, UNSAVED = 1e-9, 1.0 - 1e-6
@@ -231,7 +231,7 @@ class _State:
             return zero
         # of the nodes in repair, this one among them, the first that is whole again (or a spare
         # that is) goes on
-        own = self.wall + self.rng.exponential(h.repair_h * 3600.0, taken.size)
+        own = self.wall + self.rng.exponential(h.repair_h * SECONDS_PER_HOUR, taken.size)
         rows = np.arange(taken.size)
         first = np.argmin(self.back_at, axis=1) if h.spares else np.zeros(taken.size, dtype=np.intp)
         spare = self.back_at[rows, first] if h.spares else np.full(taken.size, np.inf)

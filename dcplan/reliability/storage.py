@@ -7,9 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-GIGA, TERA = 1e9, 1e12
-RACK_UNITS = 42.0
-"""Usable units of a storage rack."""
+from dcplan.units import GIGA, TERA
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,8 @@ class Block:
     kw: float
     rack_units: float
     price_usd: float
+    rack_height_units: float
+    """Height of the racks that hold the blocks. [U]"""
     min_units: int = 1
 
 
@@ -128,7 +128,7 @@ def build(wanted: Demand, block: Block) -> Built:
 
     Examples
     --------
-    >>> appliance = Block(590.0, 120.0, 75.0, 2.2, 2.0, 590e3)
+    >>> appliance = Block(590.0, 120.0, 75.0, 2.2, 2.0, 590e3, 42.0)
     >>> b = build(Demand(500.0, 250.0, 1000.0, "level"), appliance)
     >>> b.units, b.binds, round(b.racks, 3)
     (5, 'read', 0.238)
@@ -148,7 +148,7 @@ def build(wanted: Demand, block: Block) -> Built:
         n * block.read_gb_per_s,
         n * block.write_gb_per_s,
         n * block.kw,
-        n * block.rack_units / RACK_UNITS,
+        n * block.rack_units / block.rack_height_units,
         n * block.price_usd,
     )
 

@@ -6,17 +6,17 @@ the order of import.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dcplan.answers.fabric.inventory import Cabled, Model
+from dcplan.answers.fabric.inventory import Cabled, Inventory, Model
 from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.report.csvs import csv_lines
 from dcplan.report.files import write_whole
 from dcplan.result import Result
 
-RACK_UNITS, RACK_INCHES = 42, 19
+RACK_INCHES = 19
 COLORS = {
     "node": "4caf50",
     "leaf": "2196f3",
@@ -31,19 +31,18 @@ KINDS = {"dac": "dac-passive", "acc": "dac-active", "aec": "dac-active", "aoc": 
 class _Rack:
     """Devices of a rack from the top down."""
 
-    next_unit: float = float(RACK_UNITS)
+    next_unit: float
     devices: list[str] = field(default_factory=list)
 
 
-def write_netbox(
-    result: Result, cables: Iterable[Cabled], models: Mapping[str, Model], folder: Path, site: str
-) -> int:
-    """Write the eight files into a folder and say how many devices and cables there are.
+def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> int:
+    """Write the eight files into a folder and say how many devices there are.
 
     Devices and racks are collected while cables stream into their file; a device's place in its
     rack counts down from the top by its height. Devices that do not fit are left without a
     position, which NetBox allows.
     """
+    models, height = found.models, found.rack_units
     racks: dict[str, _Rack] = {}
     devices: dict[str, tuple[str, str, float | None]] = {}
     ports: dict[tuple[str, str], str] = {}
@@ -54,12 +53,12 @@ def write_netbox(
             devices[device] = (
                 kinds,
                 rack,
-                _position(racks.setdefault(rack, _Rack()), models[kinds]),
+                _position(racks.setdefault(rack, _Rack(height)), models[kinds]),
             )
         ports[device, port] = kind
 
     def rows() -> Iterable[tuple[object, ...]]:
-        for i, one in enumerate(cables, 1):
+        for i, one in enumerate(found.cables, 1):
             c = one.cable
             below, above = c.tier.split("-")
             seen(c.from_device, c.from_port, c.from_rack, models[below].upper_type)
@@ -106,7 +105,7 @@ def write_netbox(
         ),
         "5-racks.csv": (
             ("site", "name", "status", "width", "u_height"),
-            ((site, name, "planned", RACK_INCHES, RACK_UNITS) for name in sorted(racks)),
+            ((site, name, "planned", RACK_INCHES, round(height)) for name in sorted(racks)),
         ),
         "6-devices.csv": (
             (

@@ -9,23 +9,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.llm.architecture import Architecture, model_flops_per_token
+from dcplan.llm.coefficients import Coefficients
 from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms, peak_tflops
 from dcplan.llm.tables import RECOMPUTE, Array
 from dcplan.training.grid import KEYS, Axes, Case, case_setup, default_axes, layout_table
 from dcplan.training.memory import memory
 from dcplan.training.search import Found, prepare, quick_search, schedule_name, usable_bytes
 from dcplan.training.step import step
+from dcplan.units import GIGA, TERA
 
-RATIO = 2.0
+SEARCH_RATIO = 2.0
 """Between counts at which layouts are searched; the best of these are tried at every count."""
-KEPT = 8
-GOOD = 0.93
+SEARCH_KEPT = 8
+SEARCH_GOOD_FRAC = 0.93
 """Share of its better neighbours' rate below which a count is searched on its own."""
-SEARCHED_AGAIN, ROUNDS = 4, 3
+SEARCH_AGAIN, SEARCH_ROUNDS = 4, 3
 """Counts searched on their own in one round, and rounds."""
-HALVINGS, CLOSE, NEARBY = 7, 1.1, 1.5
+SEARCH_HALVINGS, SEARCH_CLOSE, SEARCH_NEARBY = 7, 1.1, 1.5
 """Searches for one wanted step time; counts this near to the best thinkable one are left."""
-GAIN = 0.98
+SEARCH_GAIN = 0.98
 """A round that shortens no step to this share is the last one."""
 
 
@@ -36,6 +38,7 @@ class Hardware:
     device: DeviceTerms
     stack: StackTerms
     recipe: RecipeTerms
+    coefficients: Coefficients
     spread_frac: float
     """Half width of the 80 % interval of the step time."""
     graphs: float = 0.0
@@ -80,6 +83,7 @@ def case_of(
         hardware.device,
         hardware.stack,
         hardware.recipe,
+        hardware.coefficients,
         seq_len,
         sequences,
         hardware.graphs,
@@ -129,7 +133,7 @@ def sweep(
         return _streamed(shape, seq_len, global_batch_tokens, hardware, counts, images)
     case = case_of(shape, seq_len, global_batch_tokens, hardware, images)
     flops = model_flops_per_token(shape, seq_len, images) * case.global_batch * seq_len
-    able = flops / (counts * hardware.peak_tflops * 1e12) <= max(wanted_s, default=math.inf)
+    able = flops / (counts * hardware.peak_tflops * TERA) <= max(wanted_s, default=math.inf)
     counts = counts[able] if able.any() else counts[-1:]
     search_at = _searcher(
         case, int(counts[-1]), _planner_axes(case) if coarse else default_axes(case)
@@ -144,16 +148,16 @@ def sweep(
     if wanted_s:
         return _smallest(case, result, wanted_s, search_at)
     done: set[int] = set()
-    for _ in range(ROUNDS):
+    for _ in range(SEARCH_ROUNDS):
         poor = [i for i in _poor(result) if i not in done]
         if not poor:
             break
-        again = poor[:: max(len(poor) // SEARCHED_AGAIN, 1)][:SEARCHED_AGAIN]
+        again = poor[:: max(len(poor) // SEARCH_AGAIN, 1)][:SEARCH_AGAIN]
         done.update(again)
         better = _better(
             result, _everywhere(case, counts, [search_at(int(counts[i])) for i in again])
         )
-        gained = (better.step_time_s < GAIN * result.step_time_s).any()
+        gained = (better.step_time_s < SEARCH_GAIN * result.step_time_s).any()
         result = better
         if not gained:
             break
@@ -172,7 +176,7 @@ def _smallest(
     counts, done = result.accelerators, set[int]()
     for wanted in sorted(wanted_s):
         failed = -1
-        for _ in range(HALVINGS):
+        for _ in range(SEARCH_HALVINGS):
             reached = np.flatnonzero(result.step_time_s <= wanted)
             end = int(reached[0]) if reached.size else counts.size
             rate = 1.0 / (result.step_time_s * counts)
@@ -182,7 +186,7 @@ def _smallest(
                 for i in np.flatnonzero(best * counts * wanted >= 1.0)
                 if failed < i < end and i not in done
             ]
-            if not hoped or (end < counts.size and counts[end] <= counts[hoped[0]] * CLOSE):
+            if not hoped or (end < counts.size and counts[end] <= counts[hoped[0]] * SEARCH_CLOSE):
                 break
             at = hoped[len(hoped) // 2]
             done.add(at)
@@ -195,14 +199,14 @@ def _smallest(
 def _hoped_rate(counts: Array, rate: Array) -> Array:
     """Best steps a second and accelerator of any larger count, and of those down to two thirds."""
     larger = np.maximum.accumulate(rate[::-1])[::-1]
-    first = np.searchsorted(counts, counts / NEARBY)
+    first = np.searchsorted(counts, counts / SEARCH_NEARBY)
     return np.array([max(larger[i], rate[j : i + 1].max()) for i, j in enumerate(first)])
 
 
 def _searcher(case: Case, largest: int, axes: Axes) -> Callable[[int], Found]:
     """Search at one count; micro-batches are timed once for all counts."""
     ready = prepare(case, int(largest * case.device.ranks), axes)
-    return lambda count: quick_search(ready, int(count * case.device.ranks), KEPT)
+    return lambda count: quick_search(ready, int(count * case.device.ranks), SEARCH_KEPT)
 
 
 def _better(one: Sweep, other: Sweep) -> Sweep:
@@ -230,8 +234,8 @@ def _better(one: Sweep, other: Sweep) -> Sweep:
 
 def _references(counts: Array) -> Array:
     """Counts to search fully: those nearest to a geometric row that starts at the smallest."""
-    steps = np.arange(np.log(counts.max() / counts.min()) / np.log(RATIO) + 1.0)
-    row = counts.min() * RATIO**steps
+    steps = np.arange(np.log(counts.max() / counts.min()) / np.log(SEARCH_RATIO) + 1.0)
+    row = counts.min() * SEARCH_RATIO**steps
     return np.unique(counts[np.argmin(np.abs(counts[:, None] - row[None, :]), axis=0)])
 
 
@@ -244,7 +248,7 @@ def _poor(result: Sweep) -> list[int]:
     rate = 1.0 / (result.step_time_s * result.accelerators)
     near = np.maximum(np.concatenate([[0.0], rate[:-1]]), np.concatenate([rate[1:], [0.0]]))
     best = np.maximum.accumulate(rate[::-1])[::-1]
-    short = np.flatnonzero((rate < GOOD * np.maximum(near, best)) | (rate <= 0))
+    short = np.flatnonzero((rate < SEARCH_GOOD_FRAC * np.maximum(near, best)) | (rate <= 0))
     order = np.argsort(rate[short] / np.maximum(best[short], 1e-300), kind="stable")
     return [int(i) for i in short[order]]
 
@@ -289,7 +293,7 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
         accelerators=counts,
         used=at["tp"] * at["pp"] * at["cp"] * at["dp"] / case.device.ranks,
         step_time_s=time[best],
-        memory_gb=np.broadcast_to(held, shape)[best] / 1e9,
+        memory_gb=np.broadcast_to(held, shape)[best] / GIGA,
         tokens_per_step=tokens,
         flops_per_step=flops,
         layouts=at,
@@ -317,7 +321,7 @@ def _streamed(
     used = np.minimum(counts, math.floor(sequences))
     each = np.ceil(sequences / used)
     flops = model_flops_per_token(shape, seq_len, images)
-    rate = hardware.peak_tflops * 1e12 * hardware.device.half_gemm_frac
+    rate = hardware.peak_tflops * TERA * hardware.device.half_gemm_frac
     compute = each * seq_len * flops / rate
     one = np.ones_like(counts)
     tokens = sequences * seq_len

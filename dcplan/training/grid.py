@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.llm.architecture import Architecture
+from dcplan.llm.coefficients import Coefficients
 from dcplan.llm.device_terms import (
     DeviceTerms,
     RecipeTerms,
@@ -19,9 +20,9 @@ from dcplan.llm.device_terms import (
 )
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import RECOMPUTE, Array, LayoutTable, model_table, tower_table
-from dcplan.training.infer_recompute import FAST_HOST
+from dcplan.units import GIGA
 
-ROUNDED = 0.1
+BATCH_ROUNDING_TOLERANCE = 0.1
 """How far a run's batch may be rounded to fill its micro-batches."""
 SMALL_MICRO_BATCHES = tuple(range(1, 9))
 """Tried whether they divide the batch or not: the last micro-batch may be part empty."""
@@ -52,6 +53,7 @@ class Case:
     device: DeviceTerms
     stack: StackTerms
     recipe: RecipeTerms
+    coefficients: Coefficients
     seq_len: int
     global_batch: float
     """Sequences of an optimizer step."""
@@ -78,7 +80,7 @@ class Axes:
 def default_axes(case: Case) -> Axes:
     """What the stack can do: its recompute modes, its sharding and, where it has one, offload."""
     modes = tuple(RECOMPUTE.index(name) for name in case.stack.recompute)
-    fast = case.device.host_gb_per_s * 1e9 >= FAST_HOST
+    fast = case.device.host_gb_per_s * GIGA >= case.coefficients.offload_bytes_per_s
     zero = (3,) if case.stack.zero >= 3 else tuple(sorted({case.stack.zero, 1, 3}))
     return Axes(modes, zero, offload=(0.0, 1.0) if case.stack.offloads and fast else (0.0,))
 
@@ -102,6 +104,7 @@ def case_setup(case: Case, layout: LayoutTable) -> Setup:
         recipe_table([case.recipe], [case.stack]),
         stack,
         layout,
+        case.coefficients,
         tower_table(case.shape, case.images),
     )
 
@@ -118,7 +121,9 @@ def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
     group = np.where(columns["vpp"] > 1, columns["pp"], 1.0)
     near = np.maximum(np.round(exact / group), 1.0) * group
     count = np.where(
-        np.abs(near - exact) <= ROUNDED * exact, exact, np.ceil(exact / group - 1e-9) * group
+        np.abs(near - exact) <= BATCH_ROUNDING_TOLERANCE * exact,
+        exact,
+        np.ceil(exact / group - 1e-9) * group,
     )
     one = np.ones(1)
     return LayoutTable(

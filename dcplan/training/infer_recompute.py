@@ -14,10 +14,7 @@ from dcplan.llm.device_terms import StackTerms, lean
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import RECOMPUTE, Array, RecipeTable
 from dcplan.training.memory import memory
-
-GIB = 2.0**30
-FIT_FRAC = 1.05
-"""A run that ran did fit: the memory model's own error is allowed for."""
+from dcplan.units import BYTES_PER_GIB
 
 
 @dataclass(frozen=True)
@@ -46,14 +43,14 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
     given : array
         Index in ``RECOMPUTE``, or negative where the run does not say.
     """
-    limit = setup.device.hbm_gb * GIB * FIT_FRAC
+    limit = setup.device.hbm_gb * BYTES_PER_GIB * setup.coefficients.measured_memory_factor
     thin = lean(setup.recipe, stacks)
     blank = given < 0
     size = len(stacks)
     mode, off, slim = np.where(blank, -1.0, given), np.zeros(size), np.zeros(size)
     allowed = {name: np.array([name in s.recompute for s in stacks]) for name in RECOMPUTE}
     fast_host = np.array([s.offloads for s in stacks]) & (
-        setup.device.host_bytes_per_s >= FAST_HOST
+        setup.device.host_bytes_per_s >= setup.coefficients.offload_bytes_per_s
     )
     for name, share, narrow in ORDER:
         level = RECOMPUTE.index(name)
@@ -81,8 +78,6 @@ ORDER = (
     ("selective", 1.0, True),
     ("full", 0.0, True),
 )
-FAST_HOST = 200e9
-"""Offload of activations pays over NVLink-C2C, not over PCIe. [byte/s]"""
 
 
 def _mixed(plain: RecipeTable, thin: RecipeTable, slim: Array) -> RecipeTable:

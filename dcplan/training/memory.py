@@ -6,13 +6,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from dcplan.llm.operations import FLOAT, HALF, Setup, tokens, tower_setup
+from dcplan.llm.operations import Setup, tokens, tower_setup
 from dcplan.llm.tables import SCHEDULES, Array
 from dcplan.training.sharding import expert_ranks, local_params, shard_ranks
-
-RESERVE_BYTES = 0.7e9
-"""Context, communicators and workspaces of a process; class value between the residuals of
-measured peaks."""
+from dcplan.units import FLOAT_BYTES, HALF_BYTES
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     layer = (p.dense + p.routed_last) * x.pp / m.layers
     # behind a pipeline the gathered parameters of the whole stage stay for the step
     gathered = np.where(x.pp > 1, p.dense + p.routed_last, 2.0 * layer) + p.embedding
-    buffers = np.where(sharded, gathered * HALF, 0.0) + p.largest * FLOAT * x.trainable
+    buffers = np.where(sharded, gathered * HALF_BYTES, 0.0) + p.largest * FLOAT_BYTES * x.trainable
     logits = logits_bytes(setup)
     if setup.tower is None and not np.any(m.moe_layers > 0):
         early = in_flight * kept / x.pp * (1.0 - x.offload) + again
@@ -79,11 +76,14 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
         held = np.where(late, one - logits, early)
         states = _states(setup, (p.dense + p.embedding) * _copies(setup), shard_ranks(setup))
         return Memory(
-            *states, held, np.where(late | (x.pp <= 1), logits, 0.0), buffers + RESERVE_BYTES
+            *states,
+            held,
+            np.where(late | (x.pp <= 1), logits, 0.0),
+            buffers + setup.coefficients.reserve_bytes,
         )
     each = kept / x.pp * (1.0 - x.offload)
     # of the tower, too, a stage behind a pipeline keeps what it has gathered
-    more = np.where(sharded & (x.pp > 1), p.tower * HALF, 0.0)
+    more = np.where(sharded & (x.pp > 1), p.tower * HALF_BYTES, 0.0)
     first = _end(
         setup,
         (p.routed_first, p.tower),
@@ -115,7 +115,8 @@ def _end(
     shared = _states(setup, (p.dense + p.embedding + own[1]) * copies, shard_ranks(setup))
     routed = _states(setup, own[0] * copies, expert_ranks(setup))
     weights, gradients, optimizer = (a + b for a, b in zip(shared, routed, strict=True))
-    return Memory(weights, gradients, optimizer, activations, logits, buffers + RESERVE_BYTES)
+    reserve = setup.coefficients.reserve_bytes
+    return Memory(weights, gradients, optimizer, activations, logits, buffers + reserve)
 
 
 def _copies(setup: Setup) -> Array:
@@ -139,7 +140,7 @@ def _states(setup: Setup, params: Array, shards: Array) -> tuple[Array, Array, A
 def logits_bytes(setup: Setup) -> Array:
     """Logits at 16 bit, their 32-bit copy for the softmax, and the gradient in its place."""
     m, x = setup.model, setup.layout
-    return tokens(setup) * m.vocab / x.tp * (HALF + FLOAT) * (1.0 + m.mtp_layers)
+    return tokens(setup) * m.vocab / x.tp * (HALF_BYTES + FLOAT_BYTES) * (1.0 + m.mtp_layers)
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ def kept_bytes(setup: Setup) -> Kept:
     """
     m, x = setup.model, setup.layout
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
-    inputs = tokens(setup) / spread * m.hidden * HALF * m.layers
+    inputs = tokens(setup) / spread * m.hidden * HALF_BYTES * m.layers
     tower = kept_bytes(tower_setup(setup, setup.tower)) if setup.tower else None
     return Kept(_kept(setup, 0.0), _kept(setup, 1.0), inputs, tower)
 
@@ -182,26 +183,26 @@ def _kept(setup: Setup, light: float) -> Array:
     t = tokens(setup)
     spread = np.where(s.sequence_parallel > 0, x.tp, 1.0)
     stored = r.stored_bytes * (1.0 - light)
-    norm = t / spread * m.hidden * (HALF + stored)
-    up = m.heads / x.tp * (2.0 * m.head_dim + m.value_dim) * HALF * (1.0 - light)
-    latent = (m.query_rank + m.kv_rank) * (HALF + stored) + up
+    norm = t / spread * m.hidden * (HALF_BYTES + stored)
+    up = m.heads / x.tp * (2.0 * m.head_dim + m.value_dim) * HALF_BYTES * (1.0 - light)
+    latent = (m.query_rank + m.kv_rank) * (HALF_BYTES + stored) + up
     plain = (
         m.heads / x.tp * m.head_dim + 2.0 * np.maximum(m.kv_heads / x.tp, 1.0) * m.head_dim
-    ) * HALF
-    again = np.where(r.stored_bytes < HALF, r.stored_bytes, 0.0)
-    out = m.heads / x.tp * (m.value_dim * (HALF + again) + FLOAT)
+    ) * HALF_BYTES
+    again = np.where(r.stored_bytes < HALF_BYTES, r.stored_bytes, 0.0)
+    out = m.heads / x.tp * (m.value_dim * (HALF_BYTES + again) + FLOAT_BYTES)
     scores = np.where(s.flash > 0, 0.0, 5.0 * x.seq_len * m.heads / x.tp * (1.0 - light))
     attention = norm + t * (np.where(m.kv_rank > 0, latent, plain) + out + scores)
-    hidden = (1.0 + m.gated) * HALF + stored
+    hidden = (1.0 + m.gated) * HALF_BYTES + stored
     dense = norm + t / x.tp * m.ffn * hidden
     routed = t / x.tp * m.experts_per_token
     sparse = (
         norm
-        + routed * (m.hidden * (stored + HALF) + m.expert_ffn * hidden)
+        + routed * (m.hidden * (stored + HALF_BYTES) + m.expert_ffn * hidden)
         + t / x.tp * m.shared_ffn * hidden
     )
     width = 2.0 * m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
-    mamba = norm + t / x.tp * (width * 2.0 + 2.0 * m.mamba_inner) * HALF
+    mamba = norm + t / x.tp * (width * 2.0 + 2.0 * m.mamba_inner) * HALF_BYTES
     return (
         attention * m.attention_layers
         + dense * m.dense_layers

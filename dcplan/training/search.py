@@ -19,14 +19,11 @@ from dcplan.training.grid import (
     inner_columns,
     layout_table,
 )
-from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import Kept, kept_bytes, memory
 from dcplan.training.step import MicroBatch, assemble, least_step_s, micro_batch, work
 from dcplan.training.traffic import traffic
+from dcplan.units import BYTES_PER_GIB
 
-USABLE_FRAC = 0.95
-"""Share of the memory a layout may plan with: fragmentation and the model's own error take the
-rest."""
 CHUNK = 16384
 FIRST = 128
 """Layouts of the lowest bounds that a quick search times first."""
@@ -34,7 +31,8 @@ FIRST = 128
 
 def usable_bytes(case: Case) -> float:
     """Memory of one rank that a layout may plan with."""
-    return case.device.hbm_gb / case.device.ranks * GIB * USABLE_FRAC
+    held = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
+    return held * case.coefficients.search_memory_frac
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,8 @@ from dcplan.training.memory import in_mode, kept_bytes
 from dcplan.training.sharding import exposed, reduction
 from dcplan.training.traffic import Traffic, boundary_s, traffic
 
-BACKWARD_PASSES = 1.6
-"""Memory traffic of the backward pass of norms and activations over the forward pass: reads the
-saved input and the gradient, writes one gradient."""
-OVERLAP = 0.9
-"""Share of compute under which asynchronous copies and ring attention hide."""
+STAGE_ROUNDING_TOLERANCE = 0.05
+"""Part of a layer above whole layers that a stage drawn by hand still counts as none."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +73,8 @@ def work(setup: Setup) -> Work:
         + sparse * moe
         + state * m.mamba_layers
     )
-    passes = Pass(once, BACKWARD_PASSES * once, np.zeros_like(once)) + blocks.scan(setup).scaled(
-        m.mamba_layers
-    )
+    back = setup.coefficients.backward_passes * once
+    passes = Pass(once, back, np.zeros_like(once)) + blocks.scan(setup).scaled(m.mamba_layers)
     on = x.trainable
 
     def learn(p: Pass) -> Pass:
@@ -151,7 +147,7 @@ class MicroBatch:
 
 def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     """Compute in the layout's recompute mode and what stays exposed of the traffic."""
-    m, s, x = setup.model, setup.stack, setup.layout
+    m, s, x, c = setup.model, setup.stack, setup.layout, setup.coefficients
     again_all = np.where(x.recompute >= 2, 1.0, 0.0)
     some = np.where(x.recompute >= 1, 1.0, 0.0)
     again_core = np.maximum(again_all, some * np.where(s.flash > 0, s.selective_attention, 1.0))
@@ -171,10 +167,10 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
         s.host_s * (m.attention_layers + m.dense_layers + m.mamba_layers + m.moe_layers) / 2.0
     )
     tensor = sent.tensor_forward * (1.0 + again_all) + sent.tensor_backward
-    context = exposed(sent.context_forward, did.attention.forward, OVERLAP) + exposed(
-        sent.context_backward, did.attention.dgrad, OVERLAP
+    context = exposed(sent.context_forward, did.attention.forward, c.cover_frac) + exposed(
+        sent.context_backward, did.attention.dgrad, c.cover_frac
     )
-    hidden = np.where(x.schedule == SCHEDULES.index("dualpipe"), OVERLAP, s.ep_overlap)
+    hidden = np.where(x.schedule == SCHEDULES.index("dualpipe"), c.cover_frac, s.ep_overlap)
     whole = np.maximum(forward + plain_backward, 1e-30)
     tower = _tower_s(setup, did, sent)
     return MicroBatch(
@@ -186,7 +182,8 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
         tensor=tensor * (1.0 - s.tp_overlap),
         context=context,
         expert=(sent.expert_forward * (1.0 + again_all) + sent.expert_backward) * (1.0 - hidden),
-        launch=(per_block + s.moe_host_s * m.moe_layers) * (1.0 + again_all / 3.0),
+        launch=(per_block + s.moe_host_s * m.moe_layers)
+        * (1.0 + again_all / (1.0 + c.backward_over_forward)),
         forward=forward,
         backward=plain_backward + repeated,
         front_frac=forward / whole,
@@ -227,7 +224,8 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
     offload = np.zeros_like(x.pp)
     if np.any(x.offload > 0):
         moved = x.offload * in_mode(kept_bytes(setup), x.recompute) / d.host_bytes_per_s
-        offload = exposed(moved, one.forward, OVERLAP) + exposed(moved, one.backward, OVERLAP)
+        cover = setup.coefficients.cover_frac
+        offload = exposed(moved, one.forward, cover) + exposed(moved, one.backward, cover)
     busy = one.forward + one.backward + one.tensor + one.context + one.expert + offload
     host = np.maximum(one.launch - busy, 0.0)
     send = 2.0 * x.vpp * boundary_s(setup) * (1.0 - s.pp_overlap * (x.vpp > 1)) * (x.pp > 1)
@@ -282,7 +280,7 @@ def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[A
     piped = x.pp > 1
     layer = blocks_s / m.layers
     even = (np.mod(m.layers, x.pp) == 0) & (m.mtp_layers <= 0)
-    drawn = np.ceil((m.layers + head / layer) / x.pp - 0.05)
+    drawn = np.ceil((m.layers + head / layer) / x.pp - STAGE_ROUNDING_TOLERANCE)
     full = np.where(even, m.layers / x.pp, drawn)
     rest = np.where(even, full, np.maximum(m.layers - drawn * (x.pp - 1.0), 0.0))
     fullest = np.maximum(full * layer, rest * layer + head)
@@ -290,7 +288,9 @@ def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[A
     if setup.tower is not None:
         share = whole / layer / x.pp
         # no stage is below the mean one, and the tower itself stays on one
-        given_up = np.maximum(np.maximum(np.ceil(share - 0.05), share) * layer, tower)
+        given_up = np.maximum(
+            np.maximum(np.ceil(share - STAGE_ROUNDING_TOLERANCE), share) * layer, tower
+        )
         fullest = np.maximum(fullest, np.minimum(full * layer + tower, given_up))
     return np.where(piped, fullest, whole), whole
 
@@ -324,14 +324,14 @@ def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) ->
 def _data_parallel(setup: Setup, one: MicroBatch, host: Array) -> dict[str, Array]:
     """What stays exposed.
 
-    Traffic goes on while the device waits for the host, and while the vision tower runs: a third of
-    the time in the forward pass.
+    Traffic goes on while the device waits for the host, and while the vision tower runs: in the
+    forward pass for its share of the time, a third where a backward pass takes twice as long.
     """
     s, x = setup.stack, setup.layout
     r = reduction(setup)
-    more = host + one.tower
-    forward = (one.cover_forward + more / 3.0) / x.pp
-    backward = (one.cover_backward + more * 2.0 / 3.0) / x.pp
+    more, ratio = host + one.tower, setup.coefficients.backward_over_forward
+    forward = (one.cover_forward + more / (1.0 + ratio)) / x.pp
+    backward = (one.cover_backward + more * ratio / (1.0 + ratio)) / x.pp
     # behind a pipeline, sharded stacks keep the gathered parameters of a step (no reshard after
     # forward)
     sharded = (x.zero >= 3) & (x.pp <= 1)

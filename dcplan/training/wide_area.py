@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.fabric.collectives import ring_half_s
-
-GIGA = 1e9
+from dcplan.units import BITS_PER_BYTE, GIGA
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def exchange_s(params: float, wide: WideArea) -> float:
     half = ring_half_s(
         np.array(params * wide.value_bytes),
         np.array(float(wide.sites)),
-        wide.gbps / 8.0 * GIGA,
+        wide.gbps / BITS_PER_BYTE * GIGA,
         wide.latency_s,
     )
     return 2.0 * float(half)

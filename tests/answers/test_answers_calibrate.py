@@ -22,6 +22,7 @@ from dcplan.catalog.yaml12 import parse
 from dcplan.cli.calibrate import calibrate as verb
 from dcplan.errors import InputError
 from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
+from tests.training.tiny import COEFFICIENTS
 
 TRUE = {
     "half_gemm_frac": 0.82,
@@ -68,6 +69,7 @@ def _gemm(dtype: str, rng: np.random.Generator) -> list[dict[str, Any]]:
                 bytes_per_s=np.array(HBM * TRUE["hbm_frac"]),
                 in_bytes=np.array(size),
                 out_bytes=2.0,
+                tiling=COEFFICIENTS.tiling,
             )
             rows.append(
                 {"dtype": dtype, "direction": direction, "m": m, "n": n, "k": k}
@@ -107,6 +109,7 @@ def _attention(rng: np.random.Generator) -> list[dict[str, Any]]:
                 work=np.array(seq * heads),
                 flops_per_s=np.array(HALF * TRUE["attention_frac"]),
                 units=np.array(UNITS),
+                ramp=COEFFICIENTS.ramp,
             )
             row = {"dtype": "bf16", "direction": direction, "method": "default", "causal": True}
             rows.append(

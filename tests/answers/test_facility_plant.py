@@ -133,7 +133,7 @@ def test_footprint_of_a_run() -> None:
     assert found.value("run.carbon_operational_t") == pytest.approx(mwh * per_mwh)
     # 9 MW of compute over racks of 20.4 kW: 441, of two systems of 3,936 kg
     life = next(r["value"] for r in found.inputs if r["key"] == "finance.hardware-life-years")
-    kg = 882 * 3936 * found.value("run.days") / (life * 365)
+    kg = 882 * 3936 * found.value("run.days") / (life * 365.25)
     assert found.value("run.carbon_embodied_t") == pytest.approx(kg / 1000)
 
 

@@ -20,6 +20,7 @@ from dcplan.answers.validation.run_tables import predict
 from dcplan.catalog.loader import load
 from dcplan.llm.device_terms import FUSED_DISPATCH, STATIC_SHAPES
 from dcplan.llm.tables import RECOMPUTE
+from tests.training.tiny import COEFFICIENTS
 
 # Llama 2 7B of Meta's report on 64 H100: width 4,096, 32 layers and heads, MLP 11,008, 32,000 words
 PLAIN = {
@@ -517,9 +518,9 @@ def test_the_packaged_table_is_read_the_same_row_by_row_and_together(
     ) as file:
         table = [row for row in csv.DictReader(file) if row["complete"] == "yes"]
     runs = [reader.read(row) for row in table[::25]]
-    together = predict(runs)
+    together = predict(runs, COEFFICIENTS)
     for i, run in enumerate(runs):
-        alone = predict([run])
+        alone = predict([run], COEFFICIENTS)
         assert alone.step.time_s[0] == pytest.approx(together.step.time_s[i], rel=1e-12)
         assert alone.memory.total[0] == pytest.approx(together.memory.total[i], rel=1e-12)
 
@@ -529,11 +530,11 @@ def test_a_blank_recompute_is_the_lightest_mode_that_fits(reader: Reader) -> Non
         read(reader),
         read(reader, seq_len="65536", n_accelerators="8", micro_batch="4", pp="1"),
     )
-    modes = predict([roomy, tight]).setup.layout.recompute
+    modes = predict([roomy, tight], COEFFICIENTS).setup.layout.recompute
     assert RECOMPUTE[int(modes[0])] == "none"
     assert RECOMPUTE[int(modes[1])] == "full"
     given = read(reader, activation_recompute="full")
-    assert RECOMPUTE[int(predict([given]).setup.layout.recompute[0])] == "full"
+    assert RECOMPUTE[int(predict([given], COEFFICIENTS).setup.layout.recompute[0])] == "full"
 
 
 def test_parts_of_every_step_sum_to_it(reader: Reader) -> None:
@@ -542,7 +543,7 @@ def test_parts_of_every_step_sum_to_it(reader: Reader) -> None:
         read(reader, OWN),
         read(reader, stack="torchtitan", activation_recompute="full"),
     ]
-    done = predict(runs).step
+    done = predict(runs, COEFFICIENTS).step
     assert sum(done.parts_s.values()) == pytest.approx(done.time_s, rel=1e-12)
 
 

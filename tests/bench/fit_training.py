@@ -30,13 +30,16 @@ from dcplan.answers.validation.run_rows import Reader, Run, Unsupported
 from dcplan.answers.validation.run_tables import setup_of
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Recipe, Stack
+from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import spread_frac
+from dcplan.inputs.log import Ledger
 from dcplan.llm.operations import Setup
 from dcplan.training.infer_recompute import lightest
 from dcplan.training.step import step
 
 ROOT = Path(__file__).resolve().parents[2]
 GPUS = ("volta", "ampere", "hopper", "blackwell")
+COEFFICIENTS = coefficients(Ledger(load()))
 EVERY = (*GPUS, "tpu", "trainium")
 UNIT = 0.06
 """Residual at which the loss turns from square to linear."""
@@ -234,10 +237,10 @@ def modes(runs: Sequence[Run]) -> Callable[[Sequence[Run]], Setup]:
     """Set-up with the recompute modes that the present values choose; they stay while the fit
     moves."""
     given = np.array([r.recompute for r in runs])
-    chosen = lightest(setup_of(runs), [r.stack for r in runs], given).setup
+    chosen = lightest(setup_of(runs, COEFFICIENTS), [r.stack for r in runs], given).setup
 
     def build(changed: Sequence[Run]) -> Setup:
-        setup = setup_of(changed)
+        setup = setup_of(changed, COEFFICIENTS)
         kept = replace(
             setup.recipe,
             grad_bytes=chosen.recipe.grad_bytes,
@@ -320,7 +323,7 @@ def leave_one_out(runs: Sequence[Run]) -> np.ndarray:
 def spread_of(run: Run) -> float:
     """Half width of the printed interval."""
     stack = load().get("stacks", run.stack_id, Stack)
-    return spread_frac(load(), run.accelerator, stack, moe=run.moe)
+    return spread_frac(Ledger(load()), run.accelerator, stack, moe=run.moe)
 
 
 def family_of_source(source: str) -> str:

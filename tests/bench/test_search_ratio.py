@@ -22,9 +22,8 @@ from dcplan.training.grid import (
     inner_columns,
     layout_table,
 )
-from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import memory
-from dcplan.training.search import USABLE_FRAC, search
+from dcplan.training.search import search, usable_bytes
 from dcplan.training.step import step
 
 RANKS = 4096
@@ -51,7 +50,7 @@ def one(case: Case, columns: dict[str, np.ndarray], i: int) -> tuple[float, floa
     """Memory and, where it fits, time of one layout by the same formula: one row a table."""
     setup = case_setup(case, layout_table(case, {k: v[i : i + 1] for k, v in columns.items()}))
     held = float(memory(setup).total[0])
-    if held > case.device.hbm_gb / case.device.ranks * GIB * USABLE_FRAC:
+    if held > usable_bytes(case):
         return float("inf"), held
     return float(step(setup).time_s[0]), held
 

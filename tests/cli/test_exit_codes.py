@@ -255,6 +255,38 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path, command: str, reader: str) ->
     assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
+TOO_DEAR = "expect:\n  - {id: cheap, metric: cost.capex_usd, max: 1e6}\n"
+
+
+@pytest.mark.parametrize("reader", ["cat", "true"])
+@pytest.mark.parametrize(
+    ("flags", "expect", "code"),
+    [("", "", 0), ("-f json", TOO_DEAR, 1), ("--set finance.budget_usd=1000", "", 3)],
+)
+def test_a_closed_pipe_keeps_the_exit_code(
+    tiny: Path, reader: str, flags: str, expect: str, code: int
+) -> None:
+    # `true` ends before the plan is written, so every write to stdout meets a closed pipe
+    tiny.write_text(TINY + expect, encoding="utf-8")
+    assert _piped(tiny, f"{flags} | {reader}") == (code, "")
+
+
+def test_a_pipe_that_takes_both_streams_keeps_the_exit_code(tiny: Path) -> None:
+    # after the answer, an infeasible plan writes to stderr where it was kept
+    assert _piped(tiny, "--set finance.budget_usd=1000 2>&1 | true") == (3, "")
+    assert (tiny.parent / ".dcplan" / "tiny.json").exists()
+
+
+def _piped(file: Path, rest: str) -> tuple[int, str]:
+    """Exit code of dcplan in a pipe, and what it wrote to stderr besides where the plan is kept."""
+    line = f"set -o pipefail; {sys.executable} -m dcplan plan {file.name} -q {rest}"
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=file.parent, capture_output=True, check=False, timeout=120
+    )
+    said = [x for x in done.stderr.decode().splitlines() if not x.startswith("kept: ")]
+    return done.returncode, "\n".join(said)
+
+
 @pytest.mark.slow
 def test_time_limit_before_the_gap_exits_4_and_keeps_what_there_is(tmp_path: Path) -> None:
     ran = spawn("plan", "three-site-build-out", "--time-limit", "0.1", cwd=tmp_path)

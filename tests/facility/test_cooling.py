@@ -16,6 +16,15 @@ from dcplan.facility.moist import wet_bulb_c
 from dcplan.facility.sample import draw, even_draws
 
 QUICK = settings(max_examples=60, deadline=None)
+
+
+def _cop(load: np.ndarray, condenser_c: np.ndarray) -> np.ndarray:
+    """COP of a chiller that is not run below 12 C, nor below a COP of 2."""
+    return plant.chiller_cop(load, condenser_c, np.array(12.0), np.array(2.0))
+
+
+VAPORISATION = 2450.0
+"""Heat of vaporisation of water. [kJ/kg]"""
 ONE = {
     "ups": 0.95,
     "distribution": 0.01,
@@ -44,6 +53,13 @@ ONE = {
     "spray_approach_k": 4.0,
     "dry_air_rise_k": 15.0,
     "dry_fan_pa": 100.0,
+    "air_j_per_m3_k": 1206.0,
+    "air_kg_per_m3": 1.2,
+    "water_kj_per_kg_k": 4.186,
+    "vaporisation_kj_per_kg": VAPORISATION,
+    "condenser_min_c": 12.0,
+    "least_cop": 2.0,
+    "room_water_c": 27.0,
 }
 P = {name: np.full((1, 1), value) for name, value in ONE.items()}
 LIQUID = Loads(0.13, cdu=True, all_heat=False)
@@ -74,7 +90,7 @@ def test_chillers_take_the_rest() -> None:
     """28 C wet bulb, 30 C supplied at 8 K: source 34, half of the heat; COP at 0.5 and 32 C."""
     pue, wue, chilled = _tower(28.0, 30.0)
     assert chilled == pytest.approx(0.5)
-    cop = float(plant.chiller_cop(np.array(0.5), np.array(32.0)))
+    cop = float(_cop(np.array(0.5), np.array(32.0)))
     free, water, _ = _tower(20.0, 30.0)
     work = 0.5 / cop
     assert pue - free == pytest.approx(work * (1 + 0.01365 + 0.00371), abs=2e-4)
@@ -93,8 +109,8 @@ def test_warmer_water_never_costs_more(wet_c: float, supply_c: float) -> None:
 def test_energy_and_water_are_conserved(wet_c: float, supply_c: float, air: float) -> None:
     """The tower rejects IT heat and chiller work, and nothing evaporates more than its heat does."""
     pue, wue, chilled = _tower(wet_c, supply_c, Loads(air, cdu=True, all_heat=False))
-    work = chilled / float(plant.chiller_cop(np.array(0.5), np.array(wet_c + 4.0)))
-    evaporated = 3600.0 / plant.VAPORISATION_KJ_PER_KG
+    work = chilled / float(_cop(np.array(0.5), np.array(wet_c + 4.0)))
+    evaporated = 3600.0 / VAPORISATION
     assert wue * (1 - 1 / 6) == pytest.approx(evaporated * (1 + work), rel=1e-9)
     # losses before the racks and chiller work are part of what the site draws
     assert pue >= 1 / 0.95 / 0.99 + work
@@ -110,7 +126,7 @@ def test_dry_coolers_spray_only_when_it_helps(
         np.array([dry_c]), np.array([wet_c]), np.full((1, 1), supply_c), P, LIQUID
     )
     water = float(hours.wue_l_per_kwh[0, 0])
-    assert 0.0 <= water <= 3600.0 / plant.VAPORISATION_KJ_PER_KG
+    assert 0.0 <= water <= 3600.0 / VAPORISATION
     if dry_c + 10.0 <= supply_c or wet_c + 4.0 > supply_c:
         assert water == 0.0
     else:
@@ -143,7 +159,7 @@ def test_lights_burn_whatever_runs() -> None:
 def test_lei_and_masanet_s_chiller() -> None:
     """Energy 201, 117556: at 0.6 and 20 C, 16.798751 + 3.536 - 3.070415 + 5.931176 - 15.21242 +
     1.01538."""
-    found = float(plant.chiller_cop(np.array(0.6), np.array(20.0)))
+    found = float(_cop(np.array(0.6), np.array(20.0)))
     assert found == pytest.approx(
         16.798751 + 3.536 - 3.07041516 + 5.9311764 - 15.21242 + 1.01538, abs=1e-6
     )
@@ -198,7 +214,7 @@ def test_design_day_is_what_35_hours_exceed() -> None:
 
 def test_a_hotter_condenser_never_helps_a_chiller() -> None:
     """The published fit turns up past 38 to 43 C; it is held at its lowest point."""
-    cop = plant.chiller_cop(np.array(0.8), np.linspace(15.0, 80.0, 100))
+    cop = _cop(np.array(0.8), np.linspace(15.0, 80.0, 100))
     assert (np.diff(cop) <= 1e-12).all()
 
 
@@ -216,6 +232,4 @@ def test_a_hotter_condenser_never_helps_a_chiller() -> None:
 def test_chillers_stay_within_the_fit(load: float, condenser_c: float, cop: float) -> None:
     """docs/method/facility.md: t clipped to 12 C, never below 2; the fit of Lei and Masanet,
     Energy 201, 117556."""
-    assert float(plant.chiller_cop(np.array(load), np.array(condenser_c))) == pytest.approx(
-        cop, abs=1e-6
-    )
+    assert float(_cop(np.array(load), np.array(condenser_c))) == pytest.approx(cop, abs=1e-6)

@@ -31,6 +31,13 @@ def test_interrupted_grid() -> None:
     assert (found.usd, found.t_co2) == pytest.approx((2200.0, 4.5))
 
 
+def test_hours_count_as_long_as_they_stand_for() -> None:
+    load, grid = np.array([10.0, 30.0]), Source("grid", 20.0, 50.0)
+    found = dispatch(load, [grid], hours=np.array([1.0, 1.5]))
+    assert found.mwh == {"grid": 40.0}  # 10 + 20 x 1.5
+    assert (found.short_mwh, found.usd) == pytest.approx((15.0, 2000.0))
+
+
 @given(
     st.lists(st.floats(0, 50), min_size=1, max_size=12),
     st.lists(st.tuples(st.floats(0, 30), st.floats(1, 200)), min_size=1, max_size=3),

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.catalog.field_docs import docs_of
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.schema import Parameter
 from dcplan.facility.racks import RackLimits, nodes_per_rack, split_heat_kw
+from dcplan.planning.problem.build import build
+from dcplan.scenario.load import load
+from dcplan.scenario.schema import Hall
+from tests.cli.conftest import TINY
 
 AIR = RackLimits(electrical_kw=math.inf, air_kw=math.inf, liquid_kw=0.0)
 QUICK = settings(max_examples=80, deadline=None)
@@ -123,3 +131,22 @@ def test_a_stronger_rack_never_holds_less(rack_kw: float, more_kw: float, rated:
         nodes_per_rack(weak, rated, rated, 0.0).nodes
         <= nodes_per_rack(strong, rated, rated, 0.0).nodes
     )
+
+
+def test_the_height_a_hall_leaves_out_is_the_catalog_parameter_that_its_text_names(
+    tmp_path: Path,
+) -> None:
+    assert "left out, `facility/rack-units`" in docs_of(Hall)["rack_units"]
+    assert load_catalog().get("facility", "rack-units", Parameter).value.value == 42
+    (tmp_path / "tiny.yaml").write_text(TINY, encoding="utf-8")
+
+    def placed(*sets: str) -> tuple[int, str]:
+        built = build(load(str(tmp_path / "tiny.yaml"), sets=sets))
+        (rack,) = built.menu.placements
+        return rack.nodes, rack.fit_reason
+
+    # a DGX H200 has 8 U: 15 U hold one, 17 U two, 42 U five, of which the air of the hall cools two
+    assert placed() == (2, "2 nodes: 20.4 kW of 30 kW (air heat of the cooling)")
+    assert placed("prices.rack-units.value=15") == (1, "1 node: 8 U of 15 U (rack units)")
+    own = "sites.s.halls.h.rack_units=17"
+    assert placed("prices.rack-units.value=15", own) == (2, "2 nodes: 16 U of 17 U (rack units)")

@@ -74,7 +74,7 @@ def test_capacity_for_all_else_is_added_to_data_and_checkpoints() -> None:
 def test_what_is_built_meets_the_demand_and_one_block_less_does_not(
     tb: float, read: float, write: float
 ) -> None:
-    block = Block(590.0, 120.0, 60.0, 1.8, 3.1, 590e3, 1)
+    block = Block(590.0, 120.0, 60.0, 1.8, 3.1, 590e3, 42.0, 1)
     found = build(Demand(read, write, tb, "level"), block)
     assert found.usable_tb >= tb * (1 - 1e-9)
     assert found.read_gb_per_s >= read * (1 - 1e-9)
@@ -85,7 +85,7 @@ def test_what_is_built_meets_the_demand_and_one_block_less_does_not(
 
 
 def test_smallest_cluster_of_a_tier_is_kept() -> None:
-    block = Block(100.0, 10.0, 10.0, 1.0, 1.0, 1e5, 8)
+    block = Block(100.0, 10.0, 10.0, 1.0, 1.0, 1e5, 42.0, 8)
     assert build(Demand(1.0, 1.0, 1.0, "level"), block).units == 8
     assert build(Demand(1.0, 1.0, 1.0, "level"), block).binds == "smallest"
 

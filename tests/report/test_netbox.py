@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 
 from dcplan.answers.fabric.answer import fabric
-from dcplan.answers.fabric.inventory import ETHERNET, INFINIBAND, Cabled, Model, inventory
+from dcplan.answers.fabric.inventory import (
+    ETHERNET,
+    INFINIBAND,
+    Cabled,
+    Inventory,
+    Model,
+    inventory,
+)
 from dcplan.errors import InputError
 from dcplan.fabric.floor.schedule import Cable
 from dcplan.report.netbox import slug, write_netbox
@@ -104,8 +111,7 @@ def export(
     """A fabric's answer, and its exported files as read back."""
     folder = tmp_path_factory.mktemp("netbox")
     result = fabric(**CASES[request.param])
-    cables, models = inventory(result)
-    count = write_netbox(result, cables, models, folder, "hall 1")
+    count = write_netbox(result, inventory(result), folder, "hall 1")
     files = _read(folder)
     assert count == len(files["6-devices.csv"])
     return result, files
@@ -221,8 +227,7 @@ def test_interface_types_are_choices_of_netbox() -> None:
 
 def test_copper_in_the_rack_and_fibre_beyond(tmp_path: Path) -> None:
     result = fabric(**CASES["copper"])
-    cables, models = inventory(result)
-    write_netbox(result, cables, models, tmp_path, "x")
+    write_netbox(result, inventory(result), tmp_path, "x")
     found = {(row["type"], float(row["length"])) for row in _read(tmp_path)["8-cables.csv"]}
     assert min(length for kind, length in found if kind == "dac-passive") == 2.0
     assert {kind for kind, length in found if length > 7} <= {"aoc", "smf-os2", "mmf-om4"}
@@ -243,7 +248,8 @@ def test_devices_that_do_not_fit_have_no_position(tmp_path: Path) -> None:
     """42 / 8 = 5.25: five nodes of 8 units stand at 35, 27, 19, 11 and 3, the others anywhere in
     the rack."""
     models = GENERIC | {"node": replace(GENERIC["node"], rack_units=8.0)}
-    write_netbox(_result(), [_cable(i) for i in range(1, 8)], models, tmp_path, "x")
+    found = Inventory([_cable(i) for i in range(1, 8)], models, 42.0)
+    write_netbox(_result(), found, tmp_path, "x")
     nodes = [row for row in _read(tmp_path)["6-devices.csv"] if row["role"] == "node"]
     assert [row["position"] for row in nodes] == ["35.0", "27.0", "19.0", "11.0", "3.0", "", ""]
     assert [row["face"] for row in nodes] == ["front"] * 5 + [""] * 2
@@ -253,7 +259,7 @@ def test_devices_that_do_not_fit_have_no_position(tmp_path: Path) -> None:
 def test_lengths_are_bought_from_stock_or_made_to_measure(tmp_path: Path) -> None:
     far = replace(_cable(2).cable, length_m=2345.67, stock=23)
     cables = [_cable(1), replace(_cable(2), cable=far)]
-    write_netbox(_result(), cables, GENERIC, tmp_path, "x")
+    write_netbox(_result(), Inventory(cables, GENERIC, 42.0), tmp_path, "x")
     assert [row["length"] for row in _read(tmp_path)["8-cables.csv"]] == ["2.5", "2345.67"]
 
 
@@ -261,7 +267,8 @@ def test_text_that_a_spreadsheet_would_run_is_disarmed_alike_in_every_file(tmp_p
     models = {
         k: replace(m, manufacturer="=1+1", model=f'=HYPERLINK("{k}")') for k, m in GENERIC.items()
     }
-    write_netbox(_result("=cmd|' /C calc'!A0: x"), [_cable(1, "=rack")], models, tmp_path, "@site")
+    found = Inventory([_cable(1, "=rack")], models, 42.0)
+    write_netbox(_result("=cmd|' /C calc'!A0: x"), found, tmp_path, "@site")
     files = _read(tmp_path)
     for rows in files.values():
         assert not [
@@ -333,7 +340,7 @@ def test_nothing_is_written_when_cables_end_in_an_error(tmp_path: Path) -> None:
         raise RuntimeError("half way")
 
     with pytest.raises(RuntimeError, match="half way"):
-        write_netbox(_result(), broken(), GENERIC, tmp_path, "x")
+        write_netbox(_result(), Inventory(broken(), GENERIC, 42.0), tmp_path, "x")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -343,7 +350,6 @@ def test_a_result_read_back_from_json_exports_the_same(tmp_path: Path) -> None:
     saved.write_text(result.to_json(), encoding="utf-8")
     texts = []
     for i, one in enumerate((result, read_result(saved))):
-        cables, models = inventory(one)
-        write_netbox(one, cables, models, tmp_path / str(i), "x")
+        write_netbox(one, inventory(one), tmp_path / str(i), "x")
         texts.append({f.name: f.read_bytes() for f in sorted((tmp_path / str(i)).iterdir())})
     assert texts[0] == texts[1]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.llm.kernel_fit import Products, fit_attention, fit_gemm, fit_grouped, fit_rate
+from dcplan.llm.kernel_fit import Fitted, Products, fit_attention, fit_gemm, fit_grouped, fit_rate
 from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
 from dcplan.llm.tables import Array
+from tests.training.tiny import COEFFICIENTS
 
 QUICK = settings(max_examples=25, deadline=None)
 PEAK, UNITS, HBM = (
@@ -28,6 +31,10 @@ SHAPES = np.array(
 SEEDS = st.integers(0, 10_000)
 
 
+def _fit_gemm(measured: Products, **known: float) -> tuple[Fitted, Fitted]:
+    return fit_gemm(measured, tiling=COEFFICIENTS.tiling, **known)
+
+
 def _noise(seed: int, size: int, share: float) -> Array:
     return np.exp(np.random.default_rng(seed).normal(0.0, share, size))
 
@@ -44,6 +51,7 @@ def _products(fraction: float, depth: float, in_bytes: float = 2.0, peak: float 
         bytes_per_s=np.array(HBM),
         in_bytes=np.array(in_bytes),
         out_bytes=2.0,
+        tiling=COEFFICIENTS.tiling,
     )
     return Products(m, n, k, time_s, in_bytes)
 
@@ -55,7 +63,7 @@ def _noisy(x: Products, seed: int, share: float) -> Products:
 @QUICK
 @given(st.floats(0.1, 0.99), st.floats(0.0, 2500.0))
 def test_exact_times_give_fraction_and_depth_back(fraction: float, depth: float) -> None:
-    e, k0 = fit_gemm(
+    e, k0 = _fit_gemm(
         _products(fraction, depth), peak_flops_per_s=PEAK, units=UNITS, bytes_per_s=HBM
     )
     assert e.value == pytest.approx(fraction, rel=5e-3)
@@ -72,7 +80,7 @@ def test_noisy_times_give_them_back_within_the_noise(
     # times that with
     # the depth free; at k = 4,096 a share of 2 % is 80 of depth
     x = _noisy(_products(fraction, depth), seed, 0.03)
-    e, k0 = fit_gemm(x, peak_flops_per_s=PEAK, units=UNITS, bytes_per_s=HBM)
+    e, k0 = _fit_gemm(x, peak_flops_per_s=PEAK, units=UNITS, bytes_per_s=HBM)
     assert e.value == pytest.approx(fraction, rel=0.04)
     assert k0.value == pytest.approx(depth, rel=0.12, abs=60)
     assert 0 < e.low <= e.value <= e.high <= 1
@@ -84,7 +92,7 @@ def test_a_few_odd_kernels_do_not_move_the_fit() -> None:
     x = _products(0.8, 300.0)
     slow = x.time_s.copy()
     slow[[2, 11, 23]] *= 3.0
-    e, k0 = fit_gemm(
+    e, k0 = _fit_gemm(
         Products(x.m, x.n, x.k, slow, 2.0), peak_flops_per_s=PEAK, units=UNITS, bytes_per_s=HBM
     )
     assert e.value == pytest.approx(0.8, rel=0.02)
@@ -93,7 +101,7 @@ def test_a_few_odd_kernels_do_not_move_the_fit() -> None:
 
 def test_a_kept_depth_leaves_the_fraction_of_another_precision() -> None:
     x = _products(0.7, 300.0, in_bytes=1.0, peak=2 * PEAK)
-    e, k0 = fit_gemm(x, peak_flops_per_s=2 * PEAK, units=UNITS, bytes_per_s=HBM, prologue=300.0)
+    e, k0 = _fit_gemm(x, peak_flops_per_s=2 * PEAK, units=UNITS, bytes_per_s=HBM, prologue=300.0)
     assert e.value == pytest.approx(0.7, rel=2e-3)
     assert k0.value == 300.0
 
@@ -111,8 +119,8 @@ def test_memory_bound_shapes_do_not_count_for_the_fraction() -> None:
         np.concatenate([x.time_s, np.full(4, memory_s)]),
         2.0,
     )
-    e, _ = fit_gemm(both, peak_flops_per_s=PEAK, units=UNITS, bytes_per_s=HBM)
-    alone, _ = fit_gemm(x, peak_flops_per_s=PEAK, units=UNITS, bytes_per_s=HBM)
+    e, _ = _fit_gemm(both, peak_flops_per_s=PEAK, units=UNITS, bytes_per_s=HBM)
+    alone, _ = _fit_gemm(x, peak_flops_per_s=PEAK, units=UNITS, bytes_per_s=HBM)
     assert e.value == pytest.approx(0.8, rel=5e-3)
     assert e.points == alone.points
 
@@ -150,11 +158,19 @@ def test_attention_fraction_comes_back_from_both_passes(fraction: float, seed: i
     seq, heads = np.array([1024.0, 4096, 8192, 16384] * 2), np.array([32.0, 32, 16, 64] * 2)
     back = np.array([False] * 4 + [True] * 4)
     shape = {"pairs": seq * seq / 2, "heads": heads, "dims": np.array(256.0), "work": seq * heads}
-    rates = {"flops_per_s": np.array(fraction * PEAK), "units": np.array(UNITS)}
+    rates: dict[str, Any] = {"flops_per_s": np.array(fraction * PEAK), "units": np.array(UNITS)}
+    rates["ramp"] = COEFFICIENTS.ramp
     time_s = np.where(back, attention_backward_s(**shape, **rates), attention_s(**shape, **rates))
     time_s = time_s * _noise(seed, 8, 0.02)
     shape["dims"] = np.full(8, 256.0)
-    found = fit_attention(**shape, backward=back, time_s=time_s, peak_flops_per_s=PEAK, units=UNITS)
+    found = fit_attention(
+        **shape,
+        backward=back,
+        time_s=time_s,
+        peak_flops_per_s=PEAK,
+        units=UNITS,
+        ramp=COEFFICIENTS.ramp,
+    )
     assert found.value == pytest.approx(fraction, rel=0.05)
     assert found.low <= found.value <= found.high
     assert found.points == 8

@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack
+from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import device_terms, recipe_terms, spread_frac, stack_terms
+from dcplan.inputs.log import Ledger
 from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, case_of, layout_of, sweep
-from dcplan.training.infer_recompute import GIB
-from dcplan.training.search import USABLE_FRAC, search
+from dcplan.training.search import search
+from dcplan.units import BYTES_PER_GIB
 
+COEFFICIENTS = coefficients(Ledger(load()))
 COUNTS = np.arange(8.0, 1025.0, 8.0)
 NAMES = ["llama-3.1-405b", "llama-3.1-8b", "mixtral-8x22b", "deepseek-v3"]
 QUICK = settings(max_examples=4, deadline=None)
@@ -37,15 +40,18 @@ def _hardware(
     catalog = load()
     row = catalog.get("accelerators", accelerator, Accelerator)
     software = catalog.get("stacks", stack, Stack)
-    device, habits = device_terms(catalog, row), stack_terms(software)
+    ledger = Ledger(catalog)
+    device, habits = device_terms(catalog, row), stack_terms(software, ledger)
     assert not isinstance(device, str)
-    spread = spread_frac(catalog, row, software, moe=False)
+    spread = spread_frac(ledger, row, software, moe=False)
     precision = recipe_terms(catalog.get("recipes", recipe, Recipe))
-    return Hardware(device, habits, precision, spread, streams_weights=row.kind == "wafer")
+    return Hardware(
+        device, habits, precision, COEFFICIENTS, spread, streams_weights=row.kind == "wafer"
+    )
 
 
 WAFER = _hardware("wse-3", "jax-xla", "fp16")
-LIMIT_GB = 80 * GIB * USABLE_FRAC / 1e9
+LIMIT_GB = 80 * BYTES_PER_GIB * COEFFICIENTS.search_memory_frac / 1e9
 """Usable memory of an H100."""
 
 

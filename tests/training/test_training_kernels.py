@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
+from tests.training.tiny import COEFFICIENTS
 
 QUICK = settings(max_examples=80, deadline=None)
 SIZES = st.integers(1, 20_000)
@@ -33,7 +34,13 @@ def _gemm(
     in_bytes, out_bytes = memory.get("in_bytes", 2.0), memory.get("out_bytes", 2.0)
     numbers = (np.array(x, dtype=float) for x in (m, n, k, flops, units, prologue))
     return float(
-        gemm_s(*numbers, np.array(memory.get("rate", ENDLESS)), np.array(in_bytes), out_bytes)
+        gemm_s(
+            *numbers,
+            np.array(memory.get("rate", ENDLESS)),
+            np.array(in_bytes),
+            out_bytes,
+            COEFFICIENTS.tiling,
+        )
     )  # type: ignore[arg-type]
 
 
@@ -48,7 +55,7 @@ def _grouped(groups: float, m: float, n: float, k: float, **given: float) -> flo
 def _attention(backward: bool, **given: Any) -> float:
     names = ("pairs", "heads", "dims", "work", "flops_per_s", "units")
     numbers = (np.array(given[name], dtype=float) for name in names)
-    return float((attention_backward_s if backward else attention_s)(*numbers))
+    return float((attention_backward_s if backward else attention_s)(*numbers, COEFFICIENTS.ramp))
 
 
 def test_full_tiles_on_one_unit_run_at_the_given_speed() -> None:

@@ -11,9 +11,10 @@ import pytest
 from dcplan.llm.device_terms import DeviceTerms, StackTerms
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import RECOMPUTE
-from dcplan.training.infer_recompute import FIT_FRAC, GIB, ORDER, Chosen, lightest
+from dcplan.training.infer_recompute import ORDER, Chosen, lightest
 from dcplan.training.memory import memory
-from tests.training.tiny import BF16, DENSE, DEVICE, STACK, setup
+from dcplan.units import BYTES_PER_GIB
+from tests.training.tiny import BF16, COEFFICIENTS, DENSE, DEVICE, STACK, setup
 
 LEAN = replace(BF16, optimizer_bytes=10.0)
 SEQ = 2048.0
@@ -34,7 +35,12 @@ def _need(index: int, stack: StackTerms = STACK) -> float:
     asked = setup(
         DENSE, DEVICE, thin, recipe, seq_len=SEQ, recompute=RECOMPUTE.index(name), offload=offload
     )
-    return float(memory(asked).total[0]) / GIB / FIT_FRAC * (1 + 1e-9)
+    return (
+        float(memory(asked).total[0])
+        / BYTES_PER_GIB
+        / COEFFICIENTS.measured_memory_factor
+        * (1 + 1e-9)
+    )
 
 
 def _choose(

@@ -15,11 +15,13 @@ from dcplan.answers.validation.run_rows import Reader
 from dcplan.answers.validation.run_tables import predict
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
+from dcplan.inputs.coefficients import coefficients
+from dcplan.inputs.log import Ledger
 from dcplan.llm.config import from_config
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import SCHEDULES
-from dcplan.training.memory import RESERVE_BYTES, Memory, kept_bytes, logits_bytes, memory
-from tests.training.tiny import BF16, DENSE, FP8, MOE, STACK, setup
+from dcplan.training.memory import Memory, kept_bytes, logits_bytes, memory
+from tests.training.tiny import BF16, COEFFICIENTS, DENSE, FP8, MOE, STACK, setup
 
 QUICK = settings(max_examples=60, deadline=None)
 POWERS = st.sampled_from([1, 2, 4, 8])
@@ -50,8 +52,11 @@ def test_small_dense_model_by_hand() -> None:
     assert _states(found) == [2 * PARAMS, 4 * PARAMS, 12 * PARAMS]
     assert found.activations[0] == WHOLE
     assert found.logits[0] == 1024 * 1024 * 6
-    assert found.buffers[0] == 4096 * 1024 * 4 + RESERVE_BYTES
-    assert found.total[0] == 18 * PARAMS + WHOLE + 1024 * 1024 * 6 + 4096 * 1024 * 4 + RESERVE_BYTES
+    assert found.buffers[0] == 4096 * 1024 * 4 + COEFFICIENTS.reserve_bytes
+    assert (
+        found.total[0]
+        == 18 * PARAMS + WHOLE + 1024 * 1024 * 6 + 4096 * 1024 * 4 + COEFFICIENTS.reserve_bytes
+    )
 
 
 def test_activations_are_korthikanti_s() -> None:
@@ -324,6 +329,6 @@ def test_measured_peaks_within_three_percent(repo: Path) -> None:
     runs = [reader.read(row) for row in table]
     assert len(runs) >= 22
     measured = np.array([run.peak_memory_gib for run in runs])
-    error = predict(runs).memory.total / 2**30 / measured - 1
+    error = predict(runs, coefficients(Ledger(load()))).memory.total / 2**30 / measured - 1
     assert np.abs(error).mean() <= 0.03
     assert np.abs(error).max() <= 0.05

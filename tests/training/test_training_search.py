@@ -24,9 +24,9 @@ from dcplan.training.grid import (
     layout_table,
 )
 from dcplan.training.memory import memory
-from dcplan.training.search import USABLE_FRAC, Found, prepare, quick_search, search
+from dcplan.training.search import Found, prepare, quick_search, search
 from dcplan.training.step import least_step_s, step
-from tests.training.tiny import BF16, DENSE, DEVICE, MOE, STACK, setup
+from tests.training.tiny import BF16, COEFFICIENTS, DENSE, DEVICE, MOE, STACK, setup
 
 QUICK = settings(max_examples=80, deadline=None)
 SLOW_LINKS = replace(
@@ -54,30 +54,36 @@ SPARSE = replace(MOE, layers=3, attention_layers=3, dense_layers=1, moe_layers=2
 LONG = 16_384
 
 TINY = {
-    "dense": (Case(SMALL, SLOW_LINKS, replace(LAZY, offloads=False), BF16, LONG, 4.0), 6, None),
+    "dense": (
+        Case(SMALL, SLOW_LINKS, replace(LAZY, offloads=False), BF16, COEFFICIENTS, LONG, 4.0),
+        6,
+        None,
+    ),
     "dense, three schedules": (
-        Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 4.0),
+        Case(SMALL, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 4.0),
         4,
         Axes((0, 2), (1,), schedule=(0, 1, 2), offload=(0.0, 1.0)),
     ),
     "dense on a stack that shards": (
-        Case(SMALL, SLOW_LINKS, replace(LAZY, zero=3, offloads=False), BF16, LONG, 4.0),
+        Case(
+            SMALL, SLOW_LINKS, replace(LAZY, zero=3, offloads=False), BF16, COEFFICIENTS, LONG, 4.0
+        ),
         6,
         None,
     ),
     "dense, a count that nothing divides": (
-        Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 12.5),
+        Case(SMALL, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 12.5),
         7,
         Axes((0, 2), (0, 3)),
     ),
-    "experts": (Case(SPARSE, SLOW_LINKS, LAZY, BF16, LONG, 3.0), 6, Axes((1,), (1,))),
+    "experts": (Case(SPARSE, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 3.0), 6, Axes((1,), (1,))),
     "experts, not cut by tensor parallel": (
-        Case(SPARSE, SLOW_LINKS, LAZY, BF16, LONG, 4.0),
+        Case(SPARSE, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 4.0),
         8,
         Axes((2,), (1,), etp=False),
     ),
     "frozen base model": (
-        Case(SMALL, SLOW_LINKS, LAZY, BF16, LONG, 4.0, trainable=0.0),
+        Case(SMALL, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 4.0, trainable=0.0),
         4,
         Axes((0, 2), (1, 3)),
     ),
@@ -160,13 +166,15 @@ def _brute(name: str) -> tuple[list[dict[str, float]], list[tuple[float, float]]
 
 
 def _usable(case: Case) -> float:
-    return case.device.hbm_gb * 2**30 * USABLE_FRAC
+    return case.device.hbm_gb * 2**30 * COEFFICIENTS.search_memory_frac
 
 
 def _limited(case: Case, held: list[float], share: float) -> Case:
     """The case on an accelerator whose usable memory a share of the layouts fits."""
     limit = float(np.quantile(held, share)) * (1 + 1e-9)
-    return replace(case, device=replace(case.device, hbm_gb=limit / USABLE_FRAC / 2**30))
+    return replace(
+        case, device=replace(case.device, hbm_gb=limit / COEFFICIENTS.search_memory_frac / 2**30)
+    )
 
 
 @pytest.mark.parametrize("name", TINY)

@@ -22,7 +22,16 @@ from dcplan.training.grid import Axes, Case, case_setup, grid, layout_table
 from dcplan.training.memory import memory
 from dcplan.training.search import prepare, quick_search, search
 from dcplan.training.step import Step, least_step_s, step
-from tests.training.tiny import BF16, DENSE, DEVICE, LINEAR_FLOPS_PER_S, MOE, STACK, setup
+from tests.training.tiny import (
+    BF16,
+    COEFFICIENTS,
+    DENSE,
+    DEVICE,
+    LINEAR_FLOPS_PER_S,
+    MOE,
+    STACK,
+    setup,
+)
 
 QUICK = settings(max_examples=60, deadline=None)
 TEXT = {
@@ -286,6 +295,7 @@ CASE = Case(
     REAL,
     LAZY,
     BF16,
+    COEFFICIENTS,
     1024,
     16.0,
     images=3.0,

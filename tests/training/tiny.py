@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dcplan.llm.architecture import Architecture
+from dcplan.llm.coefficients import AttentionRamp, Coefficients, Tiling
 from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import (
     DeviceTerms,
@@ -54,6 +55,21 @@ DEVICE = DeviceTerms(
     node=8.0,
     ranks=1.0,
 )
+COEFFICIENTS = Coefficients(
+    tiling=Tiling(side=128.0, wave_power=0.5),
+    ramp=AttentionRamp(forward_work=300.0, backward_work=100.0, backward_frac=0.8),
+    score_bytes=13.0,
+    unfused_frac=0.6,
+    scan_frac=0.043,
+    backward_passes=1.6,
+    cover_frac=0.9,
+    backward_over_forward=2.0,
+    reserve_bytes=0.7e9,
+    search_memory_frac=0.95,
+    measured_memory_factor=1.05,
+    offload_bytes_per_s=200e9,
+)
+"""The catalog's values, fixed here: what is worked out by hand rests on them."""
 NO_HABITS: dict[str, Any] = {f.name: 0.0 for f in fields(StackTerms)}
 STACK = StackTerms(
     **NO_HABITS
@@ -148,4 +164,5 @@ def setup(
         recipe_table(recipes, stacks),
         stack_table(stacks),
         layout(**given),
+        COEFFICIENTS,
     )

@@ -16,7 +16,9 @@ from dcplan.answers.calibrate.read import SCRIPT, SIZES, Measured, read
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Accelerator
 from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import training_terms
+from dcplan.inputs.log import Ledger
 from dcplan.llm.kernel_fit import Fitted
 from dcplan.result import Cell, Result, Table
 
@@ -81,7 +83,7 @@ def calibrate(
     measured = read(Path(result_file))
     before = training_terms(catalog, row)
     sheet = Sheet(row, before["ranks"] or 1.0)
-    found, left = fit(measured, sheet)
+    found, left = fit(measured, sheet, coefficients(Ledger(catalog)))
     return Calibration(_answer(measured, row, before, found, left), _overlay(measured, row, found))
 
 

@@ -12,6 +12,7 @@ from dcplan.answers.calibrate.read import SIZES, Entry, Floats, Measured
 from dcplan.catalog.schema import Accelerator
 from dcplan.errors import InputError
 from dcplan.inputs.devices import SMALL_DOMAIN
+from dcplan.llm.coefficients import AttentionRamp, Coefficients
 from dcplan.llm.kernel_fit import (
     LARGE,
     Fitted,
@@ -44,8 +45,10 @@ class Sheet:
         return quantity.value * scale / self.ranks if quantity else 0.0
 
 
-def fit(measured: Measured, sheet: Sheet) -> tuple[dict[str, Fitted], dict[str, str]]:
-    """Each quantity that was measured, and why the others were not.
+def fit(
+    measured: Measured, sheet: Sheet, coefficients: Coefficients
+) -> tuple[dict[str, Fitted], dict[str, str]]:
+    """Fit each quantity that was measured, and say why the others were not.
 
     Raises
     ------
@@ -64,12 +67,14 @@ def fit(measured: Measured, sheet: Sheet) -> tuple[dict[str, Fitted], dict[str, 
 
     x = measured.products("gemm", "bf16")
     _hold(measured, measured.rows("gemm", dtype="bf16"), _speed(x) / half, f"bf16 peak of {name}")
-    found["half_gemm_frac"], depth = fit_gemm(x, peak_flops_per_s=half, **device)
+    found["half_gemm_frac"], depth = fit_gemm(
+        x, peak_flops_per_s=half, tiling=coefficients.tiling, **device
+    )
     x = measured.products("gemm", "fp8")
     if x.m.size and low:
         _hold(measured, measured.rows("gemm", dtype="fp8"), _speed(x) / low, f"fp8 peak of {name}")
         found["fp8_gemm_frac"], _ = fit_gemm(
-            x, peak_flops_per_s=low, prologue=depth.value, **device
+            x, peak_flops_per_s=low, prologue=depth.value, tiling=coefficients.tiling, **device
         )
     else:
         left["fp8_gemm_frac"] = (
@@ -82,7 +87,7 @@ def fit(measured: Measured, sheet: Sheet) -> tuple[dict[str, Fitted], dict[str, 
         found["grouped_rows"] = fit_grouped(x, flops_per_s=full, bytes_per_s=device["bytes_per_s"])
     else:
         left["grouped_rows"] = "no grouped bf16 product was measured"
-    found["attention_frac"] = _attention(measured, half, units, name)
+    found["attention_frac"] = _attention(measured, half, units, name, coefficients.ramp)
     found["hbm_frac"] = hbm_frac
     _scaleup(measured, sheet, found, left)
     return found, left
@@ -104,7 +109,9 @@ def _hold(measured: Measured, rows: list[Entry], fractions: Floats, of: str) -> 
         )
 
 
-def _attention(measured: Measured, peak: float, units: float, name: str) -> Fitted:
+def _attention(
+    measured: Measured, peak: float, units: float, name: str, ramp: AttentionRamp
+) -> Fitted:
     rows = measured.parts["attention"]
     batch, heads, seq, dim, took = (
         measured.column("attention", n) for n in (*SIZES["attention"], "median_s")
@@ -115,7 +122,9 @@ def _attention(measured: Measured, peak: float, units: float, name: str) -> Fitt
     speed = np.where(back, 5.0, 2.0) * pairs * heads * dims / took
     _hold(measured, rows, speed / peak, f"bf16 peak of {name}")
     shapes = {"pairs": pairs, "heads": heads, "dims": dims, "work": batch * seq * heads}
-    return fit_attention(**shapes, backward=back, time_s=took, peak_flops_per_s=peak, units=units)
+    return fit_attention(
+        **shapes, backward=back, time_s=took, peak_flops_per_s=peak, units=units, ramp=ramp
+    )
 
 
 def _scaleup(

@@ -321,7 +321,8 @@ def extra_lines(
     racks = math.ceil(units / ledger.parameter("network", "network-rack-units"))
     kg = ledger.parameter("network", "rack-kg") * racks
     price = _price(ledger, "network.rack-usd", _parameter(ledger, "rack-usd")).times(racks)
-    found.append(Line(Kind.OTHER, "network racks", "42 U", racks, price, kg=kg, status="estimate"))
+    part = f"{ledger.parameter('facility', 'rack-units'):g} U"
+    found.append(Line(Kind.OTHER, "network racks", part, racks, price, kg=kg, status="estimate"))
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 from dcplan.answers.fabric import performance
 from dcplan.answers.fabric.built import Built, build
-from dcplan.answers.fabric.metrics import GBPS_PER_TBPS, bisection_gbps
+from dcplan.answers.fabric.metrics import bisection_gbps
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
 from dcplan.answers.train.answer import train
@@ -17,7 +17,7 @@ from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.fabric import use as specs
-from dcplan.units import DAYS_PER_YEAR, USD_PER_MUSD
+from dcplan.units import BITS_PER_BYTE, DAYS_PER_YEAR, GBPS_PER_TBPS, USD_PER_MUSD
 
 ALL = "all"
 JOB_NOTE = (
@@ -184,7 +184,7 @@ def _run(built: Built, model: str, ledger: Ledger) -> Run:
         system=system.id,
         accelerators=resolved.accelerators,
         tokens=request.tokens,
-        link_gbps=min(farthest.gb_per_s * performance.BITS / ideal / ports, resolved.nic_gbps),
+        link_gbps=min(farthest.gb_per_s * BITS_PER_BYTE / ideal / ports, resolved.nic_gbps),
         in_network=bool(resolved.family and resolved.family.in_network_reduction),
         catalogs=request.catalogs,
     )

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from dcplan.answers.fabric.request import RACK_UNITS
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.groups import group_lengths
@@ -154,5 +153,6 @@ def nodes_per_rack(resolved: ResolvedFabric, ledger: Ledger) -> int:
     if system and system.form != "server":
         return max(resolved.attached.nodes // request.nodes // max(system.racks, 1), 1)
     if system and system.rack_units:
-        return max(math.floor(RACK_UNITS / system.rack_units.value), 1)
+        height = ledger.parameter("facility", "rack-units")
+        return max(math.floor(height / system.rack_units.value), 1)
     return round(ledger.parameter("network", "nodes-per-rack"))

@@ -16,8 +16,7 @@ from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.fabric import use as specs
-
-METRES_PER_KM = 1000.0
+from dcplan.units import METRES_PER_KM
 
 
 def growth_table(resolved: ResolvedFabric) -> Table:
@@ -87,7 +86,7 @@ def join(
         found = interconnect(gbps, route, _line(row, ledger))
     except ValueError as error:
         cause = f"{row.id}: {error} ({air_km:g} km of air line are {route:g} km of fibre)"
-        problem = Problem("DC053", cause, Place("--join-km"), help=_reaching(route, ledger))
+        problem = Problem("DC054", cause, Place("--join-km"), help=_reaching(route, ledger))
         raise InputError([problem]) from error
     nic_gbps = resolved.attached.nodes * resolved.attached.nics_per_node * resolved.nic_gbps
     metrics = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +53,17 @@ class Model:
     upper_type: str
 
 
+@dataclass(frozen=True)
+class Inventory:
+    """Cables, and the devices and racks that they join."""
+
+    cables: Iterable[Cabled]
+    models: Mapping[str, Model]
+    """What the devices of each tier are."""
+    rack_units: float
+    """Height of every rack. [U]"""
+
+
 @verb(FabricRequest, "fabric")
 def cables(request: FabricRequest) -> Iterator[Cabled]:
     """Return every cable of a network with both its ends, one after the other in constant memory.
@@ -66,8 +77,8 @@ def cables(request: FabricRequest) -> Iterator[Cabled]:
     return _cables(*_resolved(request))
 
 
-def inventory(result: Result) -> tuple[Iterator[Cabled], dict[str, Model]]:
-    """Return cables of a saved answer's network, and what its devices are.
+def inventory(result: Result) -> Inventory:
+    """Return the cables of a saved answer's network, and what its devices are.
 
     Raises
     ------
@@ -81,7 +92,8 @@ def inventory(result: Result) -> tuple[Iterator[Cabled], dict[str, Model]]:
             [Problem("DC050", cause, Place("RESULT"), help="dcplan fabric ... -f json -o RESULT")]
         )
     resolved, ledger = _resolved(made(FabricRequest, kept, "fabric"))
-    return _cables(resolved, ledger), _models(resolved)
+    height = ledger.parameter("facility", "rack-units")
+    return Inventory(_cables(resolved, ledger), _models(resolved), height)
 
 
 def _resolved(request: FabricRequest) -> tuple[ResolvedFabric, Ledger]:

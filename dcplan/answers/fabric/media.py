@@ -368,4 +368,4 @@ def _too_far(
             "bring the ends nearer: --leaf-at unit or rack, a larger --racks-per-row, "
             "a shorter --length-m"
         )
-    return Problem("DC053", f"{tier} at {speed:g} Gb/s: {cause}", Place("fabric"), help=help_text)
+    return Problem("DC054", f"{tier} at {speed:g} Gb/s: {cause}", Place("fabric"), help=help_text)

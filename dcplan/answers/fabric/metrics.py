@@ -18,10 +18,8 @@ from dcplan.inputs.recovery import rates_for
 from dcplan.reliability.rates import job_stops
 from dcplan.result import Metric
 from dcplan.specs.fabric import network as specs
+from dcplan.units import GBPS_PER_TBPS, METRES_PER_KM, W_PER_KW
 
-GBPS_PER_TBPS = 1000.0
-W_PER_KW = 1000.0
-M_PER_KM = 1000.0
 FAILURES = {"link": specs.LINK_FAILURES, "switch": specs.SWITCH_FAILURES}
 
 
@@ -137,7 +135,7 @@ def prices(built: Built) -> dict[str, Metric]:
         **specs.INSTALLED_KW(t.kw + sum(p.kw or 0.0 for p in built.beside)),
         **specs.RACK_UNITS(t.rack_units),
         **specs.WEIGHT_KG(t.kg),
-        **specs.CABLE_KM(metres / M_PER_KM),
+        **specs.CABLE_KM(metres / METRES_PER_KM),
     }
     gbps = bisection_gbps(built.resolved, built.network)
     if gbps:

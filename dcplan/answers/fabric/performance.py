@@ -13,9 +13,8 @@ from dcplan.inputs.devices import family_of, training_terms
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.fabric import use as specs
+from dcplan.units import BITS_PER_BYTE, BYTES_PER_MIB, GIGA, MICRO
 
-BITS = 8.0
-GIGA, MICRO, MIB = 1e9, 1e-6, 2.0**20
 SIZES_MIB = (1, 16, 64, 256, 1024, 8192)
 SHOWN_MIB = 1024
 
@@ -29,7 +28,7 @@ def bandwidth(
     """
     rows: list[specs.BandwidthRow] = []
     chip = _accelerator(resolved, ledger)
-    each = resolved.nic_gbps / BITS
+    each = resolved.nic_gbps / BITS_PER_BYTE
     if resolved.system and chip:
         each = (
             each
@@ -120,7 +119,7 @@ def levels(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Levels
     ideal = ledger.parameter("network", "effective-adaptive-frac")
     crosses = network.counts.spine > 0 or network.taper is not None
     out = farthest.gb_per_s * terms["scaleout_frac"] / (ideal if crosses else 1.0)
-    most = resolved.nic_gbps / BITS * _ports_each(resolved) * terms["scaleout_frac"]
+    most = resolved.nic_gbps / BITS_PER_BYTE * _ports_each(resolved) * terms["scaleout_frac"]
     out = min(out, most)
     efa = "efa" in system.protocols and not resolved.request.switch
     step = ledger.parameter("network", "step-latency-efa-us") if efa else terms["scaleout_us"]
@@ -145,13 +144,13 @@ def _ports_each(resolved: ResolvedFabric) -> float:
 
 def collectives(found: Levels) -> Table:
     """Return time and bus bandwidth of collectives of all accelerators against message size."""
-    message = np.array(SIZES_MIB) * MIB
+    message = np.array(SIZES_MIB) * BYTES_PER_MIB
     reduce, gather, exchange = (f(message, found) for f in (all_reduce_s, all_gather_s, exchange_s))
     bus = bus_gb_per_s(message, reduce, found.ranks)
     all_to_all = bus_gb_per_s(message, exchange, found.ranks, 1)
     return specs.COLLECTIVES.table(
         specs.CollectiveRow(
-            message_mib=float(message[i] / MIB),
+            message_mib=float(message[i] / BYTES_PER_MIB),
             all_reduce_s=float(reduce[i]),
             all_gather_s=float(gather[i]),
             all_to_all_s=float(exchange[i]),
@@ -164,13 +163,13 @@ def collectives(found: Levels) -> Table:
 
 def all_reduce(found: Levels) -> float:
     """Return the time of an all-reduce of one GiB over all accelerators, in seconds."""
-    return float(all_reduce_s(np.array(SHOWN_MIB * MIB), found))
+    return float(all_reduce_s(np.array(SHOWN_MIB * BYTES_PER_MIB), found))
 
 
 def metrics(found: Levels) -> dict[str, Metric]:
     """Return the all-reduce of one GiB."""
     seconds = all_reduce(found)
-    bus = bus_gb_per_s(np.array(SHOWN_MIB * MIB), np.array(seconds), found.ranks)
+    bus = bus_gb_per_s(np.array(SHOWN_MIB * BYTES_PER_MIB), np.array(seconds), found.ranks)
     return specs.ALL_REDUCE_S(seconds) | specs.ALL_REDUCE_BUS(float(bus))
 
 

@@ -9,8 +9,6 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.topology.kinds import KINDS
 from dcplan.specs.request import Flag
 
-RACK_UNITS = 42
-"""EIA-310 full-height rack."""
 MOST, MOST_PORTS = 10_000_000, 100_000
 MEDIA = ("family", "reach", "aoc", "lpo", "lro", "cpo")
 LEAF_AT = ("unit", "rack", "center")

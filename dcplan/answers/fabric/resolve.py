@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dcplan.answers.common.catalog_rows import unknown
-from dcplan.answers.fabric.request import RACK_UNITS, FabricRequest
+from dcplan.answers.fabric.request import FabricRequest
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Fabric, Row, Switch, System
+from dcplan.catalog.schema import Fabric, Parameter, Row, Switch, System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.topology.kinds import TREES
 from dcplan.fabric.topology.networks import Attached, Ports
@@ -30,6 +30,8 @@ class Parts:
     """Only where it is another model than the leaf."""
     core: Switch | None
     """Only where it is another model than the spine."""
+    rack_units: float
+    """Height of a rack. [U]"""
 
     @property
     def planes(self) -> int:
@@ -130,15 +132,16 @@ def _named(request: FabricRequest, catalog: Catalog, problems: list[Problem]) ->
     """Look up every name; switches that are not named are the family's."""
     system = _row(catalog, "systems", request.system, System, problems)
     family = _row(catalog, "fabrics", request.fabric, Fabric, problems)
-    switches = [
+    leaf, spine, core = (
         _row(catalog, "switches", name or usual, Switch, problems)
         for name, usual in (
             (request.switch, family.leaf if family else None),
             (request.spine_switch, family.spine if family else None),
             (request.core_switch, family.core if family else None),
         )
-    ]
-    return Parts(request, system, family, *switches)
+    )
+    height = catalog.get("facility", "rack-units", Parameter).value.value
+    return Parts(request, system, family, leaf, spine, core, height)
 
 
 def _topology(parts: Parts, per_su: int) -> str:
@@ -317,10 +320,10 @@ def _mismatches(parts: Parts, topology: str) -> list[Problem]:
             Problem("DC050", cause, Place("--radix"), help="leave --radix or --switch out")
         )
     if request.nodes_per_rack and system and system.rack_units and system.form == "server":
-        fits = int(RACK_UNITS // system.rack_units.value)
+        fits = int(parts.rack_units // system.rack_units.value)
         if request.nodes_per_rack > fits:
             each = f"{request.nodes_per_rack} x {system.rack_units.value:g} U"
-            cause = f"{each} do not fit a rack of {RACK_UNITS} U"
+            cause = f"{each} do not fit a rack of {parts.rack_units:g} U"
             help_text = f"--nodes-per-rack {fits}"
             found.append(Problem("DC050", cause, Place("--nodes-per-rack"), help=help_text))
     return found

@@ -13,9 +13,9 @@ from dcplan.fabric.topology.direct import CUBE_CHIPS, CUBE_FACE_LINKS, flat_toru
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Result
 from dcplan.specs.fabric import network as specs
+from dcplan.units import BITS_PER_BYTE, GBPS_PER_TBPS
 
 OCS = "palomar-ocs"
-BITS, GBPS_PER_TBPS = 8, 1000.0
 
 
 def torus_answer(resolved: ResolvedFabric, ledger: Ledger) -> Result:
@@ -113,7 +113,7 @@ def _bisection(
         return {}
     each = ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
     label = f"One way, torus {' x '.join(str(n) for n in sides)}"
-    return specs.BISECTION(cut * (each / links_each) * BITS / GBPS_PER_TBPS, label=label)
+    return specs.BISECTION(cut * (each / links_each) * BITS_PER_BYTE / GBPS_PER_TBPS, label=label)
 
 
 def _result(

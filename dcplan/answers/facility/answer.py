@@ -65,7 +65,7 @@ def _option(ask: ResolvedFacility, ledger: Ledger) -> CoolingOption:
     if name is None:
         cause = "--cooling or --compare is needed"
         raise InputError(
-            [Problem("DC060", cause, Place("facility"), help="dcplan catalog list cooling")]
+            [Problem("DC062", cause, Place("facility"), help="dcplan catalog list cooling")]
         )
     option = named(ledger.catalog, "cooling", name, CoolingOption, "--cooling")
     problems = holds(option, ask, ledger)

@@ -15,8 +15,8 @@ from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Result
 from dcplan.specs.facility import cooling as specs
 from dcplan.specs.metric import MetricSpec
+from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
-HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
 COMPUTED, TABLE = "computed", "table"
 
 

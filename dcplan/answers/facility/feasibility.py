@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, Parameter, System
-from dcplan.facility.racks import RACK_UNITS, Fit, RackLimits, nodes_per_rack, split_heat_kw
+from dcplan.facility.racks import Fit, RackLimits, nodes_per_rack, split_heat_kw
 from dcplan.inputs.log import Ledger
 
 UNLIMITED = float("inf")
@@ -82,7 +82,7 @@ def fit_of(
         ledger.take(f"cooling.{option.id}.air_rack_kw_max", option.air_rack_kw_max),
         ledger.take(f"cooling.{option.id}.liquid_rack_kw_max", option.liquid_rack_kw_max),
         # a rack-scale system brings its own rack
-        rack_units=UNLIMITED if system.racks else RACK_UNITS,
+        rack_units=UNLIMITED if system.racks else ledger.parameter("facility", "rack-units"),
     )
     units = None if system.racks or system.rack_units is None else system.rack_units.value
     weight = system.weight_kg.value if system.weight_kg else None

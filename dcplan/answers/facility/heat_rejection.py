@@ -16,6 +16,7 @@ from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import cooling
 from dcplan.specs.facility import hall as specs
+from dcplan.units import DAYS_PER_YEAR, KG_PER_TONNE
 
 UNIT_KEYS = {
     "chiller": "chiller-unit-mw",
@@ -81,7 +82,7 @@ def _day(text: str) -> date:
         _ = day - timedelta(weeks=1000)
     except (ValueError, OverflowError):
         problem = Problem(
-            "DC060", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energised")
+            "DC062", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energised")
         )
         raise InputError([problem]) from None
     return day
@@ -125,13 +126,13 @@ def run_metrics(
     site, system = ask.where.site, ask.system
     if site and site.grid_g_per_kwh:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
-        metrics |= specs.RUN_CARBON(mwh * grid / 1000.0)
+        metrics |= specs.RUN_CARBON(mwh * grid / KG_PER_TONNE)
     if system and system.embodied_kg:
         kg = (
             ledger.take(f"systems.{system.id}.embodied_kg", system.embodied_kg)
             * accelerators
             / system.accelerators
         )
-        life_days = ledger.parameter("finance", "hardware-life-years") * 365.0
-        metrics |= specs.RUN_EMBODIED(kg / 1000.0 * days / life_days)
+        life_days = ledger.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
+        metrics |= specs.RUN_EMBODIED(kg / KG_PER_TONNE * days / life_days)
     return metrics

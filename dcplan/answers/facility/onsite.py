@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.request import amounts_of
@@ -17,9 +19,15 @@ from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
+from dcplan.units import (
+    HOURS_PER_DAY,
+    HOURS_PER_YEAR,
+    KG_PER_TONNE,
+    KW_PER_MW,
+    QUARTERS_PER_YEAR,
+    TYPICAL_YEAR_HOURS,
+)
 
-HOURS, DAY_HOURS, QUARTERS = 8760, 24, 4
-KG_PER_T, KW_PER_MW = 1000.0, 1000.0
 WINDOW_HOURS = 4
 """Length of one interruption."""
 
@@ -43,17 +51,17 @@ def onsite(
     rows = {name: named(ledger.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
     peak = found.peak_pue * ask.it_mw
     utility_mw = peak if ask.request.utility_mw is None else ask.request.utility_mw
-    load = _load(ask, found)
+    load, dark = _load(ask, found), _dark(interruptible_h)
     grid_price = ask.where.site.usd_per_kwh if ask.where.site else None
     sources, batteries, grid_known = [], [], True
     if utility_mw > 0:
         if grid_price is None:
             cause = "the grid's tariff is known of catalog sites alone"
-            raise InputError([Problem("DC060", cause, Place("--utility-mw"), help="--site")])
+            raise InputError([Problem("DC062", cause, Place("--utility-mw"), help="--site")])
         carbon = ask.where.site.grid_g_per_kwh if ask.where.site else None
         grid_known = carbon is not None
         price = ledger.take(f"sites.{ask.where.name}.usd_per_kwh", grid_price) * KW_PER_MW
-        grid = _grid(utility_mw, interruptible_h)
+        grid = np.where(dark, 0.0, utility_mw)
         sources.append(Source("grid", grid, price, carbon.value if carbon else 0.0))
     for name, mw in chosen.items():
         row = rows[name]
@@ -67,7 +75,7 @@ def onsite(
                 )
             )
     both = _together(batteries)
-    result = dispatch(load, sources, both)
+    result = dispatch(load, sources, both, hours=_hours(dark))
     table = _table(sources, rows, chosen, result.mwh, ledger, grid_known=grid_known)
     late = max((row.lead_quarters for row in rows.values()), default=0)
     firm_mw = sum(mw for name, mw in chosen.items() if rows[name].kind != "battery")
@@ -88,17 +96,26 @@ def _taken(row: OnsitePower, key: str, ledger: Ledger) -> float:
 def _load(ask: ResolvedFacility, found: Performance) -> Array:
     """Return the load by hour in MW: with the quarter's PUE, the year's where none is known."""
     it_mw = ask.it_mw * ask.load
-    pues = [pue for pue, _ in found.quarters] or [found.pue.value] * QUARTERS
-    return np.repeat(np.array(pues) * it_mw, HOURS // QUARTERS)
+    pues = [pue for pue, _ in found.quarters] or [found.pue.value] * QUARTERS_PER_YEAR
+    return np.repeat(np.array(pues) * it_mw, TYPICAL_YEAR_HOURS // QUARTERS_PER_YEAR)
 
 
-def _grid(mw: float, interruptible_h: float) -> Array:
-    grid = np.full(HOURS, mw)
-    hours = int(np.ceil(interruptible_h))
+def _dark(interruptible_h: float) -> npt.NDArray[np.bool_]:
+    """Say which hours of the typical year have no grid."""
+    dark = np.zeros(TYPICAL_YEAR_HOURS, dtype=np.bool_)
+    hours = math.ceil(interruptible_h)
+    third = TYPICAL_YEAR_HOURS // QUARTERS_PER_YEAR * 2
     for day, gone in enumerate(range(0, hours, WINDOW_HOURS)):
-        start = HOURS // QUARTERS * 2 + day * DAY_HOURS
-        grid[start : start + min(WINDOW_HOURS, hours - gone)] = 0.0
-    return grid
+        start = third + day * int(HOURS_PER_DAY)
+        dark[start : start + min(WINDOW_HOURS, hours - gone)] = True
+    return dark
+
+
+def _hours(dark: npt.NDArray[np.bool_]) -> Array:
+    """Spread a year over the typical year's hours; an hour without grid stays one hour."""
+    gone = int(dark.sum())
+    longer = (HOURS_PER_YEAR - gone) / (TYPICAL_YEAR_HOURS - gone)
+    return np.where(dark, 1.0, longer)
 
 
 def _together(batteries: list[Battery]) -> Battery | None:
@@ -132,9 +149,9 @@ def _table(
             else None
         )
         capex, fixed = (x * mw * KW_PER_MW for x in each) if each else (None, None)
-        used = energy / (mw * HOURS) if energy is not None and mw else None
+        used = energy / (mw * HOURS_PER_YEAR) if energy is not None and mw else None
         carbon = (
-            source.kg_co2_per_mwh * energy / KG_PER_T if source and energy is not None else None
+            source.kg_co2_per_mwh * energy / KG_PER_TONNE if source and energy is not None else None
         )
         carbon = carbon if grid_known or name != "grid" else None
         cells.append(

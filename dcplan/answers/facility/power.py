@@ -13,9 +13,9 @@ from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
+from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
 TERMS = ("transformer-fixed", "transformer-square", "busway-square", "psu-fixed", "psu-square")
-HOURS_PER_YEAR, KW_PER_MW = 8760.0, 1000.0
 LOADS = (0.25, 0.5, 0.75, 1.0)
 JOBS = (1, 2, 4, 8, 16, 32, 64)
 TOGETHER = ("data_parallel", "optimizer", "straggler")
@@ -79,7 +79,7 @@ def oversubscribed(ask: ResolvedFacility, ratio: float, ledger: Ledger) -> Table
     if system is None or system.rated_kw is None:
         cause = "oversubscription needs a system with its power"
         raise InputError(
-            [Problem("DC060", cause, Place("--oversubscription"), help="--system gb300-nvl72")]
+            [Problem("DC062", cause, Place("--oversubscription"), help="--system gb300-nvl72")]
         )
     average = system.average_kw
     shares = []
@@ -119,13 +119,13 @@ def swings(
     system = ask.system
     if system is None or system.rated_kw is None:
         cause = "swings need a system with its power"
-        raise InputError([Problem("DC060", cause, Place("--job"), help="--system gb300-nvl72")])
+        raise InputError([Problem("DC062", cause, Place("--job"), help="--system gb300-nvl72")])
     count = int(held * ask.load) // system.accelerators
     if not count:
         cause = (
             f"{ask.it_mw * ask.load:g} MW of IT run no {system.id} of {system.rated_kw.value:g} kW"
         )
-        raise InputError([Problem("DC060", cause, Place("--job"), help="a larger --it-mw")])
+        raise InputError([Problem("DC062", cause, Place("--job"), help="a larger --it-mw")])
     found = train(
         job,
         system=system.id,

@@ -12,9 +12,9 @@ from dcplan.facility.floor import area_m2, line_up, rows_of
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
+from dcplan.units import KW_PER_MW
 
 COMPUTE, NETWORK, CDU = "compute", "network and storage", "cdu"
-KW_PER_MW = 1000.0
 
 
 def floor_tables(

@@ -151,12 +151,12 @@ def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
             raise InputError(
                 [
                     Problem(
-                        "DC060", cause, Place("--onsite"), help="--onsite aeroderivative-turbine=30"
+                        "DC062", cause, Place("--onsite"), help="--onsite aeroderivative-turbine=30"
                     )
                 ]
             ) from None
         if not 0.0 < value <= 1e5:
-            raise InputError([Problem("DC060", f"{name}: {value!r} MW", Place("--onsite"))])
+            raise InputError([Problem("DC062", f"{name}: {value!r} MW", Place("--onsite"))])
         found[name] = found.get(name, 0.0) + value
     return found
 
@@ -164,7 +164,7 @@ def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
 def _unused(idle: Sequence[tuple[bool, str, Mapping[str, object]]]) -> None:
     """Refuse flags that would change nothing, so that nobody trusts them."""
     problems = {
-        flag: Problem("DC060", f"{flag} is not used {why}", Place(flag), help=f"leave {flag} out")
+        flag: Problem("DC062", f"{flag} is not used {why}", Place(flag), help=f"leave {flag} out")
         for applies, why, flags in idle
         for flag, value in flags.items()
         if applies and value is not None

@@ -124,7 +124,7 @@ def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog
     ]
     if len(given) != 1:
         cause = f"one of --site, --climate-zone and --epw is needed, {len(given)} are given"
-        raise InputError([Problem("DC060", cause, Place("facility"))])
+        raise InputError([Problem("DC062", cause, Place("facility"))])
     if epw:
         weather = _from_file(Path(epw))
         return Where(weather.place, None, weather, None)

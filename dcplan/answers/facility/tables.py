@@ -13,13 +13,10 @@ from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import cooling as specs
 from dcplan.specs.facility import hall
+from dcplan.units import GFLOPS_PER_TFLOPS, HOURS_PER_DAY, HOURS_PER_YEAR, KW_PER_MW, L_PER_M3
 
-KW_PER_MW = 1000.0
-HOURS_PER_DAY, HOURS_PER_YEAR = 24.0, 8760.0
-LITRES_PER_M3 = 1000.0
 CLASSES_C = (17.0, 27.0, 32.0, 40.0, 45.0)
 """ASHRAE TC 9.9 facility-water classes W17 to W45 by their warmest supply. [C]"""
-GIGAFLOPS_PER_TERA = 1000.0
 QUARTER_NAMES = ("Q1", "Q2", "Q3", "Q4")
 
 
@@ -154,10 +151,10 @@ def metrics_of(
     if found.wue_l_per_kwh:
         w = found.wue_l_per_kwh
         metrics |= specs.ANNUAL_WUE(w.value, low=w.low, high=w.high)
-        year = w.value * it_kw * ask.load * HOURS_PER_YEAR / LITRES_PER_M3
+        year = w.value * it_kw * ask.load * HOURS_PER_YEAR / L_PER_M3
         metrics |= specs.ANNUAL_WATER(year)
     if found.peak_wue_l_per_kwh is not None:
-        day = found.peak_wue_l_per_kwh * it_kw * HOURS_PER_DAY / LITRES_PER_M3
+        day = found.peak_wue_l_per_kwh * it_kw * HOURS_PER_DAY / L_PER_M3
         metrics |= specs.PEAK_DAY_WATER(day)
     if found.chiller_frac is not None:
         metrics |= specs.CHILLER_HEAT(found.chiller_frac)
@@ -262,7 +259,7 @@ def _hidden(
         speed = (
             ledger.take(f"accelerators.{chip.id}.bf16_tflops", chip.bf16_tflops)
             * system.accelerators
-            / GIGAFLOPS_PER_TERA
+            / GFLOPS_PER_TFLOPS
         )
         each = system.rated_kw.value * found.pue.value / speed / (1.0 - ask.other_frac)
         metrics |= specs.KW_PER_PFLOPS(each)

@@ -18,10 +18,9 @@ from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_u
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.log import Ledger
 from dcplan.scenario.schema import Scenario
-from dcplan.units import HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
+from dcplan.units import GB_PER_TB, HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
 
 STORAGE_OF = "cloud-storage-of-"
-GB_PER_TB = 1_000.0
 ACCELERATORS = Line("accelerators")
 SUPPORT = Line("support")
 SET_UP = Line("set-up")

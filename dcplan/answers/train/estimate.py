@@ -40,11 +40,10 @@ from dcplan.reliability.calendar import in_time_frac
 from dcplan.result import Metric, Result, Table
 from dcplan.training.estimate import case_of, sweep
 from dcplan.training.grid import Case, case_setup, layout_table
-from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import memory
-from dcplan.training.search import USABLE_FRAC, Found, search
+from dcplan.training.search import Found, search
 from dcplan.training.step import Step, step
-from dcplan.units import si
+from dcplan.units import BYTES_PER_GIB, si
 
 
 def train_model(ask: Ask, catalog: Catalog) -> Result:
@@ -172,7 +171,7 @@ def _one(ask: Ask, asked: Asked) -> tuple[Case, Found]:
         return case, _streamed(ask, asked, sites)
     if not ask.layout:
         return case, search(case, ranks, keep=max(ask.top, 1))
-    limit = case.device.hbm_gb / case.device.ranks * GIB
+    limit = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
     typed = _lightest(read_layout(ask.layout, case, ranks), limit)
     setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
     held = memory(setup).total
@@ -247,8 +246,8 @@ DOUBLINGS = 8
 def _too_large(ask: Ask, asked: Asked, found: Found, case: Case, seconds: float) -> Result:
     """What is missing, and the nearest layout that fits or comes closest."""
     limit = case.device.hbm_gb / case.device.ranks
-    need = found.least_bytes / GIB
-    over = need - limit * (1.0 if ask.layout else USABLE_FRAC)
+    need = found.least_bytes / BYTES_PER_GIB
+    over = need - limit * (1.0 if ask.layout else case.coefficients.search_memory_frac)
     near = (
         f"; nearest that fits: {layout_line(found.least)}"
         if ask.layout and found.least

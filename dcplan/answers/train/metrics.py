@@ -23,11 +23,8 @@ from dcplan.llm.tables import RECOMPUTE
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.result import Metric
 from dcplan.training.grid import Case
-from dcplan.training.infer_recompute import GIB
 from dcplan.training.search import Found
-from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
-
-TERA = 1e12
+from dcplan.units import BYTES_PER_GIB, HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY, TERA
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def speed_metrics(
             flops / peak * again, "", "Hardware FLOPs utilization, full recompute counted"
         ),
         "memory_gib": Metric(
-            float(found.memory_bytes[0]) / GIB, "GiB", "Peak memory of the fullest rank"
+            float(found.memory_bytes[0]) / BYTES_PER_GIB, "GiB", "Peak memory of the fullest rank"
         ),
         "accelerators_used": Metric(
             float(used) / case.device.ranks * sites,

@@ -14,15 +14,14 @@ from dcplan.inputs.storage import block_of, tier_of, wanted
 from dcplan.llm.tables import Array
 from dcplan.reliability.calendar import RunTime
 from dcplan.reliability.goodput import POOR_GOODPUT_FRAC, Recovery, Tier
-from dcplan.reliability.outlook import HOURS_PER_YEAR, Machine, Outlook, Policy, outlook
+from dcplan.reliability.outlook import Machine, Outlook, Policy, outlook
 from dcplan.reliability.rates import Stops
 from dcplan.reliability.replay import Hazards, replay
 from dcplan.reliability.storage import Feed, build
 from dcplan.result import Metric, Table
 from dcplan.training.estimate import Sweep
-from dcplan.units import HOURS_PER_DAY, TB_PER_PB
+from dcplan.units import GIGA, HOURS_PER_DAY, HOURS_PER_YEAR, TB_PER_PB
 
-GIGA = 1e9
 REPLICAS, SEED = 1000, 1
 MOST_SPARES = 20_000_000
 """Spare units times replicas that are played; beyond, nodes are never lacking anyway."""

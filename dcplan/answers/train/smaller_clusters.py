@@ -12,11 +12,9 @@ from dcplan.inputs.log import Ledger
 from dcplan.llm.architecture import model_flops_per_token
 from dcplan.result import Cell, Table
 from dcplan.training.estimate import sweep
-from dcplan.training.infer_recompute import GIB
-from dcplan.units import HOURS_PER_DAY, SECONDS_PER_DAY
+from dcplan.units import BYTES_PER_GIB, GIGA, HOURS_PER_DAY, SECONDS_PER_DAY, TERA
 
 SHARES = (1.0, 0.75, 0.5, 0.375, 0.25, 0.125, 0.0625)
-GIGA, TERA = 1e9, 1e12
 
 
 def fewer(ledger: Ledger, asked: Asked, days: float, price: float | None) -> Table | None:
@@ -47,7 +45,7 @@ def fewer(ledger: Ledger, asked: Asked, days: float, price: float | None) -> Tab
         if counts[i] >= asked.accelerators or not fits[i] or p50[i] < quickest:
             continue
         usd = float(table[i] * p50[i] * HOURS_PER_DAY * price) if price is not None else None
-        margin = limit - swept.memory_gb[i] * GIGA / GIB
+        margin = limit - swept.memory_gb[i] * GIGA / BYTES_PER_GIB
         rows.append(
             (
                 counts[i],

@@ -14,11 +14,11 @@ from dcplan.reliability.storage import Feed, ingest_step_s
 from dcplan.result import Table
 from dcplan.training.estimate import layout_of
 from dcplan.training.grid import Case, case_setup, layout_table
-from dcplan.training.infer_recompute import GIB
 from dcplan.training.memory import memory
 from dcplan.training.search import Found
 from dcplan.training.step import Step
 from dcplan.training.wide_area import WideArea, mean_step_s
+from dcplan.units import BYTES_PER_GIB
 
 FRONTIER = 1.5
 """Leaner layouts are listed as long as a step takes no longer than this times the fastest."""
@@ -120,7 +120,9 @@ def step_tables(ask: Ask, main: Part, done: Step) -> dict[str, Table]:
         case_setup(case, layout_table(case, {k: v[:1] for k, v in found.layouts.items()}))
     )
     kinds = ("weights", "gradients", "optimizer", "activations", "logits", "buffers")
-    sizes = tuple((k, float(np.broadcast_to(getattr(held, k), (1,))[0]) / GIB) for k in kinds)
+    sizes = tuple(
+        (k, float(np.broadcast_to(getattr(held, k), (1,))[0]) / BYTES_PER_GIB) for k in kinds
+    )
     tables["memory"] = Table(("part", "memory_gib"), sizes)
     if not ask.layout:
         limit = best.spec.device.hbm_gb / best.spec.device.ranks
@@ -134,8 +136,8 @@ def step_tables(ask: Ask, main: Part, done: Step) -> dict[str, Table]:
                 (
                     i + 1,
                     float(t),
-                    float(b) / GIB,
-                    limit - float(b) / GIB,
+                    float(b) / BYTES_PER_GIB,
+                    limit - float(b) / BYTES_PER_GIB,
                     i < ask.top,
                     *layout.values(),
                 )

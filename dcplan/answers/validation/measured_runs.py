@@ -19,9 +19,11 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Stack
 from dcplan.catalog.yaml12 import read_text
 from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import spread_frac
+from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Result, Table
-from dcplan.training.infer_recompute import GIB
+from dcplan.units import BYTES_PER_GIB
 
 COLUMNS = (
     "id",
@@ -84,7 +86,7 @@ def validate(
         except Unsupported as error:
             why[i] = str(error)
     found = [run for _, run in taken]
-    prediction = predict(found) if found else None
+    prediction = predict(found, coefficients(Ledger(catalog))) if found else None
     rows = _rows(table, taken, why, prediction, catalog)
     errors = np.array([r[6] for r in rows if r[6] is not None], dtype=np.float64)
     return Result(
@@ -131,9 +133,9 @@ def _rows(
             continue
         run, k = taken[place[i]][1], place[i]
         time_s = float(prediction.step.time_s[k])
-        held = float(prediction.memory.total[k]) / GIB
+        held = float(prediction.memory.total[k]) / BYTES_PER_GIB
         stack = catalog.get("stacks", run.stack_id, Stack)
-        spread = spread_frac(catalog, run.accelerator, stack, moe=run.moe)
+        spread = spread_frac(Ledger(catalog), run.accelerator, stack, moe=run.moe)
         low, high = time_s / (1.0 + spread), time_s * (1.0 + spread)
         error = time_s / run.measured_s - 1.0
         peak = run.peak_memory_gib or None

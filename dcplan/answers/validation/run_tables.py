@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.answers.validation.run_rows import Run
+from dcplan.llm.coefficients import Coefficients
 from dcplan.llm.device_terms import device_table, recipe_table, stack_table
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import Array, LayoutTable, model_table
@@ -27,8 +28,8 @@ class Prediction:
     memory: Memory
 
 
-def setup_of(runs: Sequence[Run]) -> Setup:
-    """One row for each run; recompute and offload are left to :func:`lightest`."""
+def setup_of(runs: Sequence[Run], coefficients: Coefficients) -> Setup:
+    """Return a row for each run; recompute and offload are left to :func:`lightest`."""
 
     def column(name: str) -> Array:
         return np.array([getattr(r, name) for r in runs], dtype=np.float64)
@@ -61,13 +62,12 @@ def setup_of(runs: Sequence[Run]) -> Setup:
         offload=zeros,
     )
     device = device_table(devices, stacks, recipes)
-    return Setup(
-        model_table([r.shape for r in runs]), device, recipe_table(recipes, stacks), stack, layout
-    )
+    shapes = model_table([r.shape for r in runs])
+    return Setup(shapes, device, recipe_table(recipes, stacks), stack, layout, coefficients)
 
 
-def predict(runs: Sequence[Run]) -> Prediction:
-    """Step time and memory of each run."""
+def predict(runs: Sequence[Run], coefficients: Coefficients) -> Prediction:
+    """Predict the step time and the memory of each run."""
     given = np.array([r.recompute for r in runs], dtype=np.float64)
-    chosen = lightest(setup_of(runs), [r.stack for r in runs], given)
+    chosen = lightest(setup_of(runs, coefficients), [r.stack for r in runs], given)
     return Prediction(chosen.setup, chosen.fits, step(chosen.setup), memory(chosen.setup))

@@ -34,6 +34,7 @@ KINDS: dict[str, type[Row]] = {
     "families": Family,
     "stacks": Stack,
     "recipes": Recipe,
+    "training": Parameter,
     "reliability": Parameter,
     "components": Component,
     "finance": Parameter,

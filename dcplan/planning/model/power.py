@@ -13,9 +13,7 @@ from dcplan.planning.decisions import BLOCK_PAIRS
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import drawn_mw, made_mw, made_mwh
 from dcplan.planning.model.sets import Sets
-from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, QUARTERS_PER_YEAR
-
-LITRES_PER_M3 = 1000.0
+from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, L_PER_M3, QUARTERS_PER_YEAR
 
 
 def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -211,12 +209,7 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def water(m: pyo.ConcreteModel, s: str, year: int) -> Any:
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
-        limit = (
-            (sets.menu.site(s).max_l_per_year or 0.0)
-            / LITRES_PER_M3
-            * len(part)
-            / QUARTERS_PER_YEAR
-        )
+        limit = (sets.menu.site(s).max_l_per_year or 0.0) / L_PER_M3 * len(part) / QUARTERS_PER_YEAR
         used = sum(_energy_mwh(m, sets, s, q, "wue_l_per_kwh", upper=True) for q in part)
         return used <= limit if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
 

@@ -41,6 +41,7 @@ from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
 from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario
+from dcplan.units import BITS_PER_BYTE
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,7 @@ def _connected(
 
 def _offer_gb_per_s(offer: OfferTerms, ledger: Ledger) -> float:
     row = ledger.catalog.get("cloud", offer.id, Offer)
-    return row.scaleout_gbps.value / row.accelerators / 8.0 if row.scaleout_gbps else 0.0
+    return row.scaleout_gbps.value / row.accelerators / BITS_PER_BYTE if row.scaleout_gbps else 0.0
 
 
 def _work(

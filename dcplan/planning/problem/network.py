@@ -22,10 +22,7 @@ from dcplan.planning.problem.terms import (
     PortClass,
 )
 from dcplan.scenario.schema import GivenFabric, Scenario
-
-NETWORK_RACK_UNITS = 36.0
-"""Rack units of switches in one network rack; the rest holds patch panels and power (EIA-310, 42
-U)."""
+from dcplan.units import BITS_PER_BYTE
 
 
 def fabric_options(
@@ -88,6 +85,7 @@ def _option(
 ) -> FabricOption:
     models = (family.leaf, family.spine or family.leaf, family.core or family.spine or family.leaf)
     planes = (given and given.planes) or family.planes
+    rack_units = ledger.parameter("network", "network-rack-units")
     designs: dict[PortClass, ClosDesign] = {}
     parts: dict[PortClass, Parts] = {}
     shares: dict[PortClass, NetworkShare] = {}
@@ -106,11 +104,14 @@ def _option(
             missing.append(str(error))
             continue
         parts[ports] = parts_of(ledger, family, models, link, ports.ports_per_cage)
-        shares[ports] = _share(designs[ports], parts[ports], ports.nodes_per_su)
+        shares[ports] = _share(designs[ports], parts[ports], ports.nodes_per_su, rack_units)
     if not shares:
         raise MissingError("; ".join(missing))
     in_hall = {p.system: p for p in placed if p.port_class in shares}
-    margins = [_su_margin(designs[p.port_class], parts[p.port_class], p) for p in in_hall.values()]
+    margins = [
+        _su_margin(designs[p.port_class], parts[p.port_class], p, rack_units)
+        for p in in_hall.values()
+    ]
     usd, kw, racks = (max(column) for column in zip(*margins, strict=True))
     return FabricOption(
         hall=hall.id,
@@ -124,7 +125,7 @@ def _option(
         shares=shares,
         max_ports=_max_ports(designs, in_hall.values()),
         switch_models=models,
-        switch_racks_units=NETWORK_RACK_UNITS,
+        switch_racks_units=rack_units,
         margin_usd=usd,
         margin_kw=kw,
         margin_racks=racks,
@@ -178,7 +179,7 @@ def _design(
         raise MissingError(str(error)) from error
 
 
-def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:
+def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int, rack_units: float) -> NetworkShare:
     """Per NIC port: ideal fractions of switches and optics, and upper ones that cover divisor
     rounding.
 
@@ -208,10 +209,10 @@ def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int) -> NetworkShare:
     return NetworkShare(
         usd=usd + spine * parts.spine_usd,
         kw=kw + spine * parts.spine_kw,
-        racks=units / NETWORK_RACK_UNITS,
+        racks=units / rack_units,
         upper_usd=usd + worst * spine * parts.spine_usd + half_filled * parts.leaf_optic_usd,
         upper_kw=kw + worst * spine * parts.spine_kw + half_filled * parts.leaf_optic_kw,
-        upper_racks=upper_units / NETWORK_RACK_UNITS,
+        upper_racks=upper_units / rack_units,
         switches=leaf + spine + core,
         transceivers=cage + nodes,
         upper_switches=leaf + spine * worst + core,
@@ -231,7 +232,9 @@ def _worst_rounding(uplinks: int) -> float:
     return max((high / (low + 1) for low, high in pairs), default=1.0)
 
 
-def _su_margin(plan: ClosDesign, parts: Parts, placement: Placement) -> tuple[float, float, float]:
+def _su_margin(
+    plan: ClosDesign, parts: Parts, placement: Placement, rack_units: float
+) -> tuple[float, float, float]:
     """USD, kW and network racks of one scalable unit that is started but not filled, plus a spine
     and a core.
     """
@@ -241,7 +244,7 @@ def _su_margin(plan: ClosDesign, parts: Parts, placement: Placement) -> tuple[fl
         if nodes >= plan.leaf_down
         else nodes * placement.rails + plan.leaf_down
     )
-    share = _share(plan, parts, nodes)
+    share = _share(plan, parts, nodes, rack_units)
     extra_switches = (plan.tiers > 1) + (plan.tiers > 2)
     p = plan.planes
     # the last pod's spines may each have one port up more than the ratio asks for
@@ -256,11 +259,7 @@ def _su_margin(plan: ClosDesign, parts: Parts, placement: Placement) -> tuple[fl
     kw = links * share.upper_kw + p * (
         extra_switches * max(parts.spine_kw, parts.core_kw) + optics * parts.leaf_optic_kw
     )
-    racks = (
-        links * share.upper_racks
-        + p * extra_switches * parts.switch_units / NETWORK_RACK_UNITS
-        + 1.0
-    )
+    racks = links * share.upper_racks + p * extra_switches * parts.switch_units / rack_units + 1.0
     return usd, kw, racks
 
 
@@ -318,4 +317,4 @@ def _share_at_most(a: NetworkShare, b: NetworkShare) -> bool:
 def link_gb_per_s(option: FabricOption, placement: Placement) -> float:
     """One-way scale-out bandwidth of one accelerator. [GB/s]"""
     ports_each = placement.ports / placement.accelerators
-    return ports_each * option.link_gbps(placement.port_class) / 8.0
+    return ports_each * option.link_gbps(placement.port_class) / BITS_PER_BYTE

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from dcplan.catalog.schema import CoolingOption, System
-from dcplan.facility.racks import RACK_UNITS, Fit, RackLimits, nodes_per_rack, split_heat_kw
+from dcplan.facility.racks import Fit, RackLimits, nodes_per_rack, split_heat_kw
 from dcplan.inputs.left_out import Kind, LeftOut
 from dcplan.inputs.log import Ledger
 from dcplan.planning.problem.systems import SystemTerms
@@ -79,7 +79,7 @@ def _placed(
     liquid_hall = "liquid" in row.accepts and "liquid" in unit.cooling_modes
     share = unit.liquid_frac.value if unit.liquid_frac else 0.0
     air, liquid = split_heat_kw(system.rated_kw, share, liquid_cooled_hall=liquid_hall)
-    fit = _fit(system, given, row, air, liquid)
+    fit = _fit(system, hall, given, row, air, liquid)
     nodes = fit.nodes if nodes_override is None else nodes_override
     if nodes == 0:
         return fit.reason
@@ -180,7 +180,12 @@ def standing_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
 
 
 def _fit(
-    system: SystemTerms, given: Hall, row: CoolingOption, air_kw: float, liquid_kw: float
+    system: SystemTerms,
+    hall: HallTerms,
+    given: Hall,
+    row: CoolingOption,
+    air_kw: float,
+    liquid_kw: float,
 ) -> Fit:
     unit = system.row
     per_slot = max(unit.racks, 1)  # a pod spreads over several racks; the limits hold for each
@@ -189,7 +194,7 @@ def _fit(
         air_kw=row.air_rack_kw_max.value,
         liquid_kw=row.liquid_rack_kw_max.value,
         weight_kg=given.rack_kg_max.value if given.rack_kg_max else math.inf,
-        rack_units=given.rack_units.value if given.rack_units else RACK_UNITS,
+        rack_units=hall.rack_units,
     )
     is_server = unit.form == "server"
     return nodes_per_rack(

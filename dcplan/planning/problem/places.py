@@ -126,6 +126,7 @@ def hall_terms(
         available_from=max(available, 0),
         needs_blocks=not hall.existing and site.lease is None,
         coolings=tuple(coolings),
+        rack_units=ledger.chosen(f"{key}.rack_units", hall.rack_units, "facility", "rack-units"),
         storage_kw=storage[0],
         storage_racks=storage[1],
         storage_usd=storage[2],

@@ -11,6 +11,7 @@ from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import System
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
+from dcplan.units import KW_PER_MW
 
 FAR = 4.0
 """An own value this many times above or below the catalog's is worth a second look."""
@@ -54,7 +55,7 @@ def _halls(question: Question) -> Iterator[str]:
             if most > 0 and it_mw > FAR * most:
                 place = f"{site.id}/{hall.id}"
                 yield f"{place}: it_mw = {it_mw:g} beside utility_mw of at most {most:g} ({hall.it_mw.at}): a slip?"
-            if hall.rack_kw_max.value > it_mw * 1000:
+            if hall.rack_kw_max.value > it_mw * KW_PER_MW:
                 rack_kw = hall.rack_kw_max.value
                 yield f"{site.id}/{hall.id}: one rack of {rack_kw:g} kW is more than the hall's {it_mw:g} MW"
 

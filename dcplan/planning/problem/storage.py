@@ -9,7 +9,6 @@ from dcplan.errors import Problem
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.storage import block_of, tier_of
 from dcplan.planning.problem.terms import Placement, StorageShare
-from dcplan.reliability.storage import RACK_UNITS
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Storage
 from dcplan.units import TB_PER_PB
@@ -46,7 +45,7 @@ def storage_share(question: Question, ledger: Ledger) -> StorageShare:
         n * block.read_gb_per_s,
         n * block.write_gb_per_s,
         n * block.kw,
-        n * block.rack_units / RACK_UNITS,
+        n * block.rack_units / block.rack_height_units,
         n * block.price_usd,
         binds,
     )
@@ -86,4 +85,8 @@ def given_storage(question: Question, ledger: Ledger) -> tuple[float, float, flo
     else:
         terabytes = ledger.take("storage.dataset_tb", wish.dataset_tb) if wish.dataset_tb else 0.0
     blocks = terabytes / block.usable_tb
-    return blocks * block.kw, blocks * block.rack_units / RACK_UNITS, blocks * block.price_usd
+    return (
+        blocks * block.kw,
+        blocks * block.rack_units / block.rack_height_units,
+        blocks * block.price_usd,
+    )

@@ -7,6 +7,7 @@ months from 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -72,6 +73,8 @@ class HallTerms:
     available_from: int
     needs_blocks: bool
     coolings: tuple[CoolingTerms, ...]
+    rack_units: float = math.inf
+    """Height of a rack; infinite where height does not limit. [U]"""
     storage_kw: float = 0.0
     storage_racks: float = 0.0
     storage_usd: float = 0.0

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dcplan.units import USD_PER_MUSD
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -18,7 +20,6 @@ INK = "#123456"
 """Stands for the page's text colour until the picture is inlined."""
 COLORS = ("#3b6fb0", "#b9772f", "#5b8c4a", "#8a5aa8", "#b04a4a", "#4a9a9a", "#8c8c3a", "#777777")
 WIDTH_IN, HEIGHT_IN = 8.2, 3.2
-MILLION = 1e6
 LONGEST = 28
 """Characters of a name in a legend."""
 
@@ -120,13 +121,18 @@ def waterfall(steps: Sequence[tuple[str, float]], total: str) -> Chart:
     figure, axes = _figure()
     at = 0.0
     for i, (_, usd) in enumerate(steps):
-        axes.bar(i, usd / MILLION, bottom=at / MILLION, color=COLORS[1] if usd >= 0 else COLORS[2])
+        axes.bar(
+            i,
+            usd / USD_PER_MUSD,
+            bottom=at / USD_PER_MUSD,
+            color=COLORS[1] if usd >= 0 else COLORS[2],
+        )
         at += usd
-    axes.bar(len(steps), at / MILLION, color=COLORS[0])
+    axes.bar(len(steps), at / USD_PER_MUSD, color=COLORS[0])
     axes.axhline(0.0, color=INK, linewidth=0.8)
     _ruler(axes, [*(name for name, _ in steps), total], "M USD", turned=True)
-    words = ", ".join(f"{name} {usd / MILLION:,.1f}" for name, usd in steps)
-    words = f"Cost in million USD: {words}; {total} {at / MILLION:,.1f}"
+    words = ", ".join(f"{name} {usd / USD_PER_MUSD:,.1f}" for name, usd in steps)
+    words = f"Cost in million USD: {words}; {total} {at / USD_PER_MUSD:,.1f}"
     return Chart("Where the money goes", _svg(figure, "waterfall", words), words)
 
 
@@ -136,7 +142,7 @@ def cash(quarters: Sequence[str], groups: Mapping[str, Sequence[float]]) -> Char
     up, down = [0.0] * len(quarters), [0.0] * len(quarters)
     for i, (group, values) in enumerate(groups.items()):
         base = [u if v >= 0 else d for u, d, v in zip(up, down, values, strict=True)]
-        heights = [v / MILLION for v in values]
+        heights = [v / USD_PER_MUSD for v in values]
         axes.bar(
             range(len(quarters)), heights, bottom=base, color=COLORS[i % len(COLORS)], label=group
         )
@@ -144,7 +150,7 @@ def cash(quarters: Sequence[str], groups: Mapping[str, Sequence[float]]) -> Char
         down = [d + min(h, 0.0) for d, h in zip(down, heights, strict=True)]
     running, sums = 0.0, []
     for t in range(len(quarters)):
-        running += sum(values[t] for values in groups.values()) / MILLION
+        running += sum(values[t] for values in groups.values()) / USD_PER_MUSD
         sums.append(running)
     axes.plot(range(len(quarters)), sums, color=INK, marker="o", markersize=3, label="running sum")
     _ruler(axes, quarters, "M USD")
@@ -175,13 +181,14 @@ def tornado(rows: Sequence[tuple[str, float, float]], now: float, what: str) -> 
     figure, axes = _figure(1.0 + 0.32 * len(rows))
     for i, (_, low, high) in enumerate(rows):
         for value, color in ((low, COLORS[2]), (high, COLORS[1])):
-            axes.barh(i, (value - now) / MILLION, color=color, height=0.6)
+            axes.barh(i, (value - now) / USD_PER_MUSD, color=color, height=0.6)
     axes.axvline(0.0, color=INK, linewidth=0.8)
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
     axes.invert_yaxis()
     axes.set_xlabel(f"change of {what}, M USD")
     words = "; ".join(
-        f"{n}: {(a - now) / MILLION:+.1f} to {(b - now) / MILLION:+.1f}" for n, a, b in rows[:5]
+        f"{n}: {(a - now) / USD_PER_MUSD:+.1f} to {(b - now) / USD_PER_MUSD:+.1f}"
+        for n, a, b in rows[:5]
     )
     words = f"Change of {what} in million USD with each input at its low (green) and high (brown) bound: {words}"
     return Chart("What decides", _svg(figure, "tornado", words), words)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from dcplan.errors import InputError, Place, Problem
-from dcplan.facility.racks import RACK_UNITS
 from dcplan.result import Cell, Result
 
 WIDTH, MARGIN = 960.0, 16.0
@@ -35,7 +34,7 @@ def floor_svg(result: Result) -> str:
     """
     if "floor" not in result.tables:
         cause = "no racks to draw: --cooling and --system with its power are needed"
-        raise InputError([Problem("DC060", cause, Place("--picture"), help="--system gb300-nvl72")])
+        raise InputError([Problem("DC062", cause, Place("--picture"), help="--system gb300-nvl72")])
     kinds, whole = _rows(result, "racks_of"), _rows(result, "floor")
     rows = whole[:DRAWN]
     shown = [kind for kind in kinds if kind["rack_kw"] is not None]
@@ -50,7 +49,8 @@ def floor_svg(result: Result) -> str:
         f'<text class="s" x="{MARGIN:g}" y="50">{escape(_told(result, kinds))}</text>',
     ]
     for i, kind in enumerate(shown):
-        parts += _elevation(MARGIN + 28.0 + i * (RACK_W + RACK_GAP), 108.0, kind)
+        rack = _rack_units(result, kind)
+        parts += _elevation(MARGIN + 28.0 + i * (RACK_W + RACK_GAP), 108.0, kind, rack)
     parts += _floor(rows, top)
     if left:
         parts.append(
@@ -68,7 +68,12 @@ def _told(result: Result, kinds: list[Row]) -> str:
     return f"{result.value('floor.rows'):,.0f} rows of racks on {result.value('floor.area_m2'):,.0f} m2: {racks}"
 
 
-def _elevation(x: float, y: float, kind: Row) -> list[str]:
+def _rack_units(result: Result, kind: Row) -> float:
+    """Return the height of a rack of nodes; 0 of a rack whose units are not drawn."""
+    return result.input_value("facility.rack-units") if kind["node_units"] else 0.0
+
+
+def _elevation(x: float, y: float, kind: Row, rack_units: float) -> list[str]:
     """One rack from the side of its doors: nodes from the bottom, the rest empty."""
     name = str(kind["kind"])
     words = f"{kind['rack_kw']:,.4g} kW each, {kind['racks']:,} racks"
@@ -79,7 +84,7 @@ def _elevation(x: float, y: float, kind: Row) -> list[str]:
     ]
     units, nodes = float(kind["node_units"] or 0.0), int(kind["nodes_per_rack"] or 0)
     if units and nodes:
-        each = RACK_H / RACK_UNITS * units
+        each = RACK_H / rack_units * units
         for j in range(nodes):
             low = y + RACK_H - each * (j + 1)
             parts += [
@@ -87,9 +92,9 @@ def _elevation(x: float, y: float, kind: Row) -> list[str]:
                 f'<text class="w" x="{x + RACK_W / 2:g}" y="{low + each / 2 + 4:.1f}" text-anchor="middle">'
                 f"{units:g}U</text>",
             ]
-        free = RACK_UNITS - units * nodes
+        free = rack_units - units * nodes
         parts.append(
-            f'<text class="s" x="{x + RACK_W + 8:g}" y="{y + 14:g}">{free:g}U of {RACK_UNITS:g}U free</text>'
+            f'<text class="s" x="{x + RACK_W + 8:g}" y="{y + 14:g}">{free:g}U of {rack_units:g}U free</text>'
         )
     else:
         parts.append(

@@ -133,7 +133,7 @@ class Hall(Part):
     rack_kg_max: Positive | None = None
     """Floor limit of one rack; left out, none."""
     rack_units: Positive | None = None
-    """Height of a rack; left out, 48 U."""
+    """Height of a rack; left out, `facility/rack-units`."""
     cooling: Annotated[tuple[str, ...], Field(min_length=1)]
     """Catalog cooling options to choose from; a hall takes one."""
     count: Annotated[int, Field(ge=1, le=1000, strict=True)] = 1

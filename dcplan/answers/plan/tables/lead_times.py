@@ -12,9 +12,7 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Menu
 from dcplan.result import Table
 from dcplan.specs.plan import site as specs
-from dcplan.units import DAYS_PER_QUARTER
-
-DAYS_PER_WEEK = 7
+from dcplan.units import DAYS_PER_QUARTER, DAYS_PER_WEEK
 
 
 def lead_times(menu: Menu, d: Decisions, ledger: Ledger) -> Table:

@@ -15,7 +15,7 @@ from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, TOKENS, DemandTerms
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Capacity, Demand, Inference, Reference
-from dcplan.units import HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
+from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
 
 YARDSTICK = "h100-sxm"
 """The accelerator that H100-equivalents count."""
@@ -117,7 +117,7 @@ def _h100_tflops(
         r for r in ledger.catalog.table("systems", System).values() if r.accelerator == YARDSTICK
     )
     gbps = row.scaleout_port_gbps.value if row.scaleout_port_gbps else 0.0
-    each = (row.scaleout_ports or 0) / row.accelerators * gbps / 8.0
+    each = (row.scaleout_ports or 0) / row.accelerators * gbps / BITS_PER_BYTE
     rate = menu.reference_tflops(
         reference, Target("", row.id, YARDSTICK, row.accelerators, 10**6, each, gbps)
     )

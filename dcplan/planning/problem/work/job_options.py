@@ -20,24 +20,25 @@ from dcplan.reliability.goodput import POOR_GOODPUT_FRAC
 from dcplan.reliability.outlook import Bounds, Outlook
 from dcplan.scenario.schema import Job
 from dcplan.training.estimate import Hardware, Sweep
-from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_DAY
+from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_DAY, TERA
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
 DENSE_STEPS = 96
 GROWTH = 1.03
-USUAL_GOODPUT, LEAST_GOODPUT = 0.93, 0.75
-"""Only to choose the counts worth a search."""
 
 
-def wanted_s(job: Job, terms: JobTerms, spec: Hardware) -> list[float]:
-    """Step times of the runs that the menu asks for, at a usual goodput; and a shorter one, should
-    it be worse.
+def wanted_s(
+    job: Job, terms: JobTerms, spec: Hardware, usual_goodput: float, low_goodput: float
+) -> list[float]:
+    """Return the step times of the runs that the menu asks for, to choose the counts to search.
+
+    They are those at the usual goodput, and a shorter one should it be lower by ``low_goodput``.
     """
     steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
     slower = (1.0 + spec.spread_frac) ** (NormalDist().inv_cdf(terms.confidence) / P90)
-    each = USUAL_GOODPUT * SECONDS_PER_DAY / steps / slower
+    each = usual_goodput * SECONDS_PER_DAY / steps / slower
     days = lengths(terms)
-    return [days[0] * each * LEAST_GOODPUT, *(length * each for length in days)]
+    return [days[0] * each * low_goodput, *(length * each for length in days)]
 
 
 def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
@@ -65,7 +66,7 @@ def mfu(swept: Sweep, i: int, spec: Hardware) -> float:
     return float(
         swept.flops_per_step
         / swept.step_time_s[i]
-        / (swept.accelerators[i] * spec.peak_tflops * 1e12)
+        / (swept.accelerators[i] * spec.peak_tflops * TERA)
     )
 
 

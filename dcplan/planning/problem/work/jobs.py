@@ -17,7 +17,7 @@ from dcplan.inputs.log import Ledger
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.inputs.reference_job import reference_tflops
 from dcplan.inputs.speed import aged, architecture, hardware
-from dcplan.inputs.storage import BYTES_PER_GB, bytes_per_token, level_of, wanted
+from dcplan.inputs.storage import bytes_per_token, level_of, wanted
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
@@ -30,9 +30,9 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, Reference
 from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
+from dcplan.units import DAYS_PER_QUARTER, GIGA, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
-LARGE = 1e6
+FAR_ACCELERATORS = 1e6
 """Accelerators at which a service level is in proportion to their number."""
 FAR_DAYS = 1e5
 """Stands in for the length of runs that no layout makes."""
@@ -132,7 +132,11 @@ class JobMenu:
                 float(n) for n in ([fixed] if fixed else job_choice.counts(target.unit, limit))
             )
             batch = job.global_batch_tokens.value
-            wanted = tuple(job_choice.wanted_s(job, terms, spec))
+            goodputs = (
+                self.ledger.parameter("reliability", "usual-goodput-frac"),
+                self.ledger.parameter("reliability", "low-goodput-frac"),
+            )
+            wanted = tuple(job_choice.wanted_s(job, terms, spec, *goodputs))
             shape, images = self.shape(job.model), self._images(job)
             self._cache[key] = searched(shape, job.seq_len, batch, spec, counts, wanted, images)
         return self._cache[key], spec
@@ -184,9 +188,9 @@ class JobMenu:
         """Step times where data come no faster than the storage of the scenario's level gives
         them. [s]
         """
-        read, _ = level_of(self.question.scenario.storage, LARGE, self.ledger)
+        read, _ = level_of(self.question.scenario.storage, FAR_ACCELERATORS, self.ledger)
         each = bytes_per_token(self.question.scenario.storage, self.ledger)
-        rate = read / LARGE * BYTES_PER_GB * swept.accelerators
+        rate = read / FAR_ACCELERATORS * GIGA * swept.accelerators
         return np.maximum(swept.step_time_s, swept.tokens_per_step * each / rate)
 
     def _last_goodput(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> float | None:

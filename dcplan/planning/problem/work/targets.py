@@ -9,6 +9,7 @@ from dcplan.fabric.topology.clos import parts_per_endpoint
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place
 from dcplan.inputs.recovery import Network
 from dcplan.planning.problem.terms import FabricOption, HallTerms, Placement
+from dcplan.units import BITS_PER_BYTE
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def targets(
                 p.accelerator,
                 unit,
                 limits[p.hall, p.system],
-                each * link / 8.0,
+                each * link / BITS_PER_BYTE,
                 link,
                 network=Network(*parts_per_endpoint(option.designs[p.port_class])),
                 redundancy=redundancy.get(p.hall.split("/")[0], "n+1"),

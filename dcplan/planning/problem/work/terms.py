@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dcplan.inputs.cloud_prices import is_cloud
+from dcplan.units import DAYS_PER_MONTH
 
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
 """Units of a demand."""
@@ -79,7 +80,7 @@ class JobConfig:
     @property
     def months(self) -> int:
         """Whole months in which its accelerators are reserved."""
-        return max(1, -int(-self.days // (365.25 / 12)))
+        return max(1, -int(-self.days // DAYS_PER_MONTH))
 
     @property
     def on_cloud(self) -> bool:

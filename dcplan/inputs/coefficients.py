@@ -1,0 +1,41 @@
+"""Catalog parameters of the kind ``training`` as the coefficients of the training model."""
+
+from __future__ import annotations
+
+from dcplan.catalog.schema import Parameter
+from dcplan.inputs.log import Ledger
+from dcplan.llm.coefficients import AttentionRamp, Coefficients, Tiling
+from dcplan.units import GIGA
+
+KIND = "training"
+
+
+def coefficients(ledger: Ledger) -> Coefficients:
+    """Resolve the coefficients that a step time and its memory are computed with.
+
+    The one that only measured runs are judged with does not enter the inputs.
+    """
+
+    def value(key: str) -> float:
+        return ledger.parameter(KIND, key)
+
+    judged = ledger.catalog.get(KIND, "measured-memory-factor", Parameter).value.value
+
+    return Coefficients(
+        tiling=Tiling(side=value("gemm-tile-side"), wave_power=value("gemm-wave-power")),
+        ramp=AttentionRamp(
+            forward_work=value("attention-forward-work"),
+            backward_work=value("attention-backward-work"),
+            backward_frac=value("attention-backward-frac"),
+        ),
+        score_bytes=value("attention-score-bytes"),
+        unfused_frac=value("unfused-product-frac"),
+        scan_frac=value("scan-frac"),
+        backward_passes=value("backward-passes"),
+        cover_frac=value("cover-frac"),
+        backward_over_forward=value("backward-over-forward"),
+        reserve_bytes=value("process-reserve-gb") * GIGA,
+        search_memory_frac=value("search-memory-frac"),
+        measured_memory_factor=judged,
+        offload_bytes_per_s=value("offload-min-gb-per-s") * GIGA,
+    )
