@@ -3,6 +3,7 @@ request says."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from dcplan.answers.fabric.answer import fabric
 from dcplan.answers.fabric.inventory import cables
+from dcplan.answers.fabric.request import FabricRequest
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Fabric
 from dcplan.errors import InputError
@@ -20,6 +22,7 @@ from dcplan.fabric.topology.networks import Attached, Ports, tree
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.network_parts import parts_of
 from dcplan.result import Result
+from dcplan.specs.request import made
 
 POD: dict[str, Any] = {
     "nodes": 127,
@@ -292,6 +295,9 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ({"radix": 128}, "qm9700 has 64 at most"),
         ({"load_balancing": "scheduled"}, "cells are scheduled by their own switches"),
         ({"join_gbps": 100.0}, "--join-gbps needs --join-km"),
+        ({"join_km": 0.0}, "0.0: a number from 0.001 to 20,000 km"),
+        ({"compare": "all", "growth_nodes": [256]}, "growth and joining are asked for one fabric"),
+        ({"for_job": "llama-3.1-8b"}, "a run needs to know the accelerators"),
         (
             {"growth_nodes": [5], "topology": "linked-pair", "nodes": 4, "management_links": 0},
             "growth of a linked-pair network",
@@ -327,6 +333,15 @@ def test_bad_networks_name_the_rule(changed: dict[str, Any], words: str) -> None
     with pytest.raises(InputError) as caught:
         fabric(**(POD | changed))
     assert any(words in p.cause for p in caught.value.problems)
+
+
+def test_a_result_keeps_its_request() -> None:
+    """What a saved result holds makes the same request again, lists and all."""
+    asked: dict[str, Any] = {"nodes": 127, "system": "dgx-h100", "fabric": "ib-ndr-400"}
+    found = fabric(**asked, growth_nodes=[256])
+    kept = json.loads(found.to_json())["scenario"]["fabric"]
+    assert made(FabricRequest, kept, "fabric") == FabricRequest(**asked, growth_nodes=(256,))
+    assert "nic_ports_per_cage" not in kept, "what was left out stays left out"
 
 
 def test_everything_wrong_is_said_at_once() -> None:

@@ -10,6 +10,7 @@ from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.compare import compared
 from dcplan.answers.facility.feasibility import dry_supply_c, holds
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
+from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.onsite import onsite as onsite_power
 from dcplan.answers.facility.power import efficiency_table, oversubscribed, swings
 from dcplan.answers.facility.racks import floor_tables
@@ -18,7 +19,6 @@ from dcplan.answers.facility.resolve import ResolvedFacility, resolve
 from dcplan.answers.facility.tables import (
     chain_table,
     heat_table,
-    metrics_of,
     quarters_table,
     reported_table,
     warm_water_table,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from dcplan.answers.facility.feasibility import holds
+from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.resolve import ResolvedFacility
-from dcplan.answers.facility.tables import metrics_of
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.cooling import Performance, performance

@@ -1,0 +1,163 @@
+"""Metrics of a hall: power, PUE and water, cooling loops, energy and carbon."""
+
+from __future__ import annotations
+
+from dcplan.answers.facility.feasibility import dry_supply_c
+from dcplan.answers.facility.resolve import ResolvedFacility
+from dcplan.answers.facility.tables import heat_kw
+from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter
+from dcplan.facility.liquid import flow_l_per_min, ride_through_s, units
+from dcplan.inputs.cooling import Performance
+from dcplan.inputs.log import Ledger
+from dcplan.result import Metric
+from dcplan.specs.facility import cooling as specs
+from dcplan.units import (
+    GFLOPS_PER_TFLOPS,
+    HOURS_PER_DAY,
+    HOURS_PER_YEAR,
+    KG_PER_TONNE,
+    KW_PER_MW,
+    L_PER_M3,
+)
+
+
+def metrics_of(
+    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
+) -> dict[str, Metric]:
+    """Return keys that others rely on, and the measures that PUE hides."""
+    it_kw = ask.it_mw * KW_PER_MW
+    liquid, _ = heat_kw(option, ask)
+    peak = found.peak_pue * ask.it_mw
+    metrics = {
+        **specs.PEAK_ELECTRICAL(_electrical_mw(ask, ledger)),
+        **specs.ANNUAL_PUE(found.pue.value, low=found.pue.low, high=found.pue.high),
+        **specs.PEAK_PUE(found.peak_pue),
+        **specs.PEAK_IT(ask.it_mw),
+        **specs.PEAK_FACILITY(peak),
+    }
+    if found.wue_l_per_kwh:
+        w = found.wue_l_per_kwh
+        metrics |= specs.ANNUAL_WUE(w.value, low=w.low, high=w.high)
+        year = w.value * it_kw * ask.load * HOURS_PER_YEAR / L_PER_M3
+        metrics |= specs.ANNUAL_WATER(year)
+    if found.peak_wue_l_per_kwh is not None:
+        day = found.peak_wue_l_per_kwh * it_kw * HOURS_PER_DAY / L_PER_M3
+        metrics |= specs.PEAK_DAY_WATER(day)
+    if found.chiller_frac is not None:
+        metrics |= specs.CHILLER_HEAT(found.chiller_frac)
+    capex = (
+        ledger.take(f"cooling.{option.id}.fit_out_usd_per_kw", option.fit_out_usd_per_kw) * it_kw
+    )
+    low, high = (x * it_kw for x in option.fit_out_usd_per_kw.bounds)
+    return (
+        metrics
+        | specs.FIT_OUT_USD(capex, low=low, high=high)
+        | _liquid(liquid, option, ask, ledger)
+        | _hidden(found, option, ask, ledger)
+        | _carbon(found, ask, ledger)
+    )
+
+
+def _electrical_mw(ask: ResolvedFacility, ledger: Ledger) -> float:
+    """Return what breakers and busway carry: racks at the system's design peak, others as rated."""
+    system = ask.system
+    over = ledger.parameter("power", "peak-over-rated")
+    if system and system.rated_kw and system.peak_kw:
+        over = ledger.take(f"systems.{system.id}.peak_kw", system.peak_kw) / system.rated_kw.value
+    return ask.it_mw * (ask.other_frac + (1.0 - ask.other_frac) * over)
+
+
+def _liquid(
+    heat: float, option: CoolingOption, ask: ResolvedFacility, ledger: Ledger
+) -> dict[str, Metric]:
+    """Return flow, distribution units and seconds of the loops."""
+    if heat <= 0.0:
+        return {}
+    rise, each = (
+        ledger.parameter("facility", k) for k in ("coolant-rise-k", "coolant-heat-kj-per-l-k")
+    )
+    rating = ledger.parameter("facility", "cdu-rating-kw")
+    full_kw = heat / ask.load
+    flow = flow_l_per_min(full_kw, rise, each)
+    count = max(
+        units(full_kw, rating), units(flow, ledger.parameter("facility", "cdu-flow-l-per-min"))
+    )
+    system = ask.system
+    most = system.coolant_supply_max_c.value if system and system.coolant_supply_max_c else None
+    set_c = ask.setting(option, ledger).supply_c
+    warmest = max(set_c, dry_supply_c(option, ask, ledger) or 0.0) if set_c is not None else None
+    coolant = None if warmest is None else warmest + ledger.parameter("facility", "cdu-approach-k")
+    room = most - coolant if most is not None and coolant is not None else rise
+    metrics = {
+        **specs.FLOW(flow_l_per_min(heat, rise, each)),
+        **specs.CDU_COUNT(count),
+        **specs.CDU_USD(ledger.parameter("facility", "cdu-usd-per-kw") * count * rating),
+        **specs.RACK_FLOW(
+            _rack_flow(ask, rise, each), label=f"{specs.RACK_FLOW.meaning}, {rise:g} K"
+        ),
+        **specs.CDU_KW(ledger.parameter("facility", "cdu-pump-frac") * heat),
+    }
+    loops = (
+        (specs.RIDE_THROUGH_PUMPS, ("plate-litres-per-kw",)),
+        (specs.RIDE_THROUGH_PLANT, ("loop-litres-per-kw", "facility-loop-litres-per-kw")),
+    )
+    for spec, keys in loops:
+        for key in keys:
+            ledger.parameter("facility", key)
+        bounds = [ledger.catalog.get("facility", key, Parameter).value for key in keys]
+        litres = [
+            sum(b.bounds[0] for b in bounds),
+            sum(b.value for b in bounds),
+            sum(b.bounds[1] for b in bounds),
+        ]
+        low, value, high = (ride_through_s(v / ask.load, each, room) for v in litres)
+        label = f"{spec.meaning}, until {max(room, 0.0):.3g} K warmer"
+        metrics |= spec(value, low=low, high=high, label=label)
+    reached = dry_supply_c(option, ask, ledger)
+    if reached is not None:
+        metrics |= specs.DESIGN_DAY_SUPPLY(max(reached, set_c or 0.0))
+    return metrics
+
+
+def _rack_flow(ask: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float) -> float | None:
+    """Return the flow of a rack-scale system; None of servers, whose racks are laid out."""
+    system = ask.system
+    if system is None or system.rated_kw is None or system.liquid_frac is None or not system.racks:
+        return None
+    asked = ask.request.liquid_frac
+    liquid = system.liquid_frac.value if asked is None else asked
+    return flow_l_per_min(system.rated_kw.value / system.racks * liquid, rise_k, heat_kj_per_l_k)
+
+
+def _hidden(
+    found: Performance, option: CoolingOption, ask: ResolvedFacility, ledger: Ledger
+) -> dict[str, Metric]:
+    """Return what server fans hide in IT power: ITUE, TUE, and kW for what the chips can do."""
+    cold = "liquid" in option.accepts and option.model in ("tower", "dry")
+    cold = cold and (ask.system is None or "liquid" in ask.system.cooling_modes)
+    fans = ledger.parameter("facility", f"server-fan-{'liquid' if cold else 'air'}-frac")
+    itue = 1.0 / (1.0 - fans)
+    metrics = specs.ITUE(itue) | specs.TUE(itue * found.pue.value)
+    system = ask.system
+    if system is None or system.rated_kw is None:
+        return metrics
+    chip = ledger.catalog.get("accelerators", system.accelerator, Accelerator)
+    if chip.bf16_tflops:
+        speed = (
+            ledger.take(f"accelerators.{chip.id}.bf16_tflops", chip.bf16_tflops)
+            * system.accelerators
+            / GFLOPS_PER_TFLOPS
+        )
+        each = system.rated_kw.value * found.pue.value / speed / (1.0 - ask.other_frac)
+        metrics |= specs.KW_PER_PFLOPS(each)
+    return metrics
+
+
+def _carbon(found: Performance, ask: ResolvedFacility, ledger: Ledger) -> dict[str, Metric]:
+    site = ask.where.site
+    mwh = found.pue.value * ask.it_mw * ask.load * HOURS_PER_YEAR
+    metrics = specs.ANNUAL_ENERGY(mwh)
+    if site is not None and site.grid_g_per_kwh is not None:
+        grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
+        metrics |= specs.CARBON(mwh * grid / KG_PER_TONNE)
+    return metrics
