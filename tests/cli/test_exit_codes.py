@@ -105,7 +105,7 @@ def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
             ("DC010", 'did you mean "dgx-h200"?'),
         ),
         (("plan", "tiny.yaml", "--scenario", "late"), ("DC013", "late")),
-        (("plan", "tiny.yaml", "--gap", "-1"), ("--gap", "greater than or equal to 0")),
+        (("plan", "tiny.yaml", "--gap", "-1"), ("--gap", "a number from 0 is needed")),
         (
             ("train", "llama-3.1-70b", "--system", "dgx-h10", "-n", "8", "--tokens", "1e9"),
             ("DC010", '"dgx-h100"'),
