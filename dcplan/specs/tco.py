@@ -6,18 +6,29 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.columns import GapFrac, InputKey, Now, Offer, Term
-from dcplan.specs.metric import MetricSpec
+from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, Shown, TableSpec, pattern
 
-OWNED_NPV = MetricSpec("owned.npv_usd", "USD", "Present cost of owning, after tax and debt")
+OWNED_NPV = MetricSpec(
+    "owned.npv_usd", "USD", "Present cost of owning, after tax and debt", better=Better.LOWER
+)
 OWNED_HOUR = MetricSpec(
-    "owned.usd_per_accelerator_hour", "USD/h", "Over used hours, both discounted"
+    "owned.usd_per_accelerator_hour",
+    "USD/h",
+    "Over used hours, both discounted",
+    better=Better.LOWER,
 )
 RENTED_NPV = MetricSpec(
-    "rented.<offer>.<term>.npv_usd", "USD", "Present cost of renting, after tax"
+    "rented.<offer>.<term>.npv_usd",
+    "USD",
+    "Present cost of renting, after tax",
+    better=Better.LOWER,
 )
 RENTED_HOUR = MetricSpec(
-    "rented.<offer>.<term>.usd_per_accelerator_hour", "USD/h", "Over used hours, both discounted"
+    "rented.<offer>.<term>.usd_per_accelerator_hour",
+    "USD/h",
+    "Over used hours, both discounted",
+    better=Better.LOWER,
 )
 BREAK_EVEN_MONTHS = MetricSpec(
     "break_even.<offer>.<term>.months",
@@ -28,26 +39,40 @@ BREAK_EVEN_UTILIZATION = MetricSpec(
     "break_even.<offer>.<term>.utilization_frac", "", "Above it owning is cheaper; none: never"
 )
 REFERENCE_MFU = MetricSpec(
-    "reference.mfu_frac", "", "Of the reference job, without the slowdown of production runs"
+    "reference.mfu_frac",
+    "",
+    "Of the reference job, without the slowdown of production runs",
+    better=Better.HIGHER,
 )
-OWNED_PFLOP_DAY = MetricSpec("owned.usd_per_pflop_day", "USD", "Delivered on the reference job")
+OWNED_PFLOP_DAY = MetricSpec(
+    "owned.usd_per_pflop_day", "USD", "Delivered on the reference job", better=Better.LOWER
+)
 OWNED_TOKENS = MetricSpec(
-    "owned.usd_per_million_tokens", "USD", "Trained tokens of the reference job"
+    "owned.usd_per_million_tokens",
+    "USD",
+    "Trained tokens of the reference job",
+    better=Better.LOWER,
 )
 OWNED_IRR = MetricSpec(
     "owned.irr_frac",
     "",
     "Yearly return of owning instead of the cheapest rent, after tax and debt; "
     "none: no single rate",
+    better=Better.HIGHER,
 )
 OWNED_PAYBACK = MetricSpec(
     "owned.payback_months",
     "months",
     "Undiscounted, end worth left out, of owning instead of the cheapest rent, after tax and debt; "
     "none: never",
+    better=Better.LOWER,
 )
-HYBRID_NPV = MetricSpec("hybrid.npv_usd", "USD", "Present cost after tax and debt")
-ALL_RENTED_NPV = MetricSpec("rented.npv_usd", "USD", "Present cost after tax and debt")
+HYBRID_NPV = MetricSpec(
+    "hybrid.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER
+)
+ALL_RENTED_NPV = MetricSpec(
+    "rented.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER
+)
 
 OwnedOrRent = Annotated[str, Column("Owned, or a rent as offer and term")]
 

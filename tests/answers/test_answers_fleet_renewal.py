@@ -7,6 +7,9 @@ import pytest
 
 from dcplan.report.planned import plan
 from dcplan.result import Result
+from dcplan.specs.plan.decided import RACKS
+from dcplan.specs.plan.money import CASHFLOW, COST
+from dcplan.specs.plan.work import CLOUD
 from tests.plans import planned
 
 
@@ -16,35 +19,30 @@ def result() -> Result:
 
 
 def cost(result: Result) -> dict[tuple[str, str], float]:
-    return {(str(g), str(line)): float(str(usd)) for g, line, usd in result.tables["cost"].rows}
+    return {(row.group, row.line): row.usd for row in COST.rows(result.tables["cost"])}
 
 
 def test_the_order_is_paid_to_the_rest_when_it_arrives(result: Result) -> None:
     """Four racks at 3.4 M USD, 20 % paid ahead: 10.88 M USD in the quarter it arrives, were it
     kept whole."""
-    (order,) = [r for r in result.tables["racks"].rows if str(r[11]).startswith("po-1")]
-    kept = float(str(order[5]))
-    assert cost(result)["capex", "order po-1"] == pytest.approx(kept * 3.4e6 * 0.8)
-    assert order[1] == "2027-Q3"
+    racks = RACKS.rows(result.tables["racks"])
+    (order,) = [row for row in racks if row.limit.startswith("po-1")]
+    assert cost(result)["capex", "order po-1"] == pytest.approx(order.racks * 3.4e6 * 0.8)
+    assert order.serves_from == "2027-Q3"
 
 
 def test_the_budget_counts_what_is_borrowed_and_paid_back(result: Result) -> None:
-    rows = [
-        dict(zip(result.tables["cashflow"].columns, r, strict=True))
-        for r in result.tables["cashflow"].rows
-    ]
-    for row in rows:
-        assert float(row["debt_drawn_usd"]) == pytest.approx(0.5 * float(row["capex_usd"]))
-        paid = sum(float(row[f"{g}_usd"]) for g in ("capex", "energy", "opex", "cloud"))
-        cash = paid - float(row["debt_drawn_usd"]) + float(row["debt_service_usd"])
-        assert float(row["cash_out_usd"]) == pytest.approx(cash)
+    for row in CASHFLOW.rows(result.tables["cashflow"]):
+        assert row.debt_drawn_usd == pytest.approx(0.5 * row.capex_usd)
+        paid = row.capex_usd + row.energy_usd + row.opex_usd + row.cloud_usd
+        cash = paid - row.debt_drawn_usd + row.debt_service_usd
+        assert row.cash_out_usd == pytest.approx(cash)
 
 
 def test_every_demand_is_served_and_residency_kept(result: Result) -> None:
     assert result.metrics["unmet.research"].value == 0.0
-    assert not [
-        r for r in result.tables["cloud"].rows if r[5] == "chat"
-    ]  # the nearest region is not in Germany
+    used_for = {row.for_use for row in CLOUD.rows(result.tables["cloud"])}
+    assert "chat" not in used_for  # the nearest region is not in Germany
 
 
 def test_what_is_asked_is_what_is_owned_rented_and_given_up(result: Result) -> None:

@@ -15,6 +15,7 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import KINDS
 from dcplan.errors import CODES, MEANINGS, InputError
 from dcplan.result import Result
+from dcplan.scenario.ref import ScenarioRef
 from tests.plans import planned
 
 
@@ -94,17 +95,16 @@ def test_what_is_no_name_is_refused_with_the_nearest() -> None:
 
 
 def test_a_value_tells_its_status_and_place() -> None:
-    given = value_of("retrofit-air-hall", "finance.discount_rate")
+    given = value_of(ScenarioRef("retrofit-air-hall"), "finance.discount_rate")
     assert given.headline == "finance.discount_rate = 0.09 (input)"
     assert "retrofit-air-hall.yaml:8:" in str(given.tables["values"].records()[0]["at"])
-    left_out = value_of("train-405b-in-90-days", "finance.discount_rate")
+    left_out = value_of(ScenarioRef("train-405b-in-90-days"), "finance.discount_rate")
     assert left_out.headline == "finance.discount-rate = 0.1 (estimate)"
-    changed = value_of(
-        "retrofit-air-hall", "finance.discount_rate", sets=["finance.discount_rate=0.2"]
-    )
+    ref = ScenarioRef("retrofit-air-hall", sets=("finance.discount_rate=0.2",))
+    changed = value_of(ref, "finance.discount_rate")
     assert changed.headline == "finance.discount_rate = 0.2 (input)"
     with pytest.raises(InputError, match="DC014"):
-        value_of("train-405b-in-90-days", "finance.discount")
+        value_of(ScenarioRef("train-405b-in-90-days"), "finance.discount")
 
 
 def test_the_headline_is_of_the_first_and_has_the_unit() -> None:
@@ -112,7 +112,8 @@ def test_the_headline_is_of_the_first_and_has_the_unit() -> None:
     first = found.tables["fields"].records()[0]
     assert found.headline.startswith(f"{first['field']}: {first['meaning']}")
     assert len(found.tables["fields"].rows) > 1
-    energy = value_of("retrofit-air-hall", "sites.frankfurt.energy.usd_per_kwh")
+    ref = ScenarioRef("retrofit-air-hall")
+    energy = value_of(ref, "sites.frankfurt.energy.usd_per_kwh")
     assert energy.headline == "sites.frankfurt.energy.usd_per_kwh = 0.14 USD/kWh (input)"
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan.answer import plan
+from dcplan.economics.cash_flow import GROUPS
 from dcplan.errors import InputError
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import family_of, words_of
+from dcplan.specs import explain as specs
 from tests.plans import planned
 
 FILE = "train-405b-in-90-days"
@@ -21,29 +23,28 @@ FILE = "train-405b-in-90-days"
 def test_the_smallest_change_repairs_and_names_its_line() -> None:
     found = explain(FILE, sets=["sites.ashburn.utility_mw=4"], time_limit_s=90)
     assert found.exit_code == 3
-    ways = found.tables["alternatives"].rows
+    ways = specs.ALTERNATIVES.rows(found.tables["alternatives"])
     first = ways[0]
-    assert "utility_mw of ashburn" in str(first[1])
-    assert str(first[3]) == "MW more"
-    assert "utility_mw" in str(first[4])
-    assert first[5] != "not found in time"
+    assert "utility_mw of ashburn" in first.change
+    assert first.unit == "MW more"
+    assert "utility_mw" in first.place
+    assert first.plan_with_it != "not found in time"
     # with a switch or two of room the amount is enough for plan itself, and half of it is not
-    more = float(first[2])  # type: ignore[arg-type]
+    more = first.amount
     assert plan(FILE, sets=[f"sites.ashburn.utility_mw={4 + 1.02 * more}"], gap=0.02).exit_code in (
         0,
         1,
     )
     assert plan(FILE, sets=[f"sites.ashburn.utility_mw={4 + 0.5 * more}"], gap=0.02).exit_code == 3
-    later = [r for r in ways if "deadline_days of flagship" in str(r[1])]
+    later = [row for row in ways if "deadline_days of flagship" in row.change]
     assert later
-    assert str(later[0][4]).endswith(":26:22")
+    assert later[0].place.endswith(":26:22")
 
 
 def test_a_deadline_that_nothing_reaches_says_how_many_days_are_missing() -> None:
     found = explain(FILE, sets=["workloads.training.flagship.deadline_days=30"], time_limit_s=90)
     assert found.exit_code == 3
-    way = found.tables["alternatives"].rows[-1]
-    days = 30 + float(way[2])  # type: ignore[arg-type]
+    days = 30 + specs.ALTERNATIVES.rows(found.tables["alternatives"])[-1].amount
     assert plan(
         FILE, sets=[f"workloads.training.flagship.deadline_days={days}"], gap=0.02
     ).exit_code in (0, 1)
@@ -55,9 +56,10 @@ def test_the_conflict_is_a_few_lines_of_the_users_own() -> None:
         sets=["sites.frankfurt.utility_mw=0.2", "cloud.max_accelerators=64"],
         time_limit_s=40,
     )
-    limits = {str(r[0]).split(" in ")[0] for r in found.tables["conflict"].rows}
+    rows = specs.CONFLICT.rows(found.tables["conflict"])
+    limits = {row.limit.split(" in ")[0] for row in rows}
     assert limits == {"utility_mw of frankfurt", "demand research", "cloud.max_accelerators"}
-    assert all(r[1] for r in found.tables["conflict"].rows)
+    assert all(row.place for row in rows)
 
 
 def test_why_not_and_what_if() -> None:
@@ -66,16 +68,18 @@ def test_why_not_and_what_if() -> None:
         why_not=["gb300-nvl72", "gb200-nvl72", "cs-3"],
         what_if=["sites.ashburn.energy.usd_per_kwh=0.12"],
     )
-    rows = {str(r[0]): r for r in found.tables["why_not"].rows}
+    rows = {row.system: row for row in specs.WHY_NOT.rows(found.tables["why_not"])}
     forced = rows["gb300-nvl72"]
+    assert forced.npv_usd is not None
     gap = 0.01 * found.value("cost.npv_usd")
-    assert float(forced[1]) >= -gap  # type: ignore[arg-type]
+    assert forced.npv_usd >= -gap
     # the lines add up to the whole
-    assert sum(float(x) for x in forced[2:-1]) == pytest.approx(float(forced[1]), abs=1.0)  # type: ignore[arg-type]
-    assert rows["gb200-nvl72"][-1] == "the plan buys it"
-    assert rows["cs-3"][1] is None
-    changed = {str(r[0]): r for r in found.tables["what_if"].rows}
-    assert changed["cost.energy_usd"][2] > changed["cost.energy_usd"][1]  # type: ignore[operator]
+    lines = [getattr(forced, f"{group}_npv_usd") for group in GROUPS]
+    assert sum(lines) == pytest.approx(forced.npv_usd, abs=1.0)
+    assert rows["gb200-nvl72"].note == "the plan buys it"
+    assert rows["cs-3"].npv_usd is None
+    changed = {row.metric: row for row in specs.WHAT_IF.rows(found.tables["what_if"])}
+    assert float(str(changed["cost.energy_usd"].change)) > 0
 
 
 def test_a_system_that_does_not_exist_is_refused_with_a_hint() -> None:
@@ -87,12 +91,12 @@ def test_a_system_that_does_not_exist_is_refused_with_a_hint() -> None:
 def test_one_more_unit_of_a_binding_limit_never_costs() -> None:
     """A tight budget of power: the price is not positive, the exact one neither."""
     found = explain(FILE, sets=["sites.ashburn.utility_mw=8.2"], exact=2)
-    rows = found.tables["binding"].rows
+    rows = specs.BINDING.rows(found.tables["binding"])
     assert rows
-    assert all(float(r[4]) <= 1e-6 for r in rows)  # type: ignore[arg-type]
-    idle = {str(r[1]): r for r in found.tables["stranded"].rows}
+    assert all(row.price_usd <= 1e-6 for row in rows)
+    idle = {row.what: row for row in specs.STRANDED.rows(found.tables["stranded"])}
     assert "utility MW" not in idle
-    assert "utility MW of ashburn" in str(idle["rack positions"][4])
+    assert "utility MW of ashburn" in idle["rack positions"].stranded_by
 
 
 def test_rows_in_words() -> None:

@@ -9,6 +9,7 @@ import pytest
 from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
 from dcplan.result import Result
+from dcplan.specs.plan.decided import DECISIONS, DecisionRow
 from tests.plans import planned
 
 FILE = "retrofit-air-hall"
@@ -21,22 +22,27 @@ def first() -> Result:
     return plan(FILE, gap=GAP)
 
 
-def decisions(result: Result) -> dict[tuple[object, ...], object]:
-    table = result.tables["decisions"]
-    return {tuple(row[:5]): row[5] for row in table.rows}
+Decided = dict[tuple[str, str | None, str | None, str | None, int | None], int]
 
 
-def orders(result: Result) -> dict[tuple[object, ...], object]:
+def rows(result: Result) -> list[DecisionRow]:
+    return DECISIONS.rows(result.tables["decisions"])
+
+
+def decisions(result: Result) -> Decided:
+    return {(r.decision, r.hall, r.cooling, r.item, r.quarter): r.amount for r in rows(result)}
+
+
+def orders(result: Result) -> Decided:
     return {key: n for key, n in decisions(result).items() if key[0] == "order"}
 
 
 def changes(a: Result, b: Result) -> int:
     ordered = {k for k in {**orders(a), **orders(b)} if orders(a).get(k) != orders(b).get(k)}
     runs = [
-        {str(r[3]).split(" on ")[0]: r[1:] for r in x.tables["decisions"].rows if r[0] == "run"}
-        for x in (a, b)
+        {str(r.item).split(" on ")[0]: r for r in rows(x) if r.decision == "run"} for x in (a, b)
     ]
-    fabrics = [{r[1]: r[3] for r in x.tables["decisions"].rows if r[0] == "fabric"} for x in (a, b)]
+    fabrics = [{r.hall: r.item for r in rows(x) if r.decision == "fabric"} for x in (a, b)]
     moved = sum(runs[0][job] != runs[1].get(job) for job in runs[0])
     return len(ordered) + moved + sum(fabrics[1].get(h, f) != f for h, f in fabrics[0].items())
 
@@ -82,7 +88,7 @@ def test_an_earlier_plan_that_does_not_fit_is_refused(first: Result) -> None:
     for asked, words in (
         ({"freeze_through": "2040-Q1"}, "outside the horizon"),
         ({"freeze_through": "soon"}, "a quarter such as"),
-        ({"max_changes": -1}, "0 or more"),
+        ({"max_changes": -1}, "from 0 is needed"),
     ):
         with pytest.raises(InputError) as caught:
             plan(FILE, earlier=first, **asked)  # type: ignore[arg-type]

@@ -10,13 +10,14 @@ import pytest
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.focus import COLUMNS, focus_csv
 from dcplan.result import Result, Table
+from dcplan.specs.plan.money import FLOWS
 from tests.plans import planned
 
 
 def test_billed_and_effective_cost_each_sum_to_the_plans_flows() -> None:
     result = planned("own-or-rent-1024-h200")
     rows = list(csv.DictReader(io.StringIO(focus_csv(result))))
-    whole = sum(float(str(row[-1])) for row in result.tables["flows"].rows)
+    whole = sum(row.usd for row in FLOWS.rows(result.tables["flows"]))
     for column in ("BilledCost", "EffectiveCost"):
         assert sum(float(row[column]) for row in rows) == pytest.approx(whole, rel=1e-9)
     assert {row["x_DataKind"] for row in rows} == {"plan"}

@@ -17,6 +17,7 @@ from dcplan.report.html.figures import figures_of
 from dcplan.report.html.page import page
 from dcplan.report.planned import plan
 from dcplan.result import Metric, Result, Table
+from dcplan.specs.plan.decided import JOBS
 from tests.plans import planned
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "rect", "line", "use", "text"}
@@ -130,8 +131,8 @@ def test_the_range_of_a_run_is_the_log_normal_of_its_median_and_confidence(resul
     low, high = map(float, re.findall(r"percentile (\d+) to (\d+)", words)[0])
     # median 73.7 and P80 87.2 days of the plan: sigma = ln(87.2 / 73.7) / 0.8416; P10 and P90 at
     # 1.2816 sigma
-    job = dict(zip(result.tables["jobs"].columns, result.tables["jobs"].rows[0], strict=True))
-    p50, p80 = float(str(job["p50_days"])), float(str(job["days"]))
+    job = JOBS.rows(result.tables["jobs"])[0]
+    p50, p80 = float(str(job.p50_days)), job.days
     assert high == pytest.approx(p50 * (p80 / p50) ** (1.2816 / 0.8416), abs=1)
     assert low == pytest.approx(p50 * (p80 / p50) ** (-1.2816 / 0.8416), abs=1)
 

@@ -147,6 +147,11 @@ def test_a_difference_below_the_gap_is_not_proved() -> None:
     assert rows["racks.total"].verdict == ""
     assert "cost.residual_usd" not in rows
     assert "solver.gap_frac" not in rows
+    residual = replace(_answer(1000.0, 0.005, 4).result)
+    residual.metrics = residual.metrics | {"cost.residual_usd": Metric(6.0, "USD")}
+    kept = differences("s", _answer(1000.0, 0.005, 4), Side(residual)).metrics
+    # value kept is better where it is more; within the gap of the costs nothing is proved
+    assert [(row.metric, row.direction) for row in kept] == [("cost.residual_usd", "higher")]
     proved = differences("s", _answer(1000.0, 0.005, 4), _answer(1006.0, 0.001, 4)).metrics
     assert [row.verdict for row in proved if row.metric == "cost.npv_usd"] == ["worse"]
 

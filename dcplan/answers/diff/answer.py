@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,17 +12,19 @@ from dcplan.provenance import Path
 from dcplan.result import Cell, Result
 from dcplan.scenario.load import Question
 from dcplan.scenario.tree import Tree
-from dcplan.specs import diff as specs
 from dcplan.specs import registry
 from dcplan.specs.metric import Better
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan.decided import DECISIONS
+from dcplan.specs.regression import diff as specs
 from dcplan.units import quarter_index, quarter_name
 
 SAME = 1e-6
 """Relative difference below which two figures are the same."""
 HOW = (("accelerators", "on"), ("precision", "in"), ("start_month", "from month"))
 """What a run is beside its amount."""
+UNDECLARED = {Better.HIGHER: re.compile(r"(mfu|goodput)_frac$|^tokens_per_s")}
+"""Which way metrics of ``train`` should go, whose declarations are not in the registry yet."""
 SEARCH = (figures.GAP.key, figures.BOUND.key)
 """Figures of the search, which differ from run to run."""
 UNCOMPARED = ("overrides", "scenarios", "sweep", "extends", "catalogs", "description")
@@ -248,7 +251,7 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
         one, other = a.metrics.get(key), b.metrics.get(key)
         before, after = (absent if m is None else m.value for m in (one, other))
         unit = next(m.unit for m in (one, other) if m is not None)
-        way = spec.better if spec else Better.NEITHER
+        way = spec.better if spec else _undeclared(key)
         if not isinstance(before, int | float) or not isinstance(after, int | float):
             if before != after:
                 yield specs.MetricChange(
@@ -271,6 +274,11 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
             verdict=_verdict(delta, way, close=close),
             within_gap=close,
         )
+
+
+def _undeclared(key: str) -> Better:
+    """Return which way a metric should go whose verb does not declare it yet."""
+    return next((way for way, keys in UNDECLARED.items() if keys.search(key)), Better.NEITHER)
 
 
 def _gap_usd(a: Result, b: Result) -> float:

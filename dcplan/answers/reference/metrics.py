@@ -1,6 +1,4 @@
-"""Every metric of every verb, read from where the code makes it: a key that is not made is not
-documented.
-"""
+"""Every metric of every verb, as declared; of verbs not declared yet, as the code makes it."""
 
 from __future__ import annotations
 
@@ -27,11 +25,6 @@ VERBS = {
 }
 """Folder of ``answers`` or ``study`` -> the verb whose metrics it makes."""
 PATTERNS = {
-    "<name>.<key>": (
-        "racks.<system>, accelerators.<system>, switches.<model>",
-        "Of one system, or one switch",
-    ),
-    "unmet.<j>": ("unmet.<job>", "Runs not done: every job must run"),
     "figures.<w>": ("figures.<verdict>", "How many are exact, close, near or far"),
     "mfu_frac": ("mfu_frac", "Model FLOPs utilization: of the dense peak of the precision"),
 }
@@ -106,7 +99,7 @@ def _pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.Call]]:
 
 
 def _text(node: ast.expr, names: dict[str, str]) -> str:
-    """An expression as text, what is known at run time alone as ``<name>``."""
+    """Return an expression as text, what is known at run time alone as ``<name>``."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):

@@ -1,4 +1,4 @@
-"""One page of a result: the answer first, then what it rests on; nothing is loaded from anywhere."""
+"""One page of a result: the answer first, then what it rests on; it loads nothing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from dcplan.report.html.charts import Chart
 from dcplan.report.html.figures import figures_of, ranked
 from dcplan.report.markdown import verdict
 from dcplan.report.numbers import in_order, is_number, printable, shown
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Result, Table
 from dcplan.specs.plan import metrics as plan
+from dcplan.specs.plan.limits import CHECKS
 
+NEARLY = 0.99
+"""Share of a limit from which it is used up."""
 MOST_ROWS = 200
 """Rows of one table on the page; the rest is in the CSV export."""
 KEY = (
@@ -101,7 +104,7 @@ class Part:
 
 
 def page(result: Result) -> str:
-    """The whole report as HTML."""
+    """Return the whole report as HTML."""
     loader = Environment(
         loader=PackageLoader("dcplan.report.html", "."),
         autoescape=True,
@@ -154,7 +157,10 @@ def _parts(
             if n in result.tables and result.tables[n].rows
         )
         yield Part(title, "", found.get(title, ()), tables)
-    note = "Used to 99 % or more on the audited plan; dcplan explain re-solves with one more unit of each."
+    note = (
+        "Used to 99 % or more on the audited plan; "
+        "dcplan explain re-solves with one more unit of each."
+    )
     yield Part("Limits used up", note, (), _binding(result))
     pictures = found.get("influence", ())
     yield Part(
@@ -201,29 +207,27 @@ def _table(title: str, table: Table) -> Shown:
 
 
 def _binding(result: Result) -> tuple[Shown, ...]:
-    table = result.tables.get("checks")
+    """Return the limits that the audited plan uses up."""
+    table = result.tables.get(CHECKS.name)
     if table is None:
         return ()
-    at = {name: i for i, name in enumerate(table.columns)}
-
-    def tight(row: Sequence[Cell]) -> bool:
-        used, limit = row[at["used"]], row[at["limit"]]
-        return (
-            isinstance(used, int | float)
-            and isinstance(limit, int | float)
-            and 0 < limit * 0.99 <= used
-        )
-
-    rows = tuple(row for row in table.rows if tight(row))
-    return (_table("Limits in use", Table(table.columns, rows)),) if rows else ()
+    # a limit without end is empty in a saved result
+    rows = [
+        row
+        for row in CHECKS.rows(table)
+        if isinstance(row.used, int | float)
+        and isinstance(row.limit, int | float)
+        and 0 < row.limit * NEARLY <= row.used
+    ]
+    return (_table("Limits in use", CHECKS.table(rows)),) if rows else ()
 
 
 def _ranked_note(result: Result) -> str:
     if "book_facts" not in result.tables:
         return "In the order of their keys."
     return (
-        "First those whose bounds move the net present cost of the same decisions most, then the others by key; a plan "
-        "made anew would evade a part of it."
+        "First those whose bounds move the net present cost of the same decisions most, "
+        "then the others by key; a plan made anew would evade a part of it."
     )
 
 
@@ -251,17 +255,20 @@ def _assumptions(result: Result, inputs: Sequence[Influence]) -> Shown:
 
 
 def _limits(result: Result) -> list[str]:
-    """What the answer is worth and what it does not say."""
+    """Return what the answer is worth and what it does not say."""
     texts = [
-        "Costs are nominal, at the middle of their quarter; what is left at the end of the horizon is taken off.",
+        "Costs are nominal, at the middle of their quarter; "
+        "what is left at the end of the horizon is taken off.",
         "Training time is a model fitted to public runs; its range is printed beside every run.",
-        "Inputs marked estimate have bounds of their own; quotes replace them under prices: in the scenario.",
+        "Inputs marked estimate have bounds of their own; "
+        "quotes replace them under prices: in the scenario.",
     ]
     gap = result.solver.get("gap_frac")
     if isinstance(gap, int | float):
         texts.insert(
             0,
-            f"No plan of these inputs is more than {gap:.2%} cheaper: the bound is proved by the solver, "
+            f"No plan of these inputs is more than {gap:.2%} cheaper: "
+            "the bound is proved by the solver, "
             "the cost recomputed by an audit with whole racks and switches.",
         )
     return texts

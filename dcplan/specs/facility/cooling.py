@@ -6,20 +6,30 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.columns import Cooling
-from dcplan.specs.metric import MetricSpec
+from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
 PEAK_ELECTRICAL = MetricSpec(
-    "power.peak_electrical_mw", "MW", "Electrical design peak of the racks"
+    "power.peak_electrical_mw", "MW", "Electrical design peak of the racks", better=Better.LOWER
 )
-ANNUAL_PUE = MetricSpec("power.annual_pue", "", "Annual mean PUE")
-PEAK_PUE = MetricSpec("power.peak_pue", "", "PUE on the design day")
-PEAK_IT = MetricSpec("power.peak_it_mw", "MW", "IT power built for")
-PEAK_FACILITY = MetricSpec("power.peak_facility_mw", "MW", "All of the site on the design day")
-ANNUAL_WUE = MetricSpec("water.annual_wue_l_per_kwh", "L/kWh", "Site water over IT energy")
-ANNUAL_WATER = MetricSpec("water.annual_m3", "m3", "Site water of a year at this load")
-PEAK_DAY_WATER = MetricSpec("water.peak_day_m3", "m3", "A day at the design condition")
-PERMIT_IT = MetricSpec("water.permit_it_mw", "MW", "IT power that the water permit carries")
+ANNUAL_PUE = MetricSpec("power.annual_pue", "", "Annual mean PUE", better=Better.LOWER)
+PEAK_PUE = MetricSpec("power.peak_pue", "", "PUE on the design day", better=Better.LOWER)
+PEAK_IT = MetricSpec("power.peak_it_mw", "MW", "IT power built for", better=Better.LOWER)
+PEAK_FACILITY = MetricSpec(
+    "power.peak_facility_mw", "MW", "All of the site on the design day", better=Better.LOWER
+)
+ANNUAL_WUE = MetricSpec(
+    "water.annual_wue_l_per_kwh", "L/kWh", "Site water over IT energy", better=Better.LOWER
+)
+ANNUAL_WATER = MetricSpec(
+    "water.annual_m3", "m3", "Site water of a year at this load", better=Better.LOWER
+)
+PEAK_DAY_WATER = MetricSpec(
+    "water.peak_day_m3", "m3", "A day at the design condition", better=Better.LOWER
+)
+PERMIT_IT = MetricSpec(
+    "water.permit_it_mw", "MW", "IT power that the water permit carries", better=Better.HIGHER
+)
 CHILLER_HEAT = MetricSpec("cooling.chiller_heat_frac", "", "Heat that chillers move over the year")
 FIT_OUT_USD = MetricSpec("cooling.capex_usd", "USD", "Fit-out of the hall")
 FLOW = MetricSpec("cooling.flow_l_per_min", "L/min", "Coolant through racks")
@@ -48,7 +58,9 @@ KW_PER_PFLOPS = MetricSpec(
     "Site power, network and storage in it, of one dense BF16 PFLOP/s of peak speed",
 )
 ANNUAL_ENERGY = MetricSpec("energy.annual_mwh", "MWh", "Site energy of a year at this load")
-CARBON = MetricSpec("carbon.operational_t", "t", "Of that energy on the site's grid")
+CARBON = MetricSpec(
+    "carbon.operational_t", "t", "Of that energy on the site's grid", better=Better.LOWER
+)
 
 
 @dataclass(frozen=True)

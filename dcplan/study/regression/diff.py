@@ -11,8 +11,8 @@ from dcplan.answers.diff.request import DiffRequest
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Result, Table
 from dcplan.scenario.load import load
-from dcplan.specs import diff as specs
 from dcplan.specs.plan import metrics as figures
+from dcplan.specs.regression import diff as specs
 from dcplan.study.engine.engines import Engine
 from dcplan.study.regression.kept import Kept, plans
 from dcplan.study.regression.refs import Ref, resolved

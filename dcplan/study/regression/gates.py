@@ -24,8 +24,8 @@ from dcplan.result import Result
 from dcplan.scenario.expect import BASE, FILE, Values, evaluate
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Expectation
-from dcplan.specs import gates as specs
-from dcplan.specs.gates import Verdict
+from dcplan.specs.regression import gates as specs
+from dcplan.specs.regression.gates import Verdict
 from dcplan.specs.request import checked
 from dcplan.study.engine.engines import Engine
 from dcplan.study.regression.kept import Kept, plans

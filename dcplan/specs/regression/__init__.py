@@ -1,0 +1,1 @@
+"""Tables of verbs that compare answers: ``diff`` and ``test``."""
