@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @command
 def tco(request: TcoRequest, output: Output) -> Result:
-    """Own or rent: compare a fleet with every rent of it, or work all owned, all rented, or both."""
+    """Compare owning with renting: a fleet, or a scenario's work all owned, all rented or both."""
     from dcplan.answers.tco.answer import tco as answer
 
     output.refuse_unwritable()

@@ -15,6 +15,7 @@ from dcplan.economics.sampling import Marginal
 from dcplan.errors import InputError
 from dcplan.result import Result
 from dcplan.scenario.load import load
+from dcplan.specs import tco as specs
 
 FILE = "own-or-rent-1024-h200"
 
@@ -30,14 +31,14 @@ def value(result: Result, key: str) -> float:
 
 def lines(result: Result, side: str) -> dict[str, tuple[float, float]]:
     return {
-        str(line): (float(str(usd)), float(str(npv)))
-        for s, line, usd, npv in result.tables["lines"].rows
-        if s == side
+        row.line: (row.usd, row.npv_usd)
+        for row in specs.LINES.rows(result.tables["lines"])
+        if row.side == side
     }
 
 
 def test_the_owned_cost_reconciles_with_the_plan_step_by_step(result: Result) -> None:
-    steps = [float(str(usd)) for _, usd in result.tables["bridge"].rows]
+    steps = [row.usd for row in specs.BRIDGE.rows(result.tables["bridge"])]
     assert steps[0] == pytest.approx(
         float(plan(FILE).metrics["cost.npv_usd"].value or 0.0), rel=1e-9
     )
@@ -66,21 +67,20 @@ def test_without_taxes_and_debt_only_the_months_differ() -> None:
 
 
 def test_lines_sum_to_totals_and_years_to_lines(result: Result) -> None:
-    sides = {str(row[0]) for row in result.tables["lines"].rows}
+    sides = {row.side for row in specs.LINES.rows(result.tables["lines"])}
     assert len(sides) == 12  # owned; four offers with three terms, of which one has no price
     for side in sides:
         found = lines(result, side)
         plain, npv = found.pop("total")
         assert sum(usd for usd, _ in found.values()) == pytest.approx(plain)
         assert sum(x for _, x in found.values()) == pytest.approx(npv)
-    columns = result.tables["years"].columns
-    rows = {str(r[0]): r for r in result.tables["years"].rows}
-    for i, column in enumerate(columns[1:], 1):
-        by_year = sum(float(str(row[i])) for name, row in rows.items() if name != "all")
-        assert float(str(rows["all"][i])) == pytest.approx(by_year)
+    rows = {row["year"]: row for row in result.tables["years"].records()}
+    for column in (c for c in result.tables["years"].columns if c != "year"):
+        by_year = sum(float(str(row[column])) for name, row in rows.items() if name != "all")
+        assert float(str(rows["all"][column])) == pytest.approx(by_year)
         side = column.removesuffix("_usd")
         if side != "owned":  # the owned cash has its debt, the lines have not
-            assert float(str(rows["all"][i])) == pytest.approx(lines(result, side)["total"][0])
+            assert float(str(rows["all"][column])) == pytest.approx(lines(result, side)["total"][0])
 
 
 def test_the_adders_of_an_offer_by_hand(result: Result) -> None:
@@ -174,9 +174,9 @@ def test_break_even_moves_as_it_must(result: Result) -> None:
     )
     assert cheap.metrics["break_even.coreweave-h200.on-demand.months"].value is None
     assert [
-        r[5]
-        for r in cheap.tables["rented"].rows
-        if r[0] == "coreweave-h200" and r[1] == "on-demand"
+        row.break_even_months
+        for row in specs.RENTED.rows(cheap.tables["rented"])
+        if (row.offer, row.term) == ("coreweave-h200", "on-demand")
     ] == ["never"]
 
 

@@ -13,6 +13,7 @@ from dcplan.errors import InputError
 from dcplan.planning.problem.build import build
 from dcplan.result import Result
 from dcplan.scenario.load import load
+from dcplan.specs import tco as specs
 
 TEXT = """
 dcplan: 1
@@ -51,8 +52,7 @@ def result(file: Path) -> Result:
 
 
 def ways(result: Result) -> dict[str, dict[str, object]]:
-    found = result.tables["ways"]
-    return {str(row[0]): dict(zip(found.columns, row, strict=True)) for row in found.rows}
+    return {str(row["way"]): dict(row) for row in result.tables["ways"].records()}
 
 
 def test_both_together_cost_no_more_than_either(result: Result) -> None:
@@ -96,13 +96,13 @@ def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:
 
 
 def test_lines_and_bridge_add_up(result: Result) -> None:
-    steps = [float(str(usd)) for _, usd in result.tables["bridge"].rows]
+    steps = [row.usd for row in specs.BRIDGE.rows(result.tables["bridge"])]
     assert sum(steps[:-1]) == pytest.approx(steps[-1])
     assert steps[-1] == pytest.approx(float(result.metrics["hybrid.npv_usd"].value or 0.0))
     for side in ("owned", "rented", "hybrid"):
-        rows = [r for r in result.tables["lines"].rows if r[0] == side]
-        total = next(float(str(r[3])) for r in rows if r[1] == "total")
-        assert sum(float(str(r[3])) for r in rows if r[1] != "total") == pytest.approx(total)
+        rows = [r for r in specs.LINES.rows(result.tables["lines"]) if r.side == side]
+        total = next(r.npv_usd for r in rows if r.line == "total")
+        assert sum(r.npv_usd for r in rows if r.line != "total") == pytest.approx(total)
         assert total == pytest.approx(float(result.metrics[f"{side}.npv_usd"].value or 0.0))
 
 
@@ -123,6 +123,7 @@ def test_work_left_undone_is_no_saving(tmp_path: Path) -> None:
     result = tco(file)
     value = 10 + 40 + 60 + 20
     for side in ("owned", "hybrid"):
-        rows = {r[1]: float(str(r[2])) for r in result.tables["lines"].rows if r[0] == side}
+        lines = specs.LINES.rows(result.tables["lines"])
+        rows = {row.line: row.usd for row in lines if row.side == side}
         assert rows["unserved demand"] == pytest.approx(value)
         assert 0.9 * value < float(result.metrics[f"{side}.npv_usd"].value or 0.0) <= value

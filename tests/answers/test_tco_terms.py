@@ -13,6 +13,7 @@ from dcplan.economics.monthly import month_factors
 from dcplan.errors import InputError
 from dcplan.result import Result
 from dcplan.scenario.load import load
+from dcplan.specs import tco as specs
 
 FILE = "own-or-rent-1024-h200"
 TERMS = "cloud.terms=[reserved-1y,spot,capacity-block,on-demand,reserved-3y]"
@@ -33,7 +34,8 @@ def value(result: Result, key: str) -> float:
 
 
 def line(result: Result, side: str, name: str) -> float:
-    return float(next(row[2] for row in result.tables["lines"].rows if row[:2] == (side, name)))
+    rows = specs.LINES.rows(result.tables["lines"])
+    return next(row.usd for row in rows if (row.side, row.line) == (side, name))
 
 
 def given(result: Result) -> dict[str, float]:
@@ -71,9 +73,9 @@ def test_a_capacity_block_is_paid_by_the_whole_day(result: Result) -> None:
 
 def test_spot_alone_is_compared_and_says_when_the_clock_is_too_short() -> None:
     only = tco(FILE, sets=["sensitivity=null", "cloud.terms=[spot]", "fleet.utilization_frac=1.0"])
-    rows = only.tables["rented"].rows
-    assert {row[1] for row in rows} == {"spot"}
-    assert all("more accelerators are needed" in str(row[-1]) for row in rows)
+    rows = specs.RENTED.rows(only.tables["rented"])
+    assert {row.term for row in rows} == {"spot"}
+    assert all("more accelerators are needed" in row.note for row in rows)
 
 
 def test_milestones_shift_payments_and_add_interest_alone(result: Result) -> None:
@@ -129,7 +131,8 @@ def test_the_return_makes_both_sides_cost_the_same() -> None:
         for k, v in there.metrics.items()
         if k.startswith("rented.") and k.endswith("npv_usd")
     ]
-    best = str(result.tables["rented"].rows[0][0]) + "." + str(result.tables["rented"].rows[0][1])
+    first, *_ = specs.RENTED.rows(result.tables["rented"])
+    best = f"{first.offer}.{first.term}"
     assert value(there, "owned.npv_usd") == pytest.approx(
         value(there, f"rented.{best}.npv_usd"), rel=1e-9
     )
@@ -143,8 +146,8 @@ def test_quotes_of_two_terms_imply_the_price_change() -> None:
         "cloud.terms=[reserved-1y,reserved-3y]",
         "cloud.prices.coreweave-h200={reserved_1y_usd_per_h: 57.6, reserved_3y_usd_per_h: 43.2}",
     ]
-    (row,) = tco(FILE, sets=sets).tables["term_structure"].rows
-    assert row[-1] == pytest.approx(
+    (row,) = specs.TERM_STRUCTURE.rows(tco(FILE, sets=sets).tables["term_structure"])
+    assert row.implied_change_frac_per_year == pytest.approx(
         0.7247 - 1.0, abs=5e-5
     )  # 5.40 for three years against 7.20 for one, USD an hour
 
@@ -220,7 +223,8 @@ def test_a_commitment_that_outlasts_the_horizon_is_not_had_for_less() -> None:
 def test_a_rest_is_taken_on_the_shorter_commitment_where_that_is_cheapest() -> None:
     sets = ["sensitivity=null", "cloud.terms=[on-demand,reserved-1y,reserved-3y]"]
     result = tco(FILE, sets=sets)
-    notes = {(row[0], row[1]): row[-1] for row in result.tables["rented"].rows}
+    rents = specs.RENTED.rows(result.tables["rented"])
+    notes = {(row.offer, row.term): row.note for row in rents}
     assert notes["aws-p5en-48xlarge", "reserved-3y"] == "the last 12 months on reserved-1y"
     assert notes["coreweave-h200", "reserved-3y"].startswith("the last 12 months on demand")
 
@@ -326,9 +330,9 @@ def test_a_side_that_is_worth_more_than_it_costs_has_no_unit_cost() -> None:
         "finance.payment={acceptance_frac: 1.0, acceptance_months_after: 24}",
     ]
     result = tco(FILE, sets=sets)
-    row = next(r for r in result.tables["units"].rows if r[0] == "owned")
+    row = next(r for r in specs.UNITS.rows(result.tables["units"]) if r.side == "owned")
     assert value(result, "owned.npv_usd") < 0
-    assert row[1:] == (None, None, None, None)
+    assert row == specs.UnitRow("owned")
 
 
 def test_rates_of_another_currency_can_be_varied() -> None:
@@ -337,9 +341,11 @@ def test_rates_of_another_currency_can_be_varied() -> None:
         "systems.dgx-h200.price_usd={value: 3e5, currency: EUR}",
     )
     result = tco(FILE, sets=[fx, price, "sensitivity={inputs: [fx.EUR], samples: 10, seed: 0}"])
-    (row,) = result.tables["tornado"].rows
-    assert row[:4] == ("fx.EUR", 0.9, 1.1, 1.3)
-    assert row[5] > row[4]  # a dearer euro makes the dollar price of the racks rise
+    (row,) = specs.TORNADO.rows(result.tables["tornado"])
+    assert (row.input, row.low, row.now, row.high) == ("fx.EUR", 0.9, 1.1, 1.3)
+    assert (
+        row.owned_at_high_usd > row.owned_at_low_usd
+    )  # a dearer euro makes the dollar price of the racks rise
 
 
 def test_mfu_is_of_the_peak_of_the_jobs_own_precision() -> None:

@@ -145,7 +145,7 @@ def _names(catalog: Catalog) -> dict[str, Offer]:
 
 
 def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Use | str:
-    """The row as use of accelerators, or why not."""
+    """Return the row as use of accelerators, or why not."""
     category = line.text("ChargeCategory").casefold()
     if category != "usage":
         return f"ChargeCategory {line.text('ChargeCategory')}: no use of hours"
