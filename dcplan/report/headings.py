@@ -17,7 +17,6 @@ SECTIONS = {
     "flips": "What would change a decision",
     "racks": "What to order",
     "jobs": "Training runs",
-    "configs": "Ways to run each job",
     "onsite": "Power at the site over a year",
     "halls": "Halls in the last quarter",
     "power": "Site power",
@@ -37,19 +36,6 @@ SECTIONS = {
     "summary": "Summary",
     "sources": "What was asked",
     "figures": "Published and computed",
-    "phases": "Phases",
-    "layout": "Layout",
-    "sizes": "Cluster sizes",
-    "fewer": "The same run on fewer accelerators",
-    "layouts": "Fastest layouts (-v: those that use less memory too)",
-    "breakdown": "Step time",
-    "memory": "Memory of the fullest rank",
-    "run_storage": "Shared storage that the run asks for",
-    "run_cost": "The run bought, amortised and rented",
-    "losses": "Where wall-clock time is lost",
-    "stops": "What stops the run",
-    "replay": "Played through stop by stop (without slow parts, outages and the step time's own interval)",
-    "uncertainty": "What makes the end unsure",
     "why_not": "What one rack of it would cost more",
     "what_if": "The plan with the change, where it differs",
     "binding": "Limits that bind, and what one more unit changes the cost by",
@@ -65,7 +51,6 @@ SECTIONS = {
     "left_out": "Left out, and why",
 }
 HIDDEN_COLUMNS = {
-    "layouts": ("among_fastest",),
     "racks": ("cooling",),
     "limits": ("place",),
     "bands": ("source",),
@@ -82,7 +67,8 @@ def titles(verb: str) -> dict[str, str]:
         for name, spec in registry.tables(verb).items()
         if spec.shown is not Shown.DATA
     }
-    return {name: title for name, title in SECTIONS.items() if name not in declared} | declared
+    own = {name: title for name, title in declared.items() if name not in SECTIONS}
+    return own | {name: declared.get(name, title) for name, title in SECTIONS.items()}
 
 
 def title_of(verb: str, name: str) -> str:

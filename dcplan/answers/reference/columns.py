@@ -1,6 +1,4 @@
-"""What the columns of tables mean, as CSV files and workbooks show them; the texts stand in
-``columns.yaml``.
-"""
+"""What the columns of tables mean, as CSV files and workbooks show them."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ COMMON = "common"
 
 @dataclass(frozen=True)
 class ColumnDoc:
-    """One column; ``table`` is empty where it means the same in every table, ``<…>`` in a name is
-    data.
-    """
+    """One column; ``table`` is empty where it means the same in every table."""
 
     table: str
     column: str
@@ -33,7 +29,7 @@ class ColumnDoc:
 
 @functools.cache
 def columns() -> tuple[ColumnDoc, ...]:
-    """All columns by table, those of every table first.
+    """Return all columns by table, those of every table first.
 
     Examples
     --------
@@ -72,7 +68,7 @@ def _declared() -> tuple[ColumnDoc, ...]:
 
 
 def meaning(table: str, column: str) -> str:
-    """Of one column of one table; empty where it is not documented.
+    """Return the meaning of a table's column; empty where it is not documented.
 
     Examples
     --------
@@ -85,9 +81,7 @@ def meaning(table: str, column: str) -> str:
 
 
 def named(word: str) -> list[ColumnDoc]:
-    """Columns of this name in any table; with its table before a dot, as ``racks.decision``, that
-    one.
-    """
+    """Return columns of this name in any table, or in one, as ``racks.decision``."""
     found = [c for c in columns() if word in (c.column, f"{c.table}.{c.column}")]
     table, _, column = word.rpartition(".")
     if not found and any(c.table == table for c in columns()):
