@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "sweep": ("sweep",),
     "frontier": ("frontier", "no_plan"),
     "check": ("check", "no_plan"),
+    "train": ("train.layouts", "train.run", "no_plan"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
     "import": ("imports",),

@@ -33,7 +33,6 @@ PATTERNS = {
     ),
     "unmet.<j>": ("unmet.<job>", "Runs not done: every job must run"),
     "figures.<w>": ("figures.<verdict>", "How many are exact, close, near or far"),
-    "mfu_frac": ("mfu_frac", "Model FLOPs utilization: of the dense peak of the precision"),
 }
 """Keys whose names or texts are put together at run time, as a reader writes them."""
 
