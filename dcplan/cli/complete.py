@@ -57,13 +57,6 @@ def examples(incomplete: str) -> list[str]:
     return [x for x in scenarios(incomplete) if not x.endswith((".yaml", ".yml", "/"))]
 
 
-def subjects(incomplete: str) -> list[str]:
-    """Return what ``validate`` holds computed figures against."""
-    from dcplan.catalog.schema.published import SUBJECTS
-
-    return [x for x in ("training", *SUBJECTS) if x.startswith(incomplete)]
-
-
 def among(choices: Sequence[str]) -> Callable[[str], list[str]]:
     """Return the completer of a flag that takes one of these texts."""
     return lambda incomplete: [x for x in choices if x.startswith(incomplete)]
@@ -92,7 +85,6 @@ def of(what: str) -> Callable[[str], list[str]]:
         "models": models,
         "kinds": kinds,
         "rows": rows,
-        "subjects": subjects,
         "examples": examples,
         "explainable": explainable,
     }

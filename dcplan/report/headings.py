@@ -32,10 +32,6 @@ SECTIONS = {
     "cost": "Cost over the horizon (undiscounted)",
     "cashflow": "Cash by quarter (undiscounted)",
     "bands": "Beside public ranges",
-    "runs": "Runs",
-    "summary": "Summary",
-    "sources": "What was asked",
-    "figures": "Published and computed",
     "why_not": "What one rack of it would cost more",
     "what_if": "The plan with the change, where it differs",
     "binding": "Limits that bind, and what one more unit changes the cost by",
@@ -50,13 +46,7 @@ SECTIONS = {
     "columns": "What the column is",
     "left_out": "Left out, and why",
 }
-HIDDEN_COLUMNS = {
-    "racks": ("cooling",),
-    "limits": ("place",),
-    "bands": ("source",),
-    "figures": ("published_low", "published_high", "low", "high", "note"),
-    "sources": ("source", "url", "note"),
-}
+HIDDEN_COLUMNS = {"racks": ("cooling",), "limits": ("place",), "bands": ("source",)}
 
 
 @functools.cache

@@ -28,6 +28,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "train": ("train.layouts", "train.run", "no_plan"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
+    "validate": ("validation.validate",),
+    "calibrate": ("validation.calibrate",),
     "import": ("imports",),
     "catalog": ("catalog",),
     "doctor": ("doctor",),

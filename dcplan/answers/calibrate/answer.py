@@ -23,8 +23,8 @@ from dcplan.inputs.devices import training_terms
 from dcplan.inputs.log import Ledger
 from dcplan.llm.kernel_fit import Fitted
 from dcplan.result import Result, Table
-from dcplan.specs import calibrate as specs
 from dcplan.specs.request import verb
+from dcplan.specs.validation import calibrate as specs
 
 OVERLAY = "calibrated.yaml"
 UNSTEADY = 1.2

@@ -32,7 +32,6 @@ PATTERNS = {
         "Of one system, or one switch",
     ),
     "unmet.<j>": ("unmet.<job>", "Runs not done: every job must run"),
-    "figures.<w>": ("figures.<verdict>", "How many are exact, close, near or far"),
 }
 """Keys whose names or texts are put together at run time, as a reader writes them."""
 
