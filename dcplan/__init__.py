@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dcplan.answers.check.answer import check as check
     from dcplan.answers.tco.answer import tco as tco
     from dcplan.answers.train.answer import train as train
-    from dcplan.answers.validation.measured_runs import validate as validate
+    from dcplan.answers.validation.answer import validate as validate
     from dcplan.report.planned import plan as plan
 
 __version__ = "0.1.0"
@@ -22,7 +22,7 @@ _ANSWERS = {
     "tco": "dcplan.answers.tco.answer",
     "train": "dcplan.answers.train.answer",
     "check": "dcplan.answers.check.answer",
-    "validate": "dcplan.answers.validation.measured_runs",
+    "validate": "dcplan.answers.validation.answer",
 }
 __all__ = ["__version__", "check", "plan", "tco", "train", "validate"]
 

@@ -7,7 +7,7 @@ import inspect
 import signal
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ import typer
 
 from dcplan.cli import complete
 from dcplan.cli.options import Format
-from dcplan.specs.request import Field, Flag, checked, fields_of
+from dcplan.specs.request import Field, Flag, fields_of, made, range_of
 
 if TYPE_CHECKING:
     from dcplan.result import Result
@@ -126,13 +126,8 @@ def _parameters_of(run: Callable[..., Any]) -> dict[str, Any]:
 
 def _request(kind: type, given: dict[str, Any]) -> Any:
     """Make one request from the flags of the command and check it."""
-    values = {}
-    for each in fields_of(kind):
-        if each.flag.python_only:
-            continue
-        value = given[each.name]
-        values[each.name] = tuple(value or ()) if each.repeated else value
-    return checked(kind(**values))
+    own = [each.name for each in fields_of(kind) if not each.flag.python_only]
+    return made(kind, {name: given[name] for name in own}, kind.__name__)
 
 
 def _parameter(each: Field) -> inspect.Parameter:
@@ -142,12 +137,14 @@ def _parameter(each: Field) -> inspect.Parameter:
         more["metavar"] = flag.metavar
     if flag.complete:
         more["autocompletion"] = complete.of(flag.complete)
+    elif flag.choices:
+        more["autocompletion"] = complete.among(flag.choices)
     if flag.panel:
         more["rich_help_panel"] = flag.panel
     hint: Any = list[each.kind] if each.repeated else each.kind  # type: ignore[name-defined]
     default: Any = inspect.Parameter.empty if each.required else each.default
     if each.repeated and not each.required:
-        hint, default = hint | None, None
+        hint, default = hint | None, list(each.default) or None
     elif each.optional:
         hint = hint | None
     info = typer.Argument(**more) if flag.argument else typer.Option(*_names(each), **more)
@@ -162,7 +159,12 @@ def _names(each: Field) -> tuple[str, ...]:
     return (f"--{each.name.replace('_', '-')}",)
 
 
+LARGE = 1e12
+"""Upper ends from here on keep out slips alone: the help does not show them."""
+
+
 def _help(flag: Flag) -> str:
     choices = f": {', '.join(flag.choices)}" if flag.choices else ""
-    unit = f" [{flag.unit}]" if flag.unit else ""
-    return f"{flag.help}{choices}{unit}"
+    shown = replace(flag, high=None) if flag.high is not None and flag.high >= LARGE else flag
+    limits = range_of(shown).strip() or flag.unit
+    return f"{flag.help}{choices}{f' [{limits}]' if limits else ''}"

@@ -1,18 +1,16 @@
-"""What a shell offers on Tab: files and examples, catalog ids, names to explain; without loading
-the catalog.
-"""
+"""What a shell offers on Tab: files, examples, catalog ids and names, the catalog not loaded."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 ID = re.compile(r"^  - (?:\{ ?)?id: ([\w.-]+)", re.MULTILINE)
 
 
 def scenarios(incomplete: str) -> list[str]:
-    """Packaged examples, and YAML files and folders beside what is typed."""
+    """Return packaged examples, and YAML files and folders beside what is typed."""
     from dcplan.catalog.locate import data_dir
 
     root = data_dir("scenarios")
@@ -27,12 +25,12 @@ def scenarios(incomplete: str) -> list[str]:
 
 
 def models(incomplete: str) -> list[str]:
-    """Catalog models, and JSON and YAML files beside what is typed."""
+    """Return catalog models, and JSON and YAML files beside what is typed."""
     return [*_files(incomplete, (".json", ".yaml", ".yml")), *ids("models")(incomplete)]
 
 
 def ids(kind: str) -> Callable[[str], list[str]]:
-    """Ids of a catalog kind that begin as typed."""
+    """Return the completer of the ids of a catalog kind."""
 
     def find(incomplete: str) -> list[str]:
         return sorted(x for x in _ids(kind) if x.startswith(incomplete))
@@ -41,33 +39,31 @@ def ids(kind: str) -> Callable[[str], list[str]]:
 
 
 def kinds(incomplete: str) -> list[str]:
-    """Catalog kinds."""
+    """Return catalog kinds."""
     from dcplan.catalog.schema import KINDS
 
     return [x for x in KINDS if x.startswith(incomplete)]
 
 
 def rows(incomplete: str) -> list[str]:
-    """Catalog kinds, and ids of all of them once a letter is typed: ``catalog show`` takes either."""
+    """Return catalog kinds, and ids of all of them once a letter is typed."""
     found = kinds(incomplete)
     named = {x for kind in kinds("") for x in _ids(kind)} if incomplete else set()
     return [*found, *sorted(x for x in named if x.startswith(incomplete))]
 
 
 def examples(incomplete: str) -> list[str]:
-    """Packaged examples alone."""
+    """Return packaged examples alone."""
     return [x for x in scenarios(incomplete) if not x.endswith((".yaml", ".yml", "/"))]
 
 
-def subjects(incomplete: str) -> list[str]:
-    """What ``validate`` holds computed figures against."""
-    from dcplan.catalog.schema.published import SUBJECTS
-
-    return [x for x in ("training", *SUBJECTS) if x.startswith(incomplete)]
+def among(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return the completer of a flag that takes one of these texts."""
+    return lambda incomplete: [x for x in choices if x.startswith(incomplete)]
 
 
 def explainable(incomplete: str) -> list[str]:
-    """Scenarios; once a letter is typed, metrics, columns and error codes besides."""
+    """Return scenarios; once a letter is typed, metrics, columns and error codes too."""
     found = scenarios(incomplete)
     if not incomplete or "/" in incomplete:
         return found
@@ -83,23 +79,20 @@ def explainable(incomplete: str) -> list[str]:
 
 
 def of(what: str) -> Callable[[str], list[str]]:
-    """Return the completer that a flag names: one of this module's, or the ids of a catalog kind."""
+    """Return the completer that a flag names: one of these, or the ids of a catalog kind."""
     known: dict[str, Callable[[str], list[str]]] = {
         "scenarios": scenarios,
         "models": models,
         "kinds": kinds,
         "rows": rows,
         "examples": examples,
-        "subjects": subjects,
         "explainable": explainable,
     }
     return known.get(what) or ids(what)
 
 
 def _ids(kind: str) -> Iterator[str]:
-    """A file declares its kind in its first key; a few hold several kinds, each from its own key
-    on.
-    """
+    """Find the ids of a kind; a file may hold several kinds, each from its own key on."""
     from dcplan.catalog.locate import data_dir
 
     for file in (data_dir("catalogs") / kind).glob("*.yaml"):

@@ -9,9 +9,11 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import StorageTier
 from dcplan.errors import InputError, Problem, did_you_mean
 from dcplan.inputs.log import Ledger
+from dcplan.llm.tables import Array
 from dcplan.provenance import Quantity
-from dcplan.reliability.storage import Block, Demand, demand, level_gb_per_s
+from dcplan.reliability.storage import Block, Demand, Feed, demand, ingest_step_s, level_gb_per_s
 from dcplan.scenario.schema import Storage
+from dcplan.training.estimate import Sweep
 from dcplan.units import GIGA, TB_PER_PB, TERA
 
 DEFAULT_TIER = "flash-parallel-class"
@@ -57,6 +59,23 @@ def bytes_per_token(wish: Storage | None, ledger: Ledger) -> float:
     """Bytes that training reads for one token."""
     given = (wish or Storage()).bytes_per_token
     return ledger.chosen("storage.bytes_per_token", given, "storage", "storage-bytes-per-token")
+
+
+def feed_of(wish: Storage | None, accelerators: float, ledger: Ledger) -> Feed:
+    """Return what storage of the service level gives to so many accelerators."""
+    level = (wish or Storage()).level
+    each = ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}")
+    return Feed(bytes_per_token(wish, ledger), each * accelerators)
+
+
+def fed_step_s(wish: Storage | None, swept: Sweep, ledger: Ledger) -> Array:
+    """Return step times [s] of a sweep where data come no faster than storage gives them."""
+    each = feed_of(wish, 1.0, ledger)
+    return ingest_step_s(
+        swept.step_time_s,
+        swept.tokens_per_step * each.bytes_per_token,
+        each.read_gb_per_s * swept.accelerators,
+    )
 
 
 def wanted(

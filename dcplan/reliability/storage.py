@@ -7,6 +7,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from dcplan.llm.tables import Array
 from dcplan.units import GIGA, TERA
 
 
@@ -53,7 +56,7 @@ class Built:
 
 @dataclass(frozen=True)
 class Feed:
-    """What storage gives to a run, and what a token takes of it."""
+    """What storage gives to a run [GB/s], and what a token takes of it [byte]."""
 
     bytes_per_token: float
     read_gb_per_s: float
@@ -153,12 +156,12 @@ def build(wanted: Demand, block: Block) -> Built:
     )
 
 
-def ingest_step_s(step_s: float, step_bytes: float, read_gb_per_s: float) -> float:
-    """Step time when the data of a step cannot come faster.
+def ingest_step_s(step_s: float | Array, step_bytes: float, read_gb_per_s: float | Array) -> Array:
+    """Return the step time [s] when the data of a step cannot come faster.
 
     Examples
     --------
     >>> ingest_step_s(2.0, 300e9, 100.0)
-    3.0
+    array(3.)
     """
-    return max(step_s, step_bytes / (read_gb_per_s * GIGA))
+    return np.asarray(np.maximum(step_s, step_bytes / (np.asarray(read_gb_per_s) * GIGA)))

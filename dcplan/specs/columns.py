@@ -22,10 +22,10 @@ MfuFrac = Annotated[
 ]
 Now = Annotated[float | str | None, Column("Value of the input as the scenario has it")]
 Offer = Annotated[str, Column("Catalog id of the cloud offer")]
-P50Days = Annotated[float | None, Column("Median length of the run, stops and lost work in it")]
-Precision = Annotated[
-    str | None, Column("Catalog recipe of number formats that the run is computed in")
-]
+P50_DAYS = Column("Median length of the run, stops and lost work in it")
+P50Days = Annotated[float | None, P50_DAYS]
+PRECISION = Column("Catalog recipe of number formats that the run is computed in")
+Precision = Annotated[str | None, PRECISION]
 Quarter = Annotated[str, Column("Calendar quarter, as YYYY-Qn")]
 System = Annotated[str, Column("Catalog id of the system")]
 Term = Annotated[

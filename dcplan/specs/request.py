@@ -45,6 +45,8 @@ class Flag:
         Group of flags in the help.
     lower : bool
         Upper-case letters of a text mean the same.
+    comma : bool
+        Repeated values may stand in one text with commas between them.
     """
 
     help: str
@@ -59,6 +61,7 @@ class Flag:
     python_only: bool = False
     panel: str = ""
     lower: bool = False
+    comma: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,14 +174,22 @@ def checked(request: Q) -> Q:
 
 
 def _frozen(field: Field, value: Any) -> Any:
-    """Return a value as the field holds it: a list as a tuple, a path as its text."""
+    """Return a value as the request holds it: tuples for lists, the default for an absent list."""
     if field.kind is str and isinstance(value, os.PathLike):
         return os.fspath(value)
-    if field.repeated and isinstance(value, Sequence) and not isinstance(value, str):
+    if not field.repeated:
+        return value
+    if value is None and not field.optional:
+        return () if field.required else field.default
+    if field.flag.comma and isinstance(value, str):
+        value = (value,)
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return value
+    if not field.flag.comma:
         return tuple(value)
-    if field.repeated and value is None and not field.optional:
-        return ()
-    return value
+    parts = (x.split(",") if isinstance(x, str) else (x,) for x in value)
+    each = (x.strip() if isinstance(x, str) else x for part in parts for x in part)
+    return tuple(x for x in each if x != "")
 
 
 def _wrong(field: Field, value: Any) -> list[Problem]:
@@ -199,7 +210,7 @@ def _wrong_value(field: Field, value: Any) -> list[Problem]:
         high = float("inf") if flag.high is None else flag.high
         if isinstance(value, bool) or not isinstance(value, allowed) or not low <= value <= high:
             what = "a whole number" if field.kind is int else "a number"
-            return [_problem(field, f"{value!r}: {what}{_range(flag)} is needed")]
+            return [_problem(field, f"{value!r}: {what}{range_of(flag)} is needed")]
     if field.kind is bool and not isinstance(value, bool):
         return [_problem(field, f"{value!r}: true or false is needed")]
     if field.kind is str and not isinstance(value, str):
@@ -212,13 +223,19 @@ def _wrong_value(field: Field, value: Any) -> list[Problem]:
     return []
 
 
-def _range(flag: Flag) -> str:
+def range_of(flag: Flag) -> str:
+    """Return the range of a number in words, with its unit; empty where it has none."""
     unit = f" {flag.unit}" if flag.unit else ""
     if flag.low is not None and flag.high is not None:
-        return f" from {flag.low:,g} to {flag.high:,g}{unit}"
+        return f" from {_number(flag.low)} to {_number(flag.high)}{unit}"
     if flag.low is not None:
-        return f" from {flag.low:,g}{unit}"
-    return f" up to {flag.high:,g}{unit}" if flag.high is not None else ""
+        return f" from {_number(flag.low)}{unit}"
+    return f" up to {_number(flag.high)}{unit}" if flag.high is not None else ""
+
+
+def _number(value: float) -> str:
+    """Return a bound as people write it."""
+    return f"{value:,.0f}" if value == int(value) and abs(value) < 1e12 else f"{value:,g}"
 
 
 def _problem(field: Field, cause: str, hint: str = "") -> Problem:
@@ -289,7 +306,8 @@ def parameters_text(request: type) -> str:
         optional = ", optional" if f.default in (None, ()) else ""
         lines.append(f"{f.name} : {_annotation(f).removesuffix(' | None')}{optional}{default}")
         more = f" One of {', '.join(f.flag.choices)}." if f.flag.choices else ""
-        more += f" Allowed:{_range(f.flag)}." if f.kind in (int, float) and _range(f.flag) else ""
-        unit = f" [{f.flag.unit}]" if f.flag.unit else ""
+        limits = range_of(f.flag) if f.kind in (int, float) else ""
+        more += f" Allowed:{limits}." if limits else ""
+        unit = f" [{f.flag.unit}]" if f.flag.unit and not limits else ""
         lines.append(f"    {f.flag.help[:1].upper()}{f.flag.help[1:].rstrip('.')}.{more}{unit}")
     return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,6 +133,26 @@ def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
         seq_len=one * case.seq_len,
         trainable=one * case.trainable,
     )
+
+
+def model_parallel_accelerators(layouts: Mapping[str, Array], ranks: float) -> Array:
+    """Return the accelerators of the largest group that shares one copy of a layer.
+
+    Parameters
+    ----------
+    layouts : mapping of arrays
+        Columns of layouts, ``tp``, ``cp``, ``ep`` and ``etp`` among them.
+    ranks : float
+        Ranks of one accelerator.
+
+    Examples
+    --------
+    >>> one = {k: np.array([n]) for k, n in {"tp": 8.0, "cp": 2.0, "ep": 64.0, "etp": 1.0}.items()}
+    >>> model_parallel_accelerators(one, 2.0)
+    array([32.])
+    """
+    dense, experts = layouts["tp"] * layouts["cp"], layouts["ep"] * layouts["etp"]
+    return np.maximum(dense, experts) / ranks
 
 
 def tensor_sizes(case: Case) -> list[int]:

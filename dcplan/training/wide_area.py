@@ -26,8 +26,6 @@ class WideArea:
     latency_s: float = 0.05
     overlapped: bool = False
     """The exchange runs beside the next local steps (asynchronous, one round stale)."""
-    token_penalty_frac: float = 0.0
-    """Tokens more that the same quality takes."""
 
 
 def exchange_s(params: float, wide: WideArea) -> float:

@@ -102,7 +102,7 @@ def test_more_failures_never_end_earlier() -> None:
 
 def test_lemons_and_early_life_cost_time() -> None:
     plain, lemons, early = (
-        _small(reliability=w) for w in ("", "lemon-nodes=true", "early-life=true")
+        _small(reliability=w) for w in (None, "lemon-nodes=true", "early-life=true")
     )
     assert lemons.value("mttf_h") == pytest.approx(plain.value("mttf_h") / 3.5, rel=1e-6)
     assert early.value("mttf_h") < plain.value("mttf_h")

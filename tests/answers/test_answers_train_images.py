@@ -11,6 +11,7 @@ import pytest
 from dcplan.answers.train.answer import train
 from dcplan.errors import InputError
 from dcplan.result import Result
+from dcplan.specs.train.layouts import BREAKDOWN, CONFIGS
 
 LAYOUT = "tp=2,pp=2,vpp=1,dp=4,mbs=1"
 GIVEN: dict[str, Any] = {
@@ -31,7 +32,7 @@ def _notes(result: Result) -> str:
 
 
 def _parts(result: Result) -> dict[str, float]:
-    return {str(row[0]): float(row[1]) for row in result.tables["breakdown"].rows}  # type: ignore[arg-type]
+    return {row.part: row.time_s for row in BREAKDOWN.rows(result.tables["breakdown"])}
 
 
 def test_images_take_time_and_count_in_the_utilization() -> None:
@@ -61,8 +62,8 @@ def test_images_take_time_and_count_in_the_utilization() -> None:
     [
         ("llama-2-7b", 1.0, "no vision encoder"),
         ("llava-1.5-7b", 4.0, "do not fit a sequence of 2048"),
-        ("llava-1.5-7b", -1.0, "not negative"),
-        ("llava-1.5-7b", float("nan"), "not negative"),
+        ("llava-1.5-7b", -1.0, "a number from 0"),
+        ("llava-1.5-7b", float("nan"), "a number from 0"),
     ],
 )
 def test_images_that_no_model_takes(model: str, images: float, text: str) -> None:
@@ -124,11 +125,8 @@ def _job(tmp_path: Path, model: str, images: str) -> Result:
 
 def test_images_of_a_scenario_s_job(tmp_path: Path) -> None:
     blind, seen = _job(tmp_path, "llava-1.5-7b", ""), _job(tmp_path, "llava-1.5-7b", ", images: 3")
-    days = [
-        r.tables["configs"].rows[0][r.tables["configs"].columns.index("p50_days")]
-        for r in (blind, seen)
-    ]
-    assert days[1] > days[0]  # type: ignore[operator]
+    days = [CONFIGS.rows(r.tables["configs"])[0].p50_days or 0.0 for r in (blind, seen)]
+    assert days[1] > days[0] > 0.0
     status = [
         next(row["status"] for row in r.inputs if row["key"] == "jobs.j.images")
         for r in (blind, seen)

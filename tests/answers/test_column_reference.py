@@ -19,7 +19,7 @@ from dcplan.answers.reference.columns import columns, meaning
 from dcplan.answers.reference.names import documented, value_of
 from dcplan.answers.tco.answer import tco
 from dcplan.answers.train.answer import train
-from dcplan.answers.validation.published import published
+from dcplan.answers.validation.answer import validate as published
 from dcplan.result import Result
 from tests.plans import planned
 

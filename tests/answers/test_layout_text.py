@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.train.layout_parser import NEXT, Typed, read_layout
+from dcplan.answers.train.layout_parser import NEXT, TypedLayout, read_layout
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError
@@ -48,7 +48,7 @@ def causes(text: str, of: Case | None = None, ranks: int = RANKS) -> list[str]:
     return [p.cause for p in refused.value.problems]
 
 
-def value(typed: Typed, key: str) -> float:
+def value(typed: TypedLayout, key: str) -> float:
     """One column of the one layout."""
     assert typed.columns[key].shape == (1,)
     return float(typed.columns[key][0])
@@ -127,7 +127,7 @@ def test_sequence_parallel_may_be_switched_on() -> None:
         ("pp=0", "'pp=0': a whole number, at least 1"),
         ("dp=-8", "'dp=-8': a whole number, at least 1"),
         ("mbs=1.5", "'mbs=1.5': a whole number, at least 1"),
-        ("vpp=", "'vpp=': a whole number, at least 1"),
+        ("vpp=", "'vpp=': a value is missing"),
         ("zero=4", "'zero=4': 0 to 3"),
         ("zero=0.5", "'zero=0.5': 0 to 3"),
         ("sp=2", "'sp=2': 0 or 1"),

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.validation.published import published, verdict
+from dcplan.answers.validation.answer import validate as published
+from dcplan.answers.validation.published import verdict
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import System
-from dcplan.catalog.schema.published import SUBJECTS
+from dcplan.catalog.subjects import SUBJECTS
 from dcplan.errors import InputError
 from dcplan.provenance import Quantity
 

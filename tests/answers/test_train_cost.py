@@ -27,8 +27,7 @@ def _inputs(result: Result) -> dict[str, float]:
 
 
 def _ways(result: Result) -> dict[str, dict[str, float]]:
-    table = result.tables["run_cost"]
-    return {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    return {str(row["way"]): row for row in result.tables["run_cost"].records()}  # type: ignore[misc]
 
 
 def test_bought_is_all_systems_and_the_network_by_its_own_bill(run: Result) -> None:

@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 
 import dcplan
-from dcplan.answers.validation.measured_runs import COLUMNS, validate
+from dcplan.answers.validation.answer import validate
+from dcplan.answers.validation.measured_runs import GROUP_OF
+from dcplan.answers.validation.request import GROUPS
 from dcplan.errors import InputError
 from dcplan.result import Result
+from dcplan.specs.validation.validate import RUNS
 
 HEADER = (
     "id,layers,hidden,ffn_hidden,heads,kv_heads,vocab,seq_len,accelerator_id,stack,n_accelerators,tp,pp,"
@@ -120,11 +123,11 @@ def test_an_unknown_summary_is_refused_with_the_nearest() -> None:
 
 
 def test_the_public_name_gives_the_same_answer(own: Path) -> None:
-    assert dcplan.validate(own).tables == validate(str(own)).tables
+    assert dcplan.validate(runs=own).tables == validate(runs=str(own)).tables
 
 
 def test_a_users_table_without_complete_works(own: Path) -> None:
-    result = validate(own)
+    result = validate(runs=own)
     shown = result.frame("runs").set_index("id")
     assert result.value("runs.total") == 4
     assert result.value("runs.supported") == 2
@@ -138,7 +141,7 @@ def test_a_users_table_without_complete_works(own: Path) -> None:
 
 def test_tokens_per_second_and_the_step_time_are_the_same_run(own: Path) -> None:
     # 128 x 4,096 tokens / (5,461.33 tokens/s x 64) = 1.5 s
-    shown = validate(own).frame("runs").set_index("id")
+    shown = validate(runs=own).frame("runs").set_index("id")
     timed, rated = shown.loc["timed"], shown.loc["rated"]
     assert rated["measured_step_time_s"] == pytest.approx(1.5, rel=1e-9)
     assert rated["predicted_step_time_s"] == timed["predicted_step_time_s"]
@@ -147,7 +150,7 @@ def test_tokens_per_second_and_the_step_time_are_the_same_run(own: Path) -> None
 
 def test_a_step_between_roofline_and_disaster_is_predicted(own: Path) -> None:
     # 6 x 6.7e9 x 128 x 4,096 FLOPs on 64 x 989.4 TFLOP/s take 0.33 s at full speed
-    predicted = validate(own).frame("runs")["predicted_step_time_s"][0]
+    predicted = validate(runs=own).frame("runs")["predicted_step_time_s"][0]
     assert 0.33 < predicted < 1.32
 
 
@@ -156,7 +159,7 @@ def test_a_table_of_refused_rows_only_is_answered(tmp_path: Path) -> None:
     file.write_text(
         HEADER + f"odd,{LLAMA},h100-sxm,megatron-core,64,3,1,128,1.5,\n", encoding="utf-8"
     )
-    result = validate(file)
+    result = validate(runs=file)
     assert (result.exit_code, result.headline) == (0, "0 of 1 runs supported")
     assert result.frame("summary").empty
     json.loads(result.to_json())
@@ -165,7 +168,7 @@ def test_a_table_of_refused_rows_only_is_answered(tmp_path: Path) -> None:
 def test_an_empty_table_is_answered(tmp_path: Path) -> None:
     file = tmp_path / "none.csv"
     file.write_text(HEADER, encoding="utf-8")
-    result = validate(file)
+    result = validate(runs=file)
     assert result.headline == "0 of 0 runs supported"
     json.loads(result.to_json())
 
@@ -174,7 +177,7 @@ def test_short_and_long_rows_and_blanks_around_cells_are_read(tmp_path: Path) ->
     file = tmp_path / "ragged.csv"
     spaced = OWN.splitlines()[1].replace(",", " , ")
     file.write_text(HEADER + f"{spaced}\nshort,32\n{OWN.splitlines()[1]},9,9\n", encoding="utf-8")
-    assert list(validate(file).frame("runs")["status"].str[:11]) == ["ok", "unsupported", "ok"]
+    assert list(validate(runs=file).frame("runs")["status"].str[:11]) == ["ok", "unsupported", "ok"]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +188,7 @@ def test_a_missing_column_is_refused_with_code_and_place(own: Path, missing: str
         OWN.replace(f",{missing},", ",other,", 1) if missing != "id" else OWN[3:], encoding="utf-8"
     )
     with pytest.raises(InputError) as refused:
-        validate(own)
+        validate(runs=own)
     (problem,) = refused.value.problems
     assert str(problem.place) == f"{own}:1:1"
     assert problem.cause == f"columns missing: {missing}"
@@ -197,18 +200,18 @@ def test_all_missing_columns_are_said_at_once(own: Path) -> None:
     with pytest.raises(
         InputError, match="id, accelerator_id, stack, n_accelerators, tp, pp, global_batch_seqs"
     ):
-        validate(own)
+        validate(runs=own)
 
 
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="DC006"):
-        validate(tmp_path / "absent.csv")
+        validate(runs=tmp_path / "absent.csv")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00id")
     with pytest.raises(InputError, match="DC006"):
-        validate(tmp_path / "bytes.csv")
+        validate(runs=tmp_path / "bytes.csv")
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="columns missing"):
-        validate(tmp_path / "empty.csv")
+        validate(runs=tmp_path / "empty.csv")
 
 
 def test_an_impossible_measured_time_is_unsupported_and_does_not_spoil_the_others(
@@ -219,14 +222,14 @@ def test_an_impossible_measured_time_is_unsupported_and_does_not_spoil_the_other
         for cell in ("0", "-1", "nan", "inf")
     )
     own.write_text(OWN + bad, encoding="utf-8")
-    result = validate(own)
+    result = validate(runs=own)
     assert result.frame("runs")["status"].iloc[-4:].str.startswith("unsupported: ").all()
     assert np.isfinite(result.value("error.mean_abs_frac"))
 
 
 def test_a_file_of_a_spreadsheet_with_a_byte_order_mark_is_read(own: Path) -> None:
     own.write_text("\ufeff" + OWN, encoding="utf-8")
-    assert validate(own).value("runs.supported") == 2
+    assert validate(runs=own).value("runs.supported") == 2
 
 
 def test_a_thousand_rows_take_under_5_seconds(tmp_path: Path, repo: Path) -> None:
@@ -240,7 +243,7 @@ def test_a_thousand_rows_take_under_5_seconds(tmp_path: Path, repo: Path) -> Non
     spent = []
     while len(spent) < 3 and (not spent or spent[-1] >= 5):  # a busy machine gets two tries more
         began = time.perf_counter()
-        result = validate(file)
+        result = validate(runs=file)
         spent.append(time.perf_counter() - began)
     assert result.value("runs.total") == 1000
     assert spent[-1] < 5, spent
@@ -253,25 +256,32 @@ def test_overlay_folders_change_the_answer(own: Path, tmp_path: Path) -> None:
         "accelerators:\n  - id: h100-sxm\n    bf16_tflops: {value: 494.7, source: mine, as_of: '2026'}\n",
         encoding="utf-8",
     )
-    slow = validate(own, catalogs=[str(tmp_path / "mine")])
+    slow = validate(runs=own, catalogs=[str(tmp_path / "mine")])
     assert (
         slow.frame("runs")["predicted_step_time_s"][0]
-        > validate(own).frame("runs")["predicted_step_time_s"][0]
+        > validate(runs=own).frame("runs")["predicted_step_time_s"][0]
     )
 
 
 def test_csv_is_one_table_of_the_runs(own: Path, tmp_path: Path) -> None:
     ran = spawn("--runs", str(own), "-f", "csv", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
-    rows = list(csv.reader(io.StringIO(ran.stdout, newline="")))
-    assert rows[0] == list(COLUMNS)
-    first = "id,status,measured_step_time_s,predicted_step_time_s,low_s,high_s,error_frac"
-    assert ran.stdout.startswith(first + ",")
-    assert [row[:2] for row in rows[1:3]] == [["timed", "ok"], ["rated", "ok"]]
-    assert {len(row) for row in rows} == {len(COLUMNS)}
-    assert float(rows[1][3]) == pytest.approx(
-        validate(own).frame("runs")["predicted_step_time_s"][0], rel=1e-6
+    assert ran.stdout.splitlines()[0] == ",".join(RUNS.names)
+    rows = list(csv.DictReader(io.StringIO(ran.stdout, newline="")))
+    assert [(r["id"], r["status"]) for r in rows[:2]] == [("timed", "ok"), ("rated", "ok")]
+    assert float(rows[0]["predicted_step_time_s"]) == pytest.approx(
+        validate(runs=own).frame("runs")["predicted_step_time_s"][0], rel=1e-6
     )
+
+
+def test_runs_are_summed_up_by_all_that_the_request_allows() -> None:
+    assert tuple(GROUP_OF) == GROUPS
+
+
+@pytest.mark.parametrize("given", [{"runs": "own.csv"}, {"by": "arch"}])
+def test_flags_of_training_runs_are_refused_of_other_subjects(given: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="--runs and --by are of training runs"):
+        validate("fabric", **given)
 
 
 def test_json_has_the_metrics_and_the_summary(own: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dcplan.answers.validation.measured_runs import validate
+from dcplan.answers.validation.answer import validate
 from dcplan.answers.validation.run_rows import recipe_id
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator

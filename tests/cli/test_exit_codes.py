@@ -113,7 +113,7 @@ def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
         (("train", "llama-3.1-70b", "--precision", "fp9"), ("DC050", "fp9")),
         (("train", "llama-3.1-70b", "--precision", "bf16,fp88"), ("DC050", 'did you mean "fp8"')),
         (("train", "llama-3.1-70b", "--stack", "nemoo"), ("DC010", "nemoo")),
-        (("train", "llama-3.1-70b", "--top", "0"), ("--top", "greater than or equal to 1")),
+        (("train", "llama-3.1-70b", "--top", "0"), ("--top", "a whole number from 1")),
         (
             ("train", "llama-3.1-70b", "--usd-per-accelerator-hour", "-1"),
             ("--usd-per-accelerator-hour",),

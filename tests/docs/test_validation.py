@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.catalog.schema.published import SUBJECTS
+from dcplan.catalog.subjects import SUBJECTS
 from dcplan.report.pages.validation import COMPARED, accuracy, figures_of, summary, training_page
 from dcplan.result import Result, Table
 from tests.docs.blocks import same

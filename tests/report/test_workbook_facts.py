@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 
@@ -28,7 +28,7 @@ def facts_with(values: Mapping[str, float | str]) -> Facts:
 def found(facts: Facts) -> dict[str, tuple[object, object]]:
     """Value, and formula or reason, of facts by name; those by quarter are numbered."""
     result = {}
-    for name, place, cooling, item, quarter, value, _, formula in facts.rows:
+    for name, place, cooling, item, quarter, value, _, formula in map(astuple, facts.rows):
         at = (name, place, cooling, item, quarter)
         label = str(name) if quarter is None else f"{name}[{quarter}]"
         result[label] = (value, formula or facts.frozen[at])

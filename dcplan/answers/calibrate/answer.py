@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dcplan.answers.calibrate.fit import Sheet, fit
-from dcplan.answers.calibrate.read import SCRIPT, SIZES, Measured, read
+from dcplan.answers.calibrate.read import SIZES, Measured, read
+from dcplan.answers.calibrate.request import SCRIPT, CalibrateRequest, missing
+from dcplan.answers.common.catalog_rows import named
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Accelerator
-from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import training_terms
 from dcplan.inputs.log import Ledger
 from dcplan.llm.kernel_fit import Fitted
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Result, Table
+from dcplan.specs.request import verb
+from dcplan.specs.validation import calibrate as specs
 
 OVERLAY = "calibrated.yaml"
 UNSTEADY = 1.2
@@ -38,23 +42,13 @@ class Calibration:
 
 
 def script() -> str:
-    """Text of the script that measures; it needs PyTorch and nothing of dcplan."""
+    """Return the script that measures; it needs PyTorch and nothing of dcplan."""
     return files("dcplan.answers.calibrate").joinpath(f"{SCRIPT}.txt").read_text(encoding="utf-8")
 
 
-def calibrate(
-    result_file: str | Path, *, accelerator: str, catalogs: Sequence[str] = ()
-) -> Calibration:
+@verb(CalibrateRequest, "calibrate")
+def calibrate(request: CalibrateRequest) -> Calibration:
     """Fit the kernel laws of the training model to what the script measured.
-
-    Parameters
-    ----------
-    result_file : str or Path
-        The JSON that the script wrote.
-    accelerator : str
-        Catalog row whose data sheet the times are held against.
-    catalogs : sequence of str
-        Overlay folders.
 
     Raises
     ------
@@ -62,25 +56,17 @@ def calibrate(
         When the file is not one of the script's, holds impossible numbers, or contradicts the data
         sheet.
     """
-    catalog = load_catalog(tuple(Path(c) for c in catalogs))
-    row = catalog.find("accelerators", accelerator, Accelerator)
-    if row is None:
-        hint = did_you_mean(accelerator, catalog.rows["accelerators"])
-        cause = f"no accelerator {accelerator!r}"
-        raise InputError(
-            [
-                Problem(
-                    "DC010", cause, Place("--accelerator"), hint, "dcplan catalog list accelerators"
-                )
-            ]
-        )
+    problems = missing(request)
+    if problems or request.result_file is None or request.accelerator is None:
+        raise InputError(problems)
+    catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
+    row = named(catalog, "accelerators", request.accelerator, Accelerator, "--accelerator")
     lacking = [f for f in ("bf16_tflops", "hbm_tb_per_s") if getattr(row, f) is None]
     if lacking:
         cause = f"{row.id} has no {' and no '.join(lacking)} to hold the times against"
-        raise InputError(
-            [Problem("DC003", cause, Place("--accelerator"), help=f"dcplan catalog show {row.id}")]
-        )
-    measured = read(Path(result_file))
+        help_text = f"dcplan catalog show {row.id}"
+        raise InputError([Problem("DC003", cause, Place("--accelerator"), help=help_text)])
+    measured = read(Path(request.result_file))
     before = training_terms(catalog, row)
     sheet = Sheet(row, before["ranks"] or 1.0)
     found, left = fit(measured, sheet, coefficients(Ledger(catalog)))
@@ -95,14 +81,40 @@ def _answer(
     left: dict[str, str],
 ) -> Result:
     data = measured.document.data
-    values: list[tuple[Cell, ...]] = [
-        (name, f.value, f.low, f.high, f.points, f.error, before.get(name) or None)
-        for name, f in found.items()
-    ]
-    units = float(data["multiprocessors"])
-    values.append(
-        ("multiprocessors", units, units, units, 1, 0.0, before.get("multiprocessors") or None)
+    return Result(
+        verb="calibrate",
+        status="ok",
+        exit_code=EXIT_OK,
+        headline=f"{row.id}, measured on {data['device']}: {_told(found)}",
+        tables={
+            specs.VALUES.name: _values(data, before, found),
+            specs.LEFT_OUT.name: specs.LEFT_OUT.table(
+                specs.LeftOutRow(name, reason) for name, reason in left.items()
+            ),
+        },
+        warnings=[{"code": "calibrate", "message": text} for text in _doubts(measured, row, found)],
     )
+
+
+def _values(data: dict[str, Any], before: dict[str, float], found: dict[str, Fitted]) -> Table:
+    units = float(data["multiprocessors"])
+    counted = Fitted(units, units, units, 1, 0.0)
+    return specs.VALUES.table(
+        specs.ValueRow(
+            quantity=name,
+            measured=f.value,
+            low=f.low,
+            high=f.high,
+            points=f.points,
+            error_frac=f.error,
+            catalog=before.get(name) or None,
+        )
+        for name, f in {**found, "multiprocessors": counted}.items()
+    )
+
+
+def _told(found: dict[str, Fitted]) -> str:
+    """Say the main quantities in words."""
     words = {
         "half_gemm_frac": "large matrix products approach {:.0%} of the bf16 peak",
         "fp8_gemm_frac": "{:.0%} of the fp8 peak",
@@ -110,35 +122,20 @@ def _answer(
         "hbm_frac": "memory {:.0%} of its bandwidth",
         "scaleup_frac": "links {:.0%} of theirs",
     }
-    told = ", ".join(
+    return ", ".join(
         text.format(found[name].value) for name, text in words.items() if name in found
-    )
-    return Result(
-        verb="calibrate",
-        status="ok",
-        exit_code=EXIT_OK,
-        headline=f"{row.id}, measured on {data['device']}: {told}",
-        tables={
-            "values": Table(
-                ("quantity", "measured", "low", "high", "points", "error_frac", "catalog"),
-                tuple(values),
-            ),
-            "left_out": Table(("quantity", "reason"), tuple(left.items())),
-        },
-        warnings=[{"code": "calibrate", "message": text} for text in _doubts(measured, row, found)],
     )
 
 
 def _doubts(measured: Measured, row: Accelerator, fits: dict[str, Fitted]) -> list[str]:
-    """What may be wrong with the measurement as a whole."""
+    """Say what may be wrong with the measurement as a whole."""
     data, found = measured.document.data, []
     scatter = float(
         np.median([r["p90_s"] / r["p10_s"] for rows in measured.parts.values() for r in rows])
     )
     if scatter > UNSTEADY:
-        found.append(
-            f"repeats scatter by a factor of {scatter:.2f} (10th to 90th percentile): was the device idle?"
-        )
+        spread = f"repeats scatter by a factor of {scatter:.2f} (10th to 90th percentile)"
+        found.append(f"{spread}: was the device idle?")
     odd = [f"{name} {f.error:.0%}" for name, f in fits.items() if f.error > FAR]
     if odd:
         found.append(
@@ -160,9 +157,7 @@ def _doubts(measured: Measured, row: Accelerator, fits: dict[str, Fitted]) -> li
 
 
 def _overlay(measured: Measured, row: Accelerator, found: dict[str, Fitted]) -> str:
-    """One accelerator row whose training terms are the measured ones; all else stays the
-    catalog's.
-    """
+    """Return one accelerator row with the measured training terms; all else stays the catalog's."""
     data = measured.document.data
     runtime = data["cuda"] if data["cuda"].startswith("ROCm") else f"CUDA {data['cuda']}"
     source = f"dcplan calibrate, measured on {data['device']}, torch {data['torch']}, {runtime}"
@@ -175,9 +170,8 @@ def _overlay(measured: Measured, row: Accelerator, found: dict[str, Fitted]) -> 
     ]
     for name, f in found.items():
         lines.append(f"      # points: {f.points}, mean error: {f.error:.1%}")
-        lines.append(
-            f"      {name}: {{value: {f.value:.4g}, low: {f.low:.4g}, high: {f.high:.4g}, {origin}}}"
-        )
+        value = f"value: {f.value:.4g}, low: {f.low:.4g}, high: {f.high:.4g}"
+        lines.append(f"      {name}: {{{value}, {origin}}}")
     units = data["multiprocessors"]
     lines.append(
         f"      multiprocessors: {{value: {units}, low: {units}, high: {units}, {origin}}}"

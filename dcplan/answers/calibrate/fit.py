@@ -1,6 +1,4 @@
-"""The kernel laws of the training model, fitted to what the script measured and held against the
-data sheet.
-"""
+"""The kernel laws of the training model, fitted to measurements and held against data sheets."""
 
 from __future__ import annotations
 
@@ -31,15 +29,13 @@ device's."""
 
 @dataclass(frozen=True)
 class Sheet:
-    """The data sheet of what PyTorch sees as one device: the accelerator, or one of its ``ranks``
-    dies.
-    """
+    """The data sheet of one PyTorch device: the accelerator, or one of its ``ranks`` dies."""
 
     row: Accelerator
     ranks: float
 
     def peak(self, name: str) -> float:
-        """A peak in FLOP/s or byte/s; 0 where the row has none."""
+        """Return a peak in FLOP/s or byte/s; 0 where the row has none."""
         quantity: Quantity | None = getattr(self.row, name)
         scale = 1e9 if name.endswith("_gb_per_s") else 1e12
         return quantity.value * scale / self.ranks if quantity else 0.0

@@ -1,6 +1,4 @@
-"""What the measuring script of ``dcplan calibrate`` wrote: every value checked, the fastest way of
-each shape kept.
-"""
+"""What the script of ``dcplan calibrate`` wrote: checked, the fastest way of each shape kept."""
 
 from __future__ import annotations
 
@@ -12,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.answers.calibrate.request import SCRIPT
 from dcplan.catalog.yaml12 import Document, parse, read_text
 from dcplan.errors import InputError, Problem
 from dcplan.llm.kernel_fit import Products
 
 SCHEMA = "dcplan.calibration/1"
-SCRIPT = "measure.py"
 ANY: tuple[str, ...] = ()
 TEXTS: dict[str, dict[str, tuple[str, ...]]] = {
     "gemm": {"dtype": ANY},
@@ -197,9 +195,7 @@ def _seconds(value: object) -> bool:
 
 
 def _fastest(rows: list[Entry]) -> list[Entry]:
-    """The fastest of the ways in which one shape was measured: what tuned training software would
-    take.
-    """
+    """Keep the fastest way of each shape: the one that tuned training software would take."""
     best: dict[tuple[Any, ...], Entry] = {}
     for row in rows:
         key = tuple(

@@ -13,6 +13,7 @@ from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import Ledger
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
+from dcplan.specs.train.layouts import BREAKDOWN
 from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
 TERMS = ("transformer-fixed", "transformer-square", "busway-square", "psu-fixed", "psu-square")
@@ -132,7 +133,8 @@ def swings(
         accelerators=count * system.accelerators,
         catalogs=ask.request.catalogs,
     )
-    breakdown = {str(row[0]): float(row[2] or 0.0) for row in found.tables["breakdown"].rows}
+    parts = BREAKDOWN.rows(found.tables[BREAKDOWN.name])
+    breakdown = {row.part: row.share_frac for row in parts}
     run = run_metrics(
         hall,
         ask,

@@ -3,59 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 
 from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.plan.tables.left_out import left_out
 from dcplan.errors import EXIT_OK
 from dcplan.planning.problem.build import build
-from dcplan.result import Result, Table
+from dcplan.result import Result
 from dcplan.scenario.load import load
+from dcplan.specs.train import layouts as specs
 
 
 def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
     """Return the job menu of a scenario: every non-dominated way to run each job."""
     question = load(name, catalogs=catalogs)
     built = build(question)
-    rows = []
-    seen = set()
+    rows: dict[tuple[object, ...], specs.ConfigRow] = {}
     for c in built.menu.configs:
+        # the menu has a way once for each quarter in which it may start
         key = (c.job, c.place, c.system, c.accelerators, c.precision)
-        if key in seen:
-            continue
-        seen.add(key)
-        layout = " ".join(f"{k}={v}" for k, v in c.layout.items())
-        rows.append(
-            (
-                c.job,
-                c.place,
-                c.system,
-                c.accelerators,
-                c.precision,
-                c.days_p50,
-                c.days,
-                c.mfu_frac,
-                layout,
-            )
+        row = specs.ConfigRow(
+            job=c.job,
+            place=c.place,
+            system=c.system,
+            accelerators=c.accelerators,
+            precision=c.precision,
+            p50_days=c.days_p50,
+            days=c.days,
+            mfu_frac=c.mfu_frac,
+            layout=" ".join(f"{k}={v}" for k, v in c.layout.items()),
         )
-    columns = (
-        "job",
-        "place",
-        "system",
-        "accelerators",
-        "precision",
-        "p50_days",
-        "days",
-        "mfu_frac",
-        "layout",
-    )
-    jobs = len({r[0] for r in rows})
+        rows.setdefault(key, row)
+    ways = sorted(rows.values(), key=astuple)
+    jobs = f"{len({row.job for row in ways})} of {len(built.menu.jobs)} jobs"
     return Result(
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
-        headline=f"{question.scenario.name}: {len(rows)} ways to run {jobs} of "
-        f"{len(built.menu.jobs)} jobs",
+        headline=f"{question.scenario.name}: {len(ways)} ways to run {jobs}",
         scenario=describe(question),
-        tables={"configs": Table(columns, tuple(sorted(rows))), "left_out": left_out(built.menu)},
+        tables={specs.CONFIGS.name: specs.CONFIGS.table(ways), "left_out": left_out(built.menu)},
         inputs=inputs_of(built),
     )

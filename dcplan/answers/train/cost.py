@@ -1,6 +1,4 @@
-"""What a run costs three ways: hardware bought, its hours rented, or the value that owned hardware
-loses meanwhile.
-"""
+"""What a run costs three ways: hardware bought, its loss of value, or its hours rented."""
 
 from __future__ import annotations
 
@@ -14,14 +12,14 @@ from dcplan.answers.fabric.built import build
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import resolve
 from dcplan.answers.train.metrics import rent_usd_per_hour
-from dcplan.answers.train.resolve import Asked
-from dcplan.catalog.loader import Catalog
+from dcplan.answers.train.resolve import TrainRun
 from dcplan.catalog.schema import Fabric, Site
 from dcplan.economics.run_cost import RunCost, lost_value_usd, run_energy_usd
 from dcplan.errors import InputError
 from dcplan.inputs.log import Ledger
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Table
+from dcplan.specs.train import run as specs
 from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
 PER_MILLION = 1e6
@@ -30,7 +28,7 @@ WHOLE = 1.25
 
 
 @dataclass(frozen=True)
-class Ways:
+class CostAnswer:
     """Figures, a table and notes of a run's cost."""
 
     metrics: dict[str, Metric] = field(default_factory=dict)
@@ -48,15 +46,9 @@ class _Fabric:
 
 
 def run_cost(
-    catalog: Catalog,
-    ledger: Ledger,
-    asked: Asked,
-    hours: float,
-    energy_mwh: float | None,
-    hardware_age_years: float,
-    spares: int,
-) -> Ways:
-    r"""Cost of a run bought, amortised and rented, line by line.
+    ledger: Ledger, run: TrainRun, hours: float, energy_mwh: float | None, spares: int
+) -> CostAnswer:
+    r"""Return the cost of a run bought, amortised and rented, line by line.
 
     Bought is the price of whole systems and their network, with the accelerators that stand by; who
     rents leaves those to the provider. Amortised is the value they lose during the run,
@@ -66,87 +58,99 @@ def run_cost(
 
     References
     ----------
-    .. [1] B. Cottier et al., "The rising costs of training frontier AI models", arXiv 2405.21015, section 2.
+    .. [1] B. Cottier et al., "The rising costs of training frontier AI models",
+       arXiv 2405.21015, section 2.
     """
-    if asked.system.price_usd is None:
-        why = f"{asked.system.id} has no price in the catalog: what the run costs on owned hardware is not known"
-        return Ways(notes=(why,))
-    price = (
-        ledger.take(f"systems.{asked.system.id}.price_usd", asked.system.price_usd)
-        / asked.system.accelerators
-    )
-    nodes = math.ceil((asked.accelerators + spares) / asked.system.accelerators)
-    network = _network(catalog, ledger, asked, nodes)
-    loss = ledger.parameter("finance", "hardware-value-oom-per-year")
-    ledger.take("hardware_age_years", Quantity(value=hardware_age_years, status=Status.INPUT))
-    years = hours / asked.accelerators / HOURS_PER_YEAR
-
-    def lost(usd: float) -> float:
-        return float(np.asarray(lost_value_usd(usd, hardware_age_years, years, oom_per_year=loss)))
-
-    systems = nodes * asked.system.accelerators * price
-    hardware, fabric = lost(systems), lost(network.usd)
-    energy = None if energy_mwh is None else _energy_usd(catalog, ledger, asked, hours, energy_mwh)
-    amortized = RunCost(hardware, fabric, energy or 0.0)
-    total = float(np.asarray(amortized.total_usd))
-    bought = systems + network.usd
-    rent = rent_usd_per_hour(catalog, ledger, asked)
-    rented = rent * hours if rent is not None else None
+    system = run.system
+    if system.price_usd is None:
+        why = f"{system.id} has no price in the catalog"
+        return CostAnswer(notes=(f"{why}: what the run costs on owned hardware is not known",))
+    price = ledger.take(f"systems.{system.id}.price_usd", system.price_usd) / system.accelerators
+    needed = run.accelerators + spares
+    nodes = math.ceil(needed / system.accelerators)
+    bought = nodes * system.accelerators
+    network = _network(ledger, run, nodes)
+    hardware_usd = bought * price
+    years = hours / run.accelerators / HOURS_PER_YEAR
+    energy_usd = None if energy_mwh is None else _energy_usd(ledger, run, hours, energy_mwh)
+    lost_usd = _lost_usd(ledger, run, (hardware_usd, network.usd), years)
+    amortized = RunCost(*lost_usd, energy_usd or 0.0)
+    total_usd = float(np.asarray(amortized.total_usd))
+    rent = rent_usd_per_hour(ledger, run)
+    rented_usd = None if rent is None else rent * hours
+    bought_usd = hardware_usd + network.usd
     rows = [
-        ("bought", systems, network.usd, None, bought),
-        ("amortised", hardware, fabric, energy, total),
-        ("rented", rented, None, None, rented),
+        _row(run, "bought", hardware_usd, network.usd, None, bought_usd),
+        _row(run, "amortised", *lost_usd, energy_usd, total_usd),
+        _row(run, "rented", rented_usd, None, None, rented_usd),
     ]
-    table = tuple(
-        (*row, None if row[-1] is None else row[-1] / asked.tokens * PER_MILLION) for row in rows
-    )
-    columns = (
-        "way",
-        "hardware_usd",
-        "network_usd",
-        "energy_usd",
-        "total_usd",
-        "usd_per_million_tokens",
-    )
-    words = (
-        f"network {network.name} by its bill of materials"
-        if network.name
-        else "network not counted"
-    )
-    power = "and energy" if energy is not None else "energy not known"
     figures = {
-        "cost.bought_usd": Metric(
-            bought, "USD", f"All accelerators with their systems, spares among them; {words}"
-        ),
-        "cost.amortized_usd": Metric(
-            total, "USD", f"Value lost meanwhile, {power}; no staff, building, storage"
-        ),
-        "cost.usd_per_million_tokens": Metric(
-            total / asked.tokens * PER_MILLION, "USD", "Amortised"
-        ),
+        **specs.BOUGHT(bought_usd, label=_bought_text(network)),
+        **specs.AMORTIZED(total_usd, label=_amortized_text(energy_usd)),
+        **specs.AMORTIZED_PER_MILLION_TOKENS(total_usd / run.tokens * PER_MILLION),
     }
-    notes = (
-        [f"the network is in neither the bought nor the amortised cost: {network.why}"]
-        if network.why
-        else []
-    )
-    held, needed = nodes * asked.system.accelerators, asked.accelerators + spares
-    if held > WHOLE * needed:
-        text = f"bought and amortised are of whole systems: {held:,} accelerators of {asked.system.id} for {needed:,}"
-        notes.append(f"{text}; a smaller system of the same accelerator may do")
-    notes += (
-        ["the power of the system is not known: the amortised cost has no energy"]
-        if energy is None
-        else []
-    )
-    return Ways(figures, {"run_cost": Table(columns, table)}, tuple(notes))
+    notes = _notes(run, network, energy_usd, bought, needed)
+    return CostAnswer(figures, {specs.RUN_COST.name: specs.RUN_COST.table(rows)}, notes)
 
 
-def _energy_usd(
-    catalog: Catalog, ledger: Ledger, asked: Asked, hours: float, energy_mwh: float
-) -> float:
-    """Energy of the run at the site's price, or at the catalog's default one."""
-    site = named(catalog, "sites", asked.site, Site, "--site") if asked.site else None
+def _row(
+    run: TrainRun,
+    way: str,
+    hardware_usd: float | None,
+    network_usd: float | None,
+    energy_usd: float | None,
+    total_usd: float | None,
+) -> specs.RunCostRow:
+    each = None if total_usd is None else total_usd / run.tokens * PER_MILLION
+    return specs.RunCostRow(way, hardware_usd, network_usd, energy_usd, total_usd, each)
+
+
+def _lost_usd(
+    ledger: Ledger, run: TrainRun, prices_usd: tuple[float, float], years: float
+) -> tuple[float, float]:
+    """Return the value that systems and network lose while the run lasts."""
+    loss = ledger.parameter("finance", "hardware-value-oom-per-year")
+    age = ledger.take(
+        "hardware_age_years", Quantity(value=run.request.hardware_age_years, status=Status.INPUT)
+    )
+    systems, network = (
+        float(np.asarray(lost_value_usd(usd, age, years, oom_per_year=loss))) for usd in prices_usd
+    )
+    return systems, network
+
+
+def _bought_text(network: _Fabric) -> str:
+    named_network = f"network {network.name} by its bill of materials"
+    words = named_network if network.name else "network not counted"
+    return f"All accelerators with their systems, spares among them; {words}"
+
+
+def _amortized_text(energy_usd: float | None) -> str:
+    energy = "and energy" if energy_usd is not None else "energy not known"
+    return f"Value lost meanwhile, {energy}; no staff, building, storage"
+
+
+def _notes(
+    run: TrainRun, network: _Fabric, energy_usd: float | None, bought: int, needed: int
+) -> tuple[str, ...]:
+    found = []
+    if network.why:
+        found.append(f"the network is in neither the bought nor the amortised cost: {network.why}")
+    if bought > WHOLE * needed:
+        whole = f"{bought:,} accelerators of {run.system.id} for {needed:,}"
+        found.append(
+            f"bought and amortised are of whole systems: {whole}; "
+            "a smaller system of the same accelerator may do"
+        )
+    if energy_usd is None:
+        found.append("the power of the system is not known: the amortised cost has no energy")
+    return tuple(found)
+
+
+def _energy_usd(ledger: Ledger, run: TrainRun, hours: float, energy_mwh: float) -> float:
+    """Return the cost of the run's energy at the site's price, or at the default one."""
+    name = run.request.site
+    site = named(ledger.catalog, "sites", name, Site, "--site") if name else None
     if site is not None and site.usd_per_kwh is not None:
         price = ledger.take(f"sites.{site.id}.usd_per_kwh", site.usd_per_kwh)
     else:
@@ -155,32 +159,28 @@ def _energy_usd(
     return float(np.asarray(run_energy_usd(energy_mwh * KW_PER_MW / hours, pue, hours, price)))
 
 
-def _network(catalog: Catalog, ledger: Ledger, asked: Asked, nodes: int) -> _Fabric:
-    """The cheapest network of the system's own protocol and rate, with NICs as part of the
-    systems.
+def _network(ledger: Ledger, run: TrainRun, nodes: int) -> _Fabric:
+    """Return the cheapest network of the system's own protocol and rate.
+
+    NICs are part of the systems.
     """
-    machine = asked.system
-    found: list[_Fabric] = []
-    why = f"no fabric of the catalog that {machine.id} can be joined by has a price"
+    system, found = run.system, list[_Fabric]()
     if nodes == 1:
         return _Fabric()
-    for family in catalog.table("fabrics", Fabric).values():
-        if family.protocol not in machine.protocols or family.rate_gbps.value != _rate(asked):
+    rate = system.scaleout_port_gbps.value if system.scaleout_port_gbps is not None else 0.0
+    for family in ledger.catalog.table("fabrics", Fabric).values():
+        if family.protocol not in system.protocols or family.rate_gbps.value != rate:
             continue
+        request = FabricRequest(nodes=nodes, system=system.id, fabric=family.id)
         try:
-            request = FabricRequest(nodes=nodes, system=machine.id, fabric=family.id)
-            built = build(resolve(request, catalog), Ledger(catalog))
+            built = build(resolve(request, ledger.catalog), Ledger(ledger.catalog))
         except (InputError, ValueError):  # that family does not reach so many
             continue
         if built.totals is not None:
             found.append(_Fabric(built.totals.price.value, family.id))
     best = min(found, key=lambda f: (f.usd, f.name), default=None)
     if best is None:
+        why = f"no fabric of the catalog that {system.id} can be joined by has a price"
         return _Fabric(why=why)
     ledger.text("fabric", best.name, Status.DERIVED)
     return best
-
-
-def _rate(asked: Asked) -> float:
-    rate = asked.system.scaleout_port_gbps
-    return rate.value if rate is not None else 0.0

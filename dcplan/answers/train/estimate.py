@@ -1,6 +1,4 @@
-"""One model on one system: every layout searched, or one evaluated, and the metrics of the
-fastest.
-"""
+"""One model on one system: every layout searched, or one evaluated, and the fastest answered."""
 
 from __future__ import annotations
 
@@ -9,35 +7,37 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from dcplan.answers.train.cost import Ways, run_cost
-from dcplan.answers.train.layout_parser import Typed, read_layout
-from dcplan.answers.train.metrics import calendar_metrics, rent_usd_per_hour, speed_metrics
-from dcplan.answers.train.nearest_layout import nearest
-from dcplan.answers.train.resolve import Ask, Asked, resolve
-from dcplan.answers.train.schedule import (
-    Calendar,
-    calendar,
-    calendar_tables,
-    data_of,
-    lost_time,
-    replayed,
-    storage_table,
+from dcplan.answers.train.cost import CostAnswer, run_cost
+from dcplan.answers.train.layout_parser import TypedLayout, read_layout
+from dcplan.answers.train.metrics import (
+    calendar_metrics,
+    in_time_metric,
+    rent_usd_per_hour,
+    speed_metrics,
 )
+from dcplan.answers.train.nearest_layout import nearest
+from dcplan.answers.train.request import TrainRequest
+from dcplan.answers.train.resolve import TrainRun, resolve
+from dcplan.answers.train.schedule import Calendar, Part, calendar
+from dcplan.answers.train.simulation import replayed
 from dcplan.answers.train.smaller_clusters import fewer
 from dcplan.answers.train.tables import (
-    Part,
+    calendar_tables,
     first_layout,
     layout_line,
     phase_table,
     remarks,
     step_tables,
+    storage_table,
 )
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import Ledger
+from dcplan.inputs.storage import feed_of
 from dcplan.llm.tables import RECOMPUTE
-from dcplan.reliability.calendar import in_time_frac
 from dcplan.result import Metric, Result, Table
+from dcplan.specs.train import layouts as step_specs
+from dcplan.specs.train import run as specs
 from dcplan.training.estimate import case_of, sweep
 from dcplan.training.grid import Case, case_setup, layout_table
 from dcplan.training.memory import memory
@@ -45,134 +45,119 @@ from dcplan.training.search import Found, search
 from dcplan.training.step import Step, step
 from dcplan.units import BYTES_PER_GIB, si
 
+DOUBLINGS = 8
+"""Doublings of the count at which a layout is looked for where none fits."""
 
-def train_model(ask: Ask, catalog: Catalog) -> Result:
-    """Estimate one model on one system: search the layouts, keep the fastest, put it on the
-    calendar.
+
+def train_model(request: TrainRequest, catalog: Catalog) -> Result:
+    """Estimate one model on one system.
+
+    The layouts are searched, the fastest is kept and put on the calendar.
     """
     ledger = Ledger(catalog)
-    asked = resolve(ask, catalog, ledger)
+    resolved = resolve(request, ledger)
     began = time.perf_counter()
     runs = [
-        [Part(a, *_one(ask, a), ask.wide, data_of(ledger, a)) for a in _phases(ask, each)]
-        for each in asked
+        [
+            Part(run, *_layouts_of(run), feed_of(run.storage, run.accelerators, ledger))
+            for run in whole.by_phase()
+        ]
+        for whole in resolved
     ]
     seconds = time.perf_counter() - began
     fitting = [parts for parts in runs if all(p.found.step_time_s.size for p in parts)]
     if not fitting:
         short = next(p for p in runs[0] if not p.found.step_time_s.size)
-        return _too_large(ask, short.asked, short.found, short.case, seconds)
-    parts = min(fitting, key=lambda parts: sum(p.span.clean_days for p in parts))
+        return _too_large(short, seconds)
+    parts = min(fitting, key=lambda parts: sum(p.clean_days for p in parts))
     # figures of a step are those of the phase that takes longest
-    main = max(parts, key=lambda p: p.span.clean_days)
-    best, case, found = main.asked, main.case, main.found
-    done = _timed(best, case, found)
-    spans = [p.span for p in parts]
-    whole = replace(best, tokens=sum(s.tokens for s in spans))
-    days = calendar(ledger, whole, _group(found, case), sum(s.clean_days for s in spans))
-    metrics = speed_metrics(best, case, found, main.step_time_s, ask.wide.sites if ask.wide else 1)
-    metrics |= calendar_metrics(catalog, ledger, whole, spans, days)
-    ways = _run_cost(ask, catalog, ledger, whole, metrics)
-    metrics |= ways.metrics
-    if ask.deadline_days is not None:
-        share = in_time_frac(days.run, ask.deadline_days)
-        metrics["in_time_frac"] = Metric(
-            share, "", f"Probability of ending within {ask.deadline_days:g} days"
-        )
+    main = max(parts, key=lambda p: p.clean_days)
+    whole = replace(main.run, tokens=sum(p.run.tokens for p in parts))
+    days = calendar(ledger, whole, main, sum(p.clean_days for p in parts))
+    metrics = speed_metrics(main) | calendar_metrics(ledger, whole, parts, days)
+    cost = _run_cost(ledger, whole, metrics)
+    metrics |= cost.metrics
+    if request.deadline_days is not None:
+        metrics |= in_time_metric(days, request.deadline_days)
     every = [p.found for parts in runs for p in parts]
-    metrics |= {
-        "search.layouts": Metric(sum(f.tried for f in every), "", "Layouts tried"),
-        "search.feasible": Metric(sum(f.feasible for f in every), "", "Layouts that fit memory"),
-        "search.seconds": Metric(round(seconds, 4), "s", "Time of the search"),
-    }
     return Result(
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
-        headline=_headline(ask, whole, metrics),
-        metrics=metrics,
-        tables=step_tables(ask, main, done)
+        headline=_headline(whole, metrics),
+        metrics={
+            **metrics,
+            **step_specs.SEARCH_LAYOUTS(sum(f.tried for f in every)),
+            **step_specs.SEARCH_FEASIBLE(sum(f.feasible for f in every)),
+            **step_specs.SEARCH_SECONDS(round(seconds, 4)),
+        },
+        tables=step_tables(main, _timed(main))
         | phase_table(parts)
-        | _calendar_tables(ask, days, whole)
-        | {"run_storage": storage_table(ledger, whole, days, main.step_time_s)}
-        | ways.tables
-        | _smaller(ask, catalog, ledger, whole, metrics),
+        | _run_tables(ledger, whole, main, days)
+        | cost.tables
+        | _smaller(ledger, whole, days),
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
-        warnings=remarks(main, _fastest(ask, best, case))
-        + lost_time(days)
-        + [{"code": "cost", "message": note} for note in ways.notes],
+        warnings=remarks(main, _fastest(main), days)
+        + [{"code": "cost", "message": note} for note in cost.notes],
         run={"seconds": round(seconds, 4)},
     )
 
 
-def _group(found: Found, case: Case) -> float:
-    """Accelerators of the largest group that shares one copy of a layer."""
-    x = {k: float(found.layouts[k][0]) for k in ("tp", "cp", "ep", "etp")}
-    return max(x["tp"] * x["cp"], x["ep"] * x["etp"]) / case.device.ranks
-
-
-def _run_cost(
-    ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]
-) -> Ways:
-    """The run's cost in its median time."""
-    hours, energy = float(metrics["accelerator_hours"].value or 0.0), metrics.get("energy_mwh")
+def _run_cost(ledger: Ledger, whole: TrainRun, metrics: dict[str, Metric]) -> CostAnswer:
+    """Return the run's cost in its median time."""
+    hours, spares = (
+        float(metrics[s.key].value or 0.0) for s in (specs.ACCELERATOR_HOURS, specs.SPARES)
+    )
+    energy = metrics.get(specs.ENERGY.key)
     mwh = float(energy.value) if energy is not None and energy.value is not None else None
-    spares = round(float(metrics["spares.accelerators"].value or 0.0))
-    return run_cost(catalog, ledger, whole, hours, mwh, ask.hardware_age_years, spares)
+    return run_cost(ledger, whole, hours, mwh, round(spares))
 
 
-def _smaller(
-    ask: Ask, catalog: Catalog, ledger: Ledger, whole: Asked, metrics: dict[str, Metric]
-) -> dict[str, Table]:
-    """The run on fewer accelerators, where the layouts are searched and the run is one."""
-    if ask.layout or ask.phases or ask.wide:
-        return {}
-    days = metrics["days_p50"].value
-    table = fewer(ledger, whole, float(days or 0.0), rent_usd_per_hour(catalog, ledger, whole))
-    return {"fewer": table} if table else {}
-
-
-def _calendar_tables(ask: Ask, days: Calendar, whole: Asked) -> dict[str, Table]:
+def _run_tables(ledger: Ledger, whole: TrainRun, main: Part, days: Calendar) -> dict[str, Table]:
     tables = calendar_tables(days, whole)
-    return tables | ({"replay": replayed(days, whole, ask.replicas)} if ask.replicas else {})
+    if whole.request.replicas:
+        tables[specs.REPLAY.name] = replayed(days, whole.request.replicas)
+    tables[specs.RUN_STORAGE.name] = storage_table(ledger, whole, days, main.step_time_s)
+    return tables
 
 
-def _fastest(ask: Ask, asked: Asked, case: Case) -> Found | None:
-    """What the search would choose instead of a typed layout."""
-    if not ask.layout:
-        return None
-    sites = ask.wide.sites if ask.wide else 1
-    return search(case, int(asked.accelerators // sites * case.device.ranks))
+def _smaller(ledger: Ledger, whole: TrainRun, days: Calendar) -> dict[str, Table]:
+    """Return the run on fewer accelerators, where the layouts are searched and the run is one."""
+    if whole.request.layout or whole.phases or whole.wide:
+        return {}
+    table = fewer(ledger, whole, days.p50_days, rent_usd_per_hour(ledger, whole))
+    return {step_specs.FEWER.name: table} if table else {}
 
 
-def _timed(asked: Asked, case: Case, found: Found) -> Step:
-    """The parts of the fastest layout's step."""
-    if asked.spec.streams_weights:
+def _fastest(main: Part) -> Found | None:
+    """Search what would be chosen instead of a typed layout."""
+    return search(main.case, _ranks(main.run)) if main.run.request.layout else None
+
+
+def _ranks(run: TrainRun) -> int:
+    """Return the ranks of one site."""
+    return int(run.accelerators // run.sites * run.spec.device.ranks)
+
+
+def _timed(main: Part) -> Step:
+    """Return the parts of the fastest layout's step."""
+    found = main.found
+    if main.run.spec.streams_weights:
         return Step(found.step_time_s[:1], {"gemm": found.step_time_s[:1]})
-    return step(case_setup(case, layout_table(case, {k: v[:1] for k, v in found.layouts.items()})))
+    columns = {k: v[:1] for k, v in found.layouts.items()}
+    return step(case_setup(main.case, layout_table(main.case, columns)))
 
 
-def _phases(ask: Ask, asked: Asked) -> list[Asked]:
-    """The ask once for each phase; a run without phases is one."""
-    if not ask.phases:
-        return [asked]
-    return [
-        replace(asked, tokens=p.tokens, seq_len=p.seq_len, batch_tokens=p.global_batch_tokens)
-        for p in ask.phases
-    ]
-
-
-def _one(ask: Ask, asked: Asked) -> tuple[Case, Found]:
-    """The layouts of one precision: all searched, or the one typed."""
-    sites = ask.wide.sites if ask.wide else 1
-    ranks = int(asked.accelerators // sites * asked.spec.device.ranks)
-    case = case_of(asked.shape, asked.seq_len, asked.batch_tokens / sites, asked.spec, asked.images)
-    if asked.spec.streams_weights:
-        return case, _streamed(ask, asked, sites)
-    if not ask.layout:
-        return case, search(case, ranks, keep=max(ask.top, 1))
+def _layouts_of(run: TrainRun) -> tuple[Case, Found]:
+    """Return the layouts of one phase at one precision: all searched, or the one typed."""
+    request, ranks = run.request, _ranks(run)
+    case = case_of(run.shape, run.seq_len, run.batch_tokens / run.sites, run.spec, run.images)
+    if run.spec.streams_weights:
+        return case, _streamed(run)
+    if not request.layout:
+        return case, search(case, ranks, keep=request.top)
     limit = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
-    typed = _lightest(read_layout(ask.layout, case, ranks), limit)
+    typed = _lightest(read_layout(request.layout, case, ranks), limit)
     setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
     held = memory(setup).total
     if held[0] > limit:
@@ -181,57 +166,58 @@ def _one(ask: Ask, asked: Asked) -> tuple[Case, Found]:
     return typed.case, Found(typed.columns, step(setup).time_s, held, 1, 1)
 
 
-def _lightest(typed: Typed, limit: float) -> Typed:
-    """Recompute that is left out is the lightest mode that fits, as in tables of runs."""
+def _lightest(typed: TypedLayout, limit: float) -> TypedLayout:
+    """Choose the lightest recompute mode that fits where none is typed, as in tables of runs."""
     if typed.recompute_typed:
         return typed
     for name in typed.case.stack.recompute:
         mode = np.array([float(RECOMPUTE.index(name))])
         lighter = replace(typed, columns=typed.columns | {"recompute": mode})
-        if (
-            memory(case_setup(lighter.case, layout_table(lighter.case, lighter.columns))).total[0]
-            <= limit
-        ):
+        setup = case_setup(lighter.case, layout_table(lighter.case, lighter.columns))
+        if memory(setup).total[0] <= limit:
             return lighter
     return typed
 
 
-def _streamed(ask: Ask, asked: Asked, sites: int) -> Found:
-    """Weight streaming has one layout: data parallel over the wafers."""
-    if ask.layout:
-        cause = f"{asked.system.accelerator} streams weights: it has no layout to choose"
+def _streamed(run: TrainRun) -> Found:
+    """Return the one layout of weight streaming: data parallel over the wafers."""
+    if run.request.layout:
+        cause = f"{run.system.accelerator} streams weights: it has no layout to choose"
         raise InputError([Problem("DC052", cause, Place("--layout"))])
-    count = np.array([float(asked.accelerators // sites)])
     swept = sweep(
-        asked.shape,
-        asked.seq_len,
-        asked.batch_tokens / sites,
-        asked.spec,
-        count,
-        images=asked.images,
+        run.shape,
+        run.seq_len,
+        run.batch_tokens / run.sites,
+        run.spec,
+        np.array([float(run.accelerators // run.sites)]),
+        images=run.images,
     )
     return Found(swept.layouts, swept.step_time_s, swept.memory_gb * 0.0, 1, 1)
 
 
-def _headline(ask: Ask, best: Asked, metrics: dict[str, Metric]) -> str:
-    days, mfu = metrics["days"], metrics["mfu_frac"].value
+def _headline(run: TrainRun, metrics: dict[str, Metric]) -> str:
+    days = metrics[specs.DAYS.key]
+    mfu, step_s, goodput = (
+        metrics[s.key].value for s in (step_specs.MFU, step_specs.STEP_TIME, specs.GOODPUT)
+    )
     span = f"P50; P10 to P90 {days.low:.1f} to {days.high:.1f}"
+    given = run.request.global_batch_tokens or run.phases
     return (
-        f"{_what(ask, best)}: {days.value:.1f} days ({span}), {mfu:.1%} MFU, "
-        f"{metrics['step_time_s'].value:.3g} s a step, {metrics['goodput_frac'].value:.1%} goodput; "
-        f"{si(best.tokens)} tokens, {si(best.batch_tokens)} a step"
-        f"{'' if ask.global_batch_tokens or ask.phases else ' (default: give --global-batch-tokens)'}"
+        f"{_what(run)}: {days.value:.1f} days ({span}), {mfu:.1%} MFU, "
+        f"{step_s:.3g} s a step, {goodput:.1%} goodput; "
+        f"{si(run.tokens)} tokens, {si(run.batch_tokens)} a step"
+        f"{'' if given else ' (default: give --global-batch-tokens)'}"
     )
 
 
-def _what(ask: Ask, asked: Asked) -> str:
-    system = asked.system
-    return f"{ask.model} on {asked.accelerators:,} x {system.accelerator} ({system.id}), {asked.precision}"
+def _what(run: TrainRun) -> str:
+    machine = f"{run.accelerators:,} x {run.system.accelerator} ({run.system.id})"
+    return f"{run.request.model} on {machine}, {run.precision}"
 
 
-def _larger(asked: Asked, case: Case) -> str:
-    """The next doubling of the count at which a layout fits."""
-    count = asked.accelerators
+def _larger(run: TrainRun, case: Case) -> str:
+    """Name the next doubling of the count at which a layout fits."""
+    count = run.accelerators
     for _ in range(DOUBLINGS):
         count *= 2
         found = first_layout(search(case, int(count * case.device.ranks)))
@@ -240,29 +226,25 @@ def _larger(asked: Asked, case: Case) -> str:
     return ""
 
 
-DOUBLINGS = 8
-
-
-def _too_large(ask: Ask, asked: Asked, found: Found, case: Case, seconds: float) -> Result:
-    """What is missing, and the nearest layout that fits or comes closest."""
+def _too_large(part: Part, seconds: float) -> Result:
+    """Answer what is missing, and the nearest layout that fits or comes closest."""
+    found, case, typed = part.found, part.case, part.run.request.layout
     limit = case.device.hbm_gb / case.device.ranks
     need = found.least_bytes / BYTES_PER_GIB
-    over = need - limit * (1.0 if ask.layout else case.coefficients.search_memory_frac)
-    near = (
-        f"; nearest that fits: {layout_line(found.least)}"
-        if ask.layout and found.least
-        else _larger(asked, case)
-    )
-    subject = "this layout" if ask.layout else f"no layout of {found.tried:,} fits: the leanest"
+    over = need - limit * (1.0 if typed else case.coefficients.search_memory_frac)
+    fitting = f"; nearest that fits: {layout_line(found.least)}" if found.least else ""
+    near = fitting if typed and fitting else _larger(part.run, case)
+    subject = "this layout" if typed else f"no layout of {found.tried:,} fits: the leanest"
+    amounts = f"needs {need:.1f} GiB of {limit:.0f}, {over:.1f} too many"
     return Result(
         verb="train",
         status="does_not_fit",
         exit_code=EXIT_NO,
-        headline=f"{_what(ask, asked)}: {subject} needs {need:.1f} GiB of {limit:.0f}, {over:.1f} too many{near}",
+        headline=f"{_what(part.run)}: {subject} {amounts}{near}",
         metrics={
-            "memory_gib": Metric(need, "GiB", "Memory of the fullest rank"),
-            "search.layouts": Metric(found.tried, "", "Layouts tried"),
-            "search.feasible": Metric(found.feasible, "", "Layouts that fit memory"),
+            **step_specs.MEMORY_GIB(need),
+            **step_specs.SEARCH_LAYOUTS(found.tried),
+            **step_specs.SEARCH_FEASIBLE(found.feasible),
         },
         run={"seconds": round(seconds, 4)},
     )

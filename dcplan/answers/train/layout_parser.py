@@ -1,6 +1,4 @@
-"""A layout as typed (``tp=8,pp=16,recompute=selective``): read, checked against the model and the
-count.
-"""
+"""A layout as typed (``tp=8,pp=16,recompute=selective``), checked against model and count."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.answers.train.key_values import read_pairs
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.llm.tables import RECOMPUTE, SCHEDULES, Array
 from dcplan.training.grid import KEYS, Case
@@ -22,19 +21,19 @@ NEXT = "leave --layout out to search every valid layout"
 
 
 @dataclass(frozen=True)
-class Typed:
-    """Columns of one layout, the case with the stack's sequence parallel as typed, and whether it
-    names recompute.
-    """
+class TypedLayout:
+    """Columns of one layout, and the case with sequence parallel as typed."""
 
     case: Case
     columns: dict[str, Array]
     recompute_typed: bool
+    """Whether the text names recompute."""
 
 
-def read_layout(text: str, case: Case, ranks: int) -> Typed:
-    """One layout from ``key=value`` pairs; what is left out is 1, or the stack's usual (recompute:
-    the lightest).
+def read_layout(text: str, case: Case, ranks: int) -> TypedLayout:
+    """Read one layout from ``key=value`` pairs.
+
+    What is left out is 1, or the stack's usual; recompute is the lightest.
 
     Raises
     ------
@@ -42,7 +41,7 @@ def read_layout(text: str, case: Case, ranks: int) -> Typed:
         With every broken rule at once: unknown keys and words, sizes that do not divide, a product
         that is not the count, a batch too small.
     """
-    values, problems = _pairs(text)
+    values, problems = _values(text)
     if problems:
         raise InputError(problems)
     count = {k: int(values.get(k, 1)) for k in COUNTS}
@@ -77,36 +76,25 @@ def read_layout(text: str, case: Case, ranks: int) -> Typed:
     found = {k: np.array([float(columns[k])]) for k in KEYS}
     if "shard" in values:
         found["shard"] = np.array([float(values["shard"])])
-    return Typed(replace(case, stack=stack), found, "recompute" in values)
+    return TypedLayout(replace(case, stack=stack), found, "recompute" in values)
 
 
-def _pairs(text: str) -> tuple[dict[str, str | float], list[Problem]]:
-    known = (*COUNTS, *WORDS, *OTHER)
+def _values(text: str) -> tuple[dict[str, str | float], list[Problem]]:
+    """Return the value of each key, and what is wrong with the others."""
+    typed, problems = read_pairs(text, (*COUNTS, *WORDS, *OTHER), WHERE)
     values: dict[str, str | float] = {}
-    problems = []
-    for pair in filter(None, (p.strip() for p in text.split(","))):
-        key, equals, value = (x.strip() for x in pair.partition("="))
-        if not equals or key not in known:
-            hint = did_you_mean(key, known)
-            problems.append(
-                Problem(
-                    "DC051", f"{pair!r}: expected key=value with {', '.join(known)}", WHERE, hint
-                )
-            )
-        elif key in values:
-            problems.append(Problem("DC051", f"{pair!r}: {key} stands twice", WHERE))
-        elif key in WORDS:
+    for key, value in typed.items():
+        pair = f"{key}={value}"
+        if key in WORDS:
             if value not in WORDS[key]:
-                hint = did_you_mean(value, WORDS[key])
-                problems.append(
-                    Problem("DC051", f"{pair!r}: one of {', '.join(WORDS[key])}", WHERE, hint)
-                )
+                cause = f"{pair!r}: one of {', '.join(WORDS[key])}"
+                problems.append(Problem("DC051", cause, WHERE, did_you_mean(value, WORDS[key])))
             values[key] = value
-        else:
-            number = _number(key, value)
-            if number is None:
-                problems.append(Problem("DC051", f"{pair!r}: {_expected(key)}", WHERE))
-            values[key] = number or 0.0
+            continue
+        number = _number(key, value)
+        if number is None:
+            problems.append(Problem("DC051", f"{pair!r}: {_expected(key)}", WHERE))
+        values[key] = number or 0.0
     return values, problems
 
 
@@ -138,7 +126,7 @@ def _expected(key: str) -> str:
 def _broken(
     case: Case, n: dict[str, int], columns: dict[str, float], ranks: int, *, idle: bool
 ) -> list[str]:
-    """Every rule the layout breaks."""
+    """Return every rule that the layout breaks."""
     shape, found = case.shape, []
     product = n["tp"] * n["pp"] * n["cp"] * n["dp"]
     if product != ranks and not idle:
@@ -163,8 +151,9 @@ def _broken(
     elif shape.experts % n["ep"]:
         found.append(f"ep {n['ep']} does not divide the {shape.experts} experts")
     if (n["dp"] * n["cp"] * n["tp"]) % (n["ep"] * n["etp"]):
+        stage = n["dp"] * n["cp"] * n["tp"]
         found.append(
-            f"ep x etp = {n['ep'] * n['etp']} does not divide the {n['dp'] * n['cp'] * n['tp']} ranks of a stage"
+            f"ep x etp = {n['ep'] * n['etp']} does not divide the {stage} ranks of a stage"
         )
     if n["dp"] * n["mbs"] > case.global_batch:
         least = f"{n['dp'] * n['mbs']} sequences"

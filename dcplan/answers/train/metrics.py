@@ -1,19 +1,13 @@
-"""Metrics of a training estimate: speed and memory of a step; days, energy, money and carbon of
-the run.
-"""
+"""Metrics of a training estimate: a step's speed and memory; the run's days, energy and rent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
-import numpy as np
-
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.train.resolve import Asked
-from dcplan.answers.train.schedule import Calendar, goodput_metrics
-from dcplan.catalog.loader import Catalog
+from dcplan.answers.train.resolve import TrainRun
+from dcplan.answers.train.schedule import Calendar, Part, first
 from dcplan.catalog.schema import Offer, Site, System
 from dcplan.catalog.schema.market import CloudPrice
 from dcplan.errors import InputError, Place, Problem
@@ -21,71 +15,35 @@ from dcplan.inputs.log import Ledger
 from dcplan.llm.architecture import Architecture, model_flops_per_token, recomputed_frac
 from dcplan.llm.tables import RECOMPUTE
 from dcplan.provenance import Quantity, Status, first_day
+from dcplan.reliability.calendar import in_time_frac
 from dcplan.result import Metric
-from dcplan.training.grid import Case
-from dcplan.training.search import Found
-from dcplan.units import BYTES_PER_GIB, HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY, TERA
+from dcplan.specs.train import layouts as step_specs
+from dcplan.specs.train import run as specs
+from dcplan.units import BYTES_PER_GIB, HOURS_PER_DAY, KG_PER_TONNE, KW_PER_MW, TERA
+
+JOULES_PER_MWH = 3.6e9
+PLANNED = "planned-maintenance"
 
 
-@dataclass(frozen=True)
-class Span:
-    """A phase of a run on the calendar, failures not counted."""
-
-    tokens: float
-    seq_len: int
-    batch_tokens: float
-    step_time_s: float
-    penalty_frac: float = 0.0
-    """Tokens more that low-communication training takes."""
-
-    @property
-    def clean_days(self) -> float:
-        """Days at the predicted step time."""
-        steps = self.tokens * (1.0 + self.penalty_frac) / self.batch_tokens
-        return steps * self.step_time_s / SECONDS_PER_DAY
-
-
-def speed_metrics(
-    asked: Asked, case: Case, found: Found, time: float, sites: int
-) -> dict[str, Metric]:
-    """Step time, rates, utilization and memory of the fastest layout, the same at each of
-    ``sites``.
-    """
-    spread = asked.spec.spread_frac
-    tokens = case.global_batch * asked.seq_len * sites
-    count = asked.accelerators
-    flops = model_flops_per_token(asked.shape, asked.seq_len, asked.images) * tokens / time / count
-    peak = asked.spec.peak_tflops * TERA
-    low, high = time / (1.0 + spread), time * (1.0 + spread)
-    rate = tokens / time / count
-    used = (
-        found.layouts["tp"][0]
-        * found.layouts["pp"][0]
-        * found.layouts["cp"][0]
-        * found.layouts["dp"][0]
-    )
-    full = found.layouts["recompute"][0] >= RECOMPUTE.index("full")
-    again = 1.0 + (recomputed_frac(asked.shape, asked.seq_len, asked.images) if full else 0.0)
+def speed_metrics(main: Part) -> dict[str, Metric]:
+    """Return step time, rates, utilization and memory of the fastest layout of the main phase."""
+    run, found, time = main.run, main.found, main.step_time_s
+    tokens, count = main.case.global_batch * run.seq_len * run.sites, run.accelerators
+    flops = model_flops_per_token(run.shape, run.seq_len, run.images) * tokens / time / count
+    low, high = time / (1.0 + run.spec.spread_frac), time * (1.0 + run.spec.spread_frac)
+    rate, mfu = tokens / time / count, flops / (run.spec.peak_tflops * TERA)
+    layout = {key: first(column[:1]) for key, column in found.layouts.items()}
+    used = layout["tp"] * layout["pp"] * layout["cp"] * layout["dp"]
+    full = layout["recompute"] >= RECOMPUTE.index("full")
+    again = 1.0 + (recomputed_frac(run.shape, run.seq_len, run.images) if full else 0.0)
     return {
-        "step_time_s": Metric(time, "s", "One optimizer step", low, high),
-        "tokens_per_s_per_accelerator": Metric(
-            rate, "1/s", "Tokens of one accelerator", rate * time / high, rate * time / low
-        ),
-        "tflops_per_accelerator": Metric(
-            flops / TERA, "TFLOP/s", "Model FLOP/s of one accelerator"
-        ),
-        "mfu_frac": Metric(flops / peak, "", _mfu_text(asked.shape)),
-        "hfu_frac": Metric(
-            flops / peak * again, "", "Hardware FLOPs utilization, full recompute counted"
-        ),
-        "memory_gib": Metric(
-            float(found.memory_bytes[0]) / BYTES_PER_GIB, "GiB", "Peak memory of the fullest rank"
-        ),
-        "accelerators_used": Metric(
-            float(used) / case.device.ranks * sites,
-            "",
-            "Accelerators that fill whole replicas; the rest are idle",
-        ),
+        **step_specs.STEP_TIME(time, low=low, high=high),
+        **step_specs.TOKENS_PER_S(rate, low=rate * time / high, high=rate * time / low),
+        **step_specs.TFLOPS(flops / TERA),
+        **step_specs.MFU(mfu, label=_mfu_text(run.shape)),
+        **step_specs.HFU(mfu * again),
+        **step_specs.MEMORY_GIB(float(found.memory_bytes[0]) / BYTES_PER_GIB),
+        **step_specs.ACCELERATORS_USED(used / main.case.device.ranks * run.sites),
     }
 
 
@@ -95,61 +53,87 @@ def _mfu_text(shape: Architecture) -> str:
 
 
 def calendar_metrics(
-    catalog: Catalog, ledger: Ledger, asked: Asked, spans: Sequence[Span], found: Calendar
+    ledger: Ledger, run: TrainRun, parts: Sequence[Part], found: Calendar
 ) -> dict[str, Metric]:
-    """Days, goodput, accelerator-hours, energy, rent and carbon of the whole run."""
-    p10, p50, p90 = (
-        float(np.asarray(found.run.quantile_days(q)).reshape(-1)[0]) for q in (0.1, 0.5, 0.9)
-    )
-    hours = asked.accelerators * p50 * HOURS_PER_DAY
+    """Return days, goodput, accelerator-hours, energy, rent and carbon of the whole run."""
+    p10, p50, p90 = (first(found.run.quantile_days(q)) for q in (0.1, 0.5, 0.9))
+    hours = run.accelerators * p50 * HOURS_PER_DAY
     metrics = {
-        "days": Metric(p50, "days", "Median run time", p10, p90),
-        "days_p10": Metric(p10, "days", "10th percentile"),
-        "days_p50": Metric(p50, "days", "Median"),
-        "days_p90": Metric(p90, "days", "90th percentile"),
-        "accelerator_hours": Metric(hours, "h", "Median accelerator-hours"),
-    } | goodput_metrics(found)
-    kw = training_kw(ledger, asked.system)
-    if kw is not None:
-        mwh = kw / asked.system.accelerators * asked.power_frac * hours / KW_PER_MW
-        flops = sum(
-            model_flops_per_token(asked.shape, s.seq_len, asked.images) * s.tokens for s in spans
-        )
-        metrics["energy_mwh"] = Metric(mwh, "MWh", "IT energy, PUE not included")
-        metrics["energy_j_per_flop"] = Metric(
-            mwh * 3.6e9 / flops, "J", "IT energy of one model FLOP"
-        )
-        if asked.site is not None:
-            grams = _grid_g_per_kwh(catalog, ledger, asked.site)
-            metrics["carbon_t"] = Metric(mwh * grams / 1e3, "t", "CO2 of the energy")
-    price = rent_usd_per_hour(catalog, ledger, asked)
+        **specs.DAYS(p50, low=p10, high=p90),
+        **specs.DAYS_P10(p10),
+        **specs.DAYS_P50(p50),
+        **specs.DAYS_P90(p90),
+        **specs.ACCELERATOR_HOURS(hours),
+        **goodput_metrics(found),
+        **_energy_metrics(ledger, run, parts, hours),
+    }
+    price = rent_usd_per_hour(ledger, run)
     if price is not None:
-        listed = (
-            ""
-            if asked.usd_per_accelerator_hour is not None
-            else ", the median list price on demand"
-        )
-        metrics["cost_usd"] = Metric(
+        given = run.request.usd_per_accelerator_hour is not None
+        text = f"Rent at {price:.2f} USD an accelerator-hour"
+        metrics |= specs.RENT(
             hours * price,
-            "USD",
-            f"Rent at {price:.2f} USD an accelerator-hour{listed}",
-            hours * price * p10 / p50,
-            hours * price * p90 / p50,
+            low=hours * price * p10 / p50,
+            high=hours * price * p90 / p50,
+            label=text if given else f"{text}, the median list price on demand",
         )
     return metrics
 
 
-def rent_usd_per_hour(catalog: Catalog, ledger: Ledger, asked: Asked) -> float | None:
-    """The given price, or the median on-demand price of the accelerator in the catalog; None where
-    it has none.
-    """
-    if asked.usd_per_accelerator_hour is not None:
-        given = Quantity(value=asked.usd_per_accelerator_hour, status=Status.INPUT)
-        return ledger.take("usd_per_accelerator_hour", given)
+def _energy_metrics(
+    ledger: Ledger, run: TrainRun, parts: Sequence[Part], hours: float
+) -> dict[str, Metric]:
+    kw = training_kw(ledger, run.system)
+    if kw is None:
+        return {}
+    mwh = kw / run.system.accelerators * run.request.power_frac * hours / KW_PER_MW
+    flops = sum(
+        model_flops_per_token(run.shape, p.run.seq_len, run.images) * p.run.tokens for p in parts
+    )
+    metrics = {**specs.ENERGY(mwh), **specs.ENERGY_PER_FLOP(mwh * JOULES_PER_MWH / flops)}
+    if run.request.site is not None:
+        grams = _grid_g_per_kwh(ledger, run.request.site)
+        metrics |= specs.CARBON(mwh * grams / KG_PER_TONNE)
+    return metrics
+
+
+def goodput_metrics(found: Calendar) -> dict[str, Metric]:
+    """Return goodput, stops, checkpoints and spares."""
+    good, tier = found.outlook.goodput, found.outlook.recovery.durable
+    per_day = found.of("stops_per_day")
+    stops = per_day * found.p50_days * (1.0 - found.lost["waiting"])
+    planned = sum(each for key, _, each in found.stops.by_part if key == PLANNED)
+    unplanned_frac = 1.0 - planned / max(found.stops.per_day, 1e-30)
+    low, usual, high = found.outlook.slowdown
+    return {
+        **specs.GOODPUT(first(good.value), low=first(good.low), high=first(good.high)),
+        **specs.PRODUCTION_SLOWDOWN(usual, low=low, high=high),
+        **specs.INTERRUPTIONS(stops),
+        **specs.INTERRUPTIONS_UNPLANNED(stops * unplanned_frac),
+        **specs.MTTF(HOURS_PER_DAY / per_day),
+        **specs.CHECKPOINT_SIZE(found.size_bytes / TERA),
+        **specs.CHECKPOINT_SAVE(first(tier.save_s)),
+        **specs.CHECKPOINT_INTERVAL(first(tier.interval_s)),
+        **specs.SPARES(found.of("spares")),
+    }
+
+
+def in_time_metric(found: Calendar, deadline_days: float) -> dict[str, Metric]:
+    """Return the probability of ending within the deadline."""
+    label = f"Probability of ending within {deadline_days:g} days"
+    return specs.IN_TIME(in_time_frac(found.run, deadline_days), label=label)
+
+
+def rent_usd_per_hour(ledger: Ledger, run: TrainRun) -> float | None:
+    """Return the given price, or the catalog's median on-demand price; None where it has none."""
+    given = run.request.usd_per_accelerator_hour
+    if given is not None:
+        quantity = Quantity(value=given, status=Status.INPUT)
+        return ledger.take("usd_per_accelerator_hour", quantity)
     prices = [
         _latest(known) / offer.accelerators
-        for offer in catalog.table("cloud", Offer).values()
-        if offer.accelerator == asked.system.accelerator and offer.kind == "node"
+        for offer in ledger.catalog.table("cloud", Offer).values()
+        if offer.accelerator == run.system.accelerator and offer.kind == "node"
         if (known := [price for price in offer.prices if price.term == "on-demand"])
     ]
     if not prices:
@@ -166,22 +150,21 @@ def rent_usd_per_hour(catalog: Catalog, ledger: Ledger, asked: Asked) -> float |
 
 
 def _latest(prices: Sequence[CloudPrice]) -> float:
-    """Median over the regions of an offer's latest day."""
+    """Return the median over the regions of an offer's latest day."""
     last = max(first_day(p.as_of) for p in prices)
     return median(p.usd_per_h.value for p in prices if first_day(p.as_of) == last)
 
 
-def _grid_g_per_kwh(catalog: Catalog, ledger: Ledger, name: str) -> float:
-    row = named(catalog, "sites", name, Site, "--site")
+def _grid_g_per_kwh(ledger: Ledger, name: str) -> float:
+    row = named(ledger.catalog, "sites", name, Site, "--site")
     if row.grid_g_per_kwh is None:
-        raise InputError(
-            [Problem("DC010", f"{row.id} has no grid intensity in the catalog", Place("--site"))]
-        )
+        cause = f"{row.id} has no grid intensity in the catalog"
+        raise InputError([Problem("DC010", cause, Place("--site"))])
     return ledger.take(f"sites.{row.id}.grid_g_per_kwh", row.grid_g_per_kwh)
 
 
 def training_kw(ledger: Ledger, system: System) -> float | None:
-    """Average power of one system while it trains, or None where the catalog has no figure. [kW]"""
+    """Return the average power [kW] of one system while it trains, or None where unknown."""
     own = system.average_kw.training
     if own is not None:
         return ledger.take(f"systems.{system.id}.average_kw.training", own)

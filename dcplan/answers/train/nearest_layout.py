@@ -16,8 +16,7 @@ CHANGED = ("tp", "pp", "vpp", "cp", "ep", "micro_batch", "recompute", "zero")
 
 
 def nearest(case: Case, columns: dict[str, Array], ranks: int) -> dict[str, float] | None:
-    """A layout that fits, with as few of its sizes changed as possible; None where the
-    neighbourhood has none.
+    """Find a layout that fits with as few sizes changed as possible; None where there is none.
 
     Each size may halve or double, recompute may grow heavier, sharding wider; data parallel
     follows.

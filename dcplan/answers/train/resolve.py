@@ -1,14 +1,16 @@
-"""What ``dcplan train`` is asked, and the ask with every name looked up."""
+"""A training request with every name looked up: what the search is run on."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dcplan.answers.common.catalog_rows import named
+from dcplan.answers.train.key_values import Phase, read_phase, read_settings
+from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
@@ -23,186 +25,178 @@ from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
 from dcplan.training.wide_area import WideArea
 
-LARGEST = 1e18
-MOST_ACCELERATORS = 10_000_000
-DEFAULT_BATCH_TOKENS = 4e6
-"""Tokens of a step where none is given; the headline says so."""
-
 
 @dataclass(frozen=True)
-class Phase:
-    """A stretch of a run with its own sequence length and batch."""
+class TrainRun:
+    """A request at one precision with every name looked up, or one phase of it."""
 
-    tokens: float
-    seq_len: int
-    global_batch_tokens: float
-
-
-@dataclass(frozen=True)
-class Ask:
-    """What the command line asks: names as typed, amounts or None where left out."""
-
-    model: str
-    system: str | None
-    accelerators: int | None
-    tokens: float | None
-    seq_len: int
-    global_batch_tokens: float | None
-    precisions: tuple[str, ...]
-    link_gbps: float | None
-    stack: str | None = None
-    layout: str | None = None
-    top: int = 1
-    usd_per_accelerator_hour: float | None = None
-    site: str | None = None
-    power_frac: float = 1.0
-    """Power limit over TDP, 0.7 to 1."""
-    phases: tuple[Phase, ...] = ()
-    in_network: bool = False
-    """Scale-out switches add gradients up."""
-    wide: WideArea | None = None
-    start: str | None = None
-    """Quarter the run starts in, for young generations."""
-    reliability: Reliability = field(default_factory=Reliability)
-    storage: Storage = field(default_factory=Storage)
-    replicas: int = 0
-    """Runs to play through stop by stop; 0 leaves it at the closed form."""
-    deadline_days: float | None = None
-    """The answer gives the probability of ending within it."""
-    images: float = 0.0
-    """Images (or tiles) of one sequence, for a model with a vision encoder."""
-    hardware_age_years: float = 0.0
-    """From the purchase of owned hardware to the start of the run."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The ask at one precision with every name looked up: what the search is run on."""
-
+    request: TrainRequest
     shape: Architecture
     system: System
     spec: Hardware
+    precision: str
+    stack: str
+    measured: bool
+    """Whether measured runs stand behind the accelerator with this stack."""
     accelerators: int
     tokens: float
     seq_len: int
     batch_tokens: float
-    precision: str
-    precisions: tuple[str, ...]
-    stack: str
-    measured: bool
-    usd_per_accelerator_hour: float | None
-    site: str | None
-    power_frac: float = 1.0
-    reliability: Reliability = field(default_factory=Reliability)
-    storage: Storage = field(default_factory=Storage)
-    images: float = 0.0
-    notes: tuple[str, ...] = ()
+    phases: tuple[Phase, ...]
+    wide: WideArea | None
+    reliability: Reliability
+    storage: Storage
+    notes: tuple[str, ...]
     """What of the model is not counted, or taken as given."""
 
+    @property
+    def sites(self) -> int:
+        """Sites that train together."""
+        return self.request.sites
 
-def resolve(ask: Ask, catalog: Catalog, ledger: Ledger) -> list[Asked]:
-    """Look up every name of the ask, one entry a precision.
+    @property
+    def images(self) -> float:
+        """Images (or tiles) of a sequence."""
+        return self.request.images
+
+    def by_phase(self) -> list[TrainRun]:
+        """Return the run once for each phase; one without phases is a phase itself."""
+        return [
+            replace(self, tokens=p.tokens, seq_len=p.seq_len, batch_tokens=p.global_batch_tokens)
+            for p in self.phases
+        ] or [self]
+
+
+def resolve(request: TrainRequest, ledger: Ledger) -> list[TrainRun]:
+    """Look up every name of the request, one run a precision.
 
     Raises
     ------
     InputError
         When a name is unknown, an amount is missing, or no precision is possible.
     """
-    problems = [*_unknown(ask, catalog), *_impossible(ask)]
-    if problems:
-        raise InputError(problems)
-    shape, published = read_model(catalog, ask.model)
-    cause = refusal(shape, ask.images, min([p.seq_len for p in ask.phases] or [ask.seq_len]))
+    catalog = ledger.catalog
+    batch = request.global_batch_tokens or DEFAULT_BATCH_TOKENS
+    phases = tuple(read_phase(text, batch) for text in request.phases)
+    reliability = read_settings(request.reliability, Reliability, "--reliability")
+    storage = read_settings(request.storage, Storage, "--storage")
+    shape, published = read_model(catalog, request.model)
+    shortest = min([p.seq_len for p in phases] or [request.seq_len])
+    cause = refusal(shape, request.images, shortest)
     if cause:
-        raise InputError([Problem("DC050", f"{ask.model}: {cause}", Place("--images"))])
-    system = _system(catalog, ask.system)
-    tokens = sum(p.tokens for p in ask.phases) or ask.tokens or published
-    missing = [
-        flag
-        for flag, v in (("--accelerators", ask.accelerators), ("--tokens", tokens))
-        if v is None
-    ]
-    if missing or ask.accelerators is None or tokens is None:
-        raise InputError(
-            [
-                Problem("DC050", f"{flag} is needed to train {ask.model}", Place("train"))
-                for flag in missing
-            ]
-        )
+        raise InputError([Problem("DC050", f"{request.model}: {cause}", Place("--images"))])
+    system = _system(catalog, request.system)
+    tokens = sum(p.tokens for p in phases) or request.tokens or published
+    count = request.accelerators
+    missing = [f for f, v in (("--accelerators", count), ("--tokens", tokens)) if v is None]
+    if count is None or tokens is None:
+        causes = [f"{flag} is needed to train {request.model}" for flag in missing]
+        raise InputError([Problem("DC050", cause, Place("train")) for cause in causes])
     row = catalog.get("accelerators", system.accelerator, Accelerator)
-    stack = catalog.get("stacks", ask.stack or default_stack(row), Stack)
-    gb_per_s = _gb_per_s(ask, system)
-    specs = _specs(ask, row, gb_per_s, stack, ledger, moe=shape.moe_layers > 0)
-    batch = ask.global_batch_tokens or max(DEFAULT_BATCH_TOKENS, float(ask.seq_len))
-    own = ask.tokens or ask.phases
-    ledger.take("tokens", Quantity(value=tokens, status=Status.INPUT if own else Status.CATALOG))
-    given = Status.INPUT if ask.global_batch_tokens else Status.DEFAULT
-    ledger.take("global_batch_tokens", Quantity(value=batch, status=given))
-    if shape.tower is not None:
-        ledger.take(
-            "images",
-            Quantity(value=ask.images, status=Status.INPUT if ask.images else Status.DEFAULT),
-        )
-    ledger.text("stack", stack.id, Status.INPUT if ask.stack else Status.DEFAULT)
-    known = measured_spread(row, stack, moe=shape.moe_layers > 0) is not None
+    stack = catalog.get("stacks", request.stack or default_stack(row), Stack)
+    moe = shape.moe_layers > 0
+    specs = _specs(request, system, stack, ledger, moe=moe)
+    _record(request, shape, tokens, stack, ledger)
+    notes = _notes(request, shortest, shape, read_config(catalog, request.model)[0])
     return [
-        Asked(
-            shape,
-            system,
-            spec,
-            ask.accelerators,
-            tokens,
-            ask.seq_len,
-            batch,
-            precision,
-            ask.precisions,
-            stack.id,
-            known,
-            ask.usd_per_accelerator_hour,
-            ask.site,
-            ask.power_frac,
-            reliability=ask.reliability,
-            storage=ask.storage,
-            images=ask.images,
-            notes=_notes(ask, shape, read_config(catalog, ask.model)[0]),
+        TrainRun(
+            request=request,
+            shape=shape,
+            system=system,
+            spec=spec,
+            precision=precision,
+            stack=stack.id,
+            measured=measured_spread(row, stack, moe=moe) is not None,
+            accelerators=count,
+            tokens=tokens,
+            seq_len=request.seq_len,
+            batch_tokens=request.step_tokens,
+            phases=phases,
+            wide=_wide(request),
+            reliability=reliability,
+            storage=storage,
+            notes=notes,
         )
         for precision, spec in specs.items()
     ]
 
 
+def unknown_names(request: TrainRequest, catalog: Catalog) -> list[Problem]:
+    """Return a problem for each precision and stack that the catalog does not have."""
+    found = []
+    for precision in request.precision:
+        if catalog.find("recipes", precision, Recipe) is None:
+            names = sorted(catalog.rows["recipes"])
+            cause = f"no precision {precision!r}: one of {', '.join(names)}"
+            hint = did_you_mean(precision, names)
+            found.append(Problem("DC050", cause, Place("--precision"), hint))
+    if request.stack and catalog.find("stacks", request.stack, Stack) is None:
+        hint = did_you_mean(request.stack, catalog.rows["stacks"])
+        cause, next_step = f"no stack {request.stack!r}", "dcplan catalog list stacks"
+        found.append(Problem("DC010", cause, Place("--stack"), hint, next_step))
+    return found
+
+
+def _record(
+    request: TrainRequest, shape: Architecture, tokens: float, stack: Stack, ledger: Ledger
+) -> None:
+    """Log what the run takes, given or by default."""
+    own = Status.INPUT if request.tokens or request.phases else Status.CATALOG
+    ledger.take("tokens", Quantity(value=tokens, status=own))
+    own = Status.INPUT if request.global_batch_tokens else Status.DEFAULT
+    ledger.take("global_batch_tokens", Quantity(value=request.step_tokens, status=own))
+    if shape.tower is not None:
+        own = Status.INPUT if request.images else Status.DEFAULT
+        ledger.take("images", Quantity(value=request.images, status=own))
+    ledger.text("stack", stack.id, Status.INPUT if request.stack else Status.DEFAULT)
+
+
+def _wide(request: TrainRequest) -> WideArea | None:
+    """Return how several sites train together; None at one site."""
+    if request.sites == 1 or request.wan_gbps is None:
+        return None
+    return WideArea(
+        request.sites,
+        request.local_steps,
+        request.wan_gbps,
+        request.wan_value_bytes,
+        overlapped=request.wan_overlap,
+    )
+
+
 def _specs(
-    ask: Ask, row: Accelerator, gb_per_s: float, stack: Stack, ledger: Ledger, *, moe: bool
+    request: TrainRequest, system: System, stack: Stack, ledger: Ledger, *, moe: bool
 ) -> dict[str, Hardware]:
-    """What the search knows of the accelerator at each precision; those it does not have are
-    refused together.
+    """Return what the search knows of the accelerator at each precision.
+
+    Precisions that it does not have are refused together.
     """
     specs, refused = {}, []
-    for precision in ask.precisions:
+    row = ledger.catalog.get("accelerators", system.accelerator, Accelerator)
+    gb_per_s = _gb_per_s(request, system)
+    for precision in request.precision:
         spec = hardware(row.id, precision, gb_per_s, ledger, moe=moe, stack=stack.id)
         if isinstance(spec, str):
-            refused.append(
-                Problem(
-                    "DC010", spec, Place("train"), help=f"dcplan catalog show accelerators {row.id}"
-                )
-            )
+            next_step = f"dcplan catalog show accelerators {row.id}"
+            refused.append(Problem("DC010", spec, Place("train"), help=next_step))
         else:
-            device = replace(spec.device, in_network=float(ask.in_network))
-            spec = aged(replace(spec, device=device), row, ask.start, ledger)
-            specs[precision] = at_power(spec, ask.power_frac, ledger)
+            device = replace(spec.device, in_network=float(request.in_network))
+            spec = aged(replace(spec, device=device), row, request.start, ledger)
+            specs[precision] = at_power(spec, request.power_frac, ledger)
     if refused:
         raise InputError(refused)
     return specs
 
 
-def _notes(ask: Ask, shape: Architecture, config: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of the model is not counted, or taken as given."""
+def _notes(
+    request: TrainRequest, seq_len: int, shape: Architecture, config: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Say what of the model is not counted, or taken as given."""
     found = [f"{part} is not counted: not supported yet" for part in left_out(config)]
-    if shape.tower is not None and not ask.images:
+    if shape.tower is not None and not request.images:
         found.append("no --images: the vision encoder costs memory but no time")
-    if shape.tower is not None and ask.images:
-        room = (
-            ask.images * shape.tower_tokens / min([p.seq_len for p in ask.phases] or [ask.seq_len])
-        )
+    if shape.tower is not None and request.images:
+        room = request.images * shape.tower_tokens / seq_len
         found += assumed(config)
         found.append(
             f"images fill {room:.0%} of a sequence; vision encoder and projector are trained along"
@@ -215,7 +209,7 @@ def _notes(ask: Ask, shape: Architecture, config: Mapping[str, Any]) -> tuple[st
 
 
 def at_power(spec: Hardware, power_frac: float, ledger: Ledger) -> Hardware:
-    r"""An accelerator held to a share of its TDP.
+    r"""Return an accelerator held to a share of its TDP.
 
     Matrix products and attention slow down as :math:`p^a`; memory-bound kernels, limited by HBM, do
     not.
@@ -226,108 +220,18 @@ def at_power(spec: Hardware, power_frac: float, ledger: Ledger) -> Hardware:
     return slowed(spec, slower)
 
 
-def _impossible(ask: Ask) -> list[Problem]:
-    """Amounts that no run has, all of them."""
-    found = []
-    if not ask.precisions:
-        found.append(Problem("DC050", "at least one precision is needed", Place("--precision")))
-    amounts = {
-        "--accelerators": ask.accelerators,
-        "--tokens": ask.tokens,
-        "--seq-len": ask.seq_len,
-        "--global-batch-tokens": ask.global_batch_tokens,
-        "--link-gbps": ask.link_gbps,
-        "--top": ask.top,
-    }
-    for flag, value in amounts.items():
-        if value is not None and not 0 < value <= LARGEST:
-            found.append(
-                Problem(
-                    "DC050",
-                    f"{value:g}: a number above 0, at most {LARGEST:g}, is needed",
-                    Place(flag),
-                )
-            )
-    if ask.accelerators is not None and ask.accelerators > MOST_ACCELERATORS:
-        found.append(
-            Problem("DC050", f"at most {MOST_ACCELERATORS:,} accelerators", Place("--accelerators"))
-        )
-    if (
-        ask.usd_per_accelerator_hour is not None
-        and not 0 <= ask.usd_per_accelerator_hour <= LARGEST
-    ):
-        found.append(
-            Problem(
-                "DC050", "a price is a number, not negative", Place("--usd-per-accelerator-hour")
-            )
-        )
-    wide = ask.wide
-    if wide and ask.accelerators is not None and ask.accelerators % wide.sites:
-        cause = f"{ask.accelerators} accelerators do not divide among {wide.sites} sites: -n counts all of them"
-        found.append(Problem("DC050", cause, Place("--sites")))
-    if wide and not (wide.value_bytes <= 64 and wide.token_penalty_frac <= 10):
-        found.append(
-            Problem(
-                "DC050", "at most 64 bytes a value and a penalty of 10", Place("--wan-value-bytes")
-            )
-        )
-    if wide and (ask.global_batch_tokens or DEFAULT_BATCH_TOKENS) / wide.sites < ask.seq_len:
-        found.append(
-            Problem(
-                "DC050",
-                "each site needs at least one sequence a step",
-                Place("--global-batch-tokens"),
-            )
-        )
-    if ask.global_batch_tokens and not ask.phases and ask.global_batch_tokens < ask.seq_len:
-        cause = (
-            f"{ask.global_batch_tokens:g} tokens a step is less than one sequence of {ask.seq_len}"
-        )
-        found.append(Problem("DC050", cause, Place("--global-batch-tokens")))
-    step = ask.global_batch_tokens or max(DEFAULT_BATCH_TOKENS, float(ask.seq_len))
-    if ask.tokens is not None and 0 < ask.tokens < step and not ask.phases:
-        cause = f"{ask.tokens:g} tokens are less than one step of {step:,.0f}"
-        found.append(
-            Problem("DC050", cause, Place("--tokens"), help="--tokens 15e12 is 15 trillion")
-        )
-    return found
+def _gb_per_s(request: TrainRequest, system: System) -> float:
+    """Return the scale-out bandwidth of one accelerator; 0 leaves it to the family's class value.
 
-
-def _unknown(ask: Ask, catalog: Catalog) -> list[Problem]:
-    """Names that no catalog row has, all of them."""
-    found = []
-    for precision in ask.precisions:
-        if catalog.find("recipes", precision, Recipe) is None:
-            names = sorted(catalog.rows["recipes"])
-            cause = f"no precision {precision!r}: one of {', '.join(names)}"
-            found.append(
-                Problem("DC050", cause, Place("--precision"), did_you_mean(precision, names))
-            )
-    if ask.stack and catalog.find("stacks", ask.stack, Stack) is None:
-        hint = did_you_mean(ask.stack, catalog.rows["stacks"])
-        found.append(
-            Problem(
-                "DC010",
-                f"no stack {ask.stack!r}",
-                Place("--stack"),
-                hint,
-                "dcplan catalog list stacks",
-            )
-        )
-    return found
-
-
-def _gb_per_s(ask: Ask, system: System) -> float:
-    """Scale-out of one accelerator; 0 leaves it to the family's class value. A link without known
-    ports is one each.
+    A link without known ports is one each.
     """
-    port = ask.link_gbps or (system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0)
+    own = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
     ports = system.scaleout_ports / system.accelerators if system.scaleout_ports else 1.0
-    return ports * port / 8.0
+    return ports * (request.link_gbps or own) / 8.0
 
 
 def read_model(catalog: Catalog, name: str) -> tuple[Architecture, float | None]:
-    """Architecture and published training tokens of a catalog model, or of a ``config.json``.
+    """Return architecture and published training tokens of a catalog model or ``config.json``.
 
     Raises
     ------
@@ -342,7 +246,7 @@ def read_model(catalog: Catalog, name: str) -> tuple[Architecture, float | None]
 
 
 def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float | None]:
-    """Configuration of a catalog model, or of a file.
+    """Return the configuration of a catalog model, or of a file, and its published tokens.
 
     Raises
     ------

@@ -1,25 +1,29 @@
-"""The inverse questions: the smallest cluster for a deadline, the fastest within a budget or a
-power limit.
-"""
+"""The inverse questions: the smallest cluster for a deadline, the fastest within other limits."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcplan.answers.train.estimate import train_model
 from dcplan.answers.train.metrics import rent_usd_per_hour
-from dcplan.answers.train.resolve import Ask, Asked, resolve
-from dcplan.answers.train.schedule import fed, run_at
+from dcplan.answers.train.request import TrainRequest
+from dcplan.answers.train.resolve import TrainRun, resolve
+from dcplan.answers.train.schedule import run_at
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, InputError, Place, Problem
 from dcplan.inputs.log import Ledger
+from dcplan.inputs.storage import fed_step_s
 from dcplan.llm.architecture import model_flops_per_token
+from dcplan.llm.tables import Array
 from dcplan.reliability.calendar import RunTime
-from dcplan.result import Metric, Result, Table
+from dcplan.result import Metric, Result
 from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
+from dcplan.specs.train import layouts as specs
+from dcplan.specs.train.layouts import SizeRow
 from dcplan.training.estimate import Sweep, sweep
 from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
 
@@ -36,27 +40,19 @@ TOKENS_PER_PARAM = 20.0
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What an answer must keep to; None is no limit."""
-
-    deadline_days: float | None
-    mw: float | None
-    budget_usd: float | None
-
-
-@dataclass(frozen=True)
 class _Sized:
-    asked: Asked
+    """One precision at every count."""
+
+    run: TrainRun
     swept: Sweep
-    clean_days: np.ndarray[tuple[int], np.dtype[np.float64]]
-    run: RunTime
+    ends: RunTime
 
-    def days(self, confidence: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """Calendar days not exceeded with a probability, at every count."""
-        return np.asarray(self.run.quantile_days(confidence))
+    def days(self, confidence: float) -> Array:
+        """Return calendar days not exceeded with a probability, at every count."""
+        return np.asarray(self.ends.quantile_days(confidence))
 
 
-def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
+def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
     """Size the cluster, then estimate the run on it.
 
     With a deadline the smallest cluster that meets it at 80 % confidence and keeps the other
@@ -70,192 +66,195 @@ def train_inverse(ask: Ask, limits: Limits, catalog: Catalog) -> Result:
     """
     began = time.perf_counter()
     ledger = Ledger(catalog)
-    asked = resolve(replace(ask, accelerators=1), catalog, ledger)
-    unit = asked[0].system.accelerators
-    counts = _counts(asked[0], limits)
-    price = rent_usd_per_hour(catalog, ledger, asked[0])
-    if limits.budget_usd is not None and price is None:
-        cause = f"no on-demand price of {asked[0].system.accelerator} in the catalog"
+    runs = resolve(replace(request, accelerators=1), ledger)
+    counts = _counts(runs[0])
+    price = rent_usd_per_hour(ledger, runs[0])
+    if request.budget_usd is not None and price is None:
+        cause = f"no on-demand price of {runs[0].system.accelerator} in the catalog"
         raise InputError(
             [Problem("DC050", cause, Place("--budget-usd"), help="give --usd-per-accelerator-hour")]
         )
-    found = []
-    for each in asked:
-        swept = sweep(
-            each.shape, each.seq_len, each.batch_tokens, each.spec, counts, images=each.images
-        )
-        swept = replace(swept, step_time_s=fed(ledger, each, swept))
-        clean = each.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
-        found.append(_Sized(each, swept, clean, run_at(ledger, each, swept, clean)))
-    rows, best = _choose(found, counts, limits, price)
-    if best is not None:
-        found = [_refined(ledger, f, best[0]) for f in found]
-        rows, best = _choose(found, counts, limits, price)
-    columns = ("accelerators", "precision", "p50_days", "p80_days", "it_mw", "cost_usd", "meets")
-    if best is None:
-        quickest = sorted(rows, key=lambda r: r[2])[:SHOWN]
-        return _none(
-            ask, limits, Table(columns, tuple(quickest)), counts, time.perf_counter() - began
-        )
-    count, precision = best
-    table = Table(columns, tuple(r for r in rows if _near(r, rows, count)))
-    answer = train_model(replace(ask, accelerators=count, precisions=(precision,)), catalog)
-    answer.tables["sizes"] = table
-    answer.metrics |= _room(found, count, precision, limits, unit)
-    answer.headline = f"{_asked_for(limits)}: {answer.headline}"
+    found = [_swept(ledger, run, counts) for run in runs]
+    rows = _rows(found, price)
+    if not any(row.meets for row in rows):
+        return _none(request, rows, counts, time.perf_counter() - began)
+    first = _best(rows, request)
+    found = [_refined(ledger, sized, first.accelerators) for sized in found]
+    rows = _rows(found, price)
+    best = _best(rows, request)
+    chosen = replace(
+        request,
+        accelerators=best.accelerators,
+        precision=(best.precision,),
+        deadline_days=None,
+        mw=None,
+        budget_usd=None,
+    )
+    answer = train_model(chosen, catalog)
+    near = (row for row in rows if _near(row, rows, best.accelerators))
+    answer.tables[specs.SIZES.name] = specs.SIZES.table(near)
+    answer.metrics |= _room(found, best)
+    answer.headline = f"{_asked_for(request)}: {answer.headline}"
     return answer
 
 
+def _swept(ledger: Ledger, run: TrainRun, counts: Array) -> _Sized:
+    """Search all counts on the coarser grid."""
+    swept = sweep(run.shape, run.seq_len, run.batch_tokens, run.spec, counts, images=run.images)
+    return _on_calendar(
+        ledger, run, replace(swept, step_time_s=fed_step_s(run.storage, swept, ledger))
+    )
+
+
+def _on_calendar(ledger: Ledger, run: TrainRun, swept: Sweep) -> _Sized:
+    clean = run.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
+    return _Sized(run, swept, run_at(ledger, run, swept, clean))
+
+
 def _refined(ledger: Ledger, sized: _Sized, count: int) -> _Sized:
-    """The same with all layouts searched near a count, where the first sweep took a coarser grid."""
-    swept, asked = sized.swept, sized.asked
+    """Search all layouts near a count, where the first sweep took a coarser grid."""
+    swept, run = sized.swept, sized.run
     at = np.flatnonzero(
         (swept.accelerators >= count / REFINED) & (swept.accelerators <= count * GROWTH)
     )
     near = sweep(
-        asked.shape,
-        asked.seq_len,
-        asked.batch_tokens,
-        asked.spec,
+        run.shape,
+        run.seq_len,
+        run.batch_tokens,
+        run.spec,
         swept.accelerators[at],
-        images=asked.images,
+        images=run.images,
         coarse=False,
     )
-    step, found = swept.step_time_s.copy(), fed(ledger, asked, near)
+    step, found = swept.step_time_s.copy(), fed_step_s(run.storage, near, ledger)
     better = found < step[at]
     step[at[better]] = found[better]
     layouts = {k: v.copy() for k, v in swept.layouts.items()}
     for name, column in layouts.items():
         column[at[better]] = near.layouts[name][better]
-    swept = replace(swept, step_time_s=step, layouts=layouts)
-    clean = asked.tokens / swept.tokens_per_step * step / SECONDS_PER_DAY
-    return _Sized(asked, swept, clean, run_at(ledger, asked, swept, clean))
+    return _on_calendar(ledger, run, replace(swept, step_time_s=step, layouts=layouts))
 
 
-def _counts(asked: Asked, limits: Limits) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Whole systems, every one at first and then 5 % apart, up to the power limit."""
-    most = LARGEST_SYSTEMS
-    rated = asked.system.rated_kw.value if asked.system.rated_kw else None
-    if limits.mw is not None:
+def _counts(run: TrainRun) -> Array:
+    """Return whole systems, every one at first and then 5 % apart, up to the power limit."""
+    most, limit_mw = LARGEST_SYSTEMS, run.request.mw
+    rated = run.system.rated_kw.value if run.system.rated_kw else None
+    if limit_mw is not None:
         if rated is None:
-            cause = f"{asked.system.id} has no power figure in the catalog"
+            cause = f"{run.system.id} has no power figure in the catalog"
             raise InputError([Problem("DC010", cause, Place("--mw"))])
-        most = int(limits.mw * KW_PER_MW / (rated * asked.power_frac))
+        most = int(limit_mw * KW_PER_MW / (rated * run.request.power_frac))
         if most < 1:
-            cause = f"{limits.mw:g} MW is less than one {asked.system.id} ({rated:g} kW)"
+            cause = f"{limit_mw:g} MW is less than one {run.system.id} ({rated:g} kW)"
             raise InputError([Problem("DC050", cause, Place("--mw"))])
     systems, units = [], 1
     while units <= most:
         systems.append(units)
         units = max(units + 1, int(units * GROWTH))
-    if limits.mw is not None and systems[-1] != most:
+    if limit_mw is not None and systems[-1] != most:
         systems.append(most)
-    return np.array(systems, dtype=np.float64) * asked.system.accelerators
+    return np.array(systems, dtype=np.float64) * run.system.accelerators
 
 
-def _near(row: SizeRow, rows: list[SizeRow], count: int) -> bool:
-    """Beside the answer, or beside the smallest size of the same precision that would do."""
-    own = min((r[0] for r in rows if r[1] == row[1] and r[6]), default=count)
-    return any(c / NEAR <= row[0] <= c * NEAR for c in (count, own))
-
-
-SizeRow = tuple[int, str, float, float, float, float | None, bool]
-
-
-def _choose(
-    found: list[_Sized],
-    counts: np.ndarray[tuple[int], np.dtype[np.float64]],
-    limits: Limits,
-    price: float | None,
-) -> tuple[list[SizeRow], tuple[int, str] | None]:
-    rows: list[SizeRow] = []
-    best = None
-    rank: tuple[float, float] | None = None
-    for each in found:
-        p50, p80 = each.days(0.5), each.days(DEADLINE_CONFIDENCE)
-        system = each.asked.system
-        rated = system.rated_kw.value if system.rated_kw else 0.0
-        megawatts = counts / system.accelerators * rated * each.asked.power_frac / KW_PER_MW
+def _rows(found: Sequence[_Sized], price: float | None) -> list[SizeRow]:
+    """Return every size at which a layout fits, against the limits."""
+    rows = []
+    for sized in found:
+        run, counts = sized.run, sized.swept.accelerators
+        p50, p80 = sized.days(0.5), sized.days(DEADLINE_CONFIDENCE)
+        rated = run.system.rated_kw.value if run.system.rated_kw else 0.0
+        it_mw = counts / run.system.accelerators * rated * run.request.power_frac / KW_PER_MW
         cost = counts * p50 * HOURS_PER_DAY * (price or 0.0)
-        ok = np.isfinite(p50)
-        if limits.deadline_days is not None:
-            ok &= p80 <= limits.deadline_days
-        if limits.budget_usd is not None:
-            ok &= cost <= limits.budget_usd
-        for i in np.flatnonzero(np.isfinite(p50)):
-            usd = float(cost[i]) if price is not None else None
-            size, name = int(counts[i]), each.asked.precision
-            rows.append(
-                (size, name, float(p50[i]), float(p80[i]), float(megawatts[i]), usd, bool(ok[i]))
+        meets = _meets(run.request, p50, p80, cost)
+        rows += [
+            SizeRow(
+                accelerators=int(counts[i]),
+                precision=run.precision,
+                p50_days=float(p50[i]),
+                p80_days=float(p80[i]),
+                it_mw=float(it_mw[i]),
+                cost_usd=float(cost[i]) if price is not None else None,
+                meets=bool(meets[i]),
             )
-        for i in np.flatnonzero(ok):
-            key = (
-                (float(counts[i]), float(p50[i]))
-                if limits.deadline_days
-                else (float(p50[i]), float(counts[i]))
-            )
-            if rank is None or key < rank:
-                rank, best = key, (int(counts[i]), each.asked.precision)
-    return rows, best
+            for i in np.flatnonzero(np.isfinite(p50))
+        ]
+    return rows
 
 
-def _room(
-    found: list[_Sized], count: int, precision: str, limits: Limits, unit: int
-) -> dict[str, Metric]:
-    """What else fits into the deadline: tokens of this model, and the compute-optimal model."""
-    each = next(f for f in found if f.asked.precision == precision)
-    i = int(np.argmin(np.abs(each.swept.accelerators - count)))
-    metrics = {"systems": Metric(count / unit, "", "Systems of the answer")}
-    if limits.deadline_days is None:
+def _meets(request: TrainRequest, p50: Array, p80: Array, cost: Array) -> Array:
+    """Return which counts keep to the deadline and the budget; the power limit ends the counts."""
+    meets = np.isfinite(p50)
+    if request.deadline_days is not None:
+        meets &= p80 <= request.deadline_days
+    if request.budget_usd is not None:
+        meets &= cost <= request.budget_usd
+    return np.asarray(meets)
+
+
+def _best(rows: Sequence[SizeRow], request: TrainRequest) -> SizeRow:
+    """Return the smallest size that keeps to the limits, or the fastest without a deadline."""
+
+    def rank(row: SizeRow) -> tuple[float, float]:
+        if request.deadline_days is not None:
+            return row.accelerators, row.p50_days
+        return row.p50_days, row.accelerators
+
+    return min((row for row in rows if row.meets), key=rank)
+
+
+def _near(row: SizeRow, rows: Sequence[SizeRow], count: int) -> bool:
+    """Whether a size is near the answer, or near the smallest of its precision that would do."""
+    same = (r.accelerators for r in rows if r.precision == row.precision and r.meets)
+    own = min(same, default=count)
+    return any(c / NEAR <= row.accelerators <= c * NEAR for c in (count, own))
+
+
+def _room(found: Sequence[_Sized], best: SizeRow) -> dict[str, Metric]:
+    """Return what else fits into the deadline: more tokens, or the compute-optimal model."""
+    sized = next(f for f in found if f.run.precision == best.precision)
+    run, request = sized.run, sized.run.request
+    metrics = specs.SYSTEMS(best.accelerators / run.system.accelerators)
+    if request.deadline_days is None:
         return metrics
-    share = limits.deadline_days / float(each.days(DEADLINE_CONFIDENCE)[i])
-    tokens = each.asked.tokens * share
-    flops = model_flops_per_token(each.asked.shape, each.asked.seq_len, each.asked.images) * tokens
+    i = int(np.argmin(np.abs(sized.swept.accelerators - best.accelerators)))
+    tokens = run.tokens * (request.deadline_days / float(sized.days(DEADLINE_CONFIDENCE)[i]))
+    flops = model_flops_per_token(run.shape, run.seq_len, run.images) * tokens
     params = (flops / (6.0 * TOKENS_PER_PARAM)) ** 0.5
-    return metrics | {
-        "largest.tokens": Metric(
-            tokens, "", "Tokens of this model that end by the deadline on this cluster"
-        ),
-        "largest.params_b": Metric(
-            params / 1e9,
-            "",
-            "Billion parameters of a dense model at 20 tokens a parameter, at the same FLOP/s",
-        ),
-        "largest.params_tokens": Metric(params * TOKENS_PER_PARAM, "", "Its tokens"),
+    return {
+        **metrics,
+        **specs.LARGEST_TOKENS(tokens),
+        **specs.LARGEST_PARAMS_B(params / 1e9),
+        **specs.LARGEST_PARAMS_TOKENS(params * TOKENS_PER_PARAM),
     }
 
 
-def _asked_for(limits: Limits) -> str:
+def _asked_for(request: TrainRequest) -> str:
     parts = []
-    if limits.deadline_days is not None:
-        parts.append(f"within {limits.deadline_days:g} days at {DEADLINE_CONFIDENCE:.0%}")
-    if limits.mw is not None:
-        parts.append(f"under {limits.mw:g} MW of IT")
-    if limits.budget_usd is not None:
-        parts.append(f"for {limits.budget_usd:,.0f} USD of rent")
-    first = "smallest cluster" if limits.deadline_days is not None else "fastest cluster"
+    if request.deadline_days is not None:
+        parts.append(f"within {request.deadline_days:g} days at {DEADLINE_CONFIDENCE:.0%}")
+    if request.mw is not None:
+        parts.append(f"under {request.mw:g} MW of IT")
+    if request.budget_usd is not None:
+        parts.append(f"for {request.budget_usd:,.0f} USD of rent")
+    first = "smallest cluster" if request.deadline_days is not None else "fastest cluster"
     return f"{first} {', '.join(parts)}"
 
 
-def _none(
-    ask: Ask,
-    limits: Limits,
-    table: Table,
-    counts: np.ndarray[tuple[int], np.dtype[np.float64]],
-    seconds: float,
-) -> Result:
+def _none(request: TrainRequest, rows: Sequence[SizeRow], counts: Array, seconds: float) -> Result:
+    """Answer that no size keeps to the limits, with the fastest ones."""
+    quickest = sorted(rows, key=lambda row: row.p50_days)[:SHOWN]
     cause = f"no cluster of up to {int(counts[-1]):,} accelerators keeps to it"
-    if not table.rows:
-        cause += f": {ask.model} does not fit their memory"
+    if not quickest:
+        cause += f": {request.model} does not fit their memory"
     else:
-        rents = [row[5] for row in table.rows if isinstance(row[5], float)]
-        cause += f"; the fastest takes {table.rows[0][3]:.3g} days (P80)"
+        rents = [row.cost_usd for row in quickest if row.cost_usd is not None]
+        cause += f"; the fastest takes {quickest[0].p80_days:.3g} days (P80)"
         cause += f", the cheapest listed {min(rents):,.0f} USD" if rents else ""
     return Result(
         verb="train",
         status="infeasible",
         exit_code=EXIT_NO,
-        headline=f"{_asked_for(limits)}: {cause}",
-        tables={"sizes": table},
+        headline=f"{_asked_for(request)}: {cause}",
+        tables={specs.SIZES.name: specs.SIZES.table(quickest)},
         run={"seconds": round(seconds, 4)},
     )

@@ -1,217 +1,233 @@
-"""Tables and remarks of a training estimate: layouts, breakdown, memory, phases."""
+"""Tables and remarks of a training estimate: layouts, step, memory, phases, stops, storage."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from dcplan.answers.train.metrics import Span
-from dcplan.answers.train.resolve import Ask, Asked
+from dcplan.answers.train.resolve import TrainRun
+from dcplan.answers.train.schedule import LOSSES, Calendar, Part, first
+from dcplan.errors import Place, Problem
+from dcplan.inputs.log import Ledger
+from dcplan.inputs.storage import block_of, tier_of, wanted
 from dcplan.llm.tables import SCHEDULES
-from dcplan.reliability.storage import Feed, ingest_step_s
+from dcplan.reliability.goodput import POOR_GOODPUT_FRAC
+from dcplan.reliability.storage import build
 from dcplan.result import Table
+from dcplan.specs.train import layouts as specs
+from dcplan.specs.train import run as run_specs
 from dcplan.training.estimate import layout_of
-from dcplan.training.grid import Case, case_setup, layout_table
+from dcplan.training.grid import case_setup, layout_table
 from dcplan.training.memory import memory
 from dcplan.training.search import Found
 from dcplan.training.step import Step
-from dcplan.training.wide_area import WideArea, mean_step_s
-from dcplan.units import BYTES_PER_GIB
+from dcplan.units import BYTES_PER_GIB, TB_PER_PB
 
 FRONTIER = 1.5
 """Leaner layouts are listed as long as a step takes no longer than this times the fastest."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """One phase at one precision, answered."""
-
-    asked: Asked
-    case: Case
-    found: Found
-    wide: WideArea | None
-    data: Feed
-
-    @property
-    def exchange_s(self) -> float:
-        """What exchanges over the wide-area link add to a step."""
-        local = float(self.found.step_time_s[0])
-        return mean_step_s(local, self.asked.shape.params, self.wide) - local if self.wide else 0.0
-
-    @property
-    def ingest_s(self) -> float:
-        """What storage adds to a step that computes faster than its data arrive."""
-        own = float(self.found.step_time_s[0]) + self.exchange_s
-        return (
-            ingest_step_s(
-                own, self.asked.batch_tokens * self.data.bytes_per_token, self.data.read_gb_per_s
-            )
-            - own
-        )
-
-    @property
-    def step_time_s(self) -> float:
-        """Of all sites together, exchanges over the wide-area link and waiting for data counted
-        in.
-        """
-        return float(self.found.step_time_s[0]) + self.exchange_s + self.ingest_s
-
-    @property
-    def span(self) -> Span:
-        """The phase on the calendar."""
-        penalty = self.wide.token_penalty_frac if self.wide else 0.0
-        return Span(
-            self.asked.tokens,
-            self.asked.seq_len,
-            self.asked.batch_tokens,
-            self.step_time_s,
-            penalty,
-        )
+KINDS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers")
+"""What the memory of a rank holds."""
 
 
 def phase_table(parts: Sequence[Part]) -> dict[str, Table]:
-    """The phases of a run that has several."""
+    """Return the phases of a run that has several."""
     if len(parts) < 2:
         return {}
-    columns = (
-        "phase",
-        "tokens",
-        "seq_len",
-        "global_batch_tokens",
-        "step_time_s",
-        "clean_days",
-        "layout",
-    )
-    rows = tuple(
-        (
-            i + 1,
-            p.span.tokens,
-            p.span.seq_len,
-            p.span.batch_tokens,
-            p.span.step_time_s,
-            p.span.clean_days,
-            " ".join(f"{k}={v}" for k, v in layout_of(p.found, 0).items()),
+    rows = [
+        specs.PhaseRow(
+            phase=i + 1,
+            tokens=part.run.tokens,
+            seq_len=part.run.seq_len,
+            global_batch_tokens=part.run.batch_tokens,
+            step_time_s=part.step_time_s,
+            clean_days=part.clean_days,
+            layout=" ".join(f"{k}={v}" for k, v in layout_of(part.found, 0).items()),
         )
-        for i, p in enumerate(parts)
-    )
-    return {"phases": Table(columns, rows)}
+        for i, part in enumerate(parts)
+    ]
+    return {specs.PHASES.name: specs.PHASES.table(rows)}
 
 
-def step_tables(ask: Ask, main: Part, done: Step) -> dict[str, Table]:
-    """The layout, its step time and memory part by part, and the layouts beside it."""
-    best, case, found = main.asked, main.case, main.found
-    layout = layout_of(found, 0)
-    whole = main.step_time_s
-    parts = {k: float(np.broadcast_to(v, (1,))[0]) for k, v in done.parts_s.items()}
-    parts |= {"wide_area": main.exchange_s} if main.exchange_s else {}
-    parts |= {"ingest": main.ingest_s} if main.ingest_s else {}
-    breakdown = tuple(
-        (k, v, v / whole) for k, v in parts.items() if v or k in {"gemm", "attention"}
-    )
+def step_tables(main: Part, done: Step) -> dict[str, Table]:
+    """Return the layout, its step time and memory part by part, and the other layouts."""
+    layout: dict[str, Any] = layout_of(main.found, 0)
     tables = {
-        "layout": Table(tuple(layout), (tuple(layout.values()),)),
-        "breakdown": Table(("part", "time_s", "share_frac"), breakdown),
+        specs.LAYOUT.name: specs.LAYOUT.table([specs.LayoutRow(**layout)], only=tuple(layout)),
+        specs.BREAKDOWN.name: _breakdown(main, done),
     }
-    if best.spec.streams_weights:
+    if main.run.spec.streams_weights:
         return tables
-    held = memory(
-        case_setup(case, layout_table(case, {k: v[:1] for k, v in found.layouts.items()}))
-    )
-    kinds = ("weights", "gradients", "optimizer", "activations", "logits", "buffers")
-    sizes = tuple(
-        (k, float(np.broadcast_to(getattr(held, k), (1,))[0]) / BYTES_PER_GIB) for k in kinds
-    )
-    tables["memory"] = Table(("part", "memory_gib"), sizes)
-    if not ask.layout:
-        limit = best.spec.device.hbm_gb / best.spec.device.ranks
-        rows = []
-        for i, (t, b) in enumerate(zip(found.step_time_s, found.memory_bytes, strict=True)):
-            if i >= ask.top and t > FRONTIER * found.step_time_s[0]:
-                break
-            usual: dict[str, int | str] = {"schedule": SCHEDULES[0], "offload": "none"}
-            layout = usual | layout_of(found, i)
-            rows.append(
-                (
-                    i + 1,
-                    float(t),
-                    float(b) / BYTES_PER_GIB,
-                    limit - float(b) / BYTES_PER_GIB,
-                    i < ask.top,
-                    *layout.values(),
-                )
-            )
-        names = (
-            "schedule",
-            "offload",
-            *(n for n in layout_of(found, 0) if n not in {"schedule", "offload"}),
-        )
-        columns = (
-            "rank",
-            "step_time_s",
-            "memory_gib",
-            "memory_margin_gib",
-            "among_fastest",
-            *names,
-        )
-        tables["layouts"] = Table(columns, tuple(rows))
+    tables[specs.MEMORY.name] = _memory(main)
+    if not main.run.request.layout:
+        tables[specs.LAYOUTS.name] = _layouts(main)
     return tables
 
 
-def remarks(main: Part, fastest: Found | None) -> list[dict[str, str]]:
-    """What the reader should know besides the figures."""
-    best, wide, found = main.asked, main.wide, []
-    if main.ingest_s:
-        cause = (
-            f"storage binds: {main.data.read_gb_per_s:.4g} GB/s bring {main.data.bytes_per_token:g} bytes a token in "
-            f"{main.step_time_s:.3g} s a step; raise --storage level or lower bytes-per-token"
+def _breakdown(main: Part, done: Step) -> Table:
+    parts = {k: first(v) for k, v in done.parts_s.items()}
+    parts |= {"wide_area": main.exchange_s} if main.exchange_s else {}
+    parts |= {"ingest": main.ingest_s} if main.ingest_s else {}
+    return specs.BREAKDOWN.table(
+        specs.BreakdownRow(name, time_s, time_s / main.step_time_s)
+        for name, time_s in parts.items()
+        if time_s or name in {"gemm", "attention"}
+    )
+
+
+def _memory(main: Part) -> Table:
+    columns = {k: v[:1] for k, v in main.found.layouts.items()}
+    held = memory(case_setup(main.case, layout_table(main.case, columns)))
+    return specs.MEMORY.table(
+        specs.MemoryRow(kind, first(getattr(held, kind)) / BYTES_PER_GIB) for kind in KINDS
+    )
+
+
+def _layouts(main: Part) -> Table:
+    found, top = main.found, main.run.request.top
+    limit_gib = main.run.spec.device.hbm_gb / main.run.spec.device.ranks
+    rows = []
+    for i, (time_s, held) in enumerate(zip(found.step_time_s, found.memory_bytes, strict=True)):
+        if i >= top and time_s > FRONTIER * found.step_time_s[0]:
+            break
+        usual: dict[str, Any] = {"schedule": SCHEDULES[0], "offload": "none"}
+        rows.append(
+            specs.LayoutsRow(
+                rank=i + 1,
+                step_time_s=float(time_s),
+                memory_gib=float(held) / BYTES_PER_GIB,
+                memory_margin_gib=limit_gib - float(held) / BYTES_PER_GIB,
+                among_fastest=i < top,
+                **usual | layout_of(found, i),
+            )
         )
-        found.append({"code": "ingest", "message": cause})
-    if not best.measured:
-        cause = (
-            f"{best.system.accelerator} with {best.stack}: no measured run behind it; values of its family or class, "
-            f"interval {best.spec.spread_frac:.0%} either way"
+    return specs.LAYOUTS.table(rows)
+
+
+def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
+    """Return where the time goes, what stops the run, and what makes its end unsure."""
+    wall, moving = found.p50_days, 1.0 - found.lost["waiting"]
+    scale = found.of("stops_per_day") / max(found.stops.per_day, 1e-30)
+    losses = [
+        run_specs.LossRow(name, share, share * wall, LOSSES[name])
+        for name, share in found.lost.items()
+    ]
+    stops = [
+        run_specs.StopRow(
+            part=key,
+            count=count * run.accelerators,
+            stops_per_day=each * scale,
+            stops=each * scale * wall * moving,
         )
-        found.append({"code": "unmeasured", "message": cause})
+        for key, count, each in found.stops.by_part
+    ]
+    causes = [run_specs.UncertaintyRow(name, first(x)) for name, x in found.run.shares.items()]
+    return {
+        run_specs.LOSSES.name: run_specs.LOSSES.table(losses),
+        run_specs.STOPS.name: run_specs.STOPS.table(stops),
+        run_specs.UNCERTAINTY.name: run_specs.UNCERTAINTY.table(causes),
+    }
+
+
+def storage_table(ledger: Ledger, run: TrainRun, found: Calendar, step_s: float) -> Table:
+    """Return what the run asks of shared storage, and the building blocks that give it."""
+
+    def problem(cause: str) -> Problem:
+        return Problem("DC010", cause, Place("--storage"))
+
+    row = tier_of(run.storage, ledger.catalog, problem)
+    rate, size = run.batch_tokens / step_s, found.size_bytes
+    need = wanted(run.storage, run.accelerators, run.tokens, rate, size, ledger)
+    tier = build(need, block_of(row, ledger))
+    values = run_specs.RunStorageRow(
+        tier=row.id,
+        blocks=tier.units,
+        sized_by=tier.binds,
+        needed_pb=need.usable_tb / TB_PER_PB,
+        needed_read_gb_per_s=need.read_gb_per_s,
+        read_set_by=need.binds,
+        needed_write_gb_per_s=need.write_gb_per_s,
+        usable_pb=tier.usable_tb / TB_PER_PB,
+        read_gb_per_s=tier.read_gb_per_s,
+        write_gb_per_s=tier.write_gb_per_s,
+        racks=tier.racks,
+        power_kw=tier.kw,
+        capex_usd=tier.usd,
+    )
+    return run_specs.RUN_STORAGE.table([values])
+
+
+def remarks(main: Part, fastest: Found | None, days: Calendar) -> list[dict[str, str]]:
+    """Say what the reader should know besides the figures."""
+    return [
+        {"code": code, "message": message}
+        for code, message in (
+            *_binding_storage(main),
+            *_unmeasured(main.run),
+            *(("note", text) for text in _notes(main, fastest)),
+            *_lost_time(days),
+        )
+    ]
+
+
+def _binding_storage(main: Part) -> list[tuple[str, str]]:
+    if not main.ingest_s:
+        return []
+    rate, each = main.data.read_gb_per_s, main.data.bytes_per_token
+    bring = f"{rate:.4g} GB/s bring {each:g} bytes a token in {main.step_time_s:.3g} s a step"
+    return [("ingest", f"storage binds: {bring}; raise --storage level or lower bytes-per-token")]
+
+
+def _unmeasured(run: TrainRun) -> list[tuple[str, str]]:
+    if run.measured:
+        return []
+    cause = f"{run.system.accelerator} with {run.stack}: no measured run behind it"
+    spread = f"interval {run.spec.spread_frac:.0%} either way"
+    return [("unmeasured", f"{cause}; values of its family or class, {spread}")]
+
+
+def _notes(main: Part, fastest: Found | None) -> list[str]:
+    run, found = main.run, []
     if fastest is not None and fastest.step_time_s.size:
         line = layout_line(first_layout(fastest) or {})
-        quick = f"the search's fastest layout takes {fastest.step_time_s[0]:.3g} s: {line}"
-        found.append({"code": "note", "message": quick})
-    if len(best.precisions) > 1:
-        cause = f"precisions {', '.join(best.precisions)} are taken as equal in quality, as the list claims"
-        found.append({"code": "note", "message": cause})
-    if wide is not None:
-        cause = (
-            f"{wide.sites} sites exchange every {wide.local_steps} steps; the same quality is taken to need "
-            f"{wide.token_penalty_frac:.0%} more tokens (--token-penalty-frac)"
-        )
-        found.append({"code": "note", "message": cause})
-    if best.system.rated_kw is None and best.system.average_kw.training is None:
+        found.append(f"the search's fastest layout takes {fastest.step_time_s[0]:.3g} s: {line}")
+    precisions = run.request.precision
+    if len(precisions) > 1:
+        names = ", ".join(precisions)
+        found.append(f"precisions {names} are taken as equal in quality, as the list claims")
+    if run.wide is not None:
         found.append(
-            {
-                "code": "note",
-                "message": f"{best.system.id} has no power figure in the catalog: no energy",
-            }
+            f"{run.wide.sites} sites exchange every {run.wide.local_steps} steps; "
+            "more tokens for the same quality are not counted: raise --tokens"
         )
-    found += [{"code": "note", "message": note} for note in best.notes]
-    if best.spec.streams_weights:
-        found.append(
-            {
-                "code": "note",
-                "message": "weight streaming: data parallel over wafers, memory not limited",
-            }
-        )
+    if run.system.rated_kw is None and run.system.average_kw.training is None:
+        found.append(f"{run.system.id} has no power figure in the catalog: no energy")
+    found += run.notes
+    if run.spec.streams_weights:
+        found.append("weight streaming: data parallel over wafers, memory not limited")
     return found
 
 
+def _lost_time(found: Calendar) -> list[tuple[str, str]]:
+    """Warn where the run spends more time on stops than on training."""
+    value, lost = first(found.outlook.goodput.value), found.lost
+    if value >= POOR_GOODPUT_FRAC:
+        return []
+    most = max(lost, key=lambda name: lost[name])
+    hint = {"waiting": "more spares or faster repair", "saves": "faster or rarer checkpoints"}
+    mend = hint.get(most, "fewer stops, faster restarts, more frequent checkpoints")
+    cause = f"only {value:.1%} of the time makes progress"
+    return [("goodput", f"{cause}; most is lost to {LOSSES[most]} ({lost[most]:.1%}): {mend}")]
+
+
 def layout_line(layout: dict[str, float]) -> str:
-    """A layout as ``--layout`` takes it."""
+    """Return a layout as ``--layout`` takes it."""
     columns = {k: np.array([v]) for k, v in layout.items()}
     named = layout_of(Found(columns, np.empty(0), np.empty(0), 0, 0), 0)
     return ",".join(f"{k}={v}" for k, v in named.items())
 
 
 def first_layout(found: Found) -> dict[str, float] | None:
-    """The fastest of those found, or None."""
+    """Return the fastest of those found, or None."""
     return {k: float(v[0]) for k, v in found.layouts.items()} if found.step_time_s.size else None

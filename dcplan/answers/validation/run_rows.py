@@ -1,6 +1,4 @@
-"""Rows of a table of measured runs: from text cells to one set-up of the model, or the reason why
-not.
-"""
+"""Rows of a table of measured runs: one set-up of the model each, or the reason why not."""
 
 from __future__ import annotations
 
@@ -99,7 +97,7 @@ class Reader:
         self.catalog, self.shapes = catalog, Shapes(catalog)
 
     def read(self, row: Row) -> Run:
-        """One run.
+        """Read one run.
 
         Raises
         ------
@@ -213,7 +211,7 @@ def _run(
 def _degrees(
     row: Row, shape: Architecture, device: DeviceTerms
 ) -> tuple[float, float, float, float]:
-    """Tensor, pipeline, context and data parallel of a row whose product fills its ranks."""
+    """Return tensor, pipeline, context and data parallel, whose product fills the ranks."""
     tp, pp, cp = (max(number(row, c, 1.0), 1.0) for c in ("tp", "pp", "cp"))
     ranks = number(row, "n_accelerators") * device.ranks
     dp = ranks / (tp * pp * cp)
@@ -235,7 +233,7 @@ def _degrees(
 
 
 def _usual_experts(shape: Architecture, stack: StackTerms, ranks: int) -> float:
-    """Expert parallel where nothing is said: 1, or as far as the stack spreads the experts."""
+    """Return the usual expert parallel: 1, or as far as the stack spreads the experts."""
     most = min(stack.expert_parallel or 1, ranks)
     sizes = [n for n in range(1, most + 1) if shape.experts % n == 0 and ranks % n == 0]
     return float(max(sizes, default=1)) if shape.moe_layers else 1.0
@@ -254,7 +252,7 @@ def _measured(row: Row) -> float | None:
 
 
 def recipe_id(precision: str) -> str:
-    """Recipe of a precision as sources write it; blank means half precision.
+    """Return the recipe of a precision as sources write it; blank means half precision.
 
     Raises
     ------
@@ -272,7 +270,7 @@ def recipe_id(precision: str) -> str:
 
 
 def link_gb_per_s(fabric: str, host: float) -> float | None:
-    """Scale-out bandwidth of one accelerator as the fabric column states it, or None. [GB/s]"""
+    """Return the scale-out bandwidth [GB/s] of one accelerator that a text states, or None."""
     if found := re.search(r"([\d.]+) ?Gb(?:ps|/s)\s*(?:/| per )\s*node", fabric):
         return float(found.group(1)) / 8.0 / (host or 8.0)
     if found := re.search(r"(\d+)x(\d+)G", fabric):
@@ -309,7 +307,7 @@ def _sequence_parallel(row: Row, stack: StackTerms) -> float:
 
 
 def _sharding(row: Row, stack: StackTerms, ranks: float) -> tuple[float, float]:
-    """ZeRO stage and the ranks that share one copy."""
+    """Return the ZeRO stage and the ranks that share one copy."""
     text = row.get("zero_stage_or_fsdp", "")
     if found := re.search(r"ZeRO-?(\d)", text):
         return float(found.group(1)), ranks
@@ -325,8 +323,9 @@ def _sharding(row: Row, stack: StackTerms, ranks: float) -> tuple[float, float]:
 
 
 def moe_kernels(row: Row, family: str | None) -> int:
-    """How far a mixture-of-experts layer is captured: 0 not, 1 static shapes in graphs, 2 fused
-    dispatch too.
+    """Return how far a mixture-of-experts layer is captured in graphs.
+
+    0 is not at all, 1 with static shapes, 2 with fused dispatch too.
 
     Token dropping makes shapes static. Megatron-Bridge's container of 26.06 and later fuse dispatch
     and capture dropless layers on Blackwell.

@@ -1,4 +1,4 @@
-"""Architecture of a measured run: the catalog model of the same shape, or the columns themselves."""
+"""Architecture of a measured run: the catalog model of its shape, or the columns themselves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SMALLEST, LARGEST = 1e-9, 1e15
 
 
 def number(row: Row, name: str, default: float = 0.0) -> float:
-    """Cell as a number; the default where it is blank."""
+    """Return a cell as a number; the default where it is blank."""
     text = row.get(name, "")
     if text in ("", None):
         return default
@@ -75,7 +75,7 @@ class Shapes:
         self._cache: dict[tuple[object, ...], Architecture] = {}
 
     def of(self, row: Row) -> Architecture:
-        """Architecture of a run.
+        """Return the architecture of a run.
 
         The catalog model with the same width, heads and experts gives what the columns leave out
         (gated MLP, latent attention, windows, hybrid blocks); layers and vocabulary are the run's
@@ -135,7 +135,7 @@ class Shapes:
 
 
 def _mtp(row: Row) -> int:
-    """Multi-token-prediction layers trained along, as the run's name or its FLOP convention says."""
+    """Return the multi-token-prediction layers that are trained along, by the row's texts."""
     return int("1 MTP" in row.get("flops_definition", "") or "(w/ MTP)" in row.get("model", ""))
 
 

@@ -20,7 +20,7 @@ from dcplan.training.step import Step, step
 
 @dataclass(frozen=True)
 class Prediction:
-    """Of each run."""
+    """Step time and memory of each run, and whether it fits."""
 
     setup: Setup
     fits: npt.NDArray[np.bool_]

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from dcplan.catalog.schema.base import Row
+from dcplan.catalog.subjects import Subject
 from dcplan.provenance import Quantity
 
-SUBJECTS = ("fabric", "pue", "goodput", "tco", "claims", "cases")
 ARITHMETIC = "arithmetic"
 """Basis of a figure that a function gives and no verb."""
 
@@ -17,7 +17,7 @@ ARITHMETIC = "arithmetic"
 class Published(Row):
     """One publication's figures, compared with what ``verb`` answers to ``ask``."""
 
-    subject: Literal["fabric", "pue", "goodput", "tco", "claims", "cases"]
+    subject: Subject
     """Which `dcplan validate SUBJECT` shows it."""
     verb: Literal["plan", "train", "fabric", "facility", "tco", "catalog", "function"]
     """A verb of the command line; ``function``: one public function of a physics room, named by

@@ -15,7 +15,6 @@ from dcplan.catalog.field_docs import parts_of
 from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.schema import KINDS
 from dcplan.errors import CODES, MEANINGS
-from dcplan.report.headings import SECTIONS
 from dcplan.report.numbers import shown
 from dcplan.report.pages.page_text import MADE, page_table
 from dcplan.result import Table
@@ -121,7 +120,7 @@ def table_page() -> str:
     for column in columns():
         tables.setdefault(column.table, []).append(column)
     declared = (table for verb in registry.VERBS for table in registry.tables(verb).values())
-    titles = SECTIONS | {table.name: table.title for table in declared}
+    titles = {table.name: table.title for table in declared}
     out = [MADE + TABLES]
     for name, found in sorted(tables.items()):
         heading = f"## {name or 'In any table'}\n\n"

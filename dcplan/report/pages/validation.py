@@ -6,8 +6,8 @@ import functools
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from dcplan.answers.validation.measured_runs import validate
-from dcplan.answers.validation.published import VERDICTS, published
+from dcplan.answers.validation.answer import validate
+from dcplan.answers.validation.published import VERDICTS
 from dcplan.catalog.schema.published import ARITHMETIC
 from dcplan.report.numbers import shown
 from dcplan.report.pages.page_text import MADE, page_table
@@ -129,7 +129,7 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 """Path under ``docs/`` -> the function that writes the page."""
 
-_published = functools.cache(published)
+_published = functools.cache(validate)
 
 
 def _figures(subject: str) -> list[dict[str, Cell]]:

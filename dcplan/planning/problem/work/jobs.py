@@ -17,7 +17,7 @@ from dcplan.inputs.log import Ledger
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.inputs.reference_job import reference_tflops
 from dcplan.inputs.speed import aged, architecture, hardware
-from dcplan.inputs.storage import bytes_per_token, level_of, wanted
+from dcplan.inputs.storage import fed_step_s, wanted
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
@@ -30,10 +30,9 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, Reference
 from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of
-from dcplan.units import DAYS_PER_QUARTER, GIGA, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
+from dcplan.training.grid import model_parallel_accelerators
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
-FAR_ACCELERATORS = 1e6
-"""Accelerators at which a service level is in proportion to their number."""
 FAR_DAYS = 1e5
 """Stands in for the length of runs that no layout makes."""
 
@@ -172,8 +171,7 @@ class JobMenu:
         part, rules = self._risks[key]
         if left is not None:
             rules = replace(rules, spares=left // part.node_accelerators)
-        x = swept.layouts
-        group = np.maximum(x["tp"] * x["cp"], x["ep"] * x["etp"]) / spec.device.ranks
+        group = model_parallel_accelerators(swept.layouts, spec.device.ranks)
         size = stored_bytes(self.shape(job.model), spec)
         return outlook(
             part,
@@ -183,15 +181,6 @@ class JobMenu:
             group,
             np.where(np.isfinite(clean), clean, FAR_DAYS),
         )
-
-    def _fed(self, swept: Sweep) -> Array:
-        """Step times where data come no faster than the storage of the scenario's level gives
-        them. [s]
-        """
-        read, _ = level_of(self.question.scenario.storage, FAR_ACCELERATORS, self.ledger)
-        each = bytes_per_token(self.question.scenario.storage, self.ledger)
-        rate = read / FAR_ACCELERATORS * GIGA * swept.accelerators
-        return np.maximum(swept.step_time_s, swept.tokens_per_step * each / rate)
 
     def _last_goodput(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> float | None:
         """Goodput at the largest count, to say why it is too slow."""
@@ -280,7 +269,8 @@ class JobMenu:
     ) -> list[JobConfig]:
         if not swept.accelerators.size:
             return []
-        swept = replace(swept, step_time_s=self._fed(swept))
+        storage = self.question.scenario.storage
+        swept = replace(swept, step_time_s=fed_step_s(storage, swept, self.ledger))
         clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         expected = self._outlook(job, target, swept, spec, clean)
         if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
@@ -298,9 +288,7 @@ class JobMenu:
         ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
         held = swept.accelerators + expected.spares
         size = stored_bytes(self.shape(job.model), spec)
-        stored = wanted(
-            self.question.scenario.storage, 1.0, job.tokens.value, 0.0, size, self.ledger
-        ).usable_tb
+        stored = wanted(storage, 1.0, job.tokens.value, 0.0, size, self.ledger).usable_tb
         found: dict[int, JobConfig] = {}
         for length in job_choice.lengths(terms):
             able = np.flatnonzero((days <= length) & (held <= target.limit))

@@ -8,16 +8,17 @@ from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import made_mw, made_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Menu, Placement
-from dcplan.result import Cell
+from dcplan.specs.plan.book import AmountRow
 
 
 def amounts(
     menu: Menu, d: Decisions, books: Accounts, placed: list[Placement]
-) -> Iterator[tuple[Cell, ...]]:
+) -> Iterator[AmountRow]:
     """Yield what the decisions fix, by quarter, without zeros."""
     for what, where, t, amount in _all(menu, d, books, placed):
         if amount:
-            yield what, *(x or None for x in where), t, amount
+            place, cooling, item = (x or None for x in where)
+            yield AmountRow(what, place, cooling, item, t, amount)
 
 
 def _all(

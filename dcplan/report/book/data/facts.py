@@ -15,8 +15,8 @@ from dcplan.errors import AuditError
 from dcplan.inputs.log import Input
 from dcplan.report.book.data.term import Term
 from dcplan.result import Cell
+from dcplan.specs.plan.book import FactRow
 
-FACTS = ("fact", "place", "cooling", "item", "quarter", "value", "unit", "formula")
 SAME = 1e-12
 """Part of the plan's number that a formula may miss by rounding."""
 
@@ -48,7 +48,7 @@ class Facts:
     """Facts in their order."""
 
     inputs: Mapping[str, Input]
-    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    rows: list[FactRow] = field(default_factory=list)
     live: set[str] = field(default_factory=set)
     """Inputs that formulas read."""
     frozen: dict[tuple[Cell, ...], Frozen] = field(default_factory=dict)
@@ -104,5 +104,8 @@ class Place:
         if not math.isclose(found, planned, rel_tol=SAME):
             msg = f"the workbook has {found!r} for {at}, the plan {planned!r}: {text or how}"
             raise AuditError(msg)
-        self.facts.rows.append((*at, planned, unit or None, text))
+        place, cooling, item = (x or None for x in self.where)
+        self.facts.rows.append(
+            FactRow(name, place, cooling, item, self.quarter, planned, unit or None, text)
+        )
         return Term(planned, lambda t: f"{{{name}}}")

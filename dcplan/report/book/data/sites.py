@@ -11,7 +11,7 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Menu, SiteTerms
 from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.term import Term, power
-from dcplan.result import Cell
+from dcplan.specs.plan.book import AmountRow
 from dcplan.units import DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
 
 
@@ -74,7 +74,7 @@ def finance_facts(facts: Facts, menu: Menu, d: Decisions) -> None:
     at.write("used_accelerator_days", "days", used, Frozen.COUNTED)
 
 
-def rent_facts(facts: Facts, menu: Menu, books: Accounts) -> Iterator[tuple[Cell, ...]]:
+def rent_facts(facts: Facts, menu: Menu, books: Accounts) -> Iterator[AmountRow]:
     """Write the price of an hour of every offer in use; yield each line's hours at that price."""
     paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.AFTER)]
     for offer in menu.offers:
@@ -90,4 +90,5 @@ def rent_facts(facts: Facts, menu: Menu, books: Accounts) -> Iterator[tuple[Cell
             hour = facts.input(f"cloud.{offer.id}.{name}_usd_per_h")
             at.write("usd_per_h", "USD", usd, hour / node)
             for f in own:
-                yield "rented hours", offer.id, name, f"{f.group} {f.line}", f.quarter, f.usd / usd
+                line, hours = f"{f.group} {f.line}", f.usd / usd
+                yield AmountRow("rented hours", offer.id, name, line, f.quarter, hours)

@@ -12,13 +12,12 @@ from dcplan.planning.problem.terms import FabricOption, HallTerms, Menu, Placeme
 from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.data.amounts import amounts
 from dcplan.report.book.data.editable import live_inputs
-from dcplan.report.book.data.facts import FACTS, Facts, Frozen
+from dcplan.report.book.data.facts import Facts, Frozen
 from dcplan.report.book.data.hardware import hall_facts, piece_facts, rack_facts
 from dcplan.report.book.data.sites import finance_facts, rent_facts, site_facts
-from dcplan.result import Cell, Table
+from dcplan.result import Table
 from dcplan.scenario.load import Question
-
-AMOUNTS = ("what", "place", "cooling", "item", "quarter", "amount")
+from dcplan.specs.plan import book as specs
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class BookData:
     """What a workbook is computed from."""
 
     facts: Facts
-    amounts: tuple[tuple[Cell, ...], ...]
+    amounts: tuple[specs.AmountRow, ...]
     live: Mapping[str, str | Frozen]
     """What ``--set`` calls each input of a formula, or why it may not be edited."""
 
@@ -38,9 +37,9 @@ def book_tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str,
     data = book_data(solved.menu, solved.decisions, solved.audit.books, question, ledger)
     keys = ((key, None if isinstance(name, Frozen) else name) for key, name in data.live.items())
     return {
-        "book_facts": Table(FACTS, tuple(data.facts.rows)),
-        "book_amounts": Table(AMOUNTS, data.amounts),
-        "book_live": Table(("key", "set_as"), tuple(keys)),
+        specs.FACTS.name: specs.FACTS.table(data.facts.rows),
+        specs.AMOUNTS.name: specs.AMOUNTS.table(data.amounts),
+        specs.LIVE.name: specs.LIVE.table(specs.LiveRow(*pair) for pair in keys),
     }
 
 

@@ -1,0 +1,86 @@
+"""The same run played through stop by stop, beside the closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dcplan.answers.train.schedule import Calendar, first
+from dcplan.errors import InputError, Place, Problem
+from dcplan.reliability.goodput import Recovery, Tier
+from dcplan.reliability.replay import Hazards, replay
+from dcplan.result import Table
+from dcplan.specs.train import run as specs
+from dcplan.units import HOURS_PER_DAY, HOURS_PER_YEAR
+
+SEED = 1
+MOST_SPARES = 20_000_000
+"""Spare units times replicas that are played; beyond, nodes are never lacking anyway."""
+
+
+def replayed(found: Calendar, replicas: int) -> Table:
+    """Play a run through so many times.
+
+    Raises
+    ------
+    InputError
+        When a run hardly moves, so that playing it would not end.
+    """
+    try:
+        played = replay(
+            found.clean_days, _recovery(found), _hazards(found, replicas), replicas, SEED
+        )
+    except ValueError as error:
+        raise InputError(
+            [Problem("DC050", str(error), Place("--replicas"), help="leave --replicas out")]
+        ) from error
+    p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
+    row = specs.ReplayRow(
+        replicas=replicas,
+        played_frac=played.goodput_frac(found.clean_days),
+        closed_form_frac=_closed_form_frac(found),
+        p10_days=p10,
+        p50_days=p50,
+        p90_days=p90,
+        stops=float(played.stops.mean()),
+        waited_days=float(played.waited_days.mean()),
+    )
+    return specs.REPLAY.table([row])
+
+
+def _recovery(found: Calendar) -> Recovery:
+    recovery = found.outlook.recovery
+    durable = _tier(recovery.durable)
+    if durable is None:  # never: every outlook has one
+        msg = "no durable tier"
+        raise ValueError(msg)
+    return Recovery(durable, _tier(recovery.peer), recovery.peer_frac)
+
+
+def _tier(tier: Tier | None) -> Tier | None:
+    if tier is None:
+        return None
+    return Tier(*(first(x) for x in (tier.save_s, tier.interval_s, tier.restart_s)))
+
+
+def _hazards(found: Calendar, replicas: int) -> Hazards:
+    """Return stops of the run and the rate at which a spared unit goes.
+
+    Units are spared as nodes, groups or domains: at this rate as many are in repair.
+    """
+    rules, units, per_day = found.policy, found.outlook.units[0], found.of("stops_per_day")
+    taken = 0.0
+    if rules.repair_h:
+        taken = min(units.mean_down / (rules.repair_h / HOURS_PER_DAY) / per_day, 1.0)
+    if rules.provider_spares or units.units * replicas > MOST_SPARES:
+        taken = 0.0
+    spares = units.units if taken else 0
+    return Hazards(per_day, taken, spares, rules.repair_h, restart_spread=0.5)
+
+
+def _closed_form_frac(found: Calendar) -> float:
+    """Return goodput by the closed form without outages and slow parts, which are not played."""
+    lost = found.lost
+    kept = 1.0 - lost["saves"] - lost["lost_work"] - lost["restarts"]
+    outage = found.policy.outage_h_per_year / HOURS_PER_YEAR
+    short = lost["waiting"] / max(kept - lost["slow"], 1e-9) - outage
+    return kept * (1.0 - max(short, 0.0))

@@ -1,0 +1,8 @@
+"""Subjects that ``dcplan validate`` holds published figures against, without heavy imports."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Subject = Literal["fabric", "pue", "goodput", "tco", "claims", "cases"]
+SUBJECTS: tuple[str, ...] = get_args(Subject)

@@ -1,0 +1,81 @@
+"""Tables of a plan that its workbook is computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from dcplan.specs.table import Column, Shown, TableSpec
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """A value that the workbook computes with."""
+
+    fact: Annotated[
+        str, Column("Name of a value that the workbook uses, of one rack, hall unit, piece or site")
+    ]
+    place: Annotated[
+        str | None, Column("Hall, site or cloud offer that it belongs to; empty for the whole plan")
+    ]
+    cooling: Annotated[
+        str | None,
+        Column("Cooling option; the NIC class of network pieces, the term of a rented hour"),
+    ]
+    item: Annotated[str | None, Column("System, or role of a network piece")]
+    quarter: Annotated[
+        int | None,
+        Column(
+            "Number of the quarter from the plan's start, the first is 0; empty where it does "
+            "not vary"
+        ),
+    ]
+    value: Annotated[float, Column("Value in the plan, before any edit of the workbook")]
+    unit: Annotated[str | None, Column("Unit of the value; empty where it has none")]
+    formula: Annotated[
+        str | None,
+        Column(
+            "How inputs in brackets and other facts in braces give the value; empty for a plain "
+            "number"
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class AmountRow:
+    """An amount that the decisions fix in a quarter."""
+
+    what: Annotated[
+        str, Column("What the decisions fix, such as racks, units, pieces or rented hours")
+    ]
+    place: Annotated[
+        str | None, Column("Hall, site, cloud offer or kind of asset that it belongs to")
+    ]
+    cooling: Annotated[
+        str | None,
+        Column("Cooling option; the NIC class of network pieces, the term of rented hours"),
+    ]
+    item: Annotated[
+        str | None, Column("System, role of a network piece, or cost line of rented hours")
+    ]
+    quarter: Annotated[int, Column("Number of the quarter from the plan's start, the first is 0")]
+    amount: Annotated[float, Column("Amount in that quarter; what is zero is left out")]
+
+
+@dataclass(frozen=True)
+class LiveRow:
+    """An input that formulas of the workbook use."""
+
+    key: Annotated[str, Column("Key of an input that formulas of the workbook use")]
+    set_as: Annotated[
+        str | None,
+        Column(
+            "Its name in --set and overrides; empty where it may not be edited for the same "
+            "decisions"
+        ),
+    ]
+
+
+FACTS = TableSpec("book_facts", FactRow, "Facts of the workbook", Shown.DATA)
+AMOUNTS = TableSpec("book_amounts", AmountRow, "Amounts of the workbook", Shown.DATA)
+LIVE = TableSpec("book_live", LiveRow, "Inputs of the workbook", Shown.DATA)

@@ -1,0 +1,1 @@
+"""Metrics and tables of ``validate`` and ``calibrate``."""

@@ -1,0 +1,35 @@
+"""Tables of ``calibrate``: what was measured, and what was not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from dcplan.specs.table import Column, TableSpec
+
+
+@dataclass(frozen=True)
+class ValueRow:
+    """One training term of an accelerator, fitted to measurements."""
+
+    quantity: Annotated[str, Column("Training term of the accelerator that is fitted")]
+    measured: Annotated[float, Column("Fitted value")]
+    low: Annotated[float, Column("Low bound of the value, or of the fit")]
+    high: Annotated[float, Column("High bound of the value, or of the fit")]
+    points: Annotated[int, Column("Measurements behind it")]
+    error_frac: Annotated[float, Column("Mean error of the fit to these measurements")]
+    catalog: Annotated[float | None, Column("Value that the catalog has for it")]
+
+
+VALUES = TableSpec("values", ValueRow, "Values")
+
+
+@dataclass(frozen=True)
+class LeftOutRow:
+    """One training term that stays the catalog's."""
+
+    quantity: Annotated[str, Column("Measured quantity that could not be fitted")]
+    reason: Annotated[str, Column("Why it is left out")]
+
+
+LEFT_OUT = TableSpec("left_out", LeftOutRow, "Left out, and why")

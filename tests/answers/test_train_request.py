@@ -1,0 +1,113 @@
+"""`dcplan train`: flags that rule out each other, and what a request is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dcplan.answers.train.answer import train
+from dcplan.answers.train.key_values import read_pairs
+from dcplan.answers.train.request import SETTINGS_OF_RECOVERY, SETTINGS_OF_STORAGE, TrainRequest
+from dcplan.errors import InputError, Place
+from dcplan.scenario.schema.work import Reliability, Storage
+from dcplan.specs.request import made
+from dcplan.specs.train.layouts import BREAKDOWN, LAYOUTS
+
+SMALL: dict[str, Any] = {"system": "dgx-h100", "accelerators": 256, "tokens": 1e12}
+
+
+def causes(**given: Any) -> list[str]:
+    """What the refusal of a request for an 8B model says."""
+    with pytest.raises(InputError) as refused:
+        train("llama-3.1-8b", **given)
+    return [p.cause for p in refused.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("given", "precisions"),
+    [
+        ({}, ("bf16",)),
+        ({"precision": None}, ("bf16",)),
+        ({"precision": "bf16, fp8"}, ("bf16", "fp8")),
+        ({"precision": ["bf16,fp8", "fp16"]}, ("bf16", "fp8", "fp16")),
+        ({"precision": ()}, ()),
+    ],
+)
+def test_precisions_are_a_list_or_one_text_with_commas(
+    given: dict[str, Any], precisions: tuple[str, ...]
+) -> None:
+    assert made(TrainRequest, {"model": "m", **given}, "train").precision == precisions
+
+
+def test_a_path_is_taken_as_its_text() -> None:
+    assert made(TrainRequest, {"model": Path("a/b.yaml")}, "train").model == str(Path("a/b.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"local_steps": 5}, "need several --sites"),
+        ({"wan_overlap": True}, "need several --sites"),
+        ({"sites": 2}, "--wan-gbps is needed"),
+        ({"sites": 3, "wan_gbps": 1.0}, "256 accelerators do not divide among 3 sites"),
+        (
+            {"sites": 256, "wan_gbps": 1.0, "global_batch_tokens": 8192 * 255.0},
+            "each site needs at least one sequence",
+        ),
+        ({"start": "2026"}, "expected a quarter"),
+        ({"tokens": 10.0}, "less than one step of 4,000,000"),
+        ({"global_batch_tokens": 100.0}, "less than one sequence of 8192"),
+        ({"wan_value_bytes": 100.0}, "a number from 0.01 to 64 is needed"),
+        ({"phases": ["tokens=1e12"]}, "seq-len missing"),
+        ({"phases": ["tokens=1e12,seqlen=8192"]}, "expected key=value with tokens, seq-len"),
+        ({"phases": ["tokens=x,seq-len=8192"]}, "'tokens=x': a number, at least 1"),
+    ],
+)
+def test_flags_that_do_not_go_together_are_refused(given: dict[str, Any], words: str) -> None:
+    assert words in " | ".join(causes(**{**SMALL, **given}))
+
+
+def test_a_search_for_the_cluster_refuses_what_it_decides_itself() -> None:
+    given = {**SMALL, "mw": 3.0, "layout": "tp=1", "phases": ["tokens=1e12,seq-len=8192"]}
+    found = causes(**given, sites=2, wan_gbps=100.0)
+    flags = [c.split()[0] for c in found if "does not go with --deadline-days, --mw" in c]
+    assert flags == ["--accelerators", "--layout", "--phase", "--sites"]
+
+
+def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:
+    """8.03 G parameters of 4 bytes, a ring of two at 100 Gb/s, 0.05 s each way: 2 x (0.05 + 32.1
+    GB / 2 / 12.5 GB/s) = 2.67 s, a fiftieth a step; at 1 byte 0.74 s."""
+    given = {**SMALL, "sites": 2, "wan_gbps": 100.0, "local_steps": 50}
+    params = 8.030_261_248e9
+
+    def waited_s(value_bytes: float, *, overlap: bool = False) -> float:
+        found = train(
+            "llama-3.1-8b", **given, wan_value_bytes=value_bytes, wan_overlap=overlap, top=1
+        )
+        own = LAYOUTS.rows(found.tables[LAYOUTS.name])[0].step_time_s
+        parts = {r.part: r.time_s for r in BREAKDOWN.rows(found.tables[BREAKDOWN.name])}
+        assert found.value("step_time_s") == pytest.approx(own + parts.get("wide_area", 0.0))
+        return parts.get("wide_area", 0.0)
+
+    for value_bytes in (4.0, 1.0):
+        exchange_s = 2.0 * (0.05 + params * value_bytes / 2.0 / 12.5e9)
+        assert waited_s(value_bytes) == pytest.approx(exchange_s / 50.0, rel=1e-6)
+    # fifty steps of 1.5 s hide an exchange of 2.7 s
+    assert waited_s(4.0, overlap=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "unused"),
+    [(SETTINGS_OF_RECOVERY, Reliability, set()), (SETTINGS_OF_STORAGE, Storage, {"usable_pb"})],
+)
+def test_the_help_names_every_setting(text: str, model: Any, unused: set[str]) -> None:
+    named = {pair.partition("=")[0].replace("-", "_") for pair in text.split(",")}
+    assert named == set(model.model_fields) - unused
+
+
+def test_a_pair_is_named_twice_without_a_value_or_unknown() -> None:
+    values, problems = read_pairs("tp=8,tp=4,pp=,zz=1", ("tp", "pp"), Place("--layout"))
+    assert values == {"tp": "8"}
+    assert [p.cause.split(":")[0] for p in problems] == ["'tp=4'", "'pp='", "'zz=1'"]
