@@ -50,25 +50,25 @@ def facility(request: FacilityRequest) -> Result:
     )
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
     ledger = Ledger(catalog)
-    ask = resolve(request, ledger)
+    resolved = resolve(request, ledger)
     refuse_idle(request)
     if request.compare:
-        return compared(ask, ledger)
-    option = _option(ask, ledger)
-    _record(option, ask, ledger)
-    return _answer(option, ask, _performance(option, ask, ledger), ledger)
+        return compared(resolved, ledger)
+    option = _option(resolved, ledger)
+    _record(option, resolved, ledger)
+    return _answer(option, resolved, _performance(option, resolved, ledger), ledger)
 
 
-def _option(ask: ResolvedFacility, ledger: Ledger) -> CoolingOption:
+def _option(resolved: ResolvedFacility, ledger: Ledger) -> CoolingOption:
     """Look up the cooling of the request and refuse it where it cannot hold the hall."""
-    name = ask.request.cooling
+    name = resolved.request.cooling
     if name is None:
         cause = "--cooling or --compare is needed"
         raise InputError(
             [Problem("DC062", cause, Place("facility"), help="dcplan catalog list cooling")]
         )
     option = named(ledger.catalog, "cooling", name, CoolingOption, "--cooling")
-    problems = holds(option, ask, ledger)
+    problems = holds(option, resolved, ledger)
     if problems:
         raise InputError(
             [Problem("DC061", cause, Place("--cooling"), help=mend) for cause, mend in problems]
@@ -76,10 +76,10 @@ def _option(ask: ResolvedFacility, ledger: Ledger) -> CoolingOption:
     return option
 
 
-def _performance(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> Performance:
+def _performance(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> Performance:
     """Return the option at the place."""
     try:
-        return performance(option, ask.setting(option, ledger), ledger)
+        return performance(option, resolved.setting(option, ledger), ledger)
     except LookupError as error:
         raise InputError(
             [Problem("DC060", str(error), Place("facility"), help="--climate-zone or --epw")]
@@ -87,36 +87,36 @@ def _performance(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -
 
 
 def _answer(
-    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> Result:
     """Collect tables, metrics and warnings, always and of what the request asks for."""
-    request = ask.request
-    tables = _plain_tables(option, found, ask, ledger)
+    request = resolved.request
+    tables = _plain_tables(option, found, resolved, ledger)
     if request.oversubscription is not None:
-        tables["oversubscription"] = oversubscribed(ask, request.oversubscription, ledger)
-    metrics = metrics_of(option, ask, found, ledger)
+        tables["oversubscription"] = oversubscribed(resolved, request.oversubscription, ledger)
+    metrics = metrics_of(option, resolved, found, ledger)
     cdus = metrics.get(cooling.CDU_COUNT.key)
-    placed, more = floor_tables(option, ask, int(cdus.value or 0) if cdus else 0, ledger)
+    placed, more = floor_tables(option, resolved, int(cdus.value or 0) if cdus else 0, ledger)
     tables, metrics = tables | placed, metrics | more
-    warnings = _warnings(option, ask, found, ledger)
+    warnings = _warnings(option, resolved, found, ledger)
     held = int(metrics[hall.FLOOR_ACCELERATORS.key].value or 0) if placed else 0
-    warnings += _empty(ask, placed, held)
+    warnings += _empty(resolved, placed, held)
     if request.water_permit_m3_per_day is not None:
         day = metrics.get(cooling.PEAK_DAY_WATER.key)
-        more, words = permit(ask, request.water_permit_m3_per_day, day)
+        more, words = permit(resolved, request.water_permit_m3_per_day, day)
         metrics |= more
         warnings.append({"code": "water", "message": words})
     if request.onsite or request.utility_mw is not None:
-        tables["onsite"], more, notes = _onsite(ask, found, ledger)
+        tables["onsite"], more, notes = _onsite(resolved, found, ledger)
         metrics, warnings = metrics | more, warnings + notes
     if request.job is not None:
-        tables["swings"], more = swings(ask, found, request.job, held, ledger)
+        tables["swings"], more = swings(resolved, found, request.job, held, ledger)
         metrics |= more
     return Result(
         "facility",
         "ok",
         EXIT_OK,
-        _headline(option, ask, found, ask.setting(option, ledger).supply_c),
+        _headline(option, resolved, found, resolved.setting(option, ledger).supply_c),
         metrics=metrics,
         tables=tables,
         inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
@@ -125,47 +125,49 @@ def _answer(
 
 
 def _plain_tables(
-    option: CoolingOption, found: Performance, ask: ResolvedFacility, ledger: Ledger
+    option: CoolingOption, found: Performance, resolved: ResolvedFacility, ledger: Ledger
 ) -> dict[str, Table]:
     """Return the tables that every answer has, and lead times for a date."""
     tables = {
-        "heat": heat_table(option, ask),
-        "chain": chain_table(found, ask, ledger),
-        "plant": plant_table(option, found, ask, ledger),
+        "heat": heat_table(option, resolved),
+        "chain": chain_table(found, resolved, ledger),
+        "plant": plant_table(option, found, resolved, ledger),
         "efficiency": efficiency_table(ledger),
-        "reported": reported_table(ask, ledger),
+        "reported": reported_table(resolved, ledger),
     }
-    if ask.request.energised is not None:
-        tables["lead_times"] = lead_table(ask.request.energised, ledger)
+    if resolved.request.energised is not None:
+        tables["lead_times"] = lead_table(resolved.request.energised, ledger)
     if found.modelled:
         tables["quarters"] = quarters_table(found)
-        tables["warm_water"] = warm_water_table(option, ask, ledger)
+        tables["warm_water"] = warm_water_table(option, resolved, ledger)
     return tables
 
 
-def _empty(ask: ResolvedFacility, placed: Mapping[str, Table], held: int) -> list[dict[str, str]]:
-    if ask.system is None or not placed or held:
+def _empty(
+    resolved: ResolvedFacility, placed: Mapping[str, Table], held: int
+) -> list[dict[str, str]]:
+    if resolved.system is None or not placed or held:
         return []
     words = (
-        f"{ask.it_mw:g} MW of IT holds no {ask.system.id} beside network and storage: "
+        f"{resolved.it_mw:g} MW of IT holds no {resolved.system.id} beside network and storage: "
         "its rows have no compute racks"
     )
     return [{"code": "floor", "message": words}]
 
 
 def _onsite(
-    ask: ResolvedFacility, found: Performance, ledger: Ledger
+    resolved: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric], list[dict[str, str]]]:
-    table, metrics = onsite_power(ask, found, ledger)
+    table, metrics = onsite_power(resolved, found, ledger)
     carbon = metrics[hall.ONSITE_CARBON.key].value
     if carbon is not None:
         label = "Of the year's energy, from the grid and from stacks"
         metrics |= cooling.CARBON(carbon, label=label)
-    return table, metrics, _short(metrics, found, ask)
+    return table, metrics, _short(metrics, found, resolved)
 
 
 def _short(
-    metrics: Mapping[str, Metric], found: Performance, ask: ResolvedFacility
+    metrics: Mapping[str, Metric], found: Performance, resolved: ResolvedFacility
 ) -> list[dict[str, str]]:
     """Tell of load that no source serves."""
     short = float(metrics[hall.ONSITE_SHORT.key].value or 0.0)
@@ -174,16 +176,16 @@ def _short(
         f"{short:,.0f} MWh of the year's load are served by nothing: more MW, or hours of battery"
     ] * (short > 0)
     if margin < -1e-9:
-        peak = found.peak_pue * ask.it_mw
+        peak = found.peak_pue * resolved.it_mw
         notes.append(
             f"the design day's peak of {peak:.1f} MW is {-margin:.1f} MW above all sources"
         )
     return [{"code": "onsite", "message": note} for note in notes]
 
 
-def _record(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> None:
+def _record(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> None:
     """Record values of the rows that no formula takes by itself."""
-    system, weather = ask.system, ask.where.climate
+    system, weather = resolved.system, resolved.where.climate
     if system and system.liquid_frac:
         ledger.take(f"systems.{system.id}.liquid_frac", system.liquid_frac)
     if option.room_air_frac:
@@ -199,15 +201,15 @@ def _record(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> Non
 
 
 def _headline(
-    option: CoolingOption, ask: ResolvedFacility, found: Performance, supply_c: float | None
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, supply_c: float | None
 ) -> str:
     water = f", {found.wue_l_per_kwh.value:.2f} L/kWh" if found.wue_l_per_kwh else ""
     water += (
         f", facility water of {supply_c:g} C" if found.modelled and supply_c is not None else ""
     )
     return (
-        f"{option.id} at {ask.where.name}, {ask.it_mw:g} MW of IT: PUE {found.pue.value:.3f} "
-        f"({found.pue.low:.3f} to {found.pue.high:.3f}), "
+        f"{option.id} at {resolved.where.name}, {resolved.it_mw:g} MW of IT: "
+        f"PUE {found.pue.value:.3f} ({found.pue.low:.3f} to {found.pue.high:.3f}), "
         f"{found.peak_pue:.3f} on the design day{water}"
     )
 
@@ -217,39 +219,39 @@ NEARLY_LARGE_MW = 5.0
 
 
 def _warnings(
-    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> list[dict[str, str]]:
     """Tell what the answer rests on, and flags that it does not use."""
     notes = []
-    supply = ask.setting(option, ledger).supply_c
+    supply = resolved.setting(option, ledger).supply_c
     if not found.modelled:
         notes.append(
             f"{option.id} is tabulated by climate zone and size class: no quarters, no part load, "
             "no supply temperature; its peak is estimated"
         )
-    if ask.where.climate is None:
+    if resolved.where.climate is None:
         notes.append(
-            f"no weather of {ask.where.name}: nothing is computed from components, and an option "
-            "without a row for the zone takes that of all zones"
+            f"no weather of {resolved.where.name}: nothing is computed from components, and an "
+            "option without a row for the zone takes that of all zones"
         )
     if (
         not found.modelled
-        and ask.where.site is None
-        and ask.where.climate is not None
-        and ask.where.zone is None
+        and resolved.where.site is None
+        and resolved.where.climate is not None
+        and resolved.where.zone is None
     ):
         notes.append(
             "--epw changes nothing of a tabulated option: the row pooled over all zones is taken"
         )
-    if ask.system is not None and ask.system.rated_kw is None:
+    if resolved.system is not None and resolved.system.rated_kw is None:
         notes.append(
-            f"{ask.system.id} has no power figure in the catalog: its racks are not laid out"
+            f"{resolved.system.id} has no power figure in the catalog: its racks are not laid out"
         )
-    liquid = found.modelled and ask.system and "liquid" in ask.system.cooling_modes
-    if ask.size != "large" and (liquid or ask.it_mw >= NEARLY_LARGE_MW):
+    liquid = found.modelled and resolved.system and "liquid" in resolved.system.cooling_modes
+    if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
         notes.append(
-            f"a hall of {ask.it_mw:g} MW is of the {ask.size} class, whose UPS, distribution and "
-            "lighting lose more than those of halls from 10 MW"
+            f"a hall of {resolved.it_mw:g} MW is of the {resolved.size} class, whose UPS, "
+            "distribution and lighting lose more than those of halls from 10 MW"
             + (
                 ": set facility.ups-efficiency-* in an overlay if yours are newer"
                 if found.modelled
@@ -262,22 +264,22 @@ def _warnings(
             "--system or --supply-c for a design"
         )
     if (
-        ask.request.liquid_frac is not None
+        resolved.request.liquid_frac is not None
         and option.room_air_frac
         and option.room_air_frac.value in (0.0, 1.0)
     ):
         notes.append(f"--liquid-frac is not used: {option.id} takes all heat one way")
-    if ask.where.site and ask.where.site.climate is None:
+    if resolved.where.site and resolved.where.site.climate is None:
         notes.append(
-            f"{ask.where.name} has no weather of its own: that of zone {ask.where.zone}'s city is "
-            "taken"
+            f"{resolved.where.name} has no weather of its own: "
+            f"that of zone {resolved.where.zone}'s city is taken"
         )
     if found.modelled and supply is None:
         notes.append(
             "no supply temperature and no liquid-cooled system: "
             "the option's whole range is drawn from"
         )
-    reached = dry_supply_c(option, ask, ledger)
+    reached = dry_supply_c(option, resolved, ledger)
     if reached is not None and supply is not None and reached > supply + 1e-9:
         notes.append(
             f"{supply:g} C is not held on the design day: sprayed dry coolers reach {reached:.1f} C"

@@ -20,7 +20,7 @@ from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 COMPUTED, TABLE = "computed", "table"
 
 
-def compared(ask: ResolvedFacility, ledger: Ledger) -> Result:
+def compared(resolved: ResolvedFacility, ledger: Ledger) -> Result:
     """Answer with every option that the catalog has.
 
     The option with which the chips get most of the site's energy comes first.
@@ -33,15 +33,15 @@ def compared(ask: ResolvedFacility, ledger: Ledger) -> Result:
     rows: list[specs.OptionRow] = []
     refused: dict[str, str] = {}
     for option in ledger.catalog.table("cooling", CoolingOption).values():
-        why = "; ".join(cause for cause, _ in holds(option, ask, ledger))
+        why = "; ".join(cause for cause, _ in holds(option, resolved, ledger))
         try:
-            found = None if why else performance(option, ask.setting(option, ledger), ledger)
+            found = None if why else performance(option, resolved.setting(option, ledger), ledger)
         except LookupError as error:
             found, why = None, str(error)
         if found is None:
             refused[option.id] = why
         else:
-            rows.append(_row(option, ask, found, ledger))
+            rows.append(_row(option, resolved, found, ledger))
     if not rows:
         raise InputError(
             [
@@ -53,13 +53,13 @@ def compared(ask: ResolvedFacility, ledger: Ledger) -> Result:
     lacking = [specs.OptionRow(name, why_not=why) for name, why in refused.items()]
     tables = {"options": specs.OPTIONS.table([*rows, *lacking])}
     best = rows[0]
-    warnings = [{"code": "cost", "message": note} for note in _switching(rows, ask)]
+    warnings = [{"code": "cost", "message": note} for note in _switching(rows, resolved)]
     headline = (
-        f"{best.cooling} gives the chips most at {ask.where.name}: "
+        f"{best.cooling} gives the chips most at {resolved.where.name}: "
         f"TUE {best.tue:.3f}, PUE {best.annual_pue:.3f}"
     )
     if any(row.basis == TABLE for row in rows) and (
-        ask.load < 1.0 or ask.request.supply_c is not None or ask.where.zone is None
+        resolved.load < 1.0 or resolved.request.supply_c is not None or resolved.where.zone is None
     ):
         note = (
             "rows from the table are at full load and know no --load, --supply-c or --epw: "
@@ -78,9 +78,9 @@ def compared(ask: ResolvedFacility, ledger: Ledger) -> Result:
 
 
 def _row(
-    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> specs.OptionRow:
-    metrics = metrics_of(option, ask, found, ledger)
+    metrics = metrics_of(option, resolved, found, ledger)
     peak, tue, capex, per_speed = (
         _number(metrics, spec)
         for spec in (specs.PEAK_FACILITY, specs.TUE, specs.FIT_OUT_USD, specs.KW_PER_PFLOPS)
@@ -88,7 +88,7 @@ def _row(
     return specs.OptionRow(
         cooling=option.id,
         basis=COMPUTED if found.modelled else TABLE,
-        supply_c=ask.setting(option, ledger).supply_c if found.modelled else None,
+        supply_c=resolved.setting(option, ledger).supply_c if found.modelled else None,
         annual_pue=found.pue.value,
         pue_low=found.pue.low,
         pue_high=found.pue.high,
@@ -97,7 +97,7 @@ def _row(
         peak_facility_mw=peak,
         tue=tue,
         fit_out_usd=capex,
-        usd_per_year=_per_year(ask, found, capex or 0.0, ledger),
+        usd_per_year=_per_year(resolved, found, capex or 0.0, ledger),
         facility_kw_per_pflops=per_speed,
     )
 
@@ -109,27 +109,27 @@ def _number(metrics: Mapping[str, Metric], spec: MetricSpec) -> float | None:
 
 
 def _per_year(
-    ask: ResolvedFacility, found: Performance, capex_usd: float, ledger: Ledger
+    resolved: ResolvedFacility, found: Performance, capex_usd: float, ledger: Ledger
 ) -> float | None:
     """Return energy of the whole site and fit-out over the plant's life, in USD of a year.
 
     Nothing is discounted; it is None without a tariff.
     """
-    site = ask.where.site
+    site = resolved.where.site
     if site is None or site.usd_per_kwh is None:
         return None
     price = ledger.take(f"sites.{site.id}.usd_per_kwh", site.usd_per_kwh)
-    kwh = ask.it_mw * ask.load * KW_PER_MW * HOURS_PER_YEAR * found.pue.value
+    kwh = resolved.it_mw * resolved.load * KW_PER_MW * HOURS_PER_YEAR * found.pue.value
     return kwh * price + capex_usd / ledger.parameter("finance", "cooling-life-years")
 
 
-def _switching(rows: Iterable[specs.OptionRow], ask: ResolvedFacility) -> list[str]:
+def _switching(rows: Iterable[specs.OptionRow], resolved: ResolvedFacility) -> list[str]:
     """Tell by how much the cheapest option's fit-out may grow before the next one is cheaper."""
     priced = sorted((r.usd_per_year, r.cooling) for r in rows if r.usd_per_year is not None)
-    if len(priced) < 2 or ask.where.site is None:
+    if len(priced) < 2 or resolved.where.site is None:
         return []
     (least, first), (then, second) = priced[:2]
-    each = (then - least) / (ask.it_mw * KW_PER_MW)
+    each = (then - least) / (resolved.it_mw * KW_PER_MW)
     return [
         f"{first} costs least a year; {second} would if {first} cost USD {then - least:,.0f} "
         f"a year more, USD {each:,.1f} for each kW of IT"

@@ -10,29 +10,31 @@ from dcplan.inputs.log import Ledger
 UNLIMITED = float("inf")
 
 
-def holds(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> list[tuple[str, str]]:
+def holds(
+    option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger
+) -> list[tuple[str, str]]:
     """Return what the option cannot hold, each with what would; nothing without a system.
 
     A rack of the system must fit its heat by path; the coolant must reach the system no warmer than
     it allows on the design day, as far as the option has no chillers.
     """
     found: list[tuple[str, str]] = []
-    found += _balance(option, ask)
+    found += _balance(option, resolved)
     most = warmest_c(option, ledger)
-    supply_c = ask.request.supply_c
+    supply_c = resolved.request.supply_c
     if most is not None and supply_c is not None and supply_c > most:
         limit = f"which cools air with {most:g} C at most"
         cause = f"{supply_c:g} C of water for {option.id}, {limit}"
         found.append((cause, "a lower --supply-c"))
-    if ask.system is not None:
-        found += _rack(option, ask.system, ledger)
-        found += _temperature(option, ask, ask.system, ledger)
+    if resolved.system is not None:
+        found += _rack(option, resolved.system, ledger)
+        found += _temperature(option, resolved, resolved.system, ledger)
     return found
 
 
-def _balance(option: CoolingOption, ask: ResolvedFacility) -> list[tuple[str, str]]:
+def _balance(option: CoolingOption, resolved: ResolvedFacility) -> list[tuple[str, str]]:
     """Return paths that get more of the hall's heat than the option is built for."""
-    air = ask.air_frac(option) if option.model in ("tower", "dry") else 1.0
+    air = resolved.air_frac(option) if option.model in ("tower", "dry") else 1.0
     if "liquid" not in option.accepts or option.room_air_frac is None:
         return []
     paths = (
@@ -90,7 +92,7 @@ def fit_of(
 
 
 def _temperature(
-    option: CoolingOption, ask: ResolvedFacility, system: System, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, system: System, ledger: Ledger
 ) -> list[tuple[str, str]]:
     """Refuse coolant too warm on the design day; towers have chillers, dry coolers do not."""
     limit = system.coolant_supply_max_c
@@ -98,8 +100,8 @@ def _temperature(
         return []
     most = ledger.take(f"systems.{system.id}.coolant_supply_max_c", limit)
     approach = ledger.parameter("facility", "cdu-approach-k")
-    set_c = ask.setting(option, ledger).supply_c or 0.0
-    coolant = max(set_c, dry_supply_c(option, ask, ledger) or 0.0) + approach
+    set_c = resolved.setting(option, ledger).supply_c or 0.0
+    coolant = max(set_c, dry_supply_c(option, resolved, ledger) or 0.0) + approach
     if coolant <= most + 1e-9:
         return []
     cause = (
@@ -116,9 +118,9 @@ def _temperature(
     ]
 
 
-def dry_supply_c(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> float | None:
+def dry_supply_c(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> float | None:
     """Return the water that sprayed dry coolers reach on the design day; None for other options."""
-    weather = ask.where.climate
+    weather = resolved.where.climate
     if option.model != "dry" or weather is None:
         return None
     return weather.design_wet_c + ledger.parameter("facility", "spray-approach-k")

@@ -29,29 +29,31 @@ HALL_LEAD = ("switchgear", "generator", "pad-transformer", "chiller", "ups", "di
 
 
 def plant_table(
-    option: CoolingOption, found: Performance, ask: ResolvedFacility, ledger: Ledger
+    option: CoolingOption, found: Performance, resolved: ResolvedFacility, ledger: Ledger
 ) -> Table:
     """Return chillers, towers and dry coolers for the design day, one unit of each to spare.
 
     Of tabulated options, whose economizers do not help on that day, chillers move the hall's heat:
     IT power, losses before the racks and room fans; towers all of the site's power.
     """
-    chilled = _hall_heat(option, ask, ledger) if found.peak_chilled is None else found.peak_chilled
+    chilled = (
+        _hall_heat(option, resolved, ledger) if found.peak_chilled is None else found.peak_chilled
+    )
     rejected = found.peak_pue if found.peak_rejected is None else found.peak_rejected
     rows: list[specs.PlantRow] = []
     for name in option.plant:
-        mw = ask.it_mw * (chilled if name == "chiller" else rejected)
+        mw = resolved.it_mw * (chilled if name == "chiller" else rejected)
         each = ledger.parameter("facility", UNIT_KEYS[name])
         basis = "model" if found.modelled else "estimate"
         rows.append(specs.PlantRow(name, mw, each, units(mw, each), basis))
     return specs.PLANT.table(rows)
 
 
-def _hall_heat(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> float:
+def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> float:
     """Return heat of a hall over its IT power: losses before racks and room fans stay inside."""
     keys = ("ups-efficiency", "distribution-loss", "lighting")
     ups, distribution, lighting = (
-        np.array(ledger.parameter("facility", f"{key}-{ask.size}")) for key in keys
+        np.array(ledger.parameter("facility", f"{key}-{resolved.size}")) for key in keys
     )
     fans = ledger.take(f"cooling.{option.id}.fan_frac", option.fan_frac) if option.fan_frac else 0.0
     return 1.0 + float(electrical_frac(ups, distribution, lighting)) + fans
@@ -89,16 +91,16 @@ def _day(text: str) -> date:
 
 
 def permit(
-    ask: ResolvedFacility, cap_m3: float, day: Metric | None
+    resolved: ResolvedFacility, cap_m3: float, day: Metric | None
 ) -> tuple[dict[str, Metric], str]:
     """Return IT power that a permit of water carries on the design day, and a sentence on it."""
     if day is None or day.value is None:
         msg = "water of the design day is not known of tabulated options: the permit is not checked"
         return cooling.PERMIT_IT(None), msg
     per_day_m3 = float(day.value)
-    most = ask.it_mw * cap_m3 / per_day_m3 if per_day_m3 > 0.0 else None
+    most = resolved.it_mw * cap_m3 / per_day_m3 if per_day_m3 > 0.0 else None
     water = f"{per_day_m3:,.0f} m3 of water on the design day"
-    if most is None or most >= ask.it_mw:
+    if most is None or most >= resolved.it_mw:
         words = f"{water} is within the permit of {cap_m3:,.0f} m3"
     else:
         words = f"{water} is over the permit of {cap_m3:,.0f} m3: it carries {most:.1f} MW of IT"
@@ -107,7 +109,7 @@ def permit(
 
 def run_metrics(
     found: Performance,
-    ask: ResolvedFacility,
+    resolved: ResolvedFacility,
     days: float,
     energy_it_mwh: float,
     accelerators: int,
@@ -123,7 +125,7 @@ def run_metrics(
     if found.wue_l_per_kwh:
         # L/kWh is m3/MWh
         metrics |= specs.RUN_WATER(energy_it_mwh * found.wue_l_per_kwh.value)
-    site, system = ask.where.site, ask.system
+    site, system = resolved.where.site, resolved.system
     if site and site.grid_g_per_kwh:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
         metrics |= specs.RUN_CARBON(mwh * grid / KG_PER_TONNE)

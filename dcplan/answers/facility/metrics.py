@@ -22,23 +22,23 @@ from dcplan.units import (
 
 
 def metrics_of(
-    option: CoolingOption, ask: ResolvedFacility, found: Performance, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> dict[str, Metric]:
     """Return keys that others rely on, and the measures that PUE hides."""
-    it_kw = ask.it_mw * KW_PER_MW
-    liquid, _ = heat_kw(option, ask)
-    peak = found.peak_pue * ask.it_mw
+    it_kw = resolved.it_mw * KW_PER_MW
+    liquid, _ = heat_kw(option, resolved)
+    peak = found.peak_pue * resolved.it_mw
     metrics = {
-        **specs.PEAK_ELECTRICAL(_electrical_mw(ask, ledger)),
+        **specs.PEAK_ELECTRICAL(_electrical_mw(resolved, ledger)),
         **specs.ANNUAL_PUE(found.pue.value, low=found.pue.low, high=found.pue.high),
         **specs.PEAK_PUE(found.peak_pue),
-        **specs.PEAK_IT(ask.it_mw),
+        **specs.PEAK_IT(resolved.it_mw),
         **specs.PEAK_FACILITY(peak),
     }
     if found.wue_l_per_kwh:
         w = found.wue_l_per_kwh
         metrics |= specs.ANNUAL_WUE(w.value, low=w.low, high=w.high)
-        year = w.value * it_kw * ask.load * HOURS_PER_YEAR / L_PER_M3
+        year = w.value * it_kw * resolved.load * HOURS_PER_YEAR / L_PER_M3
         metrics |= specs.ANNUAL_WATER(year)
     if found.peak_wue_l_per_kwh is not None:
         day = found.peak_wue_l_per_kwh * it_kw * HOURS_PER_DAY / L_PER_M3
@@ -52,23 +52,23 @@ def metrics_of(
     return (
         metrics
         | specs.FIT_OUT_USD(capex, low=low, high=high)
-        | _liquid(liquid, option, ask, ledger)
-        | _hidden(found, option, ask, ledger)
-        | _carbon(found, ask, ledger)
+        | _liquid(liquid, option, resolved, ledger)
+        | _hidden(found, option, resolved, ledger)
+        | _carbon(found, resolved, ledger)
     )
 
 
-def _electrical_mw(ask: ResolvedFacility, ledger: Ledger) -> float:
+def _electrical_mw(resolved: ResolvedFacility, ledger: Ledger) -> float:
     """Return what breakers and busway carry: racks at the system's design peak, others as rated."""
-    system = ask.system
+    system = resolved.system
     over = ledger.parameter("power", "peak-over-rated")
     if system and system.rated_kw and system.peak_kw:
         over = ledger.take(f"systems.{system.id}.peak_kw", system.peak_kw) / system.rated_kw.value
-    return ask.it_mw * (ask.other_frac + (1.0 - ask.other_frac) * over)
+    return resolved.it_mw * (resolved.other_frac + (1.0 - resolved.other_frac) * over)
 
 
 def _liquid(
-    heat: float, option: CoolingOption, ask: ResolvedFacility, ledger: Ledger
+    heat: float, option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger
 ) -> dict[str, Metric]:
     """Return flow, distribution units and seconds of the loops."""
     if heat <= 0.0:
@@ -77,15 +77,17 @@ def _liquid(
         ledger.parameter("facility", k) for k in ("coolant-rise-k", "coolant-heat-kj-per-l-k")
     )
     rating = ledger.parameter("facility", "cdu-rating-kw")
-    full_kw = heat / ask.load
+    full_kw = heat / resolved.load
     flow = flow_l_per_min(full_kw, rise, each)
     count = max(
         units(full_kw, rating), units(flow, ledger.parameter("facility", "cdu-flow-l-per-min"))
     )
-    system = ask.system
+    system = resolved.system
     most = system.coolant_supply_max_c.value if system and system.coolant_supply_max_c else None
-    set_c = ask.setting(option, ledger).supply_c
-    warmest = max(set_c, dry_supply_c(option, ask, ledger) or 0.0) if set_c is not None else None
+    set_c = resolved.setting(option, ledger).supply_c
+    warmest = (
+        max(set_c, dry_supply_c(option, resolved, ledger) or 0.0) if set_c is not None else None
+    )
     coolant = None if warmest is None else warmest + ledger.parameter("facility", "cdu-approach-k")
     room = most - coolant if most is not None and coolant is not None else rise
     metrics = {
@@ -93,7 +95,7 @@ def _liquid(
         **specs.CDU_COUNT(count),
         **specs.CDU_USD(ledger.parameter("facility", "cdu-usd-per-kw") * count * rating),
         **specs.RACK_FLOW(
-            _rack_flow(ask, rise, each), label=f"{specs.RACK_FLOW.meaning}, {rise:g} K"
+            _rack_flow(resolved, rise, each), label=f"{specs.RACK_FLOW.meaning}, {rise:g} K"
         ),
         **specs.CDU_KW(ledger.parameter("facility", "cdu-pump-frac") * heat),
     }
@@ -110,35 +112,35 @@ def _liquid(
             sum(b.value for b in bounds),
             sum(b.bounds[1] for b in bounds),
         ]
-        low, value, high = (ride_through_s(v / ask.load, each, room) for v in litres)
+        low, value, high = (ride_through_s(v / resolved.load, each, room) for v in litres)
         label = f"{spec.meaning}, until {max(room, 0.0):.3g} K warmer"
         metrics |= spec(value, low=low, high=high, label=label)
-    reached = dry_supply_c(option, ask, ledger)
+    reached = dry_supply_c(option, resolved, ledger)
     if reached is not None:
         metrics |= specs.DESIGN_DAY_SUPPLY(max(reached, set_c or 0.0))
     return metrics
 
 
-def _rack_flow(ask: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float) -> float | None:
+def _rack_flow(resolved: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float) -> float | None:
     """Return the flow of a rack-scale system; None of servers, whose racks are laid out."""
-    system = ask.system
+    system = resolved.system
     if system is None or system.rated_kw is None or system.liquid_frac is None or not system.racks:
         return None
-    asked = ask.request.liquid_frac
+    asked = resolved.request.liquid_frac
     liquid = system.liquid_frac.value if asked is None else asked
     return flow_l_per_min(system.rated_kw.value / system.racks * liquid, rise_k, heat_kj_per_l_k)
 
 
 def _hidden(
-    found: Performance, option: CoolingOption, ask: ResolvedFacility, ledger: Ledger
+    found: Performance, option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger
 ) -> dict[str, Metric]:
     """Return what server fans hide in IT power: ITUE, TUE, and kW for what the chips can do."""
     cold = "liquid" in option.accepts and option.model in ("tower", "dry")
-    cold = cold and (ask.system is None or "liquid" in ask.system.cooling_modes)
+    cold = cold and (resolved.system is None or "liquid" in resolved.system.cooling_modes)
     fans = ledger.parameter("facility", f"server-fan-{'liquid' if cold else 'air'}-frac")
     itue = 1.0 / (1.0 - fans)
     metrics = specs.ITUE(itue) | specs.TUE(itue * found.pue.value)
-    system = ask.system
+    system = resolved.system
     if system is None or system.rated_kw is None:
         return metrics
     chip = ledger.catalog.get("accelerators", system.accelerator, Accelerator)
@@ -148,14 +150,14 @@ def _hidden(
             * system.accelerators
             / GFLOPS_PER_TFLOPS
         )
-        each = system.rated_kw.value * found.pue.value / speed / (1.0 - ask.other_frac)
+        each = system.rated_kw.value * found.pue.value / speed / (1.0 - resolved.other_frac)
         metrics |= specs.KW_PER_PFLOPS(each)
     return metrics
 
 
-def _carbon(found: Performance, ask: ResolvedFacility, ledger: Ledger) -> dict[str, Metric]:
-    site = ask.where.site
-    mwh = found.pue.value * ask.it_mw * ask.load * HOURS_PER_YEAR
+def _carbon(found: Performance, resolved: ResolvedFacility, ledger: Ledger) -> dict[str, Metric]:
+    site = resolved.where.site
+    mwh = found.pue.value * resolved.it_mw * resolved.load * HOURS_PER_YEAR
     metrics = specs.ANNUAL_ENERGY(mwh)
     if site is not None and site.grid_g_per_kwh is not None:
         grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)

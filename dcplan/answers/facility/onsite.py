@@ -33,7 +33,7 @@ WINDOW_HOURS = 4
 
 
 def onsite(
-    ask: ResolvedFacility, found: Performance, ledger: Ledger
+    resolved: ResolvedFacility, found: Performance, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric]]:
     """Dispatch the hall's load over a year of grid and on-site sources.
 
@@ -46,21 +46,21 @@ def onsite(
     InputError
         When a source is unknown, an amount out of range, or no tariff is known for the grid.
     """
-    chosen = amounts_of(ask.request.onsite)
-    interruptible_h = ask.request.interruptible_h
+    chosen = amounts_of(resolved.request.onsite)
+    interruptible_h = resolved.request.interruptible_h
     rows = {name: named(ledger.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
-    peak = found.peak_pue * ask.it_mw
-    utility_mw = peak if ask.request.utility_mw is None else ask.request.utility_mw
-    load, dark = _load(ask, found), _dark(interruptible_h)
-    grid_price = ask.where.site.usd_per_kwh if ask.where.site else None
+    peak = found.peak_pue * resolved.it_mw
+    utility_mw = peak if resolved.request.utility_mw is None else resolved.request.utility_mw
+    load, dark = _load(resolved, found), _dark(interruptible_h)
+    grid_price = resolved.where.site.usd_per_kwh if resolved.where.site else None
     sources, batteries, grid_known = [], [], True
     if utility_mw > 0:
         if grid_price is None:
             cause = "the grid's tariff is known of catalog sites alone"
             raise InputError([Problem("DC062", cause, Place("--utility-mw"), help="--site")])
-        carbon = ask.where.site.grid_g_per_kwh if ask.where.site else None
+        carbon = resolved.where.site.grid_g_per_kwh if resolved.where.site else None
         grid_known = carbon is not None
-        price = ledger.take(f"sites.{ask.where.name}.usd_per_kwh", grid_price) * KW_PER_MW
+        price = ledger.take(f"sites.{resolved.where.name}.usd_per_kwh", grid_price) * KW_PER_MW
         grid = np.where(dark, 0.0, utility_mw)
         sources.append(Source("grid", grid, price, carbon.value if carbon else 0.0))
     for name, mw in chosen.items():
@@ -93,9 +93,9 @@ def _taken(row: OnsitePower, key: str, ledger: Ledger) -> float:
     return ledger.take(f"onsite.{row.id}.{key}", getattr(row, key))
 
 
-def _load(ask: ResolvedFacility, found: Performance) -> Array:
+def _load(resolved: ResolvedFacility, found: Performance) -> Array:
     """Return the load by hour in MW: with the quarter's PUE, the year's where none is known."""
-    it_mw = ask.it_mw * ask.load
+    it_mw = resolved.it_mw * resolved.load
     pues = [pue for pue, _ in found.quarters] or [found.pue.value] * QUARTERS_PER_YEAR
     return np.repeat(np.array(pues) * it_mw, TYPICAL_YEAR_HOURS // QUARTERS_PER_YEAR)
 

@@ -66,7 +66,7 @@ def efficiency_table(ledger: Ledger) -> Table:
     return specs.EFFICIENCY.table(rows)
 
 
-def oversubscribed(ask: ResolvedFacility, ratio: float, ledger: Ledger) -> Table:
+def oversubscribed(resolved: ResolvedFacility, ratio: float, ledger: Ledger) -> Table:
     """Return how often racks ask for more than the hall's IT power, by the number of like jobs.
 
     The racks are rated for ``ratio`` times that power.
@@ -76,7 +76,7 @@ def oversubscribed(ask: ResolvedFacility, ratio: float, ledger: Ledger) -> Table
     InputError
         When no system with its power is named.
     """
-    system = ask.system
+    system = resolved.system
     if system is None or system.rated_kw is None:
         cause = "oversubscription needs a system with its power"
         raise InputError(
@@ -91,21 +91,21 @@ def oversubscribed(ask: ResolvedFacility, ratio: float, ledger: Ledger) -> Table
         shares.append(ledger.take(key, own) / system.rated_kw.value if own else usual)
     rows: list[specs.OversubscriptionRow] = []
     for jobs in JOBS:
-        r = risk(jobs, ask.request.busy_frac, shares[0], shares[1], ratio)
+        r = risk(jobs, resolved.request.busy_frac, shares[0], shares[1], ratio)
         rows.append(
             specs.OversubscriptionRow(
                 jobs=jobs,
                 over_frac=r.over_frac,
                 over_h_per_year=r.over_frac * HOURS_PER_YEAR,
-                mean_over_mw=ask.it_mw * r.mean_over_frac,
-                worst_over_mw=ask.it_mw * max(r.worst_frac - 1.0, 0.0),
+                mean_over_mw=resolved.it_mw * r.mean_over_frac,
+                worst_over_mw=resolved.it_mw * max(r.worst_frac - 1.0, 0.0),
             )
         )
     return specs.OVERSUBSCRIPTION.table(rows)
 
 
 def swings(
-    ask: ResolvedFacility, hall: Performance, job: str, held: int, ledger: Ledger
+    resolved: ResolvedFacility, hall: Performance, job: str, held: int, ledger: Ledger
 ) -> tuple[Table, dict[str, Metric]]:
     """Return what the job's step does to the site, what keeps a ramp limit, and the run's needs.
 
@@ -117,27 +117,26 @@ def swings(
     InputError
         When no system is named, it has no training power, or the hall holds none.
     """
-    system = ask.system
+    system = resolved.system
     if system is None or system.rated_kw is None:
         cause = "swings need a system with its power"
         raise InputError([Problem("DC062", cause, Place("--job"), help="--system gb300-nvl72")])
-    count = int(held * ask.load) // system.accelerators
+    count = int(held * resolved.load) // system.accelerators
     if not count:
-        cause = (
-            f"{ask.it_mw * ask.load:g} MW of IT run no {system.id} of {system.rated_kw.value:g} kW"
-        )
+        it_mw, each_kw = resolved.it_mw * resolved.load, system.rated_kw.value
+        cause = f"{it_mw:g} MW of IT run no {system.id} of {each_kw:g} kW"
         raise InputError([Problem("DC062", cause, Place("--job"), help="a larger --it-mw")])
     found = train(
         job,
         system=system.id,
         accelerators=count * system.accelerators,
-        catalogs=ask.request.catalogs,
+        catalogs=resolved.request.catalogs,
     )
     parts = BREAKDOWN.rows(found.tables[BREAKDOWN.name])
     breakdown = {row.part: row.share_frac for row in parts}
     run = run_metrics(
         hall,
-        ask,
+        resolved,
         found.value("days"),
         found.value("energy_mwh"),
         count * system.accelerators,
@@ -160,10 +159,10 @@ def swings(
         **specs.SWING_RAMP(s.ramp_mw_per_s),
         **specs.SWING_LOW_SHARE(low_share, label=label),
     }
-    asked = ask.request.ramp_limit_mw_per_s
+    asked = resolved.request.ramp_limit_mw_per_s
     limit = 0.0 if asked is None else asked
     r = remedy(step, limit)
-    price = ask.where.site.usd_per_kwh if ask.where.site else None
+    price = resolved.where.site.usd_per_kwh if resolved.where.site else None
     yearly = r.extra_mw * HOURS_PER_YEAR * KW_PER_MW * price.value if price else None
     rows = [
         specs.SwingRow("storage in racks or a battery", store_mw=r.store_mw, store_kwh=r.store_kwh),

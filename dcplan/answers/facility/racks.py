@@ -18,7 +18,7 @@ COMPUTE, NETWORK, CDU = "compute", "network and storage", "cdu"
 
 
 def floor_tables(
-    option: CoolingOption, ask: ResolvedFacility, cdus: int, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, cdus: int, ledger: Ledger
 ) -> tuple[dict[str, Table], dict[str, Metric]]:
     """Return kinds of racks, and the line-up of every row.
 
@@ -30,11 +30,11 @@ def floor_tables(
     InputError
         When no node fits a rack.
     """
-    system = ask.system
+    system = resolved.system
     if system is None or system.rated_kw is None:
         return {}, {}
     rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
-    fit = fit_of(option, system, ask.request.rack_kw, rated, ledger)
+    fit = fit_of(option, system, resolved.request.rack_kw, rated, ledger)
     if not fit.nodes:
         raise InputError(
             [
@@ -49,7 +49,7 @@ def floor_tables(
     nodes = 1 if system.racks else min(fit.nodes, system.nodes_per_rack or fit.nodes)
     share = ledger.parameter("facility", "network-storage-share")
     other_kw = ledger.parameter("facility", "network-storage-rack-kw")
-    it_kw = ask.it_mw * KW_PER_MW
+    it_kw = resolved.it_mw * KW_PER_MW
     count = math.floor(it_kw * (1.0 - share) / (rated * nodes) + 1e-9)
     count -= count % max(system.racks, 1)  # a pod comes whole
     other = math.ceil(it_kw * share / other_kw - 1e-9)

@@ -19,19 +19,21 @@ CLASSES_C = (17.0, 27.0, 32.0, 40.0, 45.0)
 QUARTER_NAMES = ("Q1", "Q2", "Q3", "Q4")
 
 
-def heat_kw(option: CoolingOption, ask: ResolvedFacility) -> tuple[float, float]:
+def heat_kw(option: CoolingOption, resolved: ResolvedFacility) -> tuple[float, float]:
     """Return IT heat into liquid and into air at the load of the request, in kW."""
-    it_kw = ask.it_mw * KW_PER_MW * ask.load
+    it_kw = resolved.it_mw * KW_PER_MW * resolved.load
     liquid = (
-        it_kw * (1.0 - ask.air_frac(option)) if option.model and "liquid" in option.accepts else 0.0
+        it_kw * (1.0 - resolved.air_frac(option))
+        if option.model and "liquid" in option.accepts
+        else 0.0
     )
     return liquid, it_kw - liquid
 
 
-def heat_table(option: CoolingOption, ask: ResolvedFacility) -> Table:
+def heat_table(option: CoolingOption, resolved: ResolvedFacility) -> Table:
     """Return heat by path against what the option carries in a hall of this size."""
-    liquid, air = heat_kw(option, ask)
-    it_kw = ask.it_mw * KW_PER_MW
+    liquid, air = heat_kw(option, resolved)
+    it_kw = resolved.it_mw * KW_PER_MW
     paths = (
         ("liquid", liquid, it_kw * option.liquid_share_frac.value),
         ("air", air, it_kw * option.air_share_frac.value),
@@ -48,19 +50,20 @@ def quarters_table(found: Performance) -> Table:
     return specs.QUARTERS.table(specs.QuarterRow(name, *values) for name, values in quarters)
 
 
-def warm_water_table(option: CoolingOption, ask: ResolvedFacility, ledger: Ledger) -> Table:
+def warm_water_table(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> Table:
     """Return what warmer facility water saves: PUE, water and chillers by ASHRAE class."""
     rows: list[specs.WarmWaterRow] = []
     limits = [warmest_c(option, ledger)]
-    if ask.system and ask.system.coolant_supply_max_c and "liquid" in option.accepts:
+    if resolved.system and resolved.system.coolant_supply_max_c and "liquid" in option.accepts:
         limits.append(
-            ask.system.coolant_supply_max_c.value - ledger.parameter("facility", "cdu-approach-k")
+            resolved.system.coolant_supply_max_c.value
+            - ledger.parameter("facility", "cdu-approach-k")
         )
-    least = dry_supply_c(option, ask, ledger) or 0.0
+    least = dry_supply_c(option, resolved, ledger) or 0.0
     for supply in (
         c for c in CLASSES_C if c >= least and all(most is None or c <= most for most in limits)
     ):
-        found = performance(option, ask.setting(option, ledger, supply), ledger)
+        found = performance(option, resolved.setting(option, ledger, supply), ledger)
         rows.append(
             specs.WarmWaterRow(
                 water_class=f"W{supply:g}",
@@ -74,12 +77,12 @@ def warm_water_table(option: CoolingOption, ask: ResolvedFacility, ledger: Ledge
     return specs.WARM_WATER.table(rows)
 
 
-def chain_table(found: Performance, ask: ResolvedFacility, ledger: Ledger) -> Table:
+def chain_table(found: Performance, resolved: ResolvedFacility, ledger: Ledger) -> Table:
     """Return power blocks by load class.
 
     Compute has one redundancy rule; network, storage and cooling have another.
     """
-    it_mw, request = ask.it_mw, ask.request
+    it_mw, request = resolved.it_mw, resolved.request
     cooling_mw = it_mw * (found.peak_pue - 1.0)
     block = ledger.parameter("power", "block-mw-default")
     share = ledger.parameter("facility", "network-storage-share")
@@ -107,12 +110,12 @@ def chain_table(found: Performance, ask: ResolvedFacility, ledger: Ledger) -> Ta
     return hall.CHAIN.table(rows)
 
 
-def reported_table(ask: ResolvedFacility, ledger: Ledger) -> Table:
+def reported_table(resolved: ResolvedFacility, ledger: Ledger) -> Table:
     """Return what real sites of the same place or climate zone report, whatever cools them.
 
     Nothing is fitted to them.
     """
-    catalog, here = ledger.catalog, ask.where
+    catalog, here = ledger.catalog, resolved.where
     sites = catalog.table("sites", Site)
     rows: list[specs.ReportedRow] = []
     for real in catalog.table("reported", ReportedSite).values():
