@@ -119,7 +119,7 @@ def dispatch(
     if not found.success or found.x is None:
         msg = f"the dispatch has no optimum: {found.message}"
         raise ValueError(msg)
-    sums = found.x.reshape(-1, steps) @ weights
+    sums = (found.x.reshape(-1, steps) * weights).sum(axis=1)
     by_source, short = sums[:count], float(sums[count])
     discharged = float(sums[count + 2]) if battery else 0.0
     mwh = {s.name: float(round(x, 9)) for s, x in zip(sources, by_source, strict=True)}
