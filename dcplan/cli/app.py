@@ -34,7 +34,9 @@ EPILOG = (
 
 app = typer.Typer(
     name="dcplan",
-    help="Plan AI data centers: what to buy, where and when; how long training takes; what it costs.",
+    help=(
+        "Plan AI data centers: what to buy, where and when; how long training takes; what it costs."
+    ),
     epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

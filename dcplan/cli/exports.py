@@ -1,6 +1,4 @@
-"""Files that a verb writes beside its answer: workbook, CSV tables, page, Markdown, all from the
-finished result.
-"""
+"""Files that a verb writes from its finished result: workbook, CSV tables, page, Markdown."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ SUFFIX = {Target.FOCUS: "focus.csv"}
 
 
 def targets_of(text: str | None) -> list[Target]:
-    """Formats named in ``--export``, in order.
+    """Return the formats named in ``--export``, in order.
 
     Raises
     ------
@@ -72,8 +70,9 @@ def folder_of(targets: list[Target], out: Path | None) -> Path | None:
 
 
 def write_export(result: Result, target: Target, path: Path) -> str:
-    """Write one format and say what was written; ``path`` is a folder for CSV and NetBox, else a
-    file.
+    """Write one format and say what was written.
+
+    ``path`` is a folder for CSV and NetBox, else a file.
 
     Raises
     ------
@@ -151,8 +150,9 @@ def path_of(folder: Path, name: str, target: Target) -> Path:
 
 
 def export_all(result: Result, targets: list[Target], folder: Path) -> None:
-    """Write every format into a folder; each is said on stderr, and so is one that this answer
-    cannot have.
+    """Write every format into a folder.
+
+    Each is said on stderr, and so is one that this answer cannot have.
     """
     from dcplan.errors import InputError
 

@@ -29,8 +29,9 @@ class AsIs:
 
 
 def bounded_axes(question: Question) -> tuple[list[Axis], list[str]]:
-    """An axis from low over the value to high for each input that has bounds; and what was named
-    and has none.
+    """Return an axis from low over the value to high for each input that has bounds.
+
+    What was named and has no bounds is returned beside them.
 
     Raises
     ------
@@ -67,11 +68,12 @@ def _three(row: Input) -> tuple[float, float, float]:
 
 
 def one_at_a_time(axes: Sequence[Axis]) -> list[tuple[Any, ...]]:
-    """The scenario as it is, then each input at its low and at its high.
+    """Return the scenario as it is, then each input at its low and at its high.
 
     Examples
     --------
-    >>> [tuple(getattr(v, "value", v) for v in p) for p in one_at_a_time([Axis("a", (), KIND, (1.0, 2.0, 4.0))])]
+    >>> points = one_at_a_time([Axis("a", (), KIND, (1.0, 2.0, 4.0))])
+    >>> [tuple(getattr(v, "value", v) for v in p) for p in points]
     [(2.0,), (1.0,), (4.0,)]
     """
     now = tuple(AsIs(axis.numbers[1]) for axis in axes)

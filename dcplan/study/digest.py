@@ -1,6 +1,4 @@
-"""What an answer depends on, as one digest: resolved inputs, catalogs, files named, code and
-options.
-"""
+"""What an answer depends on, as one digest: inputs, catalogs, files named, code and options."""
 
 from __future__ import annotations
 
@@ -71,9 +69,7 @@ def _digest(path: Path) -> str:
 
 @functools.cache
 def code_digest() -> str:
-    """Digest of dcplan's own code and tables, and of the versions of what solves: others may
-    answer otherwise.
-    """
+    """Return the digest of dcplan's own code and tables, and of the versions of what solves."""
     root = Path(dcplan.__file__).parent
     found = hashlib.sha256(dcplan.__version__.encode())
     for path in sorted(root.rglob("*.py")):

@@ -20,11 +20,11 @@ class Store:
         self.folder = folder
 
     def path(self, key: str) -> Path:
-        """Where a document stands."""
+        """Return where a document is kept."""
         return self.folder / key[:2] / f"{key}.json"
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """A document, or None where there is none that can be read."""
+        """Return a document, or None where there is none that can be read."""
         try:
             found = json.loads(self.path(key).read_bytes())
         except (OSError, ValueError, RecursionError):
@@ -51,7 +51,7 @@ class Memory(Store):
         self.documents: dict[str, dict[str, Any]] = {}
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """A document of this call."""
+        """Return a document of this call."""
         return self.documents.get(key)
 
     def put(self, key: str, document: Mapping[str, Any]) -> None:
@@ -60,7 +60,7 @@ class Memory(Store):
 
 
 def home(folder: Path | None = None) -> Path:
-    """The project's own folder for what dcplan keeps; git ignores it.
+    """Return the project's own folder for what dcplan keeps; git ignores it.
 
     Raises
     ------

@@ -1,6 +1,4 @@
-"""What the fields of scenarios and catalogs are: type, unit, default and meaning, from the schema
-itself.
-"""
+"""What the fields of scenarios and catalogs are, from the schema itself."""
 
 from __future__ import annotations
 
@@ -104,8 +102,9 @@ def _walk(
 
 
 def _parts(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Mappings that a field is made of, quantities and sources left out: they are numbers and
-    texts to a reader.
+    """Yield mappings that a field is made of.
+
+    Quantities and sources are left out: they are numbers and texts to a reader.
     """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation not in (Quantity, SourceText):
@@ -140,7 +139,7 @@ def _default(info: FieldInfo, meaning: str, catalog: Catalog | None) -> str:
 
 
 def _type(annotation: Any, metadata: list[Any] | None = None) -> str:
-    """A type in words.
+    """Return a type in words.
 
     Examples
     --------
@@ -163,7 +162,8 @@ def _type(annotation: Any, metadata: list[Any] | None = None) -> str:
         return " or ".join(dict.fromkeys(_type(a) for a in args if a is not type(None)))
     if origin in (list, tuple, dict):
         by_quarter = origin is list and "Quantity" in str(args[0])
-        several = f"{'mapping' if origin is dict else 'list'} of {_many(args[1 if origin is dict else 0])}"
+        kind, part = ("mapping", args[1]) if origin is dict else ("list", args[0])
+        several = f"{kind} of {_many(part)}"
         return "number, or one a quarter" if by_quarter else several
     if (
         isinstance(annotation, type)

@@ -1,6 +1,4 @@
-"""Dask distributed as the engine: workers of a cluster, or of a local one where no scheduler is
-named.
-"""
+"""Dask distributed as the engine: workers of a cluster, or of one on this machine."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ POLL_S = 0.005
 
 
 class Dask:
-    """A Dask scheduler; what a lost worker did is done again elsewhere, and what it finished
-    stays.
-    """
+    """A Dask scheduler; what a lost worker was doing is done again, what it finished stays."""
 
     def __init__(self, scheduler: str | None, jobs: int) -> None:
         self.scheduler, self.jobs = scheduler, jobs
@@ -86,7 +82,10 @@ def _client(make: Any, address: Any) -> Any:
         return make(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         cause = f"no Dask scheduler at {address}: {error}"
-        help_text = "start one with `dask scheduler`, or leave --scheduler out for a cluster of this machine"
+        help_text = (
+            "start one with `dask scheduler`, or leave --scheduler out for a cluster of "
+            "this machine"
+        )
         raise InputError([Problem("DC050", cause, Place("--scheduler"), help=help_text)]) from error
 
 

@@ -175,7 +175,7 @@ class Processes:
                 self._idle = pool
 
     def _last(self, running: dict[Future[Any], Line]) -> Iterator[Done]:
-        """What still ends within the patience after a stop."""
+        """Yield what still ends within the patience after a stop."""
         finished, _ = wait(running, timeout=PATIENCE_S)
         for future in finished:
             done = _outcome(future, running.pop(future))
@@ -211,7 +211,7 @@ def _quiet_start() -> Iterator[None]:
 
 
 def _struck(line: Line, suspects: deque[Line], free: deque[Line], *, alone: bool) -> Done | None:
-    """A strike for a task whose worker died while it was alone; given up after the last."""
+    """Count a strike for a task whose worker died while alone; give it up after the last."""
     if not alone:
         return None
     line.strikes += 1
@@ -249,7 +249,7 @@ def _begin() -> None:
 
 
 def told(error: BaseException) -> str:
-    """An error in one line.
+    """Return an error in one line.
 
     Examples
     --------

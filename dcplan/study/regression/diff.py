@@ -135,8 +135,9 @@ def _has(path: Path, variant: str) -> bool:
 
 
 def _renamed(ref: Ref, first: Ref, second: Ref) -> list[tuple[str, Path]]:
-    """Files by the name under which both sides know them: one file beside one file is a pair,
-    whatever its name.
+    """Return files by the name under which both sides know them.
+
+    Where each side has one file, they are a pair, whatever their names.
     """
     single = all(len(r.files) <= 1 for r in (first, second))
     return [(_pair(first, second) if single else name, path) for name, path in ref.files.items()]

@@ -1,4 +1,4 @@
-"""Points of a sweep: the product of its axes, its rows side by side, or samples; and their order."""
+"""Points of a sweep: the product of its axes, pairs of values or samples; and their order."""
 
 from __future__ import annotations
 
