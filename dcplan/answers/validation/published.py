@@ -74,11 +74,9 @@ def published(request: ValidateRequest) -> Result:
 
 def _of_row(name: str, problem: Problem) -> Problem:
     """Name the row that a problem came from."""
-    return (
-        problem
-        if problem.cause.startswith(name)
-        else replace(problem, cause=f"{name}: {problem.cause}")
-    )
+    if problem.place == Place(name):
+        return problem
+    return replace(problem, cause=f"{name}: {problem.cause}")
 
 
 def question(row: Published) -> str:

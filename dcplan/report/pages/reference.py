@@ -171,12 +171,9 @@ def _field_table(named: Sequence[tuple[str, FieldDoc]]) -> str:
 
 
 def _rows(kind: str, found: Table, catalog: Catalog) -> str:
-    rows = [
-        (
-            f"`{r[0]}`",
-            *(shown(c, v) for c, v in zip(found.columns[1:], r[1:], strict=True)),
-            catalog.rows[kind][str(r[0])].source.title,
-        )
-        for r in found.rows
-    ]
+    rows = []
+    for record in found.records():
+        name, *rest = record.items()
+        source = catalog.rows[kind][str(name[1])].source.title
+        rows.append((f"`{name[1]}`", *(shown(c, v) for c, v in rest), source))
     return page_table((*found.columns, "source"), rows)
