@@ -52,6 +52,8 @@ TYPICAL_YEAR_HOURS = 8_760
 year."""
 RATE_DAYS_PER_YEAR = 365.0
 """Days in which the catalog's failure rates count their stops, as the sources count them."""
+TOKENS_PER_KTOKEN = 1_000.0
+TOKENS_PER_MTOKEN = 1_000_000.0
 USD_PER_MUSD = 1_000_000.0
 
 SUFFIXES: dict[str, str] = {

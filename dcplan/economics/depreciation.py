@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dcplan.economics.ranges import Array, Value, above, as_value, within
 
 Convention = Literal["half-year", "mid-quarter", "mid-month", "full-year"]
-SHARES_SUM_TO_ONE = 1e-4
+SHARES_TOLERANCE = 1e-4
 """Published tables are rounded to 0.01 % a year, and their sums with them."""
 
 
@@ -128,7 +128,7 @@ def tax_depreciation_usd(
     [70.0, 30.0]
     """
     shares = within("shares_frac", shares_frac, 0.0, 1.0)
-    if abs(shares.sum() - 1.0) > SHARES_SUM_TO_ONE:
+    if abs(shares.sum() - 1.0) > SHARES_TOLERANCE:
         msg = f"shares_frac must sum to 1, got {shares.sum():g}"
         raise ValueError(msg)
     basis, bonus = within("basis_usd", basis_usd, 0.0), within("bonus_frac", bonus_frac, 0.0, 1.0)

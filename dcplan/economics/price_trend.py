@@ -8,7 +8,7 @@ from dcplan.economics.ranges import Value, above, as_value, within
 
 HALVINGS = 200
 """Bisections: enough for the last bit of a double over the range searched."""
-HIGHEST_FACTOR = 1e3
+SEARCH_HIGHEST_FACTOR = 1e3
 """Prices that rise a thousandfold a year are no term structure."""
 
 
@@ -76,7 +76,7 @@ def implied_yearly_factor(
     def total(factor: float) -> float:  # of the long term over the short one: rises with the factor
         return float(term_weight(factor, long_years)) / float(term_weight(factor, short_years))
 
-    low, high = 0.0, HIGHEST_FACTOR
+    low, high = 0.0, SEARCH_HIGHEST_FACTOR
     if long_years <= 1.0:
         msg = "both terms end within the first year, so they say nothing about the next"
         raise ValueError(msg)

@@ -11,9 +11,6 @@ import numpy.typing as npt
 from dcplan.economics.ranges import Array, Value, within
 
 Losses = Literal["carry-forward", "used-at-once"]
-US_LOSS_OFFSET_FRAC = 0.8
-"""Share of taxable income that losses of earlier years may offset, US Internal Revenue Code
-section 172(a)(2)."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,8 @@ def income_tax(
         A loss waits for later income of this project, or saves tax at once on income elsewhere in
         the company.
     offset_limit_frac : float or array of samples
-        Part of a year's income that carried losses may offset; ``US_LOSS_OFFSET_FRAC`` since 2018.
+        Part of a year's income that carried losses may offset; 0.8 in the US since 2018 (Internal
+        Revenue Code, section 172(a)(2)).
         [-]
     opening_loss_usd : float or array of samples
         Loss carried into the first year, at least 0. [USD]

@@ -8,12 +8,11 @@ from typing import Literal
 import numpy as np
 
 from dcplan.economics.ranges import Value, above, as_value, within
-from dcplan.units import HOURS_PER_DAY, SECONDS_PER_DAY
+from dcplan.units import HOURS_PER_DAY, SECONDS_PER_DAY, TOKENS_PER_MTOKEN
 
 Level = Literal["owned", "allocated", "busy", "good"]
 LEVELS: tuple[Level, ...] = ("owned", "allocated", "busy", "good")
 FLOP_PER_PFLOP_DAY = 1e15 * SECONDS_PER_DAY
-MILLION = 1e6
 
 
 @dataclass(frozen=True)
@@ -143,4 +142,6 @@ def usd_per_million_trained_tokens(usd_per_pflop_day: Value, flop_per_token: Val
     0.0243
     """
     tokens = FLOP_PER_PFLOP_DAY / above("flop_per_token", flop_per_token)
-    return as_value(within("usd_per_pflop_day", usd_per_pflop_day, 0.0) * MILLION / tokens)
+    return as_value(
+        within("usd_per_pflop_day", usd_per_pflop_day, 0.0) * TOKENS_PER_MTOKEN / tokens
+    )

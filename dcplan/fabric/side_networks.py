@@ -10,7 +10,7 @@ from dcplan.fabric.topology.clos import size
 from dcplan.fabric.topology.design import design
 from dcplan.fabric.topology.wiring import even, upper_fills
 
-ROUNDED = 1e-2
+RATIO_TOLERANCE = 1e-2
 """Ports by which a ratio given to a few digits (1.333 for 4:3) may miss a whole number."""
 
 
@@ -80,7 +80,7 @@ def storage(
     units = math.ceil(nodes / nodes_per_su)
     down = radix // 2
     node_leaves = max(math.ceil(units * nodes_per_su * links_per_node / down), 1)
-    up = max(math.ceil(down / oversubscription - ROUNDED), 1)
+    up = max(math.ceil(down / oversubscription - RATIO_TOLERANCE), 1)
     store_leaves = (
         max(units * target_leaves_per_su, math.ceil(target_ports / down)) if target_ports else 0
     )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dcplan.units import KG_PER_TONNE
 
 Array = npt.NDArray[np.float64]
-SHORT_USD_PER_MWH = 1e5
+PENALTY_USD_PER_MWH = 1e5
 """Price of load that nothing serves: above every fuel."""
 
 
@@ -94,7 +94,7 @@ def dispatch(
     steps, count = load_mw.size, len(sources)
     weights = np.ones(steps) if hours is None else hours
     costs = np.concatenate(
-        [np.full(steps, s.usd_per_mwh) for s in sources] + [np.full(steps, SHORT_USD_PER_MWH)]
+        [np.full(steps, s.usd_per_mwh) for s in sources] + [np.full(steps, PENALTY_USD_PER_MWH)]
     )
     upper = np.concatenate(
         [np.broadcast_to(np.asarray(s.mw, dtype=np.float64), steps) for s in sources] + [load_mw]

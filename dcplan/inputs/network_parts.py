@@ -33,6 +33,13 @@ def radix_of(ledger: Ledger, model: str, link_gbps: float) -> int:
     return radix
 
 
+def switch_units(row: Switch | None, ledger: Ledger) -> float:
+    """Return the height of a switch, or the class value where its row has none. [U]"""
+    if row is not None and row.rack_units is not None:
+        return row.rack_units.value
+    return ledger.parameter("network", "switch-rack-units")
+
+
 def parts_of(
     ledger: Ledger,
     family: Fabric,
@@ -64,7 +71,7 @@ def parts_of(
         leaf_kw=kw[0],
         spine_kw=kw[1],
         core_kw=kw[2],
-        switch_units=max(s.rack_units.value if s.rack_units else 2.0 for s in switches),
+        switch_units=max(switch_units(s, ledger) for s in switches),
         leaf_optic_usd=_need(ledger, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
         leaf_optic_kw=_need(
             ledger, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dcplan.llm.tables import Array, DeviceTable, RecipeTable, StackTable
-from dcplan.units import GIGA, MICRO, MILLI, TERA
+from dcplan.units import GIGA, HALF_BYTES, MICRO, MILLI, TERA
 
 STATIC_SHAPES, FUSED_DISPATCH = 1, 2
 
@@ -202,7 +202,9 @@ def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -
     low = np.array([r.gemm in {"fp8", "fp4"} for r in recipes])
     thin = low & np.array([s.low_gather for s in stacks])
     gather = np.where(
-        thin, _column(recipes, "gather_bytes"), np.maximum(_column(recipes, "gather_bytes"), 2.0)
+        thin,
+        _column(recipes, "gather_bytes"),
+        np.maximum(_column(recipes, "gather_bytes"), HALF_BYTES),
     )
     return RecipeTable(
         operand_bytes=_column(recipes, "operand_bytes"),

@@ -14,13 +14,13 @@ from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, groupe
 from dcplan.llm.tables import Array
 from dcplan.units import HALF_BYTES
 
-LARGE = 0.25
+FIT_LARGE_FRAC = 0.25
 """Transfers of at least this share of the largest one count as large."""
-DRAWS = 200
+FIT_DRAWS = 200
 """Resamples of the shapes from which the bounds of a depth come."""
-FRACTIONS = np.geomspace(0.005, 1.0, 161)
-DEPTHS = np.concatenate([np.arange(0.0, 512.0, 16.0), np.geomspace(512.0, 4096.0, 61)])
-ROWS = np.concatenate([np.arange(1.0, 64.0), np.geomspace(64.0, 8192.0, 225)])
+FRACTION_GRID = np.geomspace(0.005, 1.0, 161)
+DEPTH_GRID = np.concatenate([np.arange(0.0, 512.0, 16.0), np.geomspace(512.0, 4096.0, 61)])
+ROW_GRID = np.concatenate([np.arange(1.0, 64.0), np.geomspace(64.0, 8192.0, 225)])
 UNBOUND = 1e30
 """A rate that leaves no time to its term."""
 
@@ -110,12 +110,12 @@ def fit_gemm(
         """Absolute log error of each shape, fractions by depths by shapes."""
         return np.abs(np.log(time(fractions[:, None, None], depths[None, :, None]) / x.time_s))
 
-    depths = DEPTHS if prologue is None else np.array([prologue])
-    found = errors(FRACTIONS, depths)
-    draws = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), DRAWS)
+    depths = DEPTH_GRID if prologue is None else np.array([prologue])
+    found = errors(FRACTION_GRID, depths)
+    draws = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), FIT_DRAWS)
     chosen = depths[np.argmin(found.reshape(-1, count) @ draws.T, axis=0) % depths.size]
     i, j = divmod(int(np.argmin(found.mean(axis=2))), depths.size)
-    e, depth = float(FRACTIONS[i]), float(depths[j])
+    e, depth = float(FRACTION_GRID[i]), float(depths[j])
     for width in (0.06, 0.04, 0.02, 0.01, 0.005, 0.002):
         # a product of depth k trades a share of speed for that share of k + k0
         steps = np.linspace(-width, width, 25)
@@ -159,8 +159,8 @@ def fit_grouped(measured: Products, *, flops_per_s: float, bytes_per_s: float) -
         )
 
     rows, found = 0.0, np.zeros(1)
-    for near in (ROWS, np.linspace(-0.04, 0.04, 81)):
-        tried = near if near is ROWS else np.maximum(rows * (1.0 + near), 1.0)
+    for near in (ROW_GRID, np.linspace(-0.04, 0.04, 81)):
+        tried = near if near is ROW_GRID else np.maximum(rows * (1.0 + near), 1.0)
         found = np.abs(np.log(time(tried[:, None]) / x.time_s)).mean(axis=1)
         rows = float(tried[np.argmin(found)])
     none, one = time(np.asarray(0.0), UNBOUND), time(np.asarray(1.0), UNBOUND)
@@ -206,7 +206,7 @@ def fit_rate(moved_bytes: Array, time_s: Array, *, peak_bytes_per_s: float) -> F
     >>> fit_rate(np.array([1.0, 80.0, 100.0]), np.array([1.0, 1.0, 1.0]), peak_bytes_per_s=100.0).value
     0.9
     """
-    large = moved_bytes >= LARGE * moved_bytes.max()
+    large = moved_bytes >= FIT_LARGE_FRAC * moved_bytes.max()
     return _middle((moved_bytes / time_s / peak_bytes_per_s)[large])
 
 

@@ -11,7 +11,7 @@ from dcplan.reliability.checkpoint import daly_interval_s
 from dcplan.units import DAYS_PER_YEAR, SECONDS_PER_DAY
 
 Value = float | npt.NDArray[np.float64]
-POOR_GOODPUT_FRAC = 0.7
+REMARK_GOODPUT_FRAC = 0.7
 """A refusal or a remark names goodput below this."""
 FAR_S = 3600.0
 """Between checkpoints of a run that never stops."""

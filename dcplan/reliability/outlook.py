@@ -64,7 +64,8 @@ class Policy:
     factor: float = 1.0
     """On all stops: lemon nodes left in."""
     early_factor: float = 1.0
-    early_days: float = 30.0
+    early_days: float = 1.0
+    """Decay time of the early stops; of no effect at a factor of 1."""
     slowdown: Bounds = (1.0, 1.0, 1.0)
     """Step time in production over the predicted one."""
     save_s: float | None = None

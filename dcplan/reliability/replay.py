@@ -13,8 +13,11 @@ from dcplan.reliability.goodput import Recovery, Value
 from dcplan.units import SECONDS_PER_DAY, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
-TINY, UNSAVED = 1e-9, 1.0 - 1e-6
-"""Rounding of a count of intervals; an interval whose save is under way is trained to a hair."""
+COUNT_EPS = 1e-9
+"""Rounding of a count of intervals."""
+UNSAVED_EPS = 1e-6
+"""Part of an interval that is not trained while its save is under way."""
+TRAINED_FRAC = 1.0 - UNSAVED_EPS
 MOST_RESTARTS = 2000
 MOST_STOPS = 20_000
 """A replica that is stopped more often never ends; the replay says so."""
@@ -32,8 +35,8 @@ class Hazards:
     """Mean time until a node that was taken out serves again; exponential."""
     early_factor: float = 0.0
     """Stops at the start over settled ones, less 1: it decays."""
-    early_days: float = 30.0
-    """Decay time of the early stops."""
+    early_days: float = 1.0
+    """Decay time of the early stops; of no effect at a factor of 0."""
     restart_spread: float = 0.0
     """Sigma of the log-normal restart time; its mean stays."""
 
@@ -153,7 +156,7 @@ class _State:
         reached = self.progress + self._trained(gap)
         # a durable checkpoint comes with every interval of progress, whatever the peers hold in
         # between
-        rounds = np.floor((reached - self.durable) / self.recovery.durable.interval_s + TINY)
+        rounds = np.floor((reached - self.durable) / self.recovery.durable.interval_s + COUNT_EPS)
         self.durable = np.where(
             stopped, self.durable + rounds * self.recovery.durable.interval_s, self.durable
         )
@@ -203,7 +206,7 @@ class _State:
         """Wall-clock time of some training with its saves."""
         d = self.recovery.durable
         lead = self.progress - self.durable
-        saves = np.floor((lead + np.maximum(training, 0.0)) / d.interval_s + TINY)
+        saves = np.floor((lead + np.maximum(training, 0.0)) / d.interval_s + COUNT_EPS)
         return training * self._overhead() + saves * d.save_s
 
     def _trained(self, gap: Array) -> Array:
@@ -215,10 +218,10 @@ class _State:
         cycle = d.interval_s * more + d.save_s
         whole = np.floor(rest / cycle)
         after = whole * d.interval_s + np.minimum(
-            (rest - whole * cycle) / more, d.interval_s * UNSAVED
+            (rest - whole * cycle) / more, d.interval_s * TRAINED_FRAC
         )
         # short of the first save's end, its interval is trained but not durable
-        unsaved = np.minimum(before, first - d.interval_s * (1.0 - UNSAVED))
+        unsaved = np.minimum(before, first - d.interval_s * (1.0 - TRAINED_FRAC))
         return np.where(gap >= first * more + d.save_s, first + after, unsaved)
 
     def _replace(self, taken: npt.NDArray[np.bool_]) -> Array:

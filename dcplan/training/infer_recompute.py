@@ -52,7 +52,7 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
     fast_host = np.array([s.offloads for s in stacks]) & (
         setup.device.host_bytes_per_s >= setup.coefficients.offload_bytes_per_s
     )
-    for name, share, narrow in ORDER:
+    for name, share, narrow in SEARCH_ORDER:
         level = RECOMPUTE.index(name)
         layout = replace(
             setup.layout, recompute=np.full(size, float(level)), offload=np.full(size, share)
@@ -69,7 +69,7 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
     return Chosen(replace(setup, recipe=recipe, layout=layout), mode >= 0)
 
 
-ORDER = (
+SEARCH_ORDER = (
     ("none", 0.0, False),
     ("selective", 0.0, False),
     ("none", 0.0, True),

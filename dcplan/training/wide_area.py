@@ -21,9 +21,10 @@ class WideArea:
     """Optimizer steps between exchanges, at least 1."""
     gbps: float
     """One-way rate of a site's link. [Gb/s]"""
-    value_bytes: float = 4.0
+    value_bytes: float
     """Of an exchanged value: 4 plain, 1 or 0.5 compressed."""
-    latency_s: float = 0.05
+    latency_s: float
+    """One way between two sites, protocol included. [s]"""
     overlapped: bool = False
     """The exchange runs beside the next local steps (asynchronous, one round stale)."""
 
@@ -50,7 +51,7 @@ def exchange_s(params: float, wide: WideArea) -> float:
     10 B parameters at 4 byte between two sites at 100 Gb/s: 2 x 40 GB / 2 / 12.5 GB/s and two
     latencies.
 
-    >>> round(exchange_s(1e10, WideArea(2, 100, 100.0)), 2)
+    >>> round(exchange_s(1e10, WideArea(2, 100, 100.0, 4.0, 0.05)), 2)
     3.3
     """
     half = ring_half_s(

@@ -10,7 +10,10 @@ import pytest
 from dcplan.economics.break_even import npv_break_even_months, payback_months
 from dcplan.economics.depreciation import macrs_shares, tax_depreciation_usd
 from dcplan.economics.loans import amortization
-from dcplan.economics.taxes import US_LOSS_OFFSET_FRAC, income_tax
+from dcplan.economics.taxes import income_tax
+
+US_LOSS_OFFSET_FRAC = 0.8
+"""Internal Revenue Code, section 172(a)(2): of taxable income, since 2018."""
 
 MONTHS, YEARS = 60, 5
 SHARES = macrs_shares(YEARS)

@@ -8,7 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.economics.depreciation import book_value_usd, macrs_shares, tax_depreciation_usd
-from dcplan.economics.taxes import US_LOSS_OFFSET_FRAC, income_tax, property_tax_usd
+from dcplan.economics.taxes import income_tax, property_tax_usd
+
+US_LOSS_OFFSET_FRAC = 0.8
+"""Internal Revenue Code, section 172(a)(2): of taxable income, since 2018."""
 
 QUICK = settings(max_examples=80, deadline=None)
 YEARS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12)

@@ -11,7 +11,7 @@ import pytest
 from dcplan.llm.device_terms import DeviceTerms, StackTerms
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import RECOMPUTE
-from dcplan.training.infer_recompute import ORDER, Chosen, lightest
+from dcplan.training.infer_recompute import SEARCH_ORDER, Chosen, lightest
 from dcplan.training.memory import memory
 from dcplan.units import BYTES_PER_GIB
 from tests.training.tiny import BF16, COEFFICIENTS, DENSE, DEVICE, STACK, setup
@@ -29,7 +29,7 @@ def _with(hbm_gb: float, stack: StackTerms = STACK, **device: float) -> tuple[Se
 
 def _need(index: int, stack: StackTerms = STACK) -> float:
     """Memory of the index-th fall-back, in the gigabytes of an accelerator that just fits it."""
-    name, offload, narrow = ORDER[index]
+    name, offload, narrow = SEARCH_ORDER[index]
     thin = replace(stack, grad_bytes=stack.lean_grad_bytes) if narrow else stack
     recipe = LEAN if narrow else BF16
     asked = setup(
@@ -57,19 +57,19 @@ def _read(chosen: Chosen) -> tuple[str, float, bool]:
     return RECOMPUTE[int(x.recompute[0])], float(x.offload[0]), lean
 
 
-@pytest.mark.parametrize("index", range(len(ORDER)))
+@pytest.mark.parametrize("index", range(len(SEARCH_ORDER)))
 def test_each_fall_back_is_taken_where_it_is_the_first_to_fit(index: int) -> None:
     """None, selective, the same with lean states, then half and all activations in host memory,
     then full."""
     # full recompute keeps less than offloaded activations only where these may not leave
-    stack = NO_OFFLOAD if ORDER[index][0] == "full" else STACK
+    stack = NO_OFFLOAD if SEARCH_ORDER[index][0] == "full" else STACK
     chosen = _choose(_need(index, stack), stack)
-    assert _read(chosen) == ORDER[index]
+    assert _read(chosen) == SEARCH_ORDER[index]
     assert chosen.fits.all()
 
 
 def test_the_order_is_the_documented_one() -> None:
-    assert [(name, offload) for name, offload, _ in ORDER] == [
+    assert [(name, offload) for name, offload, _ in SEARCH_ORDER] == [
         ("none", 0.0),
         ("selective", 0.0),
         ("none", 0.0),
@@ -78,13 +78,13 @@ def test_the_order_is_the_documented_one() -> None:
         ("selective", 1.0),
         ("full", 0.0),
     ]
-    assert [narrow for _, _, narrow in ORDER] == [False, False, True, True, True, True, True]
+    assert [narrow for _, _, narrow in SEARCH_ORDER] == [False, False, True, True, True, True, True]
 
 
 @pytest.mark.parametrize("index", range(1, 6))
 def test_a_byte_less_takes_the_next(index: int) -> None:
     chosen = _choose(_need(index - 1) * (1 - 1e-6))
-    assert _read(chosen) == ORDER[index]
+    assert _read(chosen) == SEARCH_ORDER[index]
 
 
 def test_modes_that_the_stack_lacks_are_skipped() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from dcplan.training.wide_area import WideArea, mean_step_s
 
-TWO = WideArea(sites=2, local_steps=100, gbps=100.0)
+TWO = WideArea(sites=2, local_steps=100, gbps=100.0, value_bytes=4.0, latency_s=0.05)
 """10 G parameters of 4 bytes: 2 x (0.05 + 40 GB / 2 / 12.5 GB/s) = 3.3 s for an exchange
 (docs/method/training.md)."""
 

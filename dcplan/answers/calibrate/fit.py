@@ -12,7 +12,7 @@ from dcplan.errors import InputError
 from dcplan.inputs.devices import SMALL_DOMAIN
 from dcplan.llm.coefficients import AttentionRamp, Coefficients
 from dcplan.llm.kernel_fit import (
-    LARGE,
+    FIT_LARGE_FRAC,
     Fitted,
     Products,
     fit_attention,
@@ -56,7 +56,9 @@ def fit(
     name, units = sheet.row.id, float(measured.document.data["multiprocessors"])
     half, low, hbm = sheet.peak("bf16_tflops"), sheet.peak("fp8_tflops"), sheet.peak("hbm_tb_per_s")
     moved, took = measured.column("memory", "bytes"), measured.column("memory", "median_s")
-    large = np.where(moved >= LARGE * moved.max(), moved, 0.0)  # small ones stay in the cache
+    large = np.where(
+        moved >= FIT_LARGE_FRAC * moved.max(), moved, 0.0
+    )  # small ones stay in the cache
     _hold(measured, measured.parts["memory"], large / took / hbm, f"memory bandwidth of {name}")
     hbm_frac = fit_rate(moved, took, peak_bytes_per_s=hbm)
     device: dict[str, float] = {"units": units, "bytes_per_s": hbm * hbm_frac.value}

@@ -16,12 +16,11 @@ from dcplan.fabric.bom import cages, node_cages
 from dcplan.fabric.topology.networks import Network
 from dcplan.fabric.topology.wiring import Fill
 from dcplan.inputs.log import Ledger
-from dcplan.inputs.network_parts import MissingError
+from dcplan.inputs.network_parts import MissingError, switch_units
 from dcplan.provenance import Quantity
 
 TIERS = ("leaf", "spine", "core")
 MANY = {"node": "nodes", "leaf": "leaves", "spine": "spines", "core": "cores"}
-SWITCH_UNITS = 2.0
 """Height of a switch whose row has none: that of most boxes of 51.2 Tb/s. [U]"""
 
 
@@ -135,7 +134,7 @@ def _switch(
         kw += cards * _value(ledger, f"{key}.card_kw", model.card_kw)
         kg += cards * (model.card_kg.value if model.card_kg else 0.0)
         part = f"{model.id} with {cards} line cards"
-    units = model.rack_units.value if model.rack_units else SWITCH_UNITS
+    units = switch_units(model, ledger)
     status = _status(model.price_usd)
     return Line(
         Kind.SWITCH,

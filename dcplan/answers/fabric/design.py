@@ -15,6 +15,7 @@ from dcplan.fabric.floor.placement import Floor, Hall, square_row
 from dcplan.fabric.topology.direct import GROUP_SWITCHES, scheduled, slingshot
 from dcplan.fabric.topology.networks import Network, nearest, tree
 from dcplan.inputs.log import Ledger
+from dcplan.inputs.network_parts import switch_units
 
 
 def sized(resolved: ResolvedFabric) -> Network:
@@ -115,10 +116,7 @@ def _groups(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> dict[
 
 
 def _floor(resolved: ResolvedFabric, ledger: Ledger) -> Floor:
-    leaf, spine, core = (
-        _per_rack(m.rack_units.value if m and m.rack_units else 2.0, ledger)
-        for m in resolved.models
-    )
+    leaf, spine, core = (_per_rack(switch_units(m, ledger), ledger) for m in resolved.models)
     return Floor(
         nodes_per_rack=nodes_per_rack(resolved, ledger),
         racks_per_row=resolved.request.racks_per_row

@@ -17,6 +17,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.lengths import stock
 from dcplan.fabric.floor.schedule import Cable, schedule
 from dcplan.inputs.log import Ledger
+from dcplan.inputs.network_parts import switch_units
 from dcplan.result import Result
 from dcplan.specs.request import made, verb
 
@@ -93,7 +94,7 @@ def inventory(result: Result) -> Inventory:
         )
     resolved, ledger = _resolved(made(FabricRequest, kept, "fabric"))
     height = ledger.parameter("facility", "rack-units")
-    return Inventory(_cables(resolved, ledger), _models(resolved), height)
+    return Inventory(_cables(resolved, ledger), _models(resolved, ledger), height)
 
 
 def _resolved(request: FabricRequest) -> tuple[ResolvedFabric, Ledger]:
@@ -136,7 +137,7 @@ def interface_type(protocol: str, gbps: float) -> str:
     return table.get(gbps, "other")
 
 
-def _models(resolved: ResolvedFabric) -> dict[str, Model]:
+def _models(resolved: ResolvedFabric, ledger: Ledger) -> dict[str, Model]:
     near = interface_type(resolved.protocol, resolved.link_gbps)
     far = interface_type(resolved.protocol, resolved.between_gbps)
     found = {"manager": Model("Generic", "manager", 1.0, None, near, near)}
@@ -148,7 +149,7 @@ def _models(resolved: ResolvedFabric) -> dict[str, Model]:
         (system and system.vendor) or "Generic", name, units if hosts == 1 else 1.0, kg, near, near
     )
     for tier, row in zip(("leaf", "spine", "core"), resolved.models, strict=True):
-        found[tier] = _switch(row, resolved, near if tier == "leaf" else far, far)
+        found[tier] = _switch(row, resolved, (near if tier == "leaf" else far, far), ledger)
     return found
 
 
@@ -157,15 +158,11 @@ def _model(row: System | Switch) -> str:
     return row.name.removeprefix(f"{row.vendor} ") if row.vendor else row.name
 
 
-def _switch(row: Switch | None, resolved: ResolvedFabric, lower: str, upper: str) -> Model:
+def _switch(
+    row: Switch | None, resolved: ResolvedFabric, types: tuple[str, str], ledger: Ledger
+) -> Model:
+    units = switch_units(row, ledger)
     if row is None:
-        return Model("Generic", f"{resolved.ports.radix} ports", 2.0, None, lower, upper)
-    units, kg = row.rack_units, row.weight_kg
-    return Model(
-        row.vendor or "Generic",
-        _model(row),
-        units.value if units else 2.0,
-        kg.value if kg else None,
-        lower,
-        upper,
-    )
+        return Model("Generic", f"{resolved.ports.radix} ports", units, None, *types)
+    kg = row.weight_kg.value if row.weight_kg else None
+    return Model(row.vendor or "Generic", _model(row), units, kg, *types)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dcplan.answers.fabric.bom import SWITCH_UNITS
 from dcplan.answers.fabric.design import nodes_per_rack
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Fabric, Optic, Switch
@@ -13,7 +12,7 @@ from dcplan.fabric.bom import cages
 from dcplan.fabric.side_networks import Side, in_band, out_of_band, storage
 from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import Ledger
-from dcplan.inputs.network_parts import MissingError, parts_of
+from dcplan.inputs.network_parts import MissingError, parts_of, switch_units
 from dcplan.provenance import Quantity, Status
 
 IN_BAND, IN_BAND_GBPS = "sn4600c", 100
@@ -80,7 +79,7 @@ def _storage(resolved: ResolvedFabric, ledger: Ledger) -> Priced:
         math.ceil(_p(ledger, "storage-target-ports-per-node") * nodes - 1e-9),
         round(_p(ledger, "storage-leaves-per-su")),
     )
-    units = (row.rack_units.value if row.rack_units else SWITCH_UNITS) * side.switches
+    units = switch_units(row, ledger) * side.switches
     family = next(
         (
             f
@@ -165,7 +164,7 @@ def _plain(
     price = ledger.take(f"switches.{row.id}.price_usd", row.price_usd)
     kw = ledger.take(f"switches.{row.id}.typical_kw", row.typical_kw)
     each = ledger.take(key, cable) if key else cable.value
-    units = (row.rack_units.value if row.rack_units else SWITCH_UNITS) * side.switches
+    units = switch_units(row, ledger) * side.switches
     return Priced(
         name, row.id, side, 0, side.switches * price + links * each, side.switches * kw, units
     )

@@ -112,7 +112,7 @@ def resolve(request: TrainRequest, ledger: Ledger) -> list[TrainRun]:
             seq_len=request.seq_len,
             batch_tokens=request.step_tokens,
             phases=phases,
-            wide=_wide(request),
+            wide=_wide(request, ledger),
             reliability=reliability,
             storage=storage,
             notes=notes,
@@ -151,7 +151,7 @@ def _record(
     ledger.text("stack", stack.id, Status.INPUT if request.stack else Status.DEFAULT)
 
 
-def _wide(request: TrainRequest) -> WideArea | None:
+def _wide(request: TrainRequest, ledger: Ledger) -> WideArea | None:
     """Return how several sites train together; None at one site."""
     if request.sites == 1 or request.wan_gbps is None:
         return None
@@ -160,6 +160,7 @@ def _wide(request: TrainRequest) -> WideArea | None:
         request.local_steps,
         request.wan_gbps,
         request.wan_value_bytes,
+        ledger.parameter("training", "wide-area-latency-s"),
         overlapped=request.wan_overlap,
     )
 

@@ -13,7 +13,7 @@ from dcplan.errors import Place, Problem
 from dcplan.inputs.log import Ledger
 from dcplan.inputs.storage import block_of, tier_of, wanted
 from dcplan.llm.tables import SCHEDULES
-from dcplan.reliability.goodput import POOR_GOODPUT_FRAC
+from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
 from dcplan.reliability.storage import build
 from dcplan.result import Table
 from dcplan.specs.train import layouts as specs
@@ -212,7 +212,7 @@ def _notes(main: Part, fastest: Found | None) -> list[str]:
 def _lost_time(found: Calendar) -> list[tuple[str, str]]:
     """Warn where the run spends more time on stops than on training."""
     value, lost = first(found.outlook.goodput.value), found.lost
-    if value >= POOR_GOODPUT_FRAC:
+    if value >= REMARK_GOODPUT_FRAC:
         return []
     most = max(lost, key=lambda name: lost[name])
     hint = {"waiting": "more spares or faster repair", "saves": "faster or rarer checkpoints"}

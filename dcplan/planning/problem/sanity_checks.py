@@ -13,7 +13,7 @@ from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
 from dcplan.units import KW_PER_MW
 
-FAR = 4.0
+REMARK_RATIO = 4.0
 """An own value this many times above or below the catalog's is worth a second look."""
 
 
@@ -44,7 +44,7 @@ def _prices(question: Question) -> Iterator[str]:
 def _far(now: Quantity, old: Quantity) -> bool:
     if now.value <= 0 or old.value <= 0 or now.value == old.value:
         return False
-    return not 1 / FAR <= now.value / old.value <= FAR
+    return not 1 / REMARK_RATIO <= now.value / old.value <= REMARK_RATIO
 
 
 def _halls(question: Question) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _halls(question: Question) -> Iterator[str]:
         most = max(u.value for u in site.utility_mw)
         for hall in site.halls:
             it_mw = hall.it_mw.value
-            if most > 0 and it_mw > FAR * most:
+            if most > 0 and it_mw > REMARK_RATIO * most:
                 place = f"{site.id}/{hall.id}"
                 yield f"{place}: it_mw = {it_mw:g} beside utility_mw of at most {most:g} ({hall.it_mw.at}): a slip?"
             if hall.rack_kw_max.value > it_mw * KW_PER_MW:

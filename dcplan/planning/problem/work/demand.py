@@ -15,11 +15,10 @@ from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, TOKENS, DemandTerms
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Capacity, Demand, Inference, Reference
-from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
+from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS, TOKENS_PER_KTOKEN
 
 YARDSTICK = "h100-sxm"
 """The accelerator that H100-equivalents count."""
-TOKENS_PER_UNIT = 1_000.0
 
 
 def demand_terms(
@@ -154,11 +153,19 @@ def _inference(
                 LeftOut(Kind.INFERENCE, demand.id, f"{target.place} {target.system}", reason)
             )
         else:
-            each[target.place, target.system] = room * rate / TOKENS_PER_UNIT
-    wanted = [peak * x / TOKENS_PER_UNIT for x in average]
-    said = ("tokens_per_s", TOKENS_PER_UNIT / peak)
+            each[target.place, target.system] = room * rate / TOKENS_PER_KTOKEN
+    wanted = [peak * x / TOKENS_PER_KTOKEN for x in average]
+    said = ("tokens_per_s", TOKENS_PER_KTOKEN / peak)
     return _terms(
-        demand, ledger, key, wanted, each, TOKENS, TOKENS_PER_UNIT, said=said, load_frac=room / peak
+        demand,
+        ledger,
+        key,
+        wanted,
+        each,
+        TOKENS,
+        TOKENS_PER_KTOKEN,
+        said=said,
+        load_frac=room / peak,
     )
 
 

@@ -16,15 +16,15 @@ from dcplan.inputs.left_out import Cause
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobConfig, JobTerms
 from dcplan.reliability.calendar import P90, RunTime
-from dcplan.reliability.goodput import POOR_GOODPUT_FRAC
+from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
 from dcplan.reliability.outlook import Bounds, Outlook
 from dcplan.scenario.schema import Job
 from dcplan.training.estimate import Hardware, Sweep
 from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_DAY, TERA
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
-DENSE_STEPS = 96
-GROWTH = 1.03
+SEARCH_DENSE_STEPS = 96
+SEARCH_GROWTH = 1.03
 
 
 def wanted_s(
@@ -84,7 +84,7 @@ def counts(unit: int, limit: int) -> list[int]:
     tried, units = [], 1
     while units * unit <= limit:
         tried.append(units * unit)
-        units = units + 1 if units < DENSE_STEPS else math.ceil(units * GROWTH)
+        units = units + 1 if units < SEARCH_DENSE_STEPS else math.ceil(units * SEARCH_GROWTH)
     return tried or [unit]
 
 
@@ -100,7 +100,7 @@ def why_none(
         text = f"{precision}: no layout fits the memory of up to {count} {target.accelerator}"
         return text, Cause.MEMORY
     most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
-    if goodput is not None and goodput < POOR_GOODPUT_FRAC:
+    if goodput is not None and goodput < REMARK_GOODPUT_FRAC:
         most += f", where stops leave {goodput:.0%} goodput"
     if is_cloud(target.place):
         most += " (cloud.max_accelerators_per_offer)"
