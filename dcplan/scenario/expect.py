@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import itertools
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,8 +21,6 @@ It is what ``--base`` names, else a variant of this name.
 """
 FILE = "file"
 """The scenario without a variant, in ``against`` and ``when``."""
-UNDECLARED = re.compile(r"^(search|goodput_frac)\b")
-"""Metrics of ``train``, whose declarations are not in the registry yet."""
 VERB = "plan"
 """Verb whose metrics expectations judge."""
 
@@ -57,8 +54,7 @@ def _of_other_verb(key: str) -> bool:
     """Whether a metric is one of another verb alone; those are left to it."""
     if registry.metric_of(VERB, key) is not None:
         return False
-    others = (registry.metric_of(verb, key) for verb in registry.VERBS if verb != VERB)
-    return any(others) or UNDECLARED.match(key) is not None
+    return any(registry.metric_of(verb, key) for verb in registry.VERBS if verb != VERB)
 
 
 def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
@@ -190,7 +186,7 @@ def _absolute(e: Expectation, observed: float) -> list[tuple[bool, str]]:
 
 
 def _relative(e: Expectation, observed: float, before: float) -> list[tuple[bool, str]]:
-    """Changes from a base: what grows from nothing has grown by more than any percentage."""
+    """Return tests of changes; what grows from nothing has grown by more than any percentage."""
     change = observed - before
     pct = (
         100.0 * change / abs(before)

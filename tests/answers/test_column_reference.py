@@ -21,6 +21,7 @@ from dcplan.answers.tco.answer import tco
 from dcplan.answers.train.answer import train
 from dcplan.answers.validation.answer import validate as published
 from dcplan.result import Result
+from dcplan.scenario.ref import ScenarioRef
 from tests.plans import planned
 
 ROOT = Path(dcplan.__file__).parent
@@ -101,7 +102,7 @@ def test_no_column_is_documented_that_the_code_does_not_name() -> None:
         pytest.param(dcplan.validate, id="validate"),
         pytest.param(lambda: check("retrofit-air-hall"), id="check"),
         pytest.param(lambda: documented("it_mw"), id="name"),
-        pytest.param(lambda: value_of("starter", "finance.discount_rate"), id="value"),
+        pytest.param(lambda: value_of(ScenarioRef("starter"), "finance.discount_rate"), id="value"),
     ],
 )
 def test_every_column_of_an_answer_has_a_meaning(ask: Any) -> None:

@@ -231,12 +231,12 @@ def test_bug_exits_70_with_a_traceback_on_debug(
 def test_ctrl_c_outside_a_solve_exits_130(
     here: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import dcplan.answers.check.answer as answers
+    from dcplan.study import checks
 
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(answers, "check", pressed)
+    monkeypatch.setattr(checks, "check", pressed)
     ran = here("check", "train-405b-in-90-days")
     assert ran.code == 130
     assert "Traceback" not in ran.err

@@ -156,6 +156,28 @@ def test_a_difference_below_the_gap_is_not_proved() -> None:
     assert [row.verdict for row in proved if row.metric == "cost.npv_usd"] == ["worse"]
 
 
+@pytest.mark.parametrize(
+    ("verb", "key", "way"),
+    [
+        ("plan", "cost.energy_usd", "lower"),
+        ("plan", "train.flagship.goodput_frac", "higher"),
+        ("plan", "racks.dgx-h200", "neutral"),
+        ("train", "cost.bought_usd", "lower"),
+        ("train", "mfu_frac", "higher"),
+        ("tco", "rented.aws-p5.spot.npv_usd", "lower"),
+        ("tco", "owned.irr_frac", "higher"),
+        ("facility", "water.permit_it_mw", "higher"),
+    ],
+)
+def test_every_verb_says_which_way_its_metrics_should_go(verb: str, key: str, way: str) -> None:
+    old, new = (Result(verb, "ok", 0, "x", metrics={key: Metric(x)}) for x in (1.0, 2.0))
+    (row,) = differences("s", Side(old), Side(new)).metrics
+    assert (row.direction, row.verdict) == (
+        way,
+        {"lower": "worse", "higher": "better", "neutral": ""}[way],
+    )
+
+
 def test_decisions_differ_by_place_item_and_quarter(repository: Path) -> None:
     made = plan("scenarios/tiny.yaml")
     table = made.tables["decisions"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,8 +22,6 @@ SAME = 1e-6
 """Relative difference below which two figures are the same."""
 HOW = (("accelerators", "on"), ("precision", "in"), ("start_month", "from month"))
 """What a run is beside its amount."""
-UNDECLARED = {Better.HIGHER: re.compile(r"(mfu|goodput)_frac$|^tokens_per_s")}
-"""Which way metrics of ``train`` should go, whose declarations are not in the registry yet."""
 SEARCH = (figures.GAP.key, figures.BOUND.key)
 """Figures of the search, which differ from run to run."""
 UNCOMPARED = ("overrides", "scenarios", "sweep", "extends", "catalogs", "description")
@@ -251,7 +248,7 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
         one, other = a.metrics.get(key), b.metrics.get(key)
         before, after = (absent if m is None else m.value for m in (one, other))
         unit = next(m.unit for m in (one, other) if m is not None)
-        way = spec.better if spec else _undeclared(key)
+        way = spec.better if spec else Better.NEITHER
         if not isinstance(before, int | float) or not isinstance(after, int | float):
             if before != after:
                 yield specs.MetricChange(
@@ -274,11 +271,6 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
             verdict=_verdict(delta, way, close=close),
             within_gap=close,
         )
-
-
-def _undeclared(key: str) -> Better:
-    """Return which way a metric should go whose verb does not declare it yet."""
-    return next((way for way, keys in UNDECLARED.items() if keys.search(key)), Better.NEITHER)
 
 
 def _gap_usd(a: Result, b: Result) -> float:

@@ -120,7 +120,7 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         tables=tables,
         inputs=inputs_of(built),
         expectations=expectations,
-        warnings=[dict(w) for w in warnings_of(solved, question, tables, request.gap)],
+        warnings=warnings_of(solved, question, tables, request.gap),
     )
 
 

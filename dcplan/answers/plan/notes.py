@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import too_small
 from dcplan.planning.solve.solved import Solved
@@ -19,7 +21,7 @@ WHOLE_SWITCHES = 0.001
 
 def warnings_of(
     solved: Solved, question: Question, tables: dict[str, Table], gap: float
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     """Return what a reader of the plan must know besides its figures."""
     given_pb = question.scenario.storage.usable_pb if question.scenario.storage else None
     kinds = {

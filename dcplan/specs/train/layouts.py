@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs import columns as common
-from dcplan.specs.metric import MetricSpec
+from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, Shown, TableSpec
 
 STEP_TIME = MetricSpec("step_time_s", "s", "One optimizer step")
-TOKENS_PER_S = MetricSpec("tokens_per_s_per_accelerator", "1/s", "Tokens of one accelerator")
+TOKENS_PER_S = MetricSpec(
+    "tokens_per_s_per_accelerator", "1/s", "Tokens of one accelerator", better=Better.HIGHER
+)
 TFLOPS = MetricSpec("tflops_per_accelerator", "TFLOP/s", "Model FLOP/s of one accelerator")
-MFU = MetricSpec("mfu_frac", "", "Model FLOPs utilization: of the dense peak of the precision")
+MFU = MetricSpec(
+    "mfu_frac",
+    "",
+    "Model FLOPs utilization: of the dense peak of the precision",
+    better=Better.HIGHER,
+)
 HFU = MetricSpec("hfu_frac", "", "Hardware FLOPs utilization, full recompute counted")
 MEMORY_GIB = MetricSpec("memory_gib", "GiB", "Peak memory of the fullest rank")
 ACCELERATORS_USED = MetricSpec(

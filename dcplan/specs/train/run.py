@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from dcplan.specs.metric import MetricSpec
+from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
 DAYS = MetricSpec("days", "days", "Median run time")
@@ -13,7 +13,9 @@ DAYS_P10 = MetricSpec("days_p10", "days", "10th percentile")
 DAYS_P50 = MetricSpec("days_p50", "days", "Median")
 DAYS_P90 = MetricSpec("days_p90", "days", "90th percentile")
 ACCELERATOR_HOURS = MetricSpec("accelerator_hours", "h", "Median accelerator-hours")
-GOODPUT = MetricSpec("goodput_frac", "", "Lasting progress over wall-clock time")
+GOODPUT = MetricSpec(
+    "goodput_frac", "", "Lasting progress over wall-clock time", better=Better.HIGHER
+)
 PRODUCTION_SLOWDOWN = MetricSpec(
     "production_slowdown",
     "",
@@ -37,11 +39,17 @@ BOUGHT = MetricSpec(
     "cost.bought_usd",
     "USD",
     "All accelerators with their systems, spares among them, and their network",
+    better=Better.LOWER,
 )
 AMORTIZED = MetricSpec(
-    "cost.amortized_usd", "USD", "Value lost meanwhile, and energy; no staff, building, storage"
+    "cost.amortized_usd",
+    "USD",
+    "Value lost meanwhile, and energy; no staff, building, storage",
+    better=Better.LOWER,
 )
-AMORTIZED_PER_MILLION_TOKENS = MetricSpec("cost.usd_per_million_tokens", "USD", "Amortised")
+AMORTIZED_PER_MILLION_TOKENS = MetricSpec(
+    "cost.usd_per_million_tokens", "USD", "Amortised", better=Better.LOWER
+)
 
 
 @dataclass(frozen=True)
