@@ -3,6 +3,7 @@ flip a decision."""
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,12 @@ import pytest
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.explain.switching_values import summary
 from dcplan.answers.plan.answer import plan
+from dcplan.answers.plan.hedge_plans import Together
 from dcplan.errors import InputError
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
+from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.scenario.load import load
 from dcplan.scenario.set_keys import FIELDS, set_key
 from dcplan.specs.explain import FLIPS
@@ -86,6 +90,17 @@ def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
     assert [row.variant for row in rows] == ["base", "boom", "slump"]
     expected = sum(row.weight * row.hedged_npv_usd for row in rows)
     assert value["hedge.npv_usd"] == pytest.approx(expected)
+
+
+def test_a_hedge_without_a_common_plan_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: object) -> Together:
+        none = Outcome(SolveStatus.INFEASIBLE, math.inf, math.inf, None, 0.0, 0)
+        return Together(none, [], math.inf)
+
+    monkeypatch.setattr("dcplan.answers.plan.hedge.together", nothing)
+    result = plan(file, hedge=True)
+    assert (result.status, result.exit_code) == ("infeasible", 3)
+    assert result.headline == "unsure: no plan shares these first decisions"
 
 
 def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,9 +16,9 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import Menu
-from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.request import Clock, SolveRequest
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import solve_menu
+from dcplan.planning.solve.strategy import LEAST_S, solve_menu
 from dcplan.scenario.load import Question
 
 MOST_PAIRS = 12
@@ -89,7 +88,7 @@ def sourcing_plans(
     InputError
         When the scenario has no plan at all, or another objective than cost.
     """
-    began = time.monotonic()
+    clock = Clock(time_limit_s)
     built = build(question)
     problems = presolve(question, built)
     if problems:
@@ -104,9 +103,9 @@ def sourcing_plans(
         )
 
     def plan(sourcing: Sourcing, menu: Menu, share: float, *pair: str) -> SourcingPlan:
-        left_s = max(time_limit_s - (time.monotonic() - began), 1.0)
         loaded = _loaded(menu, built.ledger, adders)
-        return _plan(sourcing, menu, loaded, question, gap, share * left_s, *pair)
+        limit_s = share * clock.left(LEAST_S)
+        return _plan(sourcing, menu, loaded, question, gap, limit_s, *pair)
 
     menu = built.menu
     rented = _without_orders(menu)

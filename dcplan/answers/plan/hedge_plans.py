@@ -1,0 +1,202 @@
+"""The variants of a hedge, and the plans of all of them together and of each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.answers.plan.request import PlanRequest
+from dcplan.errors import AuditError, InputError
+from dcplan.planning.keys import Key
+from dcplan.planning.model.build import build_model
+from dcplan.planning.presolve import presolve
+from dcplan.planning.problem.build import Built, build
+from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.audited import audited_solution
+from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.repair import MARGIN_FACTORS
+from dcplan.planning.solve.request import Clock
+from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.strategy import LEAST_S, MOST_STEPS
+from dcplan.planning.uncertainty.hedge import Stack, first_of, stacked
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Hedge
+from dcplan.units import quarter_index
+
+
+@dataclass(frozen=True)
+class World:
+    """One variant: its question, what may be chosen in it, and how likely it is."""
+
+    name: str
+    weight: float
+    question: Question
+    built: Built
+
+
+@dataclass(frozen=True)
+class Hedged:
+    """What is asked of a hedge, and the time that is left for it."""
+
+    request: PlanRequest
+    question: Question
+    worlds: tuple[World, ...]
+    asked: Hedge
+    through: int
+    """Last quarter whose decisions are common to all variants."""
+    clock: Clock
+
+    @property
+    def weights(self) -> list[float]:
+        """Probability of each variant."""
+        return [w.weight for w in self.worlds]
+
+    @property
+    def main(self) -> int:
+        """Place of the likeliest variant."""
+        return max(range(len(self.worlds)), key=lambda i: (self.weights[i], -i))
+
+    def left_s(self) -> float:
+        """Return the time that is left, a second at least [s]."""
+        return self.clock.left(LEAST_S)
+
+
+@dataclass(frozen=True)
+class Together:
+    """The plan of all variants, audited in each, and the proven bound of its cost."""
+
+    outcome: Outcome
+    plans: list[Solved]
+    bound_musd: float
+
+
+def resolve(request: PlanRequest) -> Hedged:
+    """Load every variant of a hedge and build its menu.
+
+    Raises
+    ------
+    InputError
+        When there is no ``uncertainty.hedge``, or a variant can have no plan.
+    """
+    clock = Clock(request.time_limit_s)
+    question = request.question()
+    asked = _asked(question)
+    through = quarter_index(asked.through) - quarter_index(question.scenario.horizon.start)
+    worlds = _worlds(request, asked)
+    return Hedged(request, question, worlds, asked, through, clock)
+
+
+def _asked(question: Question) -> Hedge:
+    uncertainty = question.scenario.uncertainty
+    if uncertainty is None or uncertainty.hedge is None:
+        cause = "--hedge needs uncertainty.hedge: {through: QUARTER, weights: {VARIANT: weight, …}}"
+        raise InputError([question.tree.problem("DC003", cause, ("uncertainty",))])
+    if question.scenario.objective != "min_cost":
+        cause = (
+            f"--hedge is of the cheapest plan: objective {question.scenario.objective} is not "
+            "supported here"
+        )
+        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
+    return uncertainty.hedge
+
+
+def _worlds(request: PlanRequest, asked: Hedge) -> tuple[World, ...]:
+    total = sum(q.value for q in asked.weights.values())
+    worlds, problems = [], []
+    for name, weight in asked.weights.items():
+        question = replace(request, variant=None if name == "base" else name).question()
+        built = build(question)
+        found = presolve(question, built)
+        problems += [replace(p, cause=f"variant {name}: {p.cause}") for p in found]
+        worlds.append(World(name, weight.value / total, question, built))
+    spans = {(w.built.menu.start, w.built.menu.quarters) for w in worlds}
+    if len(spans) > 1:
+        cause = "the variants have different horizons: they cannot share decisions by quarter"
+        problems.append(worlds[0].question.tree.problem("DC015", cause, ("uncertainty", "hedge")))
+    if problems:
+        raise InputError(problems)
+    return tuple(worlds)
+
+
+def together(h: Hedged, time_limit_s: float) -> Together:
+    """Plan all variants at once and audit the plan in each."""
+    clock, bound = Clock(time_limit_s), -np.inf
+    for factor in MARGIN_FACTORS:
+        menus = [
+            replace(with_steps(w.built.menu, MOST_STEPS // len(h.worlds)), margin_factor=factor)
+            for w in h.worlds
+        ]
+        matrices = [compile_model(build_model(menu)[0]) for menu in menus]
+        stack = stacked(matrices, h.weights, h.through, h.asked.tail_frac)
+        outcome = highs.solve(
+            stack.matrix,
+            gap=h.request.gap,
+            time_limit_s=clock.left(LEAST_S),
+            progress=h.request.progress,
+            stop=h.request.stop,
+        )
+        bound = outcome.bound if factor == 0 else bound
+        if outcome.values is None:
+            return Together(outcome, [], bound)
+        plans = [
+            _plan(w, m, stack, i, outcome)
+            for i, (w, m) in enumerate(zip(h.worlds, matrices, strict=True))
+        ]
+        if all(p.audit is not None and p.audit.passed for p in plans):
+            return Together(outcome, plans, bound)
+    failed = next(p.audit for p in plans if p.audit is not None and not p.audit.passed)
+    msg = "the hedged plan fails its audit: " + "; ".join(failed.problems[:5])
+    raise AuditError(msg)
+
+
+def settled(h: Hedged, plans: Sequence[Solved]) -> list[Solved]:
+    """Plan each variant at its best with the first decisions taken.
+
+    A tail, or a tiny weight, does not care for all variants.
+    """
+    result = []
+    for world, plan in zip(h.worlds, plans, strict=True):
+        share = h.left_s() / (3 * len(h.worlds))
+        better = alone(h, world, first_of(plan.whole, h.through), share)
+        costs = [
+            x.audit.npv_usd if x.audit is not None and x.audit.passed else np.inf
+            for x in (plan, better)
+        ]
+        result.append(better if costs[1] < costs[0] else plan)
+    return result
+
+
+def _plan(world: World, matrix: Matrix, stack: Stack, i: int, outcome: Outcome) -> Solved:
+    if outcome.values is None:
+        msg = "no values"
+        raise ValueError(msg)
+    own = replace(outcome, values=stack.values(i, outcome.values))
+    return audited_solution(world.built.menu, matrix, own, world.question)
+
+
+def alone(h: Hedged, world: World, firsts: Mapping[Key, float], time_limit_s: float) -> Solved:
+    """Plan one variant by itself, first decisions given or free; widened until switches fit."""
+    last: Solved | None = None
+    for factor in MARGIN_FACTORS:
+        menu = replace(with_steps(world.built.menu, MOST_STEPS), margin_factor=factor)
+        matrix = compile_model(build_model(menu)[0])
+        held = {i: firsts[c] for i, c in enumerate(matrix.columns) if c in firsts} or None
+        outcome = highs.solve(
+            matrix, gap=h.request.gap, time_limit_s=time_limit_s, fixed=held, stop=h.request.stop
+        )
+        last = audited_solution(world.built.menu, matrix, outcome, world.question)
+        if outcome.values is None or (last.audit is not None and last.audit.passed):
+            return last
+    if last is None:
+        msg = "no margin tried"
+        raise ValueError(msg)
+    return last
+
+
+def cost_usd(plan: Solved) -> float | None:
+    """Return the audited cost of a plan; None where there is none [USD]."""
+    return plan.audit.npv_usd if plan.audit is not None and plan.audit.passed else None
