@@ -16,6 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from dcplan.answers.train.answer import train
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.schema import Parameter
+
 ROOMS = (
     "llm",
     "training",
@@ -38,7 +42,7 @@ DEFINITIONS = {
     "economics/discounting.py: LOWEST_RATE": "above -100 %, where a rate has no meaning",
     "economics/depreciation.py: macrs_shares(declining_balance)": "double declining balance",
     "economics/discounting.py: HIGHEST_RATE": "where the search for a rate ends",
-    "economics/run_cost.py: accelerator_hours(flops_per_param_token)": "two FLOPs of three products",
+    "economics/run_cost.py: accelerator_hours(flops_per_param_token)": "2 FLOPs x 3 products",
     "economics/sampling.py: PERT_WEIGHT": "the PERT distribution's own weight of its mode",
     "economics/utilization.py: FLOP_PER_PFLOP_DAY": "a product of units",
     "fabric/floor/lengths.py: STOCK_M": "a list of preferred lengths",
@@ -78,6 +82,26 @@ def test_every_listed_definition_is_still_there(repo: Path) -> None:
 )
 def test_what_the_scan_finds(source: str, found: list[str]) -> None:
     assert list(_of_module(ast.parse(source))) == found
+
+
+def test_the_coefficients_of_training_are_inputs_that_an_overlay_changes(tmp_path: Path) -> None:
+    asked = {"model": "llama-3.1-8b", "system": "dgx-h100", "accelerators": 8, "tokens": 1e12}
+    plain = train(**asked, layout="tp=2,mbs=1")
+    rows = {row["key"]: row for row in plain.inputs}
+    catalog = load_catalog()
+    used = [key for key in rows if key.startswith("training.")]
+    assert "training.gemm-wave-power" in used
+    assert "training.cover-frac" in used
+    for key in used:
+        assert rows[key]["source"], key
+        quantity = catalog.get("training", key.removeprefix("training."), Parameter).value
+        assert rows[key]["value"] == quantity.value, key
+    # 0.7 GB of a process become 2.7 GB: 2e9 bytes more on every accelerator
+    text = "training: [{id: process-reserve-gb, value: 2.7}]\n"
+    (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
+    more = train(**asked, layout="tp=2,mbs=1", catalogs=[str(tmp_path)])
+    gib = more.value("memory_gib") - plain.value("memory_gib")
+    assert gib == pytest.approx(2e9 / 2**30, rel=1e-9)
 
 
 def _constants(repo: Path) -> Iterator[str]:

@@ -21,7 +21,7 @@ from dcplan.specs.plan.limits import CHECKS
 
 NEARLY = 0.99
 """Share of a limit from which it is used up."""
-MOST_ROWS = 200
+MOST_ROWS = 300
 """Rows of one table on the page; the rest is in the CSV export."""
 KEY = (
     plan.NPV,
