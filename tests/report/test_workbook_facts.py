@@ -146,7 +146,9 @@ def test_storage_is_priced_by_the_block_where_the_tier_has_a_price(
     tier = "storage_tiers.t"
     facts = facts_with({f"{tier}.{k}": x for k, x in {"usable_tb": 100.0, **given}.items()})
     bought = 5.0 * given.get("price_usd", 7.0)
-    hall = HallTerms("s/h", "s", "h", 1, 1, 1.0, False, 0, True, (), 15.0, 0.0, bought)
+    hall = HallTerms(
+        *("s/h", "s", "h", 1, 1, 1.0, False, 0, True, ()), storage_kw=15.0, storage_usd=bought
+    )
     hall_facts(facts, hall, [])
     each = f"{{storage_blocks}} * [{tier}.kw]"
     assert found(facts) == {
