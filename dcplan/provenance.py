@@ -243,8 +243,9 @@ def sealed(
     locate: Callable[[Path], str | None] = lambda _: None,
     path: Path = (),
 ) -> Any:
-    """Return a copy of a validated model in which every quantity knows its status, source and
-    place.
+    """Return a copy of a validated model in which every quantity knows its status.
+
+    Source and place.
 
     What a quantity says of itself wins over the arguments; a source that begins with
     ``estimate`` makes the status ``estimate``.

@@ -1,5 +1,6 @@
-"""The one shape of every answer (``dcplan.result/1``): metrics, tables, inputs, expectations,
-warnings.
+"""The one shape of every answer (``dcplan.result/1``).
+
+Metrics, tables, inputs, expectations, warnings.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class Result:
         return pd.DataFrame(list(found.rows), columns=list(found.columns))
 
     def as_dict(self) -> dict[str, Any]:
-        """The published JSON shape."""
+        """Return the published JSON shape."""
         from dcplan import __version__
 
         return {

@@ -109,8 +109,9 @@ SUFFIXES: dict[str, str] = {
 
 @functools.cache
 def unit_of(name: str) -> str:
-    """Unit of a numeric name, or of the last name of a dotted key, by its longest known suffix;
-    empty if dimensionless.
+    """Return unit of a numeric name, or of the last name of a dotted key.
+
+    By its longest known suffix; empty if dimensionless.
 
     Examples
     --------

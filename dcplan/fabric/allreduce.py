@@ -1,5 +1,6 @@
-"""Collectives of all accelerators against message size: domains and rails side by side, two
-protocols.
+"""Collectives of all accelerators against message size.
+
+Domains and rails side by side, two protocols.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dcplan.units import GIGA
 
 @dataclass(frozen=True)
 class Levels:
-    """Accelerators of a collective, what joins them, and its latencies. Rates are one-way, of one
-    accelerator.
+    """Accelerators of a collective, what joins them, and its latencies.
+
+    Rates are one-way, of one accelerator.
     """
 
     ranks: int
@@ -46,8 +48,9 @@ class Levels:
 
 
 def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
-    r"""All-reduce: halves inside the domains while rails reduce between them; the faster of two
-    protocols.
+    r"""All-reduce: halves inside the domains while rails reduce between them.
+
+    The faster of two protocols.
 
     .. math:: t = \max\left(\frac{2(g-1)}{g}\frac{M}{\gamma\,\beta_{up}},\;
               \frac{2(k-1)}{k}\frac{M/g}{\beta_{out}}\right) + 2\lceil\log_2 g\rceil\alpha_{up}
@@ -92,8 +95,9 @@ def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
 
 
 def all_gather_s(message_bytes: Array, levels: Levels) -> Array:
-    """All-gather (or reduce-scatter) of a message in all: half an all-reduce, which switches do
-    not shorten.
+    """All-gather (or reduce-scatter) of a message in all.
+
+    Half an all-reduce, which switches do not shorten.
     """
     plain = Levels(
         levels.ranks,
@@ -133,5 +137,5 @@ def exchange_s(message_bytes: Array, levels: Levels) -> Array:
 
 
 def bus_gb_per_s(message_bytes: Array, seconds: Array, ranks: int, halves: int = 2) -> Array:
-    """Bus bandwidth as nccl-tests print it: M / t x halves x (n - 1) / n. [GB/s]"""
+    """Bus bandwidth as nccl-tests print it: M / t x halves x (n - 1) / n [GB/s]."""
     return message_bytes / seconds / GIGA * halves * (ranks - 1) / ranks

@@ -12,7 +12,7 @@ from dcplan.fabric.topology.wiring import Fill
 
 @dataclass(frozen=True)
 class Parts:
-    """Prices and powers of what a fabric family is built of; all per piece. [USD, kW, U]
+    """Prices and powers of what a fabric family is built of; all per piece [USD, kW, U].
 
     ``leaf_optic_ports`` is how many ports one switch-side transceiver carries (2 for a twin-port
     cage), ``node_optic_ports`` how many one of a node.
@@ -68,8 +68,9 @@ class Bill:
 
 
 def cages(fills: Iterable[Fill], ports_down: int, ports_up: int) -> int:
-    r"""Cages in use: each switch fills its own, :math:`\sum_i \lceil d_i/p_d \rceil + \lceil
-    u_i/p_u \rceil`.
+    r"""Cages in use: each switch fills its own.
+
+    :math:`\sum_i \lceil d_i/p_d \rceil + \lceil u_i/p_u \rceil`.
 
     A cage carries links of one direction: those to nodes and those to spines differ in length and
     so in optic.
@@ -102,8 +103,9 @@ def switch_cages(fills: Fills, node_ports: int, between_ports: int) -> int:
 
 
 def node_cages(node_links: int, management_links: int, ports: int) -> int:
-    """Transceivers at the far end of leaf links: ``ports`` links each at nodes, one each at
-    managers.
+    """Transceivers at the far end of leaf links.
+
+    ``ports`` links each at nodes, one each at managers.
     """
     return math.ceil((node_links - management_links) / ports) + management_links
 

@@ -1,5 +1,6 @@
-"""Time of collective operations over a scale-up domain and the scale-out rails behind it,
-alpha-beta model.
+"""Time of collective operations over a scale-up domain and the scale-out rails behind it.
+
+Alpha-beta model.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ def group_rate(
     scaleup_bytes_per_s: Array,
     scaleout_bytes_per_s: Array,
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    r"""Bandwidth of one group's ring, with all other groups of the domain busy, and whether it
-    leaves the domain.
+    r"""Bandwidth of one group's ring, with all other groups of the domain busy.
+
+    And whether it leaves the domain.
 
     A group whose ranks stand ``stride`` apart has :math:`r = \min(n, \lfloor d/stride\rfloor)` of
     them in a domain of d. Inside one domain the ring runs at the scale-up rate. Across domains it
@@ -119,8 +121,9 @@ def all_to_all_s(
     scaleout_bytes_per_s: Array,
     most_domains: Array | float = np.inf,
 ) -> Array:
-    r"""Send each of ``rows`` to ``copies`` random ranks of the group: what expert parallel does
-    with tokens.
+    r"""Send each of ``rows`` to ``copies`` random ranks of the group.
+
+    What expert parallel does with tokens.
 
     A row is sent once to each rank, and across domains once to each domain, that it needs; of n
     that is on average :math:`D(n) = (n-1)(1 - (1 - 1/n)^c)` others, at most ``most_domains``. The

@@ -23,12 +23,12 @@ class Medium:
     usd_per_m: float = 0.0
 
     def cost(self, metres: float) -> float:
-        """Price of one link of a length. [USD]"""
+        """Price of one link of a length [USD]."""
         return self.usd + self.usd_per_m * metres
 
 
 def pick(media: Sequence[Medium], metres: float) -> Medium:
-    """The cheapest medium that reaches; of equals the one that draws less.
+    """Return the cheapest medium that reaches; of equals the one that draws less.
 
     Parameters
     ----------

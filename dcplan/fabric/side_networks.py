@@ -41,8 +41,9 @@ def storage(
     target_ports: int,
     target_leaves_per_su: int,
 ) -> Side:
-    r"""Storage network: leaves of nodes, oversubscribed, and leaves of storage, not, under the same
-    spines.
+    r"""Storage network: leaves of nodes, oversubscribed, and leaves of storage, not.
+
+    Under the same spines.
 
     Node leaves are bought for whole units, a leaf for ``radix / 2`` links; storage leaves as many a
     unit as given. Spines are the fewest that hold all uplinks and divide those of node leaves;
@@ -122,8 +123,9 @@ def storage(
 def _three_tiers(
     node: tuple[int, int], store: tuple[int, int], radix: int, oversubscription: float
 ) -> Side:
-    """More leaves than a spine has ports: those of nodes and of storage in one tree, all
-    oversubscribed alike.
+    """More leaves than a spine has ports.
+
+    Those of nodes and of storage in one tree, all oversubscribed alike.
     """
     plan = design(radix, 3, leaf_spine=oversubscription)
     count = node[0] + store[0]
@@ -150,8 +152,9 @@ def in_band(
     peer_links: int,
     cores: int,
 ) -> Side:
-    """In-band (management) network: leaves in pairs with links between peers, under two cores; one
-    pair alone if small.
+    """In-band (management) network.
+
+    Leaves in pairs with links between peers, under two cores; one pair alone if small.
 
     References
     ----------

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stage:
-    """One converter: losses over its rating without load, in proportion to it, and with its
-    square.
+    """One converter: losses over its rating without load, in proportion to it.
+
+    And with its square.
     """
 
     name: str

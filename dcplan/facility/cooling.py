@@ -1,5 +1,6 @@
-"""PUE and WUE of water-cooled and dry-cooled halls from their components, over all weather bins
-and draws at once.
+"""PUE and WUE of water-cooled and dry-cooled halls from their components.
+
+Over all weather bins and draws at once.
 """
 
 from __future__ import annotations
@@ -130,8 +131,9 @@ def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
 
 
 def over_dry_coolers(dry_c: Array, wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
-    r"""Dry coolers that spray when the dry bulb is too warm and the wet bulb cold enough; no
-    chillers.
+    r"""Dry coolers that spray when the dry bulb is too warm and the wet bulb cold enough.
+
+    No chillers.
 
     Water cools the air by what is missing,
     :math:`w = \frac{3600}{h_{fg}}\min\left((T_{dry} + A - T_s) / \Delta T_{air}, 1\right)`, while

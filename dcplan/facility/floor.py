@@ -1,5 +1,6 @@
-"""Racks of a hall in rows: kinds mixed evenly, distribution units at the ends, network in the
-middle.
+"""Racks of a hall in rows.
+
+Kinds mixed evenly, distribution units at the ends, network in the middle.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def rows_of(racks: Mapping[str, int], per_row: int) -> tuple[dict[str, int], ...
 
 
 def line_up(row: Mapping[str, int], ends: str, middle: str) -> tuple[str, ...]:
-    """Kinds along a row: those of ``ends`` at both ends, those of ``middle`` in the middle, the
-    rest between.
+    """Kinds along a row: those of ``ends`` at both ends, those of ``middle`` in the middle.
+
+    The rest between.
 
     Examples
     --------

@@ -41,8 +41,9 @@ def units(heat_kw: float, rating_kw: float, spare: int = 1) -> int:
 
 
 def ride_through_s(litres_per_kw: float, heat_kj_per_l_k: float, allowed_rise_k: float) -> float:
-    r"""Seconds until a loop without heat rejection has warmed by what is allowed: :math:`v\,\rho
-    c_p\,\Delta T`.
+    r"""Seconds until a loop without heat rejection has warmed by what is allowed.
+
+    :math:`v\,\rho c_p\,\Delta T`.
 
     Parameters
     ----------

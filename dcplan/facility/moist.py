@@ -1,5 +1,6 @@
-"""Moist air in SI units: the one place that calls psychrolib (ASHRAE Handbook of Fundamentals
-2017, chapter 1).
+"""Moist air in SI units.
+
+The one place that calls psychrolib (ASHRAE Handbook of Fundamentals 2017, chapter 1).
 """
 
 from __future__ import annotations

@@ -131,8 +131,9 @@ def tower_water_l_per_kwh(
 
 
 def mechanical_frac(source_c: Array, supply_c: Array, rise_k: Array) -> Array:
-    r"""Share of heat that chillers take: none while the source is colder than the supply, all from
-    the return on.
+    r"""Share of heat that chillers take.
+
+    None while the source is colder than the supply, all from the return on.
 
     .. math:: f = \mathrm{clip}\left(\frac{T_{source} - T_{supply}}{\Delta T}, 0, 1\right)
 
@@ -156,8 +157,9 @@ def electrical_frac(ups: Array, distribution: Array, lighting: Array) -> Array:
 
 
 def part_load(full_frac: Array, load: float, fixed_frac: Array) -> Array:
-    r"""A loss over IT power at part load: a fixed share, and one that falls with the cube of flow,
-    never below zero.
+    r"""Return a loss over IT power at part load.
+
+    A fixed share, and one that falls with the cube of flow, never below zero.
 
     .. math:: l(x) = l(1)\,\left(f/x + (1-f)\,x^2\right)
 

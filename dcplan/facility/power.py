@@ -16,8 +16,9 @@ TWO_SIDES = "2n"
 
 
 def blocks_needed(load_mw: float, block_mw: float, redundancy: str) -> int:
-    """Whole blocks that carry a load: ``b = max(ceil(factor x load / B) + spare, ceil(load / B) +
-    1)``.
+    """Whole blocks that carry a load.
+
+    ``b = max(ceil(factor x load / B) + spare, ceil(load / B) + 1)``.
 
     The second term keeps what redundancy means where blocks are few: with any rule but N, one block
     may fail. Under 2N either of two equal sides carries all of the load, so that ``b = 2 ceil(load

@@ -38,8 +38,9 @@ def size_class(it_mw: float) -> str:
 
 
 def lookup(entries: Iterable[PueEntry], cooling: str, size: str, zone: str) -> PueEntry | None:
-    """Row of a cooling option: its own zone first, then the row pooled over zones; None when
-    neither exists.
+    """Row of a cooling option.
+
+    Its own zone first, then the row pooled over zones; None when neither exists.
     """
     rows = [e for e in entries if e.cooling == cooling and e.size == size]
     by_zone = {e.zone: e for e in rows}

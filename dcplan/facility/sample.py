@@ -34,8 +34,9 @@ def even_draws(dimensions: int, count: int = DRAWS) -> Array:
 
 
 def draw(bounds: Mapping[str, tuple[float, float]], count: int = DRAWS) -> dict[str, Array]:
-    """Uniform draws of named parameters between their bounds, each as a column to be spread over
-    bins.
+    """Uniform draws of named parameters between their bounds.
+
+    Each as a column to be spread over bins.
 
     Examples
     --------

@@ -42,8 +42,9 @@ class Remedy:
 
 
 def swing(step: Step) -> Swing:
-    r"""Amplitude :math:`\Delta P`, frequency :math:`1/T`, ramp :math:`\Delta P / t_{edge}` and mean
-    power.
+    r"""Amplitude :math:`\Delta P`, frequency :math:`1/T`.
+
+    Ramp :math:`\Delta P / t_{edge}` and mean power.
 
     Examples
     --------

@@ -198,8 +198,9 @@ def _terms(
 
 
 def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> str:
-    """Where it runs: the region of its price; of a price of the user's own, the nearest that the
-    catalog knows.
+    """Where it runs: the region of its price.
+
+    Of a price of the user's own, the nearest that the catalog knows.
     """
     if price is not None:
         return price.region
@@ -210,7 +211,7 @@ def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: 
 
 
 def _own_prices(offer: Offer, cloud: Cloud, ledger: Ledger) -> Mapping[str, Quantity]:
-    """The scenario's prices of an offer, under its id or an alias."""
+    """Return the scenario's prices of an offer, under its id or an alias."""
     found: dict[str, Quantity] = {}
     for name, prices in cloud.prices.items():
         if ledger.catalog.get("cloud", name, Offer).id == offer.id:
@@ -225,8 +226,9 @@ def _at(hourly: float, drift: Sequence[float]) -> tuple[float, ...]:
 def _price(
     offer: Offer, term: str, scenario: Scenario, cloud: Cloud, ledger: Ledger
 ) -> tuple[CloudPrice | None, float] | None:
-    """The scenario's own price of a term, else the nearest region's latest; per accelerator.
-    [USD/h]
+    """Return the scenario's own price of a term, else the nearest region's latest [USD/h].
+
+    Per accelerator.
     """
     key = f"{term.replace('-', '_')}_usd_per_h"
     own = _own_prices(offer, cloud, ledger).get(key)
@@ -240,8 +242,9 @@ def _price(
 def _carbon(
     offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger
 ) -> float | None:
-    """Carbon of an accelerator-hour: a catalog system's training power, the cloud's PUE, the
-    nearest grid. [kg/h]
+    """Carbon of an accelerator-hour [kg/h].
+
+    A catalog system's training power, the cloud's PUE, the nearest grid.
 
     None where no system with the accelerator has a power figure.
     """
@@ -289,8 +292,9 @@ def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:
 
 
 def _nearest(offer: Offer, term: str, scenario: Scenario, ledger: Ledger) -> CloudPrice | None:
-    """Latest price of the nearest region; regions without coordinates come last, "global" ones
-    first.
+    """Latest price of the nearest region.
+
+    Regions without coordinates come last, "global" ones first.
     """
     prices = [p for p in offer.prices if p.term == term]
     if not prices:

@@ -155,8 +155,9 @@ def _hours(
     *,
     design_day: bool = False,
 ) -> Hours:
-    """All draws; on the design day a dry cooler's air warms by no more than its approach, so that
-    more of it moves.
+    """All draws; on the design day a dry cooler's air warms by no more than its approach.
+
+    So that more of it moves.
     """
     drawn = _drawn(option, at, ledger)
     supply = drawn["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
@@ -170,8 +171,9 @@ def _hours(
 
 
 def _drawn(option: CoolingOption, at: Setting, ledger: Ledger) -> dict[str, np.ndarray]:
-    """Draws of every parameter of the model between its catalog bounds; those without a range are
-    constants.
+    """Draws of every parameter of the model between its catalog bounds.
+
+    Those without a range are constants.
     """
     keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()}
     keys |= COMMON | MODELS[option.model or "tower"] | {"supply": option.supply or "supply-tower-c"}

@@ -1,5 +1,6 @@
-"""Catalog rows of accelerators, stacks and recipes as the plain numbers the training room computes
-with.
+"""Catalog rows of accelerators.
+
+Stacks and recipes as the plain numbers the training room computes with.
 """
 
 from __future__ import annotations
@@ -129,9 +130,7 @@ def default_stack(row: Accelerator) -> str:
 
 
 def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | None:
-    """Half width of the 80 % interval where runs of this software on this generation were
-    measured.
-    """
+    """Return the half width of the 80 % interval; None where no such run was measured."""
     found = stack.spreads.get(f"{row.family}-moe" if moe else str(row.family))
     return found.value if found is not None else None
 
@@ -150,8 +149,9 @@ def spread_frac(ledger: Ledger, row: Accelerator, stack: Stack, *, moe: bool) ->
 
 
 def record_training(ledger: Ledger, row: Accelerator, gemm: str, stack: str) -> None:
-    """Enter what the estimate rests on into the list of inputs: peaks, memory, fractions, the
-    stack's habits.
+    """Enter what the estimate rests on into the list of inputs.
+
+    Peaks, memory, fractions, the stack's habits.
     """
     key = f"accelerators.{row.id}"
     peaks = {"half": "bf16_tflops" if row.bf16_tflops else "fp16_tflops", "tf32": "tf32_tflops"}

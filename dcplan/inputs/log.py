@@ -35,8 +35,9 @@ class Ledger:
     rows: dict[str, Input] = field(default_factory=dict)
 
     def take(self, key: str, quantity: Quantity, status: Status | None = None) -> float:
-        """Note a quantity under a key and return its value; ``status`` overrides what the quantity
-        says.
+        """Note a quantity under a key and return its value.
+
+        ``status`` overrides what the quantity says.
         """
         self.rows[key] = Input(
             key,
@@ -67,15 +68,16 @@ class Ledger:
         return values * quarters if len(values) == 1 else values
 
     def parameter(self, kind: str, key: str) -> float:
-        """Value of a catalog parameter, noted under ``kind.key``: a default, unless an estimate or
-        the user's own.
+        """Value of a catalog parameter, noted under ``kind.key``.
+
+        A default, unless an estimate or the user's own.
         """
         quantity = self.catalog.get(kind, key, Parameter).value
         keep = Status.DEFAULT if quantity.status is Status.CATALOG else quantity.status
         return self.take(f"{kind}.{key}", quantity, keep)
 
     def assumed(self, key: str, given: float | None, default: float) -> float:
-        """The given value, or a default of the scenario format, noted as such."""
+        """Return the given value, or a default of the scenario format, noted as such."""
         if given is not None:
             return self.take(key, Quantity(value=given, status=Status.INPUT))
         return self.take(
@@ -84,7 +86,7 @@ class Ledger:
         )
 
     def chosen(self, key: str, given: Quantity | None, kind: str, default: str) -> float:
-        """The given value, or the catalog parameter that stands in for it."""
+        """Return the given value, or the catalog parameter that stands in for it."""
         return self.take(key, given) if given is not None else self.parameter(kind, default)
 
 

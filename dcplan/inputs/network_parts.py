@@ -34,7 +34,7 @@ def radix_of(ledger: Ledger, model: str, link_gbps: float) -> int:
 
 
 def switch_units(row: Switch | None, ledger: Ledger) -> float:
-    """Return the height of a switch, or the class value where its row has none. [U]"""
+    """Return the height of a switch, or the class value where its row has none [U]."""
     if row is not None and row.rack_units is not None:
         return row.rack_units.value
     return ledger.parameter("network", "switch-rack-units")

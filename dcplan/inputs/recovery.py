@@ -87,8 +87,9 @@ def rates_for(catalog: Catalog, family: str | None) -> list[Rate]:
 def machine(
     row: System, network: Network, ledger: Ledger, wish: Reliability
 ) -> tuple[Machine, Stops]:
-    """One accelerator's share of a system and its network: how often it stops a job, and by which
-    part.
+    """One accelerator's share of a system and its network.
+
+    How often it stops a job, and by which part.
     """
     catalog = ledger.catalog
     accelerator = catalog.get("accelerators", row.accelerator, Accelerator)
@@ -131,8 +132,9 @@ def _role(rates: list[Rate], key: str) -> str:
 
 
 def stored_bytes(shape: Architecture, spec: Hardware) -> float:
-    """Bytes of a checkpoint: weights at 16 bit, whatever copies the run keeps, and the optimizer's
-    state.
+    """Bytes of a checkpoint.
+
+    Weights at 16 bit, whatever copies the run keeps, and the optimizer's state.
     """
     weights = min(spec.recipe.weight_bytes, HALF_BYTES)
     return float(checkpoint_bytes(shape.params, weights, spec.recipe.optimizer_bytes))

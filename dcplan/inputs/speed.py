@@ -103,8 +103,9 @@ def slowed(spec: Hardware, frac: float) -> Hardware:
 
 
 def aged(spec: Hardware, row: Accelerator, start: str | None, ledger: Ledger) -> Hardware:
-    """A young generation's speed: its software needs some quarters until it reaches the settled
-    fractions.
+    """Return a young generation's speed.
+
+    Its software needs some quarters until it reaches the settled fractions.
 
     Speed rises in a straight line from ``maturity-first-frac`` in the quarter of availability to 1
     after ``maturity-quarters``.

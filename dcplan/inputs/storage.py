@@ -22,7 +22,7 @@ DEFAULT_TIER = "flash-parallel-class"
 def tier_of(
     wish: Storage | None, catalog: Catalog, problem: Callable[[str], Problem]
 ) -> StorageTier:
-    """The tier that is wished for, or the class one.
+    """Return the tier that is wished for, or the class one.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def tier_of(
 
 
 def level_of(wish: Storage | None, accelerators: float, ledger: Ledger) -> tuple[float, float]:
-    """Read and write rate of the service level for so many accelerators. [GB/s]"""
+    """Read and write rate of the service level for so many accelerators [GB/s]."""
     level = (wish or Storage()).level
     return (
         level_gb_per_s(
@@ -86,7 +86,10 @@ def wanted(
     checkpoint: float,
     ledger: Ledger,
 ) -> Demand:
-    """What a run asks of storage: the level's rates, its data, its checkpoints, its restarts."""
+    """Return what a run asks of storage.
+
+    The level's rates, its data, its checkpoints, its restarts.
+    """
     given = wish or Storage()
     each = bytes_per_token(wish, ledger)
     data = given.dataset_tb
@@ -107,8 +110,9 @@ def wanted(
 
 
 def block_of(row: StorageTier, ledger: Ledger) -> Block:
-    """Building block of a tier; what its source lacks comes from the class values by usable
-    capacity.
+    """Return building block of a tier.
+
+    What its source lacks comes from the class values by usable capacity.
     """
     tb = ledger.take(f"storage_tiers.{row.id}.usable_tb", row.usable_tb)
 

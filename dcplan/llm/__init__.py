@@ -1,3 +1,4 @@
-"""A language model: configuration, architecture, operations, kernel times. Shared by training and
-serving.
+"""A language model: configuration, architecture, operations, kernel times.
+
+Shared by training and serving.
 """

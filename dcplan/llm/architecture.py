@@ -149,8 +149,9 @@ def context_tokens(shape: Architecture, seq_len: int) -> float:
 
 
 def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
-    r"""Forward and backward model FLOPs of one token, no recompute; attention causal where the
-    model is.
+    r"""Forward and backward model FLOPs of one token, no recompute.
+
+    Attention causal where the model is.
 
     .. math:: F = 6 (N_{act} - N_{lookup}) + 6\,C\,a\,(d_{qk} + d_v) + 18\,L_m\,d_{inner}\,d_{state} + F_{tower}/s
 
@@ -205,8 +206,9 @@ def tower_flops(shape: Architecture) -> float:
 
 
 def recomputed_frac(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
-    r"""Model FLOPs that full recompute does once more, over all of them: a third, but for the
-    output layer.
+    r"""Model FLOPs that full recompute does once more, over all of them.
+
+    A third, but for the output layer.
 
     .. math:: \frac{1}{3}\left(1 - \frac{6\,h\,V}{F}\right)
 

@@ -37,8 +37,9 @@ LEAST_ONE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "value_dim", "
 
 
 def from_config(config: Mapping[str, Any]) -> Architecture:
-    """Read a Hugging Face ``config.json``: dense, GQA, MQA, MLA, MoE with shared experts and dense
-    first layers.
+    """Read a Hugging Face ``config.json``.
+
+    Dense, GQA, MQA, MLA, MoE with shared experts and dense first layers.
 
     A vision encoder beside it is read along (:mod:`dcplan.llm.vision`), and so are diffusion
     transformers (:mod:`dcplan.llm.diffusion`).
@@ -272,8 +273,9 @@ def _moe(
 
 
 def _routing_groups(config: Mapping[str, Any]) -> int:
-    """Groups a token is limited to (DeepSeek-V3, arXiv 2412.19437, section 2.1.2); 0 where it is
-    not.
+    """Return groups a token is limited to (DeepSeek-V3, arXiv 2412.19437, section 2.1.2).
+
+    0 where it is not.
     """
     groups, limit = int(config.get("n_group") or 1), int(config.get("topk_group") or 1)
     return limit if 1 < limit < groups else 0
@@ -310,8 +312,9 @@ def _windows(config: Mapping[str, Any], kind: str, layers: int) -> tuple[int, in
 
 
 def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
-    """Read a Nemotron-H hybrid: one Mamba-2 (M), attention (*), dense (-) or mixture-of-experts (E)
-    block a layer.
+    """Read a Nemotron-H hybrid.
+
+    One Mamba-2 (M), attention (*), dense (-) or mixture-of-experts (E) block a layer.
 
     References
     ----------

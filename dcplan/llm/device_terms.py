@@ -1,5 +1,6 @@
-"""Numbers of one accelerator, software stack and precision recipe, and the tables that many of
-them make.
+"""Numbers of one accelerator, software stack and precision recipe.
+
+And the tables that many of them make.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ STATIC_SHAPES, FUSED_DISPATCH = 1, 2
 
 @dataclass(frozen=True)
 class DeviceTerms:
-    """One accelerator in its system: data sheet and achievable fractions. Bandwidths are one-way,
-    of one accelerator.
+    """One accelerator in its system.
+
+    Data sheet and achievable fractions. Bandwidths are one-way, of one accelerator.
 
     A peak of 0 means that the accelerator does not have the precision.
     """
@@ -58,8 +60,9 @@ class DeviceTerms:
 
 @dataclass(frozen=True)
 class StackTerms:
-    """Habits of a software stack; the fields of the catalog's ``stacks`` rows, with every default
-    filled in.
+    """Habits of a software stack.
+
+    The fields of the catalog's ``stacks`` rows, with every default filled in.
     """
 
     host_ms: float
@@ -117,8 +120,9 @@ def peak_tflops(device: DeviceTerms, gemm: str) -> float:
 def device_table(
     devices: Sequence[DeviceTerms], stacks: Sequence[StackTerms], recipes: Sequence[RecipeTerms]
 ) -> DeviceTable:
-    """Speeds of each row's accelerator at its recipe, in its stack's attention kernels, for one
-    rank.
+    """Speeds of each row's accelerator at its recipe, in its stack's attention kernels.
+
+    For one rank.
     """
     ranks = _column(devices, "ranks")
     half = _column(devices, "half_tflops") * TERA / ranks
@@ -220,7 +224,7 @@ def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -
 
 
 def lean(table: RecipeTable, stacks: Sequence[StackTerms]) -> RecipeTable:
-    """The recipe with the leanest gradients and optimizer the stack can keep."""
+    """Return the recipe with the leanest gradients and optimizer the stack can keep."""
     values = {f.name: getattr(table, f.name) for f in fields(RecipeTable)}
     values["grad_bytes"] = np.minimum(table.grad_bytes, _column(stacks, "lean_grad_bytes"))
     values["optimizer_bytes"] = np.minimum(

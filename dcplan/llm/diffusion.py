@@ -73,13 +73,14 @@ def _sizes(config: Config) -> _Sizes:
 
 
 def _embedder(inputs: int, hidden: int) -> int:
-    """An MLP of two layers that reads a time, a guidance or a pooled text."""
+    """Return an MLP of two layers that reads a time, a guidance or a pooled text."""
     return linear_params(inputs, hidden) + linear_params(hidden, hidden)
 
 
 def _shape(size: _Sizes, layers: int, attention: int, once: int) -> Architecture:
-    """Blocks of one attention and one MLP each, without a causal mask; patches in and out at the
-    ends.
+    """Blocks of one attention and one MLP each, without a causal mask.
+
+    Patches in and out at the ends.
     """
     h, area = size.hidden, size.patch * size.patch
     return Architecture(
@@ -124,8 +125,9 @@ def _dit(config: Config) -> Architecture:
 
 
 def _mmdit(config: Config) -> Architecture:
-    """SD3's blocks of two streams: text and image tokens have their own weights and meet in
-    attention.
+    """SD3's blocks of two streams.
+
+    Text and image tokens have their own weights and meet in attention.
 
     In the last block the text only gives keys and values (and queries): nothing reads it
     afterwards.
@@ -157,8 +159,9 @@ def _mmdit(config: Config) -> Architecture:
 
 
 def _flux(config: Config) -> Architecture:
-    """FLUX.1: blocks of two streams, then single ones whose attention and MLP share norm and output
-    projection.
+    """FLUX.1: blocks of two streams.
+
+    Then single ones whose attention and MLP share norm and output projection.
 
     References
     ----------

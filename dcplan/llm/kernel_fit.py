@@ -1,6 +1,4 @@
-"""Measured kernel times back to the fractions that the laws of :mod:`dcplan.llm.kernels` start
-from.
-"""
+"""Fit the fractions of :mod:`dcplan.llm.kernels` to measured kernel times."""
 
 from __future__ import annotations
 
@@ -27,8 +25,9 @@ UNBOUND = 1e30
 
 @dataclass(frozen=True)
 class Fitted:
-    """One quantity with its bounds, the number of measurements behind it and their mean absolute
-    log error.
+    """One quantity with its bounds.
+
+    The number of measurements behind it and their mean absolute log error.
     """
 
     value: float
@@ -40,8 +39,9 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Products:
-    """Measured matrix products m x k by k x n with inputs of one width; ``groups`` of them where
-    they are grouped.
+    """Measured matrix products m x k by k x n with inputs of one width.
+
+    ``groups`` of them where they are grouped.
     """
 
     m: Array
@@ -181,8 +181,9 @@ def fit_attention(
     units: float,
     ramp: AttentionRamp,
 ) -> Fitted:
-    """Fraction of the 16-bit peak of fused attention; backward passes go through their own law to
-    the same fraction.
+    """Fraction of the 16-bit peak of fused attention.
+
+    Backward passes go through their own law to the same fraction.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
-"""Time of single kernels: matrix products, grouped matrix products, fused attention, memory-bound
-passes.
+"""Time of single kernels.
+
+Matrix products, grouped matrix products, fused attention, memory-bound passes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Compute time of the blocks of a model for one micro-batch on one rank: forward, input gradient,
-weight gradient.
+"""Compute time of the blocks of a model for one micro-batch on one rank.
+
+Forward, input gradient, weight gradient.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Setup:
 
 
 def tower_setup(setup: Setup, tower: TowerTable) -> Setup:
-    """The vision tower as a model of its own, on the images of one micro-batch.
+    """Return the vision tower as a model of its own, on the images of one micro-batch.
 
     Its ranks are those of one tensor-parallel group; context-parallel ranks share the images out.
     Heads that tensor parallel does not divide are padded to a multiple, as Megatron-LM does for
@@ -102,8 +103,9 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
 
 
 def attention_linear(setup: Setup) -> Pass:
-    """Projections of one attention block: grouped-query, or latent (DeepSeek-V2, arXiv 2405.04434,
-    section 2.1).
+    """Projections of one attention block.
+
+    Grouped-query, or latent (DeepSeek-V2, arXiv 2405.04434, section 2.1).
     """
     m, x = setup.model, setup.layout
     t = tokens(setup)
@@ -123,8 +125,9 @@ def attention_linear(setup: Setup) -> Pass:
 
 
 def attention_core(setup: Setup) -> Pass:
-    """Scores, softmax and values of all attention layers; unfused ones move the score matrix
-    through HBM.
+    """Scores, softmax and values of all attention layers.
+
+    Unfused ones move the score matrix through HBM.
 
     Pairs are those of :func:`dcplan.llm.architecture.context_tokens`.
     """
@@ -153,8 +156,9 @@ def attention_core(setup: Setup) -> Pass:
 
 
 def scan(setup: Setup) -> Pass:
-    """One Mamba-2 block's convolution and state-space scan; chunked products of small matrices,
-    memory-bound.
+    """One Mamba-2 block's convolution and state-space scan.
+
+    Chunked products of small matrices, memory-bound.
 
     References
     ----------
@@ -180,8 +184,9 @@ def dense_mlp(setup: Setup, width: Array) -> Pass:
 
 
 def experts(setup: Setup) -> Pass:
-    """Routed experts of one block: two grouped products on the rows the dispatch brings to this
-    rank.
+    """Routed experts of one block.
+
+    Two grouped products on the rows the dispatch brings to this rank.
     """
     m, x, d = setup.model, setup.layout, setup.device
     local = np.maximum(m.experts / x.ep, 1.0)

@@ -1,5 +1,6 @@
-"""The inputs of the model as structures of arrays: one row is one layout of one model on one
-accelerator.
+"""The inputs of the model as structures of arrays.
+
+One row is one layout of one model on one accelerator.
 
 All arrays broadcast against each other, so a table of a single model and accelerator meets any
 table of layouts.
@@ -26,8 +27,9 @@ SCHEDULES = ("1f1b", "zero-bubble", "dualpipe")
 
 @dataclass(frozen=True)
 class ModelTable:
-    """The fields of :class:`Architecture`, as arrays, with its parameter counts; a vision tower
-    has its own table.
+    """The fields of :class:`Architecture`, as arrays, with its parameter counts.
+
+    A vision tower has its own table.
     """
 
     layers: Array
@@ -88,8 +90,9 @@ class TowerTable:
 
 @dataclass(frozen=True)
 class DeviceTable:
-    """One accelerator (or core, where layouts count cores) at a precision, in its system and
-    fabric.
+    """One accelerator (or core, where layouts count cores) at a precision.
+
+    In its system and fabric.
 
     Rates are what the part reaches at best on large work: the data sheet times a fitted fraction.
     """
@@ -224,7 +227,10 @@ def model_table(shapes: Sequence[Architecture]) -> ModelTable:
 
 
 def tower_table(shape: Architecture, images: float) -> TowerTable | None:
-    """The vision tower of a model that sees ``images`` in each sequence; None where it has none."""
+    """Return the vision tower of a model that sees ``images`` in each sequence.
+
+    None where it has none.
+    """
     if shape.tower is None:
         return None
 
@@ -242,7 +248,10 @@ def tower_table(shape: Architecture, images: float) -> TowerTable | None:
 
 
 def each(table: T, change: Callable[[Array], Array]) -> T:
-    """The table with every array (and every array of its tables) changed; tables left out stay so."""
+    """Return the table with every array (and every array of its tables) changed.
+
+    Tables left out stay so.
+    """
     values = {f.name: getattr(table, f.name) for f in fields(table)}  # type: ignore[arg-type]
     values = {k: v for k, v in values.items() if v is not None}
     return type(table)(
@@ -251,7 +260,7 @@ def each(table: T, change: Callable[[Array], Array]) -> T:
 
 
 def column(value: Array) -> Array:
-    """An array as a column, to meet a row of modes."""
+    """Return an array as a column, to meet a row of modes."""
     return np.atleast_1d(value)[:, None]
 
 

@@ -1,5 +1,6 @@
-"""Read the vision encoder beside a language model: sizes of the tower, its patches and its
-projector.
+"""Read the vision encoder beside a language model.
+
+Sizes of the tower, its patches and its projector.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ class Tower:
 
 
 def with_tower(shape: Architecture, config: Config) -> Architecture:
-    """The language model with the vision encoder of its configuration, where this reader knows the
-    encoder.
+    """Return the language model with the vision encoder of its configuration.
+
+    Where this reader knows the encoder.
 
     Raises
     ------
@@ -109,7 +111,7 @@ def assumed(config: Config) -> tuple[str, ...]:
 
 
 def _reader(config: Config) -> Callable[[Config, Config, int], Tower] | None:
-    """What reads the vision encoder of a configuration; None where no reader knows it."""
+    """Return what reads the vision encoder of a configuration; None where no reader knows it."""
     vision = config.get("vision_config")
     if not isinstance(vision, Mapping):
         return None
@@ -128,8 +130,9 @@ def _encoder(
     *,
     gated: bool = False,
 ) -> Architecture:
-    """A vision transformer: ``attention`` parameters a block with its norms, ``outside`` for every
-    patch.
+    """Return a vision transformer.
+
+    ``attention`` parameters a block with its norms, ``outside`` for every patch.
     """
     return Architecture(
         layers=layers,
@@ -173,13 +176,14 @@ def _patches(vision: Config, image_size: int | None = None) -> tuple[int, int]:
 
 
 def _projections(hidden: int, *, bias: bool = True) -> int:
-    """Queries, keys, values and output of one attention block."""
+    """Return queries, keys, values and output of one attention block."""
     return 4 * linear_params(hidden, hidden, bias=bias)
 
 
 def _clip(vision: Config, config: Config, width: int) -> Tower:
-    """CLIP ViT behind LLaVA (arXiv 2310.03744, section 3): norms before and after, an MLP of two
-    layers on patches.
+    """CLIP ViT behind LLaVA (arXiv 2310.03744, section 3).
+
+    Norms before and after, an MLP of two layers on patches.
     """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
@@ -201,8 +205,9 @@ def _clip(vision: Config, config: Config, width: int) -> Tower:
 
 
 def _siglip(vision: Config, config: Config, width: int) -> Tower:
-    """SigLIP behind Gemma 3 (arXiv 2503.19786, section 2.1): patches are averaged to a fixed
-    number of tokens.
+    """SigLIP behind Gemma 3 (arXiv 2503.19786, section 2.1).
+
+    Patches are averaged to a fixed number of tokens.
     """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
@@ -215,9 +220,9 @@ def _siglip(vision: Config, config: Config, width: int) -> Tower:
 
 
 def _qwen(vision: Config, config: Config, width: int) -> Tower:
-    """Qwen2-VL (arXiv 2409.12191, section 2.1) and Qwen2.5-VL, with its windows (arXiv 2502.13923,
-    section 2.1.1).
+    """Read Qwen2-VL, or Qwen2.5-VL with its windows.
 
+    Sources: arXiv 2409.12191, section 2.1; arXiv 2502.13923, section 2.1.1.
     Patches of two frames, rotary positions; the merger joins ``spatial_merge_size`` squared patches
     to one token.
     """
@@ -245,8 +250,9 @@ def _qwen(vision: Config, config: Config, width: int) -> Tower:
 
 
 def _intern(vision: Config, config: Config, width: int) -> Tower:
-    """InternViT behind InternVL (arXiv 2404.16821, section 3.1): scaled layers, pixel shuffle, an
-    MLP of two layers.
+    """InternViT behind InternVL (arXiv 2404.16821, section 3.1).
+
+    Scaled layers, pixel shuffle, an MLP of two layers.
     """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
@@ -268,8 +274,9 @@ def _intern(vision: Config, config: Config, width: int) -> Tower:
 
 
 def _llama4(vision: Config, config: Config, width: int) -> Tower:
-    """Llama 4's own encoder: pixel shuffle, an adapter of two layers, one projection; none of the
-    three has biases.
+    """Llama 4's own encoder.
+
+    Pixel shuffle, an adapter of two layers, one projection; none of the three has biases.
     """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)

@@ -1,5 +1,6 @@
-"""Decisions of a plan in plain Python: read from a solution, written to and read from a result's
-table.
+"""Decisions of a plan in plain Python.
+
+Read from a solution, written to and read from a result's table.
 """
 
 from __future__ import annotations
@@ -328,8 +329,9 @@ def _run_row(r: JobConfig) -> dict[str, Cell]:
 
 
 def columns_of(menu: Menu, table: Table) -> tuple[dict[Key, float], list[str]]:
-    """Read a decisions table: columns with their amounts, and the rows that are wrong or no longer
-    offered.
+    """Read a decisions table.
+
+    Columns with their amounts, and the rows that are wrong or no longer offered.
     """
     wanted: dict[Key, float] = {}
     wrong: list[str] = []
@@ -356,8 +358,9 @@ def columns_of(menu: Menu, table: Table) -> tuple[dict[Key, float], list[str]]:
 def fixed_columns(
     menu: Menu, keys: Sequence[Key], integer: Sequence[bool], table: Table
 ) -> dict[int, float] | list[str]:
-    """Return the columns that repeat the decisions of a table; or the rows that are wrong or no
-    longer offered.
+    """Return the columns that repeat the decisions of a table.
+
+    Or the rows that are wrong or no longer offered.
     """
     wanted, wrong = columns_of(menu, table)
     known = set(keys)

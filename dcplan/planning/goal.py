@@ -37,8 +37,9 @@ compute is negative."""
 
 @dataclass(frozen=True)
 class Limit:
-    """A measure's upper limit: in the model, which counts switches in shares, and of the audited
-    plan.
+    """A measure's upper limit.
+
+    In the model, which counts switches in shares, and of the audited plan.
     """
 
     measure: str
@@ -61,8 +62,9 @@ class Goal:
 
 @dataclass(frozen=True)
 class Keep:
-    """An earlier plan to stay close to: its whole decisions by column, those that are frozen, how
-    many may change.
+    """An earlier plan to stay close to.
+
+    Its whole decisions by column, those that are frozen, how many may change.
     """
 
     values: Mapping[Key, float]

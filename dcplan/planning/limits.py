@@ -1,5 +1,7 @@
-"""Limits of a plan, each declared once: its row in the model, its check in the audit, its unit, its
-step, its penalty, its place in the scenario, and its words.
+"""Limits of a plan, each declared once.
+
+Its row in the model, its check in the audit, its unit, its step, its penalty, its place in the
+scenario, and its words.
 """
 
 from __future__ import annotations
@@ -362,8 +364,9 @@ def in_its_unit(row: Key, menu: Menu, amount: float) -> tuple[float, str]:
 
 
 def place_of(row: Key, question: Question) -> str:
-    """Return ``file:line:col`` of what the user wrote for a limit; the nearest value above it where
-    it is a default.
+    """Return ``file:line:col`` of what the user wrote for a limit.
+
+    The nearest value above it where it is a default.
     """
     path = LIMITS[row.name].path
     found = path(row.ids, question.scenario) if path else None

@@ -1,5 +1,6 @@
-"""Checks that need no solver: the most common reasons why no plan exists, each with its place and
-remedy.
+"""Checks that need no solver.
+
+The most common reasons why no plan exists, each with its place and remedy.
 """
 
 from __future__ import annotations

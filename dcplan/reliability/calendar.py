@@ -57,8 +57,9 @@ def in_time_frac(run: RunTime, days: float) -> float:
 
 @dataclass(frozen=True)
 class Goodput:
-    """Effective training time over wall-clock time: median, P10 and P90 of what is not known about
-    it.
+    """Effective training time over wall-clock time.
+
+    Median, P10 and P90 of what is not known about it.
     """
 
     value: Value

@@ -1,5 +1,6 @@
-"""What to expect of a job of any size: stops, checkpoints, spares and goodput, with bounds. On
-arrays of counts.
+"""What to expect of a job of any size.
+
+Stops, checkpoints, spares and goodput, with bounds. On arrays of counts.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def outlook(
     group: Array,
     clean_days: Array | float,
 ) -> Outlook:
-    r"""Stops, checkpoints, spares and goodput of a job on each of several counts.
+    r"""Return stops, checkpoints, spares and goodput of a job on each of several counts.
 
     Bounds of the goodput vary stop rates, restart times and slow parts one at a time; distances add
     in squares.

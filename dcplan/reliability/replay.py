@@ -1,5 +1,6 @@
-"""A run played through stop by stop, many times at once: the finish dates that the closed form
-only averages.
+"""A run played through stop by stop, many times at once.
+
+The finish dates that the closed form only averages.
 """
 
 from __future__ import annotations
@@ -225,8 +226,9 @@ class _State:
         return np.where(gap >= first * more + d.save_s, first + after, unsaved)
 
     def _replace(self, taken: npt.NDArray[np.bool_]) -> Array:
-        """Put a spare in for each node taken out; wait for the first repair where none is left.
-        [s]
+        """Put a spare in for each node taken out [s].
+
+        Wait for the first repair where none is left.
         """
         h = self.hazards
         zero = np.zeros(taken.size)
@@ -243,7 +245,7 @@ class _State:
         return np.where(taken, np.maximum(np.minimum(spare, own) - self.wall, 0.0), 0.0)
 
     def _restarts(self, mean_s: Array) -> tuple[Array, Array]:
-        """Time of a restart with the restarts that a stop in it costs, and these stops. [s], [-]"""
+        """Time of a restart with the restarts that a stop in it costs, and these stops [s], [-]."""
         sigma, rate = self.hazards.restart_spread, self.hazards.stops_per_day / SECONDS_PER_DAY
         spent, stops = np.zeros_like(mean_s), np.zeros_like(mean_s)
         todo = np.ones(mean_s.size, dtype=np.bool_)

@@ -101,8 +101,9 @@ class Spares:
 
 
 def node_spares(nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
-    """Spare nodes of a job whose model parallel groups fit inside nodes: any node replaces any
-    other.
+    """Spare nodes of a job whose model parallel groups fit inside nodes.
+
+    Any node replaces any other.
     """
     k = down_quantile(nodes, down_frac, confidence)
     return Spares(k * node_accelerators, k, 0, 0, nodes * down_frac)
@@ -129,8 +130,9 @@ def group_spares(
 def domain_spares(
     nodes: int, domain_nodes: int, node_accelerators: int, down_frac: float, confidence: float
 ) -> Spares:
-    r"""Spares of a job that needs whole scale-up domains: the fewest accelerators over 0 to 4 idle
-    trays in each.
+    r"""Spares of a job that needs whole scale-up domains.
+
+    The fewest accelerators over 0 to 4 idle trays in each.
 
     A domain of m nodes of which j stay idle is down when more than j are:
     :math:`p_d = P(\mathrm{Binomial}(m, p) > j)`; the job then fills :math:`\lceil n/(m-j) \rceil`

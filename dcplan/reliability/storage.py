@@ -1,5 +1,6 @@
-"""Shared storage of a cluster: rates and capacity it must have, and how many building blocks give
-them.
+"""Shared storage of a cluster.
+
+Rates and capacity it must have, and how many building blocks give them.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ class Feed:
 
 
 def level_gb_per_s(per_accelerator: float, accelerators: float, one_node: float) -> float:
-    """Rate of a service level: in proportion to accelerators, and never less than one node may ask
-    for.
+    """Rate of a service level.
+
+    In proportion to accelerators, and never less than one node may ask for.
 
     Examples
     --------

@@ -16,8 +16,9 @@ MOST = 10
 
 
 def junit(result: Result) -> str:
-    """Expectations as JUnit XML: a suite for each scenario, a case for each expectation; warnings
-    are output.
+    """Return expectations as JUnit XML.
+
+    A suite for each scenario, a case for each expectation; warnings are output.
     """
     suites = Xml.Element("testsuites", name="dcplan")
     by: dict[str, list[Mapping[str, Any]]] = {}
@@ -82,7 +83,7 @@ def _lost(result: Result) -> list[dict[str, Any]]:
 
 
 def said(e: Mapping[str, Any]) -> str:
-    """An expectation and what was found, in one line."""
+    """Return an expectation and what was found, in one line."""
     observed = "" if e["observed"] is None else f" = {observed_text(e)}"
     owner = f" (owner: {e['owner']})" if e.get("owner") else ""
     asked = f", asked {limits_text(e)}" if e["limit"] else ""
@@ -116,7 +117,7 @@ def github(result: Result) -> str:
 
 
 def _conflicts(result: Result) -> list[str]:
-    """What makes a plan impossible, in one scenario or in many."""
+    """Return what makes a plan impossible, in one scenario or in many."""
     names = {"conflict": ("place", "cause", "remedy"), "checked": ("at", "finding", "help")}
     found = []
     for table, (place, cause, remedy) in names.items():
@@ -164,7 +165,10 @@ def _property(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A line of the log that is no command of the runner's, whatever a scenario calls itself."""
+    """Return a line of the log that is no command of the runner's.
+
+    Whatever a scenario calls itself.
+    """
     return printable(text).replace("::", ": :").replace("##[", "# #[")
 
 

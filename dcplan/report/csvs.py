@@ -18,15 +18,16 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The same line by line, for tables too long to hold."""
+    """Return the same line by line, for tables too long to hold."""
     yield ",".join(map(_text, columns)) + "\n"
     for row in rows:
         yield ",".join(map(_text, row)) + "\n"
 
 
 def _text(cell: object) -> str:
-    """Null is empty, floats round-trip, and text from a scenario cannot become a formula in a
-    spreadsheet.
+    """Null is empty, floats round-trip.
+
+    And text from a scenario cannot become a formula in a spreadsheet.
     """
     if cell is None:
         return ""
@@ -54,8 +55,9 @@ def _metric_rows(result: Result) -> Iterator[Sequence[object]]:
 
 
 def csv_files(result: Result) -> Iterator[tuple[str, Iterator[str]]]:
-    """Name and lines of every file of a result, every table with the same columns whether it has
-    rows or not.
+    """Name and lines of every file of a result.
+
+    Every table with the same columns whether it has rows or not.
 
     Lines come one by one, so that a table of millions of rows is never one text.
     """

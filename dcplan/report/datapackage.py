@@ -1,5 +1,6 @@
-"""``datapackage.json``: what the columns of exported CSV files are, after the Frictionless Table
-Schema.
+"""``datapackage.json``.
+
+What the columns of exported CSV files are, after the Frictionless Table Schema.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str | Iterable[str]) -> None:
-    """Write text, or pieces of it as they come, through a temporary file in the same folder and
-    rename it into place.
+    """Write text, or pieces of it as they come.
+
+    Through a temporary file in the same folder and rename it into place.
 
     Raises
     ------
@@ -22,7 +23,7 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """The same for bytes."""
+    """Return the same for bytes."""
     _write(path, [data])
 
 

@@ -1,5 +1,6 @@
-"""A plan as rows of the FinOps Foundation's cost format (FOCUS 1.2), each marked as plan, not
-invoice.
+"""A plan as rows of the FinOps Foundation's cost format (FOCUS 1.2), each marked as plan.
+
+Not invoice.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Markdown of a result for a pull request or a job summary: the answer first, under GitHub's size,
-cut by sections.
+"""Markdown of a result for a pull request or a job summary.
+
+The answer first, under GitHub's size, cut by sections.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ FIRST = (
 
 
 def markdown(result: Result) -> str:
-    """The whole answer; sections that do not fit are named at the end, none is cut in the middle."""
+    """Return the whole answer.
+
+    Sections that do not fit are named at the end, none is cut in the middle.
+    """
     name = str(result.scenario.get("name") or result.verb)
     head = f"<!-- dcplan:{_comment(name)} -->\n**{escaped(result.headline)}**\n\n"
     head += _figures(result) + _expected(result) + _warnings(result)
@@ -109,7 +113,7 @@ def _figures(result: Result) -> str:
 
 
 def _expected(result: Result) -> str:
-    """Expectations, failed ones first; of many scenarios with their names."""
+    """Return expectations, failed ones first; of many scenarios with their names."""
     many = any("scenario" in e for e in result.expectations)
     rows = []
     for e in sorted(
@@ -133,7 +137,10 @@ def _expected(result: Result) -> str:
 
 
 def verdict(expectation: Mapping[str, Any]) -> str:
-    """What became of an expectation; one that was not compared has neither passed nor failed."""
+    """Return what became of an expectation.
+
+    One that was not compared has neither passed nor failed.
+    """
     if expectation["passed"] is None:
         return "not compared"
     if expectation["passed"]:

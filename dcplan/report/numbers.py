@@ -10,8 +10,9 @@ from dcplan.units import money
 
 
 def printable(text: str) -> str:
-    """Text without control characters: what a file holds must not move the cursor or colour the
-    screen.
+    """Text without control characters.
+
+    What a file holds must not move the cursor or colour the screen.
 
     Examples
     --------
@@ -85,12 +86,12 @@ def limits_text(e: Mapping[str, Any]) -> str:
 
 
 def observed_text(e: Mapping[str, Any]) -> str:
-    """What was found, in the unit in which the metric is shown."""
+    """Return what was found, in the unit in which the metric is shown."""
     return _told(e, e["observed"])
 
 
 def _told(e: Mapping[str, Any], value: float) -> str:
-    """A figure of an expectation; in full where it and its limit would look the same."""
+    """Return a figure of an expectation; in full where it and its limit would look the same."""
     key, seen = str(e["metric"]), e.get("observed")
     limits = [e[k] for k in ("max", "min", "equals") if e.get(k) is not None]
     alike = any(shown(key, x) == shown(key, seen) and x != seen for x in limits)

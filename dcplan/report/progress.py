@@ -64,8 +64,9 @@ def progress_text(seconds: float, incumbent: float, bound: float, limit_s: float
 
 
 class Counter:
-    """Points done, failed and time left: a changing line on a terminal, elsewhere a line for each
-    tenth or 30 s.
+    """Points done, failed and time left.
+
+    A changing line on a terminal, elsewhere a line for each tenth or 30 s.
     """
 
     def __init__(self, stream: IO[str]) -> None:

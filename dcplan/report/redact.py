@@ -1,5 +1,6 @@
-"""A result without confidential prices: what the user's own quotes are, and what could be divided
-back into them.
+"""A result without confidential prices.
+
+What the user's own quotes are, and what could be divided back into them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ BOOK = "book_"
 
 
 def redacted(result: Result) -> Result:
-    """The same answer with totals of money, but neither unit prices nor money by item or quarter.
+    """Return the same answer with totals of money.
+
+    But neither unit prices nor money by item or quarter.
 
     Inputs of money that the scenario or a command line gave lose value, bounds, source and note;
     money columns of tables by item are emptied; the workbook's facts are dropped, so that no

@@ -10,7 +10,7 @@ from dcplan.result import Result, from_dict
 
 
 def read_result(path: Path) -> Result:
-    """A result that was saved with ``-f json -o``.
+    """Return a result that was saved with ``-f json -o``.
 
     Raises
     ------

@@ -1,3 +1,4 @@
-"""A model on accelerators: architecture, memory, step time, layout search. Pure functions on
-arrays.
+"""A model on accelerators.
+
+Architecture, memory, step time, layout search. Pure functions on arrays.
 """

@@ -76,7 +76,7 @@ def case_of(
     hardware: Hardware,
     images: float = 0.0,
 ) -> Case:
-    """The search's case; a batch below one sequence is one sequence."""
+    """Return the search's case; a batch below one sequence is one sequence."""
     sequences = max(global_batch_tokens / seq_len, 1.0)
     return Case(
         shape,
@@ -167,8 +167,9 @@ def sweep(
 def _smallest(
     case: Case, result: Sweep, wanted_s: Sequence[float], search_at: Callable[[int], Found]
 ) -> Sweep:
-    """Search the smallest count that reaches each wanted step time, where the layouts tried may
-    hide it.
+    """Search the smallest count that reaches each wanted step time.
+
+    Where the layouts tried may hide it.
 
     Halves the counts between those that would reach it at the best rate of others and the one that
     does.
@@ -210,7 +211,7 @@ def _searcher(case: Case, largest: int, axes: Axes) -> Callable[[int], Found]:
 
 
 def _better(one: Sweep, other: Sweep) -> Sweep:
-    """The faster of two sweeps at every count."""
+    """Return the faster of two sweeps at every count."""
     take = other.step_time_s < one.step_time_s
 
     def pick(a: Array, b: Array) -> Array:
@@ -233,15 +234,17 @@ def _better(one: Sweep, other: Sweep) -> Sweep:
 
 
 def _references(counts: Array) -> Array:
-    """Counts to search fully: those nearest to a geometric row that starts at the smallest."""
+    """Return counts to search fully.
+
+    Those nearest to a geometric row that starts at the smallest.
+    """
     steps = np.arange(np.log(counts.max() / counts.min()) / np.log(SEARCH_RATIO) + 1.0)
     row = counts.min() * SEARCH_RATIO**steps
     return np.unique(counts[np.argmin(np.abs(counts[:, None] - row[None, :]), axis=0)])
 
 
 def _poor(result: Sweep) -> list[int]:
-    """Counts at which the tried layouts are clearly worse for each accelerator than at their
-    neighbours.
+    """Return counts whose tried layouts are clearly worse for each accelerator than neighbors'.
 
     That is where memory is short and none of the searched counts' layouts fits well.
     """
@@ -311,8 +314,9 @@ def _streamed(
     counts: Array,
     images: float,
 ) -> Sweep:
-    """Weight streaming: whole sequences on each wafer, weights broadcast layer by layer and
-    gradients reduced.
+    """Weight streaming: whole sequences on each wafer.
+
+    Weights broadcast layer by layer and gradients reduced.
 
     Compute at the family's fraction of peak; the stream of weights hides behind it at the batches
     that are used.
@@ -343,7 +347,7 @@ def _streamed(
 
 
 def cut(result: Sweep, count: int) -> Sweep:
-    """The first ``count`` rows of a sweep."""
+    """Return the first ``count`` rows of a sweep."""
     return replace(
         result,
         accelerators=result.accelerators[:count],

@@ -78,7 +78,10 @@ class Axes:
 
 
 def default_axes(case: Case) -> Axes:
-    """What the stack can do: its recompute modes, its sharding and, where it has one, offload."""
+    """Return what the stack can do.
+
+    Its recompute modes, its sharding and, where it has one, offload.
+    """
     modes = tuple(RECOMPUTE.index(name) for name in case.stack.recompute)
     fast = case.device.host_gb_per_s * GIGA >= case.coefficients.offload_bytes_per_s
     zero = (3,) if case.stack.zero >= 3 else tuple(sorted({case.stack.zero, 1, 3}))
@@ -156,8 +159,9 @@ def model_parallel_accelerators(layouts: Mapping[str, Array], ranks: float) -> A
 
 
 def tensor_sizes(case: Case) -> list[int]:
-    """Tensor-parallel sizes: divisors of the heads that share out key-value heads and scale-up
-    domains evenly.
+    """Tensor-parallel sizes.
+
+    Divisors of the heads that share out key-value heads and scale-up domains evenly.
     """
     kv, domain = case.shape.kv_heads, round(case.device.domain * case.device.ranks)
 
@@ -225,8 +229,9 @@ Block = tuple[dict[str, Array], Index, Index]
 
 
 def grid(case: Case, ranks: int, axes: Axes, columns: dict[str, Array]) -> Iterator[Block]:
-    """Blocks of valid layouts, the row of the inner table each one uses, and that of the table of
-    its modes.
+    """Blocks of valid layouts, the row of the inner table each one uses.
+
+    And that of the table of its modes.
     """
     outer = [
         (pp, v, r, z, sch, off)

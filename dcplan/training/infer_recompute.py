@@ -1,5 +1,6 @@
-"""The lightest recompute mode that fits memory: what a table of runs means where it leaves the
-mode out.
+"""The lightest recompute mode that fits memory.
+
+What a table of runs means where it leaves the mode out.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from dcplan.units import BYTES_PER_GIB
 
 @dataclass(frozen=True)
 class Chosen:
-    """Layout and recipe with recompute, offload and state widths filled in; ``fits`` is false
-    where none did.
+    """Layout and recipe with recompute, offload and state widths filled in.
+
+    ``fits`` is false where none did.
     """
 
     setup: Setup

@@ -26,7 +26,7 @@ class Memory:
 
     @property
     def total(self) -> Array:
-        """All of it. [byte]"""
+        """All of it [byte]."""
         return (
             self.weights
             + self.gradients
@@ -110,7 +110,7 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
 def _end(
     setup: Setup, own: tuple[Array, Array], activations: Array, logits: Array, buffers: Array
 ) -> Memory:
-    """The first or the last stage, with its own routed experts and its own vision tower."""
+    """Return the first or the last stage, with its own routed experts and its own vision tower."""
     p, copies = local_params(setup), _copies(setup)
     shared = _states(setup, (p.dense + p.embedding + own[1]) * copies, shard_ranks(setup))
     routed = _states(setup, own[0] * copies, expert_ranks(setup))
@@ -125,8 +125,9 @@ def _copies(setup: Setup) -> Array:
 
 
 def _states(setup: Setup, params: Array, shards: Array) -> tuple[Array, Array, Array]:
-    """Weights, gradients and optimizer of a stage (ZeRO: Rajbhandari et al. 2020, arXiv
-    1910.02054, section 5).
+    """Return weights, gradients and optimizer of a stage.
+
+    ZeRO: Rajbhandari et al. 2020, arXiv 1910.02054, section 5.
     """
     r, x = setup.recipe, setup.layout
     part = params / shards
@@ -155,7 +156,7 @@ class Kept:
 
 
 def kept_bytes(setup: Setup) -> Kept:
-    """What one micro-batch keeps for its backward pass over all layers.
+    """Return what one micro-batch keeps for its backward pass over all layers.
 
     Counted tensor by tensor: the inputs of both norms and of both projections, queries, keys and
     values, attention output and its log-sum-exp, the MLP's hidden values before and after the

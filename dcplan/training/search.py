@@ -37,8 +37,9 @@ def usable_bytes(case: Case) -> float:
 
 @dataclass(frozen=True)
 class Found:
-    """The layouts kept, fastest first: columns of ``KEYS``, step time, memory; and how many there
-    were.
+    """The layouts kept, fastest first.
+
+    Columns of ``KEYS``, step time, memory; and how many there were.
     """
 
     layouts: dict[str, Array]
@@ -85,8 +86,9 @@ def prepare(case: Case, ranks: int, axes: Axes | None = None) -> Prepared:
 
 
 def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -> Found:
-    """Every valid layout of ``ranks`` ranks; the ``keep`` fastest that fit memory, and the memory
-    frontier.
+    """Every valid layout of ``ranks`` ranks.
+
+    The ``keep`` fastest that fit memory, and the memory frontier.
 
     Tensor parallel divides the heads; key-value heads and scale-up domains divide by it, or it by
     them. Context parallel divides the sequence, expert parallel the experts; the micro-batch
@@ -132,8 +134,9 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
 
 
 def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
-    """The ``keep`` fastest layouts of the same grid, without those whose bound shows that they are
-    slower.
+    """Return the ``keep`` fastest layouts of the same grid.
+
+    Without those whose bound shows that they are slower.
 
     ``feasible`` counts the layouts that were looked at only, and the memory frontier is theirs.
     """
@@ -168,8 +171,9 @@ def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
 
 
 def _order(layouts: dict[str, Array], time: Array) -> Array:
-    """Fastest first; a hair for each rank of tensor, pipeline and chunk, so that ties go to the
-    simplest.
+    """Fastest first; a hair for each rank of tensor, pipeline and chunk.
+
+    So that ties go to the simplest.
     """
     simple = (
         layouts["pp"] * layouts["vpp"] + layouts["tp"] / 64.0 + layouts["cp"] + layouts["offload"]
@@ -180,7 +184,7 @@ def _order(layouts: dict[str, Array], time: Array) -> Array:
 def _leaders(
     layouts: dict[str, Array], time: Array, held: Array, keep: int
 ) -> tuple[dict[str, Array], Array, Array]:
-    """The ``keep`` fastest and those that no faster one beats in memory."""
+    """Return the ``keep`` fastest and those that no faster one beats in memory."""
     order = _order(layouts, time).astype(np.intp)
     lowest = np.minimum.accumulate(held[order])
     frontier = np.concatenate([[True], held[order][1:] < lowest[:-1]])

@@ -15,8 +15,9 @@ READ_WRITE = 2.0
 
 @dataclass(frozen=True)
 class LocalParams:
-    """Parameters on one rank of the first and of the last pipeline stage, before data-parallel
-    sharding.
+    """Parameters on one rank of the first and of the last pipeline stage.
+
+    Before data-parallel sharding.
     """
 
     dense: Array
@@ -30,8 +31,9 @@ class LocalParams:
 
 
 def local_params(setup: Setup) -> LocalParams:
-    """Split by tensor, pipeline and expert parallel; the look-up table and the vision tower sit on
-    the first stage.
+    """Split by tensor, pipeline and expert parallel.
+
+    The look-up table and the vision tower sit on the first stage.
 
     The output layer sits on the last one.
 
@@ -54,8 +56,9 @@ def local_params(setup: Setup) -> LocalParams:
 
 
 def shard_ranks(setup: Setup) -> Array:
-    """Ranks that share one copy of the dense state: all data-parallel ones, or those of one FSDP
-    shard.
+    """Ranks that share one copy of the dense state.
+
+    All data-parallel ones, or those of one FSDP shard.
     """
     x = setup.layout
     ranks = x.dp * x.cp
@@ -63,7 +66,7 @@ def shard_ranks(setup: Setup) -> Array:
 
 
 def expert_ranks(setup: Setup) -> Array:
-    """The same for the state of the routed experts."""
+    """Return the same for the state of the routed experts."""
     x = setup.layout
     return np.maximum(shard_ranks(setup) * x.tp / (x.ep * x.etp), 1.0)
 
@@ -80,8 +83,9 @@ class Reduction:
 
 
 def reduction(setup: Setup) -> Reduction:
-    """Traffic of the data-parallel groups at their share of the links, and the optimizer's pass
-    over memory.
+    """Traffic of the data-parallel groups at their share of the links.
+
+    And the optimizer's pass over memory.
     """
     d, x, r = setup.device, setup.layout, setup.recipe
     p = local_params(setup)
@@ -126,5 +130,5 @@ def reduction(setup: Setup) -> Reduction:
 
 
 def exposed(comm: Array, cover: Array, share: Array | float) -> Array:
-    """What of ``comm`` the ``share`` of ``cover`` cannot hide."""
+    """Return what of ``comm`` the ``share`` of ``cover`` cannot hide."""
     return np.maximum(comm - share * cover, 0.0)

@@ -91,8 +91,9 @@ def work(setup: Setup) -> Work:
 
 
 def _tower_work(setup: Setup) -> Work | None:
-    """Compute of the vision tower on the images of one micro-batch; None where the model or the
-    data has none.
+    """Compute of the vision tower on the images of one micro-batch.
+
+    None where the model or the data has none.
     """
     tower = setup.tower
     if tower is None or not np.any(tower.images > 0):
@@ -105,8 +106,9 @@ def _tower_work(setup: Setup) -> Work | None:
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """Seconds of one micro-batch over all blocks: what does not depend on stages and data-parallel
-    ranks.
+    """Seconds of one micro-batch over all blocks.
+
+    What does not depend on stages and data-parallel ranks.
     """
 
     gemm: Array
@@ -262,8 +264,9 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
 
 
 def least_step_s(one_s: Array, layout: LayoutTable) -> Array:
-    """A bound below the step time: ``least_s`` of a micro-batch in even stages, and the fill of
-    1F1B.
+    """Return a bound below the step time.
+
+    ``least_s`` of a micro-batch in even stages, and the fill of 1F1B.
     """
     fill = np.where(layout.schedule > 0, 0.0, (layout.pp - 1.0) / layout.vpp)
     return one_s / layout.pp * (layout.micro_batches + fill)
@@ -296,8 +299,9 @@ def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[A
 
 
 def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) -> Array:
-    r"""Idle time of the fill and drain: the other stages' share of one pass, less with chunks or a
-    split backward.
+    r"""Idle time of the fill and drain.
+
+    The other stages' share of one pass, less with chunks or a split backward.
 
     With forward share f and weight-gradient share w of a pass F + B: 1F1B idles (p-1)(F+B), zero
     bubble (p-1)(F+B-2W), DualPipe (p/2-1)(F+B + B-3W).
@@ -322,7 +326,7 @@ def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) ->
 
 
 def _data_parallel(setup: Setup, one: MicroBatch, host: Array) -> dict[str, Array]:
-    """What stays exposed.
+    """Return what stays exposed.
 
     Traffic goes on while the device waits for the host, and while the vision tower runs: in the
     forward pass for its share of the time, a third where a backward pass takes twice as long.

@@ -14,8 +14,9 @@ from dcplan.units import HALF_BYTES
 
 @dataclass(frozen=True)
 class Traffic:
-    """Forward and backward seconds of one micro-batch over all blocks of the model, nothing hidden
-    yet.
+    """Forward and backward seconds of one micro-batch over all blocks of the model.
+
+    Nothing hidden yet.
     """
 
     tensor_forward: Array
@@ -29,7 +30,7 @@ class Traffic:
 
 
 def traffic(setup: Setup) -> Traffic:
-    """Collectives of a micro-batch.
+    """Return collectives of a micro-batch.
 
     Tensor parallel gathers and scatters the hidden states around each block: two halves forward,
     two backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). Context parallel passes

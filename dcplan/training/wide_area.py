@@ -1,5 +1,6 @@
-"""Low-communication training over several sites: local steps, then one exchange over the wide-area
-link.
+"""Low-communication training over several sites.
+
+Local steps, then one exchange over the wide-area link.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ def exchange_s(params: float, wide: WideArea) -> float:
 
 
 def mean_step_s(local_step_s: float, params: float, wide: WideArea) -> float:
-    """Step time with the exchange spread over the local steps; overlapped, only what they cannot
-    hide counts.
+    """Step time with the exchange spread over the local steps.
+
+    Overlapped, only what they cannot hide counts.
     """
     exchange = exchange_s(params, wide)
     if wide.overlapped:

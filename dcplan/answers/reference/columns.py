@@ -59,8 +59,9 @@ def meaning(table: str, column: str) -> str:
 
 
 def named(word: str) -> list[ColumnDoc]:
-    """Columns of this name in any table; with its table before a dot, as ``racks.decision``, that
-    one.
+    """Columns of this name in any table.
+
+    With its table before a dot, as ``racks.decision``, that one.
     """
     found = [c for c in columns() if word in (c.column, f"{c.table}.{c.column}")]
     table, _, column = word.rpartition(".")

@@ -103,8 +103,9 @@ def _total(parts: Iterator[Weighed]) -> Lengths:
 
 
 def _node_leaf(hall: Hall) -> Iterator[Weighed]:
-    """A full unit stands for all full ones, the last is measured; managers stand in the racks of
-    their leaves.
+    """Return a full unit stands for all full ones, the last is measured.
+
+    Managers stand in the racks of their leaves.
     """
     w, each = hall.wiring, hall.unit_nodes
     whole, rest = divmod(w.nodes, each)

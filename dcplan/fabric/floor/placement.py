@@ -16,7 +16,7 @@ Metres = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Floor:
-    """Geometry of a hall. [m]"""
+    """Geometry of a hall [m]."""
 
     nodes_per_rack: int
     racks_per_row: int
@@ -137,8 +137,9 @@ class Hall:
         return math.ceil(sum(self.center_racks) / self.floor.racks_per_row)
 
     def rack_in_unit(self, unit: Whole, rack: Whole) -> tuple[Whole, Whole]:
-        """Row and column of a unit's rack; network racks are numbers ``node_racks`` on and stand
-        in its middle.
+        """Row and column of a unit's rack.
+
+        Network racks are numbers ``node_racks`` on and stand in its middle.
         """
         half = self.node_racks // 2
         place = np.where(

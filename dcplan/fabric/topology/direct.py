@@ -75,8 +75,9 @@ class Dragonfly:
 def dragonfly(
     groups: int, per_group: int, endpoints_per_switch: int, links_per_pair: float
 ) -> Dragonfly:
-    r"""Dragonfly with q links between each pair of groups: :math:`G a (a-1)/2` local,
-    :math:`q\,G(G-1)/2` global.
+    r"""Dragonfly with q links between each pair of groups.
+
+    :math:`G a (a-1)/2` local, :math:`q\,G(G-1)/2` global.
 
     Raises
     ------
@@ -110,8 +111,9 @@ def dragonfly(
 
 
 def slingshot(endpoints: int, radix: int, links_per_pair: int | None) -> Network:
-    """A dragonfly of HPE's shape: 32 switches a group, a quarter of the ports to nodes, global
-    links to a taper of 1.
+    """Return a dragonfly of HPE's shape.
+
+    32 switches a group, a quarter of the ports to nodes, global links to a taper of 1.
 
     Left out, pairs of groups get as many links as there are ports for, and no more than carry all
     of a group's traffic.
@@ -156,8 +158,9 @@ class Torus:
 
 
 def flat_torus(chips: int) -> tuple[int, int]:
-    """Sides of the most even rectangle of so many chips; each chip has two links, all of them
-    copper.
+    """Sides of the most even rectangle of so many chips.
+
+    Each chip has two links, all of them copper.
 
     Raises
     ------

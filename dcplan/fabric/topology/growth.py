@@ -53,8 +53,9 @@ def kept_links(before: Wiring, after: Wiring) -> int:
 
 
 def kept_ends(before: Wiring, after: Wiring) -> int:
-    """Links of nodes and managers of one plane that stay on their leaf; managers take the last
-    leaves and move.
+    """Links of nodes and managers of one plane that stay on their leaf.
+
+    Managers take the last leaves and move.
     """
     kept = 0
     for first in range(0, before.nodes, CHUNK):

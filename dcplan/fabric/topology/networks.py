@@ -195,8 +195,9 @@ def _pair(attached: Attached, ports: Ports, *, linked: bool) -> Network:
 
 
 def nearest(attached: Attached, ports: Ports, topology: str) -> str:
-    """The nearest network that can be built where one cannot, as the flags that change; empty where
-    none was found.
+    """Return the nearest network that can be built where one cannot, as the flags that change.
+
+    Empty where none was found.
 
     Tried in this order: an even radix, any number of tiers, the ports that the radix allows, a unit
     as large as the network, no oversubscription, rails that do not meet, a plain fat tree, and the

@@ -68,8 +68,9 @@ def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]
 
 
 def rail_groups(plan: ClosDesign, leaf_count: int, groups: int) -> int:
-    """Rails that have spines of their own: all, or 1 where leaves do not divide or cores do not
-    reach all pods.
+    """Rails that have spines of their own.
+
+    All, or 1 where leaves do not divide or cores do not reach all pods.
     """
     if plan.tiers < 3 or leaf_count % groups:
         return 1

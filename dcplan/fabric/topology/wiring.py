@@ -54,8 +54,9 @@ class Wiring:
 
     @property
     def block(self) -> int:
-        """Nodes whose rails have leaves of their own: the unit, or as many nodes as a leaf has
-        ports.
+        """Nodes whose rails have leaves of their own.
+
+        The unit, or as many nodes as a leaf has ports.
         """
         return max(self.nodes_per_su, self.plan.leaf_down)
 
@@ -214,8 +215,9 @@ def even(switches: int, down: int, up: int = 0) -> tuple[Fill, ...]:
 
 @dataclass(frozen=True)
 class Links:
-    """Links of one tier; switches are numbered from 0 in their tier. Ports count from 0 on each
-    side of a switch.
+    """Links of one tier; switches are numbered from 0 in their tier.
+
+    Ports count from 0 on each side of a switch.
     """
 
     tier: str
@@ -227,8 +229,9 @@ class Links:
 
 
 def links(wiring: Wiring) -> Iterator[Links]:
-    """Every link of one plane, a chunk at a time: nodes to leaves, leaves to spines, spines to
-    cores.
+    """Every link of one plane, a chunk at a time.
+
+    Nodes to leaves, leaves to spines, spines to cores.
     """
     yield from _node_links(wiring)
     yield from (_leaf_spine(wiring, *at) for at in placed_pods(wiring))
@@ -273,8 +276,9 @@ def _management(wiring: Wiring) -> Links:
 
 
 def leaf_numbers(wiring: Wiring, position: Whole) -> Whole:
-    """Leaf at a position of the order in which pods take leaves: rail by rail where rails have
-    spines of their own.
+    """Leaf at a position of the order in which pods take leaves.
+
+    Rail by rail where rails have spines of their own.
     """
     each = wiring.leaves_per_rail
     blocks, rest = divmod(wiring.leaf_count, wiring.rails * each)

@@ -1,3 +1,4 @@
-"""Recompute a plan in plain Python, from the catalog, without the optimizer: constraints, money,
-energy.
+"""Recompute a plan in plain Python, from the catalog, without the optimizer.
+
+Constraints, money, energy.
 """

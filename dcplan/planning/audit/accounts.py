@@ -1,5 +1,6 @@
-"""Accounts of a plan: power, energy, water, carbon and every payment, by quarter, with exact
-switch counts.
+"""Accounts of a plan: power, energy, water, carbon and every payment, by quarter.
+
+With exact switch counts.
 """
 
 from __future__ import annotations
@@ -144,7 +145,10 @@ def _hall_quarter(
 
 
 def storage_of(menu: Menu, d: Decisions, hall: HallTerms, t: int) -> tuple[float, float]:
-    """Power and racks of a hall's storage: what is given, and what came with the racks. [kW], [-]"""
+    """Power and racks of a hall's storage [kW], [-].
+
+    What is given, and what came with the racks.
+    """
     racks = [(p, d.racks(menu, p.key, t)) for p in menu.placements if p.hall == hall.id]
     kw = hall.storage_kw + sum(n * p.storage_kw for p, n in racks)
     return kw, hall.storage_racks + sum(n * p.storage_racks for p, n in racks)

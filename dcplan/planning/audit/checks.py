@@ -231,8 +231,9 @@ def _parts_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
 def busiest_day(
     menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]
 ) -> list[tuple[int, int, int]]:
-    """Lay runs out day by day: (quarter, accelerators held at the worst moment, accelerators in
-    service).
+    """Lay runs out day by day.
+
+    (quarter, accelerators held at the worst moment, accelerators in service).
     """
     runs = list(runs)
     result = []

@@ -1,5 +1,6 @@
-"""Rented accelerators of a plan, recomputed: use by month, what commitments cover, every payment
-and limit.
+"""Rented accelerators of a plan, recomputed.
+
+Use by month, what commitments cover, every payment and limit.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def in_force(d: Decisions, offer: OfferTerms, t: int) -> int:
 
 
 def rented_usd_per_hour(menu: Menu, d: Decisions, place: str) -> float:
-    """What an accelerator-hour of an offer costs in this plan: all its bills over all its use.
-    [USD/h]
+    """Return what an accelerator-hour of an offer costs in this plan [USD/h].
+
+    All its bills over all its use.
     """
     offer = next(o for o in menu.offers if cloud_place(o.id) == place)
     hours = sum(uses(menu, d, offer.id).values()) * HOURS_PER_MONTH
@@ -76,8 +78,9 @@ def covered(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float]:
 
 
 def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
-    """What is rented on demand, by what it serves, and commitments, used or not; after the horizon
-    too.
+    """Return what is rented on demand, by what it serves, and commitments, used or not.
+
+    After the horizon too.
     """
     flows = []
     for offer in menu.offers:
@@ -126,8 +129,9 @@ def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
 
 
 def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
-    """Accelerators of each offer and of all in their busiest month; commitments within the offer;
-    use within them.
+    """Accelerators of each offer and of all in their busiest month.
+
+    Commitments within the offer; use within them.
     """
     held: dict[tuple[str, int], float] = defaultdict(float)
     for (_, name, t), x in d.rented.items():

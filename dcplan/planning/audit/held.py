@@ -1,5 +1,6 @@
-"""Assets and orders of a plan, recomputed: what is due, what sales and cancellations pay, what is
-left at the end.
+"""Assets and orders of a plan, recomputed.
+
+What is due, what sales and cancellations pay, what is left at the end.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dcplan.planning.problem.terms import Menu
 
 
 def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
-    """Payments for orders when they arrive, fees in the first quarter, sales in theirs, and worth
-    at the end.
+    """Payments for orders when they arrive, fees in the first quarter, sales in theirs.
+
+    And worth at the end.
 
     A sale is no negative capital: no budget counts on it. Its value stands with the residuals.
     """

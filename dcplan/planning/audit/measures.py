@@ -23,7 +23,7 @@ from dcplan.units import (
 
 
 def measured(name: str, menu: Menu, d: Decisions, books: Accounts) -> float:
-    """A measure of :mod:`dcplan.planning.goal`, recomputed."""
+    """Return a measure of :mod:`dcplan.planning.goal`, recomputed."""
     if name.startswith(DAYS):
         return sum(r.days for r in d.runs if r.job == name.removeprefix(DAYS))
     quarters = range(menu.quarters)
@@ -48,8 +48,9 @@ def measured(name: str, menu: Menu, d: Decisions, books: Accounts) -> float:
 
 
 def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
-    """Operational carbon of rented accelerators; not a number where that of a rented offer is not
-    known. [t]
+    """Operational carbon of rented accelerators [t].
+
+    Not a number where that of a rented offer is not known.
     """
     each = {
         o.id: math.nan if o.kg_per_accelerator_hour is None else o.kg_per_accelerator_hour
@@ -66,7 +67,10 @@ def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
 
 
 def served(menu: Menu, d: Decisions, demand: DemandTerms, t: int) -> tuple[float, float]:
-    """What owned and rented accelerators give a demand in a quarter, in the demand's unit."""
+    """Return what owned and rented accelerators give a demand in a quarter.
+
+    In the demand's unit.
+    """
     owned = sum(
         x * demand.each[h, k]
         for (c, h, _, k, q), x in d.serving.items()
@@ -81,7 +85,7 @@ def served(menu: Menu, d: Decisions, demand: DemandTerms, t: int) -> tuple[float
 
 
 def delivered_pflop_days(menu: Menu, d: Decisions) -> float:
-    """Research delivered on each demand's reference job over the horizon. [PFLOP-days]"""
+    """Research delivered on each demand's reference job over the horizon [PFLOP-days]."""
     counted = [x for x in menu.demands if x.unit == PFLOPS]
     return DAYS_PER_QUARTER * sum(
         sum(served(menu, d, x, t)) for x in counted for t in range(menu.quarters)

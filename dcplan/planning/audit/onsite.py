@@ -1,5 +1,6 @@
-"""Power beside the firm grid, recomputed: what plants and tranches carry, what pauses, what it
-costs and emits.
+"""Power beside the firm grid, recomputed.
+
+What plants and tranches carry, what pauses, what it costs and emits.
 """
 
 from __future__ import annotations
@@ -25,15 +26,16 @@ def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> 
 
 
 def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Load that the plants of a site can carry, spare units left out. [MW]"""
+    """Load that the plants of a site can carry, spare units left out [MW]."""
     return sum(
         x.unit_mw * max(units_serving(d, site, x, t) - x.spare_units, 0) for x in site.onsite
     )
 
 
 def drawn(d: Decisions, site: SiteTerms, peak_mw: float, t: int) -> dict[str, float]:
-    """Interruptible power that a peak needs beside firm power and plants, seldom cut tranches
-    first. [MW]
+    """Interruptible power that a peak needs beside firm power and plants [MW].
+
+    Seldom cut tranches first.
     """
     left = peak_mw - site.utility_mw[t] - plants_mw(d, site, t)
     found = {}
@@ -44,30 +46,31 @@ def drawn(d: Decisions, site: SiteTerms, peak_mw: float, t: int) -> dict[str, fl
 
 
 def limit_mw(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Most peak that a site can carry. [MW]"""
+    """Most peak that a site can carry [MW]."""
     return site.utility_mw[t] + sum(x.mw[t] for x in site.tranches) + plants_mw(d, site, t)
 
 
 def made_mwh(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Energy from plants on the site. [MWh]"""
+    """Energy from plants on the site [MWh]."""
     return sum(e for (s, _, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
 
 
 def made_mw(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Peak that plants take off the grid. [MW]"""
+    """Peak that plants take off the grid [MW]."""
     return sum(e for (s, _, q), e in d.onsite_mw.items() if (s, q) == (site.id, t))
 
 
 def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> float:
-    """Operational carbon of a site: grid and stacks. [t]"""
+    """Operational carbon of a site: grid and stacks [t]."""
     own = {o.id: o.g_per_kwh for o in site.onsite}
     stacks = sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
     return ((facility_mwh - made_mwh(d, site, t)) * site.grid_g_per_kwh + stacks) / KG_PER_TONNE
 
 
 def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], float]) -> Decisions:
-    """The plan with its plants' energy for the exact load, which whole switches raise above the
-    model's count.
+    """Return the plan with its plants' energy for the exact load.
+
+    Which whole switches raise above the model's count.
 
     What the grid cannot carry is made by the plants that run, the cheapest first; what the load
     does not take is not made, the dearest first.

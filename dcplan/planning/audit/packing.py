@@ -1,4 +1,4 @@
-"""Merged halls split again: can each single hall unit hold its share of the racks?"""
+"""Split merged halls again: each single hall unit must hold its share of the racks."""
 
 from __future__ import annotations
 
@@ -76,8 +76,9 @@ def unplaced(
 
 
 def _filled(rooms: list[Unit], place: Placement, n: int) -> int:
-    """Racks left over when each goes into the emptiest unit; units on one level are filled
-    together, many at a time.
+    """Racks left over when each goes into the emptiest unit.
+
+    Units on one level are filled together, many at a time.
     """
     each = place.rated_kw + place.overhead_kw
     while n:

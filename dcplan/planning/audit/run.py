@@ -49,8 +49,9 @@ class Audit:
 
 
 def settled(menu: Menu, decisions: Decisions) -> Decisions:
-    """Decisions with what follows from whole switches: the energy that plants on the site must
-    make.
+    """Decisions with what follows from whole switches.
+
+    The energy that plants on the site must make.
     """
     if not any(s.onsite for s in menu.sites):
         return decisions

@@ -61,8 +61,9 @@ def _sizes(matrix: Matrix, values: Vector) -> Vector:
 
 
 def _is_full(matrix: Matrix, i: int, use: float) -> bool:
-    """Rows of capacity times a count have 0 on the right; there nothing is left where both sides
-    are equal.
+    """Rows of capacity times a count have 0 on the right.
+
+    There nothing is left where both sides are equal.
     """
     for limit, sign in ((matrix.row_upper[i], 1.0), (matrix.row_lower[i], -1.0)):
         if np.isfinite(limit):
@@ -79,7 +80,10 @@ def with_one_more(
     time_limit_s: float,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
-    """The model re-solved with one more unit in all of a limit's rows, from the plan as it is."""
+    """Return the model re-solved with one more unit in all of a limit's rows.
+
+    From the plan as it is.
+    """
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for i, row in enumerate(matrix.rows):
         if family_of(row) == binding.family:

@@ -44,8 +44,9 @@ def remedies(
     fixed: Mapping[int, float] | None = None,
     time_limit_s: float = 20.0,
 ) -> list[Remedy]:
-    """Smallest priced change of the user's own limits that lets a plan exist; empty when none was
-    found in time.
+    """Smallest priced change of the user's own limits that lets a plan exist.
+
+    Empty when none was found in time.
 
     With integers, so that applying it is enough up to whole switches; where that takes too long,
     from the relaxation, which says only what is needed at least.
@@ -93,8 +94,9 @@ def alternatives(
     time_limit_s: float = 20.0,
     stop: Callable[[], bool] | None = None,
 ) -> list[Alternative]:
-    """The smallest change, then the smallest that does not touch what the one before leaned on
-    most; each tried out.
+    """Return the smallest change.
+
+    Then the smallest that does not touch what the one before leaned on most; each tried out.
 
     A remedy is verified by solving the model itself with the rows moved by its amounts.
     """
@@ -120,7 +122,7 @@ def alternatives(
 def _moved(
     matrix: Matrix, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> Matrix:
-    """The model with every row moved by its slack, up to the solver's tolerance."""
+    """Return the model with every row moved by its slack, up to the solver's tolerance."""
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for key, value in zip(soft.columns, values, strict=True):
         if key.name == SLACK and value > TINY:

@@ -21,7 +21,7 @@ from dcplan.planning.problem.terms import Menu
 
 
 def build_model(menu: Menu) -> tuple[pyo.ConcreteModel, Sets]:
-    """The whole program: what is decided, what limits it, what it costs."""
+    """Return the whole program: what is decided, what limits it, what it costs."""
     sets = make_sets(menu)
     model = pyo.ConcreteModel(name="dcplan")
     add_variables(model, sets)

@@ -1,5 +1,6 @@
-"""Rented accelerators: their limits, commitments to terms, and what both cost, after the horizon
-too.
+"""Rented accelerators.
+
+Their limits, commitments to terms, and what both cost, after the horizon too.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ M = USD_PER_MUSD
 
 
 def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Declare commitments in whole nodes by start quarter, and the average use of a month that
-    they cover.
+    """Declare commitments in whole nodes by start quarter.
+
+    And the average use of a month that they cover.
     """
     most = {
         (o.id, c.term): o.max_accelerators // o.node_accelerators
@@ -126,8 +128,9 @@ def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
 
 
 def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Rented accelerators of a quarter: what is used at the price on demand, less what commitments
-    cover. [M$]
+    """Rented accelerators of a quarter [M$].
+
+    What is used at the price on demand, less what commitments cover.
     """
     price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.menu.offers}
     total: Any = 0.0
@@ -147,7 +150,7 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def after(model: pyo.ConcreteModel, sets: Sets) -> dict[int, Any]:
-    """What commitments still cost in quarters after the horizon. [M$]"""
+    """Return what commitments still cost in quarters after the horizon [M$]."""
     terms = [c.quarters for o in sets.menu.offers for c in o.committed]
     last = len(sets.quarters)
     return {t: _paid(model, sets, t) for t in range(last, last + max(terms, default=1) - 1)}

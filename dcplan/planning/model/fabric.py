@@ -81,8 +81,9 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State which ports may take the place of ended ones on their switches: no more than ended,
-    none twice.
+    r"""State which ports may take the place of ended ones on their switches.
+
+    No more than ended, none twice.
 
     .. math::
        u_{hfgt} \le q_{hfgt}, \qquad

@@ -48,8 +48,9 @@ def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _without_unknown(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Offers whose carbon is not known are not rented where carbon counts: they would pass for
-    clean.
+    """Offers whose carbon is not known are not rented where carbon counts.
+
+    They would pass for clean.
     """
     unknown = {o.id for o in sets.menu.offers if o.kg_per_accelerator_hour is None}
     for i, config in enumerate(sets.menu.configs):
@@ -112,7 +113,7 @@ def _hours(config: JobConfig) -> float:
 
 
 def _delivered(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    """Research on each demand's reference job, rented work included. [PFLOP-days]"""
+    """Research on each demand's reference job, rented work included [PFLOP-days]."""
     total: Any = 0.0
     chips = {o.id: o.accelerator for o in sets.menu.offers}
     for demand in (x for x in sets.menu.demands if x.unit == PFLOPS):

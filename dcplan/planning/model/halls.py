@@ -11,17 +11,20 @@ from dcplan.units import KW_PER_MW
 
 
 def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> Any:
-    """Power of the hall's network: ideal per-port shares, or upper ones that cover rounding. [kW]"""
+    """Power of the hall's network [kW].
+
+    Ideal per-port shares, or upper ones that cover rounding.
+    """
     return _by_port(model, sets, hall, t, "upper_kw" if upper else "kw")
 
 
 def storage_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
-    """Power of the hall's storage: what is given, and what comes with each rack. [kW]"""
+    """Power of the hall's storage: what is given, and what comes with each rack [kW]."""
     return sets.menu.hall(hall).storage_kw + _sum(model, sets, sets.in_hall[hall], "storage_kw", t)
 
 
 def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
-    """Rack positions of the hall's switches, upper shares. [racks]"""
+    """Rack positions of the hall's switches, upper shares [racks]."""
     return _by_port(model, sets, hall, t, "upper_racks")
 
 
@@ -33,14 +36,18 @@ def _by_port(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, what: str)
 
 
 def margin(sets: Sets, hall: str, what: str) -> float:
-    """Rounding margin that each fitted unit of a hall keeps free: largest over its fabric options."""
+    """Return rounding margin that each fitted unit of a hall keeps free.
+
+    Largest over its fabric options.
+    """
     found = [getattr(o, what) for o in sets.menu.fabrics if o.hall == hall]
     return float(max(found, default=0.0)) * sets.menu.margin_factor / sets.menu.hall(hall).count
 
 
 def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State what a fitted hall unit can hold, with the unit count as the capacity's factor (convex
-    hull).
+    r"""State what a fitted hall unit can hold.
+
+    With the unit count as the capacity's factor (convex hull).
 
     .. math::
        \sum_k s_k n_{hkct} \le R_h z_{hct}, \quad

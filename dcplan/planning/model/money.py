@@ -36,7 +36,7 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def present_cost(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    """Discounted spending less the discounted residual value. [M$]"""
+    """Discounted spending less the discounted residual value [M$]."""
     t = sets.quarters
     return _present(
         model,
@@ -60,7 +60,7 @@ def _present(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> Any
 
 
 def _unmet(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Value of demand not served: no payment, so no budget counts it. [M$]"""
+    """Value of demand not served: no payment, so no budget counts it [M$]."""
     priced = {d.id: d.unmet_usd for d in sets.menu.demands}
     return sum((priced[d] or 0.0) / M * v for (d, q), v in model.unmet.items() if q == t)
 
@@ -83,7 +83,7 @@ def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> 
 
 
 def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Racks, network, hall units, power blocks and storage bought in a quarter. [M$]"""
+    """Racks, network, hall units, power blocks and storage bought in a quarter [M$]."""
     total = sum(
         sets.places[o[:3]].order_usd(t) / M * model.buy[o] for o in sets.orders if o[3] == t
     )
@@ -114,8 +114,9 @@ def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
 
 
 def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
-    """Network bought in a quarter: in whole switches where the model knows them, else by per-port
-    shares. [M$]
+    """Network bought in a quarter [M$].
+
+    In whole switches where the model knows them, else by per-port shares.
 
     Ports that take the place of ended ones on their switches cost their own optics and cable at
     least.
@@ -140,7 +141,10 @@ def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _held_capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """What is due for orders that arrive in a quarter, and for cancelled ones in the first. [M$]"""
+    """Return what is due for orders that arrive in a quarter [M$].
+
+    And for cancelled ones in the first.
+    """
     total: Any = 0.0
     for x in sets.menu.held:
         if x.due_usd and x.first == t:
@@ -151,7 +155,7 @@ def _held_capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """What assets sold in a quarter bring: no budget counts on it. [M$]"""
+    """Return what assets sold in a quarter bring: no budget counts on it [M$]."""
     return sum(
         x.resale_usd[t] / M * model.dropped[x.id, t]
         for x in sets.menu.held
@@ -160,14 +164,14 @@ def _sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int) -> Any:
-    """Hall units fitted in a quarter; what assets fill was before. [units]"""
+    """Hall units fitted in a quarter; what assets fill was before [units]."""
     return _added(model.fitted, (hall, cooling), t) - (
         sets.menu.hall(hall).standing.get(cooling, 0) if t == 0 else 0
     )
 
 
 def _debt(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """What is paid back in a quarter less what is borrowed in it. [M$]"""
+    """Return what is paid back in a quarter less what is borrowed in it [M$]."""
     finance = sets.menu.finance
     if not finance.debt_share_frac:
         return 0.0
@@ -184,7 +188,7 @@ def _backed(model: pyo.ConcreteModel) -> list[str]:
 
 
 def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Energy, demand charge, maintenance, facility cost, staff and lease of a quarter. [M$]"""
+    """Energy, demand charge, maintenance, facility cost, staff and lease of a quarter [M$]."""
     total: Any = 0.0
     for site in sets.menu.sites:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
@@ -214,7 +218,7 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
-    """Fuel and upkeep of plants on the site. [M$]"""
+    """Fuel and upkeep of plants on the site [M$]."""
     total: Any = 0.0
     for o in site.onsite:
         if (site.id, o.id, t) in model.onsite_mwh:
@@ -229,8 +233,9 @@ def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
 
 
 def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    """Value left at the end of the horizon: market share of hardware, book value of the building.
-    [M$]
+    """Value left at the end of the horizon [M$].
+
+    Market share of hardware, book value of the building.
     """
     finance, t = sets.menu.finance, list(sets.quarters)
     hardware = finance.hardware_residual_frac

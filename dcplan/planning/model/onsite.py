@@ -1,5 +1,6 @@
-"""Power beside the firm grid: interruptible tranches with the work they pause, and plants on the
-site.
+"""Power beside the firm grid.
+
+Interruptible tranches with the work they pause, and plants on the site.
 """
 
 from __future__ import annotations
@@ -120,22 +121,22 @@ def _add_plants(
 
 
 def drawn_mw(model: pyo.ConcreteModel, site: str, t: int) -> Any:
-    """Interruptible power that a site uses. [MW]"""
+    """Interruptible power that a site uses [MW]."""
     return sum(v for (s, _, q), v in model.drawn_mw.items() if (s, q) == (site, t))
 
 
 def made_mw(model: pyo.ConcreteModel, site: str, t: int) -> Any:
-    """Peak that plants on the site carry. [MW]"""
+    """Peak that plants on the site carry [MW]."""
     return sum(v for (s, _, q), v in model.onsite_mw.items() if (s, q) == (site, t))
 
 
 def made_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
-    """Energy that plants on the site make. [MWh]"""
+    """Energy that plants on the site make [MWh]."""
     return sum(v for (s, _, q), v in model.onsite_mwh.items() if (s, q) == (site, t))
 
 
 def grid_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
-    """Energy from the grid. [MWh]"""
+    """Energy from the grid [MWh]."""
     return model.energy_mwh[site, t] - made_mwh(model, site, t)
 
 

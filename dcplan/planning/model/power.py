@@ -1,5 +1,6 @@
-"""Site power: peak against the utility limit, blocks with redundancy, billed demand, energy,
-carbon, water.
+"""Site power: peak against the utility limit, blocks with redundancy, billed demand, energy.
+
+Carbon, water.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _grid_energy(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
-    """What plants do not make, the grid's firm and drawn power must."""
+    """Return what plants do not make, the grid's firm and drawn power must."""
     need = _energy_mwh(model, sets, site, t, upper=True) - made_mwh(model, site, t)
     return need <= HOURS_PER_QUARTER * (
         sets.menu.site(site).utility_mw[t] + drawn_mw(model, site, t)
@@ -81,7 +82,7 @@ def _minimum(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
 def site_peak_mw(
     model: pyo.ConcreteModel, sets: Sets, site: str, t: int, *, upper: bool, new_only: bool = False
 ) -> Any:
-    """Facility peak of a site on the design day, from rated power. [MW]"""
+    """Facility peak of a site on the design day, from rated power [MW]."""
     total: Any = 0.0
     for hall in sets.menu.halls:
         if hall.site != site or (new_only and not hall.needs_blocks) or not hall.coolings:
@@ -151,8 +152,9 @@ def _energy_mwh(
     *,
     upper: bool = False,
 ) -> Any:
-    """Average power by state times mean PUE: standing for all racks, more while training or
-    researching.
+    """Average power by state times mean PUE.
+
+    Standing for all racks, more while training or researching.
 
     With ``what="wue_l_per_kwh"`` the same sum is site water in m3, as WUE counts IT energy.
     """

@@ -60,8 +60,9 @@ class Sets:
         return [q for q in self.order_quarters(key) if q + place.lead <= t < q + place.lead + life]
 
     def order_quarters(self, key: P) -> list[int]:
-        """Quarters in which a placement may be ordered: released, and delivered inside the
-        horizon.
+        """Quarters in which a placement may be ordered.
+
+        Released, and delivered inside the horizon.
         """
         place = self.places[key]
         if (
@@ -80,8 +81,9 @@ class Sets:
         return t < self.menu.finance.life_quarters
 
     def share(self, hall: str, fabric: str, ports: str, what: str) -> float:
-        """One per-port figure of a NIC class on a fabric option: usd, kw, upper_usd, upper_kw or
-        upper_racks.
+        """One per-port figure of a NIC class on a fabric option.
+
+        Usd, kw, upper_usd, upper_kw or upper_racks.
         """
         if self.relaxed:
             what = what.removeprefix("upper_")
@@ -109,8 +111,9 @@ class Sets:
 
     @functools.cached_property
     def stairs(self) -> dict[tuple[str, str, str], Staircase]:
-        """Hall, fabric and NIC class -> steps of its cost; none where hardware retires inside the
-        horizon.
+        """Hall, fabric and NIC class -> steps of its cost.
+
+        None where hardware retires inside the horizon.
         """
         menu = self.menu
         if not menu.whole_switches or menu.finance.life_quarters < menu.quarters:
@@ -120,9 +123,7 @@ class Sets:
 
     @functools.cached_property
     def renewed(self) -> list[tuple[str, str, str, int]]:
-        """Hall, fabric, NIC class and quarter of purchases that may take the place of what ended
-        before.
-        """
+        """Purchases that may take the place of ended ports: hall, fabric, NIC class, quarter."""
         life = self.menu.finance.life_quarters
         keys = [
             (h, f, c)
@@ -134,8 +135,9 @@ class Sets:
         return [(h, f, c, t) for h, f, c in keys for t in self.quarters if t >= first[h, c]]
 
     def freed_usd(self, hall: str, fabric: str, ports: str) -> float:
-        """Most that a retired port may spare a new one: what its share holds beyond its own optics
-        and cable.
+        """Most that a retired port may spare a new one.
+
+        What its share holds beyond its own optics and cable.
         """
         option, kind = self.option[hall, fabric], self.class_of[ports]
         own = link_usd(option.designs[kind], option.parts[kind])
@@ -157,8 +159,9 @@ class Sets:
 
     @property
     def relaxed(self) -> bool:
-        """Whether limits use ideal shares without margin, for a bound that holds for whole
-        switches.
+        """Whether limits use ideal shares without margin.
+
+        For a bound that holds for whole switches.
         """
         return self.menu.margin_factor == 0
 

@@ -1,5 +1,6 @@
-"""What vendors deliver, and how much may come from one: racks, switches, optics, power blocks,
-shares of makers.
+"""What vendors deliver, and how much may come from one.
+
+Racks, switches, optics, power blocks, shares of makers.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """A job counted at a link rate needs a fabric that gives its system that rate."""
+    """Return a job counted at a link rate needs a fabric that gives its system that rate."""
     groups: dict[tuple[str, str, str, float], list[int]] = defaultdict(list)
     for i, config in enumerate(sets.menu.configs):
         if not config.on_cloud:

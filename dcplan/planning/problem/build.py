@@ -123,7 +123,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
 
 
 def _refuse_objective(question: Question) -> None:
-    """An objective needs the work that it is about."""
+    """Return an objective needs the work that it is about."""
     scenario, cause = question.scenario, ""
     if scenario.objective == "max_compute" and not counted(scenario):
         cause = "objective max_compute needs pflops_delivered in workloads.capacity: its reference job counts it"

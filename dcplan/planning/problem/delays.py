@@ -17,8 +17,9 @@ def slips(
     fleet: FleetTerms | None,
     ledger: Ledger,
 ) -> dict[tuple[str, str], dict[str, Bounds]]:
-    """Delays before a job can start, by hall and system: delivery of what is bought, energisation
-    of a new hall.
+    """Delays before a job can start, by hall and system.
+
+    Delivery of what is bought, energisation of a new hall.
     """
     found: dict[tuple[str, str], dict[str, Bounds]] = {}
     for p in placed:

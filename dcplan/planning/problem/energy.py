@@ -1,5 +1,6 @@
-"""Power beside the firm grid: tranches that may be cut, plants on the site; with dates, prices and
-carbon.
+"""Power beside the firm grid.
+
+Tranches that may be cut, plants on the site; with dates, prices and carbon.
 """
 
 from __future__ import annotations

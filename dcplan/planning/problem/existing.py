@@ -1,5 +1,6 @@
-"""Hardware in service or on order when the plan begins: where it stands, how long it serves, how
-to part with it.
+"""Hardware in service or on order when the plan begins.
+
+Where it stands, how long it serves, how to part with it.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def held_placements(
     placed: list[Placement],
     left_out: list[LeftOut],
 ) -> list[Placement]:
-    """All placements, with those of hardware that the plan may not order, or that fills racks its
-    own way.
+    """All placements, with those of hardware that the plan may not order.
+
+    Or that fills racks its own way.
     """
     per_su = question.scenario.fabric.nodes_per_su if question.scenario.fabric else None
     groups: dict[tuple[str, str], list[_Where]] = defaultdict(list)
@@ -94,8 +96,9 @@ def held_terms(
     placed: Iterable[Placement],
     left_out: list[LeftOut],
 ) -> tuple[HeldTerms, ...]:
-    """Racks, life, price and way out of everything held; what is at its end of life, or fits
-    nowhere, is left out.
+    """Racks, life, price and way out of everything held.
+
+    What is at its end of life, or fits nowhere, is left out.
     """
     scenario = question.scenario
     life = ledger.chosen(
@@ -252,8 +255,9 @@ def delays(
     orderable: Iterable[str],
     ledger: Ledger,
 ) -> dict[tuple[str, str], dict[str, Bounds]]:
-    """Delays before a job, by hall and system: where no new racks can be among its own, those of
-    the orders alone.
+    """Delays before a job, by hall and system.
+
+    Where no new racks can be among its own, those of the orders alone.
     """
     result, known = dict(late), set(orderable)
     groups: dict[tuple[str, str], list[Asset | Order]] = defaultdict(list)
@@ -271,15 +275,16 @@ def delays(
 
 
 def _rest(slip: Bounds) -> Bounds:
-    """What a delivery slips beyond the whole quarters by which it is planned later."""
+    """Return what a delivery slips beyond the whole quarters by which it is planned later."""
     whole = DAYS_PER_QUARTER * (slip[1] // DAYS_PER_QUARTER)
     low, mid, high = (max(x - whole, 0.0) for x in slip)
     return low, mid, high
 
 
 def with_standing(menu: Menu) -> Menu:
-    """Halls with what assets already paid for: units fitted, and the network of their racks by
-    fabric option.
+    """Halls with what assets already paid for.
+
+    Units fitted, and the network of their racks by fabric option.
     """
     most = {p.key: p.max_racks_unit for p in menu.placements}
     share: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))

@@ -47,8 +47,9 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
 
 
 def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple[float, ...]]:
-    """Borrowed share of capital, and its service: monthly level payments from the quarter after
-    the draw.
+    """Borrowed share of capital, and its service.
+
+    Monthly level payments from the quarter after the draw.
     """
     if finance.debt is None:
         return 0.0, ()

@@ -1,5 +1,6 @@
-"""Fabric options of a hall domain: family x tiers, with per-port shares for the model and designs
-for the audit.
+"""Fabric options of a hall domain.
+
+Family x tiers, with per-port shares for the model and designs for the audit.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def fabric_options(
     ledger: Ledger,
     left_out: list[LeftOut],
 ) -> list[FabricOption]:
-    """All fabrics a hall domain may be built on; those that cannot be priced or serve nobody are
-    named.
+    """All fabrics a hall domain may be built on.
+
+    Those that cannot be priced or serve nobody are named.
     """
     families = ledger.catalog.table("fabrics", Fabric)
     given = scenario.fabric
@@ -180,8 +182,9 @@ def _design(
 
 
 def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int, rack_units: float) -> NetworkShare:
-    """Per NIC port: ideal fractions of switches and optics, and upper ones that cover divisor
-    rounding.
+    """Per NIC port: ideal fractions of switches and optics.
+
+    And upper ones that cover divisor rounding.
 
     A full scalable unit owns whole leaves per rail, so its leaves per port are ceil(n/d)/n; a
     smaller unit shares leaves, 1/d. Either never exceeds the exact count.
@@ -235,8 +238,9 @@ def _worst_rounding(uplinks: int) -> float:
 def _su_margin(
     plan: ClosDesign, parts: Parts, placement: Placement, rack_units: float
 ) -> tuple[float, float, float]:
-    """USD, kW and network racks of one scalable unit that is started but not filled, plus a spine
-    and a core.
+    """USD, kW and network racks of one scalable unit that is started but not filled.
+
+    Plus a spine and a core.
     """
     nodes = placement.port_class.nodes_per_su
     links = (
@@ -266,8 +270,9 @@ def _su_margin(
 def _without_dominated(
     hall: HallTerms, options: list[FabricOption], left_out: list[LeftOut], most_ports: int
 ) -> list[FabricOption]:
-    """Drop options that another one beats or equals in rate, reach, cost, power and space on every
-    port class.
+    """Drop options that another one beats or equals in rate, reach, cost.
+
+    Power and space on every port class.
 
     Reach beyond the ports that the hall can hold is worth nothing.
     """
@@ -315,6 +320,6 @@ def _share_at_most(a: NetworkShare, b: NetworkShare) -> bool:
 
 
 def link_gb_per_s(option: FabricOption, placement: Placement) -> float:
-    """One-way scale-out bandwidth of one accelerator. [GB/s]"""
+    """One-way scale-out bandwidth of one accelerator [GB/s]."""
     ports_each = placement.ports / placement.accelerators
     return ports_each * option.link_gbps(placement.port_class) / BITS_PER_BYTE

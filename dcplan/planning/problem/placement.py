@@ -1,5 +1,6 @@
-"""Under which cooling of a hall a system may stand, how many nodes a rack holds, and what one rack
-draws.
+"""Under which cooling of a hall a system may stand, how many nodes a rack holds.
+
+And what one rack draws.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ def placements(
     busy_frac: float = 0.0,
     fleet_nodes: int | None = None,
 ) -> list[Placement]:
-    """Every cooling option of a hall under which the system fits; the others are named with the
-    reason.
+    """Every cooling option of a hall under which the system fits.
+
+    The others are named with the reason.
     """
     result = []
     for cooling in hall.coolings:
@@ -151,8 +153,9 @@ def _most_racks(
     liquid_kw: float,
     nodes: int,
 ) -> tuple[int, str]:
-    """Racks of so many nodes that the hall holds, and the limit that says so; ``node_kw`` has its
-    cooling in it.
+    """Racks of so many nodes that the hall holds, and the limit that says so.
+
+    ``node_kw`` has its cooling in it.
     """
     bound, name = min(
         (hall.racks / slots, "rack positions"),
@@ -169,7 +172,7 @@ def _ratio(limit_kw: float, used_kw: float) -> float:
 
 
 def standing_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
-    """Average power of a unit that works at training power for a share of the time. [kW]
+    """Average power of a unit that works at training power for a share of the time [kW].
 
     Examples
     --------
@@ -208,8 +211,9 @@ def _fit(
 
 
 def evenly_filled(nodes: int, most: int) -> int:
-    """Nodes per rack, at most ``most``, that fill every rack alike; ``most`` when that would take
-    twice the racks.
+    """Nodes per rack, at most ``most``, that fill every rack alike.
+
+    ``most`` when that would take twice the racks.
 
     Examples
     --------

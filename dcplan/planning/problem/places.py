@@ -89,8 +89,9 @@ def _staff(site: Site, ledger: Ledger) -> float:
 
 
 def _opex(site: Site, ledger: Ledger) -> float:
-    """USD per kW of rated IT and quarter: with staff named, maintenance alone; otherwise all fixed
-    cost.
+    """USD per kW of rated IT and quarter.
+
+    With staff named, maintenance alone; otherwise all fixed cost.
     """
     key = "facility-maintenance-usd-per-kw-year" if site.staff else "fixed-opex-usd-per-kw-year"
     if site.lease:  # the landlord maintains the building
@@ -195,8 +196,9 @@ def _supply_c(row: CoolingOption, ledger: Ledger) -> float | None:
 
 
 def _is_home(hall: Hall, site: Site, scenario: Scenario) -> bool:
-    """Storage named in the scenario stands in the fleet's hall, else in the first hall of the
-    first site.
+    """Storage named in the scenario stands in the fleet's hall.
+
+    Else in the first hall of the first site.
     """
     home_site = (scenario.fleet and scenario.fleet.site) or scenario.sites[0].id
     first = next(s for s in scenario.sites if s.id == home_site).halls[0].id

@@ -1,5 +1,6 @@
-"""Slips that are valid but unlikely: a price in thousands, MW for kW, an overlay that nothing
-uses.
+"""Slips that are valid but unlikely.
+
+A price in thousands, MW for kW, an overlay that nothing uses.
 """
 
 from __future__ import annotations

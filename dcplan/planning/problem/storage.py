@@ -22,8 +22,9 @@ def _named(question: Question) -> StorageTier:
 
 
 def storage_share(question: Question, ledger: Ledger) -> StorageShare:
-    """Storage for one accelerator: capacity and the rates of the service level, whichever takes
-    more blocks.
+    """Storage for one accelerator.
+
+    Capacity and the rates of the service level, whichever takes more blocks.
     """
     wish = question.scenario.storage or Storage()
     row = _named(question)
@@ -54,8 +55,9 @@ def storage_share(question: Question, ledger: Ledger) -> StorageShare:
 def with_storage(
     placed: list[Placement], question: Question, ledger: Ledger
 ) -> tuple[list[Placement], StorageShare | None]:
-    """Racks with the storage that comes with them; none where the scenario gives the capacity
-    itself.
+    """Racks with the storage that comes with them.
+
+    None where the scenario gives the capacity itself.
     """
     wish = question.scenario.storage
     if wish is not None and wish.usable_pb is not None:
@@ -73,8 +75,9 @@ def with_storage(
 
 
 def given_storage(question: Question, ledger: Ledger) -> tuple[float, float, float]:
-    """Power, racks and price of the capacity that the scenario gives: all of it, or its data
-    set's. [kW], [-], [USD]
+    """Power, racks and price of the capacity that the scenario gives [kW], [-], [USD].
+
+    All of it, or its data set's.
     """
     wish = question.scenario.storage
     if wish is None or (wish.usable_pb is None and wish.dataset_tb is None):

@@ -1,5 +1,6 @@
-"""Switches come whole: the cost of a fabric by the number of its leaves, as steps that the model
-may climb.
+"""Switches come whole.
+
+The cost of a fabric by the number of its leaves, as steps that the model may climb.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ class _Step:
 
 
 def with_steps(menu: Menu, most: int) -> Menu:
-    """The menu with steps of whole switches, where a model can carry them: at most so many over
-    all quarters.
+    """Return the menu with steps of whole switches, where a model can carry them.
+
+    At most so many over all quarters.
     """
     placed = {h.id: [p for p in menu.placements if p.hall == h.id] for h in menu.halls}
     there = {
@@ -57,7 +59,9 @@ def staircases(
     placed: Iterable[Placement],
     there: Mapping[tuple[str, str, str], int],
 ) -> dict[PortClass, Staircase]:
-    """Steps of each NIC class whose systems have rails alike; others keep the per-port share alone.
+    """Return steps of each NIC class whose systems have rails alike.
+
+    Others keep the per-port share alone.
 
     ``there`` are racks of assets by placement: their ports stay connected when they are sold,
     beside all that the hall can hold.
@@ -78,8 +82,9 @@ def staircases(
 def staircase(
     plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
 ) -> Staircase | None:
-    r"""Lower bound of a network's cost by its ports: links in proportion, switches by steps of
-    whole leaves.
+    r"""Lower bound of a network's cost by its ports.
+
+    Links in proportion, switches by steps of whole leaves.
 
     .. math:: C(P) \ge b P + A(L(P)), \quad A(L) = \text{switches, optics and cables between } L \text{ leaves}
 
@@ -104,7 +109,7 @@ def staircase(
 
 
 def link_usd(plan: ClosDesign, parts: Parts) -> float:
-    """Optics and cable of one NIC port, over all planes: what each one needs of its own. [USD]"""
+    """Optics and cable of one NIC port, over all planes: what each one needs of its own [USD]."""
     each = (
         parts.leaf_optic_usd / parts.leaf_optic_ports
         + parts.node_optic_usd / parts.node_optic_ports

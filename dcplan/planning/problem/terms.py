@@ -1,5 +1,6 @@
-"""Plain tables of every candidate with its coefficients: all that the model and the audit know of
-the world.
+"""Plain tables of every candidate with its coefficients.
+
+All that the model and the audit know of the world.
 
 Indices: ``hall`` and ``site`` are ids (``site/hall`` for halls), ``t`` counts quarters from 0,
 months from 0.
@@ -92,8 +93,9 @@ class HallTerms:
 
 @dataclass(frozen=True)
 class PortClass:
-    """NIC ports alike for a fabric: rate, protocols, and nodes of the scalable unit their leaves
-    are bought for.
+    """NIC ports alike for a fabric.
+
+    Rate, protocols, and nodes of the scalable unit their leaves are bought for.
     """
 
     gbps: float
@@ -110,8 +112,9 @@ class PortClass:
 
 @dataclass(frozen=True)
 class Placement:
-    """A system in a hall under a cooling option; all figures are for one rack (or one multi-rack
-    unit).
+    """A system in a hall under a cooling option.
+
+    All figures are for one rack (or one multi-rack unit).
     """
 
     hall: str
@@ -160,7 +163,7 @@ class Placement:
         return self.price_usd * (self.price_factor[t] if self.price_factor else 1.0)
 
     def order_usd(self, t: int) -> float:
-        """The same, with the storage that comes with it."""
+        """Return the same, with the storage that comes with it."""
         return self.rack_usd(t) + self.storage_usd
 
     @property
@@ -171,8 +174,9 @@ class Placement:
 
 @dataclass(frozen=True)
 class NetworkShare:
-    """Network per NIC port of one class on one fabric option: ideal figures, and upper ones that
-    cover rounding.
+    """Network per NIC port of one class on one fabric option.
+
+    Ideal figures, and upper ones that cover rounding.
     """
 
     usd: float
@@ -189,8 +193,9 @@ class NetworkShare:
 
 @dataclass(frozen=True)
 class Staircase:
-    """Lower bound of a NIC class's network cost: so much a port, and a jump for each step of ports
-    begun.
+    """Lower bound of a NIC class's network cost.
+
+    So much a port, and a jump for each step of ports begun.
     """
 
     usd_per_port: float

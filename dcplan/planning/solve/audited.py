@@ -25,7 +25,7 @@ def audited(
 
 
 def audited_solution(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -> Solved:
-    """A solution with its audit, passed or not."""
+    """Return a solution with its audit, passed or not."""
     end = Ending(
         outcome.bound,
         outcome.seconds,
@@ -44,8 +44,9 @@ def audited_solution(menu: Menu, matrix: Matrix, outcome: Outcome, question: Que
 
 
 def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | None:
-    """Cost of a solution with whole switches, whether or not it keeps every limit; None without
-    one.
+    """Cost of a solution with whole switches, whether or not it keeps every limit.
+
+    None without one.
     """
     if outcome.values is None:
         return None
@@ -57,7 +58,7 @@ def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | No
 
 
 def failed(last: Audit | None) -> AuditError:
-    """The error of a plan that no margin made feasible, or of none."""
+    """Return the error of a plan that no margin made feasible, or of none."""
     found = "; ".join(last.problems[:5]) if last else "no plan"
     return AuditError(f"the plan fails its audit: {found}")
 

@@ -1,5 +1,6 @@
-"""What is made of a compiled program: its rows breakable at a price, its rows in conflict, columns
-by variable.
+"""What is made of a compiled program.
+
+Its rows breakable at a price, its rows in conflict, columns by variable.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ conflict of rows."""
 
 
 def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
-    """Copy in which the rows of some constraints may be broken at a price per unit, and nothing
-    else costs.
+    """Copy in which the rows of some constraints may be broken at a price per unit.
+
+    And nothing else costs.
 
     ``prices`` is constraint name (before its index) -> price; equality rows get a slack each way.
     """
@@ -60,8 +62,9 @@ def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
 
 
 def conflict(matrix: Matrix, time_limit_s: float) -> list[Key]:
-    """Rows that cannot hold together, as few as HiGHS finds in time; empty where only whole
-    numbers conflict.
+    """Rows that cannot hold together, as few as HiGHS finds in time.
+
+    Empty where only whole numbers conflict.
     """
     solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
     solver.setOptionValue("iis_strategy", ELASTIC_AND_IRREDUCIBLE)

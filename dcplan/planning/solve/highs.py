@@ -77,7 +77,7 @@ def self_test() -> str:
 def loaded(
     matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector
 ) -> highspy.Highs:
-    """A solver that holds the model, with the options that every solve has."""
+    """Return a solver that holds the model, with the options that every solve has."""
     solver = highspy.Highs()
     for name, value in (
         ("output_flag", True),
@@ -125,8 +125,9 @@ def solve(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
-    """Solve a program, or one with some integers relaxed, some columns fixed, from a (partial)
-    start.
+    """Solve a program, or one with some integers relaxed, some columns fixed.
+
+    From a (partial) start.
 
     With ``prove`` the start is thought good: time goes into the bound, not into looking for better
     plans. A plan as good as ``target`` ends the search.
@@ -180,8 +181,9 @@ def relaxation(matrix: Matrix) -> Point | None:
 
 
 def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[Key, float] | None:
-    """What one more unit of each row's right side changes the objective by, integers fixed; None
-    without an optimum.
+    """Return what one more unit of each row's right side changes the objective by.
+
+    Integers fixed; None without an optimum.
     """
     lower, upper = matrix.lower.copy(), matrix.upper.copy()
     for i, value in fixed.items():

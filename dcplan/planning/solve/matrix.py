@@ -57,8 +57,9 @@ class Matrix:
 
 
 def compile_model(model: pyo.ConcreteModel) -> Matrix:
-    """Translate a Pyomo model once; rows keep their constraint's name, columns the order of their
-    declaration.
+    """Translate a Pyomo model once.
+
+    Rows keep their constraint's name, columns the order of their declaration.
 
     Pyomo's own visitor reads the expressions; its standard-form writer is left out because it
     imports scipy.stats, which takes longer than a small plan.

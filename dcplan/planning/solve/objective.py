@@ -19,8 +19,9 @@ FIRST_SHARE = 0.6
 
 
 def solve_objective(menu: Menu, question: Question, request: SolveRequest) -> Solved:
-    """Solve for the scenario's objective; where it is not cost, the cheapest plan at its best
-    value.
+    """Solve for the scenario's objective.
+
+    Where it is not cost, the cheapest plan at its best value.
 
     The bound and the gap are those of the objective. With fixed decisions the objective is only
     evaluated.

@@ -29,8 +29,9 @@ REPAIR_SHARE = 0.1
 
 
 def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
-    """Limits of parts that whole ones exceeded, lowered: the model counts shares of a port, and
-    steps are coarse.
+    """Limits of parts that whole ones exceeded, lowered.
+
+    The model counts shares of a port, and steps are coarse.
 
     First in the quarter alone; then in all, since orders move to the next.
     """
@@ -53,8 +54,9 @@ def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
 def repaired(
     menu: Menu, matrix: Matrix, outcome: Outcome, run: Run
 ) -> tuple[Decisions, Audit, dict[Key, float]] | None:
-    """Keep the runs and fabrics of a plan that whole switches break; with margins the rest makes
-    room for them.
+    """Keep the runs and fabrics of a plan that whole switches break.
+
+    With margins the rest makes room for them.
     """
     if outcome.values is None:
         return None

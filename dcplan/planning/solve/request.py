@@ -23,11 +23,11 @@ class Clock:
         self.began, self.limit_s = time.monotonic(), limit_s
 
     def spent(self) -> float:
-        """Return the time since the start. [s]"""
+        """Return the time since the start [s]."""
         return time.monotonic() - self.began
 
     def left(self, least_s: float = -math.inf) -> float:
-        """Return the time until the limit, at least ``least_s``; below 0 after it. [s]"""
+        """Return the time until the limit, at least ``least_s``; below 0 after it [s]."""
         return max(self.limit_s - self.spent(), least_s)
 
 
@@ -59,7 +59,7 @@ class SolveRequest:
     stop: Callable[[], bool] | None = None
 
     def within(self, time_limit_s: float) -> SolveRequest:
-        """Return the same request with another time limit. [s]"""
+        """Return the same request with another time limit [s]."""
         return replace(self, time_limit_s=time_limit_s)
 
 
@@ -105,7 +105,7 @@ class Run:
         silent: bool = False,
         least_s: float = 0.0,
     ) -> Outcome:
-        """Solve a program in the time that is left, and at least in ``least_s``. [s]"""
+        """Solve a program in the time that is left, and at least in ``least_s`` [s]."""
         return highs.solve(
             matrix,
             gap=gap,

@@ -1,5 +1,6 @@
-"""Plans with fewer kinds of hardware in a hall: the model sees shares of leaves, the bill has whole
-ones of each kind.
+"""Plans with fewer kinds of hardware in a hall.
+
+The model sees shares of leaves, the bill has whole ones of each kind.
 
 A second system of a hall has leaves of its own. In a small hall that costs more than the rack, and
 the model's cost, a lower bound, does not show it. So where a plan mixes systems, each of them alone
@@ -19,8 +20,9 @@ MOST = 3
 
 
 def plainer(menu: Menu, d: Decisions) -> list[Menu]:
-    """Menus in which the halls that mix systems are ordered for with one system, or with what
-    stands there alone.
+    """Menus in which the halls that mix systems are ordered for with one system.
+
+    Or with what stands there alone.
     """
     kinds: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for (h, _, k, _), n in d.ordered.items():

@@ -89,7 +89,7 @@ class Ending:
         audited: Audit | None = None,
         whole: Mapping[Key, float] | None = None,
     ) -> Solved:
-        """The end with this status, and the plan where there is one."""
+        """Return the end with this status, and the plan where there is one."""
         return Solved(
             status,
             decisions,

@@ -1,5 +1,6 @@
-"""Mid-sized models in stages: a rough plan without whole switches, its racks with them, then the
-bound.
+"""Mid-sized models in stages.
+
+A rough plan without whole switches, its racks with them, then the bound.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ ROUGH_GAP = 0.02
 
 
 def in_stages(matrix: Matrix, plain: Matrix, run: Run, gap: float) -> Outcome:
-    """Solve a model with whole switches from the same model without: a good plan soon, then the
-    bound.
+    """Solve a model with whole switches from the same model without.
+
+    A good plan soon, then the bound.
 
     ``plain`` is a relaxation, so its bound and its infeasibility hold; its runs and fabrics, fixed,
     give the start. The runs and fabrics of a plan that the run starts from do so sooner, where they
@@ -62,7 +64,7 @@ def known(matrix: Matrix, near: Mapping[Key, float]) -> dict[int, float]:
 
 
 def whole(matrix: Matrix, values: Mapping[int, float]) -> dict[int, float]:
-    """The integers of a start; what is continuous follows from them."""
+    """Return the integers of a start; what is continuous follows from them."""
     return {i: float(round(v)) for i, v in values.items() if matrix.integer[i]}
 
 

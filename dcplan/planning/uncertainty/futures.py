@@ -1,5 +1,6 @@
-"""A plan in sampled futures: what is decided stays, what can follow does (an LP), and what that
-costs.
+"""A plan in sampled futures.
+
+What is decided stays, what can follow does (an LP), and what that costs.
 
 Orders, halls, fabrics, blocks, commitments and runs (place, size, planned start) are fixed.
 Hardware may come late, runs take longer, demand and prices differ; demands are then served anew on
@@ -171,8 +172,9 @@ class Evaluator:
     def _busy(
         self, starts: Mapping[str, float], future: Future
     ) -> tuple[dict[tuple[tuple[str, str, str], int], float], dict[tuple[str, int], float], float]:
-        """Accelerators in training by placement and quarter; rented ones by offer and quarter;
-        rented hours.
+        """Accelerators in training by placement and quarter.
+
+        Rented ones by offer and quarter; rented hours.
         """
         training: dict[tuple[tuple[str, str, str], int], float] = {}
         held: dict[tuple[str, int], float] = {}
@@ -255,7 +257,7 @@ class Evaluator:
 
 
 def _racks(flows: Sequence[Flow]) -> list[Flow]:
-    """What is ordered or given at prices that may still change, and its value at the end."""
+    """Return what is ordered or given at prices that may still change, and its value at the end."""
     return [f for f in flows if f.asset is AssetClass.RACKS]
 
 

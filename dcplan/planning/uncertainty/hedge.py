@@ -1,5 +1,6 @@
-"""One plan for several worlds: first decisions shared, the rest follows when the world is known
-(two stages).
+"""One plan for several worlds.
+
+First decisions shared, the rest follows when the world is known (two stages).
 
 The matrices of the worlds are stacked; columns of shared decisions are one. The cost is the
 expected one, or the mean of the worst share of the worlds (CVaR, Rockafellar and Uryasev 2000, eq.
@@ -27,7 +28,7 @@ class Stack:
     places: tuple[npt.NDArray[np.int64], ...]
 
     def values(self, world: int, values: Vector) -> Vector:
-        """A solution in the columns of one world."""
+        """Return a solution in the columns of one world."""
         return np.asarray(values[self.places[world]], dtype=np.float64)
 
 
@@ -48,8 +49,9 @@ def is_first(column: Key, through: int) -> bool:
 def stacked(
     worlds: Sequence[Matrix], weights: Sequence[float], through: int, tail_frac: float = 1.0
 ) -> Stack:
-    """Stack the programs of the worlds; a first decision that one world does not offer is taken in
-    none.
+    """Stack the programs of the worlds.
+
+    A first decision that one world does not offer is taken in none.
 
     Weights sum to 1. With ``tail_frac`` below 1 the cost is the mean of that worst share.
     """
@@ -161,7 +163,10 @@ def _with_tail(
     weights: Sequence[float],
     tail_frac: float,
 ) -> Matrix:
-    """The same program with eta + sum p z / alpha for its cost, and z >= cost of the world - eta."""
+    """Return the same program with eta + sum p z / alpha for its cost.
+
+    And z >= cost of the world - eta.
+    """
     n, k, m = len(plain.columns), len(worlds), len(plain.rows)
     counts = np.diff(plain.start)
     row, column, value = (

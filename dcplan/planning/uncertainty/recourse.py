@@ -74,8 +74,9 @@ class Recourse:
         cloud: float,
         bound: Mapping[tuple[str, int], float],
     ) -> Served:
-        """Serve the demands at least cost; ``held`` are runs on rented accelerators, paid at the
-        same prices.
+        """Serve the demands at least cost.
+
+        ``held`` are runs on rented accelerators, paid at the same prices.
         """
         running = sum(self.price[key] * n for key, n in held.items()) * cloud
         if not self.rows:
@@ -130,7 +131,7 @@ class Recourse:
 
 
 def recourse_of(menu: Menu, factor: Sequence[float]) -> Recourse:
-    """The LP of a menu; ``factor`` discounts each quarter."""
+    """Return the LP of a menu; ``factor`` discounts each quarter."""
     quarters = range(menu.quarters)
     own = [
         (d.id, p.key, t)

@@ -1,3 +1,4 @@
-"""The Excel workbook of a plan: decisions frozen, everything that follows from them a live
-formula.
+"""The Excel workbook of a plan.
+
+Decisions frozen, everything that follows from them a live formula.
 """

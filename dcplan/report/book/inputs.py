@@ -46,7 +46,7 @@ def room_of(key: str) -> tuple[float, float, str]:
 
 
 def look_of(key: str, unit: str) -> str:
-    """Unit by which a value is formatted: money, percent, or a plain number."""
+    """Return unit by which a value is formatted: money, percent, or a plain number."""
     last = key.rpartition(".")[2]
     return "fraction per year" if RATE.search(last) else "USD" if unit == "USD" else "x"
 

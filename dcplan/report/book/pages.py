@@ -43,7 +43,7 @@ DICTIONARY = (
 
 
 def cover_page(writer: Writer, source: Source) -> None:
-    """What this is, how it may be used, and how to make it again."""
+    """Return what this is, how it may be used, and how to make it again."""
     page, result = writer.sheets["Cover"], source.result
     head(writer, page, f"dcplan: {result.scenario.get('name', '')}", result.headline)
     texts = [
@@ -175,7 +175,7 @@ def _shown(value: object) -> Cell:
 
 
 def dictionary_page(writer: Writer) -> None:
-    """What words mean."""
+    """Return what words mean."""
     head(writer, writer.sheets["Dictionary"], "Dictionary", "Terms of this workbook.")
     _table(writer, "Dictionary", Table(("term", "meaning"), DICTIONARY), 4)
     writer.sheets["Dictionary"].set_column(0, 0, 34)

@@ -29,7 +29,7 @@ CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 
 
 def workbook(result: Result) -> bytes:
-    """The whole workbook of a saved plan.
+    """Return the whole workbook of a saved plan.
 
     Raises
     ------
@@ -71,8 +71,9 @@ def workbook(result: Result) -> bytes:
 
 
 def name_of(key: str) -> str:
-    """A key as Excel takes it for a name: letters, digits and underscores, never the address of a
-    cell.
+    """Return a key as Excel takes it for a name.
+
+    Letters, digits and underscores, never the address of a cell.
 
     Examples
     --------

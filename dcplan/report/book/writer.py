@@ -46,7 +46,7 @@ class Writer:
         self.sheets: dict[str, Worksheet] = {name: book.add_worksheet(name) for name in ORDER}
 
     def format(self, **properties: Any) -> Format:
-        """A format, made once."""
+        """Return a format, made once."""
         key = tuple(sorted(properties.items()))
         if key not in self._formats:
             self._formats[key] = self.book.add_format(properties)
@@ -110,5 +110,5 @@ def _write_row(writer: Writer, page: Worksheet, row: Row) -> None:
 
 
 def local(formula: str, sheet: str) -> str:
-    """A formula without the name of its own sheet."""
+    """Return a formula without the name of its own sheet."""
     return formula.replace(f"{sheet}!", "")

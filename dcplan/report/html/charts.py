@@ -1,5 +1,6 @@
-"""Charts of the report: matplotlib on paper-like axes, as SVG that takes the page's own text
-colour.
+"""Charts of the report.
+
+Matplotlib on paper-like axes, as SVG that takes the page's own text colour.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _figure(height_in: float = HEIGHT_IN) -> tuple[Figure, Axes]:
 
 
 def _svg(figure: Figure, name: str, words: str) -> str:
-    """The picture with ids of its own, no size in points, and the page's colours."""
+    """Return the picture with ids of its own, no size in points, and the page's colours."""
     from matplotlib import rc_context
 
     stream = io.StringIO()
@@ -117,7 +118,7 @@ def capacity(quarters: Sequence[str], counts: Mapping[str, Sequence[float]]) -> 
 
 
 def waterfall(steps: Sequence[tuple[str, float]], total: str) -> Chart:
-    """Parts of a cost one after the other, and their sum. [USD]"""
+    """Parts of a cost one after the other, and their sum [USD]."""
     figure, axes = _figure()
     at = 0.0
     for i, (_, usd) in enumerate(steps):
@@ -159,8 +160,9 @@ def cash(quarters: Sequence[str], groups: Mapping[str, Sequence[float]]) -> Char
 
 
 def gantt(runs: Sequence[tuple[str, float, float, float, float]], start: str) -> Chart:
-    """Runs from their start to the median end, with the range from the 10th to the 90th
-    percentile. [days]
+    """Return runs from their start to the median end [days].
+
+    With the range from the 10th to the 90th percentile.
     """
     figure, axes = _figure(1.0 + 0.42 * len(runs))
     for i, (_, begins, p10, p50, p90) in enumerate(runs):
@@ -177,7 +179,7 @@ def gantt(runs: Sequence[tuple[str, float, float, float, float]], start: str) ->
 
 
 def tornado(rows: Sequence[tuple[str, float, float]], now: float, what: str) -> Chart:
-    """What each input does to a figure between its bounds, the widest first. [USD]"""
+    """Return what each input does to a figure between its bounds, the widest first [USD]."""
     figure, axes = _figure(1.0 + 0.32 * len(rows))
     for i, (_, low, high) in enumerate(rows):
         for value, color in ((low, COLORS[2]), (high, COLORS[1])):

@@ -1,5 +1,6 @@
-"""Drawings of the domain, by hand as SVG: fabric tiers, racks of a hall, the one-line diagram of a
-site's power.
+"""Drawings of the domain, by hand as SVG.
+
+Fabric tiers, racks of a hall, the one-line diagram of a site's power.
 """
 
 from __future__ import annotations

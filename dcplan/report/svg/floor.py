@@ -24,8 +24,9 @@ Row = dict[str, Cell]
 
 
 def floor_svg(result: Result) -> str:
-    """Elevations and floor of a ``facility`` answer with a system, rack by rack, up to
-    :data:`DRAWN` rows.
+    """Elevations and floor of a ``facility`` answer with a system, rack by rack.
+
+    Up to :data:`DRAWN` rows.
 
     Raises
     ------

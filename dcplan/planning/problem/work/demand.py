@@ -111,7 +111,7 @@ def _capacity(
 def _h100_tflops(
     demand: Capacity, reference: Reference, question: Question, menu: JobMenu, ledger: Ledger
 ) -> float:
-    """What an H100 in a server of eight with 400 Gb/s each achieves on the reference job."""
+    """Return what an H100 in a server of eight with 400 Gb/s each achieves on the reference job."""
     row = next(
         r for r in ledger.catalog.table("systems", System).values() if r.accelerator == YARDSTICK
     )

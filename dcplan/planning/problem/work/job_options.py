@@ -1,5 +1,6 @@
-"""Choice among job configurations: the lengths and counts to try, those that nothing beats, and
-when each may start.
+"""Choice among job configurations.
+
+The lengths and counts to try, those that nothing beats, and when each may start.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def wanted_s(
 
 
 def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
-    """What the plan says about a run's stops and its end."""
+    """Return what the plan says about a run's stops and its end."""
 
     def at(value: object) -> float:
         return float(
@@ -108,8 +109,9 @@ def why_none(
 
 
 def length(config: JobConfig, terms: JobTerms) -> float:
-    """What sets configurations of a size apart: whole months, or days where lengths between are
-    asked for.
+    """Return what sets configurations of a size apart.
+
+    Whole months, or days where lengths between are asked for.
     """
     return config.days if terms.extra_days else float(config.months)
 
@@ -125,7 +127,7 @@ def undominated(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
 
 
 def after(slips: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
-    """What is left of delays when so many days are kept free for them."""
+    """Return what is left of delays when so many days are kept free for them."""
     left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in slips.items()}
     return {name: (low, mid, high) for name, (low, mid, high) in left.items() if high > 0}
 

@@ -1,5 +1,6 @@
-"""Job configurations: on every hall system and cloud offer, how many accelerators finish a job in
-how many days.
+"""Job configurations: on every hall system and cloud offer.
+
+How many accelerators finish a job in how many days.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class JobMenu:
     def _within(
         self, job: Job, terms: JobTerms, target: Target, precision: str
     ) -> tuple[Sweep, Hardware] | str:
-        """The shared sweep up to this place's own limit."""
+        """Return the shared sweep up to this place's own limit."""
         found = self._sweep(job, terms, target, precision)
         if isinstance(found, str):
             return found
@@ -159,7 +160,7 @@ class JobMenu:
         clean: Array,
         left: int | None = None,
     ) -> Outlook:
-        """Stops, checkpoints and spares of the job at every count of a sweep."""
+        """Return stops, checkpoints and spares of the job at every count of a sweep."""
         scenario, cloud = self.question.scenario, is_cloud(target.place)
         key = (target.system, target.network, target.redundancy, cloud)
         if key not in self._risks:
@@ -190,7 +191,7 @@ class JobMenu:
         return float(np.asarray(self._outlook(job, target, swept, spec, clean).goodput.value)[-1])
 
     def _system(self, target: Target, *, cloud: bool) -> System:
-        """The system of a hall, or any that carries a rented accelerator."""
+        """Return the system of a hall, or any that carries a rented accelerator."""
         catalog = self.question.catalog
         if not cloud:
             return catalog.get("systems", target.system, System)

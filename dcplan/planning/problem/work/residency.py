@@ -16,8 +16,9 @@ from dcplan.scenario.schema import Scenario
 def countries_of(
     scenario: Scenario, rented: Iterable[OfferTerms], ledger: Ledger
 ) -> dict[str, str]:
-    """Country of each site and of each offer's region (``cloud:<offer>``); offers of unknown
-    regions have none.
+    """Country of each site and of each offer's region (``cloud:<offer>``).
+
+    Offers of unknown regions have none.
     """
     catalog = ledger.catalog
     found = {s.id: catalog.get("sites", s.location, CatalogSite).country for s in scenario.sites}
@@ -36,8 +37,9 @@ def resident(
     key: str,
     left_out: list[LeftOut],
 ) -> list[Target]:
-    """Places in the allowed countries; all of them where none is named. The others are left out
-    with the reason.
+    """Places in the allowed countries.
+
+    All of them where none is named. The others are left out with the reason.
     """
     if allowed is None:
         return list(where)

@@ -1,5 +1,6 @@
-"""A smaller relaxation of large models: runs on own hardware as the work they take, not as start,
-size and length.
+"""A smaller relaxation of large models.
+
+Runs on own hardware as the work they take, not as start, size and length.
 
 Most columns of a large model are runs, and their integrality costs nothing (docs/decisions.md).
 Each job on one system of one hall becomes one share of its work a quarter. The least work of its
@@ -56,8 +57,9 @@ class _Work:
     def take(
         self, column: int, cost: float, booked: dict[int, float], other: dict[int, float]
     ) -> None:
-        """Count a run in; runs that differ elsewhere, in an objective or a limit, must stay what
-        they are.
+        """Count a run in; runs that differ elsewhere, in an objective or a limit.
+
+        Must stay what they are.
         """
         if self.other is None:
             self.other, self.cost = other, cost
@@ -70,8 +72,9 @@ class _Work:
 
 
 def with_work(matrix: Matrix, menu: Menu, kept: Iterable[Group] = ()) -> Matrix:
-    """Relax runs into shares of work, but for groups ``kept``; columns are named
-    ``work[job,hall,system,row]``.
+    """Relax runs into shares of work, but for groups ``kept``.
+
+    Columns are named ``work[job,hall,system,row]``.
     """
     kinds = [row.name for row in matrix.rows]
     peaks = {i for i, kind in enumerate(kinds) if kind in PEAKS}
@@ -99,7 +102,7 @@ def groups_used(matrix: Matrix, values: Vector) -> set[Group]:
 
 
 def without(matrix: Matrix, closed: Iterable[int]) -> Matrix:
-    """The model less some columns, as if they were fixed at 0."""
+    """Return the model less some columns, as if they were fixed at 0."""
     gone = set(closed)
     own = [i for i in range(len(matrix.columns)) if i not in gone]
     return _matrix(matrix, [_own(matrix, i) for i in own], range(len(matrix.rows)), own, 0)
@@ -133,8 +136,9 @@ def _own(matrix: Matrix, i: int) -> _Column:
 def _matrix(
     matrix: Matrix, columns: list[_Column], rows: Iterable[int], own: list[int], extra: int
 ) -> Matrix:
-    """Put columns together: ``own`` ones of the matrix with their bounds, ``extra`` new ones from
-    0.
+    """Put columns together.
+
+    ``own`` ones of the matrix with their bounds, ``extra`` new ones from 0.
     """
     kept = list(rows)
     place = {row: i for i, row in enumerate(kept)}

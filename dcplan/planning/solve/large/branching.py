@@ -232,8 +232,9 @@ class Search:
         self.solver.run()
 
     def _solved(self, ranges: Bounds, parent: Node | None, cutoff: float = math.inf) -> Node | None:
-        """The node of these ranges; None where it has no solution, reaches the cutoff, or is
-        beyond the solver.
+        """Return the node of these ranges.
+
+        None where it has no solution, reaches the cutoff, or is beyond the solver.
         """
         self.nodes += 1
         worst = (
@@ -264,7 +265,7 @@ class Search:
         return Node(bound, ranges, self.solver.getBasis(), sums, np.array(found.col_value))
 
     def _again(self) -> None:
-        """A solve that lost its way, once more from nothing."""
+        """Return a solve that lost its way, once more from nothing."""
         self.solver.clearSolver()
         self._until = math.inf
         self.solver.setOptionValue("presolve", "choose")

@@ -1,5 +1,6 @@
-"""Sums that divide a large model: new halls by quarter, units of a hall, how far fabrics reach,
-sites in use.
+"""Sums that divide a large model.
+
+New halls by quarter, units of a hall, how far fabrics reach, sites in use.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from dcplan.planning.solve.matrix import Matrix
 
 
 def counts(matrix: Matrix, menu: Menu) -> list[Count]:
-    """Sums of strategic integers, wide ones first, then every one of them alone, then those that
-    only bound.
+    """Return sums of strategic integers, wide ones first, then every one of them alone.
+
+    Then those that only bound.
     """
     sums: dict[str, list[int]] = defaultdict(list)
     reach = {(o.hall, o.id): o.max_ports for o in menu.fabrics}

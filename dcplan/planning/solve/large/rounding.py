@@ -53,8 +53,9 @@ def _unpacked(menu: Menu, check: Check, racks: float, found: dict[Key, float]) -
 
 
 def tightened(matrix: Matrix, values: Vector, less: Mapping[Key, float]) -> Matrix:
-    """The model in which some rows leave so much more room than a solution does; unknown names
-    have no row.
+    """Return the model in which some rows leave so much more room than a solution does.
+
+    Unknown names have no row.
     """
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     used = matrix.activity(values)

@@ -1,5 +1,6 @@
-"""Large models: branch on counts in a relaxation with few columns, round its whole nodes to audited
-plans.
+"""Large models: branch on counts in a relaxation with few columns.
+
+Round its whole nodes to audited plans.
 
 1. The relaxation takes runs as work (``aggregate``); where it uses such work, the runs themselves
 take its place. 2. Branch and bound over halls, fabrics and sites (``branching``) proves the bound.
@@ -92,8 +93,9 @@ class Large:
         """Least that a plan cost above the bound of its node."""
 
     def solve(self, near: Mapping[Key, float] | None = None) -> Answer:
-        """Search until the gap is proved, nothing is open, or time is out; ``near`` is a plan of a
-        model like it.
+        """Search until the gap is proved, nothing is open, or time is out.
+
+        ``near`` is a plan of a model like it.
         """
         relaxed = self._relaxation()
         if relaxed is None:
@@ -123,8 +125,9 @@ class Large:
         )
 
     def _up(self, relaxed: Matrix, values: Vector) -> dict[Key, float]:
-        """A node's halls rounded up, and of its fabrics the one that reaches furthest: poor, but a
-        plan.
+        """Return a node's halls rounded up, and of its fabrics the one that reaches furthest.
+
+        Poor, but a plan.
         """
         chosen = {
             key: math.ceil(v - TINY) if key.name == FITTED.variable else 0.0
@@ -140,7 +143,10 @@ class Large:
         return chosen | {key: 1.0 for _, _, key in widest.values()}
 
     def _relaxation(self) -> Matrix | None:
-        """Runs as work, but for those that the relaxation uses; None where it has no solution."""
+        """Return runs as work, but for those that the relaxation uses.
+
+        None where it has no solution.
+        """
         kept: set[Group] = set()
         relaxed = with_work(self.base, self.menu)
         for _ in range(REFINEMENTS):
@@ -176,8 +182,9 @@ class Large:
             self.run.request.progress(spent, value, search.bound, search.nodes)
 
     def _plan(self, chosen: Mapping[Key, float], bound: float) -> None:
-        """Racks and runs for the halls chosen, room taken away until whole switches fit; else for
-        its fabrics alone.
+        """Racks and runs for the halls chosen, room taken away until whole switches fit.
+
+        Else for its fabrics alone.
         """
         self._keep(
             self._rounds(self._fixed(chosen, STRATEGY))
@@ -214,7 +221,10 @@ class Large:
         return None
 
     def _fixed(self, chosen: Mapping[Key, float], names: tuple[str, ...]) -> Matrix | None:
-        """The full model with these columns as chosen, and the runs that its relaxation likes."""
+        """Return the full model with these columns as chosen.
+
+        And the runs that its relaxation likes.
+        """
         lower, upper = self.base.lower.copy(), self.base.upper.copy()
         for i in self.base.of(names):
             lower[i] = upper[i] = min(
@@ -225,7 +235,7 @@ class Large:
         return None if point is None else without(model, self._unlikely(model, point))
 
     def _unlikely(self, model: Matrix, point: Point) -> list[int]:
-        """Runs that the relaxation does not take, but for the nearest few of each job."""
+        """Return runs that the relaxation does not take, but for the nearest few of each job."""
         runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
         for i in model.of((RUN.variable,)):
             job = self.menu.configs[model.columns[i].ids[0]].job
