@@ -71,7 +71,8 @@ def test_exact_times_give_fraction_and_depth_back(fraction: float, depth: float)
     assert e.error < 1e-3
 
 
-@QUICK
+# fixed examples: about one random draw in some hundreds lies outside any such bound of noise
+@settings(QUICK, derandomize=True, database=None)
 @given(st.floats(0.3, 0.95), st.floats(50.0, 1500.0), SEEDS)
 def test_noisy_times_give_them_back_within_the_noise(
     fraction: float, depth: float, seed: int
