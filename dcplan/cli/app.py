@@ -1,44 +1,98 @@
-"""All verbs on one application."""
+"""All verbs on one application; the module of a verb is imported when the verb is called."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import importlib
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from dcplan.cli.calibrate import calibrate
-from dcplan.cli.catalog import app as catalog
-from dcplan.cli.check import check
-from dcplan.cli.diff import diff
-from dcplan.cli.doctor import doctor
-from dcplan.cli.explain import explain
-from dcplan.cli.export import export
-from dcplan.cli.fabric import fabric
-from dcplan.cli.facility import facility
-from dcplan.cli.frontier import frontier
-from dcplan.cli.import_ import import_
-from dcplan.cli.init import init
-from dcplan.cli.plan import plan
-from dcplan.cli.schema import schema
-from dcplan.cli.show import show
-from dcplan.cli.sweep import sweep
-from dcplan.cli.tco import tco
-from dcplan.cli.test import gate
-from dcplan.cli.train import train
-from dcplan.cli.validate import validate
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typer._click import Command, Context, HelpFormatter
 
 EPILOG = (
     "Exit codes: 0 done; 1 an expectation failed; 2 wrong input; 3 proved infeasible; "
     "4 incomplete; 70 a bug in dcplan; 130 interrupted."
 )
 
+SUMMARIES = {
+    "init": "Write a starter scenario, its JSON Schema for editors and a CI workflow.",
+    "plan": "Find the cheapest plan of a scenario: what to buy or rent, where and when.",
+    "explain": "Explain a plan: which limits bind, what more would be worth, why not X.",
+    "diff": "Compare two results or scenarios: inputs, decisions and figures.",
+    "test": "Check the expectations that scenarios declare; the exit code is for CI.",
+    "sweep": "Plan many variants of a scenario: a grid, pairs or random samples.",
+    "frontier": "Show what a better value of one metric costs in another.",
+    "check": "Check scenarios for errors and implausible values, without solving.",
+    "tco": "Compare the cost of owning, renting and both over the horizon.",
+    "train": "Estimate time, memory, energy and cost of training a model.",
+    "fabric": "Design one network: switches, links, optics, cables, power and price.",
+    "facility": "Size one data hall: PUE, water, cooling plant and power chain.",
+    "validate": "Compare predictions with published measurements and print the errors.",
+    "calibrate": "Measure your accelerators and turn the result into a catalog overlay.",
+    "show": "Show a saved result, or one table of it.",
+    "export": "Export a saved result to a workbook, CSV, NetBox or FOCUS.",
+    "import": "Import a price list, a cost export or an edited workbook.",
+    "schema": "Print the JSON Schema of scenarios, catalogs or results.",
+    "doctor": "Print versions, solver and paths for a bug report.",
+    "catalog": "List, show and check catalog rows and their sources.",
+}
+"""Verb -> first line of its help, in the order of ``dcplan --help``."""
+
+FUNCTIONS = {"test": "gate", "import": "import_"}
+"""Verb -> function, where it has another name than the verb."""
+
+
+def load(verb: str) -> Command:
+    """Import the module of a verb and make its command.
+
+    Examples
+    --------
+    >>> load("doctor").name
+    'doctor'
+    """
+    module = importlib.import_module(f"dcplan.cli.{'import_' if verb == 'import' else verb}")
+    made: Any
+    if isinstance(getattr(module, "app", None), typer.Typer):
+        made = typer.main.get_group(module.app)
+    else:
+        run: Callable[..., None] = getattr(module, FUNCTIONS.get(verb, verb))
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(verb)(run)
+        made = typer.main.get_command(alone)
+    made.name = verb
+    return made  # type: ignore[no-any-return]
+
+
+class Verbs(TyperGroup):
+    """The group of all verbs; listing them imports none of their modules."""
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the verbs in the order of the help."""
+        return list(SUMMARIES)
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """Return the command of a verb, or nothing where there is no such verb."""
+        return load(cmd_name) if cmd_name in SUMMARIES else None
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write every verb with its summary."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
+
+
 app = typer.Typer(
     name="dcplan",
+    cls=Verbs,
     help=(
         "Plan AI data centers: what to buy, where and when; how long training takes; what it costs."
     ),
     epilog=EPILOG,
     no_args_is_help=True,
+    invoke_without_command=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     add_completion=True,
@@ -60,25 +114,3 @@ def root(
     ] = False,
 ) -> None:
     """Plan AI data centers: what to buy, where and when; how long training takes; what it costs."""
-
-
-app.command()(init)
-app.command()(plan)
-app.command()(explain)
-app.command()(diff)
-app.command("test")(gate)
-app.command()(sweep)
-app.command()(frontier)
-app.command()(check)
-app.command()(tco)
-app.command()(train)
-app.command()(fabric)
-app.command()(facility)
-app.command()(validate)
-app.command()(calibrate)
-app.command()(show)
-app.command()(export)
-app.command("import")(import_)
-app.command()(schema)
-app.command()(doctor)
-app.add_typer(catalog, name="catalog")

@@ -42,7 +42,7 @@ class Target(Output):
 
 @command
 def calibrate(request: CalibrateRequest, target: Target) -> None:
-    """Write a script that measures your accelerators; read its result as a catalog overlay."""
+    """Measure your accelerators and turn the result into a catalog overlay."""
     from dcplan.answers.calibrate.answer import OVERLAY, script
     from dcplan.answers.calibrate.answer import calibrate as answer
     from dcplan.cli.output import note

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from dcplan.result import Result
 
 app = typer.Typer(
-    help="What can be bought and used, with sources: list, show, check.", no_args_is_help=True
+    rich_markup_mode=None,
+    help="List, show and check catalog rows and their sources.",
+    no_args_is_help=True,
 )
 
 

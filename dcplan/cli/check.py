@@ -11,7 +11,7 @@ from dcplan.cli.test import CiOutput
 
 @command
 def check(request: CheckRequest, output: CiOutput) -> None:
-    """Check scenarios: syntax, units, references, physical sanity; nothing is solved."""
+    """Check scenarios for errors and implausible values, without solving."""
     from dcplan.errors import InputError, Place, Problem
     from dcplan.study.checks import check_files
 

@@ -16,7 +16,7 @@ SIDES = 2
 
 @command
 def diff(request: DiffRequest, workers: Workers, output: Output) -> Result:
-    """Compare two answers, B against A: inputs, decisions, figures, and what is within the gap."""
+    """Compare two results or scenarios: inputs, decisions and figures."""
     from dcplan.study.regression.diff import diff as answer
     from dcplan.study.store import home
 

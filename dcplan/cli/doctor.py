@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @command
 def doctor(output: Output) -> Result:
-    """Print versions, solver and paths; safe to paste in an issue."""
+    """Print versions, solver and paths for a bug report."""
     from dcplan.answers.reference.doctor import doctor as answer
 
     return answer()

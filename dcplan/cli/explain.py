@@ -26,7 +26,7 @@ class Value:
 
 @command
 def explain(request: ExplainRequest, value: Value, stop: Stop, output: Output) -> Result:
-    """Explain a plan: binding limits and their prices, why not X, what if, or why there is none.
+    """Explain a plan: which limits bind, what more would be worth, why not X.
 
     NAME is a field, a metric, a column or an error code: what it means.
     """

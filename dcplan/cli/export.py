@@ -35,7 +35,7 @@ class ExportRequest:
 
 @command
 def export(request: ExportRequest) -> None:
-    """Export a saved result; nothing is solved again."""
+    """Export a saved result to a workbook, CSV, NetBox or FOCUS."""
     from dcplan.report.redact import redacted
     from dcplan.report.saved import read_result
 

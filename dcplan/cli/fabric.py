@@ -31,7 +31,7 @@ class Files:
 
 @command
 def fabric(request: FabricRequest, files: Files, output: Output) -> Result | None:
-    """Size one network: switches, links, transceivers, cables, power, price, and what it does."""
+    """Design one network: switches, links, optics, cables, power and price."""
     if str(files.cables) == "-":
         _write_cables(request, None)
         return None

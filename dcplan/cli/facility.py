@@ -25,7 +25,7 @@ class Drawing:
 
 @command
 def facility(request: FacilityRequest, drawing: Drawing, output: Output) -> Result:
-    """PUE, water, cooling plant and power chain of one hall at one place."""
+    """Size one data hall: PUE, water, cooling plant and power chain."""
     from dcplan.answers.facility.answer import facility as answer
 
     result = answer(request)

@@ -27,7 +27,7 @@ class ImportOutput(Output):
 
 @command
 def import_(request: ImportRequest, output: ImportOutput) -> None:
-    """Read a price list, a cost export or an edited workbook.
+    """Import a price list, a cost export or an edited workbook.
 
     Every row is used, or refused with its reason.
     """

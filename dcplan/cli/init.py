@@ -43,7 +43,7 @@ class InitRequest:
 
 @command
 def init(request: InitRequest) -> None:
-    """Write a commented scenario to start from, its schema for editors, and a CI workflow."""
+    """Write a starter scenario, its JSON Schema for editors and a CI workflow."""
     import json
 
     from dcplan.answers.reference.schema import schema

@@ -39,7 +39,7 @@ class PlanFiles:
 def plan(
     request: PlanRequest, files: PlanFiles, progress: Progress, stop: Stop, output: Output
 ) -> None:
-    """Find the optimal plan of a scenario: what to buy, where, when; audited, with proven gap."""
+    """Find the cheapest plan of a scenario: what to buy or rent, where and when."""
     from dcplan.cli.exports import export_all, folder_of, targets_of
     from dcplan.cli.output import check_writable
     from dcplan.report.planned import plan as answer

@@ -32,7 +32,7 @@ class SchemaRequest:
 
 @command
 def schema(request: SchemaRequest) -> None:
-    """Print the JSON Schema of a document."""
+    """Print the JSON Schema of scenarios, catalogs or results."""
     import json
 
     from dcplan.answers.reference.schema import schema as answer

@@ -29,7 +29,7 @@ class ShowRequest:
 
 @command
 def show(request: ShowRequest, output: Output) -> None:
-    """Show a saved result, or one part of it."""
+    """Show a saved result, or one table of it."""
     from dcplan.report.saved import read_result
 
     result = read_result(request.result_file)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def sweep(
     request: SweepRequest, workers: Workers, output: Output, progress: Progress, stop: Stop
 ) -> None:
-    """Solve many what-ifs of a scenario: a grid, pairs or samples; resumed where it was left.
+    """Plan many variants of a scenario: a grid, pairs or random samples.
 
     Axes come from the file's `sweep:`, or from --set: K=a,b or K=choice(a,b),
     range(first,last,step) with the last included, linspace(a,b,n), logspace(a,b,n); with --sample

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @command
 def tco(request: TcoRequest, output: Output) -> Result:
-    """Compare owning with renting: a fleet, or a scenario's work all owned, all rented or both."""
+    """Compare the cost of owning, renting and both over the horizon."""
     from dcplan.answers.tco.answer import tco as answer
 
     output.refuse_unwritable()

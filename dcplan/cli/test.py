@@ -84,7 +84,7 @@ class CiOutput(Output):
 
 @command
 def gate(request: GatesRequest, workers: Workers, output: CiOutput) -> Result:
-    """Check what scenarios expect of their plans; only those whose inputs changed are solved."""
+    """Check the expectations that scenarios declare; the exit code is for CI."""
     from dcplan.errors import InputError
     from dcplan.study.regression.gates import gates
     from dcplan.study.store import home

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @command
 def train(request: TrainRequest, output: Output) -> Result:
-    """Time, memory and energy of training a model; of a scenario, all ways to run its jobs."""
+    """Estimate time, memory, energy and cost of training a model."""
     from dcplan.answers.train.answer import train as answer
 
     return answer(request)

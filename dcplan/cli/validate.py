@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @command
 def validate(request: ValidateRequest, output: Output) -> Result:
-    """Predict what others measured or published and print the errors."""
+    """Compare predictions with published measurements and print the errors."""
     from dcplan.answers.validation.answer import validate as answer
 
     result = answer(request)
