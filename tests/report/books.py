@@ -38,7 +38,7 @@ def planned_with_facts(name: str, sets: Sequence[str] = ()) -> tuple[Result, Boo
         found.append(book_data(solved.menu, solved.decisions, books, question, ledger))
         return book_tables(solved, question, ledger)
 
-    return answer.plan(name, gap=0.05, sets=sets, more_tables=(tables,)), found[0]
+    return answer.plan(name, gap=0.0005, sets=sets, more_tables=(tables,)), found[0]
 
 
 def recalculated(book: Path) -> Path:
