@@ -95,16 +95,16 @@ def interconnect(gbps: float, route_km: float, line: Line) -> Interconnect:
     )
 
 
-Way = tuple[int, int, float]
+SourcingOption = tuple[int, int, float]
 """Fibre pairs, amplifiers, and their price with multiplexers."""
 
 
-def _shared(links: int, route_km: float, line: Line) -> Way:
+def _shared(links: int, route_km: float, line: Line) -> SourcingOption:
     pairs = math.ceil(links / (line.pair_gbps // line.port_gbps))
     spans = max(math.ceil(route_km / line.span_km - 1e-9), 1)
     amplifiers = pairs * (spans + 1)
     return pairs, amplifiers, amplifiers * line.amplifier_usd + pairs * line.mux_pair_usd
 
 
-def _ten_years(way: Way, route_km: float, line: Line) -> float:
+def _ten_years(way: SourcingOption, route_km: float, line: Line) -> float:
     return way[2] + 10 * MONTHS_PER_YEAR * way[0] * route_km * line.lease_usd_per_pair_km_month

@@ -11,7 +11,7 @@ from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import TERMS, CloudPrice
 from dcplan.inputs.left_out import Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.scenario.schema import Cloud, Scenario
 from dcplan.units import EARTH_RADIUS_KM, GRAMS_PER_KG, QUARTERS_PER_YEAR
@@ -104,7 +104,7 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
 
 
 def offers(
-    scenario: Scenario, ledger: Ledger, left_out: list[LeftOut], *, unplanned: bool = False
+    scenario: Scenario, log: InputLog, left_out: list[LeftOut], *, unplanned: bool = False
 ) -> tuple[OfferTerms, ...]:
     """Return the offers that may serve jobs and capacity: whole listed nodes with a price.
 
@@ -115,11 +115,11 @@ def offers(
     cloud = scenario.cloud
     if cloud is None:
         return ()
-    table = ledger.catalog.table("cloud", Offer)
+    table = log.catalog.table("cloud", Offer)
     named = (
         table
         if cloud.offers == "all"
-        else [ledger.catalog.get("cloud", x, Offer).id for x in cloud.offers]
+        else [log.catalog.get("cloud", x, Offer).id for x in cloud.offers]
     )
     ids = list(dict.fromkeys(named))
     left_out.extend(
@@ -127,11 +127,11 @@ def offers(
         for term in cloud.terms
         if term in NOT_PLANNED
     )
-    limit = _per_offer_limit(cloud, ledger)
+    limit = _per_offer_limit(cloud, log)
     found = []
     for key in ids:
         offer = table[key]
-        reason, terms = _terms(offer, scenario, cloud, ledger, limit, left_out)
+        reason, terms = _terms(offer, scenario, cloud, log, limit, left_out)
         if terms is not None and not (unplanned or terms.on_demand or terms.committed):
             reason, terms = (
                 f"no {' or '.join(t for t in cloud.terms if t not in NOT_PLANNED) or 'on-demand'} price",
@@ -144,32 +144,32 @@ def offers(
     return tuple(found)
 
 
-def _per_offer_limit(cloud: Cloud, ledger: Ledger) -> int:
+def _per_offer_limit(cloud: Cloud, log: InputLog) -> int:
     if cloud.max_accelerators_per_offer is not None:
         return cloud.max_accelerators_per_offer
-    return int(ledger.parameter("finance", "cloud-capacity-per-offer-accelerators"))
+    return int(log.parameter("finance", "cloud-capacity-per-offer-accelerators"))
 
 
 def _terms(
     offer: Offer,
     scenario: Scenario,
     cloud: Cloud,
-    ledger: Ledger,
+    log: InputLog,
     limit: int,
     left_out: list[LeftOut],
 ) -> tuple[str, OfferTerms | None]:
     if offer.kind != "node":
         return f"{offer.kind} row, not a whole listed node", None
-    least = ledger.parameter("finance", "cloud-min-node-gbps")
+    least = log.parameter("finance", "cloud-min-node-gbps")
     if offer.scaleout_gbps is None or offer.scaleout_gbps.value < least:
         got = f"{offer.scaleout_gbps.value:g} Gb/s" if offer.scaleout_gbps else "no network figure"
         return f"{got}; {least:g} Gb/s a node are needed", None
-    if ledger.catalog.find("accelerators", offer.accelerator, Accelerator) is None:
+    if log.catalog.find("accelerators", offer.accelerator, Accelerator) is None:
         return f"accelerator {offer.accelerator} is not in the catalog", None
     change = cloud.price_change_frac_per_year
-    rate = ledger.take("cloud.price_change_frac_per_year", change) if change else 0.0
+    rate = log.take("cloud.price_change_frac_per_year", change) if change else 0.0
     drift = tuple((1 + rate) ** (t / QUARTERS_PER_YEAR) for t in range(scenario.horizon.quarters))
-    prices = {term: _price(offer, term, scenario, cloud, ledger) for term in cloud.terms}
+    prices = {term: _price(offer, term, scenario, cloud, log) for term in cloud.terms}
     found = {term: p for term, p in prices.items() if p is not None}
     if not found:
         return f"no {' or '.join(prices)} price", None
@@ -182,13 +182,13 @@ def _terms(
     price, hourly = found[ON_DEMAND] if flexible else next(iter(found.values()))
     return "", OfferTerms(
         id=offer.id,
-        accelerator=ledger.catalog.get("accelerators", offer.accelerator, Accelerator).id,
+        accelerator=log.catalog.get("accelerators", offer.accelerator, Accelerator).id,
         usd_per_accelerator_hour=_at(hourly if flexible else 0.0, drift),
         max_accelerators=limit,
-        region=_region(offer, price, scenario, ledger),
+        region=_region(offer, price, scenario, log),
         note=_others(offer, price),
         node_accelerators=offer.accelerators,
-        kg_per_accelerator_hour=_carbon(offer, price, scenario, ledger),
+        kg_per_accelerator_hour=_carbon(offer, price, scenario, log),
         committed=tuple(
             CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS
         ),
@@ -197,7 +197,7 @@ def _terms(
     )
 
 
-def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger) -> str:
+def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, log: InputLog) -> str:
     """Where it runs: the region of its price.
 
     Of a price of the user's own, the nearest that the catalog knows.
@@ -205,16 +205,16 @@ def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: 
     if price is not None:
         return price.region
     near = next(
-        (p for term in TERMS if (p := _nearest(offer, term, scenario, ledger)) is not None), None
+        (p for term in TERMS if (p := _nearest(offer, term, scenario, log)) is not None), None
     )
     return near.region if near is not None else "scenario"
 
 
-def _own_prices(offer: Offer, cloud: Cloud, ledger: Ledger) -> Mapping[str, Quantity]:
+def _own_prices(offer: Offer, cloud: Cloud, log: InputLog) -> Mapping[str, Quantity]:
     """Return the scenario's prices of an offer, under its id or an alias."""
     found: dict[str, Quantity] = {}
     for name, prices in cloud.prices.items():
-        if ledger.catalog.get("cloud", name, Offer).id == offer.id:
+        if log.catalog.get("cloud", name, Offer).id == offer.id:
             found |= prices
     return found
 
@@ -224,23 +224,23 @@ def _at(hourly: float, drift: Sequence[float]) -> tuple[float, ...]:
 
 
 def _price(
-    offer: Offer, term: str, scenario: Scenario, cloud: Cloud, ledger: Ledger
+    offer: Offer, term: str, scenario: Scenario, cloud: Cloud, log: InputLog
 ) -> tuple[CloudPrice | None, float] | None:
     """Return the scenario's own price of a term, else the nearest region's latest [USD/h].
 
     Per accelerator.
     """
     key = f"{term.replace('-', '_')}_usd_per_h"
-    own = _own_prices(offer, cloud, ledger).get(key)
-    price = None if own else _nearest(offer, term, scenario, ledger)
+    own = _own_prices(offer, cloud, log).get(key)
+    price = None if own else _nearest(offer, term, scenario, log)
     if own is None and price is None:
         return None
     quantity = own if own is not None else _quantity(price, offer)
-    return price, ledger.take(f"cloud.{offer.id}.{key}", quantity) / offer.accelerators
+    return price, log.take(f"cloud.{offer.id}.{key}", quantity) / offer.accelerators
 
 
 def _carbon(
-    offer: Offer, price: CloudPrice | None, scenario: Scenario, ledger: Ledger
+    offer: Offer, price: CloudPrice | None, scenario: Scenario, log: InputLog
 ) -> float | None:
     """Carbon of an accelerator-hour [kg/h].
 
@@ -248,7 +248,7 @@ def _carbon(
 
     None where no system with the accelerator has a power figure.
     """
-    catalog = ledger.catalog
+    catalog = log.catalog
     chip = catalog.get("accelerators", offer.accelerator, Accelerator).id
     rows = [
         r for r in catalog.table("systems", System).values() if r.accelerator == chip and r.rated_kw
@@ -257,7 +257,7 @@ def _carbon(
         return None
     row = min(rows, key=lambda r: (abs(r.accelerators - offer.accelerators), r.id))
     own = row.average_kw.training
-    share = ledger.parameter("power", "average-training-frac")
+    share = log.parameter("power", "average-training-frac")
     kw = (
         own.value if own else row.rated_kw.value * share if row.rated_kw else 0.0
     ) / row.accelerators
@@ -274,7 +274,7 @@ def _carbon(
     here = where or (first.lat, first.lon)
     near = min(known, key=lambda s: (great_circle_km(here, (s.lat, s.lon)), s.id))
     grid = near.grid_g_per_kwh.value if near.grid_g_per_kwh else 0.0
-    return kw * ledger.parameter("facility", "cloud-pue") * grid / GRAMS_PER_KG
+    return kw * log.parameter("facility", "cloud-pue") * grid / GRAMS_PER_KG
 
 
 def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:
@@ -291,7 +291,7 @@ def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:
     )
 
 
-def _nearest(offer: Offer, term: str, scenario: Scenario, ledger: Ledger) -> CloudPrice | None:
+def _nearest(offer: Offer, term: str, scenario: Scenario, log: InputLog) -> CloudPrice | None:
     """Latest price of the nearest region.
 
     Regions without coordinates come last, "global" ones first.
@@ -301,10 +301,10 @@ def _nearest(offer: Offer, term: str, scenario: Scenario, ledger: Ledger) -> Clo
         return None
     places = {
         r.region: (r.lat, r.lon)
-        for r in ledger.catalog.table("regions", Region).values()
+        for r in log.catalog.table("regions", Region).values()
         if r.provider == offer.provider
     }
-    sites = [ledger.catalog.get("sites", s.location, CatalogSite) for s in scenario.sites]
+    sites = [log.catalog.get("sites", s.location, CatalogSite) for s in scenario.sites]
 
     def distance(price: CloudPrice) -> float:
         if price.region == "global":

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dcplan.catalog.schema import Parameter
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.coefficients import AttentionRamp, Coefficients, Tiling
 from dcplan.units import GIGA
 
 KIND = "training"
 
 
-def coefficients(ledger: Ledger) -> Coefficients:
+def coefficients(log: InputLog) -> Coefficients:
     """Resolve the coefficients that a step time and its memory are computed with.
 
     The one that only measured runs are judged with does not enter the inputs.
     """
 
     def value(key: str) -> float:
-        return ledger.parameter(KIND, key)
+        return log.parameter(KIND, key)
 
-    judged = ledger.catalog.get(KIND, "measured-memory-factor", Parameter).value.value
+    judged = log.catalog.get(KIND, "measured-memory-factor", Parameter).value.value
 
     return Coefficients(
         tiling=Tiling(side=value("gemm-tile-side"), wave_power=value("gemm-wave-power")),

@@ -12,7 +12,7 @@ from dcplan.facility.climate import Climate, climate
 from dcplan.facility.cooling import Hours, Loads, Spread, over_dry_coolers, over_towers
 from dcplan.facility.pue import PueEntry, lookup
 from dcplan.facility.sample import draw
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 
 BY_SIZE = {"ups": "ups-efficiency", "distribution": "distribution-loss", "lighting": "lighting"}
@@ -105,7 +105,7 @@ class Performance:
         )
 
 
-def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performance:
+def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performance:
     """PUE and WUE of an option in its setting.
 
     Raises
@@ -114,16 +114,16 @@ def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performan
         When the option is neither modelled with the place's weather nor tabulated for its zone.
     """
     if option.model is None or at.climate is None:
-        return _tabulated(option, at, ledger)
+        return _tabulated(option, at, log)
     weather = at.climate
-    year = _hours(option, at, weather, ledger)
+    year = _hours(option, at, weather, log)
     dry, wet = weather.design_dry_c, weather.design_wet_c
     hot = Climate(
         weather.place, np.array([2]), np.array([dry]), np.array([wet]), np.array([1.0]), dry, wet
     )
     full = replace(at, load=1.0)
-    worst = _hours(option, full, hot, ledger, design_day=True)
-    built = year if at.load >= 1.0 else _hours(option, full, weather, ledger)
+    worst = _hours(option, full, hot, log, design_day=True)
+    built = year if at.load >= 1.0 else _hours(option, full, weather, log)
     pue, wue = weather.mean(year.pue), weather.mean(year.wue_l_per_kwh)
     by_quarter = [np.median(weather.by_quarter(x), axis=0) for x in (year.pue, year.wue_l_per_kwh)]
     # medians do not add up: quarters are scaled so that they average to the year
@@ -148,18 +148,13 @@ def performance(option: CoolingOption, at: Setting, ledger: Ledger) -> Performan
 
 
 def _hours(
-    option: CoolingOption,
-    at: Setting,
-    weather: Climate,
-    ledger: Ledger,
-    *,
-    design_day: bool = False,
+    option: CoolingOption, at: Setting, weather: Climate, log: InputLog, *, design_day: bool = False
 ) -> Hours:
     """All draws; on the design day a dry cooler's air warms by no more than its approach.
 
     So that more of it moves.
     """
-    drawn = _drawn(option, at, ledger)
+    drawn = _drawn(option, at, log)
     supply = drawn["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
     liquid = option.model != "waterside"
     loads = Loads(at.air_frac, liquid, not liquid, at.load, at.supply_c is not None)
@@ -170,7 +165,7 @@ def _hours(
     return over_towers(weather.wet_c, supply, drawn, loads)
 
 
-def _drawn(option: CoolingOption, at: Setting, ledger: Ledger) -> dict[str, np.ndarray]:
+def _drawn(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.ndarray]:
     """Draws of every parameter of the model between its catalog bounds.
 
     Those without a range are constants.
@@ -180,11 +175,11 @@ def _drawn(option: CoolingOption, at: Setting, ledger: Ledger) -> dict[str, np.n
     spread, fixed = {}, {}
     for name, generic in keys.items():
         sized = f"{generic}-{at.size}"
-        key = sized if sized in ledger.catalog.rows["facility"] else generic
+        key = sized if sized in log.catalog.rows["facility"] else generic
         if name == "supply" and at.supply_c is not None:
             continue
-        quantity = ledger.catalog.get("facility", key, Parameter).value
-        ledger.parameter("facility", key)
+        quantity = log.catalog.get("facility", key, Parameter).value
+        log.parameter("facility", key)
         low, high = quantity.bounds
         if low < high:
             spread[name] = (low, high)
@@ -193,8 +188,8 @@ def _drawn(option: CoolingOption, at: Setting, ledger: Ledger) -> dict[str, np.n
     return draw(spread) | fixed
 
 
-def _tabulated(option: CoolingOption, at: Setting, ledger: Ledger) -> Performance:
-    rows = ledger.catalog.table("pue", PueRow).values()
+def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance:
+    rows = log.catalog.table("pue", PueRow).values()
     entries = [
         PueEntry(
             r.cooling,
@@ -210,17 +205,17 @@ def _tabulated(option: CoolingOption, at: Setting, ledger: Ledger) -> Performanc
     if entry is None:
         msg = f"no PUE of {option.id} for a {at.size} hall in zone {at.zone or 'unknown'}"
         raise LookupError(msg)
-    row = ledger.catalog.get("pue", f"{option.id}-{at.size}-{entry.zone.lower()}", PueRow)
-    mean = ledger.take(f"pue.{row.id}.pue", row.pue)
+    row = log.catalog.get("pue", f"{option.id}-{at.size}-{entry.zone.lower()}", PueRow)
+    mean = log.take(f"pue.{row.id}.pue", row.pue)
     low, high = row.pue.bounds
     water = row.wue_l_per_kwh
     if water:
-        ledger.take(f"pue.{row.id}.wue_l_per_kwh", water)
+        log.take(f"pue.{row.id}.wue_l_per_kwh", water)
     spread = Spread(*_ordered(water.bounds, water.value)) if water else None
     return Performance(
         Spread(low, mean, high),
         spread,
-        max(mean, ledger.take(f"pue.{row.id}.peak_pue", row.peak_pue)),
+        max(mean, log.take(f"pue.{row.id}.peak_pue", row.peak_pue)),
         None,
         (),
         None,

@@ -9,7 +9,7 @@ from dataclasses import fields
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Family, Recipe, Stack, TrainingTerms
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms
 from dcplan.provenance import Quantity
 
@@ -94,7 +94,7 @@ def device_terms(
     return DeviceTerms(**given, **{name: terms[name] for name in names})
 
 
-def stack_terms(row: Stack, ledger: Ledger) -> StackTerms:
+def stack_terms(row: Stack, log: InputLog) -> StackTerms:
     """Fill every gap of a stack's habits: a class value, a share without effect, or 0."""
     filled: dict[str, object] = {}
     for f in fields(StackTerms):
@@ -103,7 +103,7 @@ def stack_terms(row: Stack, ledger: Ledger) -> StackTerms:
             value = value.value
         if value is None:
             key = CLASS_VALUES.get(f.name)
-            value = ledger.parameter("training", key) if key else NO_EFFECT.get(f.name, 0.0)
+            value = log.parameter("training", key) if key else NO_EFFECT.get(f.name, 0.0)
         filled[f.name] = value
     filled["lean_grad_bytes"] = filled["lean_grad_bytes"] or filled["grad_bytes"]
     filled["lean_optimizer_bytes"] = filled["lean_optimizer_bytes"] or float("inf")
@@ -135,7 +135,7 @@ def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | Non
     return found.value if found is not None else None
 
 
-def spread_frac(ledger: Ledger, row: Accelerator, stack: Stack, *, moe: bool) -> float:
+def spread_frac(log: InputLog, row: Accelerator, stack: Stack, *, moe: bool) -> float:
     """Return the half width of the 80 % interval of a step time.
 
     It is that of measured residuals, else the family's and no less than the class value.
@@ -144,11 +144,11 @@ def spread_frac(ledger: Ledger, row: Accelerator, stack: Stack, *, moe: bool) ->
     if known is not None:
         return known
     key = "spread-unmeasured-moe-frac" if moe else "spread-unmeasured-frac"
-    least = ledger.parameter("training", key)
-    return max(family_of(ledger.catalog, row).spread_frac.value, least)
+    least = log.parameter("training", key)
+    return max(family_of(log.catalog, row).spread_frac.value, least)
 
 
-def record_training(ledger: Ledger, row: Accelerator, gemm: str, stack: str) -> None:
+def record_training(log: InputLog, row: Accelerator, gemm: str, stack: str) -> None:
     """Enter what the estimate rests on into the list of inputs.
 
     Peaks, memory, fractions, the stack's habits.
@@ -164,17 +164,17 @@ def record_training(ledger: Ledger, row: Accelerator, gemm: str, stack: str) -> 
     }:
         value = getattr(row, name)
         if value is not None:
-            ledger.take(f"{key}.{name}", value)
-    family = family_of(ledger.catalog, row)
+            log.take(f"{key}.{name}", value)
+    family = family_of(log.catalog, row)
     gemms = {"fp8": "fp8_gemm_frac", "fp4": "fp4_gemm_frac"}
     for name in sorted({"half_gemm_frac", gemms.get(gemm, "half_gemm_frac"), "attention_frac"}):
         own, usual = getattr(row.training, name), getattr(family.terms, name)
         if own is not None:
-            ledger.take(f"{key}.training.{name}", own)
+            log.take(f"{key}.training.{name}", own)
         elif usual is not None:
-            ledger.take(f"families.{family.id}.terms.{name}", usual)
-    habits = ledger.catalog.get("stacks", stack, Stack)
+            log.take(f"families.{family.id}.terms.{name}", usual)
+    habits = log.catalog.get("stacks", stack, Stack)
     for name in ("elementwise", "tp_overlap_frac", "dp_overlap_frac", "host_ms", "moe_host_ms"):
         value = getattr(habits, name)
         if value is not None:
-            ledger.take(f"stacks.{stack}.{name}", value)
+            log.take(f"stacks.{stack}.{name}", value)

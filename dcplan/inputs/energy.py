@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dcplan.catalog.schema import OnsitePower
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 
 FUELS = {"natural-gas": "natural-gas-usd-per-gj", "diesel": "diesel-usd-per-gj"}
 
 
-def running_usd_per_mwh(row: OnsitePower, ledger: Ledger) -> float:
+def running_usd_per_mwh(row: OnsitePower, log: InputLog) -> float:
     """Fuel and variable cost of a plant [USD/MWh]."""
     variable, rate = (
-        ledger.take(f"onsite.{row.id}.{name}", getattr(row, name))
+        log.take(f"onsite.{row.id}.{name}", getattr(row, name))
         for name in ("variable_usd_per_mwh", "heat_rate_gj_per_mwh")
     )
-    return float(variable + rate * ledger.parameter("facility", FUELS[str(row.fuel)]))
+    return float(variable + rate * log.parameter("facility", FUELS[str(row.fuel)]))

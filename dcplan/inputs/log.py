@@ -28,7 +28,7 @@ class Input:
 
 
 @dataclass
-class Ledger:
+class InputLog:
     """Collects inputs while the menu is built; each key once."""
 
     catalog: Catalog

@@ -6,7 +6,7 @@ from typing import cast
 
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.fabric.bom import Parts
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity
 
 
@@ -14,7 +14,7 @@ class MissingError(Exception):
     """A part, a radix or a figure that the catalog does not have."""
 
 
-def radix_of(ledger: Ledger, model: str, link_gbps: float) -> int:
+def radix_of(log: InputLog, model: str, link_gbps: float) -> int:
     """Ports of a switch at a link speed.
 
     Raises
@@ -22,7 +22,7 @@ def radix_of(ledger: Ledger, model: str, link_gbps: float) -> int:
     MissingError
         When the catalog has no such switch, or the switch no such speed.
     """
-    row = ledger.catalog.find("switches", model, Switch)
+    row = log.catalog.find("switches", model, Switch)
     if row is None:
         msg = f"switch {model} is not in the catalog"
         raise MissingError(msg)
@@ -33,15 +33,15 @@ def radix_of(ledger: Ledger, model: str, link_gbps: float) -> int:
     return radix
 
 
-def switch_units(row: Switch | None, ledger: Ledger) -> float:
+def switch_units(row: Switch | None, log: InputLog) -> float:
     """Return the height of a switch, or the class value where its row has none [U]."""
     if row is not None and row.rack_units is not None:
         return row.rack_units.value
-    return ledger.parameter("network", "switch-rack-units")
+    return log.parameter("network", "switch-rack-units")
 
 
 def parts_of(
-    ledger: Ledger,
+    log: InputLog,
     family: Fabric,
     models: tuple[str, str, str],
     link_gbps: float,
@@ -57,13 +57,13 @@ def parts_of(
     MissingError
         When a figure is missing.
     """
-    switches = [cast("Switch", ledger.catalog.find("switches", m, Switch)) for m in models]
-    usd = [_need(ledger, f"switches.{s.id}.price_usd", s.price_usd) for s in switches]
-    kw = [_need(ledger, f"switches.{s.id}.typical_kw", s.typical_kw or s.max_kw) for s in switches]
-    leaf_optic = _optic(ledger, family.leaf_optic)
+    switches = [cast("Switch", log.catalog.find("switches", m, Switch)) for m in models]
+    usd = [_need(log, f"switches.{s.id}.price_usd", s.price_usd) for s in switches]
+    kw = [_need(log, f"switches.{s.id}.typical_kw", s.typical_kw or s.max_kw) for s in switches]
+    leaf_optic = _optic(log, family.leaf_optic)
     cage = switches[0].cage_gbps.value if switches[0].cage_gbps else leaf_optic.rate_gbps.value
     twin = node_ports > 1 and leaf_optic.rate_gbps.value >= node_ports * link_gbps
-    node_optic = leaf_optic if twin else _optic(ledger, family.node_optic)
+    node_optic = leaf_optic if twin else _optic(log, family.node_optic)
     return Parts(
         leaf_usd=usd[0],
         spine_usd=usd[1],
@@ -71,42 +71,42 @@ def parts_of(
         leaf_kw=kw[0],
         spine_kw=kw[1],
         core_kw=kw[2],
-        switch_units=max(switch_units(s, ledger) for s in switches),
-        leaf_optic_usd=_need(ledger, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
+        switch_units=max(switch_units(s, log) for s in switches),
+        leaf_optic_usd=_need(log, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
         leaf_optic_kw=_need(
-            ledger, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw
+            log, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw
         ),
         leaf_optic_ports=max(1, round(cage / link_gbps)),
-        node_optic_usd=_need(ledger, f"optics.{node_optic.id}.price_usd", node_optic.price_usd),
+        node_optic_usd=_need(log, f"optics.{node_optic.id}.price_usd", node_optic.price_usd),
         node_optic_kw=_need(
-            ledger, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw
+            log, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw
         ),
-        cable_usd=_cable(ledger, family.fiber),
+        cable_usd=_cable(log, family.fiber),
         node_optic_ports=node_ports if twin else 1,
     )
 
 
-def _optic(ledger: Ledger, name: str) -> Optic:
-    row = ledger.catalog.find("optics", name, Optic)
+def _optic(log: InputLog, name: str) -> Optic:
+    row = log.catalog.find("optics", name, Optic)
     if row is None:
         msg = f"optic {name} is not in the catalog"
         raise MissingError(msg)
     return row
 
 
-def _cable(ledger: Ledger, name: str | None) -> float:
+def _cable(log: InputLog, name: str | None) -> float:
     if name is None:
         return 0.0
-    row = _optic(ledger, name)
-    ends = ledger.take(f"optics.{row.id}.price_usd", row.price_usd) if row.price_usd else 0.0
+    row = _optic(log, name)
+    ends = log.take(f"optics.{row.id}.price_usd", row.price_usd) if row.price_usd else 0.0
     if row.usd_per_m is None and row.price_usd is not None:
         return ends
-    per_m = _need(ledger, f"optics.{row.id}.usd_per_m", row.usd_per_m)
-    return ends + per_m * ledger.parameter("power", "cable-length-m")
+    per_m = _need(log, f"optics.{row.id}.usd_per_m", row.usd_per_m)
+    return ends + per_m * log.parameter("power", "cable-length-m")
 
 
-def _need(ledger: Ledger, key: str, quantity: Quantity | None) -> float:
+def _need(log: InputLog, key: str, quantity: Quantity | None) -> float:
     if quantity is None:
         msg = f"no value for {key}"
         raise MissingError(msg)
-    return ledger.take(key, quantity)
+    return log.take(key, quantity)

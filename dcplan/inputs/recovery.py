@@ -9,7 +9,7 @@ from dcplan.catalog.schema import Accelerator, Component, Parameter, System
 from dcplan.fabric.topology.clos import parts_per_endpoint
 from dcplan.fabric.topology.design import design
 from dcplan.inputs.devices import HOST_ACCELERATORS, training_terms
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.architecture import Architecture
 from dcplan.provenance import Quantity
 from dcplan.reliability.checkpoint import checkpoint_bytes
@@ -34,9 +34,9 @@ class Network:
     links: float
 
 
-def class_network(ports: float, ledger: Ledger) -> Network:
+def class_network(ports: float, log: InputLog) -> Network:
     """Fat tree of the class switch in as many tiers as the ports need."""
-    radix = round(ledger.parameter("reliability", "class-switch-ports"))
+    radix = round(log.parameter("reliability", "class-switch-ports"))
     two = design(radix, 2)
     return Network(*parts_per_endpoint(two if ports <= two.reach_endpoints else design(radix, 3)))
 
@@ -49,7 +49,7 @@ def hosts_of(row: System) -> int:
 
 
 def parts_of(
-    row: System, accelerator: Accelerator, network: Network, ledger: Ledger
+    row: System, accelerator: Accelerator, network: Network, log: InputLog
 ) -> dict[str, float]:
     """Parts behind one accelerator, by what failure rates count."""
     each = 1.0 / row.accelerators
@@ -65,8 +65,8 @@ def parts_of(
         "link": ports * network.links,
         "switch": ports * network.switches,
         "host": hosts_of(row) * each,
-        "psu": hosts_of(row) * each * ledger.parameter("reliability", "psu-per-host"),
-        "cdu": liquid / ledger.parameter("reliability", "cdu-kw"),
+        "psu": hosts_of(row) * each * log.parameter("reliability", "psu-per-host"),
+        "cdu": liquid / log.parameter("reliability", "cdu-kw"),
     }
 
 
@@ -85,25 +85,25 @@ def rates_for(catalog: Catalog, family: str | None) -> list[Rate]:
 
 
 def machine(
-    row: System, network: Network, ledger: Ledger, wish: Reliability
+    row: System, network: Network, log: InputLog, wish: Reliability
 ) -> tuple[Machine, Stops]:
     """One accelerator's share of a system and its network.
 
     How often it stops a job, and by which part.
     """
-    catalog = ledger.catalog
+    catalog = log.catalog
     accelerator = catalog.get("accelerators", row.accelerator, Accelerator)
     rates = rates_for(catalog, accelerator.family)
     for rate in rates:
         component = catalog.get("components", rate.id, Component)
-        ledger.take(f"components.{rate.id}.stops_per_year", component.stops_per_year)
-    parts = parts_of(row, accelerator, network, ledger)
+        log.take(f"components.{rate.id}.stops_per_year", component.stops_per_year)
+    parts = parts_of(row, accelerator, network, log)
     stops = job_stops(rates, parts)
     bounds: Bounds = (stops.low_per_day, stops.per_day, stops.high_per_day)
     replaced = stops.replaced_per_day
     hosts = hosts_of(row)
     if wish.stops_per_1000_node_days is not None:
-        given = ledger.take("reliability.stops_per_1000_node_days", wish.stops_per_1000_node_days)
+        given = log.take("reliability.stops_per_1000_node_days", wish.stops_per_1000_node_days)
         each = given / 1000.0 * hosts / row.accelerators
         bounds, replaced = (each, each, each), replaced / max(stops.per_day, 1e-30) * each
     shared = sum(
@@ -121,7 +121,7 @@ def machine(
         peer_frac=1.0 - shared / max(stops.per_day, 1e-30),
         node_accelerators=size,
         domain_nodes=max(min(domain, row.accelerators) // size, 1),
-        host_gb_per_s=host_gb_per_s or ledger.parameter("reliability", "host-gb-per-s"),
+        host_gb_per_s=host_gb_per_s or log.parameter("reliability", "host-gb-per-s"),
         swap_nodes=CUBE // size if accelerator.kind == "tpu" and domain > CUBE else 0,
     )
     return found, stops
@@ -141,62 +141,60 @@ def stored_bytes(shape: Architecture, spec: Hardware) -> float:
 
 
 def policy(
-    wish: Reliability, storage: Storage | None, ledger: Ledger, redundancy: str = "n+1"
+    wish: Reliability, storage: Storage | None, log: InputLog, redundancy: str = "n+1"
 ) -> Policy:
     """How jobs recover: the scenario's wishes over the catalog's values."""
-    detect, restart = bounds_of(ledger, "detection-h"), bounds_of(ledger, "restart-h")
-    load = ledger.parameter("storage", "storage-load-s")
+    detect, restart = bounds_of(log, "detection-h"), bounds_of(log, "restart-h")
+    load = log.parameter("storage", "storage-load-s")
     waits: Bounds = tuple(a + b for a, b in zip(detect, restart, strict=True))  # type: ignore[assignment]
     if wish.restart_s is not None:
-        typed = ledger.take("reliability.restart_s", wish.restart_s) / SECONDS_PER_HOUR
+        typed = log.take("reliability.restart_s", wish.restart_s) / SECONDS_PER_HOUR
         waits, load = (typed, typed, typed), 0.0
     blocking = wish.checkpoint == "blocking"
     level = (storage or Storage()).level
     plain = Policy(
         restart_h=waits,
         load_s=load,
-        pause_s=ledger.parameter(
+        pause_s=log.parameter(
             "reliability", "checkpoint-pause-sync-s" if blocking else "checkpoint-pause-s"
         ),
-        flush_s=ledger.parameter("storage", "storage-flush-s"),
-        level_write_gb_per_s=ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
-        slow_frac=bounds_of(ledger, "fail-slow-frac"),
-        rollback_h=ledger.parameter("reliability", "corruption-rollback-h"),
-        repair_h=ledger.chosen(
-            "reliability.repair_h", wish.repair_h, "reliability", "node-repair-h"
-        ),
-        spare_confidence=ledger.parameter("reliability", "spare-confidence"),
-        outage_h_per_year=ledger.parameter("reliability", OUTAGES.get(redundancy, CONCURRENT)),
+        flush_s=log.parameter("storage", "storage-flush-s"),
+        level_write_gb_per_s=log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
+        slow_frac=bounds_of(log, "fail-slow-frac"),
+        rollback_h=log.parameter("reliability", "corruption-rollback-h"),
+        repair_h=log.chosen("reliability.repair_h", wish.repair_h, "reliability", "node-repair-h"),
+        spare_confidence=log.parameter("reliability", "spare-confidence"),
+        outage_h_per_year=log.parameter("reliability", OUTAGES.get(redundancy, CONCURRENT)),
         blocking=blocking,
         peer=wish.checkpoint == "peer",
-        slowdown=_slowdown(wish, ledger),
-        save_s=_given(ledger, "save_s", wish.save_s),
-        interval_s=_given(ledger, "interval_s", wish.interval_s),
+        slowdown=_slowdown(wish, log),
+        save_s=_given(log, "save_s", wish.save_s),
+        interval_s=_given(log, "interval_s", wish.interval_s),
         spares=wish.spares,
     )
     if wish.lemon_nodes:
-        plain = replace(plain, factor=ledger.parameter("reliability", "lemon-factor"))
+        plain = replace(plain, factor=log.parameter("reliability", "lemon-factor"))
     if wish.early_life:
         factor, days = (
-            ledger.parameter("reliability", key) for key in ("early-stops-factor", "early-days")
+            log.parameter("reliability", key) for key in ("early-stops-factor", "early-days")
         )
         plain = replace(plain, early_factor=factor, early_days=days)
     return plain
 
 
-def _slowdown(wish: Reliability, ledger: Ledger) -> Bounds:
+def _slowdown(wish: Reliability, log: InputLog) -> Bounds:
     if wish.production_slowdown is None:
-        return bounds_of(ledger, "production-slowdown")
-    value = ledger.take("reliability.production_slowdown", wish.production_slowdown)
+        return bounds_of(log, "production-slowdown")
+    value = log.take("reliability.production_slowdown", wish.production_slowdown)
     low, high = wish.production_slowdown.bounds
     return low, value, high
 
 
-def _given(ledger: Ledger, name: str, quantity: Quantity | None) -> float | None:
-    return ledger.take(f"reliability.{name}", quantity) if quantity is not None else None
+def _given(log: InputLog, name: str, quantity: Quantity | None) -> float | None:
+    return log.take(f"reliability.{name}", quantity) if quantity is not None else None
 
 
-def bounds_of(ledger: Ledger, key: str) -> Bounds:
+def bounds_of(log: InputLog, key: str) -> Bounds:
     """Low, value and high of a reliability parameter, noted in the log."""
-    low, high = ledger.catalog.get("reliability", key, Parameter).value.bounds
-    return low, ledger.parameter("reliability", key), high
+    low, high = log.catalog.get("reliability", key, Parameter).value.bounds
+    return low, log.parameter("reliability", key), high

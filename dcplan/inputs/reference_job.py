@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.inputs.layout_cache import searched
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.speed import hardware
 from dcplan.llm.architecture import Architecture
 from dcplan.scenario.schema import Reference
@@ -13,23 +13,18 @@ from dcplan.units import FLOPS_PER_TFLOP
 
 
 def reference_tflops(
-    job: Reference,
-    shape: Architecture,
-    accelerator: str,
-    unit: int,
-    gb_per_s: float,
-    ledger: Ledger,
+    job: Reference, shape: Architecture, accelerator: str, unit: int, gb_per_s: float, log: InputLog
 ) -> float | str:
     """Return the model TFLOP/s that one accelerator delivers on a reference job, or why none.
 
     ``unit`` accelerators share a scale-up domain, and ``gb_per_s`` is the scale-out rate of each.
     """
-    spec = hardware(accelerator, job.precision, gb_per_s, ledger, moe=shape.moe_layers > 0)
+    spec = hardware(accelerator, job.precision, gb_per_s, log, moe=shape.moe_layers > 0)
     if isinstance(spec, str):
         return spec
-    accelerators = int(ledger.parameter("training", "reference-accelerators"))
+    accelerators = int(log.parameter("training", "reference-accelerators"))
     count = max(accelerators // unit, 1) * unit
-    batch = job.seq_len * ledger.parameter("training", "reference-sequences") * count
+    batch = job.seq_len * log.parameter("training", "reference-sequences") * count
     result = searched(shape, job.seq_len, batch, spec, (float(count),))
     if not np.isfinite(result.step_time_s[0]):
         return f"{job.model} does not fit the memory of {count} {accelerator}"

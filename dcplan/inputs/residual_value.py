@@ -6,23 +6,23 @@ from collections.abc import Callable
 
 from dcplan.catalog.schema import Curve
 from dcplan.economics.discounting import residual_frac, straight_residual_frac
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Finance
 
 
-def residual_of(finance: Finance, life_years: float, ledger: Ledger) -> Callable[[float], float]:
+def residual_of(finance: Finance, life_years: float, log: InputLog) -> Callable[[float], float]:
     """Return the share of the price left at an age in years.
 
     It is a straight line to a fraction at the end of life, or a named curve.
     """
     if isinstance(finance.residual, Quantity):
-        end = ledger.take("finance.residual", finance.residual)
+        end = log.take("finance.residual", finance.residual)
         line = f"straight line from the price to {end:.0%} of it after {life_years:g} years"
-        ledger.text("finance.residual_curve", line, Status.DERIVED)
+        log.text("finance.residual_curve", line, Status.DERIVED)
         return lambda age: straight_residual_frac(age, life_years, end)
     name = finance.residual or "mid"
-    row = ledger.catalog.get("residuals", f"residual-{name}", Curve)
+    row = log.catalog.get("residuals", f"residual-{name}", Curve)
     status = Status.INPUT if finance.residual else Status.DEFAULT
-    ledger.text("finance.residual", name, status, str(row.source))
+    log.text("finance.residual", name, status, str(row.source))
     return lambda age: residual_frac(row.value_frac, age)

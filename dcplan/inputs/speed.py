@@ -16,7 +16,7 @@ from dcplan.inputs.devices import (
     spread_frac,
     stack_terms,
 )
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import FUSED_DISPATCH, peak_tflops
@@ -49,13 +49,13 @@ def hardware(
     accelerator: str,
     precision: str,
     gb_per_s: float,
-    ledger: Ledger,
+    log: InputLog,
     *,
     moe: bool,
     stack: str | None = None,
 ) -> Hardware | str:
     """Training view of an accelerator at a precision with a software stack, or why there is none."""
-    catalog = ledger.catalog
+    catalog = log.catalog
     row = catalog.get("accelerators", accelerator, Accelerator)
     device = device_terms(catalog, row, scaleout_gb_per_s=gb_per_s or None)
     if isinstance(device, str):
@@ -72,15 +72,15 @@ def hardware(
     recipe = recipe_terms(recipe_row)
     if not peak_tflops(device, recipe.gemm):
         return f"{row.id} has no dense {recipe.gemm} peak"
-    terms = stack_terms(stack_row, ledger)
-    record_training(ledger, row, recipe.gemm, stack_row.id)
+    terms = stack_terms(stack_row, log)
+    record_training(log, row, recipe.gemm, stack_row.id)
     kernels = float(FUSED_DISPATCH) if row.family in stack_row.fused_families else 0.0
     return Hardware(
         device,
         terms,
         recipe,
-        coefficients(ledger),
-        spread_frac(ledger, row, stack_row, moe=moe),
+        coefficients(log),
+        spread_frac(log, row, stack_row, moe=moe),
         kernels,
         streams_weights=row.kind == "wafer",
     )
@@ -102,7 +102,7 @@ def slowed(spec: Hardware, frac: float) -> Hardware:
     )
 
 
-def aged(spec: Hardware, row: Accelerator, start: str | None, ledger: Ledger) -> Hardware:
+def aged(spec: Hardware, row: Accelerator, start: str | None, log: InputLog) -> Hardware:
     """Return a young generation's speed.
 
     Its software needs some quarters until it reaches the settled fractions.
@@ -113,9 +113,9 @@ def aged(spec: Hardware, row: Accelerator, start: str | None, ledger: Ledger) ->
     if start is None or row.available_from is None:
         return spec
     age = quarter_index(start) - quarter_index(row.available_from)
-    settled = ledger.catalog.get("reliability", "maturity-quarters", Parameter).value.value
+    settled = log.catalog.get("reliability", "maturity-quarters", Parameter).value.value
     if age >= settled:
         return spec
-    first = ledger.parameter("reliability", "maturity-first-frac")
-    ledger.parameter("reliability", "maturity-quarters")
+    first = log.parameter("reliability", "maturity-first-frac")
+    log.parameter("reliability", "maturity-quarters")
     return slowed(spec, first + (1.0 - first) * max(age, 0) / settled)

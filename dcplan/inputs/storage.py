@@ -8,7 +8,7 @@ from dataclasses import replace
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import StorageTier
 from dcplan.errors import InputError, Problem, did_you_mean
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.tables import Array
 from dcplan.provenance import Quantity
 from dcplan.reliability.storage import Block, Demand, Feed, demand, ingest_step_s, level_gb_per_s
@@ -38,39 +38,39 @@ def tier_of(
     return row
 
 
-def level_of(wish: Storage | None, accelerators: float, ledger: Ledger) -> tuple[float, float]:
+def level_of(wish: Storage | None, accelerators: float, log: InputLog) -> tuple[float, float]:
     """Read and write rate of the service level for so many accelerators [GB/s]."""
     level = (wish or Storage()).level
     return (
         level_gb_per_s(
-            ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}"),
+            log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}"),
             accelerators,
-            ledger.parameter("storage", f"storage-read-gb-per-s-one-node-{level}"),
+            log.parameter("storage", f"storage-read-gb-per-s-one-node-{level}"),
         ),
         level_gb_per_s(
-            ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
+            log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
             accelerators,
-            ledger.parameter("storage", f"storage-write-gb-per-s-one-node-{level}"),
+            log.parameter("storage", f"storage-write-gb-per-s-one-node-{level}"),
         ),
     )
 
 
-def bytes_per_token(wish: Storage | None, ledger: Ledger) -> float:
+def bytes_per_token(wish: Storage | None, log: InputLog) -> float:
     """Bytes that training reads for one token."""
     given = (wish or Storage()).bytes_per_token
-    return ledger.chosen("storage.bytes_per_token", given, "storage", "storage-bytes-per-token")
+    return log.chosen("storage.bytes_per_token", given, "storage", "storage-bytes-per-token")
 
 
-def feed_of(wish: Storage | None, accelerators: float, ledger: Ledger) -> Feed:
+def feed_of(wish: Storage | None, accelerators: float, log: InputLog) -> Feed:
     """Return what storage of the service level gives to so many accelerators."""
     level = (wish or Storage()).level
-    each = ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}")
-    return Feed(bytes_per_token(wish, ledger), each * accelerators)
+    each = log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}")
+    return Feed(bytes_per_token(wish, log), each * accelerators)
 
 
-def fed_step_s(wish: Storage | None, swept: Sweep, ledger: Ledger) -> Array:
+def fed_step_s(wish: Storage | None, swept: Sweep, log: InputLog) -> Array:
     """Return step times [s] of a sweep where data come no faster than storage gives them."""
-    each = feed_of(wish, 1.0, ledger)
+    each = feed_of(wish, 1.0, log)
     return ingest_step_s(
         swept.step_time_s,
         swept.tokens_per_step * each.bytes_per_token,
@@ -84,61 +84,61 @@ def wanted(
     tokens: float,
     tokens_per_s: float,
     checkpoint: float,
-    ledger: Ledger,
+    log: InputLog,
 ) -> Demand:
     """Return what a run asks of storage.
 
     The level's rates, its data, its checkpoints, its restarts.
     """
     given = wish or Storage()
-    each = bytes_per_token(wish, ledger)
+    each = bytes_per_token(wish, log)
     data = given.dataset_tb
     return demand(
-        level_of(wish, accelerators, ledger),
-        dataset_bytes=ledger.take("storage.dataset_tb", data) * TERA if data else tokens * each,
+        level_of(wish, accelerators, log),
+        dataset_bytes=log.take("storage.dataset_tb", data) * TERA if data else tokens * each,
         ingest_gb_per_s=tokens_per_s * each / GIGA,
         checkpoint_size_bytes=checkpoint,
-        kept_checkpoints=ledger.chosen(
+        kept_checkpoints=log.chosen(
             "storage.kept_checkpoints",
             given.kept_checkpoints,
             "storage",
             "storage-kept-checkpoints",
         ),
-        flush_s=ledger.parameter("storage", "storage-flush-s"),
-        load_s=ledger.parameter("storage", "storage-load-s"),
+        flush_s=log.parameter("storage", "storage-flush-s"),
+        load_s=log.parameter("storage", "storage-load-s"),
     )
 
 
-def block_of(row: StorageTier, ledger: Ledger) -> Block:
+def block_of(row: StorageTier, log: InputLog) -> Block:
     """Return building block of a tier.
 
     What its source lacks comes from the class values by usable capacity.
     """
-    tb = ledger.take(f"storage_tiers.{row.id}.usable_tb", row.usable_tb)
+    tb = log.take(f"storage_tiers.{row.id}.usable_tb", row.usable_tb)
 
     def own(name: str, quantity: Quantity | None, otherwise: float) -> float:
         return (
-            ledger.take(f"storage_tiers.{row.id}.{name}", quantity)
+            log.take(f"storage_tiers.{row.id}.{name}", quantity)
             if quantity is not None
             else otherwise
         )
 
     per_tb = tb / TB_PER_PB
-    height = ledger.parameter("facility", "rack-units")
+    height = log.parameter("facility", "rack-units")
     return Block(
         usable_tb=tb,
-        read_gb_per_s=ledger.take(f"storage_tiers.{row.id}.read_gb_per_s", row.read_gb_per_s),
-        write_gb_per_s=ledger.take(f"storage_tiers.{row.id}.write_gb_per_s", row.write_gb_per_s),
-        kw=own("kw", row.kw, per_tb * ledger.parameter("storage", "storage-flash-kw-per-pb")),
+        read_gb_per_s=log.take(f"storage_tiers.{row.id}.read_gb_per_s", row.read_gb_per_s),
+        write_gb_per_s=log.take(f"storage_tiers.{row.id}.write_gb_per_s", row.write_gb_per_s),
+        kw=own("kw", row.kw, per_tb * log.parameter("storage", "storage-flash-kw-per-pb")),
         rack_units=own(
             "rack_units",
             row.rack_units,
-            per_tb / ledger.parameter("storage", "storage-flash-pb-per-rack") * height,
+            per_tb / log.parameter("storage", "storage-flash-pb-per-rack") * height,
         ),
         price_usd=own(
             "price_usd",
             row.price_usd,
-            tb * ledger.parameter("storage", "storage-flash-usd-per-usable-tb"),
+            tb * log.parameter("storage", "storage-flash-usd-per-usable-tb"),
         ),
         rack_height_units=height,
         min_units=row.min_units,

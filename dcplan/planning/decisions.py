@@ -13,7 +13,7 @@ from typing import Any
 
 from dcplan.planning.keys import Key
 from dcplan.planning.model.sets import P, Sets, make_sets
-from dcplan.planning.problem.terms import HeldTerms, Menu
+from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
 from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.result import Cell, Table
 
@@ -49,7 +49,7 @@ class Decisions:
 
     ordered: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
     fleet: dict[P, int] = field(default_factory=dict)
-    dropped: dict[tuple[str, int], int] = field(default_factory=dict)
+    disposed: dict[tuple[str, int], int] = field(default_factory=dict)
     """Racks of assets and orders sold or cancelled, by quarter."""
     fitted: dict[tuple[str, str, int], int] = field(default_factory=dict)
     fabric: dict[str, str] = field(default_factory=dict)
@@ -70,15 +70,17 @@ class Decisions:
     paused: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     """Accelerators that rest while interruptible power is cut, quarter average."""
 
-    def racks(self, menu: Menu, key: P, t: int) -> int:
+    def racks(self, problem: PlanningProblem, key: P, t: int) -> int:
         """Racks in service in a quarter: delivered and not at the end of life."""
-        place = next(p for p in menu.placements if p.key == key)
-        life = menu.finance.life_quarters
+        place = next(p for p in problem.placements if p.key == key)
+        life = problem.finance.life_quarters
         fleet = self.fleet.get(key, 0) if t < life else 0
-        held = sum(self.held_racks(x, t) for x in menu.held if x.key == key and x.serves(t))
+        existing = sum(
+            self.existing_racks(x, t) for x in problem.existing if x.key == key and x.serves(t)
+        )
         return (
             fleet
-            + held
+            + existing
             + sum(
                 n
                 for (*k, q), n in self.ordered.items()
@@ -86,19 +88,19 @@ class Decisions:
             )
         )
 
-    def racks_kept(self, menu: Menu, key: P, t: int) -> int:
+    def racks_kept(self, problem: PlanningProblem, key: P, t: int) -> int:
         """Racks ordered before a quarter that have not reached their end of life in it."""
-        lead = next(p.lead for p in menu.placements if p.key == key)
-        life = menu.finance.life_quarters
+        lead = next(p.lead for p in problem.placements if p.key == key)
+        life = problem.finance.life_quarters
         fleet = self.fleet.get(key, 0) if 0 < t < life else 0
-        held = sum(
+        existing = sum(
             self._connected(x, t)
-            for x in menu.held
-            if x.key == key and (x.standing or t > 0) and t < x.last
+            for x in problem.existing
+            if x.key == key and (x.in_service or t > 0) and t < x.last
         )
         return (
             fleet
-            + held
+            + existing
             + sum(
                 n
                 for (*k, q), n in self.ordered.items()
@@ -106,19 +108,23 @@ class Decisions:
             )
         )
 
-    def held_racks(self, held: HeldTerms, t: int) -> int:
+    def existing_racks(self, existing: ExistingTerms, t: int) -> int:
         """Racks of an asset or order that are neither sold nor cancelled by a quarter."""
-        return held.racks - sum(n for (k, q), n in self.dropped.items() if k == held.id and q <= t)
+        return existing.racks - sum(
+            n for (k, q), n in self.disposed.items() if k == existing.id and q <= t
+        )
 
-    def _connected(self, held: HeldTerms, t: int) -> int:
+    def _connected(self, existing: ExistingTerms, t: int) -> int:
         """Racks whose network is bought: that of sold ones stays."""
-        return held.racks if held.standing else self.held_racks(held, t)
+        return existing.racks if existing.in_service else self.existing_racks(existing, t)
 
-    def racks_new(self, menu: Menu, key: P, t: int) -> int:
+    def racks_new(self, problem: PlanningProblem, key: P, t: int) -> int:
         """Racks whose network a quarter buys; a fleet and what is on order count in the first."""
         if t > 0:
             return self.ordered.get((*key, t), 0)
-        on_order = sum(self.held_racks(x, 0) for x in menu.held if x.key == key and not x.standing)
+        on_order = sum(
+            self.existing_racks(x, 0) for x in problem.existing if x.key == key and not x.in_service
+        )
         return self.fleet.get(key, 0) + on_order + self.ordered.get((*key, 0), 0)
 
     def racks_ordered(self, key: P, t: int) -> int:
@@ -180,16 +186,16 @@ BUY = DecisionSpec(
     "buy", lambda s: s.orders, "ordered", "order", ("hall", "cooling", "item", "quarter")
 )
 FLEET = DecisionSpec("fleet", lambda s: s.fleet, "fleet", "fleet", ("hall", "cooling", "item"))
-DROPPED = DecisionSpec(
-    "dropped",
-    lambda s: [(x.id, q) for x in s.menu.held for q in x.may_go],
-    "dropped",
-    "drop",
+DISPOSED = DecisionSpec(
+    "disposed",
+    lambda s: [(x.id, q) for x in s.problem.existing for q in x.disposal_window],
+    "disposed",
+    "dispose",
     ("item", "quarter"),
 )
 FITTED = DecisionSpec(
     "fitted",
-    lambda s: _quarters(s, [(h.id, c.id) for h in s.menu.halls for c in h.coolings]),
+    lambda s: _quarters(s, [(h.id, c.id) for h in s.problem.halls for c in h.coolings]),
     "fitted",
     "fit",
     ("hall", "cooling", "quarter"),
@@ -215,7 +221,7 @@ ONSITE_BUY = DecisionSpec(
     "onsite_buy",
     lambda s: [
         (site.id, o.id, q)
-        for site in s.menu.sites
+        for site in s.problem.sites
         for o in site.onsite
         for q in s.quarters
         if q + o.lead < len(s.quarters)
@@ -226,27 +232,27 @@ ONSITE_BUY = DecisionSpec(
 )
 COMMITTED = DecisionSpec(
     "committed",
-    lambda s: _quarters(s, [(o.id, c.term) for o in s.menu.offers for c in o.committed]),
+    lambda s: _quarters(s, [(o.id, c.term) for o in s.problem.offers for c in o.committed]),
     "committed",
     "commit",
     ("hall", "item", "quarter"),
 )
 RUN = DecisionSpec(
-    "run", lambda s: [(i,) for i in range(len(s.menu.configs))], "", "run", ("config",)
+    "run", lambda s: [(i,) for i in range(len(s.problem.configs))], "", "run", ("config",)
 )
 RACKS = DecisionSpec("racks", lambda s: _quarters(s, s.places))
 STEP = DecisionSpec(
     "step",
     lambda s: _quarters(
-        s, [(*key, i) for key, steps in s.stairs.items() for i in range(len(steps.widths))]
+        s, [(*key, i) for key, steps in s.step_costs.items() for i in range(len(steps.widths))]
     ),
 )
 ONSITE_ON = DecisionSpec(
     "onsite_on",
-    lambda s: _quarters(s, [(site.id, o.id) for site in s.menu.sites for o in site.onsite]),
+    lambda s: _quarters(s, [(site.id, o.id) for site in s.problem.sites for o in site.onsite]),
 )
 USED = DecisionSpec(
-    "used", lambda s: _quarters(s, [(x.id,) for x in s.menu.sites]), branch=Branch.FIRST
+    "used", lambda s: _quarters(s, [(x.id,) for x in s.problem.sites]), branch=Branch.FIRST
 )
 USED_NEW = DecisionSpec(
     "used_new", lambda s: _quarters(s, [(x,) for x in s.backed]), branch=Branch.FIRST
@@ -257,7 +263,7 @@ CHANGED = DecisionSpec("changed", lambda s: s.orders)
 DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
-        *(BUY, FLEET, DROPPED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN),
+        *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN),
         *(RACKS, STEP, ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED),
     )
 }
@@ -268,7 +274,9 @@ AMOUNTS = ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", 
 """Continuous variables that :class:`Decisions` holds under their own names."""
 
 
-def from_solution(menu: Menu, keys: Sequence[Key], values: Sequence[float]) -> Decisions:
+def from_solution(
+    problem: PlanningProblem, keys: Sequence[Key], values: Sequence[float]
+) -> Decisions:
     """Read decisions from the columns of a solution."""
     d = Decisions()
     for (variable, index), value in zip(keys, values, strict=True):
@@ -285,8 +293,8 @@ def from_solution(menu: Menu, keys: Sequence[Key], values: Sequence[float]) -> D
         elif spec is FABRIC:
             d.fabric[index[0]] = index[1]
         elif spec is RUN:
-            d.runs.append(menu.configs[index[0]])
-    taken = {k[0] for k in (*d.ordered, *d.fleet, *(x.key for x in menu.held))}
+            d.runs.append(problem.configs[index[0]])
+    taken = {k[0] for k in (*d.ordered, *d.fleet, *(x.key for x in problem.existing))}
     d.fabric = dict(sorted((h, f) for h, f in d.fabric.items() if h in taken))
     return d
 
@@ -304,7 +312,7 @@ def to_table(d: Decisions) -> Table:
     return Table(COLUMNS, tuple(tuple(row.get(c) for c in COLUMNS) for row in rows))
 
 
-TABLED = (FLEET, BUY, DROPPED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN)
+TABLED = (FLEET, BUY, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN)
 """Decisions in the order of the table."""
 
 
@@ -328,18 +336,18 @@ def _run_row(r: JobConfig) -> dict[str, Cell]:
     }
 
 
-def columns_of(menu: Menu, table: Table) -> tuple[dict[Key, float], list[str]]:
+def columns_of(problem: PlanningProblem, table: Table) -> tuple[dict[Key, float], list[str]]:
     """Read a decisions table.
 
     Columns with their amounts, and the rows that are wrong or no longer offered.
     """
     wanted: dict[Key, float] = {}
     wrong: list[str] = []
-    sets = make_sets(menu)
+    sets = make_sets(problem)
     offered = {spec.key(*index) for spec in TABLED for index in spec.index(sets)}
     for row in table.rows:
         cell = dict(zip(table.columns, row, strict=False))
-        key = _column(menu, cell)
+        key = _column(problem, cell)
         amount = cell.get("amount")
         whole = _int(amount)
         if (
@@ -356,13 +364,13 @@ def columns_of(menu: Menu, table: Table) -> tuple[dict[Key, float], list[str]]:
 
 
 def fixed_columns(
-    menu: Menu, keys: Sequence[Key], integer: Sequence[bool], table: Table
+    problem: PlanningProblem, keys: Sequence[Key], integer: Sequence[bool], table: Table
 ) -> dict[int, float] | list[str]:
     """Return the columns that repeat the decisions of a table.
 
     Or the rows that are wrong or no longer offered.
     """
-    wanted, wrong = columns_of(menu, table)
+    wanted, wrong = columns_of(problem, table)
     known = set(keys)
     wrong += [str(key) for key in wanted if key not in known]
     if wrong:
@@ -374,20 +382,20 @@ def fixed_columns(
     }
 
 
-def _column(menu: Menu, cell: Mapping[str, object]) -> Key | None:
+def _column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | None:
     """Return the model column of a decision row; None when the row is none of ours."""
     spec = next((x for x in TABLED if x.row == cell.get("decision")), None)
     if spec is None:
         return None
     if spec is RUN:
-        return _run_column(menu, cell)
+        return _run_column(problem, cell)
     index = [_int(cell.get(c)) if c == "quarter" else cell.get(c) for c in spec.cells]
     return spec.key(*index)
 
 
-def _run_column(menu: Menu, cell: Mapping[str, object]) -> Key | None:
+def _run_column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | None:
     t = _int(cell.get("quarter"))
-    for i, c in enumerate(menu.configs):
+    for i, c in enumerate(problem.configs):
         same = (
             cell.get("item") == f"{c.job} on {c.system}"
             and cell.get("hall") == c.place

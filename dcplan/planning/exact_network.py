@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from dcplan.fabric.bom import Bill, Fills, bill
 from dcplan.fabric.topology.clos import Counts, leaves, size
 from dcplan.fabric.topology.wiring import Fill, Wiring, leaf_fills, upper_fills
-from dcplan.planning.problem.terms import FabricOption, Menu, Placement, PortClass
+from dcplan.planning.problem.terms import FabricOption, Placement, PlanningProblem, PortClass
 
 P = tuple[str, str, str]
 """Hall, cooling, system."""
@@ -33,7 +33,9 @@ class Network:
 EMPTY = Network(Counts(0, 0, 0, 0, 0, 0), {}, 0.0, 0.0, 0.0, 0, 0)
 
 
-def exact_network(menu: Menu, hall: str, option_id: str | None, racks: Mapping[P, int]) -> Network:
+def exact_network(
+    problem: PlanningProblem, hall: str, option_id: str | None, racks: Mapping[P, int]
+) -> Network:
     """Size the domain's fabric for the given racks of each placement.
 
     Every NIC class has its own leaves; switches are whole, spines divide the leaf uplinks, scalable
@@ -44,11 +46,11 @@ def exact_network(menu: Menu, hall: str, option_id: str | None, racks: Mapping[P
     ValueError
         When the racks exceed the reach of the chosen tiers.
     """
-    option = next((o for o in menu.fabrics if o.hall == hall and o.id == option_id), None)
+    option = next((o for o in problem.fabrics if o.hall == hall and o.id == option_id), None)
     if option is None:
         return EMPTY
     groups: dict[PortClass, dict[str, list[Placement]]] = defaultdict(lambda: defaultdict(list))
-    for place in menu.placements:
+    for place in problem.placements:
         if place.hall == hall and racks.get(place.key, 0) > 0 and place.port_class in option.shares:
             groups[place.port_class][place.system].append(place)
     total = EMPTY

@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 from typing import Any
 
 from dcplan.planning.keys import Key
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario, demand_path
@@ -258,7 +258,7 @@ DECLARED = (
         path=_vendor,
         penalty_musd=1.0,
     ),
-    LimitSpec("dropped_once", "racks of {0} that may go", "more"),
+    LimitSpec("disposed_once", "racks of {0} that may be sold or cancelled", "more"),
     LimitSpec(
         *("budget", "budget up to {t}", "M USD more", Q, _fixed("finance", "budget_usd"), 1.0, 1.0),
         {CheckId.BUDGET_SO_FAR_USD: ""},
@@ -354,12 +354,12 @@ def words_of(row: Key, start: str) -> tuple[str, str]:
     return spec.words.format(*row.ids, *[""] * 4, t=quarter), spec.more
 
 
-def in_its_unit(row: Key, menu: Menu, amount: float) -> tuple[float, str]:
+def in_its_unit(row: Key, problem: PlanningProblem, amount: float) -> tuple[float, str]:
     """Return an amount of a row in the unit of the scenario, and what more of it is called."""
-    unit = words_of(row, menu.start)[1]
+    unit = words_of(row, problem.start)[1]
     if row.name != DEMAND_MET.row:
         return amount, unit
-    field, size = next(d.said for d in menu.demands if d.id == row.ids[0])
+    field, size = next(d.said for d in problem.demands if d.id == row.ids[0])
     return amount * size, f"{field} {unit}"
 
 

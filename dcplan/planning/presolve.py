@@ -12,7 +12,7 @@ from dcplan.errors import Problem
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.inputs.left_out import Cause, Kind
 from dcplan.planning.problem.build import Built
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
@@ -22,21 +22,21 @@ from dcplan.units import KW_PER_MW, quarter_index, quarter_name
 
 def presolve(question: Question, built: Built) -> list[Problem]:
     """All reasons found without solving; an empty list does not prove that a plan exists."""
-    menu = built.menu
-    problems = _jobs(question, menu)
-    problems += _capacity(question, menu)
-    problems += _fleet(question, menu)
-    problems += _held(question, menu)
+    problem = built.problem
+    problems = _jobs(question, problem)
+    problems += _capacity(question, problem)
+    problems += _fleet(question, problem)
+    problems += _existing(question, problem)
     return problems
 
 
-def _jobs(question: Question, menu: Menu) -> list[Problem]:
-    able = {c.job for c in menu.configs}
+def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
+    able = {c.job for c in problem.configs}
     problems = []
     for i, job in enumerate(question.scenario.workloads.training):
         if job.id in able:
             continue
-        reasons = [x for x in menu.left_out if x.kind is Kind.JOB and x.id == job.id]
+        reasons = [x for x in problem.left_out if x.kind is Kind.JOB and x.id == job.id]
         memory = bool(reasons) and all(x.cause is Cause.MEMORY for x in reasons)
         shown = (
             "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4])
@@ -60,45 +60,45 @@ def _jobs(question: Question, menu: Menu) -> list[Problem]:
     return problems
 
 
-def best_supply(menu: Menu, demand: DemandTerms, t: int) -> float:
+def best_supply(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
     """Upper bound of what a capacity demand can get in a quarter.
 
     Full halls of the best system that can be there by then, what stands there or is on order, and
     all offers.
     """
     best: dict[str, float] = defaultdict(float)
-    for p in menu.placements:
+    for p in problem.placements:
         rate = demand.each.get((p.hall, p.system), 0.0)
-        given = menu.fleet and (menu.fleet.hall, menu.fleet.system) == (p.hall, p.system)
-        reachable = given or (p.system in menu.orderable and p.first_order + p.lead <= t)
-        hall = menu.hall(p.hall)
+        given = problem.fleet and (problem.fleet.hall, problem.fleet.system) == (p.hall, p.system)
+        reachable = given or (p.system in problem.orderable and p.first_order + p.lead <= t)
+        hall = problem.hall(p.hall)
         if reachable and t >= hall.available_from:
             best[p.hall] = max(best[p.hall], rate * p.accelerators * p.max_racks_unit * hall.count)
-    size = {p.key: p.accelerators for p in menu.placements}
-    held = sum(
+    size = {p.key: p.accelerators for p in problem.placements}
+    existing = sum(
         demand.each.get((x.key[0], x.key[2]), 0.0) * size.get(x.key, 0) * x.racks
-        for x in menu.held
+        for x in problem.existing
         if x.serves(t)
     )
     cloud = sum(
         o.max_accelerators * demand.each.get((cloud_place(o.id), o.accelerator), 0.0)
-        for o in menu.offers
+        for o in problem.offers
     )
-    if menu.cloud_max_accelerators is not None:
-        rates = [demand.each.get((cloud_place(o.id), o.accelerator), 0.0) for o in menu.offers]
-        cloud = min(cloud, menu.cloud_max_accelerators * max(rates, default=0.0))
-    return sum(best.values()) + held + cloud
+    if problem.cloud_max_accelerators is not None:
+        rates = [demand.each.get((cloud_place(o.id), o.accelerator), 0.0) for o in problem.offers]
+        cloud = min(cloud, problem.cloud_max_accelerators * max(rates, default=0.0))
+    return sum(best.values()) + existing + cloud
 
 
-def _capacity(question: Question, menu: Menu) -> list[Problem]:
+def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
     problems = []
-    for demand in menu.demands:
+    for demand in problem.demands:
         if demand.unmet_usd is not None:
             continue
         for t, wanted in enumerate(demand.wanted):
-            most = best_supply(menu, demand, t)
+            most = best_supply(problem, demand, t)
             if wanted > most * (1 + 1e-9):
-                quarter = quarter_name(quarter_index(menu.start) + t)
+                quarter = quarter_name(quarter_index(problem.start) + t)
                 cause = f"{demand.id}: {wanted:g} {demand.unit} in {quarter}, at most {most:.4g} can be delivered then"
                 key = (*demand_path(demand.id, question.scenario), t)
                 help_text = (
@@ -108,14 +108,14 @@ def _capacity(question: Question, menu: Menu) -> list[Problem]:
     return problems
 
 
-def _fleet(question: Question, menu: Menu) -> list[Problem]:
-    fleet = menu.fleet
+def _fleet(question: Question, problem: PlanningProblem) -> list[Problem]:
+    fleet = problem.fleet
     if fleet is None:
         return []
-    hall = menu.hall(fleet.hall)
-    placed = [p for p in menu.placements if (p.hall, p.system) == (fleet.hall, fleet.system)]
+    hall = problem.hall(fleet.hall)
+    placed = [p for p in problem.placements if (p.hall, p.system) == (fleet.hall, fleet.system)]
     if not placed:
-        why = next((f": {x.reason}" for x in menu.left_out if x.id == fleet.system), "")
+        why = next((f": {x.reason}" for x in problem.left_out if x.id == fleet.system), "")
         cause = f"no fabric connects the fleet of {fleet.system}{why}"
         return [
             question.tree.problem(
@@ -131,7 +131,7 @@ def _fleet(question: Question, menu: Menu) -> list[Problem]:
         min(p.rated_kw * hall.cooling(p.cooling).peak_pue * n / p.accelerators for p in placed)
         / KW_PER_MW
     )
-    site = menu.site(hall.site)
+    site = problem.site(hall.site)
     plants = sum(o.unit_mw * o.most_units for o in site.onsite if o.lead == 0)
     first = sum(x.mw[0] for x in site.tranches) + plants
     utility = site.utility_mw[0] + first
@@ -140,7 +140,7 @@ def _fleet(question: Question, menu: Menu) -> list[Problem]:
         cause = f"the fleet needs {slots} rack positions, {hall.id} has {hall.racks * hall.count}"
         problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
     ports = min(math.ceil(n / p.accelerators) * p.ports for p in placed)
-    reach = max((o.max_ports for o in menu.fabrics if o.hall == hall.id), default=0)
+    reach = max((o.max_ports for o in problem.fabrics if o.hall == hall.id), default=0)
     if ports > reach:
         cause = f"the fleet has {ports:,} NIC ports, the widest network allowed in {hall.id} reaches {reach:,}"
         help_text = "more tiers or planes, larger switches, or oversubscription"
@@ -153,17 +153,19 @@ def _fleet(question: Question, menu: Menu) -> list[Problem]:
     return problems
 
 
-def _held(question: Question, menu: Menu) -> list[Problem]:
+def _existing(question: Question, problem: PlanningProblem) -> list[Problem]:
     """Assets before their hall is open; hardware that must stay and does not fit its hall."""
-    placed = {p.key: p for p in menu.placements}
+    placed = {p.key: p for p in problem.placements}
     problems = []
-    for hall in menu.halls:
-        mine = [x for x in menu.held if x.key[0] == hall.id]
-        first = next((x for x in mine if x.standing), None)
+    for hall in problem.halls:
+        mine = [x for x in problem.existing if x.key[0] == hall.id]
+        first = next((x for x in mine if x.in_service), None)
         if first is not None and hall.available_from > 0:
             cause = f"{first.id} stands in {hall.id}, which is not available before a later quarter"
-            problems.append(question.tree.problem("DC033", cause, _held_path(question, first.id)))
-        staying = [x for x in mine if x.standing or not x.may_go]
+            problems.append(
+                question.tree.problem("DC033", cause, _existing_path(question, first.id))
+            )
+        staying = [x for x in mine if x.in_service or not x.disposal_window]
         slots = sum(placed[x.key].slots * x.racks for x in staying)
         mw = (
             sum((placed[x.key].rated_kw + placed[x.key].overhead_kw) * x.racks for x in staying)
@@ -179,12 +181,12 @@ def _held(question: Question, menu: Menu) -> list[Problem]:
                 help_text = (
                     "correct the hall or the hardware; orders may have a cancellation_fee_frac"
                 )
-                where = _held_path(question, staying[0].id)
+                where = _existing_path(question, staying[0].id)
                 problems.append(question.tree.problem("DC033", cause, where, help=help_text))
     return problems
 
 
-def _held_path(question: Question, key: str) -> Path:
+def _existing_path(question: Question, key: str) -> Path:
     kinds = {"assets": question.scenario.assets, "orders": question.scenario.orders}
     return next(
         (kind, i) for kind, found in kinds.items() for i, x in enumerate(found) if x.id == key

@@ -43,7 +43,7 @@ class Hazards:
 
 
 @dataclass(frozen=True)
-class Played:
+class Simulation:
     """Wall-clock days of each replica, and its stops."""
 
     days: Array
@@ -58,7 +58,7 @@ class Played:
 
 def replay(
     clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int
-) -> Played:
+) -> Simulation:
     """Play a run until its last step, replica by replica side by side.
 
     Time goes from stop to stop. Between two, the run repeats (train, save); a stop throws away what
@@ -94,7 +94,9 @@ def replay(
     state = _State.start(clean_days, recovery, hazards, replicas, seed)
     for _ in range(MOST_STOPS):
         if not state.open.any():
-            return Played(state.wall / SECONDS_PER_DAY, state.stops, state.waited / SECONDS_PER_DAY)
+            return Simulation(
+                state.wall / SECONDS_PER_DAY, state.stops, state.waited / SECONDS_PER_DAY
+            )
         state.advance()
     msg = f"a run of {clean_days:g} days does not end: {hazards.stops_per_day:g} stops a day outpace its checkpoints"
     raise ValueError(msg)

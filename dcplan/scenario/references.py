@@ -12,7 +12,7 @@ from dcplan.catalog.weather import bins
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
 from dcplan.scenario.checker import Checker
-from dcplan.scenario.held import check_held
+from dcplan.scenario.existing import check_existing
 from dcplan.scenario.names import unknown_names, wrong_lengths
 from dcplan.scenario.schema import Demand, Onsite, Scenario, Site
 from dcplan.scenario.tree import Tree
@@ -67,7 +67,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
             )
         seen |= {row.id} if row else set()
     _check_fleet(check)
-    check_held(check)
+    check_existing(check)
     _check_vendors(check)
     _check_hedge(check)
     _check_work(check)

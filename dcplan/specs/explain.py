@@ -11,7 +11,7 @@ from dcplan.specs.table import Column, Shown, TableSpec
 
 
 @dataclass(frozen=True)
-class FlipRow:
+class SwitchingValueRow:
     """One change of a decision by one input."""
 
     input: InputKey
@@ -38,7 +38,7 @@ class FlipRow:
     note: Annotated[str, Column("How many decisions more change, or why there is no answer")]
 
 
-FLIPS = TableSpec("flips", FlipRow, "What would change a decision")
+FLIPS = TableSpec("flips", SwitchingValueRow, "What would change a decision")
 
 
 @dataclass(frozen=True)

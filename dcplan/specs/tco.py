@@ -78,7 +78,7 @@ OwnedOrRent = Annotated[str, Column("Owned, or a rent as offer and term")]
 
 
 @dataclass(frozen=True)
-class WayRow:
+class SourcingRow:
     """One way to do the work; empty but for the note where it cannot be done."""
 
     way: Annotated[
@@ -264,7 +264,7 @@ class LineRow:
     npv_usd: Annotated[float, Column("Present value of the line, after tax and before debt")]
 
 
-WAYS = TableSpec("ways", WayRow, "The same work owned, rented, or both")
+WAYS = TableSpec("ways", SourcingRow, "The same work owned, rented, or both")
 RENTED = TableSpec("rented", RentedRow, "The same work rented")
 SIDES = TableSpec(
     "sides",

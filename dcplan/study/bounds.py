@@ -38,7 +38,7 @@ def bounded_axes(question: Question) -> tuple[list[Axis], list[str]]:
     InputError
         DC051 when there is no input with bounds.
     """
-    rows = build(question).ledger.rows
+    rows = build(question).log.rows
     asked = question.scenario.sensitivity
     named = list(asked.inputs) if asked else []
     usual = [key for key in rows if PRICED.fullmatch(key) or key in RATES]

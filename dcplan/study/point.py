@@ -101,7 +101,7 @@ def solved_point(
     if problems:
         return _document(INFEASIBLE, f"{problems[0].cause} ({_near(problems[0].place)})")
     solved = solve_objective(
-        built.menu,
+        built.problem,
         question,
         SolveRequest(gap=gap, time_limit_s=time_limit_s, near=near, stop=asked_to_stop),
     )

@@ -285,8 +285,8 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
     ok = (dp >= 1) & (np.mod(groups, columns["ep"] * columns["etp"]) == 0) & (groups > 0)
     columns["dp"] = np.maximum(dp, 1.0)
     setup = case_setup(case, layout_table(case, columns))
-    held = memory(setup).total
-    ok &= held <= usable_bytes(case)
+    existing = memory(setup).total
+    ok &= existing <= usable_bytes(case)
     done = step(setup)
     simple = 1.0 + 1e-9 * (columns["pp"] * columns["vpp"] + columns["tp"] / 64.0 + columns["cp"])
     time = np.where(ok, done.time_s, np.inf)
@@ -296,7 +296,7 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
         accelerators=counts,
         used=at["tp"] * at["pp"] * at["cp"] * at["dp"] / case.device.ranks,
         step_time_s=time[best],
-        memory_gb=np.broadcast_to(held, shape)[best] / GIGA,
+        memory_gb=np.broadcast_to(existing, shape)[best] / GIGA,
         tokens_per_step=tokens,
         flops_per_step=flops,
         layouts=at,

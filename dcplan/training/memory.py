@@ -73,11 +73,11 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
         early = in_flight * kept / x.pp * (1.0 - x.offload) + again
         one = kept / x.pp * (1.0 - x.offload) + again + np.where(x.pp > 1, logits, 0.0)
         late = (x.pp > 1) & (one > early)
-        held = np.where(late, one - logits, early)
+        existing = np.where(late, one - logits, early)
         states = _states(setup, (p.dense + p.embedding) * _copies(setup), shard_ranks(setup))
         return Memory(
             *states,
-            held,
+            existing,
             np.where(late | (x.pp <= 1), logits, 0.0),
             buffers + setup.coefficients.reserve_bytes,
         )

@@ -31,8 +31,8 @@ FIRST = 128
 
 def usable_bytes(case: Case) -> float:
     """Memory of one rank that a layout may plan with."""
-    held = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
-    return held * case.coefficients.search_memory_frac
+    existing = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
+    return existing * case.coefficients.search_memory_frac
 
 
 @dataclass(frozen=True)
@@ -118,17 +118,20 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
             part = slice(start, start + CHUNK)
             columns, inner = {k: v[part] for k, v in block.items()}, at[part]
             setup = replace(ready.setup, layout=layout_table(case, columns))
-            held = memory(setup, rows(ready.kept, inner)).total
-            fits = held <= limit
-            low = int(np.argmin(held))
-            if held[low] < least:
-                least, leanest = float(held[low]), {k: float(v[low]) for k, v in columns.items()}
+            existing = memory(setup, rows(ready.kept, inner)).total
+            fits = existing <= limit
+            low = int(np.argmin(existing))
+            if existing[low] < least:
+                least, leanest = (
+                    float(existing[low]),
+                    {k: float(v[low]) for k, v in columns.items()},
+                )
             feasible += int(fits.sum())
             if fits.any():
                 chosen = replace(setup, layout=rows(setup.layout, fits))
                 time = assemble(chosen, rows(ready.one, mode[part][fits])).time_s
                 best.append(
-                    _leaders({k: v[fits] for k, v in columns.items()}, time, held[fits], keep)
+                    _leaders({k: v[fits] for k, v in columns.items()}, time, existing[fits], keep)
                 )
     return replace(_merge(best, keep, tried, feasible), least_bytes=least, least=leanest)
 
@@ -155,8 +158,8 @@ def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
             now = now[low[now] <= bar]
             start, size = start + size, size * 4
             setup = replace(ready.setup, layout=rows(layout, now))
-            held = memory(setup, rows(ready.kept, at[now])).total
-            fits = held <= limit
+            existing = memory(setup, rows(ready.kept, at[now])).total
+            fits = existing <= limit
             if not fits.any():
                 continue
             feasible, now = feasible + int(fits.sum()), now[fits]
@@ -164,7 +167,7 @@ def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
             time = assemble(chosen, rows(ready.one, mode[now])).time_s
             columns = {k: np.broadcast_to(v, layout.pp.shape)[now] for k, v in block.items()}
             ahead = (found.layouts, found.step_time_s, found.memory_bytes)
-            found = _merge([ahead, (columns, time, held[fits])], keep, tried, feasible)
+            found = _merge([ahead, (columns, time, existing[fits])], keep, tried, feasible)
             if found.step_time_s.size >= keep:
                 bar = float(np.sort(found.step_time_s)[keep - 1])
     return replace(found, tried=tried, feasible=feasible)
@@ -182,14 +185,14 @@ def _order(layouts: dict[str, Array], time: Array) -> Array:
 
 
 def _leaders(
-    layouts: dict[str, Array], time: Array, held: Array, keep: int
+    layouts: dict[str, Array], time: Array, existing: Array, keep: int
 ) -> tuple[dict[str, Array], Array, Array]:
     """Return the ``keep`` fastest and those that no faster one beats in memory."""
     order = _order(layouts, time).astype(np.intp)
-    lowest = np.minimum.accumulate(held[order])
-    frontier = np.concatenate([[True], held[order][1:] < lowest[:-1]])
+    lowest = np.minimum.accumulate(existing[order])
+    frontier = np.concatenate([[True], existing[order][1:] < lowest[:-1]])
     wanted = order[(np.arange(order.size) < keep) | frontier]
-    return {k: v[wanted] for k, v in layouts.items()}, time[wanted], held[wanted]
+    return {k: v[wanted] for k, v in layouts.items()}, time[wanted], existing[wanted]
 
 
 def _merge(
@@ -199,9 +202,9 @@ def _merge(
         empty = np.empty(0)
         return Found(dict.fromkeys(KEYS, empty), empty, empty, tried, feasible)
     layouts = {k: np.concatenate([f[0][k] for f in found]) for k in KEYS}
-    time, held = (np.concatenate([f[i] for f in found]) for i in (1, 2))
-    layouts, time, held = _leaders(layouts, time, held, keep)
-    return Found(layouts, time, held, tried, feasible)
+    time, existing = (np.concatenate([f[i] for f in found]) for i in (1, 2))
+    layouts, time, existing = _leaders(layouts, time, existing, keep)
+    return Found(layouts, time, existing, tried, feasible)
 
 
 def schedule_name(index: float) -> str:

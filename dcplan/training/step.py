@@ -125,7 +125,7 @@ class MicroBatch:
     forward: Array
     backward: Array
     """Compute of the blocks, recomputation in the backward pass."""
-    front_frac: Array
+    forward_frac: Array
     """Share of the forward pass in one without recomputation."""
     wgrad_frac: Array
     """The same for weight gradients, which a split backward pass can put off."""
@@ -150,17 +150,17 @@ class MicroBatch:
 def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     """Compute in the layout's recompute mode and what stays exposed of the traffic."""
     m, s, x, c = setup.model, setup.stack, setup.layout, setup.coefficients
-    again_all = np.where(x.recompute >= 2, 1.0, 0.0)
+    recompute_all = np.where(x.recompute >= 2, 1.0, 0.0)
     some = np.where(x.recompute >= 1, 1.0, 0.0)
-    again_core = np.maximum(again_all, some * np.where(s.flash > 0, s.selective_attention, 1.0))
-    again_gemm = np.maximum(again_all, some * s.selective_frac)
+    again_core = np.maximum(recompute_all, some * np.where(s.flash > 0, s.selective_attention, 1.0))
+    again_gemm = np.maximum(recompute_all, some * s.selective_frac)
 
     def total(p: Pass, again: Array) -> Array:
         return p.forward * (1.0 + again) + p.dgrad + p.wgrad
 
     repeated = (
         did.gemm.forward * again_gemm
-        + did.grouped.forward * again_all
+        + did.grouped.forward * recompute_all
         + did.attention.forward * again_core
     )
     repeated = repeated + did.elementwise.forward * some
@@ -168,7 +168,7 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     per_block = (
         s.host_s * (m.attention_layers + m.dense_layers + m.mamba_layers + m.moe_layers) / 2.0
     )
-    tensor = sent.tensor_forward * (1.0 + again_all) + sent.tensor_backward
+    tensor = sent.tensor_forward * (1.0 + recompute_all) + sent.tensor_backward
     context = exposed(sent.context_forward, did.attention.forward, c.cover_frac) + exposed(
         sent.context_backward, did.attention.dgrad, c.cover_frac
     )
@@ -177,18 +177,19 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     tower = _tower_s(setup, did, sent)
     return MicroBatch(
         gemm=total(did.gemm, again_gemm),
-        grouped=total(did.grouped, again_all),
+        grouped=total(did.grouped, recompute_all),
         attention=total(did.attention, again_core),
         elementwise=total(did.elementwise, some),
-        head=total(did.head, np.zeros_like(again_all)),
+        head=total(did.head, np.zeros_like(recompute_all)),
         tensor=tensor * (1.0 - s.tp_overlap),
         context=context,
-        expert=(sent.expert_forward * (1.0 + again_all) + sent.expert_backward) * (1.0 - hidden),
+        expert=(sent.expert_forward * (1.0 + recompute_all) + sent.expert_backward)
+        * (1.0 - hidden),
         launch=(per_block + s.moe_host_s * m.moe_layers)
-        * (1.0 + again_all / (1.0 + c.backward_over_forward)),
+        * (1.0 + recompute_all / (1.0 + c.backward_over_forward)),
         forward=forward,
         backward=plain_backward + repeated,
-        front_frac=forward / whole,
+        forward_frac=forward / whole,
         wgrad_frac=(did.gemm.wgrad + did.grouped.wgrad) / whole,
         cover_forward=forward + did.head.forward + sent.tensor_forward,
         cover_backward=plain_backward
@@ -321,7 +322,7 @@ def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) ->
     halves = np.maximum(x.pp / 2.0 - 1.0, 0.0) / np.maximum(x.pp - 1.0, 1.0)
     idle = np.where(zero_bubble, idle * np.maximum(1.0 - 2.0 * one.wgrad_frac, 0.0), idle)
     return np.where(
-        dual, idle * halves * np.maximum(2.0 - one.front_frac - 3.0 * one.wgrad_frac, 0.0), idle
+        dual, idle * halves * np.maximum(2.0 - one.forward_frac - 3.0 * one.wgrad_frac, 0.0), idle
     ) * (x.pp > 1)
 
 

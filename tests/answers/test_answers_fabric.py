@@ -19,7 +19,7 @@ from dcplan.errors import InputError
 from dcplan.fabric.bom import bill
 from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.fabric.topology.networks import Attached, Ports, tree
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import parts_of
 from dcplan.result import Result
 from dcplan.specs.request import made
@@ -132,9 +132,9 @@ def test_verb_and_plan_price_the_same_parts_alike() -> None:
     """The plan's bill of 127 nodes, with one average length, and the verb's, with the floor's
     lengths."""
     catalog = load()
-    ledger = Ledger(catalog)
+    log = InputLog(catalog)
     family = catalog.get("fabrics", "ib-ndr-400", Fabric)
-    parts = parts_of(ledger, family, ("qm9700",) * 3, 400.0, 2)
+    parts = parts_of(log, family, ("qm9700",) * 3, 400.0, 2)
     network = tree(Attached(127, 8), Ports(64, nodes_per_su=32), "rail-optimized")
     planned = bill(network.counts, parts, network.fills)
     found = fabric(nodes=127, system="dgx-h100", fabric="ib-ndr-400")

@@ -241,7 +241,7 @@ def test_samples_come_close_to_the_exact_answer_where_several_inputs_move_at_onc
     }
     for key, (low, _, high) in points.items():
         moved = [vectors(compared(load(FILE, sets=[f"{key}={x!r}"]))) for x in (low, high)]
-        at = float(str(both.ledger.rows[key].value))
+        at = float(str(both.log.rows[key].value))
         swings[key] = Swing(
             Marginal(low, at, high), *({n: v[n] - now[n] for n in now} for v in moved)
         )

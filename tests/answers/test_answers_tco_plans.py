@@ -83,9 +83,9 @@ def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:
     """5 % support on the rent; a TB at 23 USD, 0.02 and 0.81 USD a month over 730.5 h, with
     support."""
     built = build(load(file))
-    (offer,) = built.menu.offers
-    tb = built.menu.storage.usable_tb if built.menu.storage else 0.0
-    loaded = with_adders(offer, tb, built.ledger)
+    (offer,) = built.problem.offers
+    tb = built.problem.storage.usable_tb if built.problem.storage else 0.0
+    loaded = with_adders(offer, tb, built.log)
     hour = (tb * 23.0 + 0.02 + 0.81) / 730.5 * 1.05
     assert loaded.usd_per_accelerator_hour[0] == pytest.approx(
         offer.usd_per_accelerator_hour[0] * 1.05 + hour

@@ -141,7 +141,7 @@ def test_unknown_inputs_and_missing_blocks_are_refused(file: Path, tmp_path: Pat
 
 def test_every_named_kind_of_input_has_a_key_that_set_knows(file: Path) -> None:
     question = load(file)
-    rows = build(question).ledger.rows
+    rows = build(question).log.rows
     for key in (
         "systems.mi325x-8.price_usd",
         "finance.discount-rate",
@@ -155,16 +155,16 @@ def test_every_named_kind_of_input_has_a_key_that_set_knows(file: Path) -> None:
         changed = load(
             file, sets=[f"{set_key(key, question)}={0.9 * float(str(rows[key].value))!r}"]
         )
-        now = build(changed).ledger.rows[FIELDS.get(key, key)].value
+        now = build(changed).log.rows[FIELDS.get(key, key)].value
         assert now == pytest.approx(0.9 * float(str(rows[key].value)))
 
 
 def test_a_plan_in_the_decisions_that_one_signs() -> None:
-    menu = small_menu()
+    problem = small_menu()
     d = Decisions(
         ordered={("s/h", "wet", "a", 0): 3}, fitted={("s/h", "wet", 0): 1}, fabric={"s/h": "eth/2t"}
     )
-    assert summary(menu, d) == {
+    assert summary(problem, d) == {
         "order a for s/h": "yes",
         "fabric of s/h": "eth/2t",
         "build s/h with wet": "yes",

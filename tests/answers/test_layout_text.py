@@ -14,7 +14,7 @@ from dcplan.answers.train.layout_parser import NEXT, TypedLayout, read_layout
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.speed import hardware
 from dcplan.llm.config import from_config
 from dcplan.llm.tables import RECOMPUTE, SCHEDULES
@@ -34,7 +34,7 @@ def case(
     catalog = load()
     shape = from_config(catalog.get("models", model, Model).config)
     spec = hardware(
-        "h100-sxm", "bf16", 50.0, Ledger(catalog), moe=shape.moe_layers > 0, stack=stack
+        "h100-sxm", "bf16", 50.0, InputLog(catalog), moe=shape.moe_layers > 0, stack=stack
     )
     assert not isinstance(spec, str)
     return case_of(shape, 8192, sequences * 8192, spec)
@@ -266,7 +266,7 @@ def test_the_order_of_the_pairs_does_not_matter(keep: set[str], order: object) -
 
 
 def test_an_offloaded_layout_reads_back_as_itself() -> None:
-    gb200 = hardware("gb200", "bf16", 50.0, Ledger(load()), moe=False)
+    gb200 = hardware("gb200", "bf16", 50.0, InputLog(load()), moe=False)
     assert not isinstance(gb200, str)
     shape = from_config(load().get("models", "llama-3.1-405b", Model).config)
     of = case_of(shape, 8192, 512 * 8192, gb200)

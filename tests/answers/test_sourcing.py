@@ -10,18 +10,18 @@ from dcplan.answers.plan.plan_cost import fleet_plan, plan_cost
 from dcplan.answers.plan.sourcing import Sourcing, SourcingPlan, SourcingPlans, sourcing_plans
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.inputs.cloud_prices import OfferTerms
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.scenario.load import load
 from tests.answers.test_answers_tco_plans import TEXT
 from tests.planning.test_cloud_terms import HOURS, rented_menu
-from tests.planning.test_held import held_menu
+from tests.planning.test_existing import existing_problem
 
 OFFER = "aws-p5en-48xlarge"
 
 
-def unchanged(offer: OfferTerms, stored_tb: float, ledger: Ledger) -> OfferTerms:
+def unchanged(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerms:
     return offer
 
 
@@ -39,9 +39,9 @@ def flows_of(plan: SourcingPlan) -> tuple[Flow, ...]:
 
 def test_what_is_rented_by_month_and_in_hours_by_hand() -> None:
     """10 accelerators in the first of two quarters, none in the second."""
-    menu = rented_menu((10.0, 0.0))
+    problem = rented_menu((10.0, 0.0))
     d = Decisions(rented={("research", "o", 0): 10.0})
-    cost = plan_cost(menu, d, make_accounts(menu, d).flows)
+    cost = plan_cost(problem, d, make_accounts(problem, d).flows)
     assert cost.used_by_month == {"o": (10.0, 10.0, 10.0, 0.0, 0.0, 0.0)}
     assert cost.rented_hours == pytest.approx(10 * HOURS)
     assert (cost.owned_accelerators, cost.quarters) == (0, 2)
@@ -49,9 +49,11 @@ def test_what_is_rented_by_month_and_in_hours_by_hand() -> None:
 
 def test_accelerators_that_are_sold_are_not_owned_at_the_end() -> None:
     """Two racks in service; one is sold in the second quarter."""
-    menu = held_menu()
-    each = next(p.accelerators for p in menu.placements if p.key == menu.held[0].key)
-    kept, sold = (plan_cost(menu, Decisions(dropped=gone), []) for gone in ({}, {("old", 1): 1}))
+    problem = existing_problem()
+    each = next(p.accelerators for p in problem.placements if p.key == problem.existing[0].key)
+    kept, sold = (
+        plan_cost(problem, Decisions(disposed=gone), []) for gone in ({}, {("old", 1): 1})
+    )
     assert (kept.owned_accelerators, sold.owned_accelerators) == (2 * each, each)
 
 
@@ -87,7 +89,7 @@ def test_a_plan_pays_the_offers_own_prices(made: SourcingPlans, tmp_path: Path) 
     Only rented on demand, the work and so the hours are the same.
     """
 
-    def doubled(offer: OfferTerms, stored_tb: float, ledger: Ledger) -> OfferTerms:
+    def doubled(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerms:
         hourly = tuple(2.0 * x for x in offer.usd_per_accelerator_hour)
         return OfferTerms(
             offer.id,

@@ -32,14 +32,14 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Recipe, Stack
 from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import spread_frac
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.operations import Setup
 from dcplan.training.infer_recompute import lightest
 from dcplan.training.step import step
 
 ROOT = Path(__file__).resolve().parents[2]
 GPUS = ("volta", "ampere", "hopper", "blackwell")
-COEFFICIENTS = coefficients(Ledger(load()))
+COEFFICIENTS = coefficients(InputLog(load()))
 EVERY = (*GPUS, "tpu", "trainium")
 UNIT = 0.06
 """Residual at which the loss turns from square to linear."""
@@ -323,7 +323,7 @@ def leave_one_out(runs: Sequence[Run]) -> np.ndarray:
 def spread_of(run: Run) -> float:
     """Half width of the printed interval."""
     stack = load().get("stacks", run.stack_id, Stack)
-    return spread_frac(Ledger(load()), run.accelerator, stack, moe=run.moe)
+    return spread_frac(InputLog(load()), run.accelerator, stack, moe=run.moe)
 
 
 def family_of_source(source: str) -> str:

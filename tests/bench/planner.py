@@ -27,7 +27,7 @@ from dcplan.planning.problem.build import build
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.request import SolveRequest
-from dcplan.planning.solve.strategy import solve_menu
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import load
 from tests.bench.instances import instance
 
@@ -44,10 +44,10 @@ def measure(name: str, gap: float, limit_s: float) -> str:
     question = load(name)
     built = build(question)
     menu_s = time.perf_counter() - began
-    solved = solve_menu(built.menu, question, SolveRequest(gap=gap, time_limit_s=limit_s))
+    solved = solve_problem(built.problem, question, SolveRequest(gap=gap, time_limit_s=limit_s))
     total_s = time.perf_counter() - began
     made = time.perf_counter()
-    matrix = compile_model(build_model(replace(built.menu, margin_factor=1.0))[0])
+    matrix = compile_model(build_model(replace(built.problem, margin_factor=1.0))[0])
     made_s = time.perf_counter() - made
     plain = highs.solve(matrix, gap=gap, time_limit_s=max(total_s - menu_s, 1.0))
     cost = solved.audit.npv_usd if solved.audit else float("nan")
@@ -63,18 +63,20 @@ def measure(name: str, gap: float, limit_s: float) -> str:
 def what_ifs(count: int, name: str = "retrofit-air-hall", gap: float = 0.005) -> str:
     """Seconds of many demands, each from its neighbour's plan, in those of one solve from nothing."""
     question = load(name)
-    menu = build(question).menu
+    problem = build(question).problem
     began = time.process_time()
-    solved = solve_menu(menu, question, SolveRequest(gap=gap, time_limit_s=120))
+    solved = solve_problem(problem, question, SolveRequest(gap=gap, time_limit_s=120))
     single_s = time.process_time() - began
     gaps = []
     began = time.process_time()
     for i in range(count):
         factor = 0.8 + 0.4 * i / max(count - 1, 1)
-        scaled = tuple(replace(c, wanted=tuple(x * factor for x in c.wanted)) for c in menu.demands)
+        scaled = tuple(
+            replace(c, wanted=tuple(x * factor for x in c.wanted)) for c in problem.demands
+        )
         near = solved.whole or None
-        solved = solve_menu(
-            replace(menu, demands=scaled),
+        solved = solve_problem(
+            replace(problem, demands=scaled),
             question,
             SolveRequest(gap=gap, time_limit_s=60, near=near),
         )
@@ -104,9 +106,9 @@ def million(gap: float = 0.01) -> str:
             file.write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
             question = load(str(file))
             began = time.process_time()
-            menu = build(question).menu
+            problem = build(question).problem
             menu_s = time.process_time() - began
-            solved = solve_menu(menu, question, SolveRequest(gap=gap, time_limit_s=300))
+            solved = solve_problem(problem, question, SolveRequest(gap=gap, time_limit_s=300))
             all_s = time.process_time() - began
         lines.append(
             f"x {factor}: {all_s:.1f} s of CPU, menu {menu_s:.1f} s, gap {solved.gap_frac:.2%}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.speed import hardware
 from dcplan.llm.config import from_config
 from dcplan.training.estimate import case_of
@@ -34,7 +34,7 @@ def gpt3() -> Case:
     """GPT-3 175B, 1,536 sequences of 2,048 tokens, on A100 with 25 GB/s each."""
     catalog = load()
     shape = from_config(catalog.get("models", "gpt3-175b", Model).config)
-    spec = hardware("a100-80g-sxm", "bf16", 25.0, Ledger(catalog), moe=False)
+    spec = hardware("a100-80g-sxm", "bf16", 25.0, InputLog(catalog), moe=False)
     assert not isinstance(spec, str)
     return case_of(shape, 2048, 1536 * 2048, spec)
 
@@ -49,10 +49,10 @@ def whole_grid(case: Case) -> dict[str, np.ndarray]:
 def one(case: Case, columns: dict[str, np.ndarray], i: int) -> tuple[float, float]:
     """Memory and, where it fits, time of one layout by the same formula: one row a table."""
     setup = case_setup(case, layout_table(case, {k: v[i : i + 1] for k, v in columns.items()}))
-    held = float(memory(setup).total[0])
-    if held > usable_bytes(case):
-        return float("inf"), held
-    return float(step(setup).time_s[0]), held
+    existing = float(memory(setup).total[0])
+    if existing > usable_bytes(case):
+        return float("inf"), existing
+    return float(step(setup).time_s[0]), existing
 
 
 def test_the_search_is_20_times_a_plain_loop_over_the_same_formula() -> None:
@@ -85,6 +85,6 @@ def test_the_search_gives_each_layout_the_plain_formula_s_figures() -> None:
     case = gpt3()
     found = search(case, RANKS, keep=60)
     for i in range(found.step_time_s.size):
-        time_s, held = one(case, found.layouts, i)
+        time_s, existing = one(case, found.layouts, i)
         assert abs(time_s / found.step_time_s[i] - 1) < 1e-9
-        assert abs(held / found.memory_bytes[i] - 1) < 1e-9
+        assert abs(existing / found.memory_bytes[i] - 1) < 1e-9

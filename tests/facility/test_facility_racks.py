@@ -142,7 +142,7 @@ def test_the_height_a_hall_leaves_out_is_the_catalog_parameter_that_its_text_nam
 
     def placed(*sets: str) -> tuple[int, str]:
         built = build(load(str(tmp_path / "tiny.yaml"), sets=sets))
-        (rack,) = built.menu.placements
+        (rack,) = built.problem.placements
         return rack.nodes, rack.fit_reason
 
     # a DGX H200 has 8 U: 15 U hold one, 17 U two, 42 U five, of which the air of the hall cools two

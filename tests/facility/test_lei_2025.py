@@ -15,7 +15,7 @@ from dcplan.answers.facility.answer import facility
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import CoolingOption
 from dcplan.inputs.cooling import Performance, Setting, performance, weather_of
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 
 ZONES = ("1A", "2A", "2B", "3A", "3B", "3C", "4A", "4B", "4C", "5A", "5B", "5C", "6A", "6B", "7")
 # cases 15_2, 2 and 16_2: median PUE and WUE by zone
@@ -133,7 +133,7 @@ def _found(option: str, zone: str, air_frac: float, **at: float) -> Performance:
     catalog = load()
     row = catalog.get("cooling", option, CoolingOption)
     setting = Setting(zone, zone, weather_of(f"zone-{zone}", None, None), "large", air_frac, **at)
-    return performance(row, setting, Ledger(catalog))
+    return performance(row, setting, InputLog(catalog))
 
 
 @pytest.mark.parametrize(
@@ -229,10 +229,10 @@ def test_a_year_takes_little_time() -> None:
     catalog = load()
     row = catalog.get("cooling", "direct-liquid-tower", CoolingOption)
     at = Setting("x", "4A", weather_of("us-ashburn", None, None), "large", 0.13)
-    performance(row, at, Ledger(catalog))
+    performance(row, at, InputLog(catalog))
     times = []
     for _ in range(5):
         began = time.process_time()
-        performance(row, at, Ledger(catalog))
+        performance(row, at, InputLog(catalog))
         times.append(time.process_time() - began)
     assert min(times) < 0.1, "no timed goal here: five times the goal would be another algorithm"

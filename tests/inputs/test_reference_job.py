@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dcplan.answers.train.answer import train
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.reference_job import reference_tflops
 from dcplan.inputs.speed import architecture
 from dcplan.scenario.load import Question, load
@@ -21,7 +21,7 @@ def question() -> Question:
 
 def rate(question: Question, job: Reference, accelerator: str, unit: int = 8) -> float | str:
     shape = architecture(job.model, question)
-    return reference_tflops(job, shape, accelerator, unit, 50.0, Ledger(question.catalog))
+    return reference_tflops(job, shape, accelerator, unit, 50.0, InputLog(question.catalog))
 
 
 def test_it_is_the_speed_of_a_run_on_512_accelerators(question: Question) -> None:

@@ -9,37 +9,39 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from dcplan.planning.problem.terms import FabricOption, HeldTerms, Menu
+from dcplan.planning.problem.terms import ExistingTerms, FabricOption, PlanningProblem
 from dcplan.planning.problem.work.terms import JobConfig
 
 HOURS = 91.3125 * 24
 RULES = {"n": (1.0, 0), "n+1": (1.0, 1), "2n": (2.0, 0), "4n/3": (4 / 3, 0)}
 
 
-def best_cost(menu: Menu) -> float:
+def best_cost(problem: PlanningProblem) -> float:
     """Cheapest net present cost in USD over all integer points; infinite when none is feasible."""
     return min(
-        (_cost(menu, *choice, gone) for choice in _choices(menu) for gone in _exits(menu)),
+        (_cost(problem, *choice, gone) for choice in _choices(problem) for gone in _exits(problem)),
         default=math.inf,
     )
 
 
-def _exits(menu: Menu) -> list[int | None]:
+def _exits(problem: PlanningProblem) -> list[int | None]:
     """Quarters in which the one asset or order (all its racks) may go; None where it stays."""
-    return [None, *(menu.held[0].may_go if menu.held else ())]
+    return [None, *(problem.existing[0].disposal_window if problem.existing else ())]
 
 
 def _choices(
-    menu: Menu,
+    problem: PlanningProblem,
 ) -> Iterator[tuple[dict[tuple[str, int], int], int | None, FabricOption | None, JobConfig | None]]:
     keys = [
-        (p.system, q) for p in menu.placements for q in range(p.first_order, menu.quarters - p.lead)
+        (p.system, q)
+        for p in problem.placements
+        for q in range(p.first_order, problem.quarters - p.lead)
     ]
-    supply = {(s.system, q): n for s in menu.supply for q, n in enumerate(s.racks)}
+    supply = {(s.system, q): n for s in problem.supply for q, n in enumerate(s.racks)}
     ranges = [range(int(min(2, supply.get(k, 2))) + 1) for k in keys]
-    opened = [None, *range(menu.halls[0].available_from, menu.quarters)]
-    runs: list[JobConfig | None] = list(menu.configs) if menu.jobs else [None]
-    fabrics: list[FabricOption | None] = [None, *menu.fabrics]
+    opened = [None, *range(problem.halls[0].available_from, problem.quarters)]
+    runs: list[JobConfig | None] = list(problem.configs) if problem.jobs else [None]
+    fabrics: list[FabricOption | None] = [None, *problem.fabrics]
     for counts in itertools.product(*ranges):
         buy = dict(zip(keys, counts, strict=True))
         for first, fabric, run in itertools.product(opened, fabrics, runs):
@@ -49,17 +51,17 @@ def _choices(
 
 
 def _cost(
-    menu: Menu,
+    problem: PlanningProblem,
     buy: dict[tuple[str, int], int],
     opened: int | None,
     fabric: FabricOption | None,
     run: JobConfig | None,
     gone: int | None,
 ) -> float:
-    hall, site, fin = menu.halls[0], menu.sites[0], menu.finance
-    cool, T = hall.coolings[0], menu.quarters
+    hall, site, fin = problem.halls[0], problem.sites[0], problem.finance
+    cool, T = hall.coolings[0], problem.quarters
     share = next(iter(fabric.shares.values())) if fabric else None
-    place = {p.system: p for p in menu.placements}
+    place = {p.system: p for p in problem.placements}
     ordered = [
         {s: sum(n for (k, q), n in buy.items() if k == s and q <= t) for s in place}
         for t in range(T)
@@ -69,17 +71,18 @@ def _cost(
         for t in range(T)
     ]
     spend, paid, value, blocks, carbon = [0.0] * T, [0.0] * T, 0.0, 0, 0.0
-    held = menu.held[0] if menu.held else None
-    fees, sales, worth = _held(held, gone, T)
-    if held and (
-        (held.standing and opened != 0) or (fabric is None and (held.standing or gone is None))
+    existing = problem.existing[0] if problem.existing else None
+    fees, sales, worth = _existing(existing, gone, T)
+    if existing and (
+        (existing.in_service and opened != 0)
+        or (fabric is None and (existing.in_service or gone is None))
     ):
         return math.inf
     for t in range(T):
-        if held and held.serves(t) and (gone is None or t < gone):
-            racks[t][held.key[2]] += held.racks
-        if held and (held.standing or gone is None):
-            ordered[t][held.key[2]] += held.racks
+        if existing and existing.serves(t) and (gone is None or t < gone):
+            racks[t][existing.key[2]] += existing.racks
+        if existing and (existing.in_service or gone is None):
+            ordered[t][existing.key[2]] += existing.racks
     value += worth
     free = 0
     for t in range(T):
@@ -87,30 +90,30 @@ def _cost(
         ports = sum(n * place[s].ports for s, n in racks[t].items())
         bought = sum(n * place[s].ports for s, n in ordered[t].items())
         before = (
-            sum(n * place[s].ports for s, n in ordered[t - 1].items()) if t else _connected(menu)
+            sum(n * place[s].ports for s, n in ordered[t - 1].items()) if t else _connected(problem)
         )
         net_up, net = (ports * share.upper_kw, ports * share.kw) if share else (0.0, 0.0)
-        over = _connected(menu) if held and held.standing and held.last <= t else 0
+        over = _connected(problem) if existing and existing.in_service and existing.last <= t else 0
         if (
             bought
             and fabric
-            and bought - over > min(fabric.max_ports, _ports_cap(menu) + _connected(menu))
+            and bought - over > min(fabric.max_ports, _ports_cap(problem) + _connected(problem))
         ):
             return math.inf
         rated = sum(n * place[s].rated_kw for s, n in racks[t].items())
         if not _fits(
-            menu, racks[t], ports, net_up, share.upper_racks if share else 0.0, open_=open_
+            problem, racks[t], ports, net_up, share.upper_racks if share else 0.0, open_=open_
         ):
             return math.inf
         peak = (rated + net_up) * cool.peak_pue / 1000
         if peak > site.utility_mw[t] + 1e-9:
             return math.inf
-        energy = _energy(menu, racks[t], net, run, t)
+        energy = _energy(problem, racks[t], net, run, t)
         if energy is None:
             return math.inf
         mwh, cloud = energy
         carbon += mwh * site.grid_g_per_kwh / 1000
-        new_blocks = _blocks(menu, peak, open_=open_)
+        new_blocks = _blocks(problem, peak, open_=open_)
         added = max(new_blocks - blocks, 0) if hall.needs_blocks else 0
         blocks += added
         capex = (
@@ -118,14 +121,18 @@ def _cost(
             + added * site.block_usd
         )
         capex += (bought - before) * (share.usd if share else 0.0)
-        free += _connected(menu) if held and held.standing and 0 < held.last == t else 0
+        free += (
+            _connected(problem)
+            if existing and existing.in_service and 0 < existing.last == t
+            else 0
+        )
         reused = min(free, bought - before) if t else 0
         free -= reused
         freed = _freed_usd(fabric) * reused
         capex -= freed
         value -= freed * fin.hardware_residual_frac[t]
         capex += fees[t]
-        if opened == t and not (held and held.standing):
+        if opened == t and not (existing and existing.in_service):
             capex += cool.fit_out_usd + cool.building_usd
             value += (
                 cool.fit_out_usd * fin.cooling_residual_frac[t]
@@ -155,7 +162,7 @@ def _cost(
         run_cost += site.staff_usd_per_quarter if open_ else 0.0
         spend[t] = capex + run_cost + cloud
         paid[t] = spend[t] + (bought - before) * ((share.upper_usd - share.usd) if share else 0.0)
-        paid[t] += freed if menu.margin_factor else 0.0
+        paid[t] += freed if problem.margin_factor else 0.0
         if fin.budget_usd and sum(paid[: t + 1]) > sum(fin.budget_usd[: t + 1]) + 1e-3:
             return math.inf
     if site.max_t_per_year is not None and carbon > site.max_t_per_year * T / 4 + 1e-9:
@@ -164,26 +171,26 @@ def _cost(
     return npv - value * 1.1 ** -(T / 4)
 
 
-def _held(
-    held: HeldTerms | None, gone: int | None, quarters: int
+def _existing(
+    existing: ExistingTerms | None, gone: int | None, quarters: int
 ) -> tuple[list[float], list[float], float]:
     """Payments for an order or its end, proceeds of a sale, worth at the end of the horizon."""
     fees, sales = [0.0] * quarters, [0.0] * quarters
-    if held is None:
+    if existing is None:
         return fees, sales, 0.0
-    if gone is None and held.due_usd:
-        fees[held.first] += held.racks * held.due_usd
-    if gone is not None and held.cancel_usd is not None:
-        fees[gone] += held.racks * held.cancel_usd
+    if gone is None and existing.due_usd:
+        fees[existing.first] += existing.racks * existing.due_usd
+    if gone is not None and existing.cancel_usd is not None:
+        fees[gone] += existing.racks * existing.cancel_usd
     elif gone is not None:
-        sales[gone] = held.racks * held.resale_usd[gone]
-    return fees, sales, held.racks * held.end_usd if gone is None else 0.0
+        sales[gone] = existing.racks * existing.resale_usd[gone]
+    return fees, sales, existing.racks * existing.end_usd if gone is None else 0.0
 
 
-def _connected(menu: Menu) -> int:
+def _connected(problem: PlanningProblem) -> int:
     """NIC ports of assets, whose network is paid."""
-    ports = {p.system: p.ports for p in menu.placements}
-    return sum(x.racks * ports[x.key[2]] for x in menu.held if x.standing)
+    ports = {p.system: p.ports for p in problem.placements}
+    return sum(x.racks * ports[x.key[2]] for x in problem.existing if x.in_service)
 
 
 def _freed_usd(fabric: FabricOption | None) -> float:
@@ -199,16 +206,22 @@ def _freed_usd(fabric: FabricOption | None) -> float:
     return max(share.usd - fabric.designs[ports].planes * own, 0.0)
 
 
-def _ports_cap(menu: Menu) -> int:
-    return max(p.max_racks_unit * p.ports for p in menu.placements)
+def _ports_cap(problem: PlanningProblem) -> int:
+    return max(p.max_racks_unit * p.ports for p in problem.placements)
 
 
 def _fits(
-    menu: Menu, racks: dict[str, int], ports: int, net_kw: float, net_racks: float, *, open_: bool
+    problem: PlanningProblem,
+    racks: dict[str, int],
+    ports: int,
+    net_kw: float,
+    net_racks: float,
+    *,
+    open_: bool,
 ) -> bool:
-    hall = menu.halls[0]
+    hall = problem.halls[0]
     cool = hall.coolings[0]
-    place = {p.system: p for p in menu.placements}
+    place = {p.system: p for p in problem.placements}
     if not open_:
         return not any(racks.values())
     total = sum(n * (place[s].rated_kw + place[s].overhead_kw) for s, n in racks.items())
@@ -224,8 +237,8 @@ def _fits(
     )
 
 
-def _blocks(menu: Menu, peak_mw: float, *, open_: bool) -> int:
-    site = menu.sites[0]
+def _blocks(problem: PlanningProblem, peak_mw: float, *, open_: bool) -> int:
+    site = problem.sites[0]
     factor, spare = RULES[site.redundancy]
     if site.redundancy == "2n":
         return 2 * math.ceil(peak_mw / site.block_mw - 1e-9)
@@ -236,23 +249,23 @@ def _blocks(menu: Menu, peak_mw: float, *, open_: bool) -> int:
 
 
 def _energy(
-    menu: Menu, racks: dict[str, int], net_kw: float, run: JobConfig | None, t: int
+    problem: PlanningProblem, racks: dict[str, int], net_kw: float, run: JobConfig | None, t: int
 ) -> tuple[float, float] | None:
     """Facility MWh, cloud and unmet USD of a quarter, demands placed where it is cheapest; None
     when not met."""
-    site, cool = menu.sites[0], menu.halls[0].coolings[0]
-    place = {p.system: p for p in menu.placements}
+    site, cool = problem.sites[0], problem.halls[0].coolings[0]
+    place = {p.system: p for p in problem.placements}
     kw = sum(n * place[s].idle_kw for s, n in racks.items()) + net_kw
     busy = dict.fromkeys(place, 0.0)
-    cloud, held = 0.0, 0.0
-    price = menu.offers[0].usd_per_accelerator_hour[t]
+    cloud, existing = 0.0, 0.0
+    price = problem.offers[0].usd_per_accelerator_hour[t]
     if run is not None:
         first, last = run.start_month * 30.4375, run.start_month * 30.4375 + run.days
         days = max(0.0, min(last, (t + 1) * 91.3125) - max(first, t * 91.3125))
-        months = range(run.start_month, min(run.start_month + run.months, 3 * menu.quarters))
+        months = range(run.start_month, min(run.start_month + run.months, 3 * problem.quarters))
         here = any(m // 3 == t for m in months)
         if run.on_cloud:
-            held = run.accelerators if here else 0.0
+            existing = run.accelerators if here else 0.0
             cloud += run.accelerators * days * 24 * price
         else:
             p = place[run.system]
@@ -260,9 +273,9 @@ def _energy(
                 return None
             busy[run.system] = run.accelerators * days / 91.3125
             kw += (p.training_kw - p.idle_kw) / p.accelerators * busy[run.system]
-    if held > min(menu.offers[0].max_accelerators, menu.cloud_max_accelerators or 10**9):
+    if existing > min(problem.offers[0].max_accelerators, problem.cloud_max_accelerators or 10**9):
         return None
-    for demand in menu.demands:
+    for demand in problem.demands:
         left = demand.wanted[t]
         usd_kwh = site.usd_per_kwh[t] * cool.pue
         sources = [
@@ -292,7 +305,7 @@ def _energy(
                 cloud, left = cloud + left * (demand.unmet_usd or 0.0), 0.0
                 break
             room = (
-                menu.offers[0].max_accelerators - held
+                problem.offers[0].max_accelerators - existing
                 if s == "cloud"
                 else racks[s] * place[s].accelerators - busy[s]
             )

@@ -14,9 +14,9 @@ from dcplan.planning.problem.terms import (
     FabricOption,
     FinanceTerms,
     HallTerms,
-    Menu,
     NetworkShare,
     Placement,
+    PlanningProblem,
     PortClass,
     SiteTerms,
     SupplyTerms,
@@ -42,7 +42,7 @@ def rack(system: str, cooling: str, *, price: float, rated: float) -> Placement:
         rated_kw=rated,
         peak_kw=1.2 * rated,
         idle_kw=0.25 * rated,
-        standing_kw=0.25 * rated,
+        idle_average_kw=0.25 * rated,
         training_kw=0.75 * rated,
         research_kw=0.5 * rated,
         air_kw=rated - liquid,
@@ -62,7 +62,7 @@ def rack(system: str, cooling: str, *, price: float, rated: float) -> Placement:
     )
 
 
-def small_menu() -> Menu:
+def small_menu() -> PlanningProblem:
     """Menu for golden texts and for the audit's own tests."""
     share = NetworkShare(
         usd=3000.0, kw=0.06, racks=0.008, upper_usd=3500.0, upper_kw=0.07, upper_racks=0.01
@@ -110,7 +110,7 @@ def small_menu() -> Menu:
         "job", HALL, "a", "chip", 16, 400.0, "bf16", 60.0, 55.0, 3, {"tp": 8}, 0.4, 1.0
     )
     rented = replace(config, place="cloud:o", system="chip", link_gbps=0.0, start_month=0)
-    return Menu(
+    return PlanningProblem(
         start="2027-Q1",
         quarters=2,
         sites=(site,),
@@ -138,23 +138,23 @@ def small_menu() -> Menu:
     )
 
 
-def powered_menu(firm_mw: float, tranche_mw: float, hours: float = 876.6) -> Menu:
+def powered_menu(firm_mw: float, tranche_mw: float, hours: float = 876.6) -> PlanningProblem:
     """The small menu with little firm power, a tranche cut for a tenth of the year, and engines of
     50 kW."""
-    menu = small_menu()
+    problem = small_menu()
     engine = OnsiteTerms(
         "engine", 0.05, 60e3, 500.0, 90.0, 450.0, lead=1, most_units=8, spare_units=1
     )
     site = replace(
-        menu.sites[0],
+        problem.sites[0],
         utility_mw=(firm_mw, firm_mw),
         minimum_take_frac=0.0,
         onsite=(engine,),
         tranches=(TrancheTerms("flex", (0.0, tranche_mw), hours),),
     )
     demand = replace(
-        menu.demands[0], each={k: v for k, v in menu.demands[0].each.items() if k[0] == HALL}
+        problem.demands[0], each={k: v for k, v in problem.demands[0].each.items() if k[0] == HALL}
     )
     return replace(
-        menu, sites=(site,), demands=(replace(demand, wanted=(0.0, 14.0)),), jobs=(), configs=()
+        problem, sites=(site,), demands=(replace(demand, wanted=(0.0, 14.0)),), jobs=(), configs=()
     )

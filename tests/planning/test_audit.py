@@ -11,29 +11,29 @@ from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from tests.planning.small import HALL, small_menu
 
 
-def solved() -> tuple[Menu, Decisions]:
-    menu = small_menu()
-    model, _ = build_model(menu)
+def solved() -> tuple[PlanningProblem, Decisions]:
+    problem = small_menu()
+    model, _ = build_model(problem)
     matrix = compile_model(model)
     outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
     assert outcome.values is not None
-    return menu, from_solution(menu, matrix.columns, [float(v) for v in outcome.values])
+    return problem, from_solution(problem, matrix.columns, [float(v) for v in outcome.values])
 
 
-def broken(menu: Menu, d: Decisions) -> set[str]:
-    return {c.name for c in all_checks(menu, d, make_accounts(menu, d)) if not c.holds}
+def broken(problem: PlanningProblem, d: Decisions) -> set[str]:
+    return {c.name for c in all_checks(problem, d, make_accounts(problem, d)) if not c.holds}
 
 
 def test_optimal_plan_breaks_nothing() -> None:
-    menu, d = solved()
+    problem, d = solved()
     assert d.ordered or d.rented
-    assert broken(menu, d) == set()
+    assert broken(problem, d) == set()
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_optimal_plan_breaks_nothing() -> None:
     ],
 )
 def test_each_mutation_is_found(change: object, name: str) -> None:
-    menu, d = solved()
+    problem, d = solved()
     d.ordered.setdefault((HALL, "wet", "b", 0), 1)
     d.fitted.setdefault((HALL, "wet", 1), 1)
     change(d)  # type: ignore[operator]
-    assert name in broken(menu, d)
+    assert name in broken(problem, d)
 
 
 @pytest.mark.parametrize(
@@ -74,30 +74,30 @@ def test_each_mutation_is_found(change: object, name: str) -> None:
     ],
 )
 def test_tighter_site_is_found(limit: dict[str, object], name: str) -> None:
-    menu, d = solved()
+    problem, d = solved()
     d.ordered[HALL, "wet", "b", 0] = 2
     d.fitted[HALL, "wet", 1] = 1
-    menu = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], **limit),))  # type: ignore[arg-type]
-    assert name in broken(menu, d)
+    problem = dataclasses.replace(problem, sites=(dataclasses.replace(problem.sites[0], **limit),))  # type: ignore[arg-type]
+    assert name in broken(problem, d)
 
 
 def test_late_job_and_crowded_accelerators_are_found() -> None:
-    menu, _ = solved()
-    run = menu.configs[0]
+    problem, _ = solved()
+    run = problem.configs[0]
     d = Decisions(runs=[dataclasses.replace(run, start_month=5)])
-    names = broken(menu, d)
+    names = broken(problem, d)
     assert {"job ends by its deadline (day)", "accelerators for jobs"} <= names
 
 
 def books_of_two_racks() -> Accounts:
-    menu = dataclasses.replace(small_menu(), jobs=(), demands=())
+    problem = dataclasses.replace(small_menu(), jobs=(), demands=())
     d = Decisions(
         ordered={(HALL, "wet", "b", 0): 2},
         fitted={(HALL, "wet", 1): 1},
         fabric={HALL: "eth/2t"},
         blocks={("s", 1): 2},
     )
-    return make_accounts(menu, d)
+    return make_accounts(problem, d)
 
 
 def test_every_capital_line_has_its_asset_class_and_keeps_it_at_the_end() -> None:

@@ -109,15 +109,15 @@ def test_unknown_tier_is_named_with_its_place() -> None:
 def test_worse_reliability_never_makes_a_run_shorter() -> None:
     days = []
     for rate in (0.5, 2, 6):
-        menu = build(load(NAME, sets=[f"reliability.stops_per_1000_node_days={rate}"])).menu
-        days.append(min(c.days_p50 * c.accelerators for c in menu.configs))
+        problem = build(load(NAME, sets=[f"reliability.stops_per_1000_node_days={rate}"])).problem
+        days.append(min(c.days_p50 * c.accelerators for c in problem.configs))
     assert days == sorted(days)
     assert days[0] < days[-1]
 
 
 def test_rented_accelerators_hold_no_spares() -> None:
-    menu = build(load("retrofit-air-hall")).menu
-    rented = [c for c in menu.configs if c.on_cloud]
+    problem = build(load("retrofit-air-hall")).problem
+    rented = [c for c in problem.configs if c.on_cloud]
     assert rented
     assert all(c.spares == 0 for c in rented)
 
@@ -142,8 +142,8 @@ def test_a_price_that_nothing_uses_is_said() -> None:
 def test_only_a_deadline_counts_late_starts() -> None:
     """By the end of 2027-Q4, delays counted, the run must start earlier than one that has no
     deadline."""
-    free = build(load(NAME)).menu
-    tied = build(load(NAME, sets=["workloads.training.flagship.deadline=2027-Q4"])).menu
+    free = build(load(NAME)).problem
+    tied = build(load(NAME, sets=["workloads.training.flagship.deadline=2027-Q4"])).problem
     assert not any(c.lead_months for c in free.configs)
     just_in_time = max(c.start_month for c in tied.configs if not c.lead_months)
     assert just_in_time < max(c.start_month for c in free.configs)
@@ -157,8 +157,8 @@ def test_spares_that_are_too_few_are_named_in_the_refusal() -> None:
         "reliability.repair_h=168",
         "reliability.stops_per_1000_node_days=20",
     ]
-    menu = build(load(NAME, sets=sets)).menu
-    reasons = [x.reason for x in menu.left_out if x.kind == "job"]
+    problem = build(load(NAME, sets=sets)).problem
+    reasons = [x.reason for x in problem.left_out if x.kind == "job"]
     assert any("goodput" in reason for reason in reasons)
 
 
@@ -192,17 +192,17 @@ def test_the_decisions_of_such_a_plan_come_back() -> None:
 def test_a_job_that_fills_its_hall_takes_what_is_left_as_spares() -> None:
     """As many as the hall takes on one job: no spare is left, and lost nodes are waited for, six
     hours each."""
-    most = build(load(NAME)).menu.placements
+    most = build(load(NAME)).problem.placements
     racks = next(p for p in most if p.system == "gb200-nvl72").max_racks_unit
     sets = [f"workloads.training.flagship.accelerators={racks * 72}", "reliability.repair_h=6"]
-    configs = [c for c in build(load(NAME, sets=sets)).menu.configs if c.system == "gb200-nvl72"]
+    configs = [c for c in build(load(NAME, sets=sets)).problem.configs if c.system == "gb200-nvl72"]
     assert configs
     assert all(c.spares == 0 for c in configs)
     assert all(c.outlook["goodput_frac"] < 0.9 for c in configs)
 
 
 def test_data_that_come_too_slowly_lengthen_a_plan_s_runs() -> None:
-    slow = build(load(NAME, sets=["storage.level=good", "storage.bytes_per_token=1e6"])).menu
+    slow = build(load(NAME, sets=["storage.level=good", "storage.bytes_per_token=1e6"])).problem
     assert all("too slow" in x.reason for x in slow.left_out if x.kind == "job")
     assert not slow.configs
 

@@ -16,7 +16,7 @@ from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decisions import COMMITTED, Decisions, columns_of, from_solution, to_table
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import JobConfig, JobTerms
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
@@ -27,19 +27,21 @@ HOURS = 2191.5
 NODE = 8
 
 
-def rented_menu(wanted: tuple[float, ...], quarters_of_term: int = 2, price: float = 2.0) -> Menu:
+def rented_menu(
+    wanted: tuple[float, ...], quarters_of_term: int = 2, price: float = 2.0
+) -> PlanningProblem:
     """Research on rented accelerators alone: 0.2 PFLOP/s each, 3 USD/h on demand, a term at
     ``price``."""
-    menu, n = small_menu(), len(wanted)
+    problem, n = small_menu(), len(wanted)
     term = CommitTerms("reserved-1y", quarters_of_term, (price,) * n)
     offer = dataclasses.replace(
-        menu.offers[0], usd_per_accelerator_hour=(3.0,) * n, committed=(term,)
+        problem.offers[0], usd_per_accelerator_hour=(3.0,) * n, committed=(term,)
     )
-    demand = dataclasses.replace(menu.demands[0], wanted=wanted, each={("cloud:o", "chip"): 0.2})
-    site = dataclasses.replace(menu.sites[0], utility_mw=(0.4,) * n, usd_per_kwh=(0.08,) * n)
+    demand = dataclasses.replace(problem.demands[0], wanted=wanted, each={("cloud:o", "chip"): 0.2})
+    site = dataclasses.replace(problem.sites[0], utility_mw=(0.4,) * n, usd_per_kwh=(0.08,) * n)
     keep = (0.5,) * n
     money = dataclasses.replace(
-        menu.finance,
+        problem.finance,
         budget_usd=None,
         hardware_residual_frac=keep,
         building_residual_frac=keep,
@@ -47,7 +49,7 @@ def rented_menu(wanted: tuple[float, ...], quarters_of_term: int = 2, price: flo
         cooling_residual_frac=keep,
     )
     return dataclasses.replace(
-        menu,
+        problem,
         quarters=n,
         sites=(site,),
         placements=(),
@@ -62,32 +64,32 @@ def rented_menu(wanted: tuple[float, ...], quarters_of_term: int = 2, price: flo
     )
 
 
-def best(menu: Menu) -> tuple[Decisions, float]:
-    matrix = compile_model(build_model(menu)[0])
+def best(problem: PlanningProblem) -> tuple[Decisions, float]:
+    matrix = compile_model(build_model(problem)[0])
     outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
     assert outcome.values is not None
     return from_solution(
-        menu, matrix.columns, [float(v) for v in outcome.values]
+        problem, matrix.columns, [float(v) for v in outcome.values]
     ), outcome.objective * 1e6
 
 
-def cheapest(menu: Menu, most: int) -> float:
+def cheapest(problem: PlanningProblem, most: int) -> float:
     """Enumerate nodes begun in each quarter; use above them at the price on demand, the term's end
     paid too."""
-    term, n = menu.offers[0].committed[0], menu.quarters
-    use = [x / 0.2 for x in menu.demands[0].wanted]
+    term, n = problem.offers[0].committed[0], problem.quarters
+    use = [x / 0.2 for x in problem.demands[0].wanted]
     factor = [1.1 ** -((t + 0.5) / 4) for t in range(n + term.quarters)]
     found = []
     for begun in itertools.product(range(most + 1), repeat=n):
-        held = [
+        existing = [
             NODE * sum(b for q, b in enumerate(begun) if q <= t < q + term.quarters)
             for t in range(n + 12)
         ]
-        if max(held) > menu.offers[0].max_accelerators:
+        if max(existing) > problem.offers[0].max_accelerators:
             continue
-        cost = sum(factor[t] * 3.0 * HOURS * max(use[t] - held[t], 0.0) for t in range(n))
+        cost = sum(factor[t] * 3.0 * HOURS * max(use[t] - existing[t], 0.0) for t in range(n))
         price = term.usd_per_accelerator_hour[0]
-        cost += sum(factor[t] * price * HOURS * held[t] for t in range(n + term.quarters - 1))
+        cost += sum(factor[t] * price * HOURS * existing[t] for t in range(n + term.quarters - 1))
         found.append(cost)
     return min(found)
 
@@ -104,20 +106,20 @@ def cheapest(menu: Menu, most: int) -> float:
     ],
 )
 def test_optimum_equals_enumeration(wanted: tuple[float, ...], length: int, price: float) -> None:
-    menu = rented_menu(wanted, length, price)
-    d, cost = best(menu)
-    assert cost == pytest.approx(cheapest(menu, 5), rel=1e-9)
-    books = make_accounts(menu, d)
+    problem = rented_menu(wanted, length, price)
+    d, cost = best(problem)
+    assert cost == pytest.approx(cheapest(problem, 5), rel=1e-9)
+    books = make_accounts(problem, d)
     assert npv_usd(books.flows, 0.1) == pytest.approx(cost, rel=1e-9)
-    assert [c.name for c in all_checks(menu, d, books) if not c.holds] == []
+    assert [c.name for c in all_checks(problem, d, books) if not c.holds] == []
 
 
 def test_a_commitment_is_paid_used_or_not_and_after_the_end() -> None:
     """One node of 8 at 2 USD/h over 2 quarters from the last one: a quarter inside, one after it:
     8 x 2 x 2191.5."""
-    menu = rented_menu((0.0, 0.8))  # 4 accelerators in the last quarter
+    problem = rented_menu((0.0, 0.8))  # 4 accelerators in the last quarter
     d = Decisions(rented={("research", "o", 1): 4.0}, committed={("o", "reserved-1y", 1): 1})
-    totals = totals_usd(make_accounts(menu, d).flows)
+    totals = totals_usd(make_accounts(problem, d).flows)
     assert totals["cloud"] == pytest.approx(8 * 2 * HOURS)
     assert totals["after"] == pytest.approx(8 * 2 * HOURS)
     assert totals["residual"] == 0.0
@@ -126,21 +128,21 @@ def test_a_commitment_is_paid_used_or_not_and_after_the_end() -> None:
 def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
     """12 accelerators for half a month, 8 committed: 4 of 12 on demand; the other months'
     commitment is not used."""
-    menu = rented_menu((0.0, 0.0))
+    problem = rented_menu((0.0, 0.0))
     run = JobConfig(
         "job", "cloud:o", "chip", "chip", 12, 0.0, "bf16", 365.25 / 24, 15.0, 0, {}, 0.4, 1.0
     )
-    menu = dataclasses.replace(
-        menu, jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),), configs=(run,)
+    problem = dataclasses.replace(
+        problem, jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),), configs=(run,)
     )
     d = Decisions(runs=[run], committed={("o", "reserved-1y", 0): 1})
-    flows = make_accounts(menu, d).flows
+    flows = make_accounts(problem, d).flows
     on_demand = sum(f.usd for f in flows if f.line == "job on o")
     # average of the month: 6 accelerators, all covered by 8
     assert on_demand == pytest.approx(0.0, abs=1e-6)
     twice = dataclasses.replace(run, accelerators=24)
     flows = make_accounts(
-        menu, Decisions(runs=[twice], committed={("o", "reserved-1y", 0): 1})
+        problem, Decisions(runs=[twice], committed={("o", "reserved-1y", 0): 1})
     ).flows
     # average 12: 4 beyond the 8, for 730.5 hours at 3 USD
     assert sum(f.usd for f in flows if f.line == "job on o") == pytest.approx(4 * 730.5 * 3.0)
@@ -148,11 +150,11 @@ def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
 
 def test_rent_for_a_demand_named_like_an_asset_class_is_no_asset() -> None:
     """2 accelerators on demand at 3 USD and 8 committed to at 2 USD, whatever the demand's id."""
-    menu = rented_menu((10.0, 0.0))
-    (demand,) = menu.demands
-    menu = dataclasses.replace(menu, demands=(dataclasses.replace(demand, id="racks"),))
+    problem = rented_menu((10.0, 0.0))
+    (demand,) = problem.demands
+    problem = dataclasses.replace(problem, demands=(dataclasses.replace(demand, id="racks"),))
     d = Decisions(rented={("racks", "o", 0): 10.0}, committed={("o", "reserved-1y", 0): 1})
-    flows = [f for f in make_accounts(menu, d).flows if f.quarter == 0 and f.usd]
+    flows = [f for f in make_accounts(problem, d).flows if f.quarter == 0 and f.usd]
     assert {(f.line, f.asset, f.offer, f.term) for f in flows} == {
         ("racks on o", AssetClass.OTHER, "o", "on-demand"),
         ("o reserved-1y", AssetClass.OTHER, "o", "reserved-1y"),
@@ -163,29 +165,31 @@ def test_rent_for_a_demand_named_like_an_asset_class_is_no_asset() -> None:
 
 
 def test_without_a_price_on_demand_use_stays_within_commitments() -> None:
-    menu = rented_menu((1.0, 3.0))
+    problem = rented_menu((1.0, 3.0))
     bound = dataclasses.replace(
-        menu.offers[0], on_demand=False, usd_per_accelerator_hour=(0.0, 0.0)
+        problem.offers[0], on_demand=False, usd_per_accelerator_hour=(0.0, 0.0)
     )
-    menu = dataclasses.replace(menu, offers=(bound,))
-    d, _ = best(menu)
+    problem = dataclasses.replace(problem, offers=(bound,))
+    d, _ = best(problem)
     assert d.committed  # 5 and 15 accelerators: 1 node, then 2
     assert sum(d.committed.values()) == 2
     broken = Decisions(rented=d.rented)
-    names = {c.name for c in all_checks(menu, broken, make_accounts(menu, broken)) if not c.holds}
+    names = {
+        c.name for c in all_checks(problem, broken, make_accounts(problem, broken)) if not c.holds
+    }
     assert names == {"accelerators beyond commitments"}
 
 
 def test_planted_faults_are_found_and_decisions_come_back() -> None:
-    menu = rented_menu((4.0, 4.0))
-    d, _ = best(menu)
-    values, wrong = columns_of(menu, to_table(d))
+    problem = rented_menu((4.0, 4.0))
+    d, _ = best(problem)
+    values, wrong = columns_of(problem, to_table(d))
     assert not wrong
     assert {k: v for k, v in values.items() if k.name == "committed"} == {
         COMMITTED.key("o", "reserved-1y", q): float(n) for (_, _, q), n in d.committed.items()
     }
     over = Decisions(rented=d.rented, committed={("o", "reserved-1y", 0): 9})
-    names = {c.name for c in all_checks(menu, over, make_accounts(menu, over)) if not c.holds}
+    names = {c.name for c in all_checks(problem, over, make_accounts(problem, over)) if not c.holds}
     assert names == {"committed accelerators"}
 
 
@@ -212,19 +216,19 @@ cloud:
 def test_terms_of_a_scenario_are_read_with_their_prices(tmp_path: Path) -> None:
     file = tmp_path / "terms.yaml"
     file.write_text(TEXT.replace("TERMS", "[on-demand, reserved-3y, spot]"), encoding="utf-8")
-    menu = build(load(file)).menu
-    offer = menu.offers[0]
+    problem = build(load(file)).problem
+    offer = problem.offers[0]
     assert offer.on_demand
     assert offer.usd_per_accelerator_hour[0] == pytest.approx(8.0)
     (term,) = offer.committed
     assert (term.term, term.quarters) == ("reserved-3y", 12)
     assert term.usd_per_accelerator_hour == pytest.approx([4.0 * 0.9 ** (t / 4) for t in range(4)])
-    assert any(x.id == "spot" and "may take it back" in x.reason for x in menu.left_out)
+    assert any(x.id == "spot" and "may take it back" in x.reason for x in problem.left_out)
     file.write_text(TEXT.replace("TERMS", "[reserved-3y]"), encoding="utf-8")
-    only = build(load(file)).menu.offers[0]
+    only = build(load(file)).problem.offers[0]
     assert (only.on_demand, only.usd_per_accelerator_hour[0]) == (False, 0.0)
     file.write_text(TEXT.replace("TERMS", "[reserved-1y]"), encoding="utf-8")
-    assert [c.term for c in build(load(file)).menu.offers[0].committed] == [
+    assert [c.term for c in build(load(file)).problem.offers[0].committed] == [
         "reserved-1y"
     ]  # the catalog's price
 
@@ -235,7 +239,7 @@ def test_a_price_under_an_alias_counts_and_a_negative_one_is_refused(tmp_path: P
     file.write_text(
         text.replace("prices: {aws-p5en-48xlarge:", "prices: {p5en.48xlarge:"), encoding="utf-8"
     )
-    assert build(load(file)).menu.offers[0].usd_per_accelerator_hour[0] == pytest.approx(8.0)
+    assert build(load(file)).problem.offers[0].usd_per_accelerator_hour[0] == pytest.approx(8.0)
     file.write_text(
         text.replace("on_demand_usd_per_h: 64", "on_demand_usd_per_h: -64"), encoding="utf-8"
     )
@@ -250,6 +254,6 @@ def test_a_price_of_ones_own_leaves_the_offer_where_it_is(tmp_path: Path) -> Non
         TEXT.replace("TERMS", "[on-demand]").replace("{id: base,", "{id: base, countries: [US],"),
         "utf-8",
     )
-    menu = build(load(file)).menu
-    assert menu.offers[0].region.startswith("us-")
-    assert ("cloud:aws-p5en-48xlarge", "h200-sxm") in menu.demands[0].each
+    problem = build(load(file)).problem
+    assert problem.offers[0].region.startswith("us-")
+    assert ("cloud:aws-p5en-48xlarge", "h200-sxm") in problem.demands[0].each

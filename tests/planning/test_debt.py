@@ -9,7 +9,7 @@ import pytest
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, debt_usd
 from dcplan.economics.loans import level_payment_usd
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.status import SolveStatus
@@ -34,24 +34,26 @@ def test_service_by_hand() -> None:
     assert value == pytest.approx(100.0)
 
 
-def solved(menu: Menu) -> highs.Outcome:
-    return highs.solve(compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
+def solved(problem: PlanningProblem) -> highs.Outcome:
+    return highs.solve(compile_model(build_model(problem)[0]), gap=0.0, time_limit_s=60)
 
 
-def borrowed(menu: Menu, share: float) -> Menu:
-    money = dataclasses.replace(menu.finance, debt_share_frac=share, debt_service_frac=(0.0, 0.26))
-    return dataclasses.replace(menu, finance=money)
+def borrowed(problem: PlanningProblem, share: float) -> PlanningProblem:
+    money = dataclasses.replace(
+        problem.finance, debt_share_frac=share, debt_service_frac=(0.0, 0.26)
+    )
+    return dataclasses.replace(problem, finance=money)
 
 
 def test_a_loan_opens_a_plan_that_the_budget_alone_does_not() -> None:
-    menu = dataclasses.replace(
+    problem = dataclasses.replace(
         small_menu(), configs=small_menu().configs[:1]
     )  # the run on owned racks alone
     poor = dataclasses.replace(
-        menu, finance=dataclasses.replace(menu.finance, budget_usd=(0.9e6, 1.2e6))
+        problem, finance=dataclasses.replace(problem.finance, budget_usd=(0.9e6, 1.2e6))
     )
     assert solved(poor).status == SolveStatus.INFEASIBLE
-    rich, lent = solved(menu), solved(borrowed(poor, 0.5))
+    rich, lent = solved(problem), solved(borrowed(poor, 0.5))
     assert lent.status == SolveStatus.OPTIMAL
     # financing changes what can be paid when, not what the project costs
     assert lent.objective == pytest.approx(rich.objective, rel=1e-9)

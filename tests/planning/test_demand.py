@@ -14,7 +14,7 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.scenario.load import load
 from tests.planning.small import small_menu
 
@@ -41,22 +41,22 @@ cloud: {offers: [aws-p5en-48xlarge], max_accelerators: 2000}
 HALL = "ashburn/liquid"
 
 
-def menu_of(tmp_path: Path, countries: str = "[US]", **changes: str) -> Menu:
+def menu_of(tmp_path: Path, countries: str = "[US]", **changes: str) -> PlanningProblem:
     text = TEXT.replace("COUNTRIES", countries)
     for old, new in changes.items():
         text = text.replace(old, new)
     file = tmp_path / "serve.yaml"
     file.write_text(text, encoding="utf-8")
-    return build(load(file)).menu
+    return build(load(file)).problem
 
 
 @pytest.fixture(scope="module")
-def menu(tmp_path_factory: pytest.TempPathFactory) -> Menu:
+def problem(tmp_path_factory: pytest.TempPathFactory) -> PlanningProblem:
     return menu_of(tmp_path_factory.mktemp("demand"))
 
 
-def test_an_h100_server_counts_one_h100_by_its_utilization(menu: Menu) -> None:
-    demand = menu.demands[0]
+def test_an_h100_server_counts_one_h100_by_its_utilization(problem: PlanningProblem) -> None:
+    demand = problem.demands[0]
     assert demand.unit == "H100-equivalents"
     assert demand.each[HALL, "dgx-h100"] == pytest.approx(0.5, rel=1e-12)
     # GB200 has 2.5 times the dense 16-bit peak: it achieves between twice and three times an H100's
@@ -64,15 +64,19 @@ def test_an_h100_server_counts_one_h100_by_its_utilization(menu: Menu) -> None:
     assert 2.0 < demand.each[HALL, "gb200-nvl72"] / demand.each[HALL, "dgx-h100"] < 3.0
 
 
-def test_accelerator_hours_are_busy_accelerators(menu: Menu) -> None:
-    demand = menu.demands[1]
+def test_accelerator_hours_are_busy_accelerators(problem: PlanningProblem) -> None:
+    demand = problem.demands[1]
     assert demand.wanted == pytest.approx((1e6 / 2191.5,) * 2)  # 91.3125 x 24 h a quarter
     assert demand.each == {(HALL, "gb200-nvl72"): 0.7}
-    assert any(x.kind == "capacity" and "not among its systems" in x.reason for x in menu.left_out)
+    assert any(
+        x.kind == "capacity" and "not among its systems" in x.reason for x in problem.left_out
+    )
 
 
-def test_inference_follows_the_peak_and_pays_energy_for_the_average(menu: Menu) -> None:
-    demand = menu.demands[2]
+def test_inference_follows_the_peak_and_pays_energy_for_the_average(
+    problem: PlanningProblem,
+) -> None:
+    demand = problem.demands[2]
     assert demand.wanted == pytest.approx((250.0, 500.0))  # 1e5 x 2.5 in thousands
     assert demand.each == pytest.approx(
         {(HALL, "gb200-nvl72"): 7.2, ("cloud:aws-p5en-48xlarge", "h200-sxm"): 2.0}
@@ -81,14 +85,14 @@ def test_inference_follows_the_peak_and_pays_energy_for_the_average(menu: Menu) 
     assert demand.unmet_usd == pytest.approx(7000.0)
     assert any(
         x.id == "chat" and "no tokens_per_s_per_accelerator for dgx-h100" in x.reason
-        for x in menu.left_out
+        for x in problem.left_out
     )
 
 
 def test_residency_closes_other_countries(tmp_path: Path) -> None:
-    menu = menu_of(tmp_path, "[DE, fr]")
-    assert menu.demands[2].each == {}
-    reasons = {x.reason for x in menu.left_out if x.id == "chat"}
+    problem = menu_of(tmp_path, "[DE, fr]")
+    assert problem.demands[2].each == {}
+    reasons = {x.reason for x in problem.left_out if x.id == "chat"}
     assert reasons == {"in US; countries allows DE, FR"}
 
 
@@ -115,13 +119,13 @@ def test_wrong_demands_are_refused_with_the_place(
 
 def test_what_is_not_served_is_priced_and_no_cash() -> None:
     demand = dataclasses.replace(small_menu().demands[0], unmet_usd=5e4)
-    menu = dataclasses.replace(small_menu(), demands=(demand,), jobs=(), configs=())
+    problem = dataclasses.replace(small_menu(), demands=(demand,), jobs=(), configs=())
     d = Decisions(unmet={("research", 0): 1.0, ("research", 1): 4.0})
-    books = make_accounts(menu, d)
+    books = make_accounts(problem, d)
     assert totals_usd(books.flows)["unmet"] == pytest.approx(5 * 5e4)
     assert sum(cash_out_usd(books.flows, 2)) == 0.0
-    assert not [c for c in all_checks(menu, d, books) if not c.holds]
+    assert not [c for c in all_checks(problem, d, books) if not c.holds]
     short = Decisions(unmet={("research", 0): 1.0, ("research", 1): 3.9})
-    assert [c.name for c in all_checks(menu, short, make_accounts(menu, short)) if not c.holds] == [
-        "PFLOP/s missing"
-    ]
+    assert [
+        c.name for c in all_checks(problem, short, make_accounts(problem, short)) if not c.holds
+    ] == ["PFLOP/s missing"]

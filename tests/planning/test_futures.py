@@ -14,7 +14,7 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.uncertainty.futures import Evaluator, Future, sampled
@@ -23,30 +23,32 @@ from tests.planning.small import HALL, small_menu
 HOURS = 2191.5
 
 
-def planned(menu: Menu) -> Decisions:
-    matrix = compile_model(build_model(menu)[0])
+def planned(problem: PlanningProblem) -> Decisions:
+    matrix = compile_model(build_model(problem)[0])
     found = highs.solve(matrix, gap=0.0, time_limit_s=60)
     assert found.values is not None
-    return from_solution(menu, matrix.columns, [float(v) for v in found.values])
+    return from_solution(problem, matrix.columns, [float(v) for v in found.values])
 
 
-def as_if_exact(menu: Menu) -> Menu:
+def as_if_exact(problem: PlanningProblem) -> PlanningProblem:
     """Runs whose median is their planned length, so that no future differs by that alone."""
-    configs = tuple(dataclasses.replace(c, days_p50=c.days) for c in menu.configs)
-    return dataclasses.replace(menu, configs=configs)
+    configs = tuple(dataclasses.replace(c, days_p50=c.days) for c in problem.configs)
+    return dataclasses.replace(problem, configs=configs)
 
 
 @pytest.fixture(scope="module")
-def case() -> tuple[Menu, Decisions, Evaluator]:
-    menu = as_if_exact(small_menu())
-    d = planned(menu)
-    return menu, d, Evaluator(menu, d, make_accounts(menu, d))
+def case() -> tuple[PlanningProblem, Decisions, Evaluator]:
+    problem = as_if_exact(small_menu())
+    d = planned(problem)
+    return problem, d, Evaluator(problem, d, make_accounts(problem, d))
 
 
-def test_as_planned_it_costs_what_the_audit_says(case: tuple[Menu, Decisions, Evaluator]) -> None:
-    menu, d, evaluator = case
-    found = evaluator.outturn(Future())
-    assert found.npv_usd == pytest.approx(npv_usd(make_accounts(menu, d).flows, 0.1), rel=1e-9)
+def test_as_planned_it_costs_what_the_audit_says(
+    case: tuple[PlanningProblem, Decisions, Evaluator],
+) -> None:
+    problem, d, evaluator = case
+    found = evaluator.simulated_outcome(Future())
+    assert found.npv_usd == pytest.approx(npv_usd(make_accounts(problem, d).flows, 0.1), rel=1e-9)
     assert max(found.unmet.values()) == pytest.approx(0.0, abs=1e-9)
     assert all(late <= 0 for late in found.late_days.values())
 
@@ -62,22 +64,22 @@ def test_as_planned_it_costs_what_the_audit_says(case: tuple[Menu, Decisions, Ev
     ],
 )
 def test_other_prices_and_demand_cost_what_the_accounts_of_that_world_say(
-    case: tuple[Menu, Decisions, Evaluator], future: Future
+    case: tuple[PlanningProblem, Decisions, Evaluator], future: Future
 ) -> None:
     """The same racks in a menu with those prices and demands, demands served anew by the
     optimizer, every run kept."""
-    menu, _, evaluator = case
+    problem, _, evaluator = case
     world = dataclasses.replace(
-        menu,
+        problem,
         placements=tuple(
             dataclasses.replace(p, price_factor=(future.hardware_price,) * 2)
-            for p in menu.placements
+            for p in problem.placements
         ),
         sites=tuple(
             dataclasses.replace(
                 s, usd_per_kwh=tuple(x * future.energy_price for x in s.usd_per_kwh)
             )
-            for s in menu.sites
+            for s in problem.sites
         ),
         offers=tuple(
             dataclasses.replace(
@@ -86,54 +88,64 @@ def test_other_prices_and_demand_cost_what_the_accounts_of_that_world_say(
                     x * future.cloud_price for x in o.usd_per_accelerator_hour
                 ),
             )
-            for o in menu.offers
+            for o in problem.offers
         ),
         demands=tuple(
             dataclasses.replace(x, wanted=tuple(w * future.demand for w in x.wanted))
-            for x in menu.demands
+            for x in problem.demands
         ),
-        finance=dataclasses.replace(menu.finance, budget_usd=None),
+        finance=dataclasses.replace(problem.finance, budget_usd=None),
     )
     matrix = compile_model(build_model(world)[0])
-    before = compile_model(build_model(menu)[0])
+    before = compile_model(build_model(problem)[0])
     solved = highs.solve(before, gap=0.0, time_limit_s=60)
     assert solved.values is not None
-    held = {
+    existing = {
         i: float(round(solved.values[i])) for i in range(len(matrix.columns)) if matrix.integer[i]
     }
-    found = highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=held)
+    found = highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=existing)
     assert found.values is not None
     other = from_solution(world, matrix.columns, [float(v) for v in found.values])
     books = make_accounts(world, other)
     assert not [c for c in all_checks(world, other, books) if not c.holds]
-    assert evaluator.outturn(future).npv_usd == pytest.approx(npv_usd(books.flows, 0.1), rel=1e-6)
+    assert evaluator.simulated_outcome(future).npv_usd == pytest.approx(
+        npv_usd(books.flows, 0.1), rel=1e-6
+    )
 
 
 def test_late_hardware_is_missing_until_it_comes() -> None:
     """16 accelerators of a, ordered in Q1, serve Q2: 30 days late they miss 30 / 91.3125 of it."""
-    menu = small_menu()
+    problem = small_menu()
     demand = dataclasses.replace(
-        menu.demands[0], wanted=(0.0, 3.2), each={(HALL, "a"): 0.2}, unmet_usd=1e6
+        problem.demands[0], wanted=(0.0, 3.2), each={(HALL, "a"): 0.2}, unmet_usd=1e6
     )
-    menu = dataclasses.replace(menu, jobs=(), configs=(), demands=(demand,))
-    d = planned(menu)
-    assert d.racks(menu, (HALL, "wet", "a"), 1) + d.racks(menu, (HALL, "dry", "a"), 1) == 1
-    found = Evaluator(menu, d, make_accounts(menu, d)).outturn(Future(delivery_days=30.0))
+    problem = dataclasses.replace(problem, jobs=(), configs=(), demands=(demand,))
+    d = planned(problem)
+    assert d.racks(problem, (HALL, "wet", "a"), 1) + d.racks(problem, (HALL, "dry", "a"), 1) == 1
+    found = Evaluator(problem, d, make_accounts(problem, d)).simulated_outcome(
+        Future(delivery_days=30.0)
+    )
     assert found.unmet["research"] == pytest.approx(3.2 * 30 / 91.3125)
 
 
 def test_a_slower_run_ends_later_and_a_late_delivery_starts_it_later() -> None:
-    menu = as_if_exact(small_menu())
-    menu = dataclasses.replace(menu, configs=menu.configs[:1])  # on a, from day 91.3125, 60 days
-    d = planned(menu)
-    evaluator = Evaluator(menu, d, make_accounts(menu, d))
+    problem = as_if_exact(small_menu())
+    problem = dataclasses.replace(
+        problem, configs=problem.configs[:1]
+    )  # on a, from day 91.3125, 60 days
+    d = planned(problem)
+    evaluator = Evaluator(problem, d, make_accounts(problem, d))
     end = 182.625
-    assert evaluator.outturn(Future()).late_days["job"] == pytest.approx(91.3125 + 60 - end)
-    slow = evaluator.outturn(Future(step_time=1.25, tokens=1.1, delivery_days=20.0))
+    assert evaluator.simulated_outcome(Future()).late_days["job"] == pytest.approx(
+        91.3125 + 60 - end
+    )
+    slow = evaluator.simulated_outcome(Future(step_time=1.25, tokens=1.1, delivery_days=20.0))
     assert slow.late_days["job"] == pytest.approx(91.3125 + 20 + 60 * 1.25 * 1.1 - end)
 
 
-def test_more_of_anything_bad_never_costs_less(case: tuple[Menu, Decisions, Evaluator]) -> None:
+def test_more_of_anything_bad_never_costs_less(
+    case: tuple[PlanningProblem, Decisions, Evaluator],
+) -> None:
     _, _, evaluator = case
     for name, values in {
         "hardware_price": (0.8, 1.0, 1.5),
@@ -142,7 +154,7 @@ def test_more_of_anything_bad_never_costs_less(case: tuple[Menu, Decisions, Eval
         "demand": (0.0, 0.7, 1.0, 1.6),
         "delivery_days": (0.0, 10.0, 60.0),
     }.items():
-        costs = [evaluator.outturn(Future(**{name: v})).npv_usd for v in values]
+        costs = [evaluator.simulated_outcome(Future(**{name: v})).npv_usd for v in values]
         if name != "delivery_days":  # what is late saves energy, and costs rent
             assert costs == sorted(costs), name
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.uncertainty.hedge import first_of, is_first, stacked, tail_mean
@@ -18,23 +18,23 @@ from tests.planning.small import HALL
 from tests.planning.test_supply import compute_menu
 
 
-def world(peak: float, price: float = 45.0) -> Menu:
+def world(peak: float, price: float = 45.0) -> PlanningProblem:
     """Research of so many PFLOP/s in the second quarter: owned racks ordered in the first, or
     rented."""
-    menu = compute_menu()
+    problem = compute_menu()
     each = {(HALL, "a"): 0.2, (HALL, "b"): 0.35, ("cloud:o", "chip"): 0.2}
-    demand = dataclasses.replace(menu.demands[0], wanted=(0.0, peak), each=each)
-    offer = dataclasses.replace(menu.offers[0], usd_per_accelerator_hour=(price, price))
-    return dataclasses.replace(menu, demands=(demand,), offers=(offer,))
+    demand = dataclasses.replace(problem.demands[0], wanted=(0.0, peak), each=each)
+    offer = dataclasses.replace(problem.offers[0], usd_per_accelerator_hour=(price, price))
+    return dataclasses.replace(problem, demands=(demand,), offers=(offer,))
 
 
-def matrix_of(menu: Menu) -> Matrix:
-    return compile_model(build_model(menu)[0])
+def matrix_of(problem: PlanningProblem) -> Matrix:
+    return compile_model(build_model(problem)[0])
 
 
 def cost(matrix: Matrix, fixed: dict[str, float] | None = None) -> float:
-    held = {matrix.columns.index(k): v for k, v in (fixed or {}).items()}
-    return highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=held or None).objective
+    existing = {matrix.columns.index(k): v for k, v in (fixed or {}).items()}
+    return highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=existing or None).objective
 
 
 def test_alike_worlds_cost_what_one_does() -> None:
@@ -66,9 +66,9 @@ def test_first_orders_equal_enumeration(tail: float) -> None:
     names = [c for c in matrices[0].columns if c.name == "buy"]
     best = np.inf
     for counts in itertools.product(range(4), repeat=len(names)):
-        held = dict(zip(names, map(float, counts), strict=True))
+        existing = dict(zip(names, map(float, counts), strict=True))
         if sum(counts) <= 4:
-            best = min(best, tail_mean([cost(m, held) for m in matrices], weights, tail))
+            best = min(best, tail_mean([cost(m, existing) for m in matrices], weights, tail))
     assert found.objective == pytest.approx(best, rel=1e-7)
 
 

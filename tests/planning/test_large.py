@@ -15,7 +15,7 @@ from dcplan.planning.keys import Key
 from dcplan.planning.limits import CheckId
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve import strategy as run
 from dcplan.planning.solve.large import branching
@@ -38,23 +38,23 @@ MENUS = [
 ]
 
 
-def _matrix(menu: Menu) -> Matrix:
-    return compile_model(build_model(replace(menu, margin_factor=0.0))[0])
+def _matrix(problem: PlanningProblem) -> Matrix:
+    return compile_model(build_model(replace(problem, margin_factor=0.0))[0])
 
 
 @pytest.fixture(scope="module")
-def retrofit() -> tuple[Menu, Matrix]:
-    menu = build(load("retrofit-air-hall")).menu
-    return menu, _matrix(menu)
+def retrofit() -> tuple[PlanningProblem, Matrix]:
+    problem = build(load("retrofit-air-hall")).problem
+    return problem, _matrix(problem)
 
 
-def _refined(base: Matrix, menu: Menu) -> tuple[float, float, int]:
+def _refined(base: Matrix, problem: PlanningProblem) -> tuple[float, float, int]:
     """Bound with all runs as work, with those as they are that the relaxation uses, and how many
     those are."""
     kept: set[Group] = set()
     bounds = []
     while True:
-        relaxed = with_work(base, menu, kept)
+        relaxed = with_work(base, problem, kept)
         point = highs.relaxation(relaxed)
         bounds.append(math.inf if point is None else point.objective)
         used = set() if point is None else groups_used(relaxed, point.values)
@@ -64,60 +64,64 @@ def _refined(base: Matrix, menu: Menu) -> tuple[float, float, int]:
         kept |= used
 
 
-@pytest.mark.parametrize("menu", MENUS)
-def test_work_in_place_of_runs_is_a_relaxation_and_refined_it_is_the_same(menu: Menu) -> None:
-    base = _matrix(menu)
+@pytest.mark.parametrize("problem", MENUS)
+def test_work_in_place_of_runs_is_a_relaxation_and_refined_it_is_the_same(
+    problem: PlanningProblem,
+) -> None:
+    base = _matrix(problem)
     point = highs.relaxation(base)
     exact = math.inf if point is None else point.objective
-    rough, refined, _ = _refined(base, menu)
+    rough, refined, _ = _refined(base, problem)
     assert rough <= exact + 1e-7
     assert refined == pytest.approx(exact, rel=1e-7) or (point is None and refined >= rough)
 
 
-def test_few_groups_of_a_real_menu_need_their_runs(retrofit: tuple[Menu, Matrix]) -> None:
-    menu, base = retrofit
+def test_few_groups_of_a_real_menu_need_their_runs(
+    retrofit: tuple[PlanningProblem, Matrix],
+) -> None:
+    problem, base = retrofit
     point = highs.relaxation(base)
     assert point is not None
-    rough, refined, kept = _refined(base, menu)
+    rough, refined, kept = _refined(base, problem)
     assert 0.99 * point.objective < rough <= point.objective
     assert refined == pytest.approx(point.objective, rel=1e-7)
     assert kept < 10
-    small = with_work(base, menu)
+    small = with_work(base, problem)
     assert len(small.rows) < len(base.rows)
     assert len(small.columns) < len(base.columns)
 
 
 def test_runs_that_a_limit_tells_apart_stay_runs() -> None:
     """Work would hide which of them ends early."""
-    menu = build(load("retrofit-air-hall", sets=["objective=min_time"])).menu
+    problem = build(load("retrofit-air-hall", sets=["objective=min_time"])).problem
     from dcplan.planning.goal import TIME, Goal
 
-    base = _matrix(replace(menu, goal=Goal(TIME)))
-    owned = {c.job for c in menu.configs if not c.on_cloud}
+    base = _matrix(replace(problem, goal=Goal(TIME)))
+    owned = {c.job for c in problem.configs if not c.on_cloud}
     assert owned
-    relaxed = with_work(base, menu)
-    assert sum(c.name == "run" for c in relaxed.columns) > 0.9 * len(menu.configs)
+    relaxed = with_work(base, problem)
+    assert sum(c.name == "run" for c in relaxed.columns) > 0.9 * len(problem.configs)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_branching_on_every_integer_finds_the_optimum(seed: int) -> None:
-    menu = tiny_menu(seed)
-    matrix = compile_model(build_model(menu)[0])
+    problem = tiny_menu(seed)
+    matrix = compile_model(build_model(problem)[0])
     whole = [Count(str(matrix.columns[i]), (int(i),)) for i in np.flatnonzero(matrix.integer)]
     sums = [Count("buys", tuple(matrix.of(("buy",))))]
     search = Search(matrix, [*sums, *whole], lambda: False)
     best = math.inf
     while (node := search.next(best - 1e-9, 100_000, deep=not math.isfinite(best))) is not None:
         best = min(best, node.bound)
-    assert min(best, search.bound) * 1e6 == pytest.approx(best_cost(menu), rel=1e-6, abs=1.0)
+    assert min(best, search.bound) * 1e6 == pytest.approx(best_cost(problem), rel=1e-6, abs=1.0)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
-    menu = tiny_menu(seed)
-    base = _matrix(menu)
-    relaxed = with_work(base, menu)
-    search = Search(relaxed, counts(relaxed, menu), lambda: False)
+    problem = tiny_menu(seed)
+    base = _matrix(problem)
+    relaxed = with_work(base, problem)
+    search = Search(relaxed, counts(relaxed, problem), lambda: False)
     while search.next(math.inf, 100_000) is not None:
         pass
     plain = highs.solve(base, gap=0.0, time_limit_s=60)
@@ -126,15 +130,17 @@ def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
     assert point is None or search.bound >= point.objective - 1e-7
 
 
-def _whole_halls(base: Matrix, menu: Menu, most: int = 2_000) -> tuple[Search, Node | None]:
-    relaxed = with_work(base, menu)
-    search = Search(relaxed, counts(relaxed, menu), lambda: False)
+def _whole_halls(
+    base: Matrix, problem: PlanningProblem, most: int = 2_000
+) -> tuple[Search, Node | None]:
+    relaxed = with_work(base, problem)
+    search = Search(relaxed, counts(relaxed, problem), lambda: False)
     return search, search.next(math.inf, most, deep=True)
 
 
-@pytest.mark.parametrize("menu", MENUS)
-def test_a_dive_ends_in_a_node_whose_halls_and_fabrics_are_whole(menu: Menu) -> None:
-    search, node = _whole_halls(_matrix(menu), menu)
+@pytest.mark.parametrize("problem", MENUS)
+def test_a_dive_ends_in_a_node_whose_halls_and_fabrics_are_whole(problem: PlanningProblem) -> None:
+    search, node = _whole_halls(_matrix(problem), problem)
     assert node is not None or search.ended(math.inf)
     if node is not None:
         halls = [x for x, c in zip(node.sums, search.counts, strict=True) if c.rank == 0]
@@ -142,11 +148,13 @@ def test_a_dive_ends_in_a_node_whose_halls_and_fabrics_are_whole(menu: Menu) -> 
         assert search.bound <= node.bound
 
 
-def test_a_dive_that_runs_out_of_nodes_loses_nothing(retrofit: tuple[Menu, Matrix]) -> None:
-    menu, base = retrofit
-    cut, node = _whole_halls(base, menu, most=3)
+def test_a_dive_that_runs_out_of_nodes_loses_nothing(
+    retrofit: tuple[PlanningProblem, Matrix],
+) -> None:
+    problem, base = retrofit
+    cut, node = _whole_halls(base, problem, most=3)
     assert node is None
-    whole, last = _whole_halls(base, menu)
+    whole, last = _whole_halls(base, problem)
     assert last is not None
     assert cut.bound <= whole.bound <= last.bound
     assert not cut.timed
@@ -156,16 +164,16 @@ def test_a_dive_that_runs_out_of_nodes_loses_nothing(retrofit: tuple[Menu, Matri
 
 
 def test_the_first_node_of_a_dive_gives_a_plan_that_passes_its_audit(
-    retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
+    retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search ends before time does: it says so, and any machine finds the same."""
-    menu, _ = retrofit
-    search, node = _whole_halls(_matrix(menu), menu)
+    problem, _ = retrofit
+    search, node = _whole_halls(_matrix(problem), problem)
     assert node is not None
     monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
     monkeypatch.setattr(large, "MOST_NODES", search.nodes + 10)
-    solved = run.solve_menu(
-        menu, load("retrofit-air-hall"), SolveRequest(gap=1e-6, time_limit_s=120)
+    solved = run.solve_problem(
+        problem, load("retrofit-air-hall"), SolveRequest(gap=1e-6, time_limit_s=120)
     )
     assert solved.audit is not None
     assert solved.audit.passed
@@ -178,11 +186,11 @@ def test_the_first_node_of_a_dive_gives_a_plan_that_passes_its_audit(
 
 
 def test_a_search_knows_that_time_ended_a_node(
-    retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
+    retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    menu, base = retrofit
+    problem, base = retrofit
     monkeypatch.setattr(branching, "NODE_S", -1.0)
-    search, _ = _whole_halls(base, menu, most=10)
+    search, _ = _whole_halls(base, problem, most=10)
     assert search.timed
     point = highs.relaxation(base)
     assert point is not None
@@ -190,16 +198,16 @@ def test_a_search_knows_that_time_ended_a_node(
 
 
 def test_a_search_that_is_stopped_keeps_its_bound() -> None:
-    menu = tiny_menu(3)
-    base = _matrix(menu)
-    search = Search(base, counts(base, menu), lambda: True)
+    problem = tiny_menu(3)
+    base = _matrix(problem)
+    search = Search(base, counts(base, problem), lambda: True)
     point = highs.relaxation(base)
     assert point is not None
     assert search.next(math.inf, 100) is None
     assert search.bound == pytest.approx(point.objective)
 
 
-def test_columns_left_out_are_columns_at_zero(retrofit: tuple[Menu, Matrix]) -> None:
+def test_columns_left_out_are_columns_at_zero(retrofit: tuple[PlanningProblem, Matrix]) -> None:
     _menu, base = retrofit
     gone = base.of(("run",))[20:]
     fewer = highs.relaxation(without(base, gone))
@@ -211,14 +219,14 @@ def test_columns_left_out_are_columns_at_zero(retrofit: tuple[Menu, Matrix]) -> 
 
 
 def test_large_and_direct_solves_agree(
-    retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
+    retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    menu, _ = retrofit
+    problem, _ = retrofit
     question = load("retrofit-air-hall")
-    direct = run.solve_menu(menu, question, SolveRequest(gap=0.02, time_limit_s=120))
+    direct = run.solve_problem(problem, question, SolveRequest(gap=0.02, time_limit_s=120))
     monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
-    found = run.solve_menu(menu, question, SolveRequest(gap=0.05, time_limit_s=120))
-    again = run.solve_menu(menu, question, SolveRequest(gap=0.05, time_limit_s=120))
+    found = run.solve_problem(problem, question, SolveRequest(gap=0.05, time_limit_s=120))
+    again = run.solve_problem(problem, question, SolveRequest(gap=0.05, time_limit_s=120))
     assert found.audit is not None
     assert direct.audit is not None
     assert found.audit.passed
@@ -228,20 +236,20 @@ def test_large_and_direct_solves_agree(
     assert direct.bound <= found.value
     assert found.decisions == again.decisions
     assert found.bound == again.bound
-    near = run.solve_menu(
-        menu, question, SolveRequest(gap=0.05, time_limit_s=120, near=found.whole)
+    near = run.solve_problem(
+        problem, question, SolveRequest(gap=0.05, time_limit_s=120, near=found.whole)
     )
     assert near.gap_frac <= 0.05
 
 
 def test_what_whole_switches_break_is_taken_from_the_row() -> None:
-    menu = small_menu()
-    base = _matrix(menu)
+    problem = small_menu()
+    base = _matrix(problem)
     broken = [
         Check(CheckId("rack positions"), "s/h", 1, 4.4, 4.0),
         Check(CheckId("utility MW"), "s", 1, 0.3, 0.6),
     ]
-    less = shortfalls(menu, broken)
+    less = shortfalls(problem, broken)
     assert less == {Key("hall_racks", ("s/h", 1)): pytest.approx(0.5)}
     outcome = highs.solve(base, gap=0.0, time_limit_s=60)
     assert outcome.values is not None
@@ -267,15 +275,15 @@ def test_a_check_that_has_nothing_to_do_with_rounding_is_no_shortfall() -> None:
 
 
 def test_a_search_without_time_still_gives_a_plan(
-    retrofit: tuple[Menu, Matrix], monkeypatch: pytest.MonkeyPatch
+    retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Halls of the relaxation rounded up, in the time kept for it."""
-    menu, _ = retrofit
+    problem, _ = retrofit
     monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
     monkeypatch.setattr(large, "MOST_NODES", 0)
     monkeypatch.setattr(run, "LARGE_MARGIN_FACTORS", ())
-    solved = run.solve_menu(
-        menu, load("retrofit-air-hall"), SolveRequest(gap=0.05, time_limit_s=60)
+    solved = run.solve_problem(
+        problem, load("retrofit-air-hall"), SolveRequest(gap=0.05, time_limit_s=60)
     )
     assert solved.status == SolveStatus.LIMIT
     assert solved.audit is not None

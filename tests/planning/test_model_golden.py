@@ -25,7 +25,7 @@ from dcplan.planning.model.sets import Sets, make_sets
 from dcplan.planning.model.supply import add_supply
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
-from dcplan.planning.problem.terms import HeldTerms, Menu, PartsTerms, Staircase
+from dcplan.planning.problem.terms import ExistingTerms, PartsTerms, PlanningProblem, StepCost
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
@@ -44,43 +44,46 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
 }
 
 
-def menu_of(name: str) -> Menu:
+def menu_of(name: str) -> PlanningProblem:
     """The small menu, or one that has what a file states."""
-    menu = small_menu()
+    problem = small_menu()
     if name == "onsite":
         return powered_menu(0.1, 0.05)
     if name == "steps":
-        option = menu.fabrics[0]
-        stairs = Staircase(900.0, (64, 64), (200e3, 150e3))
+        option = problem.fabrics[0]
+        step_costs = StepCost(900.0, (64, 64), (200e3, 150e3))
         return replace(
-            menu, fabrics=(replace(option, stairs={PORTS: stairs}),), whole_switches=True
+            problem, fabrics=(replace(option, step_costs={PORTS: step_costs}),), whole_switches=True
         )
     if name == "supply":
         placed = tuple(
-            replace(p, makers=("acme",) if p.system == "a" else ("other",)) for p in menu.placements
+            replace(p, makers=("acme",) if p.system == "a" else ("other",))
+            for p in problem.placements
         )
         parts = (PartsTerms("switches", (4.0, 4.0)), PartsTerms("power_blocks", (2.0, 2.0)))
-        share = replace(menu.fabrics[0].shares[PORTS], switches=0.05, upper_switches=0.06)
-        fabric = replace(menu.fabrics[0], shares={PORTS: share})
+        share = replace(problem.fabrics[0].shares[PORTS], switches=0.05, upper_switches=0.06)
+        fabric = replace(problem.fabrics[0], shares={PORTS: share})
         return replace(
-            menu, placements=placed, fabrics=(fabric,), parts=parts, vendor_share={"acme": 0.5}
+            problem, placements=placed, fabrics=(fabric,), parts=parts, vendor_share={"acme": 0.5}
         )
     if name == "racks":
-        held = HeldTerms("old", (HALL, "wet", "a"), 2, 0, 2, 100e3, (300e3, 200e3), standing=True)
-        return replace(menu, held=(held,))
+        existing = ExistingTerms(
+            "old", (HALL, "wet", "a"), 2, 0, 2, 100e3, (300e3, 200e3), in_service=True
+        )
+        return replace(problem, existing=(existing,))
     if name == "cloud":
         term = CommitTerms("reserved-1y", 4, (2.0, 2.0))
-        return replace(menu, offers=(replace(menu.offers[0], committed=(term,)),))
+        return replace(problem, offers=(replace(problem.offers[0], committed=(term,)),))
     if name == "goals":
-        return replace(menu, goal=Goal("carbon", (Limit("days:job", 50.0), Limit("peak", 0.3))))
+        return replace(problem, goal=Goal("carbon", (Limit("days:job", 50.0), Limit("peak", 0.3))))
     if name == "changes":
         before = {
             BUY.key(HALL, "dry", "a", 0): 2.0,
             FABRIC.key(HALL, "eth/2t"): 1.0,
             RUN.key(0): 1.0,
         }
-        return replace(menu, keep=Keep(before, -1, 1))
-    return menu
+        return replace(problem, keep=Keep(before, -1, 1))
+    return problem
 
 
 def lp_text(name: str, tmp_path: Path) -> str:

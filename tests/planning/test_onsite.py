@@ -14,7 +14,7 @@ from dcplan.planning.audit.onsite import carbon_t, drawn, redispatched
 from dcplan.planning.audit.run import settled
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS
@@ -24,48 +24,50 @@ LAST = 1
 HOURS = 2191.5
 
 
-def best(menu: Menu) -> tuple[Decisions, float] | None:
+def best(problem: PlanningProblem) -> tuple[Decisions, float] | None:
     """The best plan with the smallest rounding margin that the audit passes, as `plan` looks for
     it."""
     for factor in MARGIN_FACTORS:
-        model, _ = build_model(dataclasses.replace(menu, margin_factor=factor))
+        model, _ = build_model(dataclasses.replace(problem, margin_factor=factor))
         matrix = compile_model(model)
         outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
         if outcome.values is None:
             return None
-        d = settled(menu, from_solution(menu, matrix.columns, [float(v) for v in outcome.values]))
-        if all(c.holds for c in all_checks(menu, d, make_accounts(menu, d))):
+        d = settled(
+            problem, from_solution(problem, matrix.columns, [float(v) for v in outcome.values])
+        )
+        if all(c.holds for c in all_checks(problem, d, make_accounts(problem, d))):
             return d, outcome.objective
     return None
 
 
-def books_of(menu: Menu, d: Decisions) -> Accounts:
-    books = make_accounts(menu, d)
-    assert [c.name for c in all_checks(menu, d, books) if not c.holds] == []
+def books_of(problem: PlanningProblem, d: Decisions) -> Accounts:
+    books = make_accounts(problem, d)
+    assert [c.name for c in all_checks(problem, d, books) if not c.holds] == []
     return books
 
 
 def test_without_enough_power_of_any_kind_there_is_no_plan() -> None:
     """14 PFLOP/s at 0.5 of 700 TFLOP/s are 40 accelerators of b: 3 racks of 60 kW x PUE 1.2 to 1.5
     > 0.05 MW."""
-    menu = powered_menu(0.05, 0.0)
+    problem = powered_menu(0.05, 0.0)
     none = dataclasses.replace(
-        menu, sites=(dataclasses.replace(menu.sites[0], onsite=(), tranches=()),)
+        problem, sites=(dataclasses.replace(problem.sites[0], onsite=(), tranches=()),)
     )
     assert best(none) is None
 
 
 def test_plants_carry_what_the_grid_does_not() -> None:
-    menu = powered_menu(0.1, 0.0)
-    found = best(menu)
+    problem = powered_menu(0.1, 0.0)
+    found = best(problem)
     assert found is not None
     d = found[0]
-    books = books_of(menu, d)
-    peak = books.site(menu, "s", LAST, "facility_mw")
+    books = books_of(problem, d)
+    peak = books.site(problem, "s", LAST, "facility_mw")
     units = d.onsite["s", "engine", 0]
     # one spare: whole units of 50 kW above the firm 100 kW, and one more
     assert units == -(-round((peak - 0.1) * 1e6) // 50_000) + 1
-    mwh = books.site(menu, "s", LAST, "facility_mwh")
+    mwh = books.site(problem, "s", LAST, "facility_mwh")
     made = d.onsite_mwh.get(("s", "engine", LAST), 0.0)
     assert mwh - made <= 0.1 * HOURS * (1 + 1e-9)
     totals = totals_usd([f for f in books.flows if "engine" in f.line])
@@ -76,16 +78,16 @@ def test_plants_carry_what_the_grid_does_not() -> None:
 
 def test_fuel_that_is_cheaper_than_the_grid_runs_always() -> None:
     """8 cents from the grid, 5 from the engines: they make what their units without the spare can."""
-    menu = powered_menu(0.1, 0.0)
-    site = menu.sites[0]
+    problem = powered_menu(0.1, 0.0)
+    site = problem.sites[0]
     cheap = dataclasses.replace(
         site, onsite=(dataclasses.replace(site.onsite[0], usd_per_mwh=50.0),)
     )
-    found = best(dataclasses.replace(menu, sites=(cheap,)))
+    found = best(dataclasses.replace(problem, sites=(cheap,)))
     assert found is not None
     d = found[0]
-    mwh = books_of(dataclasses.replace(menu, sites=(cheap,)), d).site(
-        menu, "s", LAST, "facility_mwh"
+    mwh = books_of(dataclasses.replace(problem, sites=(cheap,)), d).site(
+        problem, "s", LAST, "facility_mwh"
     )
     most = (d.onsite["s", "engine", 0] - 1) * 0.05 * HOURS
     assert d.onsite_mwh["s", "engine", LAST] == pytest.approx(
@@ -95,15 +97,17 @@ def test_fuel_that_is_cheaper_than_the_grid_runs_always() -> None:
 
 def test_load_on_a_tranche_pauses_for_its_hours() -> None:
     """A tenth of the drawn MW rests on average: accelerators x rated kW x peak PUE."""
-    menu = powered_menu(0.1, 0.3)
-    menu = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], onsite=()),))
-    found = best(menu)
+    problem = powered_menu(0.1, 0.3)
+    problem = dataclasses.replace(
+        problem, sites=(dataclasses.replace(problem.sites[0], onsite=()),)
+    )
+    found = best(problem)
     assert found is not None
     d = found[0]
-    books = books_of(menu, d)
-    uses = drawn(d, menu.sites[0], books.site(menu, "s", LAST, "facility_mw"), LAST)["flex"]
+    books = books_of(problem, d)
+    uses = drawn(d, problem.sites[0], books.site(problem, "s", LAST, "facility_mw"), LAST)["flex"]
     assert uses > 0.05
-    place = {p.key: p for p in menu.placements}
+    place = {p.key: p for p in problem.placements}
     peak_pue = {"dry": 1.5, "wet": 1.2}
     rests = sum(
         n * place[h, c, k].rated_kw / 16 * peak_pue[c] / 1000
@@ -112,19 +116,19 @@ def test_load_on_a_tranche_pauses_for_its_hours() -> None:
     )
     assert rests >= uses * 0.1 - 1e-9
     more = dataclasses.replace(
-        menu.sites[0], tranches=(dataclasses.replace(menu.sites[0].tranches[0], mw=(0, 0.3)),)
+        problem.sites[0], tranches=(dataclasses.replace(problem.sites[0].tranches[0], mw=(0, 0.3)),)
     )
     seldom = dataclasses.replace(more.tranches[0], hours_per_year=1e-6)
     cheaper = best(
-        dataclasses.replace(menu, sites=(dataclasses.replace(more, tranches=(seldom,)),))
+        dataclasses.replace(problem, sites=(dataclasses.replace(more, tranches=(seldom,)),))
     )
     assert cheaper is not None
     assert cheaper[1] <= found[1] + 1e-9
 
 
 def test_planted_faults_are_found() -> None:
-    menu = powered_menu(0.1, 0.05)
-    found = best(menu)
+    problem = powered_menu(0.1, 0.05)
+    found = best(problem)
     assert found is not None
     for change, name in (
         (lambda d: d.onsite.clear(), "utility MW"),
@@ -160,24 +164,28 @@ def test_carbon_counts_stacks_instead_of_the_grid() -> None:
 
 
 def test_no_new_block_serves_before_its_lead_time() -> None:
-    menu = powered_menu(1.0, 0.0)
-    late = dataclasses.replace(menu, sites=(dataclasses.replace(menu.sites[0], block_lead=2),))
-    assert best(menu) is not None
+    problem = powered_menu(1.0, 0.0)
+    late = dataclasses.replace(
+        problem, sites=(dataclasses.replace(problem.sites[0], block_lead=2),)
+    )
+    assert best(problem) is not None
     assert best(late) is None
 
 
 def test_plants_make_what_whole_switches_draw_above_the_models_count() -> None:
     """Without any grid the plants carry all: the energy is raised to the exact load, within what
     they can make."""
-    menu = powered_menu(0.0, 0.0)
-    found = best(menu)
+    problem = powered_menu(0.0, 0.0)
+    found = best(problem)
     assert found is not None
-    books = books_of(menu, found[0])
-    mwh = books.site(menu, "s", LAST, "facility_mwh")
+    books = books_of(problem, found[0])
+    mwh = books.site(problem, "s", LAST, "facility_mwh")
     assert found[0].onsite_mwh["s", "engine", LAST] == pytest.approx(mwh)
     more = redispatched(
-        menu, found[0], lambda _, t: 1.01 * books.site(menu, "s", t, "facility_mwh")
+        problem, found[0], lambda _, t: 1.01 * books.site(problem, "s", t, "facility_mwh")
     )
     assert more.onsite_mwh["s", "engine", LAST] == pytest.approx(1.01 * mwh)
-    less = redispatched(menu, found[0], lambda _, t: 0.5 * books.site(menu, "s", t, "facility_mwh"))
+    less = redispatched(
+        problem, found[0], lambda _, t: 0.5 * books.site(problem, "s", t, "facility_mwh")
+    )
     assert less.onsite_mwh["s", "engine", LAST] == pytest.approx(0.5 * mwh)

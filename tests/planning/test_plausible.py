@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.planning.problem.sanity_checks import doubts
+from dcplan.planning.problem.sanity_checks import sanity_notes
 from dcplan.scenario.load import load
 
 
@@ -15,7 +15,7 @@ def test_shipped_scenarios_raise_no_doubt() -> None:
         "three-site-build-out",
         "meta-24k-h100",
     ):
-        assert doubts(load(name)) == [], name
+        assert sanity_notes(load(name)) == [], name
 
 
 @pytest.mark.parametrize(
@@ -29,9 +29,12 @@ def test_shipped_scenarios_raise_no_doubt() -> None:
     ],
 )
 def test_each_slip_is_doubted(change: str, words: str) -> None:
-    found = doubts(load("train-405b-in-90-days", sets=[change]))
+    found = sanity_notes(load("train-405b-in-90-days", sets=[change]))
     assert any(words in text for text in found), found
 
 
 def test_an_ordinary_quote_is_not_doubted() -> None:
-    assert doubts(load("train-405b-in-90-days", sets=["systems.gb200-nvl72.price_usd=3.0e6"])) == []
+    assert (
+        sanity_notes(load("train-405b-in-90-days", sets=["systems.gb200-nvl72.price_usd=3.0e6"]))
+        == []
+    )

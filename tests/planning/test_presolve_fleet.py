@@ -54,7 +54,7 @@ def test_a_network_that_ends_too_soon_is_named(write) -> None:
     assert "the fleet has 1,024 NIC ports" in found.headline
 
 
-HELD = """\
+EXISTING = """\
 dcplan: 1
 name: held
 horizon: {start: 2027-Q1, quarters: 2}
@@ -77,7 +77,7 @@ def test_what_stands_there_serves_before_anything_can_be_ordered(tmp_path: Path)
     """400,000 hours of a quarter of 2,191.5 are 182.5 accelerators; 256 are there, and nothing can
     be bought for Q1."""
     file = tmp_path / "held.yaml"
-    file.write_text(HELD, encoding="utf-8")
+    file.write_text(EXISTING, encoding="utf-8")
     assert plan(file).exit_code == 0
 
 
@@ -85,7 +85,7 @@ def test_why_not_of_a_system_beside_assets(tmp_path: Path) -> None:
     """A forced system stays orderable where plainer plans close a hall to all others; where it
     cannot be, no plan."""
     file = tmp_path / "held.yaml"
-    file.write_text(HELD.replace("400000", "[400000, 900000]"), encoding="utf-8")
+    file.write_text(EXISTING.replace("400000", "[400000, 900000]"), encoding="utf-8")
     row = explain(file, why_not=["dgx-h200"], exact=0).tables["why_not"].records()[0]
     assert row["system"] == "dgx-h200"
     assert (

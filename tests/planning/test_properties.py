@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dcplan.answers.plan.answer import plan
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.result import Result
@@ -23,13 +23,13 @@ from tests.plans import planned
 MONEY = 1e-6
 
 
-def optimum(menu: Menu) -> float:
-    model, _ = build_model(menu)
+def optimum(problem: PlanningProblem) -> float:
+    model, _ = build_model(problem)
     outcome = highs.solve(compile_model(model), gap=0.0, time_limit_s=60)
     return outcome.objective if outcome.values is not None else float("inf")
 
 
-def not_worse(wider: Menu, base: Menu) -> None:
+def not_worse(wider: PlanningProblem, base: PlanningProblem) -> None:
     before, after = optimum(base), optimum(wider)
     assert after <= before + MONEY * max(1.0, abs(before) if before < float("inf") else 1.0)
 
@@ -37,9 +37,11 @@ def not_worse(wider: Menu, base: Menu) -> None:
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10_000), factor=st.floats(1.0, 3.0))
 def test_more_budget_never_costs_more(seed: int, factor: float) -> None:
-    menu = tiny_menu(seed)
-    budget = tuple(3e6 for _ in range(menu.quarters))
-    base = dataclasses.replace(menu, finance=dataclasses.replace(menu.finance, budget_usd=budget))
+    problem = tiny_menu(seed)
+    budget = tuple(3e6 for _ in range(problem.quarters))
+    base = dataclasses.replace(
+        problem, finance=dataclasses.replace(problem.finance, budget_usd=budget)
+    )
     more = tuple(b * factor for b in budget)
     not_worse(
         dataclasses.replace(base, finance=dataclasses.replace(base.finance, budget_usd=more)), base
@@ -49,11 +51,11 @@ def test_more_budget_never_costs_more(seed: int, factor: float) -> None:
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10_000), extra=st.floats(0.0, 0.3))
 def test_more_power_never_costs_more(seed: int, extra: float) -> None:
-    menu = tiny_menu(seed)
+    problem = tiny_menu(seed)
     site = dataclasses.replace(
-        menu.sites[0], minimum_take_frac=0.0
+        problem.sites[0], minimum_take_frac=0.0
     )  # a minimum take grows with the connection
-    base = dataclasses.replace(menu, sites=(site,))
+    base = dataclasses.replace(problem, sites=(site,))
     wider = dataclasses.replace(site, utility_mw=tuple(x + extra for x in site.utility_mw))
     not_worse(dataclasses.replace(base, sites=(wider,)), base)
 
@@ -132,10 +134,10 @@ def test_rated_kw_decides_the_rack_fit() -> None:
     from dcplan.scenario.load import load
 
     def nodes(*sets: str) -> int:
-        menu = build(load("retrofit-air-hall", sets=sets)).menu
+        problem = build(load("retrofit-air-hall", sets=sets)).problem
         return next(
             p.nodes
-            for p in menu.placements
+            for p in problem.placements
             if (p.hall, p.system) == ("frankfurt/old-air", "dgx-h100")
         )
 

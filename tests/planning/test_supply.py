@@ -14,33 +14,35 @@ from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import Menu, PartsTerms
+from dcplan.planning.problem.terms import PartsTerms, PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.scenario.load import load
 from tests.planning.small import HALL, small_menu
 
 
-def compute_menu(**changes: object) -> Menu:
+def compute_menu(**changes: object) -> PlanningProblem:
     """The small menu with research alone in the second quarter, owned; a is acme's, b another's."""
-    menu = small_menu()
+    problem = small_menu()
     placed = tuple(
         dataclasses.replace(p, makers=("acme",) if p.system == "a" else ("other",))
-        for p in menu.placements
+        for p in problem.placements
     )
     demand = dataclasses.replace(
-        menu.demands[0], wanted=(0.0, 14.0), each={(HALL, "a"): 0.2, (HALL, "b"): 0.35}
+        problem.demands[0], wanted=(0.0, 14.0), each={(HALL, "a"): 0.2, (HALL, "b"): 0.35}
     )
-    menu = dataclasses.replace(menu, placements=placed, jobs=(), configs=(), demands=(demand,))
-    return dataclasses.replace(menu, **changes)  # type: ignore[arg-type]
+    problem = dataclasses.replace(
+        problem, placements=placed, jobs=(), configs=(), demands=(demand,)
+    )
+    return dataclasses.replace(problem, **changes)  # type: ignore[arg-type]
 
 
-def best(menu: Menu) -> tuple[Decisions, float] | None:
-    matrix = compile_model(build_model(menu)[0])
+def best(problem: PlanningProblem) -> tuple[Decisions, float] | None:
+    matrix = compile_model(build_model(problem)[0])
     found = highs.solve(matrix, gap=0.0, time_limit_s=60)
     if found.values is None:
         return None
-    return from_solution(menu, matrix.columns, [float(v) for v in found.values]), found.objective
+    return from_solution(problem, matrix.columns, [float(v) for v in found.values]), found.objective
 
 
 def racks_of(d: Decisions) -> dict[str, int]:
@@ -48,15 +50,17 @@ def racks_of(d: Decisions) -> dict[str, int]:
 
 
 def test_a_maker_has_at_most_its_share_of_the_spending() -> None:
-    free, held = best(compute_menu()), best(compute_menu(vendor_share={"other": 0.55}))
+    free, existing = best(compute_menu()), best(compute_menu(vendor_share={"other": 0.55}))
     assert free is not None
-    assert held is not None
+    assert existing is not None
     assert racks_of(free[0]) == {"a": 1, "b": 2}  # 16 x 0.2 + 32 x 0.35 = 14.4 PFLOP/s
-    spent = {k: n * {"a": 1.0, "b": 1.4}[k] for k, n in racks_of(held[0]).items()}
+    spent = {k: n * {"a": 1.0, "b": 1.4}[k] for k, n in racks_of(existing[0]).items()}
     assert 0 < spent["b"] <= 0.55 * sum(spent.values())
-    assert held[1] > free[1]
-    menu = compute_menu(vendor_share={"other": 0.55})
-    names = [c.name for c in all_checks(menu, free[0], make_accounts(menu, free[0])) if not c.holds]
+    assert existing[1] > free[1]
+    problem = compute_menu(vendor_share={"other": 0.55})
+    names = [
+        c.name for c in all_checks(problem, free[0], make_accounts(problem, free[0])) if not c.holds
+    ]
     assert names == ["share of a vendor USD"]
 
 
@@ -71,7 +75,7 @@ def test_power_blocks_come_when_they_are_delivered() -> None:
 
 
 def test_the_audit_counts_switches_whole() -> None:
-    menu = compute_menu(
+    problem = compute_menu(
         parts=(PartsTerms("switches", (1.0, 0.0)), PartsTerms("transceivers", (10_000.0, 0.0)))
     )
     d = Decisions(
@@ -80,11 +84,11 @@ def test_the_audit_counts_switches_whole() -> None:
         fabric={HALL: "eth/2t"},
         blocks={("s", 0): 4, ("s", 1): 4},
     )
-    books = make_accounts(menu, d)
+    books = make_accounts(problem, d)
     whole = sum(books.ordered_networks[HALL, 0].switches.values())
     assert books.parts_bought[HALL, 0]["switches"] == whole > 1
     broken = {
-        c.name: c.used for c in all_checks(menu, d, books) if not c.holds and "bought" in c.name
+        c.name: c.used for c in all_checks(problem, d, books) if not c.holds and "bought" in c.name
     }
     assert broken == {"switches bought": whole}
 
@@ -109,19 +113,19 @@ workloads: {capacity: [{id: hours, accelerator_hours: 1.0e6, utilization_frac: 0
 def test_limits_of_a_scenario(tmp_path: Path) -> None:
     file = tmp_path / "vendors.yaml"
     file.write_text(TEXT.replace("VENDOR", "AMD"), encoding="utf-8")
-    menu = build(load(file)).menu
-    assert {p.part: p.most for p in menu.parts} == {
+    problem = build(load(file)).problem
+    assert {p.part: p.most for p in problem.parts} == {
         "switches": (10.0, 20.0),
         "power_blocks": (3.0, 3.0),
     }
-    assert menu.vendor_share == {"AMD": 0.6}
-    assert {p.system: "NVIDIA" in p.makers for p in menu.placements} == {
+    assert problem.vendor_share == {"AMD": 0.6}
+    assert {p.system: "NVIDIA" in p.makers for p in problem.placements} == {
         "dgx-h100": True,
         "mi325x-8": False,
     }
     file.write_text(TEXT.replace("VENDOR", "NVDIA"), encoding="utf-8")
     with pytest.raises(InputError) as error:
         load(file)
-    (problem,) = error.value.problems
-    assert "no vendor 'NVDIA'" in problem.cause
-    assert "NVIDIA" in problem.hint
+    (found,) = error.value.problems
+    assert "no vendor 'NVDIA'" in found.cause
+    assert "NVIDIA" in found.hint

@@ -13,9 +13,9 @@ from dcplan.planning.problem.terms import (
     FabricOption,
     FinanceTerms,
     HallTerms,
-    Menu,
     NetworkShare,
     Placement,
+    PlanningProblem,
     PortClass,
     SiteTerms,
     SupplyTerms,
@@ -42,7 +42,7 @@ def placement(hall: str, system: str, rng: np.random.Generator, *, lead: int) ->
         rated_kw=rated,
         peak_kw=rated * 1.2,
         idle_kw=rated * 0.3,
-        standing_kw=rated * 0.3,
+        idle_average_kw=rated * 0.3,
         training_kw=rated * 0.8,
         research_kw=rated * 0.6,
         air_kw=rated - liquid,
@@ -84,7 +84,7 @@ def fabric(hall: str, name: str, rng: np.random.Generator) -> FabricOption:
     )
 
 
-def tiny_menu(seed: int) -> Menu:
+def tiny_menu(seed: int) -> PlanningProblem:
     """A random instance small enough to enumerate, rich enough to bind every kind of row."""
     rng = np.random.default_rng(seed)
     quarters = int(rng.choice([2, 3]))
@@ -139,7 +139,7 @@ def tiny_menu(seed: int) -> Menu:
         () if rng.random() < 0.5 else (SupplyTerms("alpha", tuple(1.0 for _ in range(quarters))),)
     )
     falling = tuple(float(x) for x in np.linspace(0.6, 0.9, quarters))
-    return Menu(
+    return PlanningProblem(
         start="2027-Q1",
         quarters=quarters,
         sites=(site,),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import System
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import class_network, hosts_of, machine, rates_for
 from dcplan.reliability.rates import Rate, job_stops
 from dcplan.scenario.schema import Reliability
@@ -21,7 +21,7 @@ def _per_day(system: str, accelerators: float) -> float:
     catalog = load()
     row = catalog.get("systems", system, System)
     part, _ = machine(
-        row, class_network(accelerators, Ledger(catalog)), Ledger(catalog), Reliability()
+        row, class_network(accelerators, InputLog(catalog)), InputLog(catalog), Reliability()
     )
     return accelerators * part.stops_per_day[1]
 

@@ -13,7 +13,7 @@ import openpyxl
 import xlsxwriter
 
 from dcplan.answers.plan import answer
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.data.facts import Frozen
 from dcplan.report.book.data.tables import BookData, book_data, book_tables
@@ -31,12 +31,12 @@ def planned_with_facts(name: str, sets: Sequence[str] = ()) -> tuple[Result, Boo
     """Plan a scenario; return the plan, and the facts that its workbook is computed from."""
     found: list[BookData] = []
 
-    def tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str, Table]:
+    def tables(solved: Solved, question: Question, log: InputLog) -> dict[str, Table]:
         assert solved.decisions is not None
         assert solved.audit is not None
         books = solved.audit.books
-        found.append(book_data(solved.menu, solved.decisions, books, question, ledger))
-        return book_tables(solved, question, ledger)
+        found.append(book_data(solved.problem, solved.decisions, books, question, log))
+        return book_tables(solved, question, log)
 
     return answer.plan(name, gap=0.0005, sets=sets, more_tables=(tables,)), found[0]
 

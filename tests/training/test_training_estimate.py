@@ -15,14 +15,14 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack
 from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import device_terms, recipe_terms, spread_frac, stack_terms
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, case_of, layout_of, sweep
 from dcplan.training.search import search
 from dcplan.units import BYTES_PER_GIB
 
-COEFFICIENTS = coefficients(Ledger(load()))
+COEFFICIENTS = coefficients(InputLog(load()))
 COUNTS = np.arange(8.0, 1025.0, 8.0)
 NAMES = ["llama-3.1-405b", "llama-3.1-8b", "mixtral-8x22b", "deepseek-v3"]
 QUICK = settings(max_examples=4, deadline=None)
@@ -40,10 +40,10 @@ def _hardware(
     catalog = load()
     row = catalog.get("accelerators", accelerator, Accelerator)
     software = catalog.get("stacks", stack, Stack)
-    ledger = Ledger(catalog)
-    device, habits = device_terms(catalog, row), stack_terms(software, ledger)
+    log = InputLog(catalog)
+    device, habits = device_terms(catalog, row), stack_terms(software, log)
     assert not isinstance(device, str)
-    spread = spread_frac(ledger, row, software, moe=False)
+    spread = spread_frac(log, row, software, moe=False)
     precision = recipe_terms(catalog.get("recipes", recipe, Recipe))
     return Hardware(
         device, habits, precision, COEFFICIENTS, spread, streams_weights=row.kind == "wafer"

@@ -16,7 +16,7 @@ from dcplan.answers.validation.run_tables import predict
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.inputs.coefficients import coefficients
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.config import from_config
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import SCHEDULES
@@ -329,6 +329,6 @@ def test_measured_peaks_within_three_percent(repo: Path) -> None:
     runs = [reader.read(row) for row in table]
     assert len(runs) >= 22
     measured = np.array([run.peak_memory_gib for run in runs])
-    error = predict(runs, coefficients(Ledger(load()))).memory.total / 2**30 / measured - 1
+    error = predict(runs, coefficients(InputLog(load()))).memory.total / 2**30 / measured - 1
     assert np.abs(error).mean() <= 0.03
     assert np.abs(error).max() <= 0.05

@@ -169,9 +169,9 @@ def _usable(case: Case) -> float:
     return case.device.hbm_gb * 2**30 * COEFFICIENTS.search_memory_frac
 
 
-def _limited(case: Case, held: list[float], share: float) -> Case:
+def _limited(case: Case, existing: list[float], share: float) -> Case:
     """The case on an accelerator whose usable memory a share of the layouts fits."""
-    limit = float(np.quantile(held, share)) * (1 + 1e-9)
+    limit = float(np.quantile(existing, share)) * (1 + 1e-9)
     return replace(
         case, device=replace(case.device, hbm_gb=limit / COEFFICIENTS.search_memory_frac / 2**30)
     )
@@ -181,13 +181,13 @@ def _limited(case: Case, held: list[float], share: float) -> Case:
 def test_search_finds_what_plain_loops_find(name: str) -> None:
     case, ranks, axes = TINY[name]
     every, found = _brute(name)
-    case = _limited(case, [held for _, held in found], 0.6)
-    fitting = [(time, held) for time, held in found if held <= _usable(case)]
+    case = _limited(case, [existing for _, existing in found], 0.6)
+    fitting = [(time, existing) for time, existing in found if existing <= _usable(case)]
     answer = search(case, ranks, axes=axes)
     assert answer.tried == len(every) > 20
     assert answer.feasible == len(fitting) < len(every)
     assert answer.step_time_s[0] == pytest.approx(min(fitting)[0], rel=1e-9)
-    assert answer.least_bytes == pytest.approx(min(held for _, held in found), rel=1e-12)
+    assert answer.least_bytes == pytest.approx(min(existing for _, existing in found), rel=1e-12)
     best = {k: float(answer.layouts[k][0]) for k in KEYS}
     assert best in [{k: float(v) for k, v in one.items()} for one in every]
     assert _evaluate(case, best) == pytest.approx(
@@ -211,8 +211,8 @@ def test_frontier_is_a_pareto_set(name: str) -> None:
     assert answer.step_time_s.size > 3
     assert (np.diff(answer.memory_bytes) < 0).all()
     assert (np.diff(answer.step_time_s) >= -1e-6 * answer.step_time_s[0]).all()
-    for time, held in zip(answer.step_time_s, answer.memory_bytes, strict=True):
-        assert not ((found[:, 0] < time * (1 - 1e-6)) & (found[:, 1] < held * (1 - 1e-9))).any()
+    for time, existing in zip(answer.step_time_s, answer.memory_bytes, strict=True):
+        assert not ((found[:, 0] < time * (1 - 1e-6)) & (found[:, 1] < existing * (1 - 1e-9))).any()
     # the leanest of all is always its end
     assert answer.memory_bytes[-1] == pytest.approx(found[:, 1].min(), rel=1e-12)
 
@@ -223,7 +223,7 @@ def test_bounds_never_lose_the_fastest(name: str, share: float) -> None:
     """The quick search leaves out what its bound shows to be slower, so its fastest are those of
     the whole search."""
     case, ranks, axes = TINY[name]
-    case = _limited(case, [held for _, held in _brute(name)[1]], share)
+    case = _limited(case, [existing for _, existing in _brute(name)[1]], share)
     whole = search(case, ranks, axes=axes, keep=5)
     for largest in (ranks, 2 * ranks):  # prepared for more ranks than are laid out
         quick = quick_search(prepare(case, largest, axes), ranks, 5)

@@ -20,7 +20,7 @@ from dcplan.catalog.schema import Accelerator
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import training_terms
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.kernel_fit import Fitted
 from dcplan.result import Result, Table
 from dcplan.specs.request import verb
@@ -69,7 +69,7 @@ def calibrate(request: CalibrateRequest) -> Calibration:
     measured = read(Path(request.result_file))
     before = training_terms(catalog, row)
     sheet = Sheet(row, before["ranks"] or 1.0)
-    found, left = fit(measured, sheet, coefficients(Ledger(catalog)))
+    found, left = fit(measured, sheet, coefficients(InputLog(catalog)))
     return Calibration(_answer(measured, row, before, found, left), _overlay(measured, row, found))
 
 

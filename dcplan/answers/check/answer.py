@@ -35,17 +35,17 @@ def check(ref: ScenarioRef) -> Result:
         raise InputError(problems)
     built = build(question)
     found = presolve(question, built)
-    menu = built.menu
-    tables = {"left_out": left_out(menu)}
+    problem = built.problem
+    tables = {"left_out": left_out(problem)}
     if found:
         tables["conflict"] = conflict_of(found)
     parts = (
-        (len(menu.sites), "sites"),
-        (len(menu.halls), "hall types"),
-        (len(menu.placements), "system placements"),
-        (len(menu.fabrics), "fabric options"),
-        (len(menu.configs), "job configurations"),
-        (len(menu.offers), "offers"),
+        (len(problem.sites), "sites"),
+        (len(problem.halls), "hall types"),
+        (len(problem.placements), "system placements"),
+        (len(problem.fabrics), "fabric options"),
+        (len(problem.configs), "job configurations"),
+        (len(problem.offers), "offers"),
     )
     counts = ", ".join(f"{n} {what}" for n, what in parts)
     verdict = f"no plan can exist: {found[0].cause}" if found else "no error found"
@@ -55,8 +55,8 @@ def check(ref: ScenarioRef) -> Result:
         exit_code=EXIT_INFEASIBLE if found else EXIT_OK,
         headline=f"{question.scenario.name}: {verdict} ({counts})",
         scenario=describe(question),
-        metrics=LEFT_OUT_COUNT(len(menu.left_out)),
+        metrics=LEFT_OUT_COUNT(len(problem.left_out)),
         tables=tables,
         inputs=inputs_of(built),
-        warnings=[{"code": "note", "message": text} for text in menu.warnings],
+        warnings=[{"code": "note", "message": text} for text in problem.warnings],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.scenario.load import Question
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ class Recorded(Protocol):
     """What was made from inputs that a log records."""
 
     @property
-    def ledger(self) -> Ledger:
+    def log(self) -> InputLog:
         """Log of the inputs."""
 
 
@@ -34,7 +34,7 @@ def describe(question: Question) -> dict[str, Any]:
 
 def inputs_of(made: Recorded) -> list[dict[str, Any]]:
     """Return every input used, sorted by key."""
-    return [asdict(row) for _, row in sorted(made.ledger.rows.items())]
+    return [asdict(row) for _, row in sorted(made.log.rows.items())]
 
 
 def solver_block(solved: Solved) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def solver_block(solved: Solved) -> dict[str, Any]:
         "status": solved.status,
         "gap_frac": solved.gap_frac,
         "search_gap_frac": solved.solver_gap_frac,
-        "goal": solved.menu.goal.measure,
+        "goal": solved.problem.goal.measure,
         "bound": solved.bound,
         "bound_usd": solved.bound_usd,
         "columns": len(solved.matrix.columns),

@@ -10,7 +10,7 @@ from dcplan.answers.explain.later_deadline import later_ends
 from dcplan.answers.explain.request import ExplainRequest
 from dcplan.answers.explain.resolve import Base, resolve
 from dcplan.answers.explain.shadow_prices import binding_table, stranded_table
-from dcplan.answers.explain.switching_values import flips
+from dcplan.answers.explain.switching_values import switching_values
 from dcplan.answers.explain.what_if import what_if
 from dcplan.answers.explain.why_not import why_not
 from dcplan.answers.plan.metrics import money_metrics, solver_metrics
@@ -18,7 +18,7 @@ from dcplan.answers.plan.no_plan import impossible, nothing_yet
 from dcplan.answers.plan.tables.left_out import left_out
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.planning.presolve import presolve
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Result, Table
 from dcplan.specs.explain import BINDING
@@ -38,10 +38,10 @@ def explain(request: ExplainRequest) -> Result:
     asked = resolve(request)
     question, built = asked.question, asked.built
     problems = presolve(question, built)
-    if problems and not _stated(built.menu):
+    if problems and not _stated(built.problem):
         none = replace(impossible(question, built, problems), verb="explain")
         return with_later(none, later_ends(asked), question)
-    solved = asked.solve(built.menu, question, share=0.5)
+    solved = asked.solve(built.problem, question, share=0.5)
     if solved.status == SolveStatus.INFEASIBLE:
         return with_later(no_plan(asked, solved), later_ends(asked), question)
     if solved.audit is None or solved.decisions is None:
@@ -49,16 +49,16 @@ def explain(request: ExplainRequest) -> Result:
     return _answer(Base(asked, solved, solved.decisions, solved.audit))
 
 
-def _stated(menu: Menu) -> bool:
+def _stated(problem: PlanningProblem) -> bool:
     """Whether the model can be written at all.
 
     Every job and demand needs a way to be served, and a given fleet a place.
     """
-    jobs = {c.job for c in menu.configs} >= {j.id for j in menu.jobs}
-    served = all(d.each or d.unmet_usd is not None or not any(d.wanted) for d in menu.demands)
-    fleet = menu.fleet
+    jobs = {c.job for c in problem.configs} >= {j.id for j in problem.jobs}
+    served = all(d.each or d.unmet_usd is not None or not any(d.wanted) for d in problem.demands)
+    fleet = problem.fleet
     placed = fleet is None or any(
-        (p.hall, p.system) == (fleet.hall, fleet.system) for p in menu.placements
+        (p.hall, p.system) == (fleet.hall, fleet.system) for p in problem.placements
     )
     return jobs and served and placed
 
@@ -70,13 +70,13 @@ def _answer(base: Base) -> Result:
     tables: dict[str, Table] = {}
     if request.why_not:
         tables["why_not"] = why_not(base)
-    if request.flips or request.flip:
-        tables["flips"] = flips(base)
+    if request.switching_values or request.flip:
+        tables["flips"] = switching_values(base)
     if request.what_if:
         tables["what_if"] = what_if(base)
     tables["binding"] = binding_table(base)
     tables["stranded"] = stranded_table(base)
-    tables["left_out"] = left_out(asked.built.menu)
+    tables["left_out"] = left_out(asked.built.problem)
     status, code = _ending(base)
     return Result(
         "explain",

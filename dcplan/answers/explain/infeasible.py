@@ -33,7 +33,7 @@ def no_plan(asked: Asked, solved: Solved) -> Result:
     question, left_s = asked.question, asked.left_s()
     rows = _conflict(question, solved, left_s / 4)
     found = alternatives(
-        solved.menu, solved.matrix, time_limit_s=left_s / 8, stop=asked.request.stop
+        solved.problem, solved.matrix, time_limit_s=left_s / 8, stop=asked.request.stop
     )
     ways = [row for i, way in enumerate(found) for row in _rows(i + 1, way, question)]
     first = _sentence(found[0]) if found else "no remedy found in time"
@@ -47,7 +47,7 @@ def no_plan(asked: Asked, solved: Solved) -> Result:
         tables={
             "conflict": specs.CONFLICT.table(rows),
             "alternatives": specs.ALTERNATIVES.table(ways),
-            "left_out": left_out(asked.built.menu),
+            "left_out": left_out(asked.built.problem),
         },
         inputs=inputs_of(asked.built),
         warnings=[] if rows else [{"code": "note", "message": WHOLE}],
@@ -87,7 +87,7 @@ def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[s
             families[family_of(row)].append(row)
     return [
         specs.ConflictRow(
-            words_of(rows[0], solved.menu.start)[0], place_of(rows[0], question), len(rows)
+            words_of(rows[0], solved.problem.start)[0], place_of(rows[0], question), len(rows)
         )
         for rows in families.values()
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dcplan.answers.explain.resolve import Asked
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve.request import SolveRequest
-from dcplan.planning.solve.strategy import LEAST_S, solve_menu
+from dcplan.planning.solve.strategy import LEAST_S, solve_problem
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job
 from dcplan.units import DAYS_PER_QUARTER, quarter_index, quarter_name
@@ -93,7 +93,7 @@ def _tried(asked: Asked, trial: Trial) -> Later | None:
     question, built = asked.changed(f"workloads.training.{trial.job}.{trial.key}={trial.value}")
     if presolve(question, built):
         return None
-    solved = solve_menu(
-        built.menu, question, SolveRequest(ROUGH_GAP, time_limit_s=min(left_s, TRY_S))
+    solved = solve_problem(
+        built.problem, question, SolveRequest(ROUGH_GAP, time_limit_s=min(left_s, TRY_S))
     )
     return Later(trial, solved.audit.npv_usd) if solved.audit else None

@@ -31,9 +31,9 @@ class ExplainRequest(ScenarioRequest):
     what_if: Annotated[
         tuple[str, ...], Flag("the plan with a changed input; repeatable", metavar="K=V")
     ] = ()
-    flips: Annotated[bool, Flag("which value of each uncertain input would change a decision")] = (
-        False
-    )
+    switching_values: Annotated[
+        bool, Flag("which value of each uncertain input would change a decision")
+    ] = False
     flip: Annotated[tuple[str, ...], Flag("the same for one input; repeatable", metavar="KEY")] = ()
     exact: Annotated[
         int | None, Flag("binding limits whose next unit is re-solved (4, or none)", low=0)
@@ -42,4 +42,4 @@ class ExplainRequest(ScenarioRequest):
     @property
     def asks_more(self) -> bool:
         """Whether a question is asked besides which limits bind."""
-        return bool(self.why_not or self.what_if or self.flips or self.flip)
+        return bool(self.why_not or self.what_if or self.switching_values or self.flip)

@@ -13,10 +13,10 @@ from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.build import Built, build
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.strategy import LEAST_S, solve_menu
+from dcplan.planning.solve.strategy import LEAST_S, solve_problem
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 
@@ -48,7 +48,7 @@ class Asked:
 
     def solve(
         self,
-        menu: Menu,
+        problem: PlanningProblem,
         question: Question,
         *,
         share: float,
@@ -56,8 +56,8 @@ class Asked:
         fixed: Table | None = None,
     ) -> Solved:
         """Solve a menu in a share of the time that is left, a second at least."""
-        return solve_menu(
-            menu,
+        return solve_problem(
+            problem,
             question,
             SolveRequest(
                 gap=self.request.gap,

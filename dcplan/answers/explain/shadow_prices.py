@@ -32,7 +32,7 @@ def stranded_table(base: Base) -> Table:
     """Return what is idle in the last quarter, and the limit that keeps it so."""
     return specs.STRANDED.table(
         specs.StrandedRow(s.where, s.what, s.idle, s.there, s.by)
-        for s in stranded(base.solved.menu, base.decisions, base.audit.books)
+        for s in stranded(base.solved.problem, base.decisions, base.audit.books)
     )
 
 
@@ -50,16 +50,16 @@ def _rows(base: Base, values: Vector) -> Iterator[specs.BindingRow]:
 
 def _exact(base: Base, binding: Binding, values: Vector) -> str | None:
     """Return the change of the audited cost by a re-solve, and how far it could go at most."""
-    menu, matrix, request = base.solved.menu, base.solved.matrix, base.asked.request
+    problem, matrix, request = base.solved.problem, base.solved.matrix, base.asked.request
     share = max(base.asked.left_s() / MOST_EXACT, LEAST_S)
     found = with_one_more(
         matrix, binding, values, gap=request.gap, time_limit_s=share, stop=request.stop
     )
-    cost = audited_cost_usd(menu, matrix, found)
+    cost = audited_cost_usd(problem, matrix, found)
     if cost is None:
         return None
     change, least = cost - base.cost_usd, found.bound * USD_PER_MUSD - base.cost_usd
     # a plan that needed rounding margins was found in a tighter model, whose bound proves nothing
     # of the true one
-    most = f", at most {least:,.0f}" if menu.margin_factor == 0 else ", maybe more"
+    most = f", at most {least:,.0f}" if problem.margin_factor == 0 else ", maybe more"
     return f"{min(change, 0.0):,.0f} found{most}"

@@ -11,7 +11,7 @@ from dcplan.inputs.log import Input, width
 from dcplan.planning.decisions import Decisions, to_table
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.strategy import LEAST_S, UnknownDecisionError
 from dcplan.result import Table
@@ -34,7 +34,7 @@ Change = tuple[str, str, str]
 """A decision in words, before and after."""
 
 
-def flips(base: Base) -> Table:
+def switching_values(base: Base) -> Table:
     """Return for each input the nearest value within its bounds that changes a decision.
 
     The plan is solved again there. The regret is what the plan of today costs more than the best
@@ -45,13 +45,13 @@ def flips(base: Base) -> Table:
     for key in _inputs(base):
         if base.asked.stopped:
             break
-        rows += _of_input(base, key, base.asked.built.ledger.rows[key])
+        rows += _of_input(base, key, base.asked.built.log.rows[key])
     return specs.FLIPS.table(rows)
 
 
 def _inputs(base: Base) -> list[str]:
     """Return the inputs named, or those of ``sensitivity``, or prices, energy and discount rate."""
-    rows, names = base.asked.built.ledger.rows, base.asked.request.flip
+    rows, names = base.asked.built.log.rows, base.asked.request.flip
     problems = [
         Problem(
             "DC010",
@@ -77,7 +77,7 @@ def _inputs(base: Base) -> list[str]:
     return [key for key in dict.fromkeys(chosen) if key in rows and width(rows[key]) > 0][:MOST]
 
 
-def _of_input(base: Base, key: str, row: Input) -> list[specs.FlipRow]:
+def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]:
     """Return what changes at the bounds of one input."""
     now, low, high = row.value, row.low, row.high
     plain = _plain(key, row)
@@ -113,16 +113,16 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.FlipRow]:
     return _with_worth(base, rows, regrets)
 
 
-def _plain(key: str, row: Input) -> specs.FlipRow:
+def _plain(key: str, row: Input) -> specs.SwitchingValueRow:
     """Return the row of an input with nothing found yet."""
-    return specs.FlipRow(
+    return specs.SwitchingValueRow(
         key, row.value, row.low, row.high, None, None, None, None, None, None, note=""
     )
 
 
 def _flip(
-    base: Base, plain: specs.FlipRow, now: float, bound: float, other: Solved
-) -> specs.FlipRow | None:
+    base: Base, plain: specs.SwitchingValueRow, now: float, bound: float, other: Solved
+) -> specs.SwitchingValueRow | None:
     """Return what changes towards a bound; None where the best plan there decides the same."""
     changed = _changes(base, other)
     if not changed:
@@ -143,7 +143,9 @@ def _flip(
     )
 
 
-def _with_worth(base: Base, rows: list[specs.FlipRow], regrets: list[float]) -> list[specs.FlipRow]:
+def _with_worth(
+    base: Base, rows: list[specs.SwitchingValueRow], regrets: list[float]
+) -> list[specs.SwitchingValueRow]:
     """Return the rows with the worth of knowing the input, where both bounds have a plan."""
     if len(regrets) < 2:
         return rows
@@ -205,7 +207,7 @@ def _solved(base: Base, key: str, value: float) -> Solved | None:
     question, built = _at(base, key, value)
     if presolve(question, built):
         return None
-    found = base.asked.solve(built.menu, question, share=SHARE, near=base.solved.whole)
+    found = base.asked.solve(built.problem, question, share=SHARE, near=base.solved.whole)
     return found if found.audit is not None else None
 
 
@@ -213,7 +215,9 @@ def _kept_usd(base: Base, key: str, value: float) -> float | None:
     """Return what today's decisions cost with one input changed; None where they do not hold."""
     question, built = _at(base, key, value)
     try:
-        found = base.asked.solve(built.menu, question, share=SHARE, fixed=to_table(base.decisions))
+        found = base.asked.solve(
+            built.problem, question, share=SHARE, fixed=to_table(base.decisions)
+        )
     except UnknownDecisionError:
         return None
     return found.audit.npv_usd if found.audit is not None and found.audit.passed else None
@@ -221,17 +225,19 @@ def _kept_usd(base: Base, key: str, value: float) -> float | None:
 
 def _changes(base: Base, other: Solved) -> list[Change]:
     """Return the decisions that differ in kind from the plan's."""
-    return differences(base.solved.menu, base.decisions, other.decisions)
+    return differences(base.solved.problem, base.decisions, other.decisions)
 
 
-def differences(menu: Menu, one: Decisions | None, two: Decisions | None) -> list[Change]:
+def differences(
+    problem: PlanningProblem, one: Decisions | None, two: Decisions | None
+) -> list[Change]:
     """Return the decisions that differ in kind, with what each side has.
 
     They are systems by hall, fabrics, where each job runs, what is rented or committed to.
     """
     if one is None or two is None:
         return []
-    before, after = summary(menu, one), summary(menu, two)
+    before, after = summary(problem, one), summary(problem, two)
     return [
         (key, before.get(key, "none"), after.get(key, "none"))
         for key in sorted({*before, *after})
@@ -239,7 +245,7 @@ def differences(menu: Menu, one: Decisions | None, two: Decisions | None) -> lis
     ]
 
 
-def summary(menu: Menu, d: Decisions) -> dict[str, str]:
+def summary(problem: PlanningProblem, d: Decisions) -> dict[str, str]:
     """Return the decisions of a plan that one signs, in words, whatever their exact numbers."""
     found: dict[str, str] = {}
     racks: dict[str, int] = {}
@@ -250,10 +256,10 @@ def summary(menu: Menu, d: Decisions) -> dict[str, str]:
     found |= {f"{r.job} runs on": f"{r.system} in {r.place}" for r in d.runs}
     found |= {f"rent {o}": "yes" for o in {o for _, o, _ in d.rented}}
     found |= {f"commit to {o} {c}": "yes" for o, c, _ in d.committed}
-    found |= {f"part with {i}": "yes" for i, _ in d.dropped}
+    found |= {f"part with {i}": "yes" for i, _ in d.disposed}
     fitted = {
         (h, c)
         for (h, c, _), n in d.fitted.items()
-        if n and any(x.id == h and not x.existing for x in menu.halls)
+        if n and any(x.id == h and not x.existing for x in problem.halls)
     }
     return found | {f"build {h} with {c}": "yes" for h, c in fitted}

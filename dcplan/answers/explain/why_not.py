@@ -19,14 +19,14 @@ def why_not(base: Base) -> Table:
 
 
 def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
-    menu = base.asked.built.menu
+    problem = base.asked.built.problem
     if any(k == system for _, _, k, _ in base.decisions.ordered):
         return _no_answer(system, "the plan buys it")
-    if system not in menu.orderable or not any(p.system == system for p in menu.placements):
-        reasons = dict.fromkeys(x.reason for x in menu.left_out if x.id == system)
+    if system not in problem.orderable or not any(p.system == system for p in problem.placements):
+        reasons = dict.fromkeys(x.reason for x in problem.left_out if x.id == system)
         return _no_answer(system, "; ".join(reasons) or "not among `systems:`")
     other = base.asked.solve(
-        replace(menu, forced=(system,)), base.asked.question, share=share, near=base.solved.whole
+        replace(problem, forced=(system,)), base.asked.question, share=share, near=base.solved.whole
     )
     if other.audit is None:
         proved = other.status == SolveStatus.INFEASIBLE
@@ -55,5 +55,5 @@ def _no_answer(system: str, note: str) -> specs.WhyNotRow:
 def _by_group(solved: Solved) -> dict[FlowGroup, float]:
     """Return the present value of each kind of cost [USD]."""
     flows = solved.audit.books.flows if solved.audit else []
-    rate = solved.menu.finance.discount_rate
+    rate = solved.problem.finance.discount_rate
     return {g: npv_usd([f for f in flows if f.group is g], rate) for g in GROUPS}

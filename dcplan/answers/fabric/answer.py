@@ -14,7 +14,7 @@ from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
 from dcplan.answers.fabric.torus import torus_answer
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Result
 from dcplan.specs.request import verb
 
@@ -33,19 +33,19 @@ def fabric(request: FabricRequest) -> Result:
     """
     refuse_unfit(request)
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
-    ledger = Ledger(catalog)
+    log = InputLog(catalog)
     if request.several:
-        return compared(request, ledger)
+        return compared(request, log)
     resolved = resolve(request, catalog)
     if resolved.topology == "torus":
         if request.growth_nodes or request.join_km is not None:
             cause = "growth and joining of a torus are not supported: its cubes are counted"
             raise InputError([Problem("DC050", cause, Place("fabric"))])
-        return torus_answer(resolved, ledger)
-    return _answer(build(resolved, ledger), ledger)
+        return torus_answer(resolved, log)
+    return _answer(build(resolved, log), log)
 
 
-def _answer(built: Built, ledger: Ledger) -> Result:
+def _answer(built: Built, log: InputLog) -> Result:
     resolved, network = built.resolved, built.network
     request = resolved.request
     result = Result(
@@ -56,11 +56,11 @@ def _answer(built: Built, ledger: Ledger) -> Result:
         scenario={"fabric": saved(request)},
         metrics=metrics.counts_of(resolved, network)
         | metrics.prices(built)
-        | metrics.failures(network, ledger),
+        | metrics.failures(network, log),
         tables=tables.tables_of(built),
     )
-    result.tables["bandwidth"] = performance.bandwidth_table(resolved, network, ledger)
-    found = performance.levels(resolved, network, ledger)
+    result.tables["bandwidth"] = performance.bandwidth_table(resolved, network, log)
+    found = performance.levels(resolved, network, log)
     if found:
         result.tables["collectives"] = performance.collectives(found)
         result.metrics |= performance.metrics(found)
@@ -70,10 +70,10 @@ def _answer(built: Built, ledger: Ledger) -> Result:
         result.tables["growth"] = extensions.growth_table(resolved)
     if request.join_km is not None:
         bisection = metrics.bisection_gbps(resolved, network)
-        joined = extensions.join(resolved, bisection, ledger)
+        joined = extensions.join(resolved, bisection, log)
         result.tables["between_sites"], more = joined
         result.metrics |= more
-    result.inputs = [asdict(row) for _, row in sorted(ledger.rows.items())]
+    result.inputs = [asdict(row) for _, row in sorted(log.rows.items())]
     result.warnings = [{"code": "price", "message": built.why}] if built.why else []
     result.warnings += [{"code": "design", "message": note} for note in _notes(built)]
     return result

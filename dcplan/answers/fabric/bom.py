@@ -15,7 +15,7 @@ from dcplan.catalog.schema import Optic, Parameter, Switch
 from dcplan.fabric.bom import cages, node_cages
 from dcplan.fabric.topology.networks import Network
 from dcplan.fabric.topology.wiring import Fill
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError, switch_units
 from dcplan.provenance import Quantity
 
@@ -96,7 +96,7 @@ class Totals:
         )
 
 
-def switch_lines(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> list[Line]:
+def switch_lines(resolved: ResolvedFabric, network: Network, log: InputLog) -> list[Line]:
     """Return switches of every tier; a chassis with the line cards that its ports in use need.
 
     Raises
@@ -112,7 +112,7 @@ def switch_lines(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> 
         if model is None:
             msg = f"no {tier} switch of the catalog is named"
             raise MissingError(msg)
-        found.append(_switch(tier, model, fills, count, resolved, ledger))
+        found.append(_switch(tier, model, fills, count, resolved, log))
     return found
 
 
@@ -122,19 +122,19 @@ def _switch(
     fills: Sequence[Fill],
     count: int,
     resolved: ResolvedFabric,
-    ledger: Ledger,
+    log: InputLog,
 ) -> Line:
     key, part = f"switches.{model.id}", model.id
-    price = _price(ledger, f"{key}.price_usd", model.price_usd)
-    kw = _value(ledger, f"{key}.typical_kw", model.typical_kw or model.max_kw)
+    price = _price(log, f"{key}.price_usd", model.price_usd)
+    kw = _value(log, f"{key}.typical_kw", model.typical_kw or model.max_kw)
     kg = model.weight_kg.value if model.weight_kg else 0.0
     cards = cards_of(tier, model, fills, resolved)
     if cards:
-        price = price.plus(_price(ledger, f"{key}.card_usd", model.card_usd).times(cards))
-        kw += cards * _value(ledger, f"{key}.card_kw", model.card_kw)
+        price = price.plus(_price(log, f"{key}.card_usd", model.card_usd).times(cards))
+        kw += cards * _value(log, f"{key}.card_kw", model.card_kw)
         kg += cards * (model.card_kg.value if model.card_kg else 0.0)
         part = f"{model.id} with {cards} line cards"
-    units = switch_units(model, ledger)
+    units = switch_units(model, log)
     status = _status(model.price_usd)
     return Line(
         Kind.SWITCH,
@@ -162,19 +162,19 @@ def cards_of(tier: str, model: Switch, fills: Sequence[Fill], resolved: Resolved
 
 
 def link_lines(
-    resolved: ResolvedFabric, network: Network, chosen: dict[str, list[Choice]], ledger: Ledger
+    resolved: ResolvedFabric, network: Network, chosen: dict[str, list[Choice]], log: InputLog
 ) -> list[Line]:
     """Return transceivers and cables of every tier by what its lengths ask for."""
     found: list[Line] = []
     for tier, choices in chosen.items():
-        found += _optics(resolved, network, tier, choices, ledger)
+        found += _optics(resolved, network, tier, choices, log)
     for tier, choices in chosen.items():
-        found += _cables(tier, choices, ledger)
+        found += _cables(tier, choices, log)
     return found
 
 
 def _optics(
-    resolved: ResolvedFabric, network: Network, tier: str, choices: list[Choice], ledger: Ledger
+    resolved: ResolvedFabric, network: Network, tier: str, choices: list[Choice], log: InputLog
 ) -> list[Line]:
     lower, upper = sides(tier)
     kinds: dict[str, list[Choice]] = {}
@@ -193,7 +193,7 @@ def _optics(
             counts = _whole(resolved, network, tier, ends[0].ports, ends[1].ports)
         if lower == upper:
             item = f"transceivers of {tier if tier in SIDES else 'leaf-leaf'} links"
-            found.append(_optic(Kind.SWITCH_OPTIC, item, ends[0].row, sum(counts), ledger))
+            found.append(_optic(Kind.SWITCH_OPTIC, item, ends[0].row, sum(counts), log))
             continue
         for here, there, end, count in (
             (lower, upper, ends[0], counts[0]),
@@ -201,7 +201,7 @@ def _optics(
         ):
             item = f"transceivers in {MANY[here]} to {MANY[there]}"
             kind = Kind.NODE_OPTIC if here == "node" else Kind.SWITCH_OPTIC
-            found.append(_optic(kind, item, end.row, count, ledger))
+            found.append(_optic(kind, item, end.row, count, log))
     return found
 
 
@@ -227,11 +227,9 @@ def _whole(
     return cages(up[below], 1, lower), cages(down[above], upper, 1)
 
 
-def _optic(kind: Kind, item: str, row: Optic, count: int, ledger: Ledger) -> Line:
-    price = _price(ledger, f"optics.{row.id}.price_usd", row.price_usd)
-    ledger.take(
-        f"optics.{row.id}.max_kw", row.max_kw or row.typical_kw or Quantity(value=power(row))
-    )
+def _optic(kind: Kind, item: str, row: Optic, count: int, log: InputLog) -> Line:
+    price = _price(log, f"optics.{row.id}.price_usd", row.price_usd)
+    log.take(f"optics.{row.id}.max_kw", row.max_kw or row.typical_kw or Quantity(value=power(row)))
     return Line(
         kind,
         item,
@@ -243,7 +241,7 @@ def _optic(kind: Kind, item: str, row: Optic, count: int, ledger: Ledger) -> Lin
     )
 
 
-def _cables(tier: str, choices: list[Choice], ledger: Ledger) -> list[Line]:
+def _cables(tier: str, choices: list[Choice], log: InputLog) -> list[Line]:
     found = []
     for c in choices:
         item = f"{tier} cables {c.stock_m:g} m"
@@ -254,9 +252,9 @@ def _cables(tier: str, choices: list[Choice], ledger: Ledger) -> list[Line]:
         kg = (c.cable.kg_per_m.value if c.cable.kg_per_m else 0.0) * c.stock_m * pieces
         status = _status(c.cable.price_usd or c.cable.usd_per_m)
         if c.ends:
-            price, kw = _cord(c.cable, c.stock_m, ledger), 0.0
+            price, kw = _cord(c.cable, c.stock_m, log), 0.0
         else:
-            _price(ledger, f"optics.{c.cable.id}.price_usd", c.cable.price_usd)
+            _price(log, f"optics.{c.cable.id}.price_usd", c.cable.price_usd)
             one, kw = c.medium, c.medium.kw * c.links_each
             price = Price(one.low_usd, one.usd, one.high_usd).times(c.links_each)
         total = price.times(pieces)
@@ -266,11 +264,11 @@ def _cables(tier: str, choices: list[Choice], ledger: Ledger) -> list[Line]:
     return found
 
 
-def _cord(row: Optic, metres: float, ledger: Ledger) -> Price:
+def _cord(row: Optic, metres: float, log: InputLog) -> Price:
     """Return the price of a fibre cord, ends and metres."""
     key = f"optics.{row.id}"
-    ends = _price(ledger, f"{key}.price_usd", row.price_usd) if row.price_usd else FREE
-    return ends.plus(_price(ledger, f"{key}.usd_per_m", row.usd_per_m).times(metres))
+    ends = _price(log, f"{key}.price_usd", row.price_usd) if row.price_usd else FREE
+    return ends.plus(_price(log, f"{key}.usd_per_m", row.usd_per_m).times(metres))
 
 
 def nic_lines(resolved: ResolvedFabric) -> list[Line]:
@@ -285,7 +283,7 @@ def nic_lines(resolved: ResolvedFabric) -> list[Line]:
 
 
 def extra_lines(
-    lines: Sequence[Line], chosen: dict[str, list[Choice]], other_units: float, ledger: Ledger
+    lines: Sequence[Line], chosen: dict[str, list[Choice]], other_units: float, log: InputLog
 ) -> list[Line]:
     """Return what comes with the network: spare optics, patch panels, network racks.
 
@@ -294,7 +292,7 @@ def extra_lines(
     """
     found = []
     frac, least = (
-        ledger.parameter("network", key) for key in ("spare-optics-frac", "spare-optics-least")
+        log.parameter("network", key) for key in ("spare-optics-frac", "spare-optics-least")
     )
     kinds: dict[str, list[Line]] = {}
     for line in lines:
@@ -315,45 +313,45 @@ def extra_lines(
         for c in choices
         if c.ends
     )
-    found += _panels(trunks, ledger)
+    found += _panels(trunks, log)
     units = sum(line.rack_units for line in (*lines, *found)) + other_units
-    racks = math.ceil(units / ledger.parameter("network", "network-rack-units"))
-    kg = ledger.parameter("network", "rack-kg") * racks
-    price = _price(ledger, "network.rack-usd", _parameter(ledger, "rack-usd")).times(racks)
-    part = f"{ledger.parameter('facility', 'rack-units'):g} U"
+    racks = math.ceil(units / log.parameter("network", "network-rack-units"))
+    kg = log.parameter("network", "rack-kg") * racks
+    price = _price(log, "network.rack-usd", _parameter(log, "rack-usd")).times(racks)
+    part = f"{log.parameter('facility', 'rack-units'):g} U"
     found.append(Line(Kind.OTHER, "network racks", part, racks, price, kg=kg, status="estimate"))
     return found
 
 
-def _panels(links: int, ledger: Ledger) -> list[Line]:
+def _panels(links: int, log: InputLog) -> list[Line]:
     """Return panels at either end of the trunks between switches."""
     if not links:
         return []
-    units = math.ceil(2 * links / ledger.parameter("network", "mpo-ports-per-panel-unit"))
-    price = _price(
-        ledger, "network.panel-usd-per-unit", _parameter(ledger, "panel-usd-per-unit")
-    ).times(units)
+    units = math.ceil(2 * links / log.parameter("network", "mpo-ports-per-panel-unit"))
+    price = _price(log, "network.panel-usd-per-unit", _parameter(log, "panel-usd-per-unit")).times(
+        units
+    )
     part = "1 U of MPO-12"
     return [
         Line(Kind.OTHER, "patch panels", part, units, price, rack_units=units, status="estimate")
     ]
 
 
-def _parameter(ledger: Ledger, key: str) -> Quantity:
-    return ledger.catalog.get("network", key, Parameter).value
+def _parameter(log: InputLog, key: str) -> Quantity:
+    return log.catalog.get("network", key, Parameter).value
 
 
-def _price(ledger: Ledger, key: str, quantity: Quantity | None) -> Price:
-    value = _value(ledger, key, quantity)
+def _price(log: InputLog, key: str, quantity: Quantity | None) -> Price:
+    value = _value(log, key, quantity)
     low, high = quantity.bounds if quantity else (value, value)
     return Price(low, value, high)
 
 
-def _value(ledger: Ledger, key: str, quantity: Quantity | None) -> float:
+def _value(log: InputLog, key: str, quantity: Quantity | None) -> float:
     if quantity is None:
         msg = f"no value for {key}"
         raise MissingError(msg)
-    return ledger.take(key, quantity)
+    return log.take(key, quantity)
 
 
 def _status(quantity: Quantity | None) -> str:

@@ -12,7 +12,7 @@ from dcplan.answers.fabric.side_networks import Priced, sides
 from dcplan.fabric.floor.lengths import Lengths
 from dcplan.fabric.floor.placement import Hall
 from dcplan.fabric.topology.networks import Network
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError
 from dcplan.provenance import Status
 
@@ -41,7 +41,7 @@ class Built:
         return Totals.of(self.bill) if self.bill else None
 
 
-def build(resolved: ResolvedFabric, ledger: Ledger) -> Built:
+def build(resolved: ResolvedFabric, log: InputLog) -> Built:
     """Size, place and bill the network.
 
     Raises
@@ -50,35 +50,35 @@ def build(resolved: ResolvedFabric, ledger: Ledger) -> Built:
         When no network of that kind holds the nodes, or a cable is out of reach.
     """
     network = sized(resolved)
-    hall = placed(resolved, network, ledger)
+    hall = placed(resolved, network, log)
     chosen = Chosen()
-    beside = sides(resolved, network, chosen.notes, ledger)
-    lengths = lengths_of(resolved, network, hall, ledger)
+    beside = sides(resolved, network, chosen.notes, log)
+    lengths = lengths_of(resolved, network, hall, log)
     built = Built(resolved, network, hall, lengths, chosen, [], [], beside)
-    _record(resolved, ledger)
-    parts = fitted(resolved, ledger)
+    _record(resolved, log)
+    parts = fitted(resolved, log)
     if parts is None:
         cause = "no switch is named, or the catalog has no optics at its speeds"
         built.why = f"{cause}: {NO_BILL}"
         return built
     if resolved.family is None:
         taken = parts.family or f"{parts.node.id} and {parts.leaf.id}"
-        ledger.text("fabric.optics", taken, Status.DEFAULT)
+        log.text("fabric.optics", taken, Status.DEFAULT)
     # out of reach is an error, a missing price is not
     try:
-        built.chosen = tier_choices(resolved, parts, built.lengths, network, ledger)
+        built.chosen = tier_choices(resolved, parts, built.lengths, network, log)
         built.chosen.notes += chosen.notes
         tiers = built.chosen.tiers
-        built.bill = switch_lines(resolved, network, ledger)
-        built.bill += link_lines(resolved, network, tiers, ledger)
+        built.bill = switch_lines(resolved, network, log)
+        built.bill += link_lines(resolved, network, tiers, log)
         units = sum(p.rack_units for p in beside)
-        built.extras = [*nic_lines(resolved), *extra_lines(built.bill, tiers, units, ledger)]
+        built.extras = [*nic_lines(resolved), *extra_lines(built.bill, tiers, units, log)]
     except MissingError as error:
         built.bill, built.extras, built.why = [], [], f"{error}: {NO_BILL}"
     return built
 
 
-def _record(resolved: ResolvedFabric, ledger: Ledger) -> None:
+def _record(resolved: ResolvedFabric, log: InputLog) -> None:
     """Record choices that the request left open."""
     request, unit = resolved.request, resolved.ports.nodes_per_su
     left_open = {
@@ -93,7 +93,7 @@ def _record(resolved: ResolvedFabric, ledger: Ledger) -> None:
     }
     for name, (typed, taken) in left_open.items():
         if typed is None and taken:
-            ledger.text(f"fabric.{name}", taken, Status.DEFAULT)
+            log.text(f"fabric.{name}", taken, Status.DEFAULT)
     system = resolved.system
     if system and system.scaleout_port_gbps and request.nic_gbps is None:
-        ledger.take(f"systems.{system.id}.scaleout_port_gbps", system.scaleout_port_gbps)
+        log.take(f"systems.{system.id}.scaleout_port_gbps", system.scaleout_port_gbps)

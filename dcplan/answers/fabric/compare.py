@@ -14,7 +14,7 @@ from dcplan.answers.train.answer import train
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric
 from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.fabric import use as specs
 from dcplan.units import BITS_PER_BYTE, DAYS_PER_YEAR, GBPS_PER_TBPS, USD_PER_MUSD
@@ -40,7 +40,7 @@ class Run:
         return self.fabric_usd + self.cluster_usd
 
 
-def compared(request: FabricRequest, ledger: Ledger) -> Result:
+def compared(request: FabricRequest, log: InputLog) -> Result:
     """Size the same nodes on several fabric families.
 
     Each family brings its own switches. With a job, families are ranked by USD of one finished run:
@@ -51,8 +51,8 @@ def compared(request: FabricRequest, ledger: Ledger) -> Result:
     InputError
         When a family is unknown, or none of them holds the nodes.
     """
-    built, refused = _built(request, ledger)
-    rows = [_row(name, b, ledger) for name, b in built.items()]
+    built, refused = _built(request, log)
+    rows = [_row(name, b, log) for name, b in built.items()]
     rows.sort(key=lambda row: (row.usd is None, row.usd or 0.0))
     best = rows[0].fabric
     rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
@@ -61,7 +61,7 @@ def compared(request: FabricRequest, ledger: Ledger) -> Result:
     headline = f"{len(built)} of {len(rows)} fabrics join {what}: {best} is the cheapest"
     metrics: dict[str, Metric] = {}
     if request.for_job:
-        runs = {name: _run(b, request.for_job, ledger) for name, b in built.items() if b.totals}
+        runs = {name: _run(b, request.for_job, log) for name, b in built.items() if b.totals}
         tables["job"] = _job_table(runs)
         best = min(runs, key=lambda n: runs[n].usd)
         run = runs[best]
@@ -75,20 +75,20 @@ def compared(request: FabricRequest, ledger: Ledger) -> Result:
         headline,
         metrics=metrics,
         tables=tables,
-        inputs=[asdict(r) for _, r in sorted(ledger.rows.items())],
+        inputs=[asdict(r) for _, r in sorted(log.rows.items())],
         warnings=[{"code": "design", "message": JOB_NOTE}] if request.for_job else [],
     )
 
 
-def _built(request: FabricRequest, ledger: Ledger) -> tuple[dict[str, Built], dict[str, str]]:
+def _built(request: FabricRequest, log: InputLog) -> tuple[dict[str, Built], dict[str, str]]:
     """Build the network of every family; say of the others why they cannot join the nodes."""
     built: dict[str, Built] = {}
     refused: dict[str, str] = {}
-    for name in _families(request.compare or ALL, ledger.catalog):
+    for name in _families(request.compare or ALL, log.catalog):
         try:
-            resolved = resolve(replace(request, fabric=name, switch=None), ledger.catalog)
+            resolved = resolve(replace(request, fabric=name, switch=None), log.catalog)
             _refuse_other_protocols(resolved)
-            built[name] = build(resolved, ledger)
+            built[name] = build(resolved, log)
         except InputError as error:
             refused[name] = "; ".join(p.cause for p in error.problems)
     if not built:
@@ -136,10 +136,10 @@ def _refuse_other_protocols(resolved: ResolvedFabric) -> None:
         raise InputError([Problem("DC050", cause, Place("--compare"))])
 
 
-def _row(name: str, built: Built, ledger: Ledger) -> specs.FabricRow:
+def _row(name: str, built: Built, log: InputLog) -> specs.FabricRow:
     resolved, t = built.resolved, built.totals
     gbps = bisection_gbps(resolved, built.network)
-    found = performance.levels(resolved, built.network, ledger)
+    found = performance.levels(resolved, built.network, log)
     row = specs.FabricRow(
         fabric=name,
         switches=built.network.counts.switches,
@@ -162,7 +162,7 @@ def _row(name: str, built: Built, ledger: Ledger) -> specs.FabricRow:
     )
 
 
-def _run(built: Built, model: str, ledger: Ledger) -> Run:
+def _run(built: Built, model: str, log: InputLog) -> Run:
     """Train the model on the bandwidth that the fabric leaves across all its tiers.
 
     Both prices are spread evenly over their life.
@@ -172,11 +172,9 @@ def _run(built: Built, model: str, ledger: Ledger) -> Run:
     if system is None or t is None or system.price_usd is None:
         cause = f"{system.id if system else 'the system'} has no price"
         raise InputError([Problem("DC050", cause, Place("--for-job"))])
-    farthest = performance.bandwidth(resolved, built.network, ledger)[-1]
+    farthest = performance.bandwidth(resolved, built.network, log)[-1]
     ideal = (
-        ledger.parameter("network", "effective-adaptive-frac")
-        if built.network.plan.tiers > 1
-        else 1.0
+        log.parameter("network", "effective-adaptive-frac") if built.network.plan.tiers > 1 else 1.0
     )
     ports = (system.scaleout_ports or system.accelerators) / system.accelerators
     found = train(
@@ -189,8 +187,8 @@ def _run(built: Built, model: str, ledger: Ledger) -> Run:
         catalogs=request.catalogs,
     )
     days = found.value("days")
-    life = ledger.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
-    cluster = ledger.take(f"systems.{system.id}.price_usd", system.price_usd) * request.nodes
+    life = log.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
+    cluster = log.take(f"systems.{system.id}.price_usd", system.price_usd) * request.nodes
     return Run(days, t.price.value * days / life, cluster * days / life)
 
 

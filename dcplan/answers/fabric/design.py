@@ -14,7 +14,7 @@ from dcplan.fabric.floor.lengths import STOCK_M, Lengths, lengths, stock
 from dcplan.fabric.floor.placement import Floor, Hall, square_row
 from dcplan.fabric.topology.direct import GROUP_SWITCHES, scheduled, slingshot
 from dcplan.fabric.topology.networks import Network, nearest, tree
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import switch_units
 
 
@@ -53,11 +53,11 @@ def _next(resolved: ResolvedFabric) -> str:
     return found or "take more --planes or a switch of more ports"
 
 
-def placed(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Hall | None:
+def placed(resolved: ResolvedFabric, network: Network, log: InputLog) -> Hall | None:
     """Place the network's racks on a floor; None where its cables are not named one by one."""
     if network.wiring is None:
         return None
-    floor = _floor(resolved, ledger)
+    floor = _floor(resolved, log)
     hall = Hall(network.wiring, floor, network.plan.planes * network.parallel)
     if resolved.request.racks_per_row:
         return hall
@@ -66,7 +66,7 @@ def placed(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Hall |
 
 
 def lengths_of(
-    resolved: ResolvedFabric, network: Network, hall: Hall | None, ledger: Ledger
+    resolved: ResolvedFabric, network: Network, hall: Hall | None, log: InputLog
 ) -> dict[str, Lengths]:
     """Return cables of every tier by length.
 
@@ -77,9 +77,9 @@ def lengths_of(
     if hall is not None:
         found = lengths(hall)
     elif network.taper is not None:
-        found = _groups(resolved, network, ledger)
+        found = _groups(resolved, network, log)
     else:
-        metres = ledger.parameter("power", "cable-length-m")
+        metres = log.parameter("power", "cable-length-m")
         second = "leaf-spine" if c.spine else "leaf-leaf"
         tiers = {
             "node-leaf": c.node_leaf_links,
@@ -99,12 +99,12 @@ def _all_at(metres: float, cables: int) -> Lengths:
     return Lengths(counts, metres * cables, metres)
 
 
-def _groups(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> dict[str, Lengths]:
+def _groups(resolved: ResolvedFabric, network: Network, log: InputLog) -> dict[str, Lengths]:
     """Return cables of a dragonfly by tier.
 
     A group fills as many racks as the request says, as the family's groups, or as its nodes do.
     """
-    floor, request, family = _floor(resolved, ledger), resolved.request, resolved.family
+    floor, request, family = _floor(resolved, log), resolved.request, resolved.family
     nics = resolved.attached.nics_per_node
     group_nodes = math.ceil(GROUP_SWITCHES * network.plan.leaf_down / nics)
     usual = family.group_racks if family and not request.nodes_per_rack else None
@@ -115,17 +115,17 @@ def _groups(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> dict[
     return group_lengths(network.counts, racks, floor)
 
 
-def _floor(resolved: ResolvedFabric, ledger: Ledger) -> Floor:
-    leaf, spine, core = (_per_rack(switch_units(m, ledger), ledger) for m in resolved.models)
+def _floor(resolved: ResolvedFabric, log: InputLog) -> Floor:
+    leaf, spine, core = (_per_rack(switch_units(m, log), log) for m in resolved.models)
     return Floor(
-        nodes_per_rack=nodes_per_rack(resolved, ledger),
+        nodes_per_rack=nodes_per_rack(resolved, log),
         racks_per_row=resolved.request.racks_per_row
-        or round(ledger.parameter("network", "racks-per-row")),
-        rack_pitch_m=ledger.parameter("network", "rack-pitch-m"),
-        row_pitch_m=ledger.parameter("network", "row-pitch-m"),
-        drop_m=ledger.parameter("network", "cable-drop-m"),
-        in_rack_m=ledger.parameter("network", "in-rack-cable-m"),
-        slack_frac=ledger.parameter("network", "cable-slack-frac"),
+        or round(log.parameter("network", "racks-per-row")),
+        rack_pitch_m=log.parameter("network", "rack-pitch-m"),
+        row_pitch_m=log.parameter("network", "row-pitch-m"),
+        drop_m=log.parameter("network", "cable-drop-m"),
+        in_rack_m=log.parameter("network", "in-rack-cable-m"),
+        slack_frac=log.parameter("network", "cable-slack-frac"),
         leaf_rack_switches=leaf,
         spine_rack_switches=spine,
         core_rack_switches=core,
@@ -133,11 +133,11 @@ def _floor(resolved: ResolvedFabric, ledger: Ledger) -> Floor:
     )
 
 
-def _per_rack(units: float, ledger: Ledger) -> int:
-    return max(math.floor(ledger.parameter("network", "network-rack-units") / units), 1)
+def _per_rack(units: float, log: InputLog) -> int:
+    return max(math.floor(log.parameter("network", "network-rack-units") / units), 1)
 
 
-def nodes_per_rack(resolved: ResolvedFabric, ledger: Ledger) -> int:
+def nodes_per_rack(resolved: ResolvedFabric, log: InputLog) -> int:
     """Return nodes of a rack.
 
     The first of these counts: the request, the system's reference design, a system of whole racks,
@@ -151,6 +151,6 @@ def nodes_per_rack(resolved: ResolvedFabric, ledger: Ledger) -> int:
     if system and system.form != "server":
         return max(resolved.attached.nodes // request.nodes // max(system.racks, 1), 1)
     if system and system.rack_units:
-        height = ledger.parameter("facility", "rack-units")
+        height = log.parameter("facility", "rack-units")
         return max(math.floor(height / system.rack_units.value), 1)
-    return round(ledger.parameter("network", "nodes-per-rack"))
+    return round(log.parameter("network", "nodes-per-rack"))

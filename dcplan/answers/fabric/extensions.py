@@ -13,7 +13,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.interconnect import Interconnect, Line, interconnect
 from dcplan.fabric.topology.growth import phases
 from dcplan.fabric.topology.networks import Network
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.fabric import use as specs
 from dcplan.units import METRES_PER_KM
@@ -63,7 +63,7 @@ def _of_size(resolved: ResolvedFabric, nodes: int) -> Network:
 
 
 def join(
-    resolved: ResolvedFabric, bisection_gbps: float, ledger: Ledger
+    resolved: ResolvedFabric, bisection_gbps: float, log: InputLog
 ) -> tuple[Table, dict[str, Metric]]:
     """Return ports, fibre, lease and round trip of the links to another hall or site.
 
@@ -76,17 +76,17 @@ def join(
     """
     request = resolved.request
     air_km, gbps = request.join_km or 0.0, request.join_gbps or bisection_gbps / 10.0
-    row = named(ledger.catalog, "optics", request.join_port, Optic, "--join-port")
+    row = named(log.catalog, "optics", request.join_port, Optic, "--join-port")
     if gbps <= 0.0:
         cause = "the network has no bisection: the capacity between the places is not known"
         problem = Problem("DC050", cause, Place("--join-km"), help="--join-gbps 400")
         raise InputError([problem])
-    route = air_km * ledger.parameter("network", "route-factor")
+    route = air_km * log.parameter("network", "route-factor")
     try:
-        found = interconnect(gbps, route, _line(row, ledger))
+        found = interconnect(gbps, route, _line(row, log))
     except ValueError as error:
         cause = f"{row.id}: {error} ({air_km:g} km of air line are {route:g} km of fibre)"
-        problem = Problem("DC054", cause, Place("--join-km"), help=_reaching(route, ledger))
+        problem = Problem("DC054", cause, Place("--join-km"), help=_reaching(route, log))
         raise InputError([problem]) from error
     nic_gbps = resolved.attached.nodes * resolved.attached.nics_per_node * resolved.nic_gbps
     metrics = {
@@ -114,9 +114,9 @@ def _link_row(row: Optic, route_km: float, found: Interconnect) -> specs.SiteLin
     )
 
 
-def _reaching(route_km: float, ledger: Ledger) -> str:
+def _reaching(route_km: float, log: InputLog) -> str:
     """Name an optic that reaches so far, as the flag to take."""
-    rows = ledger.catalog.table("optics", Optic).values()
+    rows = log.catalog.table("optics", Optic).values()
     able = [r.id for r in rows if (r.reach_amplified_m or r.reach_m) and _far_km(r) >= route_km]
     if able:
         return f"--join-port {able[0]}"
@@ -128,7 +128,7 @@ def _far_km(row: Optic) -> float:
     return reach.value / METRES_PER_KM if reach else 0.0
 
 
-def _line(row: Optic, ledger: Ledger) -> Line:
+def _line(row: Optic, log: InputLog) -> Line:
     power = row.max_kw or row.typical_kw
     if row.price_usd is None or power is None or row.reach_m is None:
         cause = f"optics row {row.id} has no price, power or reach"
@@ -137,16 +137,14 @@ def _line(row: Optic, ledger: Ledger) -> Line:
         )
     return Line(
         port_gbps=row.rate_gbps.value,
-        port_usd=ledger.take(f"optics.{row.id}.price_usd", row.price_usd),
-        port_kw=ledger.take(f"optics.{row.id}.max_kw", power),
-        plain_reach_km=ledger.take(f"optics.{row.id}.reach_m", row.reach_m) / METRES_PER_KM,
+        port_usd=log.take(f"optics.{row.id}.price_usd", row.price_usd),
+        port_kw=log.take(f"optics.{row.id}.max_kw", power),
+        plain_reach_km=log.take(f"optics.{row.id}.reach_m", row.reach_m) / METRES_PER_KM,
         amplified_reach_km=_far_km(row),
-        pair_gbps=ledger.parameter("network", "wavelength-gbps-per-pair-max"),
-        span_km=ledger.parameter("network", "amplifier-span-km"),
-        amplifier_usd=ledger.parameter("network", "amplifier-usd"),
-        mux_pair_usd=ledger.parameter("network", "mux-pair-usd"),
-        lease_usd_per_pair_km_month=ledger.parameter(
-            "network", "fibre-lease-usd-per-pair-km-month"
-        ),
-        fibre_us_per_km=ledger.parameter("network", "fibre-us-per-km"),
+        pair_gbps=log.parameter("network", "wavelength-gbps-per-pair-max"),
+        span_km=log.parameter("network", "amplifier-span-km"),
+        amplifier_usd=log.parameter("network", "amplifier-usd"),
+        mux_pair_usd=log.parameter("network", "mux-pair-usd"),
+        lease_usd_per_pair_km_month=log.parameter("network", "fibre-lease-usd-per-pair-km-month"),
+        fibre_us_per_km=log.parameter("network", "fibre-us-per-km"),
     )

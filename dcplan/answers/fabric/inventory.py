@@ -16,7 +16,7 @@ from dcplan.catalog.schema import Switch, System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.lengths import stock
 from dcplan.fabric.floor.schedule import Cable, schedule
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import switch_units
 from dcplan.result import Result
 from dcplan.specs.request import made, verb
@@ -92,18 +92,18 @@ def inventory(result: Result) -> Inventory:
         raise InputError(
             [Problem("DC050", cause, Place("RESULT"), help="dcplan fabric ... -f json -o RESULT")]
         )
-    resolved, ledger = _resolved(made(FabricRequest, kept, "fabric"))
-    height = ledger.parameter("facility", "rack-units")
-    return Inventory(_cables(resolved, ledger), _models(resolved, ledger), height)
+    resolved, log = _resolved(made(FabricRequest, kept, "fabric"))
+    height = log.parameter("facility", "rack-units")
+    return Inventory(_cables(resolved, log), _models(resolved, log), height)
 
 
-def _resolved(request: FabricRequest) -> tuple[ResolvedFabric, Ledger]:
+def _resolved(request: FabricRequest) -> tuple[ResolvedFabric, InputLog]:
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
-    return resolve(request, catalog), Ledger(catalog)
+    return resolve(request, catalog), InputLog(catalog)
 
 
-def _cables(resolved: ResolvedFabric, ledger: Ledger) -> Iterator[Cabled]:
-    built = None if resolved.topology == "torus" else build(resolved, ledger)
+def _cables(resolved: ResolvedFabric, log: InputLog) -> Iterator[Cabled]:
+    built = None if resolved.topology == "torus" else build(resolved, log)
     if built is None or built.hall is None:
         kind = resolved.topology + ("" if resolved.topology == "torus" else " network")
         cause = f"the cables of a {kind} are counted, not named one by one"
@@ -137,7 +137,7 @@ def interface_type(protocol: str, gbps: float) -> str:
     return table.get(gbps, "other")
 
 
-def _models(resolved: ResolvedFabric, ledger: Ledger) -> dict[str, Model]:
+def _models(resolved: ResolvedFabric, log: InputLog) -> dict[str, Model]:
     near = interface_type(resolved.protocol, resolved.link_gbps)
     far = interface_type(resolved.protocol, resolved.between_gbps)
     found = {"manager": Model("Generic", "manager", 1.0, None, near, near)}
@@ -149,7 +149,7 @@ def _models(resolved: ResolvedFabric, ledger: Ledger) -> dict[str, Model]:
         (system and system.vendor) or "Generic", name, units if hosts == 1 else 1.0, kg, near, near
     )
     for tier, row in zip(("leaf", "spine", "core"), resolved.models, strict=True):
-        found[tier] = _switch(row, resolved, (near if tier == "leaf" else far, far), ledger)
+        found[tier] = _switch(row, resolved, (near if tier == "leaf" else far, far), log)
     return found
 
 
@@ -159,9 +159,9 @@ def _model(row: System | Switch) -> str:
 
 
 def _switch(
-    row: Switch | None, resolved: ResolvedFabric, types: tuple[str, str], ledger: Ledger
+    row: Switch | None, resolved: ResolvedFabric, types: tuple[str, str], log: InputLog
 ) -> Model:
-    units = switch_units(row, ledger)
+    units = switch_units(row, log)
     if row is None:
         return Model("Generic", f"{resolved.ports.radix} ports", units, None, *types)
     kg = row.weight_kg.value if row.weight_kg else None

@@ -14,7 +14,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.lengths import STOCK_M, Lengths
 from dcplan.fabric.media import Medium, pick
 from dcplan.fabric.topology.networks import Network
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError
 from dcplan.provenance import Quantity
 
@@ -75,49 +75,41 @@ def sides(tier: str) -> tuple[str, str]:
     return lower, upper
 
 
-def fitted(resolved: ResolvedFabric, ledger: Ledger) -> Fitted | None:
+def fitted(resolved: ResolvedFabric, log: InputLog) -> Fitted | None:
     """Return the optics of the network.
 
     They are the request's family's, else those of a family built of the same switch, else class
     parts at these speeds.
     """
     if resolved.family:
-        own = _of_family(resolved.family, ledger)
+        own = _of_family(resolved.family, log)
         fits = own.node.rate_gbps.value == resolved.link_gbps
-        node = own.node if fits else _class_part(resolved.link_gbps, resolved.protocol, ledger)
+        node = own.node if fits else _class_part(resolved.link_gbps, resolved.protocol, log)
         return Fitted(node, own.leaf, own.fibre, own.family) if node else None
     if resolved.leaf is None:
         return None
     cage = _cage(resolved.leaf, resolved.link_gbps)
     rows = [
-        f
-        for f in ledger.catalog.table("fabrics", Fabric).values()
-        if f.protocol == resolved.protocol
+        f for f in log.catalog.table("fabrics", Fabric).values() if f.protocol == resolved.protocol
     ]
     for family in sorted(rows, key=lambda f: f.leaf != resolved.leaf.id if resolved.leaf else True):
-        found = _of_family(family, ledger)
+        found = _of_family(family, log)
         if (found.node.rate_gbps.value, found.leaf.rate_gbps.value) == (resolved.link_gbps, cage):
             return found
-    node, leaf = (
-        _class_part(rate, resolved.protocol, ledger) for rate in (resolved.link_gbps, cage)
-    )
+    node, leaf = (_class_part(rate, resolved.protocol, log) for rate in (resolved.link_gbps, cage))
     return (
-        Fitted(node, leaf, ledger.catalog.find("optics", CORD, Optic), None)
-        if node and leaf
-        else None
+        Fitted(node, leaf, log.catalog.find("optics", CORD, Optic), None) if node and leaf else None
     )
 
 
-def _class_part(gbps: float, protocol: str, ledger: Ledger) -> Optic | None:
+def _class_part(gbps: float, protocol: str, log: InputLog) -> Optic | None:
     """Return a transceiver of no maker at a speed."""
-    return next((r for r in _rows(ledger, LIGHT, gbps, protocol) if r.vendor == "industry"), None)
+    return next((r for r in _rows(log, LIGHT, gbps, protocol) if r.vendor == "industry"), None)
 
 
-def _of_family(family: Fabric, ledger: Ledger) -> Fitted:
-    fibre = _row(ledger, family.fiber) if family.fiber else None
-    return Fitted(
-        _row(ledger, family.node_optic), _row(ledger, family.leaf_optic), fibre, family.id
-    )
+def _of_family(family: Fabric, log: InputLog) -> Fitted:
+    fibre = _row(log, family.fiber) if family.fiber else None
+    return Fitted(_row(log, family.node_optic), _row(log, family.leaf_optic), fibre, family.id)
 
 
 def tier_choices(
@@ -125,7 +117,7 @@ def tier_choices(
     parts: Fitted,
     found: dict[str, Lengths],
     network: Network,
-    ledger: Ledger,
+    log: InputLog,
 ) -> Chosen:
     """Choose the media of every tier by stock length.
 
@@ -139,17 +131,17 @@ def tier_choices(
     chosen = Chosen()
     problems: list[Problem] = []
     for tier, lengths in found.items():
-        near = _near(resolved, parts, tier, network, ledger, chosen.notes)
+        near = _near(resolved, parts, tier, network, log, chosen.notes)
         most = max(m.reach_m for m, *_ in near)
         chosen.tiers[tier] = []
         for i in np.flatnonzero(lengths.counts).tolist():
             metres = float(STOCK_M[i]) if i < STOCK_M.size else lengths.longest_m
             # what the family or the request names comes first; farther parts only beyond its reach
-            media = near if metres <= most else (_far(resolved, parts, tier, ledger) or near)
+            media = near if metres <= most else (_far(resolved, parts, tier, log) or near)
             try:
                 best = pick([m for m, *_ in media], metres)
             except ValueError as error:
-                problems.append(_too_far(resolved, tier, metres, str(error), ledger))
+                problems.append(_too_far(resolved, tier, metres, str(error), log))
                 break
             medium, ends, cable, each = next(m for m in media if m[0] is best)
             chosen.tiers[tier].append(
@@ -181,33 +173,33 @@ def _near(
     parts: Fitted,
     tier: str,
     network: Network,
-    ledger: Ledger,
+    log: InputLog,
     notes: list[str],
 ) -> list[Offer]:
     """Return the family's transceivers, or what the request names instead."""
-    ends = [_end(resolved, parts, tier, side, ledger) for side in sides(tier)]
+    ends = [_end(resolved, parts, tier, side, log) for side in sides(tier)]
     if resolved.request.media in SWAPPED:
-        ends = [_swapped(resolved, end, ledger, notes) for end in ends]
+        ends = [_swapped(resolved, end, log, notes) for end in ends]
     usual = _both(ends[0], ends[1], parts.fibre)
     if resolved.request.media == "family" and resolved.family:
-        return [usual, *_named(resolved, resolved.family, tier, ledger)]
+        return [usual, *_named(resolved, resolved.family, tier, log)]
     if resolved.request.media not in ("reach", "aoc"):
         return [usual]
-    own = _cables(resolved, parts, tier, network, ledger)
+    own = _cables(resolved, parts, tier, network, log)
     near = own if resolved.request.media == "aoc" else [usual, *own]
     if not near:
         notes.append(f"{tier}: no active optical cable fits both ends; transceivers are taken")
     return near or [usual]
 
 
-def _named(resolved: ResolvedFabric, family: Fabric, tier: str, ledger: Ledger) -> list[Offer]:
+def _named(resolved: ResolvedFabric, family: Fabric, tier: str, log: InputLog) -> list[Offer]:
     """Return cables that the family names, each filling the cage of the upper end."""
     upper = _cage(_models(resolved).get(sides(tier)[1]), _link(resolved, tier))
-    rows = [row for name in family.cables if (row := _row(ledger, name)).rate_gbps.value == upper]
+    rows = [row for name in family.cables if (row := _row(log, name)).rate_gbps.value == upper]
     return [_own(row, max(round(upper / _link(resolved, tier)), 1)) for row in rows]
 
 
-def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, ledger: Ledger) -> End:
+def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, log: InputLog) -> End:
     """Return the transceiver that fits the cage of one end."""
     link = _link(resolved, tier)
     if side == "node":
@@ -222,7 +214,7 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, ledger: 
     row = (
         parts.leaf
         if parts.leaf.rate_gbps.value == cage
-        else _class_part(cage, resolved.protocol, ledger)
+        else _class_part(cage, resolved.protocol, log)
     )
     if row is None:
         msg = f"no {cage:g} Gb/s transceiver for the cages of {model.id if model else side}"
@@ -230,10 +222,10 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, ledger: 
     return End(row, max(round(cage / link), 1))
 
 
-def _swapped(resolved: ResolvedFabric, end: End, ledger: Ledger, notes: list[str]) -> End:
+def _swapped(resolved: ResolvedFabric, end: End, log: InputLog, notes: list[str]) -> End:
     """Return the end in another technology; as it was where the catalog has none of that speed."""
     gbps = end.row.rate_gbps.value
-    row = next(iter(_rows(ledger, (resolved.request.media,), gbps, resolved.protocol)), None)
+    row = next(iter(_rows(log, (resolved.request.media,), gbps, resolved.protocol)), None)
     if row is None or row.price_usd is None:
         missing = f"no {resolved.request.media} of {gbps:g} Gb/s in the catalog"
         notes.append(f"{missing}: {end.row.id} is kept there")
@@ -241,13 +233,13 @@ def _swapped(resolved: ResolvedFabric, end: End, ledger: Ledger, notes: list[str
     return End(row, end.ports)
 
 
-def _far(resolved: ResolvedFabric, parts: Fitted, tier: str, ledger: Ledger) -> list[Offer]:
+def _far(resolved: ResolvedFabric, parts: Fitted, tier: str, log: InputLog) -> list[Offer]:
     """Return transceivers of the same speeds and lanes that reach farther."""
-    usual = [_end(resolved, parts, tier, side, ledger) for side in sides(tier)]
+    usual = [_end(resolved, parts, tier, side, log) for side in sides(tier)]
     options = [
         [
             End(row, end.ports)
-            for row in _rows(ledger, LIGHT, end.row.rate_gbps.value, resolved.protocol)
+            for row in _rows(log, LIGHT, end.row.rate_gbps.value, resolved.protocol)
             if row.reach_m and row.price_usd and row.lane_gbps == end.row.lane_gbps
         ]
         for end in usual
@@ -256,7 +248,7 @@ def _far(resolved: ResolvedFabric, parts: Fitted, tier: str, ledger: Ledger) -> 
 
 
 def _cables(
-    resolved: ResolvedFabric, parts: Fitted, tier: str, network: Network, ledger: Ledger
+    resolved: ResolvedFabric, parts: Fitted, tier: str, network: Network, log: InputLog
 ) -> list[Offer]:
     """Return cables that bring their ends: one fills a switch's cage, and splits towards nodes.
 
@@ -276,7 +268,7 @@ def _cables(
     far_ends = each if tier == "node-leaf" and resolved.ports_per_cage != each else 1
     rows = [
         r
-        for r in _rows(ledger, kinds, upper, resolved.protocol)
+        for r in _rows(log, kinds, upper, resolved.protocol)
         if r.lane_gbps == parts.leaf.lane_gbps
     ]
     rows = [r for r in rows if r.split in (None, far_ends)]
@@ -290,10 +282,10 @@ def _parallel_links(network: Network, tier: str) -> int:
     return min(network.plan.leaf_up // pod.spines for pod in network.wiring.pods)
 
 
-def _rows(ledger: Ledger, kinds: Sequence[str], gbps: float, protocol: str) -> list[Optic]:
+def _rows(log: InputLog, kinds: Sequence[str], gbps: float, protocol: str) -> list[Optic]:
     return [
         row
-        for row in ledger.catalog.table("optics", Optic).values()
+        for row in log.catalog.table("optics", Optic).values()
         if row.kind in kinds
         and row.rate_gbps.value == gbps
         and (not row.protocols or protocol in row.protocols)
@@ -336,8 +328,8 @@ def power(row: Optic) -> float:
     return figure.value
 
 
-def _row(ledger: Ledger, name: str) -> Optic:
-    row = ledger.catalog.find("optics", name, Optic)
+def _row(log: InputLog, name: str) -> Optic:
+    row = log.catalog.find("optics", name, Optic)
     if row is None:
         msg = f"optic {name} is not in the catalog"
         raise MissingError(msg)
@@ -345,14 +337,14 @@ def _row(ledger: Ledger, name: str) -> Optic:
 
 
 def _too_far(
-    resolved: ResolvedFabric, tier: str, metres: float, cause: str, ledger: Ledger
+    resolved: ResolvedFabric, tier: str, metres: float, cause: str, log: InputLog
 ) -> Problem:
     """Tell that no medium reaches; name a lower speed of the same switch that does, or a length."""
     speed = _link(resolved, tier)
     ports = {float(p) for p in resolved.leaf.ports} if resolved.leaf else set()
     slower = [
         (row.rate_gbps.value, row.id)
-        for row in ledger.catalog.table("optics", Optic).values()
+        for row in log.catalog.table("optics", Optic).values()
         if row.kind in LIGHT
         and row.reach_m
         and row.reach_m.value >= metres

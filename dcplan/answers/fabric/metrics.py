@@ -13,7 +13,7 @@ from dcplan.catalog.schema import Component
 from dcplan.fabric.floor.lengths import Lengths
 from dcplan.fabric.topology.direct import GROUP_SWITCHES
 from dcplan.fabric.topology.networks import Network
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import rates_for
 from dcplan.reliability.rates import job_stops
 from dcplan.result import Metric
@@ -68,7 +68,7 @@ def counts_of(resolved: ResolvedFabric, network: Network) -> dict[str, Metric]:
     return metrics | specs.PATH_DIVERSITY(paths)
 
 
-def failures(network: Network, ledger: Ledger) -> dict[str, Metric]:
+def failures(network: Network, log: InputLog) -> dict[str, Metric]:
     """Return how often a part of the network stops a job.
 
     The rates are those that ``train`` and ``plan`` use; optics that fail are links that fail.
@@ -77,11 +77,11 @@ def failures(network: Network, ledger: Ledger) -> dict[str, Metric]:
     links = c.node_leaf_links + c.leaf_spine_links + c.spine_core_links
     amounts = {"link": links, "switch": c.switches}
     metrics: dict[str, Metric] = {}
-    for rate in rates_for(ledger.catalog, None):
+    for rate in rates_for(log.catalog, None):
         if rate.role not in amounts:
             continue
-        row = ledger.catalog.get("components", rate.id, Component)
-        ledger.take(f"components.{rate.id}.stops_per_year", row.stops_per_year)
+        row = log.catalog.get("components", rate.id, Component)
+        log.take(f"components.{rate.id}.stops_per_year", row.stops_per_year)
         stops = job_stops([rate], amounts)
         failed = FAILURES[rate.role]
         metrics |= failed(stops.per_day, low=stops.low_per_day, high=stops.high_per_day)

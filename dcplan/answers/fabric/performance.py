@@ -10,7 +10,7 @@ from dcplan.fabric.allreduce import Levels, all_gather_s, all_reduce_s, bus_gb_p
 from dcplan.fabric.topology.direct import GROUP_SWITCHES
 from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.devices import family_of, training_terms
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.fabric import use as specs
 from dcplan.units import BITS_PER_BYTE, BYTES_PER_MIB, GIGA, MICRO
@@ -20,14 +20,14 @@ SHOWN_MIB = 1024
 
 
 def bandwidth(
-    resolved: ResolvedFabric, network: Network, ledger: Ledger
+    resolved: ResolvedFabric, network: Network, log: InputLog
 ) -> list[specs.BandwidthRow]:
     """Return one-way bandwidth and latency between two accelerators at each level, nearest first.
 
     All accelerators send at once.
     """
     rows: list[specs.BandwidthRow] = []
-    chip = _accelerator(resolved, ledger)
+    chip = _accelerator(resolved, log)
     each = resolved.nic_gbps / BITS_PER_BYTE
     if resolved.system and chip:
         each = (
@@ -39,26 +39,26 @@ def bandwidth(
             domain = min(chip.scaleup_domain, resolved.accelerators or chip.scaleup_domain)
             up = chip.scaleup_gb_per_s.value
             rows.append(specs.BandwidthRow("scale-up domain", domain, up, 0, None))
-    rows += _levels(resolved, network, each, ledger)
+    rows += _levels(resolved, network, each, log)
     return sorted(rows, key=lambda row: (row.accelerators, row.switch_hops))
 
 
-def bandwidth_table(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Table:
+def bandwidth_table(resolved: ResolvedFabric, network: Network, log: InputLog) -> Table:
     """Return the bandwidth and latency of every level."""
-    return specs.BANDWIDTH.table(bandwidth(resolved, network, ledger))
+    return specs.BANDWIDTH.table(bandwidth(resolved, network, log))
 
 
 def _levels(
-    resolved: ResolvedFabric, network: Network, each: float, ledger: Ledger
+    resolved: ResolvedFabric, network: Network, each: float, log: InputLog
 ) -> list[specs.BandwidthRow]:
     """Return the levels of switches of a network whose accelerators send ``each`` GB/s."""
     plan, c = network.plan, network.counts
-    spread = balance(resolved, ledger)
+    spread = balance(resolved, log)
     ends = (resolved.attached.nodes * resolved.attached.nics_per_node) / max(network.parallel, 1)
     scale = (resolved.accelerators or ends * network.parallel) / ends
 
     def row(level: str, ends: float, gb_per_s: float, hops: int) -> specs.BandwidthRow:
-        within, latency_us = max(round(ends * scale), 1), hops_us(resolved, hops, ledger)
+        within, latency_us = max(round(ends * scale), 1), hops_us(resolved, hops, log)
         return specs.BandwidthRow(level, within, gb_per_s, hops, latency_us)
 
     if network.taper is not None:
@@ -81,49 +81,49 @@ def _levels(
     return rows
 
 
-def hops_us(resolved: ResolvedFabric, hops: int, ledger: Ledger) -> float:
+def hops_us(resolved: ResolvedFabric, hops: int, log: InputLog) -> float:
     """Return the latency through a number of switches, end to end, in µs.
 
     The NICs' own holds the first switch; the further ones come on top.
     """
     infiniband = resolved.protocol in {"infiniband", "slingshot"}
     kind = "infiniband" if infiniband else "ethernet"
-    first = ledger.parameter("network", f"nic-latency-{kind}-us")
-    chips = (hops - 1) * ledger.parameter("network", f"hop-latency-{kind}-us")
+    first = log.parameter("network", f"nic-latency-{kind}-us")
+    chips = (hops - 1) * log.parameter("network", f"hop-latency-{kind}-us")
     above = (resolved.spine, resolved.core)[: (hops - 1) // 2]
     inside = sum(2 * (m.inner_tiers - 1) for m in above if m and m.inner_tiers > 1)
-    return first + chips + inside * ledger.parameter("network", f"hop-latency-{kind}-us")
+    return first + chips + inside * log.parameter("network", f"hop-latency-{kind}-us")
 
 
-def balance(resolved: ResolvedFabric, ledger: Ledger) -> float:
+def balance(resolved: ResolvedFabric, log: InputLog) -> float:
     """Return the share of line rate that flows through spines reach under the load balancing."""
-    return ledger.parameter("network", f"effective-{resolved.balancing}-frac")
+    return log.parameter("network", f"effective-{resolved.balancing}-frac")
 
 
-def levels(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Levels | None:
+def levels(resolved: ResolvedFabric, network: Network, log: InputLog) -> Levels | None:
     """Return the network's accelerators as a collective sees them; None without a known system.
 
     The accelerator family's achieved share of its NIC holds adaptive routing; other load balancing
     is set in proportion. Rails whose nodes all meet below one leaf keep the whole.
     """
-    chip, system = _accelerator(resolved, ledger), resolved.system
+    chip, system = _accelerator(resolved, log), resolved.system
     if chip is None or system is None or not resolved.accelerators or resolved.accelerators < 2:
         return None
-    terms = training_terms(ledger.catalog, chip)
+    terms = training_terms(log.catalog, chip)
     for name in ("scaleup_frac", "scaleout_frac", "scaleup_us", "scaleout_us"):
-        ledger.assumed(f"accelerators.{chip.id}.training.{name}", None, terms[name])
+        log.assumed(f"accelerators.{chip.id}.training.{name}", None, terms[name])
     if chip.scaleup_gb_per_s:
-        ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
+        log.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
     up, domain = chip.scaleup_gb_per_s, chip.scaleup_domain or 1
-    farthest = bandwidth(resolved, network, ledger)[-1]
-    ideal = ledger.parameter("network", "effective-adaptive-frac")
+    farthest = bandwidth(resolved, network, log)[-1]
+    ideal = log.parameter("network", "effective-adaptive-frac")
     crosses = network.counts.spine > 0 or network.taper is not None
     out = farthest.gb_per_s * terms["scaleout_frac"] / (ideal if crosses else 1.0)
     most = resolved.nic_gbps / BITS_PER_BYTE * _ports_each(resolved) * terms["scaleout_frac"]
     out = min(out, most)
     efa = "efa" in system.protocols and not resolved.request.switch
-    step = ledger.parameter("network", "step-latency-efa-us") if efa else terms["scaleout_us"]
-    reduces = family_of(ledger.catalog, chip).in_network_reduction
+    step = log.parameter("network", "step-latency-efa-us") if efa else terms["scaleout_us"]
+    reduces = family_of(log.catalog, chip).in_network_reduction
     return Levels(
         ranks=resolved.accelerators,
         domain=min(domain, resolved.accelerators),
@@ -131,9 +131,9 @@ def levels(resolved: ResolvedFabric, network: Network, ledger: Ledger) -> Levels
         scaleout_bytes_per_s=out * GIGA,
         scaleup_s=terms["scaleup_us"] * MICRO,
         scaleout_s=step * MICRO,
-        gain=ledger.parameter("network", "in-network-gain") if reduces else 1.0,
-        bulk_s=ledger.parameter("network", "bulk-protocol-us") * MICRO,
-        low_latency_frac=ledger.parameter("network", "low-latency-rate-frac"),
+        gain=log.parameter("network", "in-network-gain") if reduces else 1.0,
+        bulk_s=log.parameter("network", "bulk-protocol-us") * MICRO,
+        low_latency_frac=log.parameter("network", "low-latency-rate-frac"),
     )
 
 
@@ -173,9 +173,9 @@ def metrics(found: Levels) -> dict[str, Metric]:
     return specs.ALL_REDUCE_S(seconds) | specs.ALL_REDUCE_BUS(float(bus))
 
 
-def _accelerator(resolved: ResolvedFabric, ledger: Ledger) -> Accelerator | None:
+def _accelerator(resolved: ResolvedFabric, log: InputLog) -> Accelerator | None:
     return (
-        ledger.catalog.get("accelerators", resolved.system.accelerator, Accelerator)
+        log.catalog.get("accelerators", resolved.system.accelerator, Accelerator)
         if resolved.system
         else None
     )

@@ -11,7 +11,7 @@ from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.fabric.bom import cages
 from dcplan.fabric.side_networks import Side, in_band, out_of_band, storage
 from dcplan.fabric.topology.networks import Network
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError, parts_of, switch_units
 from dcplan.provenance import Quantity, Status
 
@@ -39,51 +39,51 @@ STORAGE = {"infiniband": "qm9700", "ethernet": "tomahawk5-box"}
 
 
 def sides(
-    resolved: ResolvedFabric, network: Network, notes: list[str], ledger: Ledger
+    resolved: ResolvedFabric, network: Network, notes: list[str], log: InputLog
 ) -> list[Priced]:
     """Size the storage and management networks of the nodes; note what cannot be sized."""
     found = []
     for size, name in ((_storage, "storage"), (_in_band, "in-band")):
         try:
-            found.append(size(resolved, ledger))
+            found.append(size(resolved, log))
         except ValueError:
             notes.append(f"the {name} network would need more tiers than are sized: it is left out")
     switches = network.counts.switches + sum(p.side.switches for p in found)
-    return [*found, _out_of_band(resolved, switches, ledger)]
+    return [*found, _out_of_band(resolved, switches, log)]
 
 
-def _p(ledger: Ledger, key: str) -> float:
-    return ledger.parameter("network", key)
+def _p(log: InputLog, key: str) -> float:
+    return log.parameter("network", key)
 
 
-def _storage(resolved: ResolvedFabric, ledger: Ledger) -> Priced:
+def _storage(resolved: ResolvedFabric, log: InputLog) -> Priced:
     """Size the storage network.
 
     It is built of the compute leaf where that has ports of the storage rate, else of a switch of
     the same protocol.
     """
-    nodes, gbps = resolved.attached.nodes, _p(ledger, "storage-link-gbps")
+    nodes, gbps = resolved.attached.nodes, _p(log, "storage-link-gbps")
     row = resolved.leaf
     if row is None or f"{gbps:g}" not in row.ports:
         name = STORAGE.get(resolved.protocol, STORAGE["ethernet"])
-        row = ledger.catalog.get(
-            "switches", ledger.text("fabric.storage_switch", name, Status.DEFAULT), Switch
+        row = log.catalog.get(
+            "switches", log.text("fabric.storage_switch", name, Status.DEFAULT), Switch
         )
     radix = row.ports[f"{gbps:g}"]
     side = storage(
         nodes,
-        round(_p(ledger, "storage-links-per-node")),
+        round(_p(log, "storage-links-per-node")),
         max(min(resolved.ports.nodes_per_su, nodes), radix // 2),
         radix,
-        _p(ledger, "storage-node-oversubscription"),
-        math.ceil(_p(ledger, "storage-target-ports-per-node") * nodes - 1e-9),
-        round(_p(ledger, "storage-leaves-per-su")),
+        _p(log, "storage-node-oversubscription"),
+        math.ceil(_p(log, "storage-target-ports-per-node") * nodes - 1e-9),
+        round(_p(log, "storage-leaves-per-su")),
     )
-    units = switch_units(row, ledger) * side.switches
+    units = switch_units(row, log) * side.switches
     family = next(
         (
             f
-            for f in ledger.catalog.table("fabrics", Fabric).values()
+            for f in log.catalog.table("fabrics", Fabric).values()
             if f.protocol == row.protocol and f.rate_gbps.value == gbps and f.planes == 1
         ),
         None,
@@ -91,7 +91,7 @@ def _storage(resolved: ResolvedFabric, ledger: Ledger) -> Priced:
     if family is None:
         return Priced("storage", row.id, side, 0, None, None, units)
     try:
-        parts = parts_of(ledger, family, (row.id, row.id, row.id), gbps)
+        parts = parts_of(log, family, (row.id, row.id, row.id), gbps)
     except MissingError:
         return Priced("storage", row.id, side, 0, None, None, units)
     ports = parts.leaf_optic_ports
@@ -112,59 +112,57 @@ def _storage(resolved: ResolvedFabric, ledger: Ledger) -> Priced:
     return Priced("storage", row.id, side, switch_ends + side.node_links, usd, kw, units)
 
 
-def _in_band(resolved: ResolvedFabric, ledger: Ledger) -> Priced:
-    row = ledger.catalog.get("switches", IN_BAND, Switch)
-    ledger.text("fabric.in_band_switch", row.id, Status.DEFAULT)
+def _in_band(resolved: ResolvedFabric, log: InputLog) -> Priced:
+    row = log.catalog.get("switches", IN_BAND, Switch)
+    log.text("fabric.in_band_switch", row.id, Status.DEFAULT)
     side = in_band(
         resolved.attached.nodes,
-        round(_p(ledger, "in-band-links-per-node")),
-        round(_p(ledger, "in-band-other-links")),
+        round(_p(log, "in-band-links-per-node")),
+        round(_p(log, "in-band-other-links")),
         row.ports[str(IN_BAND_GBPS)],
-        round(_p(ledger, "in-band-uplinks-per-leaf")),
-        round(_p(ledger, "in-band-peer-links")),
-        round(_p(ledger, "in-band-cores")),
+        round(_p(log, "in-band-uplinks-per-leaf")),
+        round(_p(log, "in-band-peer-links")),
+        round(_p(log, "in-band-cores")),
     )
-    cable = ledger.catalog.get("optics", IN_BAND_CABLE, Optic)
+    cable = log.catalog.get("optics", IN_BAND_CABLE, Optic)
     links = side.node_links + side.other_links + side.between_links
-    return _plain(
-        "in-band", row, side, links, cable.price_usd, f"optics.{cable.id}.price_usd", ledger
-    )
+    return _plain("in-band", row, side, links, cable.price_usd, f"optics.{cable.id}.price_usd", log)
 
 
-def _out_of_band(resolved: ResolvedFabric, switches: int, ledger: Ledger) -> Priced:
-    row = ledger.catalog.get("switches", OUT_OF_BAND, Switch)
-    ledger.text("fabric.out_of_band_switch", row.id, Status.DEFAULT)
-    each = nodes_per_rack(resolved, ledger)
+def _out_of_band(resolved: ResolvedFabric, switches: int, log: InputLog) -> Priced:
+    row = log.catalog.get("switches", OUT_OF_BAND, Switch)
+    log.text("fabric.out_of_band_switch", row.id, Status.DEFAULT)
+    each = nodes_per_rack(resolved, log)
     racks = math.ceil(resolved.attached.nodes / each)
-    managed = round(_p(ledger, "oob-ports-per-node"))
-    strips = round(_p(ledger, "pdus-per-node-rack"))
-    others = switches + round(_p(ledger, "management-servers"))
-    network_racks = math.ceil(switches / _p(ledger, "network-rack-units"))
+    managed = round(_p(log, "oob-ports-per-node"))
+    strips = round(_p(log, "pdus-per-node-rack"))
+    others = switches + round(_p(log, "management-servers"))
+    network_racks = math.ceil(switches / _p(log, "network-rack-units"))
     ports = resolved.attached.nodes * managed + racks * strips + others
-    ports += network_racks * round(_p(ledger, "pdus-per-network-rack"))
+    ports += network_racks * round(_p(log, "pdus-per-network-rack"))
     side = out_of_band(
         ports,
         resolved.attached.nodes * managed + racks * strips,
         racks,
         each * managed + strips,
         row.ports[str(OUT_OF_BAND_GBPS)],
-        round(_p(ledger, "oob-node-racks-per-switch")),
-        round(_p(ledger, "oob-uplinks-per-switch")),
+        round(_p(log, "oob-node-racks-per-switch")),
+        round(_p(log, "oob-uplinks-per-switch")),
     )
-    copper = Quantity(value=_p(ledger, "copper-patch-usd"))
-    return _plain("out-of-band", row, side, ports, copper, "", ledger)
+    copper = Quantity(value=_p(log, "copper-patch-usd"))
+    return _plain("out-of-band", row, side, ports, copper, "", log)
 
 
 def _plain(
-    name: str, row: Switch, side: Side, links: int, cable: Quantity | None, key: str, ledger: Ledger
+    name: str, row: Switch, side: Side, links: int, cable: Quantity | None, key: str, log: InputLog
 ) -> Priced:
     """Price switches at their typical power and cables that bring their own ends."""
     if row.price_usd is None or row.typical_kw is None or cable is None:
         return Priced(name, row.id, side, 0, None, None)
-    price = ledger.take(f"switches.{row.id}.price_usd", row.price_usd)
-    kw = ledger.take(f"switches.{row.id}.typical_kw", row.typical_kw)
-    each = ledger.take(key, cable) if key else cable.value
-    units = switch_units(row, ledger) * side.switches
+    price = log.take(f"switches.{row.id}.price_usd", row.price_usd)
+    kw = log.take(f"switches.{row.id}.typical_kw", row.typical_kw)
+    each = log.take(key, cable) if key else cable.value
+    units = switch_units(row, log) * side.switches
     return Priced(
         name, row.id, side, 0, side.switches * price + links * each, side.switches * kw, units
     )

@@ -38,7 +38,7 @@ def tables_of(built: Built) -> dict[str, Table]:
     tables = {"tiers": specs.TIERS.table(_tiers(built))}
     if built.bill:
         tables["bill"] = specs.BILL.table(specs.BillRow(**x) for x in _parts(built.bill))
-        tables["beside"] = specs.BESIDE.table(specs.BesideRow(**x) for x in _parts(built.extras))
+        tables["beside"] = specs.BESIDE.table(specs.AncillaryRow(**x) for x in _parts(built.extras))
     tables["lengths"] = specs.LENGTHS.table(_lengths(built))
     return tables
 

@@ -10,7 +10,7 @@ from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Accelerator, Switch
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.fabric.topology.direct import CUBE_CHIPS, CUBE_FACE_LINKS, flat_torus, torus
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Result
 from dcplan.specs.fabric import network as specs
 from dcplan.units import BITS_PER_BYTE, GBPS_PER_TBPS
@@ -18,7 +18,7 @@ from dcplan.units import BITS_PER_BYTE, GBPS_PER_TBPS
 OCS = "palomar-ocs"
 
 
-def torus_answer(resolved: ResolvedFabric, ledger: Ledger) -> Result:
+def torus_answer(resolved: ResolvedFabric, log: InputLog) -> Result:
     """Answer for a torus of chips: links and bisection; cubes, circuits and optical switches.
 
     Each optical switch joins the opposite ends of one face position of all cubes: as many switches
@@ -32,7 +32,7 @@ def torus_answer(resolved: ResolvedFabric, ledger: Ledger) -> Result:
     """
     chips = resolved.accelerators or resolved.attached.nodes
     chip = (
-        ledger.catalog.get("accelerators", resolved.system.accelerator, Accelerator)
+        log.catalog.get("accelerators", resolved.system.accelerator, Accelerator)
         if resolved.system
         else None
     )
@@ -48,30 +48,26 @@ def torus_answer(resolved: ResolvedFabric, ledger: Ledger) -> Result:
         help_text = "one torus at a time; pods are joined by a network of their hosts"
         raise InputError([Problem("DC050", cause, Place("--nodes"), help=help_text)])
     try:
-        return (
-            _flat(chips, chip, ledger)
-            if chip and chip.torus == "2d"
-            else _cubes(chips, chip, ledger)
-        )
+        return _flat(chips, chip, log) if chip and chip.torus == "2d" else _cubes(chips, chip, log)
     except ValueError as error:
         raise InputError([Problem("DC050", str(error), Place("--nodes"))]) from error
 
 
-def _flat(chips: int, chip: Accelerator, ledger: Ledger) -> Result:
+def _flat(chips: int, chip: Accelerator, log: InputLog) -> Result:
     """Answer for a flat torus: copper between neighbours, no switch."""
     x, y = flat_torus(chips)
     metrics = specs.SWITCHES(0, label="None: chips meet their neighbours") | specs.LINKS(2 * chips)
     # a cut across the longer side meets each ring of it twice
-    metrics |= _bisection((x, y), 2 * x, 4, chip, ledger)
+    metrics |= _bisection((x, y), 2 * x, 4, chip, log)
     rows = [specs.TorusRow("neighbours", "copper", 2 * chips)]
     headline = f"{chips:,} chips in a torus of {x} x {y}: {2 * chips:,} links, no switch"
-    return _result(headline, metrics, rows, "", ledger)
+    return _result(headline, metrics, rows, "", log)
 
 
-def _cubes(chips: int, chip: Accelerator | None, ledger: Ledger) -> Result:
+def _cubes(chips: int, chip: Accelerator | None, log: InputLog) -> Result:
     """Answer for cubes of 64 chips and the optical circuit switches between them."""
     found = torus(chips)
-    row = ledger.catalog.get("switches", OCS, Switch)
+    row = log.catalog.get("switches", OCS, Switch)
     layers = math.ceil(2 * found.cubes / max(row.ports.values()))
     ocs = CUBE_FACE_LINKS // 2 * layers
     sides = [4 * n for n in cube_shape(found.cubes)]
@@ -85,9 +81,9 @@ def _cubes(chips: int, chip: Accelerator | None, ledger: Ledger) -> Result:
     }
     x, y, z = sorted(sides)
     # a cut across the longest side meets each ring of it twice
-    metrics |= _bisection((x, y, z), 2 * x * y, 6, chip, ledger)
+    metrics |= _bisection((x, y, z), 2 * x * y, 6, chip, log)
     if row.typical_kw:
-        each_kw = ledger.take(f"switches.{row.id}.typical_kw", row.typical_kw)
+        each_kw = log.take(f"switches.{row.id}.typical_kw", row.typical_kw)
         metrics |= specs.POWER_KW(ocs * each_kw, label="Optical switches")
     copper = found.cubes * (3 * CUBE_CHIPS - CUBE_FACE_LINKS // 2)
     rows = [
@@ -99,11 +95,11 @@ def _cubes(chips: int, chip: Accelerator | None, ledger: Ledger) -> Result:
         f"{chips:,} chips in a torus of {shape}: {found.cubes:,} cubes, "
         f"{ocs:,} optical circuit switches, {found.circuits:,} circuits"
     )
-    return _result(headline, metrics, rows, f"{row.id} has no price: counts only", ledger)
+    return _result(headline, metrics, rows, f"{row.id} has no price: counts only", log)
 
 
 def _bisection(
-    sides: tuple[int, ...], cut: int, links_each: int, chip: Accelerator | None, ledger: Ledger
+    sides: tuple[int, ...], cut: int, links_each: int, chip: Accelerator | None, log: InputLog
 ) -> dict[str, Metric]:
     """Return the rate through the links of a cut, where the chip's own rate is known.
 
@@ -111,7 +107,7 @@ def _bisection(
     """
     if chip is None or not chip.scaleup_gb_per_s:
         return {}
-    each = ledger.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
+    each = log.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
     label = f"One way, torus {' x '.join(str(n) for n in sides)}"
     return specs.BISECTION(cut * (each / links_each) * BITS_PER_BYTE / GBPS_PER_TBPS, label=label)
 
@@ -121,7 +117,7 @@ def _result(
     metrics: dict[str, Metric],
     rows: Sequence[specs.TorusRow],
     unpriced: str,
-    ledger: Ledger,
+    log: InputLog,
 ) -> Result:
     return Result(
         "fabric",
@@ -130,7 +126,7 @@ def _result(
         headline,
         metrics=metrics,
         tables={"tiers": specs.TORUS.table(rows)},
-        inputs=[asdict(r) for _, r in sorted(ledger.rows.items())],
+        inputs=[asdict(r) for _, r in sorted(log.rows.items())],
         warnings=[{"code": "price", "message": unpriced}] if unpriced else [],
     )
 

@@ -27,7 +27,7 @@ from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.cooling import Performance, performance
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.facility import cooling, hall
@@ -49,17 +49,17 @@ def facility(request: FacilityRequest) -> Result:
         other_redundancy=request.other_redundancy.lower(),
     )
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
-    ledger = Ledger(catalog)
-    resolved = resolve(request, ledger)
+    log = InputLog(catalog)
+    resolved = resolve(request, log)
     refuse_idle(request)
     if request.compare:
-        return compared(resolved, ledger)
-    option = _option(resolved, ledger)
-    _record(option, resolved, ledger)
-    return _answer(option, resolved, _performance(option, resolved, ledger), ledger)
+        return compared(resolved, log)
+    option = _option(resolved, log)
+    _record(option, resolved, log)
+    return _answer(option, resolved, _performance(option, resolved, log), log)
 
 
-def _option(resolved: ResolvedFacility, ledger: Ledger) -> CoolingOption:
+def _option(resolved: ResolvedFacility, log: InputLog) -> CoolingOption:
     """Look up the cooling of the request and refuse it where it cannot hold the hall."""
     name = resolved.request.cooling
     if name is None:
@@ -67,8 +67,8 @@ def _option(resolved: ResolvedFacility, ledger: Ledger) -> CoolingOption:
         raise InputError(
             [Problem("DC062", cause, Place("facility"), help="dcplan catalog list cooling")]
         )
-    option = named(ledger.catalog, "cooling", name, CoolingOption, "--cooling")
-    problems = holds(option, resolved, ledger)
+    option = named(log.catalog, "cooling", name, CoolingOption, "--cooling")
+    problems = holds(option, resolved, log)
     if problems:
         raise InputError(
             [Problem("DC061", cause, Place("--cooling"), help=mend) for cause, mend in problems]
@@ -76,10 +76,10 @@ def _option(resolved: ResolvedFacility, ledger: Ledger) -> CoolingOption:
     return option
 
 
-def _performance(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> Performance:
+def _performance(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> Performance:
     """Return the option at the place."""
     try:
-        return performance(option, resolved.setting(option, ledger), ledger)
+        return performance(option, resolved.setting(option, log), log)
     except LookupError as error:
         raise InputError(
             [Problem("DC060", str(error), Place("facility"), help="--climate-zone or --epw")]
@@ -87,66 +87,66 @@ def _performance(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledg
 
 
 def _answer(
-    option: CoolingOption, resolved: ResolvedFacility, found: Performance, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> Result:
     """Collect tables, metrics and warnings, always and of what the request asks for."""
     request = resolved.request
-    tables = _plain_tables(option, found, resolved, ledger)
+    tables = _plain_tables(option, found, resolved, log)
     if request.oversubscription is not None:
-        tables["oversubscription"] = oversubscribed(resolved, request.oversubscription, ledger)
-    metrics = metrics_of(option, resolved, found, ledger)
+        tables["oversubscription"] = oversubscribed(resolved, request.oversubscription, log)
+    metrics = metrics_of(option, resolved, found, log)
     cdus = metrics.get(cooling.CDU_COUNT.key)
-    placed, more = floor_tables(option, resolved, int(cdus.value or 0) if cdus else 0, ledger)
+    placed, more = floor_tables(option, resolved, int(cdus.value or 0) if cdus else 0, log)
     tables, metrics = tables | placed, metrics | more
-    warnings = _warnings(option, resolved, found, ledger)
-    held = int(metrics[hall.FLOOR_ACCELERATORS.key].value or 0) if placed else 0
-    warnings += _empty(resolved, placed, held)
+    warnings = _warnings(option, resolved, found, log)
+    existing = int(metrics[hall.FLOOR_ACCELERATORS.key].value or 0) if placed else 0
+    warnings += _empty(resolved, placed, existing)
     if request.water_permit_m3_per_day is not None:
         day = metrics.get(cooling.PEAK_DAY_WATER.key)
         more, words = permit(resolved, request.water_permit_m3_per_day, day)
         metrics |= more
         warnings.append({"code": "water", "message": words})
     if request.onsite or request.utility_mw is not None:
-        tables["onsite"], more, notes = _onsite(resolved, found, ledger)
+        tables["onsite"], more, notes = _onsite(resolved, found, log)
         metrics, warnings = metrics | more, warnings + notes
     if request.job is not None:
-        tables["swings"], more = swings(resolved, found, request.job, held, ledger)
+        tables["swings"], more = swings(resolved, found, request.job, existing, log)
         metrics |= more
     return Result(
         "facility",
         "ok",
         EXIT_OK,
-        _headline(option, resolved, found, resolved.setting(option, ledger).supply_c),
+        _headline(option, resolved, found, resolved.setting(option, log).supply_c),
         metrics=metrics,
         tables=tables,
-        inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
+        inputs=[asdict(row) for _, row in sorted(log.rows.items())],
         warnings=warnings,
     )
 
 
 def _plain_tables(
-    option: CoolingOption, found: Performance, resolved: ResolvedFacility, ledger: Ledger
+    option: CoolingOption, found: Performance, resolved: ResolvedFacility, log: InputLog
 ) -> dict[str, Table]:
     """Return the tables that every answer has, and lead times for a date."""
     tables = {
         "heat": heat_table(option, resolved),
-        "chain": chain_table(found, resolved, ledger),
-        "plant": plant_table(option, found, resolved, ledger),
-        "efficiency": efficiency_table(ledger),
-        "reported": reported_table(resolved, ledger),
+        "chain": chain_table(found, resolved, log),
+        "plant": plant_table(option, found, resolved, log),
+        "efficiency": efficiency_table(log),
+        "reported": reported_table(resolved, log),
     }
     if resolved.request.energised is not None:
-        tables["lead_times"] = lead_table(resolved.request.energised, ledger)
+        tables["lead_times"] = lead_table(resolved.request.energised, log)
     if found.modelled:
         tables["quarters"] = quarters_table(found)
-        tables["warm_water"] = warm_water_table(option, resolved, ledger)
+        tables["warm_water"] = warm_water_table(option, resolved, log)
     return tables
 
 
 def _empty(
-    resolved: ResolvedFacility, placed: Mapping[str, Table], held: int
+    resolved: ResolvedFacility, placed: Mapping[str, Table], existing: int
 ) -> list[dict[str, str]]:
-    if resolved.system is None or not placed or held:
+    if resolved.system is None or not placed or existing:
         return []
     words = (
         f"{resolved.it_mw:g} MW of IT holds no {resolved.system.id} beside network and storage: "
@@ -156,9 +156,9 @@ def _empty(
 
 
 def _onsite(
-    resolved: ResolvedFacility, found: Performance, ledger: Ledger
+    resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> tuple[Table, dict[str, Metric], list[dict[str, str]]]:
-    table, metrics = onsite_power(resolved, found, ledger)
+    table, metrics = onsite_power(resolved, found, log)
     carbon = metrics[hall.ONSITE_CARBON.key].value
     if carbon is not None:
         label = "Of the year's energy, from the grid and from stacks"
@@ -183,19 +183,19 @@ def _short(
     return [{"code": "onsite", "message": note} for note in notes]
 
 
-def _record(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> None:
+def _record(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> None:
     """Record values of the rows that no formula takes by itself."""
     system, weather = resolved.system, resolved.where.climate
     if system and system.liquid_frac:
-        ledger.take(f"systems.{system.id}.liquid_frac", system.liquid_frac)
+        log.take(f"systems.{system.id}.liquid_frac", system.liquid_frac)
     if option.room_air_frac:
-        ledger.take(f"cooling.{option.id}.room_air_frac", option.room_air_frac)
+        log.take(f"cooling.{option.id}.room_air_frac", option.room_air_frac)
     for name in ("air_share_frac", "liquid_share_frac"):
-        ledger.take(f"cooling.{option.id}.{name}", getattr(option, name))
+        log.take(f"cooling.{option.id}.{name}", getattr(option, name))
     if weather:
-        ledger.text("facility.weather", weather.place, Status.CATALOG)
+        log.text("facility.weather", weather.place, Status.CATALOG)
         for name in ("design_dry_c", "design_wet_c"):
-            ledger.take(
+            log.take(
                 f"facility.{name}", Quantity(value=getattr(weather, name), status=Status.DERIVED)
             )
 
@@ -219,11 +219,11 @@ NEARLY_LARGE_MW = 5.0
 
 
 def _warnings(
-    option: CoolingOption, resolved: ResolvedFacility, found: Performance, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> list[dict[str, str]]:
     """Tell what the answer rests on, and flags that it does not use."""
     notes = []
-    supply = resolved.setting(option, ledger).supply_c
+    supply = resolved.setting(option, log).supply_c
     if not found.modelled:
         notes.append(
             f"{option.id} is tabulated by climate zone and size class: no quarters, no part load, "
@@ -279,7 +279,7 @@ def _warnings(
             "no supply temperature and no liquid-cooled system: "
             "the option's whole range is drawn from"
         )
-    reached = dry_supply_c(option, resolved, ledger)
+    reached = dry_supply_c(option, resolved, log)
     if reached is not None and supply is not None and reached > supply + 1e-9:
         notes.append(
             f"{supply:g} C is not held on the design day: sprayed dry coolers reach {reached:.1f} C"

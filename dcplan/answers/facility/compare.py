@@ -11,7 +11,7 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.cooling import Performance, performance
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Result
 from dcplan.specs.facility import cooling as specs
 from dcplan.specs.metric import MetricSpec
@@ -20,7 +20,7 @@ from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 COMPUTED, TABLE = "computed", "table"
 
 
-def compared(resolved: ResolvedFacility, ledger: Ledger) -> Result:
+def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
     """Answer with every option that the catalog has.
 
     The option with which the chips get most of the site's energy comes first.
@@ -32,16 +32,16 @@ def compared(resolved: ResolvedFacility, ledger: Ledger) -> Result:
     """
     rows: list[specs.OptionRow] = []
     refused: dict[str, str] = {}
-    for option in ledger.catalog.table("cooling", CoolingOption).values():
-        why = "; ".join(cause for cause, _ in holds(option, resolved, ledger))
+    for option in log.catalog.table("cooling", CoolingOption).values():
+        why = "; ".join(cause for cause, _ in holds(option, resolved, log))
         try:
-            found = None if why else performance(option, resolved.setting(option, ledger), ledger)
+            found = None if why else performance(option, resolved.setting(option, log), log)
         except LookupError as error:
             found, why = None, str(error)
         if found is None:
             refused[option.id] = why
         else:
-            rows.append(_row(option, resolved, found, ledger))
+            rows.append(_row(option, resolved, found, log))
     if not rows:
         raise InputError(
             [
@@ -73,14 +73,14 @@ def compared(resolved: ResolvedFacility, ledger: Ledger) -> Result:
         headline,
         tables=tables,
         warnings=warnings,
-        inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
+        inputs=[asdict(row) for _, row in sorted(log.rows.items())],
     )
 
 
 def _row(
-    option: CoolingOption, resolved: ResolvedFacility, found: Performance, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> specs.OptionRow:
-    metrics = metrics_of(option, resolved, found, ledger)
+    metrics = metrics_of(option, resolved, found, log)
     peak, tue, capex, per_speed = (
         _number(metrics, spec)
         for spec in (specs.PEAK_FACILITY, specs.TUE, specs.FIT_OUT_USD, specs.KW_PER_PFLOPS)
@@ -88,7 +88,7 @@ def _row(
     return specs.OptionRow(
         cooling=option.id,
         basis=COMPUTED if found.modelled else TABLE,
-        supply_c=resolved.setting(option, ledger).supply_c if found.modelled else None,
+        supply_c=resolved.setting(option, log).supply_c if found.modelled else None,
         annual_pue=found.pue.value,
         pue_low=found.pue.low,
         pue_high=found.pue.high,
@@ -97,7 +97,7 @@ def _row(
         peak_facility_mw=peak,
         tue=tue,
         fit_out_usd=capex,
-        usd_per_year=_per_year(resolved, found, capex or 0.0, ledger),
+        usd_per_year=_per_year(resolved, found, capex or 0.0, log),
         facility_kw_per_pflops=per_speed,
     )
 
@@ -109,7 +109,7 @@ def _number(metrics: Mapping[str, Metric], spec: MetricSpec) -> float | None:
 
 
 def _per_year(
-    resolved: ResolvedFacility, found: Performance, capex_usd: float, ledger: Ledger
+    resolved: ResolvedFacility, found: Performance, capex_usd: float, log: InputLog
 ) -> float | None:
     """Return energy of the whole site and fit-out over the plant's life, in USD of a year.
 
@@ -118,9 +118,9 @@ def _per_year(
     site = resolved.where.site
     if site is None or site.usd_per_kwh is None:
         return None
-    price = ledger.take(f"sites.{site.id}.usd_per_kwh", site.usd_per_kwh)
+    price = log.take(f"sites.{site.id}.usd_per_kwh", site.usd_per_kwh)
     kwh = resolved.it_mw * resolved.load * KW_PER_MW * HOURS_PER_YEAR * found.pue.value
-    return kwh * price + capex_usd / ledger.parameter("finance", "cooling-life-years")
+    return kwh * price + capex_usd / log.parameter("finance", "cooling-life-years")
 
 
 def _switching(rows: Iterable[specs.OptionRow], resolved: ResolvedFacility) -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, Parameter, System
 from dcplan.facility.racks import Fit, RackLimits, nodes_per_rack, split_heat_kw
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 
 UNLIMITED = float("inf")
 
 
 def holds(
-    option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, log: InputLog
 ) -> list[tuple[str, str]]:
     """Return what the option cannot hold, each with what would; nothing without a system.
 
@@ -20,15 +20,15 @@ def holds(
     """
     found: list[tuple[str, str]] = []
     found += _balance(option, resolved)
-    most = warmest_c(option, ledger)
+    most = warmest_c(option, log)
     supply_c = resolved.request.supply_c
     if most is not None and supply_c is not None and supply_c > most:
         limit = f"which cools air with {most:g} C at most"
         cause = f"{supply_c:g} C of water for {option.id}, {limit}"
         found.append((cause, "a lower --supply-c"))
     if resolved.system is not None:
-        found += _rack(option, resolved.system, ledger)
-        found += _temperature(option, resolved, resolved.system, ledger)
+        found += _rack(option, resolved.system, log)
+        found += _temperature(option, resolved, resolved.system, log)
     return found
 
 
@@ -51,7 +51,7 @@ def _balance(option: CoolingOption, resolved: ResolvedFacility) -> list[tuple[st
     ]
 
 
-def _rack(option: CoolingOption, system: System, ledger: Ledger) -> list[tuple[str, str]]:
+def _rack(option: CoolingOption, system: System, log: InputLog) -> list[tuple[str, str]]:
     if not set(system.cooling_modes) & set(option.accepts):
         modes, accepts = ", ".join(system.cooling_modes), ", ".join(option.accepts)
         return [
@@ -62,8 +62,8 @@ def _rack(option: CoolingOption, system: System, ledger: Ledger) -> list[tuple[s
         ]
     if system.rated_kw is None:
         return []
-    rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
-    fit = fit_of(option, system, None, rated, ledger)
+    rated = log.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
+    fit = fit_of(option, system, None, rated, log)
     return (
         []
         if fit.nodes
@@ -72,7 +72,7 @@ def _rack(option: CoolingOption, system: System, ledger: Ledger) -> list[tuple[s
 
 
 def fit_of(
-    option: CoolingOption, system: System, rack_kw: float | None, rated_kw: float, ledger: Ledger
+    option: CoolingOption, system: System, rack_kw: float | None, rated_kw: float, log: InputLog
 ) -> Fit:
     """Return nodes of a system in a rack that the option cools, with the limit that counts."""
     frac = (
@@ -81,10 +81,10 @@ def fit_of(
     air, liquid = split_heat_kw(rated_kw, frac, liquid_cooled_hall="liquid" in option.accepts)
     limits = RackLimits(
         UNLIMITED if rack_kw is None else rack_kw,
-        ledger.take(f"cooling.{option.id}.air_rack_kw_max", option.air_rack_kw_max),
-        ledger.take(f"cooling.{option.id}.liquid_rack_kw_max", option.liquid_rack_kw_max),
+        log.take(f"cooling.{option.id}.air_rack_kw_max", option.air_rack_kw_max),
+        log.take(f"cooling.{option.id}.liquid_rack_kw_max", option.liquid_rack_kw_max),
         # a rack-scale system brings its own rack
-        rack_units=UNLIMITED if system.racks else ledger.parameter("facility", "rack-units"),
+        rack_units=UNLIMITED if system.racks else log.parameter("facility", "rack-units"),
     )
     units = None if system.racks or system.rack_units is None else system.rack_units.value
     weight = system.weight_kg.value if system.weight_kg else None
@@ -92,16 +92,16 @@ def fit_of(
 
 
 def _temperature(
-    option: CoolingOption, resolved: ResolvedFacility, system: System, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, system: System, log: InputLog
 ) -> list[tuple[str, str]]:
     """Refuse coolant too warm on the design day; towers have chillers, dry coolers do not."""
     limit = system.coolant_supply_max_c
     if limit is None or option.model is None or "liquid" not in option.accepts:
         return []
-    most = ledger.take(f"systems.{system.id}.coolant_supply_max_c", limit)
-    approach = ledger.parameter("facility", "cdu-approach-k")
-    set_c = resolved.setting(option, ledger).supply_c or 0.0
-    coolant = max(set_c, dry_supply_c(option, resolved, ledger) or 0.0) + approach
+    most = log.take(f"systems.{system.id}.coolant_supply_max_c", limit)
+    approach = log.parameter("facility", "cdu-approach-k")
+    set_c = resolved.setting(option, log).supply_c or 0.0
+    coolant = max(set_c, dry_supply_c(option, resolved, log) or 0.0) + approach
     if coolant <= most + 1e-9:
         return []
     cause = (
@@ -118,19 +118,19 @@ def _temperature(
     ]
 
 
-def dry_supply_c(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> float | None:
+def dry_supply_c(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float | None:
     """Return the water that sprayed dry coolers reach on the design day; None for other options."""
     weather = resolved.where.climate
     if option.model != "dry" or weather is None:
         return None
-    return weather.design_wet_c + ledger.parameter("facility", "spray-approach-k")
+    return weather.design_wet_c + log.parameter("facility", "spray-approach-k")
 
 
-def warmest_c(option: CoolingOption, ledger: Ledger) -> float | None:
+def warmest_c(option: CoolingOption, log: InputLog) -> float | None:
     """Return the warmest water that an option may have; None where there is no such limit.
 
     Air handlers and doors need water below the air they cool.
     """
     if option.model is None or "liquid" in option.accepts or option.supply is None:
         return None
-    return ledger.catalog.get("facility", option.supply, Parameter).value.bounds[1]
+    return log.catalog.get("facility", option.supply, Parameter).value.bounds[1]

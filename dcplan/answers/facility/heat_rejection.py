@@ -12,7 +12,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.liquid import units
 from dcplan.facility.plant import electrical_frac
 from dcplan.inputs.cooling import Performance
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import cooling
 from dcplan.specs.facility import hall as specs
@@ -29,7 +29,7 @@ HALL_LEAD = ("switchgear", "generator", "pad-transformer", "chiller", "ups", "di
 
 
 def plant_table(
-    option: CoolingOption, found: Performance, resolved: ResolvedFacility, ledger: Ledger
+    option: CoolingOption, found: Performance, resolved: ResolvedFacility, log: InputLog
 ) -> Table:
     """Return chillers, towers and dry coolers for the design day, one unit of each to spare.
 
@@ -37,29 +37,29 @@ def plant_table(
     IT power, losses before the racks and room fans; towers all of the site's power.
     """
     chilled = (
-        _hall_heat(option, resolved, ledger) if found.peak_chilled is None else found.peak_chilled
+        _hall_heat(option, resolved, log) if found.peak_chilled is None else found.peak_chilled
     )
     rejected = found.peak_pue if found.peak_rejected is None else found.peak_rejected
     rows: list[specs.PlantRow] = []
     for name in option.plant:
         mw = resolved.it_mw * (chilled if name == "chiller" else rejected)
-        each = ledger.parameter("facility", UNIT_KEYS[name])
+        each = log.parameter("facility", UNIT_KEYS[name])
         basis = "model" if found.modelled else "estimate"
         rows.append(specs.PlantRow(name, mw, each, units(mw, each), basis))
     return specs.PLANT.table(rows)
 
 
-def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> float:
+def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float:
     """Return heat of a hall over its IT power: losses before racks and room fans stay inside."""
     keys = ("ups-efficiency", "distribution-loss", "lighting")
     ups, distribution, lighting = (
-        np.array(ledger.parameter("facility", f"{key}-{resolved.size}")) for key in keys
+        np.array(log.parameter("facility", f"{key}-{resolved.size}")) for key in keys
     )
-    fans = ledger.take(f"cooling.{option.id}.fan_frac", option.fan_frac) if option.fan_frac else 0.0
+    fans = log.take(f"cooling.{option.id}.fan_frac", option.fan_frac) if option.fan_frac else 0.0
     return 1.0 + float(electrical_frac(ups, distribution, lighting)) + fans
 
 
-def lead_table(energised: str, ledger: Ledger) -> Table:
+def lead_table(energised: str, log: InputLog) -> Table:
     """Return weeks from order to delivery, and last days to order for the day of first power.
 
     Raises
@@ -71,8 +71,8 @@ def lead_table(energised: str, ledger: Ledger) -> Table:
     rows: list[specs.LeadTimeRow] = []
     for name in CONNECTION_LEAD + HALL_LEAD:
         key = f"lead-{name}-weeks"
-        weeks = ledger.parameter("facility", key)
-        low, high = ledger.catalog.get("facility", key, Parameter).value.bounds
+        weeks = log.parameter("facility", key)
+        low, high = log.catalog.get("facility", key, Parameter).value.bounds
         by, safe = (str(day - timedelta(weeks=w)) for w in (weeks, high))
         rows.append(specs.LeadTimeRow(name, weeks, low, high, by, safe))
     return specs.LEAD_TIMES.table(rows)
@@ -113,7 +113,7 @@ def run_metrics(
     days: float,
     energy_it_mwh: float,
     accelerators: int,
-    ledger: Ledger,
+    log: InputLog,
 ) -> dict[str, Metric]:
     r"""Return energy, water and carbon of one training run in this hall.
 
@@ -127,14 +127,14 @@ def run_metrics(
         metrics |= specs.RUN_WATER(energy_it_mwh * found.wue_l_per_kwh.value)
     site, system = resolved.where.site, resolved.system
     if site and site.grid_g_per_kwh:
-        grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
+        grid = log.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
         metrics |= specs.RUN_CARBON(mwh * grid / KG_PER_TONNE)
     if system and system.embodied_kg:
         kg = (
-            ledger.take(f"systems.{system.id}.embodied_kg", system.embodied_kg)
+            log.take(f"systems.{system.id}.embodied_kg", system.embodied_kg)
             * accelerators
             / system.accelerators
         )
-        life_days = ledger.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
+        life_days = log.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
         metrics |= specs.RUN_EMBODIED(kg / KG_PER_TONNE * days / life_days)
     return metrics

@@ -8,7 +8,7 @@ from dcplan.answers.facility.tables import heat_kw
 from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter
 from dcplan.facility.liquid import flow_l_per_min, ride_through_s, units
 from dcplan.inputs.cooling import Performance
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric
 from dcplan.specs.facility import cooling as specs
 from dcplan.units import (
@@ -22,14 +22,14 @@ from dcplan.units import (
 
 
 def metrics_of(
-    option: CoolingOption, resolved: ResolvedFacility, found: Performance, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> dict[str, Metric]:
     """Return keys that others rely on, and the measures that PUE hides."""
     it_kw = resolved.it_mw * KW_PER_MW
     liquid, _ = heat_kw(option, resolved)
     peak = found.peak_pue * resolved.it_mw
     metrics = {
-        **specs.PEAK_ELECTRICAL(_electrical_mw(resolved, ledger)),
+        **specs.PEAK_ELECTRICAL(_electrical_mw(resolved, log)),
         **specs.ANNUAL_PUE(found.pue.value, low=found.pue.low, high=found.pue.high),
         **specs.PEAK_PUE(found.peak_pue),
         **specs.PEAK_IT(resolved.it_mw),
@@ -45,59 +45,55 @@ def metrics_of(
         metrics |= specs.PEAK_DAY_WATER(day)
     if found.chiller_frac is not None:
         metrics |= specs.CHILLER_HEAT(found.chiller_frac)
-    capex = (
-        ledger.take(f"cooling.{option.id}.fit_out_usd_per_kw", option.fit_out_usd_per_kw) * it_kw
-    )
+    capex = log.take(f"cooling.{option.id}.fit_out_usd_per_kw", option.fit_out_usd_per_kw) * it_kw
     low, high = (x * it_kw for x in option.fit_out_usd_per_kw.bounds)
     return (
         metrics
         | specs.FIT_OUT_USD(capex, low=low, high=high)
-        | _liquid(liquid, option, resolved, ledger)
-        | _hidden(found, option, resolved, ledger)
-        | _carbon(found, resolved, ledger)
+        | _liquid(liquid, option, resolved, log)
+        | _hidden(found, option, resolved, log)
+        | _carbon(found, resolved, log)
     )
 
 
-def _electrical_mw(resolved: ResolvedFacility, ledger: Ledger) -> float:
+def _electrical_mw(resolved: ResolvedFacility, log: InputLog) -> float:
     """Return what breakers and busway carry: racks at the system's design peak, others as rated."""
     system = resolved.system
-    over = ledger.parameter("power", "peak-over-rated")
+    over = log.parameter("power", "peak-over-rated")
     if system and system.rated_kw and system.peak_kw:
-        over = ledger.take(f"systems.{system.id}.peak_kw", system.peak_kw) / system.rated_kw.value
+        over = log.take(f"systems.{system.id}.peak_kw", system.peak_kw) / system.rated_kw.value
     return resolved.it_mw * (resolved.other_frac + (1.0 - resolved.other_frac) * over)
 
 
 def _liquid(
-    heat: float, option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger
+    heat: float, option: CoolingOption, resolved: ResolvedFacility, log: InputLog
 ) -> dict[str, Metric]:
     """Return flow, distribution units and seconds of the loops."""
     if heat <= 0.0:
         return {}
     rise, each = (
-        ledger.parameter("facility", k) for k in ("coolant-rise-k", "coolant-heat-kj-per-l-k")
+        log.parameter("facility", k) for k in ("coolant-rise-k", "coolant-heat-kj-per-l-k")
     )
-    rating = ledger.parameter("facility", "cdu-rating-kw")
+    rating = log.parameter("facility", "cdu-rating-kw")
     full_kw = heat / resolved.load
     flow = flow_l_per_min(full_kw, rise, each)
     count = max(
-        units(full_kw, rating), units(flow, ledger.parameter("facility", "cdu-flow-l-per-min"))
+        units(full_kw, rating), units(flow, log.parameter("facility", "cdu-flow-l-per-min"))
     )
     system = resolved.system
     most = system.coolant_supply_max_c.value if system and system.coolant_supply_max_c else None
-    set_c = resolved.setting(option, ledger).supply_c
-    warmest = (
-        max(set_c, dry_supply_c(option, resolved, ledger) or 0.0) if set_c is not None else None
-    )
-    coolant = None if warmest is None else warmest + ledger.parameter("facility", "cdu-approach-k")
+    set_c = resolved.setting(option, log).supply_c
+    warmest = max(set_c, dry_supply_c(option, resolved, log) or 0.0) if set_c is not None else None
+    coolant = None if warmest is None else warmest + log.parameter("facility", "cdu-approach-k")
     room = most - coolant if most is not None and coolant is not None else rise
     metrics = {
         **specs.FLOW(flow_l_per_min(heat, rise, each)),
         **specs.CDU_COUNT(count),
-        **specs.CDU_USD(ledger.parameter("facility", "cdu-usd-per-kw") * count * rating),
+        **specs.CDU_USD(log.parameter("facility", "cdu-usd-per-kw") * count * rating),
         **specs.RACK_FLOW(
             _rack_flow(resolved, rise, each), label=f"{specs.RACK_FLOW.meaning}, {rise:g} K"
         ),
-        **specs.CDU_KW(ledger.parameter("facility", "cdu-pump-frac") * heat),
+        **specs.CDU_KW(log.parameter("facility", "cdu-pump-frac") * heat),
     }
     loops = (
         (specs.RIDE_THROUGH_PUMPS, ("plate-litres-per-kw",)),
@@ -105,8 +101,8 @@ def _liquid(
     )
     for spec, keys in loops:
         for key in keys:
-            ledger.parameter("facility", key)
-        bounds = [ledger.catalog.get("facility", key, Parameter).value for key in keys]
+            log.parameter("facility", key)
+        bounds = [log.catalog.get("facility", key, Parameter).value for key in keys]
         litres = [
             sum(b.bounds[0] for b in bounds),
             sum(b.value for b in bounds),
@@ -115,7 +111,7 @@ def _liquid(
         low, value, high = (ride_through_s(v / resolved.load, each, room) for v in litres)
         label = f"{spec.meaning}, until {max(room, 0.0):.3g} K warmer"
         metrics |= spec(value, low=low, high=high, label=label)
-    reached = dry_supply_c(option, resolved, ledger)
+    reached = dry_supply_c(option, resolved, log)
     if reached is not None:
         metrics |= specs.DESIGN_DAY_SUPPLY(max(reached, set_c or 0.0))
     return metrics
@@ -132,21 +128,21 @@ def _rack_flow(resolved: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float
 
 
 def _hidden(
-    found: Performance, option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger
+    found: Performance, option: CoolingOption, resolved: ResolvedFacility, log: InputLog
 ) -> dict[str, Metric]:
     """Return what server fans hide in IT power: ITUE, TUE, and kW for what the chips can do."""
     cold = "liquid" in option.accepts and option.model in ("tower", "dry")
     cold = cold and (resolved.system is None or "liquid" in resolved.system.cooling_modes)
-    fans = ledger.parameter("facility", f"server-fan-{'liquid' if cold else 'air'}-frac")
+    fans = log.parameter("facility", f"server-fan-{'liquid' if cold else 'air'}-frac")
     itue = 1.0 / (1.0 - fans)
     metrics = specs.ITUE(itue) | specs.TUE(itue * found.pue.value)
     system = resolved.system
     if system is None or system.rated_kw is None:
         return metrics
-    chip = ledger.catalog.get("accelerators", system.accelerator, Accelerator)
+    chip = log.catalog.get("accelerators", system.accelerator, Accelerator)
     if chip.bf16_tflops:
         speed = (
-            ledger.take(f"accelerators.{chip.id}.bf16_tflops", chip.bf16_tflops)
+            log.take(f"accelerators.{chip.id}.bf16_tflops", chip.bf16_tflops)
             * system.accelerators
             / GFLOPS_PER_TFLOPS
         )
@@ -155,11 +151,11 @@ def _hidden(
     return metrics
 
 
-def _carbon(found: Performance, resolved: ResolvedFacility, ledger: Ledger) -> dict[str, Metric]:
+def _carbon(found: Performance, resolved: ResolvedFacility, log: InputLog) -> dict[str, Metric]:
     site = resolved.where.site
     mwh = found.pue.value * resolved.it_mw * resolved.load * HOURS_PER_YEAR
     metrics = specs.ANNUAL_ENERGY(mwh)
     if site is not None and site.grid_g_per_kwh is not None:
-        grid = ledger.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
+        grid = log.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
         metrics |= specs.CARBON(mwh * grid / KG_PER_TONNE)
     return metrics

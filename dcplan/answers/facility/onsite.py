@@ -16,7 +16,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.dispatch import Array, Battery, Source, dispatch
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.energy import running_usd_per_mwh
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
 from dcplan.units import (
@@ -33,7 +33,7 @@ WINDOW_HOURS = 4
 
 
 def onsite(
-    resolved: ResolvedFacility, found: Performance, ledger: Ledger
+    resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> tuple[Table, dict[str, Metric]]:
     """Dispatch the hall's load over a year of grid and on-site sources.
 
@@ -48,7 +48,7 @@ def onsite(
     """
     chosen = amounts_of(resolved.request.onsite)
     interruptible_h = resolved.request.interruptible_h
-    rows = {name: named(ledger.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
+    rows = {name: named(log.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
     peak = found.peak_pue * resolved.it_mw
     utility_mw = peak if resolved.request.utility_mw is None else resolved.request.utility_mw
     load, dark = _load(resolved, found), _dark(interruptible_h)
@@ -60,23 +60,21 @@ def onsite(
             raise InputError([Problem("DC062", cause, Place("--utility-mw"), help="--site")])
         carbon = resolved.where.site.grid_g_per_kwh if resolved.where.site else None
         grid_known = carbon is not None
-        price = ledger.take(f"sites.{resolved.where.name}.usd_per_kwh", grid_price) * KW_PER_MW
+        price = log.take(f"sites.{resolved.where.name}.usd_per_kwh", grid_price) * KW_PER_MW
         grid = np.where(dark, 0.0, utility_mw)
         sources.append(Source("grid", grid, price, carbon.value if carbon else 0.0))
     for name, mw in chosen.items():
         row = rows[name]
         if row.kind == "battery":
-            hours, trip = (_taken(row, key, ledger) for key in ("hours", "round_trip_frac"))
+            hours, trip = (_taken(row, key, log) for key in ("hours", "round_trip_frac"))
             batteries.append(Battery(mw, mw * hours, trip))
         else:
             sources.append(
-                Source(
-                    name, mw, running_usd_per_mwh(row, ledger), _taken(row, "g_co2_per_kwh", ledger)
-                )
+                Source(name, mw, running_usd_per_mwh(row, log), _taken(row, "g_co2_per_kwh", log))
             )
     both = _together(batteries)
     result = dispatch(load, sources, both, hours=_hours(dark))
-    table = _table(sources, rows, chosen, result.mwh, ledger, grid_known=grid_known)
+    table = _table(sources, rows, chosen, result.mwh, log, grid_known=grid_known)
     late = max((row.lead_quarters for row in rows.values()), default=0)
     firm_mw = sum(mw for name, mw in chosen.items() if rows[name].kind != "battery")
     return table, {
@@ -89,8 +87,8 @@ def onsite(
     }
 
 
-def _taken(row: OnsitePower, key: str, ledger: Ledger) -> float:
-    return ledger.take(f"onsite.{row.id}.{key}", getattr(row, key))
+def _taken(row: OnsitePower, key: str, log: InputLog) -> float:
+    return log.take(f"onsite.{row.id}.{key}", getattr(row, key))
 
 
 def _load(resolved: ResolvedFacility, found: Performance) -> Array:
@@ -131,7 +129,7 @@ def _table(
     rows: Mapping[str, OnsitePower],
     chosen: Mapping[str, float],
     mwh: Mapping[str, float],
-    ledger: Ledger,
+    log: InputLog,
     *,
     grid_known: bool,
 ) -> Table:
@@ -144,7 +142,7 @@ def _table(
         mw = chosen[name] if row else float(np.max(prices[name].mw))
         energy = mwh.get(name)
         each = (
-            [_taken(row, key, ledger) for key in ("capex_usd_per_kw", "fixed_usd_per_kw_year")]
+            [_taken(row, key, log) for key in ("capex_usd_per_kw", "fixed_usd_per_kw_year")]
             if row
             else None
         )

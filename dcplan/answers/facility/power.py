@@ -10,7 +10,7 @@ from dcplan.facility.chain import Stage, through
 from dcplan.facility.oversubscription import risk
 from dcplan.facility.swings import Step, remedy, swing
 from dcplan.inputs.cooling import Performance
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
 from dcplan.specs.train.layouts import BREAKDOWN
@@ -23,31 +23,29 @@ TOGETHER = ("data_parallel", "optimizer", "straggler")
 """Parts of a step in which all accelerators wait or exchange data at once."""
 
 
-def ups_stage(ledger: Ledger) -> Stage:
+def ups_stage(log: InputLog) -> Stage:
     """Return losses of the UPS against its load; it is lightly loaded under 2N."""
-    fixed, square = (
-        ledger.parameter("facility", f"chain-ups-{term}") for term in ("fixed", "square")
-    )
+    fixed, square = (log.parameter("facility", f"chain-ups-{term}") for term in ("fixed", "square"))
     return Stage("ups", fixed, 0.0, square)
 
 
-def stages(ledger: Ledger) -> list[Stage]:
+def stages(log: InputLog) -> list[Stage]:
     """Return the stages from utility to chip: transformer, UPS, busway, rack power shelf."""
-    p = {key: ledger.parameter("facility", f"chain-{key}") for key in TERMS}
+    p = {key: log.parameter("facility", f"chain-{key}") for key in TERMS}
     return [
         Stage("transformer", p["transformer-fixed"], 0.0, p["transformer-square"]),
-        ups_stage(ledger),
+        ups_stage(log),
         Stage("busway", 0.0, 0.0, p["busway-square"]),
         Stage("power shelf", p["psu-fixed"], 0.0, p["psu-square"]),
     ]
 
 
-def efficiency_table(ledger: Ledger) -> Table:
+def efficiency_table(log: InputLog) -> Table:
     """Return the efficiency of each stage and of all against load.
 
     All stages together have alternating current, or 800 V direct current in the hall.
     """
-    chain, gain = stages(ledger), ledger.parameter("facility", "chain-dc-gain")
+    chain, gain = stages(log), log.parameter("facility", "chain-dc-gain")
     rows: list[specs.EfficiencyRow] = []
     for load in LOADS:
         transformer, ups, busway, shelf = (stage.efficiency(load) for stage in chain)
@@ -66,7 +64,7 @@ def efficiency_table(ledger: Ledger) -> Table:
     return specs.EFFICIENCY.table(rows)
 
 
-def oversubscribed(resolved: ResolvedFacility, ratio: float, ledger: Ledger) -> Table:
+def oversubscribed(resolved: ResolvedFacility, ratio: float, log: InputLog) -> Table:
     """Return how often racks ask for more than the hall's IT power, by the number of like jobs.
 
     The racks are rated for ``ratio`` times that power.
@@ -86,9 +84,9 @@ def oversubscribed(resolved: ResolvedFacility, ratio: float, ledger: Ledger) -> 
     shares = []
     for name in ("training", "idle"):
         own = getattr(average, name)
-        usual = ledger.parameter("power", f"average-{name}-frac")
+        usual = log.parameter("power", f"average-{name}-frac")
         key = f"systems.{system.id}.average_kw.{name}"
-        shares.append(ledger.take(key, own) / system.rated_kw.value if own else usual)
+        shares.append(log.take(key, own) / system.rated_kw.value if own else usual)
     rows: list[specs.OversubscriptionRow] = []
     for jobs in JOBS:
         r = risk(jobs, resolved.request.busy_frac, shares[0], shares[1], ratio)
@@ -105,7 +103,7 @@ def oversubscribed(resolved: ResolvedFacility, ratio: float, ledger: Ledger) -> 
 
 
 def swings(
-    resolved: ResolvedFacility, hall: Performance, job: str, held: int, ledger: Ledger
+    resolved: ResolvedFacility, hall: Performance, job: str, existing: int, log: InputLog
 ) -> tuple[Table, dict[str, Metric]]:
     """Return what the job's step does to the site, what keeps a ramp limit, and the run's needs.
 
@@ -121,7 +119,7 @@ def swings(
     if system is None or system.rated_kw is None:
         cause = "swings need a system with its power"
         raise InputError([Problem("DC062", cause, Place("--job"), help="--system gb300-nvl72")])
-    count = int(held * resolved.load) // system.accelerators
+    count = int(existing * resolved.load) // system.accelerators
     if not count:
         it_mw, each_kw = resolved.it_mw * resolved.load, system.rated_kw.value
         cause = f"{it_mw:g} MW of IT run no {system.id} of {each_kw:g} kW"
@@ -140,7 +138,7 @@ def swings(
         found.value("days"),
         found.value("energy_mwh"),
         count * system.accelerators,
-        ledger,
+        log,
     )
     low_share = sum(breakdown.get(name, 0.0) for name in TOGETHER)
     high = count * system.rated_kw.value / KW_PER_MW
@@ -148,8 +146,8 @@ def swings(
         found.value("step_time_s"),
         low_share,
         high,
-        high * ledger.parameter("facility", "swing-low-frac"),
-        ledger.parameter("facility", "swing-edge-s"),
+        high * log.parameter("facility", "swing-low-frac"),
+        log.parameter("facility", "swing-edge-s"),
     )
     s = swing(step)
     label = f"Share of the step of {job} in which all wait or exchange data"

@@ -9,7 +9,7 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.floor import area_m2, line_up, rows_of
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
 from dcplan.units import KW_PER_MW
@@ -18,7 +18,7 @@ COMPUTE, NETWORK, CDU = "compute", "network and storage", "cdu"
 
 
 def floor_tables(
-    option: CoolingOption, resolved: ResolvedFacility, cdus: int, ledger: Ledger
+    option: CoolingOption, resolved: ResolvedFacility, cdus: int, log: InputLog
 ) -> tuple[dict[str, Table], dict[str, Metric]]:
     """Return kinds of racks, and the line-up of every row.
 
@@ -33,8 +33,8 @@ def floor_tables(
     system = resolved.system
     if system is None or system.rated_kw is None:
         return {}, {}
-    rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
-    fit = fit_of(option, system, resolved.request.rack_kw, rated, ledger)
+    rated = log.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
+    fit = fit_of(option, system, resolved.request.rack_kw, rated, log)
     if not fit.nodes:
         raise InputError(
             [
@@ -47,13 +47,13 @@ def floor_tables(
             ]
         )
     nodes = 1 if system.racks else min(fit.nodes, system.nodes_per_rack or fit.nodes)
-    share = ledger.parameter("facility", "network-storage-share")
-    other_kw = ledger.parameter("facility", "network-storage-rack-kw")
+    share = log.parameter("facility", "network-storage-share")
+    other_kw = log.parameter("facility", "network-storage-rack-kw")
     it_kw = resolved.it_mw * KW_PER_MW
     count = math.floor(it_kw * (1.0 - share) / (rated * nodes) + 1e-9)
     count -= count % max(system.racks, 1)  # a pod comes whole
     other = math.ceil(it_kw * share / other_kw - 1e-9)
-    per_row = int(ledger.parameter("network", "racks-per-row"))
+    per_row = int(log.parameter("network", "racks-per-row"))
     racks = {COMPUTE: count, NETWORK: other, CDU: cdus}
     rows = rows_of(racks, per_row)
     high = None if system.racks or system.rack_units is None else system.rack_units.value
@@ -75,8 +75,8 @@ def floor_tables(
         specs.RackRow(NETWORK, other, rack_kw=other_kw),
         specs.RackRow(CDU, cdus),
     )
-    pitches = [ledger.parameter("network", key) for key in ("rack-pitch-m", "row-pitch-m")]
-    margin = ledger.parameter("facility", "floor-margin-m")
+    pitches = [log.parameter("network", key) for key in ("rack-pitch-m", "row-pitch-m")]
+    margin = log.parameter("facility", "floor-margin-m")
     area = area_m2(len(rows), per_row, pitches[0], pitches[1], margin)
     tables = {
         "racks_of": specs.RACKS.table(k for k in kinds if k.racks),
@@ -85,13 +85,13 @@ def floor_tables(
             for i, r in enumerate(rows, 1)
         ),
     }
-    held = count // max(system.racks, 1) * nodes * system.accelerators
+    existing = count // max(system.racks, 1) * nodes * system.accelerators
     return tables, {
         **specs.FLOOR_RACKS(sum(racks.values())),
         **specs.FLOOR_ROWS(len(rows)),
         **specs.FLOOR_AREA(area),
         **specs.FLOOR_DENSITY(it_kw / area),
-        **specs.FLOOR_ACCELERATORS(held),
+        **specs.FLOOR_ACCELERATORS(existing),
     }
 
 

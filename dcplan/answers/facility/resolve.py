@@ -17,7 +17,7 @@ from dcplan.facility.climate import Climate, climate
 from dcplan.facility.moist import wet_bulb_c
 from dcplan.facility.pue import size_class
 from dcplan.inputs.cooling import Setting, weather_at, weather_of
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 
 BIN_C = 1.0
 POOLED = "all"
@@ -61,7 +61,7 @@ class ResolvedFacility:
         return size_class(self.it_mw)
 
     def setting(
-        self, option: CoolingOption, ledger: Ledger, supply_c: float | None = None
+        self, option: CoolingOption, log: InputLog, supply_c: float | None = None
     ) -> Setting:
         """Return the option at this place; ``supply_c`` overrides the facility water.
 
@@ -77,8 +77,8 @@ class ResolvedFacility:
             and self.system
             and self.system.coolant_supply_max_c
         ):
-            coolant = ledger.take(f"cooling.{option.id}.coolant_supply_c", usual)
-            given = coolant - ledger.parameter("facility", "cdu-approach-k")
+            coolant = log.take(f"cooling.{option.id}.coolant_supply_c", usual)
+            given = coolant - log.parameter("facility", "cdu-approach-k")
         w = self.where
         return Setting(
             w.name, w.zone, w.climate, self.size, self.air_frac(option), self.load, given
@@ -100,7 +100,7 @@ class ResolvedFacility:
         return usual if liquid is None else 1.0 - (1.0 - self.other_frac) * liquid
 
 
-def resolve(request: FacilityRequest, ledger: Ledger) -> ResolvedFacility:
+def resolve(request: FacilityRequest, log: InputLog) -> ResolvedFacility:
     """Look up the place, its weather and the system.
 
     Raises
@@ -108,9 +108,9 @@ def resolve(request: FacilityRequest, ledger: Ledger) -> ResolvedFacility:
     InputError
         When a name is unknown, or the place has no weather.
     """
-    catalog, name = ledger.catalog, request.system
+    catalog, name = log.catalog, request.system
     system = named(catalog, "systems", name, System, "--system") if name else None
-    other = ledger.parameter("facility", "network-storage-share")
+    other = log.parameter("facility", "network-storage-share")
     place = _where(request.site, request.climate_zone, request.epw, catalog)
     return ResolvedFacility(request, place, system, other)
 

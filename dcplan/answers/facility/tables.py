@@ -8,7 +8,7 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, ReportedSite, Site
 from dcplan.facility.power import blocks_needed
 from dcplan.inputs.cooling import Performance, performance
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.result import Table
 from dcplan.specs.facility import cooling as specs
 from dcplan.specs.facility import hall
@@ -50,20 +50,19 @@ def quarters_table(found: Performance) -> Table:
     return specs.QUARTERS.table(specs.QuarterRow(name, *values) for name, values in quarters)
 
 
-def warm_water_table(option: CoolingOption, resolved: ResolvedFacility, ledger: Ledger) -> Table:
+def warm_water_table(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> Table:
     """Return what warmer facility water saves: PUE, water and chillers by ASHRAE class."""
     rows: list[specs.WarmWaterRow] = []
-    limits = [warmest_c(option, ledger)]
+    limits = [warmest_c(option, log)]
     if resolved.system and resolved.system.coolant_supply_max_c and "liquid" in option.accepts:
         limits.append(
-            resolved.system.coolant_supply_max_c.value
-            - ledger.parameter("facility", "cdu-approach-k")
+            resolved.system.coolant_supply_max_c.value - log.parameter("facility", "cdu-approach-k")
         )
-    least = dry_supply_c(option, resolved, ledger) or 0.0
+    least = dry_supply_c(option, resolved, log) or 0.0
     for supply in (
         c for c in CLASSES_C if c >= least and all(most is None or c <= most for most in limits)
     ):
-        found = performance(option, resolved.setting(option, ledger, supply), ledger)
+        found = performance(option, resolved.setting(option, log, supply), log)
         rows.append(
             specs.WarmWaterRow(
                 water_class=f"W{supply:g}",
@@ -77,15 +76,15 @@ def warm_water_table(option: CoolingOption, resolved: ResolvedFacility, ledger: 
     return specs.WARM_WATER.table(rows)
 
 
-def chain_table(found: Performance, resolved: ResolvedFacility, ledger: Ledger) -> Table:
+def chain_table(found: Performance, resolved: ResolvedFacility, log: InputLog) -> Table:
     """Return power blocks by load class.
 
     Compute has one redundancy rule; network, storage and cooling have another.
     """
     it_mw, request = resolved.it_mw, resolved.request
     cooling_mw = it_mw * (found.peak_pue - 1.0)
-    block = ledger.parameter("power", "block-mw-default")
-    share = ledger.parameter("facility", "network-storage-share")
+    block = log.parameter("power", "block-mw-default")
+    share = log.parameter("facility", "network-storage-share")
     classes = (
         ("compute", it_mw * (1.0 - share), request.redundancy),
         ("network and storage", it_mw * share, request.other_redundancy),
@@ -95,7 +94,7 @@ def chain_table(found: Performance, resolved: ResolvedFacility, ledger: Ledger) 
     for name, load_mw, redundancy in classes:
         blocks = blocks_needed(load_mw, block, redundancy)
         each = load_mw / (blocks * block) if blocks else None
-        efficiency = ups_stage(ledger).efficiency(each) if each else None
+        efficiency = ups_stage(log).efficiency(each) if each else None
         rows.append(
             hall.ChainRow(
                 load_class=name,
@@ -110,12 +109,12 @@ def chain_table(found: Performance, resolved: ResolvedFacility, ledger: Ledger) 
     return hall.CHAIN.table(rows)
 
 
-def reported_table(resolved: ResolvedFacility, ledger: Ledger) -> Table:
+def reported_table(resolved: ResolvedFacility, log: InputLog) -> Table:
     """Return what real sites of the same place or climate zone report, whatever cools them.
 
     Nothing is fitted to them.
     """
-    catalog, here = ledger.catalog, resolved.where
+    catalog, here = log.catalog, resolved.where
     sites = catalog.table("sites", Site)
     rows: list[specs.ReportedRow] = []
     for real in catalog.table("reported", ReportedSite).values():

@@ -80,7 +80,7 @@ def _solved(request: PlanRequest, question: Question, built: Built) -> Solved:
     given = request.fix_decisions
     try:
         return solve_objective(
-            replace(built.menu, keep=kept_from(request, question, built)),
+            replace(built.problem, keep=kept_from(request, question, built)),
             question,
             SolveRequest(
                 gap=request.gap,
@@ -102,7 +102,7 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         # scipy.optimize takes a second to import
         from dcplan.answers.plan.futures import futures_of
 
-        spread, more = futures_of(solved, question.scenario.uncertainty, built.ledger, request.stop)
+        spread, more = futures_of(solved, question.scenario.uncertainty, built.log, request.stop)
         metrics |= spread
     values = {k: m.value for k, m in metrics.items()}
     expectations = evaluate(question.scenario.expect, values, variant=question.variant)
@@ -130,10 +130,10 @@ def _more_tables(
     """Return the tables that the caller adds, limits that bind, and what to order early."""
     tables: dict[str, Table] = {}
     for maker in request.more_tables:
-        tables |= maker(solved, question, built.ledger)
+        tables |= maker(solved, question, built.log)
     tables["limits"] = binding(solved, question)
     if solved.decisions is not None:
-        tables["lead_times"] = lead_times(solved.menu, solved.decisions, built.ledger)
+        tables["lead_times"] = lead_times(solved.problem, solved.decisions, built.log)
     return tables
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.units import quarter_index, quarter_name
 
 
@@ -21,6 +21,6 @@ def calendar_date(start: str, day: float) -> str:
     return (first + dt.timedelta(days=int(day))).isoformat()
 
 
-def quarter_at(menu: Menu, t: int) -> str:
+def quarter_at(problem: PlanningProblem, t: int) -> str:
     """Return the calendar quarter of one counted from the start of the plan."""
-    return quarter_name(quarter_index(menu.start) + t)
+    return quarter_name(quarter_index(problem.start) + t)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.economics.sampling import Marginal
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.uncertainty.futures import Evaluator, Future, Outturn, sampled
+from dcplan.planning.uncertainty.futures import Evaluator, Future, SimulatedOutcome, sampled
 from dcplan.result import Metric, Table
 from dcplan.scenario.schema import Uncertainty
 from dcplan.specs.plan import metrics as figures
@@ -23,7 +23,7 @@ SERVED = 1e-6
 
 
 def futures_of(
-    solved: Solved, asked: Uncertainty, ledger: Ledger, stop: Callable[[], bool] | None = None
+    solved: Solved, asked: Uncertainty, log: InputLog, stop: Callable[[], bool] | None = None
 ) -> tuple[dict[str, Metric], dict[str, Table]]:
     """Return metrics and tables of a plan in the futures that its ``uncertainty`` samples."""
     if solved.audit is None or solved.decisions is None or not asked.inputs:
@@ -31,16 +31,16 @@ def futures_of(
     spread = {}
     for name in asked.inputs:
         quantity = getattr(asked, name)
-        ledger.take(f"uncertainty.{name}", quantity)
+        log.take(f"uncertainty.{name}", quantity)
         low, high = quantity.bounds
         spread[name] = Marginal(low, quantity.value, high)
     futures = sampled(spread, asked.samples, asked.seed)
-    evaluator = Evaluator(solved.menu, solved.decisions, solved.audit.books)
-    found: list[Outturn] = []
+    evaluator = Evaluator(solved.problem, solved.decisions, solved.audit.books)
+    found: list[SimulatedOutcome] = []
     for future in futures:
         if stop is not None and stop():
             break
-        found.append(evaluator.outturn(future))
+        found.append(evaluator.simulated_outcome(future))
     if not found:
         return {}, {}
     costs = np.array([x.npv_usd for x in found])
@@ -61,7 +61,9 @@ def futures_of(
     return metrics, tables
 
 
-def _spread(solved: Solved, found: Sequence[Outturn], costs: Array, tail_frac: float) -> Table:
+def _spread(
+    solved: Solved, found: Sequence[SimulatedOutcome], costs: Array, tail_frac: float
+) -> Table:
     """Return how cost, lateness, unserved demand and rent spread over the futures."""
 
     def row(what: str, unit: str, values: Array, bad_frac: float | None) -> specs.FutureRow:
@@ -77,7 +79,7 @@ def _spread(solved: Solved, found: Sequence[Outturn], costs: Array, tail_frac: f
         late = np.array([x.late_days[run.job] for x in found])
         share = float((late > 0).mean())
         rows.append(row(f"{run.job}: days after its deadline", "days", late, share))
-    for demand in solved.menu.demands:
+    for demand in solved.problem.demands:
         unmet = np.array([x.unmet.get(demand.id, 0.0) for x in found])
         share = float((unmet > SERVED).mean())
         rows.append(row(f"{demand.id}: not served", f"{demand.unit} x quarters", unmet, share))

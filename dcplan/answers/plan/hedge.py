@@ -134,7 +134,9 @@ def _values(
     seen = [x for x in own if x is not None]
     if len(seen) == len(own):
         metrics |= figures.VALUE_OF_KNOWING(hedged - tail_mean(seen, h.weights, h.asked.tail_frac))
-    held = [x for x in kept if x is not None]
-    if len(held) == len(kept):
-        metrics |= figures.VALUE_OF_HEDGING(tail_mean(held, h.weights, h.asked.tail_frac) - hedged)
+    existing = [x for x in kept if x is not None]
+    if len(existing) == len(kept):
+        metrics |= figures.VALUE_OF_HEDGING(
+            tail_mean(existing, h.weights, h.asked.tail_frac) - hedged
+        )
     return metrics

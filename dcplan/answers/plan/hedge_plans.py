@@ -29,7 +29,7 @@ from dcplan.units import quarter_index
 
 
 @dataclass(frozen=True)
-class World:
+class HedgeVariant:
     """One variant: its question, what may be chosen in it, and how likely it is."""
 
     name: str
@@ -44,7 +44,7 @@ class Hedged:
 
     request: PlanRequest
     question: Question
-    worlds: tuple[World, ...]
+    worlds: tuple[HedgeVariant, ...]
     asked: Hedge
     through: int
     """Last quarter whose decisions are common to all variants."""
@@ -104,7 +104,7 @@ def _asked(question: Question) -> Hedge:
     return uncertainty.hedge
 
 
-def _worlds(request: PlanRequest, asked: Hedge) -> tuple[World, ...]:
+def _worlds(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
     total = sum(q.value for q in asked.weights.values())
     worlds, problems = [], []
     for name, weight in asked.weights.items():
@@ -112,8 +112,8 @@ def _worlds(request: PlanRequest, asked: Hedge) -> tuple[World, ...]:
         built = build(question)
         found = presolve(question, built)
         problems += [replace(p, cause=f"variant {name}: {p.cause}") for p in found]
-        worlds.append(World(name, weight.value / total, question, built))
-    spans = {(w.built.menu.start, w.built.menu.quarters) for w in worlds}
+        worlds.append(HedgeVariant(name, weight.value / total, question, built))
+    spans = {(w.built.problem.start, w.built.problem.quarters) for w in worlds}
     if len(spans) > 1:
         cause = "the variants have different horizons: they cannot share decisions by quarter"
         problems.append(worlds[0].question.tree.problem("DC015", cause, ("uncertainty", "hedge")))
@@ -127,10 +127,10 @@ def together(h: Hedged, time_limit_s: float) -> Together:
     clock, bound = Clock(time_limit_s), -np.inf
     for factor in MARGIN_FACTORS:
         menus = [
-            replace(with_steps(w.built.menu, MOST_STEPS // len(h.worlds)), margin_factor=factor)
+            replace(with_steps(w.built.problem, MOST_STEPS // len(h.worlds)), margin_factor=factor)
             for w in h.worlds
         ]
-        matrices = [compile_model(build_model(menu)[0]) for menu in menus]
+        matrices = [compile_model(build_model(problem)[0]) for problem in menus]
         stack = stacked(matrices, h.weights, h.through, h.asked.tail_frac)
         outcome = highs.solve(
             stack.matrix,
@@ -170,25 +170,31 @@ def settled(h: Hedged, plans: Sequence[Solved]) -> list[Solved]:
     return result
 
 
-def _plan(world: World, matrix: Matrix, stack: Stack, i: int, outcome: Outcome) -> Solved:
+def _plan(world: HedgeVariant, matrix: Matrix, stack: Stack, i: int, outcome: Outcome) -> Solved:
     if outcome.values is None:
         msg = "no values"
         raise ValueError(msg)
     own = replace(outcome, values=stack.values(i, outcome.values))
-    return audited_solution(world.built.menu, matrix, own, world.question)
+    return audited_solution(world.built.problem, matrix, own, world.question)
 
 
-def alone(h: Hedged, world: World, firsts: Mapping[Key, float], time_limit_s: float) -> Solved:
+def alone(
+    h: Hedged, world: HedgeVariant, firsts: Mapping[Key, float], time_limit_s: float
+) -> Solved:
     """Plan one variant by itself, first decisions given or free; widened until switches fit."""
     last: Solved | None = None
     for factor in MARGIN_FACTORS:
-        menu = replace(with_steps(world.built.menu, MOST_STEPS), margin_factor=factor)
-        matrix = compile_model(build_model(menu)[0])
-        held = {i: firsts[c] for i, c in enumerate(matrix.columns) if c in firsts} or None
+        problem = replace(with_steps(world.built.problem, MOST_STEPS), margin_factor=factor)
+        matrix = compile_model(build_model(problem)[0])
+        existing = {i: firsts[c] for i, c in enumerate(matrix.columns) if c in firsts} or None
         outcome = highs.solve(
-            matrix, gap=h.request.gap, time_limit_s=time_limit_s, fixed=held, stop=h.request.stop
+            matrix,
+            gap=h.request.gap,
+            time_limit_s=time_limit_s,
+            fixed=existing,
+            stop=h.request.stop,
         )
-        last = audited_solution(world.built.menu, matrix, outcome, world.question)
+        last = audited_solution(world.built.problem, matrix, outcome, world.question)
         if outcome.values is None or (last.audit is not None and last.audit.passed):
             return last
     if last is None:

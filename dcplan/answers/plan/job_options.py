@@ -19,7 +19,7 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
     question = load(name, catalogs=catalogs)
     built = build(question)
     rows: dict[tuple[object, ...], specs.ConfigRow] = {}
-    for c in built.menu.configs:
+    for c in built.problem.configs:
         # the menu has a way once for each quarter in which it may start
         key = (c.job, c.place, c.system, c.accelerators, c.precision)
         row = specs.ConfigRow(
@@ -35,13 +35,13 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
         )
         rows.setdefault(key, row)
     ways = sorted(rows.values(), key=astuple)
-    jobs = f"{len({row.job for row in ways})} of {len(built.menu.jobs)} jobs"
+    jobs = f"{len({row.job for row in ways})} of {len(built.problem.jobs)} jobs"
     return Result(
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
         headline=f"{question.scenario.name}: {len(ways)} ways to run {jobs}",
         scenario=describe(question),
-        tables={specs.CONFIGS.name: specs.CONFIGS.table(ways), "left_out": left_out(built.menu)},
+        tables={specs.CONFIGS.name: specs.CONFIGS.table(ways), "left_out": left_out(built.problem)},
         inputs=inputs_of(built),
     )

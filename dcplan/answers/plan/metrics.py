@@ -14,7 +14,7 @@ from dcplan.planning.audit.cloud import rented_usd_per_hour
 from dcplan.planning.audit.measures import cloud_carbon_t, delivered_pflop_days
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import PFLOPS, JobConfig
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric
@@ -32,15 +32,15 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     """Return all metrics of a plan; none where there is no plan."""
     if solved.audit is None or solved.decisions is None:
         return {}
-    menu, d = solved.menu, solved.decisions
+    problem, d = solved.problem, solved.decisions
     return {
         **money_metrics(solved, catalog),
-        **_power(solved.audit.books, menu),
-        **_carbon(solved.audit.books, menu, d),
+        **_power(solved.audit.books, problem),
+        **_carbon(solved.audit.books, problem, d),
         **solver_metrics(solved),
-        **_hardware(menu, d, solved),
-        **specs.CLOUD_HOURS(_cloud_hours(menu, d)),
-        **_work(menu, d, solved),
+        **_hardware(problem, d, solved),
+        **specs.CLOUD_HOURS(_cloud_hours(problem, d)),
+        **_work(problem, d, solved),
     }
 
 
@@ -49,7 +49,7 @@ def money_metrics(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     if solved.audit is None or solved.decisions is None:
         return {}
     totals = totals_usd(solved.audit.books.flows)
-    changes = _price_bounds(solved.menu, solved.decisions, catalog)
+    changes = _price_bounds(solved.problem, solved.decisions, catalog)
     low, high = (totals[FlowGroup.CAPEX] + change for change in changes)
     return {
         **specs.NPV(solved.audit.npv_usd),
@@ -68,13 +68,15 @@ def solver_metrics(solved: Solved) -> dict[str, Metric]:
     return {**specs.GAP(solved.gap_frac), **specs.BOUND(_known(solved.bound_usd))}
 
 
-def _power(books: Accounts, menu: Menu) -> dict[str, Metric]:
+def _power(books: Accounts, problem: PlanningProblem) -> dict[str, Metric]:
     """Return peaks of all sites together, and PUE and WUE by energy."""
-    quarters = range(menu.quarters)
+    quarters = range(problem.quarters)
     it, facility = books.total("it_mwh"), books.total("facility_mwh")
-    peak = max(sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters)
-    rated = max(sum(books.halls[h.id, t].rated_kw for h in menu.halls) for t in quarters)
-    electrical = max(sum(books.halls[h.id, t].peak_kw for h in menu.halls) for t in quarters)
+    peak = max(
+        sum(books.site(problem, s.id, t, "facility_mw") for s in problem.sites) for t in quarters
+    )
+    rated = max(sum(books.halls[h.id, t].rated_kw for h in problem.halls) for t in quarters)
+    electrical = max(sum(books.halls[h.id, t].peak_kw for h in problem.halls) for t in quarters)
     return {
         **specs.PEAK_FACILITY(peak),
         **specs.PEAK_IT(rated / KW_PER_MW),
@@ -84,38 +86,38 @@ def _power(books: Accounts, menu: Menu) -> dict[str, Metric]:
     }
 
 
-def _carbon(books: Accounts, menu: Menu, d: Decisions) -> dict[str, Metric]:
+def _carbon(books: Accounts, problem: PlanningProblem, d: Decisions) -> dict[str, Metric]:
     """Return operational carbon of owned sites and rent, and embodied carbon of what is bought."""
     carbon = sum(
-        carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t)
-        for s in menu.sites
-        for t in range(menu.quarters)
+        carbon_t(d, s, books.site(problem, s.id, t, "facility_mwh"), t)
+        for s in problem.sites
+        for t in range(problem.quarters)
     )
-    bought = [(p, d.racks_ordered(p.key, menu.quarters - 1)) for p in menu.placements]
+    bought = [(p, d.racks_ordered(p.key, problem.quarters - 1)) for p in problem.placements]
     # a footprint that is not published is not zero, and a sum without it would not be the plan's
     known = all(p.embodied_t is not None for p, n in bought if n)
     embodied = sum(n * (p.embodied_t or 0.0) for p, n in bought) if known else None
     return {
         **specs.OPERATIONAL_CARBON(carbon),
-        **specs.CARBON_WITH_CLOUD(_known(carbon + cloud_carbon_t(menu, d))),
+        **specs.CARBON_WITH_CLOUD(_known(carbon + cloud_carbon_t(problem, d))),
         **specs.EMBODIED_CARBON(embodied),
     }
 
 
-def _work(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:
+def _work(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, Metric]:
     """Return what runs and demands get: lengths, ends, research delivered, demand not served."""
     found: dict[str, Metric] = {}
     for run in d.runs:
-        found |= _job(menu, d, solved, run)
-    if any(c.unit == PFLOPS for c in menu.demands):
-        found |= specs.COMPUTE(delivered_pflop_days(menu, d))
+        found |= _job(problem, d, solved, run)
+    if any(c.unit == PFLOPS for c in problem.demands):
+        found |= specs.COMPUTE(delivered_pflop_days(problem, d))
     if d.runs:
         found |= specs.FINISH_DAYS(
             sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
         )
-    for job in menu.jobs:
+    for job in problem.jobs:
         found |= specs.UNMET_RUNS(0.0, job.id)
-    for demand in menu.demands:
+    for demand in problem.demands:
         missing = sum(x for (c, _), x in d.unmet.items() if c == demand.id)
         found |= specs.UNMET(missing, demand.id, unit=f"{demand.unit} x quarters")
     return found
@@ -126,11 +128,11 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _price_bounds(menu: Menu, d: Decisions, catalog: Catalog) -> tuple[float, float]:
+def _price_bounds(problem: PlanningProblem, d: Decisions, catalog: Catalog) -> tuple[float, float]:
     """Return how much less and more the ordered racks cost at their prices' bounds [USD]."""
     less = more = 0.0
-    for p in menu.placements:
-        n = d.racks_ordered(p.key, menu.quarters - 1)
+    for p in problem.placements:
+        n = d.racks_ordered(p.key, problem.quarters - 1)
         price = catalog.get("systems", p.system, System).price_usd
         if n and price and price.value:
             low, high = price.bounds
@@ -139,21 +141,23 @@ def _price_bounds(menu: Menu, d: Decisions, catalog: Catalog) -> tuple[float, fl
     return less, more
 
 
-def _hardware(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:
+def _hardware(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, Metric]:
     """Return racks, accelerators and switches, in all and by model."""
     racks: dict[str, int] = defaultdict(int)
     accelerators: dict[str, int] = defaultdict(int)
-    for p in menu.placements:
-        n = d.racks_ordered(p.key, menu.quarters - 1)
-        n += sum(d.held_racks(x, menu.quarters - 1) for x in menu.held if x.key == p.key)
+    for p in problem.placements:
+        n = d.racks_ordered(p.key, problem.quarters - 1)
+        n += sum(
+            d.existing_racks(x, problem.quarters - 1) for x in problem.existing if x.key == p.key
+        )
         if n:
             racks[p.system] += n * p.slots
             accelerators[p.system] += n * p.accelerators
     switches: dict[str, int] = defaultdict(int)
     if solved.audit:
-        for h in menu.halls:
+        for h in problem.halls:
             for model, n in solved.audit.books.ordered_networks[
-                h.id, menu.quarters - 1
+                h.id, problem.quarters - 1
             ].switches.items():
                 switches[model] += n
     result = {
@@ -171,7 +175,7 @@ def _hardware(menu: Menu, d: Decisions, solved: Solved) -> dict[str, Metric]:
     return result
 
 
-def _cloud_hours(menu: Menu, d: Decisions) -> float:
+def _cloud_hours(problem: PlanningProblem, d: Decisions) -> float:
     """Return accelerator-hours rented by demands and runs [h]."""
     research = sum(x * HOURS_PER_QUARTER for x in d.rented.values())
     return research + sum(r.accelerators * r.days * HOURS_PER_DAY for r in d.runs if r.on_cloud)
@@ -181,24 +185,28 @@ def owned_usd_per_accelerator_day(solved: Solved) -> float:
     """Return the net present cost of all that is owned over the accelerator-days in use."""
     if solved.audit is None or solved.decisions is None:
         return 0.0
-    d, menu = solved.decisions, solved.menu
+    d, problem = solved.decisions, solved.problem
     owned = [f for f in solved.audit.books.flows if f.group is not FlowGroup.CLOUD]
     used = (sum(d.training.values()) + sum(d.serving.values())) * DAYS_PER_QUARTER
-    return npv_usd(owned, menu.finance.discount_rate) / used if used else 0.0
+    return npv_usd(owned, problem.finance.discount_rate) / used if used else 0.0
 
 
-def _job(menu: Menu, d: Decisions, solved: Solved, run: JobConfig) -> dict[str, Metric]:
+def _job(
+    problem: PlanningProblem, d: Decisions, solved: Solved, run: JobConfig
+) -> dict[str, Metric]:
     """Return length, end, cost and reliability of one run."""
     job, facts = run.job, run.outlook
     start = run.start_month * DAYS_PER_MONTH
     if run.on_cloud:
-        usd = run.accelerators * run.days * HOURS_PER_DAY * rented_usd_per_hour(menu, d, run.place)
+        usd = (
+            run.accelerators * run.days * HOURS_PER_DAY * rented_usd_per_hour(problem, d, run.place)
+        )
     else:
         usd = run.accelerators * run.days * owned_usd_per_accelerator_day(solved)
     return {
         **specs.DAYS(run.days, job),
         **specs.DAYS_P50(run.days_p50, job),
-        **specs.FINISH(calendar_date(menu.start, start + run.finish_days), job),
+        **specs.FINISH(calendar_date(problem.start, start + run.finish_days), job),
         **specs.JOB_COST(usd, job),
         **specs.JOB_ACCELERATORS(run.accelerators, job),
         **specs.SPARES(run.spares, job),

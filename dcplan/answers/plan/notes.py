@@ -25,7 +25,7 @@ def warnings_of(
     """Return what a reader of the plan must know besides its figures."""
     given_pb = question.scenario.storage.usable_pb if question.scenario.storage else None
     kinds = {
-        "note": [*solved.menu.warnings, *_late_starts(solved)],
+        "note": [*solved.problem.warnings, *_late_starts(solved)],
         "given": [
             f"a given decision exceeds a limit: {text}"
             for text in (solved.audit.given if solved.audit else ())
@@ -65,11 +65,11 @@ def _open_gap(solved: Solved, gap: float) -> list[str]:
 
 def _late_starts(solved: Solved) -> list[str]:
     """Say where the horizon, not the demand, decided a date."""
-    menu, d = solved.menu, solved.decisions
-    horizon_end = menu.quarters * DAYS_PER_QUARTER
+    problem, d = solved.problem, solved.decisions
+    horizon_end = problem.quarters * DAYS_PER_QUARTER
     notes = []
     for run in d.runs if d else ():
-        job = next(j for j in menu.jobs if j.id == run.job)
+        job = next(j for j in problem.jobs if j.id == run.job)
         late = run.start_month - job.first_month
         if job.end_day >= horizon_end and late >= 2 * MONTHS_PER_QUARTER:
             notes.append(

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from dcplan.economics.cash_flow import Flow
 from dcplan.errors import InputError
 from dcplan.inputs.left_out import LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.cloud import use_by_month
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import SolveRequest
-from dcplan.planning.solve.strategy import solve_menu
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
 from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 
@@ -42,19 +42,19 @@ class PlanCost:
     """Average accelerators in use of each offer, by month."""
 
 
-def plan_cost(menu: Menu, d: Decisions, flows: list[Flow]) -> PlanCost:
+def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> PlanCost:
     """Collect what a plan pays, owns and rents."""
-    last, months = menu.quarters - 1, menu.quarters * MONTHS_PER_QUARTER
-    size = {p.key: p.accelerators for p in menu.placements}
+    last, months = problem.quarters - 1, problem.quarters * MONTHS_PER_QUARTER
+    size = {p.key: p.accelerators for p in problem.placements}
     owned = sum(d.racks_ordered(key, last) * n for key, n in size.items())
-    owned += sum(d.held_racks(x, last) * size[x.key] for x in menu.held)
-    used = {o.id: use_by_month(menu, d, o) for o in menu.offers}
+    owned += sum(d.existing_racks(x, last) * size[x.key] for x in problem.existing)
+    used = {o.id: use_by_month(problem, d, o) for o in problem.offers}
     return PlanCost(
         flows=tuple(flows),
-        quarters=menu.quarters,
-        discount_rate=menu.finance.discount_rate,
-        life_quarters=menu.finance.life_quarters,
-        storage_tb_per_accelerator=menu.storage.usable_tb if menu.storage else 0.0,
+        quarters=problem.quarters,
+        discount_rate=problem.finance.discount_rate,
+        life_quarters=problem.finance.life_quarters,
+        storage_tb_per_accelerator=problem.storage.usable_tb if problem.storage else 0.0,
         owned_accelerators=owned,
         rented_hours=sum(r.accelerators * r.days * HOURS_PER_DAY for r in d.runs if r.on_cloud)
         + sum(x * HOURS_PER_QUARTER for x in d.rented.values()),
@@ -67,7 +67,7 @@ class FleetPlan:
     """A given fleet in its halls."""
 
     cost: PlanCost
-    ledger: Ledger
+    log: InputLog
     accelerators: int
     """As the scenario asks for."""
     paid_accelerators: int
@@ -86,32 +86,32 @@ def fleet_plan(question: Question) -> FleetPlan:
         When there is no fleet, it does not fit, or the horizon is longer than its service life.
     """
     built = build(question)
-    menu = built.menu
+    problem = built.problem
     problems = presolve(question, built)
     if problems:
         raise InputError(problems)
-    life = menu.finance.life_quarters
-    if menu.quarters > life:
+    life = problem.finance.life_quarters
+    if problem.quarters > life:
         cause = (
-            f"the fleet serves {life} quarters, the horizon has {menu.quarters}: "
+            f"the fleet serves {life} quarters, the horizon has {problem.quarters}: "
             "rent would do more work"
         )
         help_text = "shorten horizon.quarters, or give finance.hardware_life_years"
         raise InputError(
             [question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)]
         )
-    solved = solve_menu(
-        menu, question, SolveRequest(gap=FLEET_GAP, time_limit_s=FLEET_TIME_LIMIT_S)
+    solved = solve_problem(
+        problem, question, SolveRequest(gap=FLEET_GAP, time_limit_s=FLEET_TIME_LIMIT_S)
     )
-    if menu.fleet is None or solved.audit is None or solved.decisions is None:
+    if problem.fleet is None or solved.audit is None or solved.decisions is None:
         cause = "the fleet does not fit its limits: dcplan plan shows which"
         raise InputError([question.tree.problem("DC033", cause, ("fleet",))])
     racks = solved.decisions.fleet
     return FleetPlan(
-        plan_cost(menu, solved.decisions, solved.audit.books.flows),
-        built.ledger,
-        menu.fleet.accelerators,
-        sum(racks.get(p.key, 0) * p.accelerators for p in menu.placements),
-        tuple(o.id for o in menu.offers),
-        menu.left_out,
+        plan_cost(problem, solved.decisions, solved.audit.books.flows),
+        built.log,
+        problem.fleet.accelerators,
+        sum(racks.get(p.key, 0) * p.accelerators for p in problem.placements),
+        tuple(o.id for o in problem.offers),
+        problem.left_out,
     )

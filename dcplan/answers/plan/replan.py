@@ -54,7 +54,7 @@ def kept_from(request: PlanRequest, question: Question, built: Built) -> Keep | 
             cause = f"{request.freeze_through} is outside the horizon"
             raise InputError([Problem("DC015", cause, Place("--freeze-through"))])
     table = decisions_of(request.earlier, "--from")
-    values, gone = columns_of(built.menu, table)
+    values, gone = columns_of(built.problem, table)
     _offered(table, gone, last)
     lost = [x for x in gone if x.startswith(("order", "fabric"))]
     most = request.max_changes

@@ -11,14 +11,14 @@ from dcplan.answers.plan.plan_cost import PlanCost, plan_cost
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms, cloud_place, is_cloud
 from dcplan.inputs.left_out import LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import Clock, SolveRequest
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import LEAST_S, solve_menu
+from dcplan.planning.solve.strategy import LEAST_S, solve_problem
 from dcplan.scenario.load import Question
 
 MOST_PAIRS = 12
@@ -26,7 +26,7 @@ MOST_PAIRS = 12
 HYBRID_SHARE, OWNED_SHARE, RENTED_SHARE = 0.4, 0.3, 0.5
 """Of the time left when the plan begins; the offers and terms share what rented leaves."""
 
-Adders = Callable[[OfferTerms, float, Ledger], OfferTerms]
+Adders = Callable[[OfferTerms, float, InputLog], OfferTerms]
 """Loads an offer's hourly prices with what comes with an hour, given the storage of an accelerator
 in TB."""
 
@@ -69,7 +69,7 @@ class SourcingPlans:
 
     plans: tuple[SourcingPlan, ...]
     """Hybrid, owned, rented, then each offer and term alone."""
-    ledger: Ledger
+    log: InputLog
     discount_rate: float
     offers: tuple[str, ...]
     """Ids of the offers that a plan could rent."""
@@ -102,19 +102,21 @@ def sourcing_plans(
             [question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")]
         )
 
-    def plan(sourcing: Sourcing, menu: Menu, share: float, *pair: str) -> SourcingPlan:
-        loaded = _loaded(menu, built.ledger, adders)
+    def plan(
+        sourcing: Sourcing, problem: PlanningProblem, share: float, *pair: str
+    ) -> SourcingPlan:
+        loaded = _loaded(problem, built.log, adders)
         limit_s = share * clock.left(LEAST_S)
-        return _plan(sourcing, menu, loaded, question, gap, limit_s, *pair)
+        return _plan(sourcing, problem, loaded, question, gap, limit_s, *pair)
 
-    menu = built.menu
-    rented = _without_orders(menu)
+    problem = built.problem
+    rented = _without_orders(problem)
     plans = [
-        plan(Sourcing.HYBRID, menu, HYBRID_SHARE),
-        plan(Sourcing.OWNED, _without_cloud(menu), OWNED_SHARE),
+        plan(Sourcing.HYBRID, problem, HYBRID_SHARE),
+        plan(Sourcing.OWNED, _without_cloud(problem), OWNED_SHARE),
         plan(Sourcing.RENTED, rented, RENTED_SHARE),
     ]
-    pairs = [(o.id, term) for o in menu.offers for term in o.planned_terms]
+    pairs = [(o.id, term) for o in problem.offers for term in o.planned_terms]
     for offer, term in pairs if 1 < len(pairs) <= MOST_PAIRS else []:
         only, share = _one_offer(rented, offer, term), RENTED_SHARE / len(pairs)
         plans.append(plan(Sourcing.RENTED, only, share, offer, term))
@@ -123,22 +125,22 @@ def sourcing_plans(
         plans.append(replace(plans[-1], offer=offer, term=term))
     return SourcingPlans(
         tuple(plans),
-        built.ledger,
-        menu.finance.discount_rate,
-        tuple(o.id for o in menu.offers),
-        menu.left_out,
+        built.log,
+        problem.finance.discount_rate,
+        tuple(o.id for o in problem.offers),
+        problem.left_out,
     )
 
 
-def _loaded(menu: Menu, ledger: Ledger, adders: Adders) -> Menu:
-    stored_tb = menu.storage.usable_tb if menu.storage else 0.0
-    return replace(menu, offers=tuple(adders(o, stored_tb, ledger) for o in menu.offers))
+def _loaded(problem: PlanningProblem, log: InputLog, adders: Adders) -> PlanningProblem:
+    stored_tb = problem.storage.usable_tb if problem.storage else 0.0
+    return replace(problem, offers=tuple(adders(o, stored_tb, log) for o in problem.offers))
 
 
 def _plan(
     sourcing: Sourcing,
-    menu: Menu,
-    loaded: Menu,
+    problem: PlanningProblem,
+    loaded: PlanningProblem,
     question: Question,
     gap: float,
     time_limit_s: float,
@@ -146,12 +148,12 @@ def _plan(
     term: str = "",
 ) -> SourcingPlan:
     """Solve with loaded prices, and account for the plan at the offers' own."""
-    solved = solve_menu(loaded, question, SolveRequest(gap=gap, time_limit_s=time_limit_s))
+    solved = solve_problem(loaded, question, SolveRequest(gap=gap, time_limit_s=time_limit_s))
     infeasible = solved.status == SolveStatus.INFEASIBLE
     cost = None
     if solved.audit is not None and solved.decisions is not None:
-        flows = make_accounts(menu, solved.decisions).flows
-        cost = plan_cost(menu, solved.decisions, flows)
+        flows = make_accounts(problem, solved.decisions).flows
+        cost = plan_cost(problem, solved.decisions, flows)
     return SourcingPlan(
         sourcing,
         cost,
@@ -163,31 +165,31 @@ def _plan(
     )
 
 
-def _without_cloud(menu: Menu) -> Menu:
+def _without_cloud(problem: PlanningProblem) -> PlanningProblem:
     """Return the same menu where nothing may be rented."""
     demands = tuple(
         replace(d, each={k: v for k, v in d.each.items() if not is_cloud(k[0])})
-        for d in menu.demands
+        for d in problem.demands
     )
-    own = tuple(c for c in menu.configs if not c.on_cloud)
-    return replace(menu, offers=(), demands=demands, configs=own)
+    own = tuple(c for c in problem.configs if not c.on_cloud)
+    return replace(problem, offers=(), demands=demands, configs=own)
 
 
-def _without_orders(menu: Menu) -> Menu:
+def _without_orders(problem: PlanningProblem) -> PlanningProblem:
     """Return the same menu where nothing may be ordered.
 
     What is given, in service or on order stays.
     """
-    held = {(x.key[0], x.key[2]) for x in menu.held} | (
-        {(menu.fleet.hall, menu.fleet.system)} if menu.fleet else set()
+    existing = {(x.key[0], x.key[2]) for x in problem.existing} | (
+        {(problem.fleet.hall, problem.fleet.system)} if problem.fleet else set()
     )
-    own = tuple(c for c in menu.configs if c.on_cloud or (c.place, c.system) in held)
-    return replace(menu, orderable=frozenset(), configs=own)
+    own = tuple(c for c in problem.configs if c.on_cloud or (c.place, c.system) in existing)
+    return replace(problem, orderable=frozenset(), configs=own)
 
 
-def _one_offer(menu: Menu, offer: str, term: str) -> Menu:
+def _one_offer(problem: PlanningProblem, offer: str, term: str) -> PlanningProblem:
     """Return a menu with one offer under one term."""
-    only = next(o for o in menu.offers if o.id == offer)
+    only = next(o for o in problem.offers if o.id == offer)
     terms = tuple(c for c in only.committed if c.term == term)
     flexible = term == ON_DEMAND
     price = (
@@ -199,7 +201,7 @@ def _one_offer(menu: Menu, offer: str, term: str) -> Menu:
     place = cloud_place(offer)
     demands = tuple(
         replace(d, each={k: v for k, v in d.each.items() if k[0] == place or not is_cloud(k[0])})
-        for d in menu.demands
+        for d in problem.demands
     )
-    configs = tuple(c for c in menu.configs if not c.on_cloud or c.place == place)
-    return replace(menu, offers=(only,), demands=demands, configs=configs)
+    configs = tuple(c for c in problem.configs if not c.on_cloud or c.place == place)
+    return replace(problem, offers=(only,), demands=demands, configs=configs)

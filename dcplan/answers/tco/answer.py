@@ -132,7 +132,7 @@ def _rent_row(
 
 def _price_status(both: Comparison, rent: Rent) -> str:
     """Return where the price of an hour comes from: the user, the catalog, or an estimate."""
-    row = both.ledger.rows.get(f"cloud.{rent.offer.id}.{rent.term.replace('-', '_')}_usd_per_h")
+    row = both.log.rows.get(f"cloud.{rent.offer.id}.{rent.term.replace('-', '_')}_usd_per_h")
     return row.status if row is not None else ""
 
 

@@ -30,7 +30,7 @@ WHOLE = {
 
 
 @dataclass(frozen=True)
-class Way:
+class SourcingOption:
     """One way to do the work, priced after taxes and debt; None where it cannot be done."""
 
     name: str
@@ -55,7 +55,7 @@ def tco_of_plans(question: Question, request: TcoRequest, began: float) -> Resul
     return result
 
 
-def _cheapest(ways: list[Way]) -> Way:
+def _cheapest(ways: list[SourcingOption]) -> SourcingOption:
     """Return the hybrid, or what is cheaper after taxes and set-up.
 
     All owned and all rented are hybrids, too.
@@ -67,11 +67,11 @@ def _cheapest(ways: list[Way]) -> Way:
     return replace(best, name=ways[0].name)
 
 
-def _way(plan: SourcingPlan, made: SourcingPlans, question: Question) -> Way:
+def _way(plan: SourcingPlan, made: SourcingPlans, question: Question) -> SourcingOption:
     if plan.cost is None:
-        return Way(plan.name, None, plan, _cannot(plan, made))
-    rent = rent_lines(plan.cost, made.ledger)
-    return Way(plan.name, owned_of(question, plan.cost, made.ledger, rent), plan)
+        return SourcingOption(plan.name, None, plan, _cannot(plan, made))
+    rent = rent_lines(plan.cost, made.log)
+    return SourcingOption(plan.name, owned_of(question, plan.cost, made.log, rent), plan)
 
 
 def _cannot(plan: SourcingPlan, made: SourcingPlans) -> str:
@@ -84,7 +84,9 @@ def _cannot(plan: SourcingPlan, made: SourcingPlans) -> str:
     )
 
 
-def _answer(question: Question, made: SourcingPlans, ways: list[Way], gap: float) -> Result:
+def _answer(
+    question: Question, made: SourcingPlans, ways: list[SourcingOption], gap: float
+) -> Result:
     rate, hybrid = made.discount_rate, ways[0].owned
     metrics: dict[str, Metric] = {}
     for way in ways:
@@ -119,7 +121,7 @@ def _answer(question: Question, made: SourcingPlans, ways: list[Way], gap: float
     )
 
 
-def _npv(way: Way) -> dict[str, Metric]:
+def _npv(way: SourcingOption) -> dict[str, Metric]:
     """Return the metric of a way's present cost; nothing where it cannot be done."""
     if way.owned is None:
         return {}
@@ -130,7 +132,7 @@ def _npv(way: Way) -> dict[str, Metric]:
     return specs.RENTED_NPV(npv, way.plan.offer, way.plan.term, label=label)
 
 
-def _ways_table(ways: list[Way]) -> Table:
+def _ways_table(ways: list[SourcingOption]) -> Table:
     """List hybrid, owned and rented, then each offer and term alone, the cheapest first."""
     hybrid = ways[0].owned
     alone = sorted(
@@ -139,13 +141,13 @@ def _ways_table(ways: list[Way]) -> Table:
     return specs.WAYS.table(_way_row(way, hybrid) for way in (*ways[: len(Sourcing)], *alone))
 
 
-def _way_row(way: Way, hybrid: Owned | None) -> specs.WayRow:
+def _way_row(way: SourcingOption, hybrid: Owned | None) -> specs.SourcingRow:
     cost = way.plan.cost
     if way.owned is None or cost is None:
-        return specs.WayRow(way.name, note=way.why)
+        return specs.SourcingRow(way.name, note=way.why)
     npv = way.owned.npv_usd
     over = npv - hybrid.npv_usd if hybrid is not None else None
-    return specs.WayRow(
+    return specs.SourcingRow(
         way=way.name,
         npv_usd=npv,
         over_hybrid_usd=0.0 if over is not None and abs(over) < CENT else over,
@@ -170,11 +172,11 @@ def _notes(question: Question, made: SourcingPlans) -> list[str]:
     notes = [
         f"{x.id}: left out, {x.reason}" for x in made.left_out if x.kind in (Kind.OFFER, Kind.TERM)
     ]
-    makers = {made.ledger.catalog.get("cloud", o, Offer).provider for o in made.offers}
+    makers = {made.log.catalog.get("cloud", o, Offer).provider for o in made.offers}
     notes += [
         f"no storage price of {p}: AWS S3 Standard stands in"
         for p in sorted(makers)
-        if not has_storage_price(p, made.ledger)
+        if not has_storage_price(p, made.log)
     ]
     if (
         question.scenario.cloud is not None

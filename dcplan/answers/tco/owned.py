@@ -30,7 +30,7 @@ from dcplan.economics.monthly import (
 from dcplan.economics.ranges import Array
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import OfferTerms, offers
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
@@ -102,9 +102,9 @@ class Comparison:
     """Those compared."""
 
     @property
-    def ledger(self) -> Ledger:
+    def log(self) -> InputLog:
         """The log of the inputs."""
-        return self.fleet.ledger
+        return self.fleet.log
 
     @property
     def rate(self) -> float:
@@ -113,10 +113,10 @@ class Comparison:
 
     def rented_npv_usd(self, rent: Rent, used_frac: float) -> float:
         """Return the present cost of a rent for another share of used hours."""
-        work, ledger = replace(self.work, used_frac=used_frac), self.ledger
+        work, log = replace(self.work, used_frac=used_frac), self.log
         months = self.owned.after_tax.months
-        side, _ = rented_side(rent.offer, rent.term, work, months, ledger)
-        return _taxed(side, tax_rate(self.question, ledger)).npv_usd(self.rate)
+        side, _ = rented_side(rent.offer, rent.term, work, months, log)
+        return _taxed(side, tax_rate(self.question, log)).npv_usd(self.rate)
 
     @property
     def hours(self) -> float:
@@ -142,16 +142,16 @@ def compared(question: Question) -> Comparison:
     """
     _asked(question)
     fleet = fleet_plan(question)
-    ledger, cost = fleet.ledger, fleet.cost
-    owned = owned_of(question, cost, ledger)
+    log, cost = fleet.log, fleet.cost
+    owned = owned_of(question, cost, log)
     stored_pb = fleet.accelerators * cost.storage_tb_per_accelerator / TB_PER_PB
-    work = work_of(question.scenario, ledger, fleet.accelerators, stored_pb)
-    tax = tax_rate(question, ledger)
-    compared_with = tuple(same_accelerator(question, ledger))
+    work = work_of(question.scenario, log, fleet.accelerators, stored_pb)
+    tax = tax_rate(question, log)
+    compared_with = tuple(same_accelerator(question, log))
     rents = []
     for offer in compared_with:
         for term in terms_of(offer):
-            side, notes = rented_side(offer, term, work, owned.before_tax.months, ledger)
+            side, notes = rented_side(offer, term, work, owned.before_tax.months, log)
             side = _taxed(side, tax)
             rents.append(Rent(offer, term, side, side.npv_usd(cost.discount_rate), tuple(notes)))
     return Comparison(question, fleet, owned, work, tuple(rents), compared_with)
@@ -183,26 +183,24 @@ def _asked(question: Question) -> None:
         raise InputError(problems)
 
 
-def same_accelerator(question: Question, ledger: Ledger) -> list[OfferTerms]:
+def same_accelerator(question: Question, log: InputLog) -> list[OfferTerms]:
     """List the offers of the fleet's own accelerator under every term asked for.
 
     Others do other work in the hour.
     """
     fleet = question.scenario.fleet
     chip = question.catalog.get("systems", fleet.system, System).accelerator if fleet else ""
-    return [
-        o for o in offers(question.scenario, ledger, [], unplanned=True) if o.accelerator == chip
-    ]
+    return [o for o in offers(question.scenario, log, [], unplanned=True) if o.accelerator == chip]
 
 
-def tax_rate(question: Question, ledger: Ledger) -> float:
+def tax_rate(question: Question, log: InputLog) -> float:
     """Return the income tax rate of the scenario; 0 where none is given."""
     given = question.scenario.finance.tax.income_rate
-    return ledger.take("finance.tax.income_rate", given) if given else 0.0
+    return log.take("finance.tax.income_rate", given) if given else 0.0
 
 
 def owned_of(
-    question: Question, cost: PlanCost, ledger: Ledger, rent: Mapping[Line, Array] | None = None
+    question: Question, cost: PlanCost, log: InputLog, rent: Mapping[Line, Array] | None = None
 ) -> Owned:
     """Add rent, taxes and debt to the plan's owned flows by month, and price each step."""
     finance = question.scenario.finance
@@ -225,12 +223,12 @@ def owned_of(
             rate,
             side,
             with_sales_tax(
-                side, gear, ledger.take("finance.tax.sales_tax_frac", finance.tax.sales_tax_frac)
+                side, gear, log.take("finance.tax.sales_tax_frac", finance.tax.sales_tax_frac)
             ),
         )
         gear.append(SALES_TAX)
     if finance.tax.property_tax_frac_per_year and gear:
-        each = ledger.take(
+        each = log.take(
             "finance.tax.property_tax_frac_per_year", finance.tax.property_tax_frac_per_year
         )
         years = cost.life_quarters / QUARTERS_PER_YEAR
@@ -238,10 +236,10 @@ def owned_of(
             steps, "property tax", rate, side, with_property_tax(side, gear, each, years)
         )
     before = side
-    loan = _loan(question, ledger, side)
-    tax = tax_rate(question, ledger)
+    loan = _loan(question, log, side)
+    tax = tax_rate(question, log)
     if tax:
-        shares = _shares(question, ledger, side)
+        shares = _shares(question, log, side)
         side = _stepped(
             steps,
             "income tax",
@@ -267,12 +265,12 @@ def owned_of(
             "payment milestones",
             rate,
             side,
-            with_milestones(side, gear, payment_of(payment, ledger)),
+            with_milestones(side, gear, payment_of(payment, log)),
         )
     if (
         rent is None
     ):  # a plan's runs are as long as their goodput makes them; a given fleet has none
-        loss = ledger.parameter("finance", "goodput-loss-frac-of-owned")
+        loss = log.parameter("finance", "goodput-loss-frac-of-owned")
         side = _stepped(steps, "lost goodput", rate, side, with_lost_goodput(side, loss))
     total, shield = side.npv_usd(rate), np.zeros(side.months)
     if loan is not None:
@@ -283,10 +281,10 @@ def owned_of(
     return Owned(start, before, side, loan, steps, total, shield)
 
 
-def payment_of(payment: Payment, ledger: Ledger) -> Milestones:
+def payment_of(payment: Payment, log: InputLog) -> Milestones:
     """Take the scenario's payment schedule."""
-    deposit = ledger.take("finance.payment.deposit_frac", payment.deposit_frac)
-    accepted = ledger.take("finance.payment.acceptance_frac", payment.acceptance_frac)
+    deposit = log.take("finance.payment.deposit_frac", payment.deposit_frac)
+    accepted = log.take("finance.payment.acceptance_frac", payment.acceptance_frac)
     return Milestones(
         deposit, payment.deposit_months_before, accepted, payment.acceptance_months_after
     )
@@ -316,16 +314,14 @@ def _year_end(values: Array) -> Array:
     return cash
 
 
-def _loan(question: Question, ledger: Ledger, side: Side) -> Loan | None:
+def _loan(question: Question, log: InputLog, side: Side) -> Loan | None:
     debt = question.scenario.finance.debt
     if debt is None:
         return None
-    months = max(
-        round(ledger.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1
-    )
+    months = max(round(log.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1)
     share, rate = (
-        ledger.take("finance.debt.share", debt.share),
-        ledger.take("finance.debt.rate", debt.rate),
+        log.take("finance.debt.share", debt.share),
+        log.take("finance.debt.rate", debt.rate),
     )
     capital = sum((side.lines[line] for line in side.of(CAPITAL)), np.zeros(side.months))
     return loan_of(capital, share, rate, months)
@@ -338,13 +334,13 @@ def _loan_npv(loan: Loan, rate: float) -> float:
     return float((loan.payments - loan.drawn) @ month_factors(rate, months)) + owed
 
 
-def _shares(question: Question, ledger: Ledger, side: Side) -> dict[Line, Sequence[float]]:
+def _shares(question: Question, log: InputLog, side: Side) -> dict[Line, Sequence[float]]:
     """Return the yearly tax write-off of each capital line.
 
     It is the scenario's table for equipment and fit-out, and 39 years for buildings.
     """
     given = question.scenario.finance.tax.depreciation
-    name = ledger.text(
+    name = log.text(
         "finance.tax.depreciation", given or BOOK_TABLE, Status.INPUT if given else Status.DEFAULT
     )
     own = question.catalog.get("depreciation", name, DepreciationTable).share_frac
@@ -362,7 +358,7 @@ def resale_usd(both: Comparison) -> Array:
     with them all. The last month is the worth at the end.
     """
     life = both.fleet.cost.life_quarters / QUARTERS_PER_YEAR
-    left = residual_of(both.question.scenario.finance, life, both.ledger)
+    left = residual_of(both.question.scenario.finance, life, both.log)
     owned, months = both.owned, both.owned.after_tax.months
     end = owned.after_tax.end_usd
     worth = np.zeros(months + 1)

@@ -16,7 +16,7 @@ from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
 from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
 from dcplan.inputs.cloud_prices import OfferTerms
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.scenario.schema import Scenario
 from dcplan.units import GB_PER_TB, HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
 
@@ -48,34 +48,33 @@ def terms_of(offer: OfferTerms) -> list[str]:
 
 
 def rented_side(
-    offer: OfferTerms, term: str, work: Work, months: int, ledger: Ledger
+    offer: OfferTerms, term: str, work: Work, months: int, log: InputLog
 ) -> tuple[Side, list[str]]:
     """Return the lines of an offer under a term, and what is to be known about them."""
     notes: list[str] = []
-    provider = ledger.catalog.get("cloud", offer.id, Offer).provider
+    provider = log.catalog.get("cloud", offer.id, Offer).provider
     hours = hours_of(offer, term, work.used_frac, months)
     rent = work.accelerators * HOURS_PER_MONTH * hours.paid_frac * hours.usd_per_h
     lines: dict[Line, Array] = {ACCELERATORS: rent}
     notes += [hours.note] if hours.note else []
     if term == SPOT:
-        lines[Line("interruptions of spot")] = rent * _interruptions(offer, work, ledger, notes)
+        lines[Line("interruptions of spot")] = rent * _interruptions(offer, work, log, notes)
     lines[Line("storage")] = np.full(
-        months, work.storage_pb * TB_PER_PB * _storage_usd(provider, ledger, notes)
+        months, work.storage_pb * TB_PER_PB * _storage_usd(provider, log, notes)
     )
-    lines[Line("network and egress")] = np.full(months, _network_usd(provider, work, ledger, notes))
+    lines[Line("network and egress")] = np.full(months, _network_usd(provider, work, log, notes))
     lines[CPU_NODES] = np.full(
-        months,
-        work.accelerators * ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month"),
+        months, work.accelerators * log.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
     )
-    share = _support_frac(provider, ledger)
+    share = _support_frac(provider, log)
     lines[SUPPORT] = share * np.asarray(sum(lines.values()))
-    loss = ledger.parameter("finance", "goodput-loss-frac-of-cloud")
+    loss = log.parameter("finance", "goodput-loss-frac-of-cloud")
     lines[GOODPUT_LOSS] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
     lines[SET_UP] = np.zeros(months)
-    lines[SET_UP][0] = work.accelerators * ledger.parameter(
+    lines[SET_UP][0] = work.accelerators * log.parameter(
         "finance", "cloud-setup-usd-per-accelerator"
     )
-    lines[DEBUGGING] = np.full(months, ledger.parameter("finance", "cloud-debugging-usd-per-month"))
+    lines[DEBUGGING] = np.full(months, log.parameter("finance", "cloud-debugging-usd-per-month"))
     after = [
         (months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)
     ]
@@ -87,26 +86,26 @@ def rented_side(
     return Side(lines, outside=outside), notes
 
 
-def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[str]) -> float:
+def _interruptions(offer: OfferTerms, work: Work, log: InputLog, notes: list[str]) -> float:
     """Return the hours paid beyond the useful ones, over the useful ones.
 
     They are the checkpoints, lost work and restarts of one job on all accelerators.
     Checkpoints at Young's interval. The clock must have room for the paid hours and for waits; else
     it is said.
     """
-    each = ledger.parameter("finance", "spot-interruptions-per-instance-month") / HOURS_PER_MONTH
+    each = log.parameter("finance", "spot-interruptions-per-instance-month") / HOURS_PER_MONTH
     if not each:
         return 0.0
     rate = each * math.ceil(work.accelerators / offer.node_accelerators)
-    save = ledger.parameter("reliability", "checkpoint-write-s") / SECONDS_PER_HOUR
-    restart = ledger.parameter("reliability", "detection-h") + ledger.parameter(
+    save = log.parameter("reliability", "checkpoint-write-s") / SECONDS_PER_HOUR
+    restart = log.parameter("reliability", "detection-h") + log.parameter(
         "reliability", "restart-h"
     )
     useful = float(np.asarray(spot_useful_frac(rate, math.sqrt(2.0 * save / rate), save, restart)))
     if useful < LEAST_USEFUL_FRAC:
         notes.append("spot is taken back too often for a job on all accelerators to get anywhere")
     useful = max(useful, LEAST_USEFUL_FRAC)
-    wait = ledger.parameter("finance", "spot-wait-h")
+    wait = log.parameter("finance", "spot-wait-h")
     clock = float(np.asarray(spot_calendar_h(work.used_frac, useful, rate, wait)))
     if clock > 1.0:
         notes.append(
@@ -116,75 +115,73 @@ def _interruptions(offer: OfferTerms, work: Work, ledger: Ledger, notes: list[st
     return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
 
 
-def _storage_usd(provider: str, ledger: Ledger, notes: list[str]) -> float:
+def _storage_usd(provider: str, log: InputLog, notes: list[str]) -> float:
     """Return the price of a TB and month; AWS's, with a note, where it is not known."""
-    known = has_storage_price(provider, ledger)
+    known = has_storage_price(provider, log)
     if not known:
         notes.append(f"no storage price of {provider}: AWS S3 Standard stands in")
-    return ledger.parameter("finance", STORAGE_OF + (provider if known else STAND_IN))
+    return log.parameter("finance", STORAGE_OF + (provider if known else STAND_IN))
 
 
-def has_storage_price(provider: str, ledger: Ledger) -> bool:
+def has_storage_price(provider: str, log: InputLog) -> bool:
     """Return whether the catalog has a class of storage for a provider."""
-    return ledger.catalog.find("finance", STORAGE_OF + provider, Parameter) is not None
+    return log.catalog.find("finance", STORAGE_OF + provider, Parameter) is not None
 
 
-def _support_frac(provider: str, ledger: Ledger) -> float:
+def _support_frac(provider: str, log: InputLog) -> float:
     """Return support over the bill; 0 where the provider's price list has none, as of neoclouds."""
     key = f"support-of-{provider}"
     return (
-        ledger.parameter("finance", key)
-        if ledger.catalog.find("finance", key, Parameter) is not None
+        log.parameter("finance", key)
+        if log.catalog.find("finance", key, Parameter) is not None
         else 0.0
     )
 
 
-def _network_usd(provider: str, work: Work, ledger: Ledger, notes: list[str]) -> float:
-    base = work.accelerators * ledger.parameter(
-        "finance", "cloud-network-usd-per-accelerator-month"
-    )
+def _network_usd(provider: str, work: Work, log: InputLog, notes: list[str]) -> float:
+    base = work.accelerators * log.parameter("finance", "cloud-network-usd-per-accelerator-month")
     if not work.egress_tb_per_month:
         return base
     key = f"egress-usd-per-gb-{provider}"
-    if ledger.catalog.find("finance", key, Parameter) is None:
+    if log.catalog.find("finance", key, Parameter) is None:
         notes.append(f"no egress price of {provider}: AWS's stands in")
         key = "egress-usd-per-gb-aws"
-    return base + work.egress_tb_per_month * GB_PER_TB * ledger.parameter("finance", key)
+    return base + work.egress_tb_per_month * GB_PER_TB * log.parameter("finance", key)
 
 
-def work_of(scenario: Scenario, ledger: Ledger, accelerators: int, owned_pb: float) -> Work:
+def work_of(scenario: Scenario, log: InputLog, accelerators: int, owned_pb: float) -> Work:
     """Describe the scenario's fleet as work that a cloud could do.
 
     It has as much storage as the owned side.
     """
     fleet, storage, cloud = scenario.fleet, scenario.storage, scenario.cloud
     used = (
-        ledger.take("fleet.utilization_frac", fleet.utilization_frac)
+        log.take("fleet.utilization_frac", fleet.utilization_frac)
         if fleet and fleet.utilization_frac
         else 1.0
     )
     pb = (
-        ledger.take("storage.usable_pb", storage.usable_pb)
+        log.take("storage.usable_pb", storage.usable_pb)
         if storage and storage.usable_pb
         else owned_pb
     )
     egress = cloud.egress_tb_per_month if cloud else None
     return Work(
-        accelerators, used, pb, ledger.take("cloud.egress_tb_per_month", egress) if egress else 0.0
+        accelerators, used, pb, log.take("cloud.egress_tb_per_month", egress) if egress else 0.0
     )
 
 
-def with_adders(offer: OfferTerms, stored_tb: float, ledger: Ledger) -> OfferTerms:
+def with_adders(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerms:
     """Return an offer whose hourly prices hold what comes with an hour.
 
     That is ``stored_tb`` of storage, network, CPU nodes and support. Goodput is in the work of a
     plan already: its runs take the days that stops and restarts make of them.
     """
-    provider = ledger.catalog.get("cloud", offer.id, Offer).provider
-    share = _support_frac(provider, ledger)
-    month = stored_tb * _storage_usd(provider, ledger, [])
-    month += ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
-    month += ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
+    provider = log.catalog.get("cloud", offer.id, Offer).provider
+    share = _support_frac(provider, log)
+    month = stored_tb * _storage_usd(provider, log, [])
+    month += log.parameter("finance", "cloud-network-usd-per-accelerator-month")
+    month += log.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
     more = month / HOURS_PER_MONTH * (1.0 + share)
 
     def loaded(prices: tuple[float, ...], extra: float) -> tuple[float, ...]:
@@ -198,7 +195,7 @@ def with_adders(offer: OfferTerms, stored_tb: float, ledger: Ledger) -> OfferTer
     return replace(offer, usd_per_accelerator_hour=hourly, committed=terms)
 
 
-def rent_lines(cost: PlanCost, ledger: Ledger) -> dict[Line, Array]:
+def rent_lines(cost: PlanCost, log: InputLog) -> dict[Line, Array]:
     """List what a plan rents, by month, with the adders that come with it.
 
     Commitments after the horizon fall in its last month. Storage follows the accelerators as it
@@ -214,28 +211,28 @@ def rent_lines(cost: PlanCost, ledger: Ledger) -> dict[Line, Array]:
     if not rent.any() and not after:
         return {}
     use = {o: np.array(x) for o, x in cost.used_by_month.items()}
-    held = np.asarray(sum(use.values()))
-    provider = {o: ledger.catalog.get("cloud", o, Offer).provider for o in use}
+    existing = np.asarray(sum(use.values()))
+    provider = {o: log.catalog.get("cloud", o, Offer).provider for o in use}
     each_tb = cost.storage_tb_per_accelerator
-    stored = sum(u * each_tb * _storage_usd(provider[o], ledger, []) for o, u in use.items())
-    rate = ledger.parameter("finance", "cloud-network-usd-per-accelerator-month")
-    cpu = ledger.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
-    share = sum(u * _support_frac(provider[o], ledger) for o, u in use.items()) / np.maximum(
-        held, 1e-9
+    stored = sum(u * each_tb * _storage_usd(provider[o], log, []) for o, u in use.items())
+    rate = log.parameter("finance", "cloud-network-usd-per-accelerator-month")
+    cpu = log.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
+    share = sum(u * _support_frac(provider[o], log) for o, u in use.items()) / np.maximum(
+        existing, 1e-9
     )
     lines = {
         Line("rented accelerators"): rent,
         Line("rented storage"): np.asarray(stored),
-        Line("rented network"): rate * held,
-        CPU_NODES: cpu * held,
+        Line("rented network"): rate * existing,
+        CPU_NODES: cpu * existing,
     }
     lines[SUPPORT] = np.asarray(share * sum(lines.values()))
     lines[SET_UP] = np.zeros(months)
-    if held.any():
-        lines[SET_UP][int(np.flatnonzero(held)[0])] = held.max() * ledger.parameter(
+    if existing.any():
+        lines[SET_UP][int(np.flatnonzero(existing)[0])] = existing.max() * log.parameter(
             "finance", "cloud-setup-usd-per-accelerator"
         )
-    lines[DEBUGGING] = (held > 0) * ledger.parameter("finance", "cloud-debugging-usd-per-month")
+    lines[DEBUGGING] = (existing > 0) * log.parameter("finance", "cloud-debugging-usd-per-month")
     if after:
         lines[Line("commitments after the horizon")] = np.append(np.zeros(months - 1), after)
     return lines

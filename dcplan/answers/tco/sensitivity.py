@@ -63,7 +63,7 @@ def risk_of(both: Comparison, request: TcoRequest) -> Risk:
     for key in wanted.inputs:
         marginal = _marginal(key, both)
         if marginal is None:
-            known = key in both.ledger.rows or key in STAND_IN
+            known = key in both.log.rows or key in STAND_IN
             why = (
                 "has no low and high, here or in the catalog"
                 if known
@@ -116,7 +116,7 @@ def _vector(cash: Array, outside: Mapping[int, float], end: float) -> Array:
 
 def _marginal(key: str, both: Comparison) -> Marginal | None:
     """Return the bounds of an input by the scenario, else by the catalog, its value inside."""
-    row = both.ledger.rows.get(key)
+    row = both.log.rows.get(key)
     stand_in = STAND_IN.get(key)
     value = float(row.value) if row is not None and isinstance(row.value, int | float) else None
     low, high = (row.low, row.high) if row is not None else (None, None)

@@ -72,27 +72,27 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
 
     The work is that of the reference job.
     """
-    question, ledger = both.question, both.ledger
+    question, log = both.question, both.log
     fleet = question.scenario.fleet
     given = fleet.reference if fleet else None
     job = given or REFERENCE
     words = f"{job.model}, sequences of {job.seq_len:,}, {job.precision}"
-    ledger.text("fleet.reference", words, Status.INPUT if given else Status.DEFAULT)
+    log.text("fleet.reference", words, Status.INPUT if given else Status.DEFAULT)
     hours = Utilization(allocated_frac=both.work.used_frac)
     system = question.catalog.get("systems", fleet.system if fleet else "", System)
     chip = question.catalog.get("accelerators", system.accelerator, Accelerator)
     port = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
     each = (system.scaleout_ports or 0) * port / 8.0 / system.accelerators
     shape = architecture(job.model, question)
-    rate = reference_tflops(job, shape, chip.id, system.accelerators, each, ledger)
+    rate = reference_tflops(job, shape, chip.id, system.accelerators, each, log)
     if isinstance(rate, str):
         return hours, None, None, [f"no cost of a PFLOP-day: {rate}"]
-    spec = hardware(chip.id, job.precision, each, ledger, moe=shape.moe_layers > 0)
+    spec = hardware(chip.id, job.precision, each, log, moe=shape.moe_layers > 0)
     if isinstance(spec, str):
         return hours, None, None, [f"no cost of a PFLOP-day: {spec}"]
     peak = spec.peak_tflops  # of the job's own precision
     use = Utilization(hours.allocated_frac, mfu_frac=rate / peak)
-    ledger.text(
+    log.text(
         "fleet.reference",
         f"{words}, at {use.mfu_frac:.1%} MFU",
         Status.INPUT if given else Status.DEFAULT,

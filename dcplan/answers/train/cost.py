@@ -16,7 +16,7 @@ from dcplan.answers.train.resolve import TrainRun
 from dcplan.catalog.schema import Fabric, Site
 from dcplan.economics.run_cost import RunCost, lost_value_usd, run_energy_usd
 from dcplan.errors import InputError
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Table
 from dcplan.specs.train import run as specs
@@ -46,7 +46,7 @@ class _Fabric:
 
 
 def run_cost(
-    ledger: Ledger, run: TrainRun, hours: float, energy_mwh: float | None, spares: int
+    log: InputLog, run: TrainRun, hours: float, energy_mwh: float | None, spares: int
 ) -> CostAnswer:
     r"""Return the cost of a run bought, amortised and rented, line by line.
 
@@ -65,18 +65,18 @@ def run_cost(
     if system.price_usd is None:
         why = f"{system.id} has no price in the catalog"
         return CostAnswer(notes=(f"{why}: what the run costs on owned hardware is not known",))
-    price = ledger.take(f"systems.{system.id}.price_usd", system.price_usd) / system.accelerators
+    price = log.take(f"systems.{system.id}.price_usd", system.price_usd) / system.accelerators
     needed = run.accelerators + spares
     nodes = math.ceil(needed / system.accelerators)
     bought = nodes * system.accelerators
-    network = _network(ledger, run, nodes)
+    network = _network(log, run, nodes)
     hardware_usd = bought * price
     years = hours / run.accelerators / HOURS_PER_YEAR
-    energy_usd = None if energy_mwh is None else _energy_usd(ledger, run, hours, energy_mwh)
-    lost_usd = _lost_usd(ledger, run, (hardware_usd, network.usd), years)
+    energy_usd = None if energy_mwh is None else _energy_usd(log, run, hours, energy_mwh)
+    lost_usd = _lost_usd(log, run, (hardware_usd, network.usd), years)
     amortized = RunCost(*lost_usd, energy_usd or 0.0)
     total_usd = float(np.asarray(amortized.total_usd))
-    rent = rent_usd_per_hour(ledger, run)
+    rent = rent_usd_per_hour(log, run)
     rented_usd = None if rent is None else rent * hours
     bought_usd = hardware_usd + network.usd
     rows = [
@@ -106,11 +106,11 @@ def _row(
 
 
 def _lost_usd(
-    ledger: Ledger, run: TrainRun, prices_usd: tuple[float, float], years: float
+    log: InputLog, run: TrainRun, prices_usd: tuple[float, float], years: float
 ) -> tuple[float, float]:
     """Return the value that systems and network lose while the run lasts."""
-    loss = ledger.parameter("finance", "hardware-value-oom-per-year")
-    age = ledger.take(
+    loss = log.parameter("finance", "hardware-value-oom-per-year")
+    age = log.take(
         "hardware_age_years", Quantity(value=run.request.hardware_age_years, status=Status.INPUT)
     )
     systems, network = (
@@ -147,19 +147,19 @@ def _notes(
     return tuple(found)
 
 
-def _energy_usd(ledger: Ledger, run: TrainRun, hours: float, energy_mwh: float) -> float:
+def _energy_usd(log: InputLog, run: TrainRun, hours: float, energy_mwh: float) -> float:
     """Return the cost of the run's energy at the site's price, or at the default one."""
     name = run.request.site
-    site = named(ledger.catalog, "sites", name, Site, "--site") if name else None
+    site = named(log.catalog, "sites", name, Site, "--site") if name else None
     if site is not None and site.usd_per_kwh is not None:
-        price = ledger.take(f"sites.{site.id}.usd_per_kwh", site.usd_per_kwh)
+        price = log.take(f"sites.{site.id}.usd_per_kwh", site.usd_per_kwh)
     else:
-        price = ledger.parameter("finance", "energy-usd-per-kwh")
-    pue = ledger.parameter("facility", "cloud-pue")
+        price = log.parameter("finance", "energy-usd-per-kwh")
+    pue = log.parameter("facility", "cloud-pue")
     return float(np.asarray(run_energy_usd(energy_mwh * KW_PER_MW / hours, pue, hours, price)))
 
 
-def _network(ledger: Ledger, run: TrainRun, nodes: int) -> _Fabric:
+def _network(log: InputLog, run: TrainRun, nodes: int) -> _Fabric:
     """Return the cheapest network of the system's own protocol and rate.
 
     NICs are part of the systems.
@@ -168,12 +168,12 @@ def _network(ledger: Ledger, run: TrainRun, nodes: int) -> _Fabric:
     if nodes == 1:
         return _Fabric()
     rate = system.scaleout_port_gbps.value if system.scaleout_port_gbps is not None else 0.0
-    for family in ledger.catalog.table("fabrics", Fabric).values():
+    for family in log.catalog.table("fabrics", Fabric).values():
         if family.protocol not in system.protocols or family.rate_gbps.value != rate:
             continue
         request = FabricRequest(nodes=nodes, system=system.id, fabric=family.id)
         try:
-            built = build(resolve(request, ledger.catalog), Ledger(ledger.catalog))
+            built = build(resolve(request, log.catalog), InputLog(log.catalog))
         except (InputError, ValueError):  # that family does not reach so many
             continue
         if built.totals is not None:
@@ -182,5 +182,5 @@ def _network(ledger: Ledger, run: TrainRun, nodes: int) -> _Fabric:
     if best is None:
         why = f"no fabric of the catalog that {system.id} can be joined by has a price"
         return _Fabric(why=why)
-    ledger.text("fabric", best.name, Status.DERIVED)
+    log.text("fabric", best.name, Status.DERIVED)
     return best

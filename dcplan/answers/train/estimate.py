@@ -32,7 +32,7 @@ from dcplan.answers.train.tables import (
 )
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import feed_of
 from dcplan.llm.tables import RECOMPUTE
 from dcplan.result import Metric, Result, Table
@@ -54,12 +54,12 @@ def train_model(request: TrainRequest, catalog: Catalog) -> Result:
 
     The layouts are searched, the fastest is kept and put on the calendar.
     """
-    ledger = Ledger(catalog)
-    resolved = resolve(request, ledger)
+    log = InputLog(catalog)
+    resolved = resolve(request, log)
     began = time.perf_counter()
     runs = [
         [
-            Part(run, *_layouts_of(run), feed_of(run.storage, run.accelerators, ledger))
+            Part(run, *_layouts_of(run), feed_of(run.storage, run.accelerators, log))
             for run in whole.by_phase()
         ]
         for whole in resolved
@@ -73,9 +73,9 @@ def train_model(request: TrainRequest, catalog: Catalog) -> Result:
     # figures of a step are those of the phase that takes longest
     main = max(parts, key=lambda p: p.clean_days)
     whole = replace(main.run, tokens=sum(p.run.tokens for p in parts))
-    days = calendar(ledger, whole, main, sum(p.clean_days for p in parts))
-    metrics = speed_metrics(main) | calendar_metrics(ledger, whole, parts, days)
-    cost = _run_cost(ledger, whole, metrics)
+    days = calendar(log, whole, main, sum(p.clean_days for p in parts))
+    metrics = speed_metrics(main) | calendar_metrics(log, whole, parts, days)
+    cost = _run_cost(log, whole, metrics)
     metrics |= cost.metrics
     if request.deadline_days is not None:
         metrics |= in_time_metric(days, request.deadline_days)
@@ -93,39 +93,39 @@ def train_model(request: TrainRequest, catalog: Catalog) -> Result:
         },
         tables=step_tables(main, _timed(main))
         | phase_table(parts)
-        | _run_tables(ledger, whole, main, days)
+        | _run_tables(log, whole, main, days)
         | cost.tables
-        | _smaller(ledger, whole, days),
-        inputs=[asdict(row) for _, row in sorted(ledger.rows.items())],
+        | _smaller(log, whole, days),
+        inputs=[asdict(row) for _, row in sorted(log.rows.items())],
         warnings=remarks(main, _fastest(main), days)
         + [{"code": "cost", "message": note} for note in cost.notes],
         run={"seconds": round(seconds, 4)},
     )
 
 
-def _run_cost(ledger: Ledger, whole: TrainRun, metrics: dict[str, Metric]) -> CostAnswer:
+def _run_cost(log: InputLog, whole: TrainRun, metrics: dict[str, Metric]) -> CostAnswer:
     """Return the run's cost in its median time."""
     hours, spares = (
         float(metrics[s.key].value or 0.0) for s in (specs.ACCELERATOR_HOURS, specs.SPARES)
     )
     energy = metrics.get(specs.ENERGY.key)
     mwh = float(energy.value) if energy is not None and energy.value is not None else None
-    return run_cost(ledger, whole, hours, mwh, round(spares))
+    return run_cost(log, whole, hours, mwh, round(spares))
 
 
-def _run_tables(ledger: Ledger, whole: TrainRun, main: Part, days: Calendar) -> dict[str, Table]:
+def _run_tables(log: InputLog, whole: TrainRun, main: Part, days: Calendar) -> dict[str, Table]:
     tables = calendar_tables(days, whole)
     if whole.request.replicas:
         tables[specs.REPLAY.name] = replayed(days, whole.request.replicas)
-    tables[specs.RUN_STORAGE.name] = storage_table(ledger, whole, days, main.step_time_s)
+    tables[specs.RUN_STORAGE.name] = storage_table(log, whole, days, main.step_time_s)
     return tables
 
 
-def _smaller(ledger: Ledger, whole: TrainRun, days: Calendar) -> dict[str, Table]:
+def _smaller(log: InputLog, whole: TrainRun, days: Calendar) -> dict[str, Table]:
     """Return the run on fewer accelerators, where the layouts are searched and the run is one."""
     if whole.request.layout or whole.phases or whole.wide:
         return {}
-    table = fewer(ledger, whole, days.p50_days, rent_usd_per_hour(ledger, whole))
+    table = fewer(log, whole, days.p50_days, rent_usd_per_hour(log, whole))
     return {step_specs.FEWER.name: table} if table else {}
 
 
@@ -159,11 +159,11 @@ def _layouts_of(run: TrainRun) -> tuple[Case, Found]:
     limit = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
     typed = _lightest(read_layout(request.layout, case, ranks), limit)
     setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
-    held = memory(setup).total
-    if held[0] > limit:
+    existing = memory(setup).total
+    if existing[0] > limit:
         near = nearest(typed.case, typed.columns, ranks) or first_layout(search(typed.case, ranks))
-        return typed.case, Found({}, np.empty(0), np.empty(0), 1, 0, float(held[0]), near)
-    return typed.case, Found(typed.columns, step(setup).time_s, held, 1, 1)
+        return typed.case, Found({}, np.empty(0), np.empty(0), 1, 0, float(existing[0]), near)
+    return typed.case, Found(typed.columns, step(setup).time_s, existing, 1, 1)
 
 
 def _lightest(typed: TypedLayout, limit: float) -> TypedLayout:

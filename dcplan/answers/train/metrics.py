@@ -11,7 +11,7 @@ from dcplan.answers.train.schedule import Calendar, Part, first
 from dcplan.catalog.schema import Offer, Site, System
 from dcplan.catalog.schema.market import CloudPrice
 from dcplan.errors import InputError, Place, Problem
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.architecture import Architecture, model_flops_per_token, recomputed_frac
 from dcplan.llm.tables import RECOMPUTE
 from dcplan.provenance import Quantity, Status, first_day
@@ -53,7 +53,7 @@ def _mfu_text(shape: Architecture) -> str:
 
 
 def calendar_metrics(
-    ledger: Ledger, run: TrainRun, parts: Sequence[Part], found: Calendar
+    log: InputLog, run: TrainRun, parts: Sequence[Part], found: Calendar
 ) -> dict[str, Metric]:
     """Return days, goodput, accelerator-hours, energy, rent and carbon of the whole run."""
     p10, p50, p90 = (first(found.run.quantile_days(q)) for q in (0.1, 0.5, 0.9))
@@ -65,9 +65,9 @@ def calendar_metrics(
         **specs.DAYS_P90(p90),
         **specs.ACCELERATOR_HOURS(hours),
         **goodput_metrics(found),
-        **_energy_metrics(ledger, run, parts, hours),
+        **_energy_metrics(log, run, parts, hours),
     }
-    price = rent_usd_per_hour(ledger, run)
+    price = rent_usd_per_hour(log, run)
     if price is not None:
         given = run.request.usd_per_accelerator_hour is not None
         text = f"Rent at {price:.2f} USD an accelerator-hour"
@@ -81,9 +81,9 @@ def calendar_metrics(
 
 
 def _energy_metrics(
-    ledger: Ledger, run: TrainRun, parts: Sequence[Part], hours: float
+    log: InputLog, run: TrainRun, parts: Sequence[Part], hours: float
 ) -> dict[str, Metric]:
-    kw = training_kw(ledger, run.system)
+    kw = training_kw(log, run.system)
     if kw is None:
         return {}
     mwh = kw / run.system.accelerators * run.request.power_frac * hours / KW_PER_MW
@@ -92,7 +92,7 @@ def _energy_metrics(
     )
     metrics = {**specs.ENERGY(mwh), **specs.ENERGY_PER_FLOP(mwh * JOULES_PER_MWH / flops)}
     if run.request.site is not None:
-        grams = _grid_g_per_kwh(ledger, run.request.site)
+        grams = _grid_g_per_kwh(log, run.request.site)
         metrics |= specs.CARBON(mwh * grams / KG_PER_TONNE)
     return metrics
 
@@ -124,15 +124,15 @@ def in_time_metric(found: Calendar, deadline_days: float) -> dict[str, Metric]:
     return specs.IN_TIME(in_time_frac(found.run, deadline_days), label=label)
 
 
-def rent_usd_per_hour(ledger: Ledger, run: TrainRun) -> float | None:
+def rent_usd_per_hour(log: InputLog, run: TrainRun) -> float | None:
     """Return the given price, or the catalog's median on-demand price; None where it has none."""
     given = run.request.usd_per_accelerator_hour
     if given is not None:
         quantity = Quantity(value=given, status=Status.INPUT)
-        return ledger.take("usd_per_accelerator_hour", quantity)
+        return log.take("usd_per_accelerator_hour", quantity)
     prices = [
         _latest(known) / offer.accelerators
-        for offer in ledger.catalog.table("cloud", Offer).values()
+        for offer in log.catalog.table("cloud", Offer).values()
         if offer.accelerator == run.system.accelerator and offer.kind == "node"
         if (known := [price for price in offer.prices if price.term == "on-demand"])
     ]
@@ -146,7 +146,7 @@ def rent_usd_per_hour(ledger: Ledger, run: TrainRun) -> float | None:
         status=Status.DEFAULT,
         source=source,
     )
-    return ledger.take("usd_per_accelerator_hour", quantity)
+    return log.take("usd_per_accelerator_hour", quantity)
 
 
 def _latest(prices: Sequence[CloudPrice]) -> float:
@@ -155,20 +155,20 @@ def _latest(prices: Sequence[CloudPrice]) -> float:
     return median(p.usd_per_h.value for p in prices if first_day(p.as_of) == last)
 
 
-def _grid_g_per_kwh(ledger: Ledger, name: str) -> float:
-    row = named(ledger.catalog, "sites", name, Site, "--site")
+def _grid_g_per_kwh(log: InputLog, name: str) -> float:
+    row = named(log.catalog, "sites", name, Site, "--site")
     if row.grid_g_per_kwh is None:
         cause = f"{row.id} has no grid intensity in the catalog"
         raise InputError([Problem("DC010", cause, Place("--site"))])
-    return ledger.take(f"sites.{row.id}.grid_g_per_kwh", row.grid_g_per_kwh)
+    return log.take(f"sites.{row.id}.grid_g_per_kwh", row.grid_g_per_kwh)
 
 
-def training_kw(ledger: Ledger, system: System) -> float | None:
+def training_kw(log: InputLog, system: System) -> float | None:
     """Return the average power [kW] of one system while it trains, or None where unknown."""
     own = system.average_kw.training
     if own is not None:
-        return ledger.take(f"systems.{system.id}.average_kw.training", own)
+        return log.take(f"systems.{system.id}.average_kw.training", own)
     if system.rated_kw is None:
         return None
-    rated = ledger.take(f"systems.{system.id}.rated_kw", system.rated_kw)
-    return rated * ledger.parameter("power", "average-training-frac")
+    rated = log.take(f"systems.{system.id}.rated_kw", system.rated_kw)
+    return rated * log.parameter("power", "average-training-frac")

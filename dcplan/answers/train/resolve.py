@@ -15,7 +15,7 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.devices import default_stack, measured_spread
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.speed import aged, hardware, slowed
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
@@ -67,7 +67,7 @@ class TrainRun:
         ] or [self]
 
 
-def resolve(request: TrainRequest, ledger: Ledger) -> list[TrainRun]:
+def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     """Look up every name of the request, one run a precision.
 
     Raises
@@ -75,7 +75,7 @@ def resolve(request: TrainRequest, ledger: Ledger) -> list[TrainRun]:
     InputError
         When a name is unknown, an amount is missing, or no precision is possible.
     """
-    catalog = ledger.catalog
+    catalog = log.catalog
     batch = request.global_batch_tokens or DEFAULT_BATCH_TOKENS
     phases = tuple(read_phase(text, batch) for text in request.phases)
     reliability = read_settings(request.reliability, Reliability, "--reliability")
@@ -95,8 +95,8 @@ def resolve(request: TrainRequest, ledger: Ledger) -> list[TrainRun]:
     row = catalog.get("accelerators", system.accelerator, Accelerator)
     stack = catalog.get("stacks", request.stack or default_stack(row), Stack)
     moe = shape.moe_layers > 0
-    specs = _specs(request, system, stack, ledger, moe=moe)
-    _record(request, shape, tokens, stack, ledger)
+    specs = _specs(request, system, stack, log, moe=moe)
+    _record(request, shape, tokens, stack, log)
     notes = _notes(request, shortest, shape, read_config(catalog, request.model)[0])
     return [
         TrainRun(
@@ -112,7 +112,7 @@ def resolve(request: TrainRequest, ledger: Ledger) -> list[TrainRun]:
             seq_len=request.seq_len,
             batch_tokens=request.step_tokens,
             phases=phases,
-            wide=_wide(request, ledger),
+            wide=_wide(request, log),
             reliability=reliability,
             storage=storage,
             notes=notes,
@@ -138,20 +138,20 @@ def unknown_names(request: TrainRequest, catalog: Catalog) -> list[Problem]:
 
 
 def _record(
-    request: TrainRequest, shape: Architecture, tokens: float, stack: Stack, ledger: Ledger
+    request: TrainRequest, shape: Architecture, tokens: float, stack: Stack, log: InputLog
 ) -> None:
     """Log what the run takes, given or by default."""
     own = Status.INPUT if request.tokens or request.phases else Status.CATALOG
-    ledger.take("tokens", Quantity(value=tokens, status=own))
+    log.take("tokens", Quantity(value=tokens, status=own))
     own = Status.INPUT if request.global_batch_tokens else Status.DEFAULT
-    ledger.take("global_batch_tokens", Quantity(value=request.step_tokens, status=own))
+    log.take("global_batch_tokens", Quantity(value=request.step_tokens, status=own))
     if shape.tower is not None:
         own = Status.INPUT if request.images else Status.DEFAULT
-        ledger.take("images", Quantity(value=request.images, status=own))
-    ledger.text("stack", stack.id, Status.INPUT if request.stack else Status.DEFAULT)
+        log.take("images", Quantity(value=request.images, status=own))
+    log.text("stack", stack.id, Status.INPUT if request.stack else Status.DEFAULT)
 
 
-def _wide(request: TrainRequest, ledger: Ledger) -> WideArea | None:
+def _wide(request: TrainRequest, log: InputLog) -> WideArea | None:
     """Return how several sites train together; None at one site."""
     if request.sites == 1 or request.wan_gbps is None:
         return None
@@ -160,30 +160,30 @@ def _wide(request: TrainRequest, ledger: Ledger) -> WideArea | None:
         request.local_steps,
         request.wan_gbps,
         request.wan_value_bytes,
-        ledger.parameter("training", "wide-area-latency-s"),
+        log.parameter("training", "wide-area-latency-s"),
         overlapped=request.wan_overlap,
     )
 
 
 def _specs(
-    request: TrainRequest, system: System, stack: Stack, ledger: Ledger, *, moe: bool
+    request: TrainRequest, system: System, stack: Stack, log: InputLog, *, moe: bool
 ) -> dict[str, Hardware]:
     """Return what the search knows of the accelerator at each precision.
 
     Precisions that it does not have are refused together.
     """
     specs, refused = {}, []
-    row = ledger.catalog.get("accelerators", system.accelerator, Accelerator)
+    row = log.catalog.get("accelerators", system.accelerator, Accelerator)
     gb_per_s = _gb_per_s(request, system)
     for precision in request.precision:
-        spec = hardware(row.id, precision, gb_per_s, ledger, moe=moe, stack=stack.id)
+        spec = hardware(row.id, precision, gb_per_s, log, moe=moe, stack=stack.id)
         if isinstance(spec, str):
             next_step = f"dcplan catalog show accelerators {row.id}"
             refused.append(Problem("DC010", spec, Place("train"), help=next_step))
         else:
             device = replace(spec.device, in_network=float(request.in_network))
-            spec = aged(replace(spec, device=device), row, request.start, ledger)
-            specs[precision] = at_power(spec, request.power_frac, ledger)
+            spec = aged(replace(spec, device=device), row, request.start, log)
+            specs[precision] = at_power(spec, request.power_frac, log)
     if refused:
         raise InputError(refused)
     return specs
@@ -209,7 +209,7 @@ def _notes(
     return tuple(found)
 
 
-def at_power(spec: Hardware, power_frac: float, ledger: Ledger) -> Hardware:
+def at_power(spec: Hardware, power_frac: float, log: InputLog) -> Hardware:
     r"""Return an accelerator held to a share of its TDP.
 
     Matrix products and attention slow down as :math:`p^a`; memory-bound kernels, limited by HBM, do
@@ -217,7 +217,7 @@ def at_power(spec: Hardware, power_frac: float, ledger: Ledger) -> Hardware:
     """
     if power_frac >= 1.0:
         return spec
-    slower = power_frac ** ledger.parameter("power", "gemm-power-exponent")
+    slower = power_frac ** log.parameter("power", "gemm-power-exponent")
     return slowed(spec, slower)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dcplan.answers.train.resolve import TrainRun
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.llm.tables import Array
 from dcplan.reliability.calendar import RunTime
@@ -94,9 +94,9 @@ def first(value: Any) -> float:
     return float(np.asarray(value).reshape(-1)[0])
 
 
-def calendar(ledger: Ledger, run: TrainRun, main: Part, clean_days: float) -> Calendar:
+def calendar(log: InputLog, run: TrainRun, main: Part, clean_days: float) -> Calendar:
     """Return what to expect of a run of so many clean days in the layout of its main phase."""
-    part, stops, rules = _terms(ledger, run, run.accelerators)
+    part, stops, rules = _terms(log, run, run.accelerators)
     count = np.array([float(run.accelerators)])
     size = stored_bytes(run.shape, run.spec)
     layout = {key: column[:1] for key, column in main.found.layouts.items()}
@@ -106,17 +106,17 @@ def calendar(ledger: Ledger, run: TrainRun, main: Part, clean_days: float) -> Ca
     return Calendar(ends, found, rules, stops, clean_days, size)
 
 
-def run_at(ledger: Ledger, run: TrainRun, swept: Sweep, clean_days: Array) -> RunTime:
+def run_at(log: InputLog, run: TrainRun, swept: Sweep, clean_days: Array) -> RunTime:
     """Return the length of the run at every count of a sweep."""
-    part, _, rules = _terms(ledger, run, int(swept.accelerators[-1]))
+    part, _, rules = _terms(log, run, int(swept.accelerators[-1]))
     group = model_parallel_accelerators(swept.layouts, run.spec.device.ranks)
     size = stored_bytes(run.shape, run.spec)
     found = outlook(part, rules, swept.accelerators, size, group, clean_days)
     return found.run(clean_days, run.spec.spread_frac)
 
 
-def _terms(ledger: Ledger, run: TrainRun, accelerators: int) -> tuple[Machine, Stops, Policy]:
+def _terms(log: InputLog, run: TrainRun, accelerators: int) -> tuple[Machine, Stops, Policy]:
     each = run.system.accelerators
     ports = accelerators * (run.system.scaleout_ports or each) / each
-    part, stops = machine(run.system, class_network(ports, ledger), ledger, run.reliability)
-    return part, stops, policy(run.reliability, run.storage, ledger)
+    part, stops = machine(run.system, class_network(ports, log), log, run.reliability)
+    return part, stops, policy(run.reliability, run.storage, log)

@@ -15,7 +15,7 @@ from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import run_at
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, InputError, Place, Problem
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import fed_step_s
 from dcplan.llm.architecture import model_flops_per_token
 from dcplan.llm.tables import Array
@@ -65,21 +65,21 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
         When a budget is given and no price is known.
     """
     began = time.perf_counter()
-    ledger = Ledger(catalog)
-    runs = resolve(replace(request, accelerators=1), ledger)
+    log = InputLog(catalog)
+    runs = resolve(replace(request, accelerators=1), log)
     counts = _counts(runs[0])
-    price = rent_usd_per_hour(ledger, runs[0])
+    price = rent_usd_per_hour(log, runs[0])
     if request.budget_usd is not None and price is None:
         cause = f"no on-demand price of {runs[0].system.accelerator} in the catalog"
         raise InputError(
             [Problem("DC050", cause, Place("--budget-usd"), help="give --usd-per-accelerator-hour")]
         )
-    found = [_swept(ledger, run, counts) for run in runs]
+    found = [_swept(log, run, counts) for run in runs]
     rows = _rows(found, price)
     if not any(row.meets for row in rows):
         return _none(request, rows, counts, time.perf_counter() - began)
     first = _best(rows, request)
-    found = [_refined(ledger, sized, first.accelerators) for sized in found]
+    found = [_refined(log, sized, first.accelerators) for sized in found]
     rows = _rows(found, price)
     best = _best(rows, request)
     chosen = replace(
@@ -98,20 +98,18 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
     return answer
 
 
-def _swept(ledger: Ledger, run: TrainRun, counts: Array) -> _Sized:
+def _swept(log: InputLog, run: TrainRun, counts: Array) -> _Sized:
     """Search all counts on the coarser grid."""
     swept = sweep(run.shape, run.seq_len, run.batch_tokens, run.spec, counts, images=run.images)
-    return _on_calendar(
-        ledger, run, replace(swept, step_time_s=fed_step_s(run.storage, swept, ledger))
-    )
+    return _on_calendar(log, run, replace(swept, step_time_s=fed_step_s(run.storage, swept, log)))
 
 
-def _on_calendar(ledger: Ledger, run: TrainRun, swept: Sweep) -> _Sized:
+def _on_calendar(log: InputLog, run: TrainRun, swept: Sweep) -> _Sized:
     clean = run.tokens / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
-    return _Sized(run, swept, run_at(ledger, run, swept, clean))
+    return _Sized(run, swept, run_at(log, run, swept, clean))
 
 
-def _refined(ledger: Ledger, sized: _Sized, count: int) -> _Sized:
+def _refined(log: InputLog, sized: _Sized, count: int) -> _Sized:
     """Search all layouts near a count, where the first sweep took a coarser grid."""
     swept, run = sized.swept, sized.run
     at = np.flatnonzero(
@@ -126,13 +124,13 @@ def _refined(ledger: Ledger, sized: _Sized, count: int) -> _Sized:
         images=run.images,
         coarse=False,
     )
-    step, found = swept.step_time_s.copy(), fed_step_s(run.storage, near, ledger)
+    step, found = swept.step_time_s.copy(), fed_step_s(run.storage, near, log)
     better = found < step[at]
     step[at[better]] = found[better]
     layouts = {k: v.copy() for k, v in swept.layouts.items()}
     for name, column in layouts.items():
         column[at[better]] = near.layouts[name][better]
-    return _on_calendar(ledger, run, replace(swept, step_time_s=step, layouts=layouts))
+    return _on_calendar(log, run, replace(swept, step_time_s=step, layouts=layouts))
 
 
 def _counts(run: TrainRun) -> Array:

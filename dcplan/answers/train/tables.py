@@ -10,7 +10,7 @@ import numpy as np
 from dcplan.answers.train.resolve import TrainRun
 from dcplan.answers.train.schedule import LOSSES, Calendar, Part, first
 from dcplan.errors import Place, Problem
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import block_of, tier_of, wanted
 from dcplan.llm.tables import SCHEDULES
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
@@ -78,9 +78,9 @@ def _breakdown(main: Part, done: Step) -> Table:
 
 def _memory(main: Part) -> Table:
     columns = {k: v[:1] for k, v in main.found.layouts.items()}
-    held = memory(case_setup(main.case, layout_table(main.case, columns)))
+    existing = memory(case_setup(main.case, layout_table(main.case, columns)))
     return specs.MEMORY.table(
-        specs.MemoryRow(kind, first(getattr(held, kind)) / BYTES_PER_GIB) for kind in KINDS
+        specs.MemoryRow(kind, first(getattr(existing, kind)) / BYTES_PER_GIB) for kind in KINDS
     )
 
 
@@ -88,7 +88,7 @@ def _layouts(main: Part) -> Table:
     found, top = main.found, main.run.request.top
     limit_gib = main.run.spec.device.hbm_gb / main.run.spec.device.ranks
     rows = []
-    for i, (time_s, held) in enumerate(zip(found.step_time_s, found.memory_bytes, strict=True)):
+    for i, (time_s, existing) in enumerate(zip(found.step_time_s, found.memory_bytes, strict=True)):
         if i >= top and time_s > FRONTIER * found.step_time_s[0]:
             break
         usual: dict[str, Any] = {"schedule": SCHEDULES[0], "offload": "none"}
@@ -96,8 +96,8 @@ def _layouts(main: Part) -> Table:
             specs.LayoutsRow(
                 rank=i + 1,
                 step_time_s=float(time_s),
-                memory_gib=float(held) / BYTES_PER_GIB,
-                memory_margin_gib=limit_gib - float(held) / BYTES_PER_GIB,
+                memory_gib=float(existing) / BYTES_PER_GIB,
+                memory_margin_gib=limit_gib - float(existing) / BYTES_PER_GIB,
                 among_fastest=i < top,
                 **usual | layout_of(found, i),
             )
@@ -130,16 +130,16 @@ def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
     }
 
 
-def storage_table(ledger: Ledger, run: TrainRun, found: Calendar, step_s: float) -> Table:
+def storage_table(log: InputLog, run: TrainRun, found: Calendar, step_s: float) -> Table:
     """Return what the run asks of shared storage, and the building blocks that give it."""
 
     def problem(cause: str) -> Problem:
         return Problem("DC010", cause, Place("--storage"))
 
-    row = tier_of(run.storage, ledger.catalog, problem)
+    row = tier_of(run.storage, log.catalog, problem)
     rate, size = run.batch_tokens / step_s, found.size_bytes
-    need = wanted(run.storage, run.accelerators, run.tokens, rate, size, ledger)
-    tier = build(need, block_of(row, ledger))
+    need = wanted(run.storage, run.accelerators, run.tokens, rate, size, log)
+    tier = build(need, block_of(row, log))
     values = run_specs.RunStorageRow(
         tier=row.id,
         blocks=tier.units,

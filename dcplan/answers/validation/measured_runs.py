@@ -22,7 +22,7 @@ from dcplan.catalog.yaml12 import read_text
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.devices import spread_frac
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.tables import Array
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.validation import validate as specs
@@ -66,7 +66,7 @@ def predicted_runs(request: ValidateRequest) -> Result:
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
     packaged = data_dir("catalogs") / "runs" / "training_runs.csv"
     table = read_table(Path(request.runs) if request.runs else packaged)
-    found = _compared(table, Ledger(catalog))
+    found = _compared(table, InputLog(catalog))
     errors = np.array([x.error for x in found if x.error is not None], dtype=np.float64)
     return Result(
         verb="validate",
@@ -101,9 +101,9 @@ def read_table(file: Path) -> list[dict[str, str]]:
     return [{k: (v or "").strip() for k, v in row.items() if k} for row in reader]
 
 
-def _compared(table: Sequence[Row], ledger: Ledger) -> list[_Compared]:
+def _compared(table: Sequence[Row], log: InputLog) -> list[_Compared]:
     """Read every row, predict those that can be read, all at once, and compare."""
-    reader = Reader(ledger.catalog)
+    reader = Reader(log.catalog)
     read: list[Run | str] = []
     for row in table:
         try:
@@ -111,7 +111,7 @@ def _compared(table: Sequence[Row], ledger: Ledger) -> list[_Compared]:
         except Unsupported as error:
             read.append(str(error))
     runs = [run for run in read if isinstance(run, Run)]
-    prediction = predict(runs, coefficients(ledger)) if runs else None
+    prediction = predict(runs, coefficients(log)) if runs else None
     found, place = [], 0
     for row, run in zip(table, read, strict=True):
         complete = row.get("complete", "yes") != "no"
@@ -119,16 +119,16 @@ def _compared(table: Sequence[Row], ledger: Ledger) -> list[_Compared]:
             refused = RunRow(row.get("id", ""), f"unsupported: {run}")
             found.append(_Compared(refused, None, complete))
             continue
-        found.append(_Compared(_row(run, prediction, place, ledger), run, complete))
+        found.append(_Compared(_row(run, prediction, place, log), run, complete))
         place += 1
     return found
 
 
-def _row(run: Run, prediction: Prediction, place: int, ledger: Ledger) -> RunRow:
+def _row(run: Run, prediction: Prediction, place: int, log: InputLog) -> RunRow:
     """Return one run beside its prediction."""
     time_s = float(prediction.step.time_s[place])
-    stack = ledger.catalog.get("stacks", run.stack_id, Stack)
-    spread = spread_frac(ledger, run.accelerator, stack, moe=run.moe)
+    stack = log.catalog.get("stacks", run.stack_id, Stack)
+    spread = spread_frac(log, run.accelerator, stack, moe=run.moe)
     return RunRow(
         id=run.id,
         status="ok",

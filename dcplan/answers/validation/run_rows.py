@@ -10,7 +10,7 @@ from dcplan.answers.validation.run_shapes import Shapes, number
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Recipe, Stack
 from dcplan.inputs.devices import device_terms, recipe_terms, stack_terms
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.device_terms import (
     FUSED_DISPATCH,
@@ -128,7 +128,10 @@ class Reader:
         stack_row = self.catalog.find("stacks", row.get("stack", ""), Stack)
         if stack_row is None:
             raise Unsupported(f"no stack {row.get('stack', '')!r} in the catalog")
-        device, stack = self._device(row, accelerator), stack_terms(stack_row, Ledger(self.catalog))
+        device, stack = (
+            self._device(row, accelerator),
+            stack_terms(stack_row, InputLog(self.catalog)),
+        )
         recipe = recipe_terms(
             self.catalog.get("recipes", recipe_id(row.get("precision", "")), Recipe)
         )

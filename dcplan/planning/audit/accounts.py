@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.planning.audit.cloud import cloud_flows
-from dcplan.planning.audit.held import held_flows
-from dcplan.planning.audit.onsite import flows_of, made_mw, made_mwh
+from dcplan.planning.audit.existing import existing_flows
+from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.exact_network import EMPTY, Network, exact_network
-from dcplan.planning.problem.terms import HallTerms, Menu, Placement, SiteTerms
+from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem, SiteTerms
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.units import DAYS_PER_QUARTER, HOURS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER
 
@@ -53,12 +53,12 @@ class Accounts:
     """All of its pieces by NIC class and role."""
     flows: list[Flow] = field(default_factory=list)
 
-    def site(self, menu: Menu, site: str, t: int, what: str) -> float:
+    def site(self, problem: PlanningProblem, site: str, t: int, what: str) -> float:
         """Sum of a hall figure over a site."""
         return sum(
             float(getattr(a, what))
             for (h, q), a in self.halls.items()
-            if q == t and menu.hall(h).site == site
+            if q == t and problem.hall(h).site == site
         )
 
     def total(self, what: str) -> float:
@@ -66,20 +66,23 @@ class Accounts:
         return sum(float(getattr(a, what)) for a in self.halls.values())
 
 
-def make_accounts(menu: Menu, d: Decisions) -> Accounts:
+def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
     """Recompute all accounts of a plan."""
     books = Accounts()
-    for hall in menu.halls:
-        for t in range(menu.quarters):
+    for hall in problem.halls:
+        for t in range(problem.quarters):
             chosen = d.fabric.get(hall.id)
             serving = exact_network(
-                menu, hall.id, chosen, {p.key: d.racks(menu, p.key, t) for p in menu.placements}
+                problem,
+                hall.id,
+                chosen,
+                {p.key: d.racks(problem, p.key, t) for p in problem.placements},
             )
-            kept = {p.key: d.racks_kept(menu, p.key, t) for p in menu.placements}
-            live = {key: n + d.racks_new(menu, key, t) for key, n in kept.items()}
-            bought = exact_network(menu, hall.id, chosen, live)
+            kept = {p.key: d.racks_kept(problem, p.key, t) for p in problem.placements}
+            live = {key: n + d.racks_new(problem, key, t) for key, n in kept.items()}
+            bought = exact_network(problem, hall.id, chosen, live)
             books.ordered_networks[hall.id, t] = bought
-            before = exact_network(menu, hall.id, chosen, kept)
+            before = exact_network(problem, hall.id, chosen, kept)
             books.network_usd[hall.id, t] = bought.usd - before.usd
             books.parts_bought[hall.id, t] = {
                 "switches": sum(bought.switches.values()) - sum(before.switches.values()),
@@ -89,27 +92,31 @@ def make_accounts(menu: Menu, d: Decisions) -> Accounts:
                 key: bought.parts.get(key, 0) - before.parts.get(key, 0)
                 for key in {**bought.parts, **before.parts}
             }
-            books.halls[hall.id, t] = _hall_quarter(menu, d, hall, t, serving)
-    books.flows = [*_capex(menu, d, books), *_running(menu, d, books), *cloud_flows(menu, d)]
-    books.flows += [flow for site in menu.sites for flow in flows_of(d, site, menu.quarters)]
+            books.halls[hall.id, t] = _hall_quarter(problem, d, hall, t, serving)
+    books.flows = [
+        *_capex(problem, d, books),
+        *_running(problem, d, books),
+        *cloud_flows(problem, d),
+    ]
+    books.flows += [flow for site in problem.sites for flow in flows_of(d, site, problem.quarters)]
     books.flows += [
         Flow(t, FlowGroup.UNMET, c.id, usd * d.unmet.get((c.id, t), 0.0), asset=AssetClass.OTHER)
-        for c, usd, t in _priced(menu)
+        for c, usd, t in _priced(problem)
     ]
-    books.flows += _residual(menu, books.flows)
+    books.flows += _residual(problem, books.flows)
     return books
 
 
 def _hall_quarter(
-    menu: Menu, d: Decisions, hall: HallTerms, t: int, network: Network
+    problem: PlanningProblem, d: Decisions, hall: HallTerms, t: int, network: Network
 ) -> HallQuarter:
     a = HallQuarter(network=network)
     a.units = sum(d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings)
     by_cooling: dict[str, float] = defaultdict(float)
-    for place in menu.placements:
+    for place in problem.placements:
         if place.hall != hall.id:
             continue
-        n = d.racks(menu, place.key, t)
+        n = d.racks(problem, place.key, t)
         if not n:
             continue
         a.racks += n * place.slots
@@ -122,11 +129,11 @@ def _hall_quarter(
         by_cooling[place.cooling] += n * place.rated_kw
         cooling = hall.cooling(place.cooling)
         a.facility_mw += n * place.rated_kw * cooling.peak_pue / KW_PER_MW
-        mwh = _energy_mwh(menu, d, place, n, t)
+        mwh = _energy_mwh(problem, d, place, n, t)
         a.it_mwh += mwh
         a.facility_mwh += mwh * cooling.pue
         a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
-    own_kw, own_racks = storage_of(menu, d, hall, t) if a.units else (0.0, 0.0)
+    own_kw, own_racks = storage_of(problem, d, hall, t) if a.units else (0.0, 0.0)
     extra = network.kw + own_kw
     a.slots += network.racks + own_racks
     a.rated_kw += extra
@@ -144,12 +151,14 @@ def _hall_quarter(
     return a
 
 
-def storage_of(menu: Menu, d: Decisions, hall: HallTerms, t: int) -> tuple[float, float]:
+def storage_of(
+    problem: PlanningProblem, d: Decisions, hall: HallTerms, t: int
+) -> tuple[float, float]:
     """Power and racks of a hall's storage [kW], [-].
 
     What is given, and what came with the racks.
     """
-    racks = [(p, d.racks(menu, p.key, t)) for p in menu.placements if p.hall == hall.id]
+    racks = [(p, d.racks(problem, p.key, t)) for p in problem.placements if p.hall == hall.id]
     kw = hall.storage_kw + sum(n * p.storage_kw for p, n in racks)
     return kw, hall.storage_racks + sum(n * p.storage_racks for p, n in racks)
 
@@ -166,12 +175,14 @@ def _shares(
     return {key: n / fitted for key, n in units.items() if n} if fitted else {}
 
 
-def _energy_mwh(menu: Menu, d: Decisions, place: Placement, racks: int, t: int) -> float:
+def _energy_mwh(
+    problem: PlanningProblem, d: Decisions, place: Placement, racks: int, t: int
+) -> float:
     training = d.training.get((*place.key, t), 0.0)
-    served = sum(c.load_frac * d.serving.get((c.id, *place.key, t), 0.0) for c in menu.demands)
-    kw = racks * place.standing_kw
-    kw += (place.training_kw - place.standing_kw) * training / place.accelerators
-    kw += (place.research_kw - place.standing_kw) * served / place.accelerators
+    served = sum(c.load_frac * d.serving.get((c.id, *place.key, t), 0.0) for c in problem.demands)
+    kw = racks * place.idle_average_kw
+    kw += (place.training_kw - place.idle_average_kw) * training / place.accelerators
+    kw += (place.research_kw - place.idle_average_kw) * served / place.accelerators
     return kw * HOURS_PER_QUARTER / KW_PER_MW
 
 
@@ -179,10 +190,10 @@ def _bought(quarter: int, asset: AssetClass, line: str, usd: float, site: str) -
     return Flow(quarter, FlowGroup.CAPEX, line, usd, site, asset=asset)
 
 
-def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
+def _capex(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Flow]:
     flows = []
-    placed = {p.key: p for p in menu.placements}
-    site_of = {h.id: h.site for h in menu.halls}
+    placed = {p.key: p for p in problem.placements}
+    site_of = {h.id: h.site for h in problem.halls}
     given = [(key, 0, n) for key, n in d.fleet.items()]
     for key, t, n in (*given, *(((h, c, k), t, n) for (h, c, k, t), n in d.ordered.items())):
         place, where = placed[key], site_of[key[0]]
@@ -190,17 +201,17 @@ def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
             _bought(t, AssetClass.RACKS, f"racks {place.system}", n * place.rack_usd(t), where),
             _bought(t, AssetClass.STORAGE, "storage", n * place.storage_usd, where),
         ]
-    for hall in menu.halls:
+    for hall in problem.halls:
         if hall.storage_usd:
             flows.append(_bought(0, AssetClass.STORAGE, "storage", hall.storage_usd, hall.site))
-        for t in range(menu.quarters):
+        for t in range(problem.quarters):
             added = books.network_usd[hall.id, t]
             if added:
                 flows.append(_bought(t, AssetClass.NETWORK, "network", added, hall.site))
             flows += _fitting(d, hall, t)
-    flows += held_flows(menu, d)
-    for site in menu.sites:
-        for t in range(menu.quarters):
+    flows += existing_flows(problem, d)
+    for site in problem.sites:
+        for t in range(problem.quarters):
             new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
             if new:
                 usd = new * site.block_usd
@@ -211,7 +222,7 @@ def _capex(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
 def _fitting(d: Decisions, hall: HallTerms, t: int) -> list[Flow]:
     flows = []
     for c in hall.coolings:
-        before = d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.standing.get(c.id, 0)
+        before = d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.existing_units.get(c.id, 0)
         new = d.fitted.get((hall.id, c.id, t), 0) - before
         if new:
             usd = new * c.fit_out_usd
@@ -222,21 +233,21 @@ def _fitting(d: Decisions, hall: HallTerms, t: int) -> list[Flow]:
     return flows
 
 
-def _running(menu: Menu, d: Decisions, books: Accounts) -> list[Flow]:
+def _running(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Flow]:
     flows = []
-    for site in menu.sites:
-        for t in range(menu.quarters):
-            mwh = books.site(menu, site.id, t, "facility_mwh")
-            usd = (mwh - made_mwh(d, site, t)) * KW_PER_MW * site.usd_per_kwh[t]
+    for site in problem.sites:
+        for t in range(problem.quarters):
+            mwh = books.site(problem, site.id, t, "facility_mwh")
+            usd = (mwh - generated_mwh(d, site, t)) * KW_PER_MW * site.usd_per_kwh[t]
             energy, grid = FlowGroup.ENERGY, AssetClass.GRID_ENERGY
             flows.append(Flow(t, energy, "energy", usd, site.id, asset=grid))
-            used = any(books.halls[h.id, t].units for h in menu.halls if h.site == site.id)
-            flows += _site_running(menu, d, books, site, t, used=used)
+            used = any(books.halls[h.id, t].units for h in problem.halls if h.site == site.id)
+            flows += _site_running(problem, d, books, site, t, used=used)
     return [f for f in flows if f.usd]
 
 
 def _site_running(
-    menu: Menu, d: Decisions, books: Accounts, site: SiteTerms, t: int, *, used: bool
+    problem: PlanningProblem, d: Decisions, books: Accounts, site: SiteTerms, t: int, *, used: bool
 ) -> list[Flow]:
     flows = []
 
@@ -244,35 +255,35 @@ def _site_running(
         flows.append(Flow(t, group, line, usd, site.id, asset=AssetClass.OTHER))
 
     if site.demand_usd_per_kw_month > 0:
-        peak = books.site(menu, site.id, t, "facility_mw") - made_mw(d, site, t)
+        peak = books.site(problem, site.id, t, "facility_mw") - generated_mw(d, site, t)
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
         usd = billed * KW_PER_MW * site.demand_usd_per_kw_month * MONTHS_PER_QUARTER
         pay(FlowGroup.ENERGY, "demand charge", usd)
     if used:
         pay(FlowGroup.OPEX, "staff", site.staff_usd_per_quarter)
-    for place in menu.placements:
-        hall = menu.hall(place.hall)
+    for place in problem.placements:
+        hall = problem.hall(place.hall)
         if hall.site != site.id:
             continue
-        n = d.racks(menu, place.key, t)
+        n = d.racks(problem, place.key, t)
         if n:
             pay(FlowGroup.OPEX, "hardware maintenance", n * place.maintenance_usd_per_quarter)
             pay(FlowGroup.OPEX, "facility", n * place.rated_kw * site.opex_usd_per_kw_quarter)
     if site.lease_usd_per_kw_month:
-        for hall in (h for h in menu.halls if h.site == site.id):
+        for hall in (h for h in problem.halls if h.site == site.id):
             kw = books.halls[hall.id, t].units * hall.it_mw * KW_PER_MW
             usd = kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER
             pay(FlowGroup.OPEX, "lease", usd)
     return flows
 
 
-def _priced(menu: Menu) -> list[tuple[DemandTerms, float, int]]:
+def _priced(problem: PlanningProblem) -> list[tuple[DemandTerms, float, int]]:
     """Demands that may be left unserved at a price, by quarter."""
     return [
         (c, c.unmet_usd, t)
-        for c in menu.demands
+        for c in problem.demands
         if c.unmet_usd is not None
-        for t in range(menu.quarters)
+        for t in range(problem.quarters)
     ]
 
 
@@ -288,9 +299,9 @@ def overlap_days(first_day: float, days: float, t: int) -> float:
     return max(0.0, min(first_day + days, end) - max(first_day, begin))
 
 
-def _residual(menu: Menu, flows: list[Flow]) -> list[Flow]:
+def _residual(problem: PlanningProblem, flows: list[Flow]) -> list[Flow]:
     """Return the value kept at the end of the horizon, from the capital flows themselves."""
-    finance, last = menu.finance, menu.quarters - 1
+    finance, last = problem.finance, problem.quarters - 1
     share = {
         AssetClass.RACKS: finance.hardware_residual_frac,
         AssetClass.NETWORK: finance.hardware_residual_frac,

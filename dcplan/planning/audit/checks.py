@@ -10,34 +10,34 @@ from dcplan.facility.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
 from dcplan.planning.audit.check import RELATIVE, Check
 from dcplan.planning.audit.cloud import cloud_checks
-from dcplan.planning.audit.held import held_checks
+from dcplan.planning.audit.existing import existing_checks
 from dcplan.planning.audit.measures import measured, served
 from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import BOUGHT, CheckId, Part
-from dcplan.planning.problem.terms import HallTerms, Menu
+from dcplan.planning.problem.terms import HallTerms, PlanningProblem
 from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
 
 
-def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
+def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Check]:
     """Every check of a plan, kept or broken."""
     checks: list[Check] = []
-    checks += _hall_checks(menu, d, books)
-    checks += _site_checks(menu, d, books)
-    checks += _order_checks(menu, d)
-    checks += _parts_checks(menu, d, books)
-    checks += _work_checks(menu, d)
-    checks += cloud_checks(menu, d)
-    checks += _budget_checks(menu, books)
-    for limit in menu.goal.limits:
-        found = measured(limit.measure, menu, d, books)
+    checks += _hall_checks(problem, d, books)
+    checks += _site_checks(problem, d, books)
+    checks += _order_checks(problem, d)
+    checks += _parts_checks(problem, d, books)
+    checks += _work_checks(problem, d)
+    checks += cloud_checks(problem, d)
+    checks += _budget_checks(problem, books)
+    for limit in problem.goal.limits:
+        found = measured(limit.measure, problem, d, books)
         checks.append(
             Check(
                 CheckId.GOAL_LIMIT,
                 "goal",
-                menu.quarters - 1,
+                problem.quarters - 1,
                 found,
                 limit.audited_most,
                 subject=limit.measure,
@@ -46,10 +46,10 @@ def all_checks(menu: Menu, d: Decisions, books: Accounts) -> list[Check]:
     return checks
 
 
-def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
+def _hall_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:
     for (hall_id, t), a in books.halls.items():
-        hall = menu.hall(hall_id)
-        given = bool(menu.fleet and menu.fleet.hall == hall_id)
+        hall = problem.hall(hall_id)
+        given = bool(problem.fleet and problem.fleet.hall == hall_id)
         units = {c.id: d.fitted.get((hall_id, c.id, t), 0) for c in hall.coolings}
         total = sum(units.values())
         yield Check(
@@ -93,31 +93,37 @@ def _hall_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
                 )
         if not given:
             yield Check(
-                CheckId.RACKS_WITHOUT_HALL_UNIT, hall_id, t, _left_over(menu, d, books, hall, t), 0
+                CheckId.RACKS_WITHOUT_HALL_UNIT,
+                hall_id,
+                t,
+                _left_over(problem, d, books, hall, t),
+                0,
             )
         if a.racks and d.fabric.get(hall_id) is None:
             yield Check(CheckId.RACKS_WITHOUT_FABRIC, hall_id, t, a.racks, 0)
 
 
-def _left_over(menu: Menu, d: Decisions, books: Accounts, hall: HallTerms, t: int) -> int:
-    racks = [(p, d.racks(menu, p.key, t)) for p in menu.placements if p.hall == hall.id]
+def _left_over(
+    problem: PlanningProblem, d: Decisions, books: Accounts, hall: HallTerms, t: int
+) -> int:
+    racks = [(p, d.racks(problem, p.key, t)) for p in problem.placements if p.hall == hall.id]
     units = {c.id: d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings}
     network = books.halls[hall.id, t].network
-    extra_kw, extra_racks = storage_of(menu, d, hall, t) if sum(units.values()) else (0.0, 0.0)
+    extra_kw, extra_racks = storage_of(problem, d, hall, t) if sum(units.values()) else (0.0, 0.0)
     return unplaced(
         hall, units, [r for r in racks if r[1]], network.kw + extra_kw, network.racks + extra_racks
     )
 
 
-def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
-    for site in menu.sites:
-        for t in range(menu.quarters):
-            peak = books.site(menu, site.id, t, "facility_mw")
+def _site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:
+    for site in problem.sites:
+        for t in range(problem.quarters):
+            peak = books.site(problem, site.id, t, "facility_mw")
             yield Check(CheckId.UTILITY_MW, site.id, t, peak, limit_mw(d, site, t))
-            mwh = books.site(menu, site.id, t, "facility_mwh")
+            mwh = books.site(problem, site.id, t, "facility_mwh")
             yield from (
                 Check(name, at, t, x, most)
-                for name, at, x, most in limits(menu, d, site, t, peak, mwh)
+                for name, at, x, most in limits(problem, d, site, t, peak, mwh)
             )
             if t < site.block_lead:
                 yield Check(
@@ -125,7 +131,7 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
                 )
             new = sum(
                 books.halls[h.id, t].facility_mw
-                for h in menu.halls
+                for h in problem.halls
                 if h.site == site.id and h.needs_blocks
             )
             blocks = d.blocks.get((site.id, t), 0)
@@ -137,9 +143,9 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
                 blocks,
             )
         if site.max_l_per_year is not None:
-            for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
-                year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
-                litres = sum(books.site(menu, site.id, t, "water_l") for t in year)
+            for first in range(0, problem.quarters, QUARTERS_PER_YEAR):
+                year = range(first, min(first + QUARTERS_PER_YEAR, problem.quarters))
+                litres = sum(books.site(problem, site.id, t, "water_l") for t in year)
                 yield Check(
                     CheckId.WATER_L,
                     site.id,
@@ -148,10 +154,11 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
                     site.max_l_per_year * len(year) / QUARTERS_PER_YEAR,
                 )
         if site.max_t_per_year is not None:
-            for first in range(0, menu.quarters, QUARTERS_PER_YEAR):
-                year = range(first, min(first + QUARTERS_PER_YEAR, menu.quarters))
+            for first in range(0, problem.quarters, QUARTERS_PER_YEAR):
+                year = range(first, min(first + QUARTERS_PER_YEAR, problem.quarters))
                 tonnes = sum(
-                    carbon_t(d, site, books.site(menu, site.id, t, "facility_mwh"), t) for t in year
+                    carbon_t(d, site, books.site(problem, site.id, t, "facility_mwh"), t)
+                    for t in year
                 )
                 yield Check(
                     CheckId.CARBON_T,
@@ -162,37 +169,39 @@ def _site_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
                 )
 
 
-def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
-    placed = {p.key: p for p in menu.placements}
+def _order_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
+    placed = {p.key: p for p in problem.placements}
     for h, c, k, t in d.ordered:
         place = placed[h, c, k]
         yield Check(CheckId.ORDER_BEFORE_RELEASE, k, t, place.first_order, t)
-        yield Check(CheckId.DELIVERED_IN_HORIZON, k, t, t + place.lead, menu.quarters - 1)
-    for supply in menu.supply:
+        yield Check(CheckId.DELIVERED_IN_HORIZON, k, t, t + place.lead, problem.quarters - 1)
+    for supply in problem.supply:
         for t, limit in enumerate(supply.racks):
             ordered = sum(
                 n for (_, _, k, q), n in d.ordered.items() if k == supply.system and q == t
             )
             yield Check(CheckId.SUPPLY_RACKS, supply.system, t, ordered, limit)
-    yield from held_checks(menu, d)
-    yield from _share_checks(menu, d)
-    if menu.fleet:
+    yield from existing_checks(problem, d)
+    yield from _share_checks(problem, d)
+    if problem.fleet:
         there = sum(n * placed[key].accelerators for key, n in d.fleet.items())
         most = max((placed[key].accelerators for key in d.fleet), default=0)
-        yield Check(CheckId.FLEET_MISSING, menu.fleet.system, 0, menu.fleet.accelerators, there)
+        yield Check(
+            CheckId.FLEET_MISSING, problem.fleet.system, 0, problem.fleet.accelerators, there
+        )
         yield Check(
             CheckId.FLEET_BEYOND_RACKS,
-            menu.fleet.system,
+            problem.fleet.system,
             0,
             there,
-            menu.fleet.accelerators + most - 1,
+            problem.fleet.accelerators + most - 1,
         )
         yield Check(
             CheckId.FLEET_IN_PART_RACKS,
-            menu.fleet.system,
+            problem.fleet.system,
             0,
             there,
-            menu.fleet.accelerators,
+            problem.fleet.accelerators,
             given=True,
         )
         for key in d.fleet:
@@ -207,29 +216,29 @@ def _order_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
             )
 
 
-def _share_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
-    placed = {p.key: p for p in menu.placements}
+def _share_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
+    placed = {p.key: p for p in problem.placements}
     spent = {(h, c, k, t): n * placed[h, c, k].rack_usd(t) for (h, c, k, t), n in d.ordered.items()}
-    for maker, most in menu.vendor_share.items():
+    for maker, most in problem.vendor_share.items():
         own = sum(usd for (h, c, k, _), usd in spent.items() if maker in placed[h, c, k].makers)
         yield Check(
-            CheckId.VENDOR_SHARE_USD, maker, menu.quarters - 1, own, most * sum(spent.values())
+            CheckId.VENDOR_SHARE_USD, maker, problem.quarters - 1, own, most * sum(spent.values())
         )
 
 
-def _parts_checks(menu: Menu, d: Decisions, books: Accounts) -> Iterable[Check]:
-    for terms in menu.parts:
+def _parts_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:
+    for terms in problem.parts:
         for t, most in enumerate(terms.most):
             if terms.part == Part.POWER_BLOCKS:
                 before = sum(n for (_, q), n in d.blocks.items() if q == t - 1)
                 bought = float(sum(n for (_, q), n in d.blocks.items() if q == t) - before)
             else:
-                bought = sum(books.parts_bought[h.id, t][terms.part] for h in menu.halls)
+                bought = sum(books.parts_bought[h.id, t][terms.part] for h in problem.halls)
             yield Check(BOUGHT[Part(terms.part)], "all", t, bought, most)
 
 
 def busiest_day(
-    menu: Menu, runs: Iterable[JobConfig], have: dict[int, int]
+    problem: PlanningProblem, runs: Iterable[JobConfig], have: dict[int, int]
 ) -> list[tuple[int, int, int]]:
     """Lay runs out day by day.
 
@@ -237,11 +246,11 @@ def busiest_day(
     """
     runs = list(runs)
     result = []
-    for t in range(menu.quarters):
+    for t in range(problem.quarters):
         begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
         starts = [r.start_month * DAYS_PER_MONTH for r in runs]
         moments = {begin, *(s for s in starts if begin <= s < end)}
-        held = (
+        existing = (
             sum(
                 r.accelerators
                 for r, s in zip(runs, starts, strict=True)
@@ -249,15 +258,15 @@ def busiest_day(
             )
             for moment in moments
         )
-        result.append((t, max(held), have[t]))
+        result.append((t, max(existing), have[t]))
     return result
 
 
-def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+def _work_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
     done = [r.job for r in d.runs]
-    for job in menu.jobs:
+    for job in problem.jobs:
         yield Check(CheckId.JOB_RUNS_ONCE, job.id, 0, abs(done.count(job.id) - 1), 0)
-    terms = {j.id: j for j in menu.jobs}
+    terms = {j.id: j for j in problem.jobs}
     by_place: dict[tuple[str, str], list[JobConfig]] = defaultdict(list)
     for r in d.runs:
         job = terms[r.job]
@@ -271,41 +280,41 @@ def _work_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
             job.end_day,
         )
         if r.lead_months and not r.on_cloud:
-            there = _accelerators(menu, d, r.place, r.system, r.serving_quarter)
+            there = _accelerators(problem, d, r.place, r.system, r.serving_quarter)
             yield Check(CheckId.SERVING_AHEAD, r.job, r.serving_quarter, r.accelerators, there)
         if job.deadline_days is not None:
             yield Check(CheckId.JOB_DAYS, r.job, 0, r.days, job.deadline_days)
         if not r.on_cloud:
             by_place[r.place, r.system].append(r)
     for (hall, system), runs in by_place.items():
-        have = {t: _accelerators(menu, d, hall, system, t) for t in range(menu.quarters)}
-        for t, held, there in busiest_day(menu, runs, have):
-            yield Check(CheckId.ACCELERATORS_FOR_JOBS, f"{hall} {system}", t, held, there)
-    yield from _sharing_checks(menu, d)
-    yield from _demand_checks(menu, d)
+        have = {t: _accelerators(problem, d, hall, system, t) for t in range(problem.quarters)}
+        for t, existing, there in busiest_day(problem, runs, have):
+            yield Check(CheckId.ACCELERATORS_FOR_JOBS, f"{hall} {system}", t, existing, there)
+    yield from _sharing_checks(problem, d)
+    yield from _demand_checks(problem, d)
 
 
-def _accelerators(menu: Menu, d: Decisions, hall: str, system: str, t: int) -> int:
+def _accelerators(problem: PlanningProblem, d: Decisions, hall: str, system: str, t: int) -> int:
     return sum(
-        d.racks(menu, p.key, t) * p.accelerators
-        for p in menu.placements
+        d.racks(problem, p.key, t) * p.accelerators
+        for p in problem.placements
         if (p.hall, p.system) == (hall, system)
     )
 
 
-def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
-    for place in menu.placements:
-        for t in range(menu.quarters):
+def _sharing_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
+    for place in problem.placements:
+        for t in range(problem.quarters):
             busy = d.training.get((*place.key, t), 0.0)
-            busy += sum(d.serving.get((c.id, *place.key, t), 0.0) for c in menu.demands)
+            busy += sum(d.serving.get((c.id, *place.key, t), 0.0) for c in problem.demands)
             busy += d.paused.get((*place.key, t), 0.0)
             if busy:
-                there = d.racks(menu, place.key, t) * place.accelerators
+                there = d.racks(problem, place.key, t) * place.accelerators
                 yield Check(CheckId.ACCELERATORS_BUSY, "/".join(place.key), t, busy, there)
-    halls = {(p.hall, p.system) for p in menu.placements}
+    halls = {(p.hall, p.system) for p in problem.placements}
     for hall, system in sorted(halls):
         runs = [r for r in d.runs if (r.place, r.system) == (hall, system)]
-        for t in range(menu.quarters):
+        for t in range(problem.quarters):
             need = (
                 sum(
                     r.accelerators * overlap_days(r.start_month * DAYS_PER_MONTH, r.days, t)
@@ -324,8 +333,8 @@ def _sharing_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
                 )
 
 
-def _demand_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
-    for demand in menu.demands:
+def _demand_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
+    for demand in problem.demands:
         for t, wanted in enumerate(demand.wanted):
             given_up = d.unmet.get((demand.id, t), 0.0) if demand.unmet_usd is not None else 0.0
             yield Check(
@@ -333,24 +342,24 @@ def _demand_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
                 demand.id,
                 t,
                 wanted - given_up,
-                sum(served(menu, d, demand, t)),
+                sum(served(problem, d, demand, t)),
                 subject=demand.unit,
             )
 
 
-def _budget_checks(menu: Menu, books: Accounts) -> Iterable[Check]:
-    finance = menu.finance
+def _budget_checks(problem: PlanningProblem, books: Accounts) -> Iterable[Check]:
+    finance = problem.finance
     drawn, served = debt_usd(
-        books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac
+        books.flows, problem.quarters, finance.debt_share_frac, finance.debt_service_frac
     )
-    paid = zip(cash_out_usd(books.flows, menu.quarters), drawn, served, strict=True)
+    paid = zip(cash_out_usd(books.flows, problem.quarters), drawn, served, strict=True)
     cash = [out - borrowed + back for out, borrowed, back in paid]
     if finance.budget_total_usd is not None:
         yield Check(
-            CheckId.BUDGET_USD, "all", menu.quarters - 1, sum(cash), finance.budget_total_usd
+            CheckId.BUDGET_USD, "all", problem.quarters - 1, sum(cash), finance.budget_total_usd
         )
     if finance.budget_usd is not None:
-        for t in range(menu.quarters):
+        for t in range(problem.quarters):
             yield Check(
                 CheckId.BUDGET_SO_FAR_USD,
                 "all",

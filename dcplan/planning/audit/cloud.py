@@ -14,14 +14,14 @@ from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms, cloud_place, offer
 from dcplan.planning.audit.check import Check
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import CheckId
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.units import DAYS_PER_MONTH, HOURS_PER_MONTH, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 
 TINY_USD = 1e-3
 """Less is what rounding leaves of a month that commitments cover."""
 
 
-def uses(menu: Menu, d: Decisions, offer: str) -> dict[tuple[str, int], float]:
+def uses(problem: PlanningProblem, d: Decisions, offer: str) -> dict[tuple[str, int], float]:
     """Average accelerators of an offer by what they serve and month."""
     found: dict[tuple[str, int], float] = defaultdict(float)
     for (demand, o, t), x in d.rented.items():
@@ -32,7 +32,7 @@ def uses(menu: Menu, d: Decisions, offer: str) -> dict[tuple[str, int], float]:
         if r.place != cloud_place(offer):
             continue
         first = r.start_month * DAYS_PER_MONTH
-        for month in range(menu.quarters * MONTHS_PER_QUARTER):
+        for month in range(problem.quarters * MONTHS_PER_QUARTER):
             begin = month * DAYS_PER_MONTH
             days = min(first + r.days, begin + DAYS_PER_MONTH) - max(first, begin)
             if days > 0:
@@ -47,29 +47,31 @@ def in_force(d: Decisions, offer: OfferTerms, t: int) -> int:
     return sum(nodes) * offer.node_accelerators
 
 
-def rented_usd_per_hour(menu: Menu, d: Decisions, place: str) -> float:
+def rented_usd_per_hour(problem: PlanningProblem, d: Decisions, place: str) -> float:
     """Return what an accelerator-hour of an offer costs in this plan [USD/h].
 
     All its bills over all its use.
     """
-    offer = next(o for o in menu.offers if cloud_place(o.id) == place)
-    hours = sum(uses(menu, d, offer.id).values()) * HOURS_PER_MONTH
+    offer = next(o for o in problem.offers if cloud_place(o.id) == place)
+    hours = sum(uses(problem, d, offer.id).values()) * HOURS_PER_MONTH
     return (
-        sum(f.usd for f in cloud_flows(replace(menu, offers=(offer,)), d)) / hours if hours else 0.0
+        sum(f.usd for f in cloud_flows(replace(problem, offers=(offer,)), d)) / hours
+        if hours
+        else 0.0
     )
 
 
-def use_by_month(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float]:
+def use_by_month(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[int, float]:
     """Average accelerators of an offer by month."""
     total: dict[int, float] = defaultdict(float)
-    for (_, month), x in uses(menu, d, offer.id).items():
+    for (_, month), x in uses(problem, d, offer.id).items():
         total[month] += x
     return total
 
 
-def covered(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float]:
+def covered(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[int, float]:
     """Share of each month's use that commitments cover."""
-    total = use_by_month(menu, d, offer)
+    total = use_by_month(problem, d, offer)
     return {
         month: min(1.0, in_force(d, offer, month // MONTHS_PER_QUARTER) / x)
         for month, x in total.items()
@@ -77,16 +79,16 @@ def covered(menu: Menu, d: Decisions, offer: OfferTerms) -> dict[int, float]:
     }
 
 
-def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
+def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
     """Return what is rented on demand, by what it serves, and commitments, used or not.
 
     After the horizon too.
     """
     flows = []
-    for offer in menu.offers:
-        share = covered(menu, d, offer)
+    for offer in problem.offers:
+        share = covered(problem, d, offer)
         by_quarter: dict[tuple[str, int], float] = defaultdict(float)
-        for (who, month), x in uses(menu, d, offer.id).items():
+        for (who, month), x in uses(problem, d, offer.id).items():
             t = month // MONTHS_PER_QUARTER
             hours = x * HOURS_PER_MONTH * (1.0 - share.get(month, 0.0))
             by_quarter[who, t] += hours * offer.usd_per_accelerator_hour[t]
@@ -116,7 +118,7 @@ def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
                 flows += [
                     Flow(
                         q,
-                        FlowGroup.CLOUD if q < menu.quarters else FlowGroup.AFTER,
+                        FlowGroup.CLOUD if q < problem.quarters else FlowGroup.AFTER,
                         f"{offer.id} {commit.term}",
                         usd,
                         asset=AssetClass.OTHER,
@@ -128,21 +130,21 @@ def cloud_flows(menu: Menu, d: Decisions) -> list[Flow]:
     return flows
 
 
-def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+def cloud_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
     """Accelerators of each offer and of all in their busiest month.
 
     Commitments within the offer; use within them.
     """
-    held: dict[tuple[str, int], float] = defaultdict(float)
+    existing: dict[tuple[str, int], float] = defaultdict(float)
     for (_, name, t), x in d.rented.items():
         for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
-            held[name, month] += x
+            existing[name, month] += x
     for r in d.runs:
         if r.on_cloud:
             for month in range(r.start_month, r.start_month + r.months):
-                held[offer_of(r.place), month] += r.accelerators
-    for offer in menu.offers:
-        months = {m: x for (o, m), x in held.items() if o == offer.id}
+                existing[offer_of(r.place), month] += r.accelerators
+    for offer in problem.offers:
+        months = {m: x for (o, m), x in existing.items() if o == offer.id}
         if months:
             worst = max(months, key=lambda m: months[m])
             yield Check(
@@ -152,9 +154,9 @@ def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
                 months[worst],
                 offer.max_accelerators,
             )
-    if menu.cloud_max_accelerators is not None and held:
+    if problem.cloud_max_accelerators is not None and existing:
         by_month: dict[int, float] = defaultdict(float)
-        for (_, month), x in held.items():
+        for (_, month), x in existing.items():
             by_month[month] += x
         worst = max(by_month, key=lambda m: by_month[m])
         yield Check(
@@ -162,15 +164,17 @@ def cloud_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
             "cloud",
             worst // MONTHS_PER_QUARTER,
             by_month[worst],
-            menu.cloud_max_accelerators,
+            problem.cloud_max_accelerators,
         )
-    for offer in menu.offers:
-        yield from _commitment_checks(menu, d, offer)
+    for offer in problem.offers:
+        yield from _commitment_checks(problem, d, offer)
 
 
-def _commitment_checks(menu: Menu, d: Decisions, offer: OfferTerms) -> Iterable[Check]:
-    for t in range(menu.quarters if offer.committed else 0):
+def _commitment_checks(
+    problem: PlanningProblem, d: Decisions, offer: OfferTerms
+) -> Iterable[Check]:
+    for t in range(problem.quarters if offer.committed else 0):
         yield Check(CheckId.COMMITTED, offer.id, t, in_force(d, offer, t), offer.max_accelerators)
-    for month, x in use_by_month(menu, d, offer).items() if not offer.on_demand else ():
+    for month, x in use_by_month(problem, d, offer).items() if not offer.on_demand else ():
         t = month // MONTHS_PER_QUARTER
         yield Check(CheckId.BEYOND_COMMITMENTS, offer.id, t, x, in_force(d, offer, t))

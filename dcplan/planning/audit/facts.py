@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import CoolingOption, Parameter, System
-from dcplan.planning.problem.terms import Menu, Placement
+from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.scenario.load import Question
 
 
@@ -19,7 +19,7 @@ class Facts:
     training_kw: float
     research_kw: float
     idle_kw: float
-    standing_kw: float
+    idle_average_kw: float
     air_kw: float
     liquid_kw: float
     overhead_kw: float
@@ -70,7 +70,7 @@ def facts_of(place: Placement, question: Question) -> Facts:
         training_kw=average("training") * n,
         research_kw=average("research") * n,
         idle_kw=average("idle") * n,
-        standing_kw=(average("idle") + busy * (average("training") - average("idle"))) * n,
+        idle_average_kw=(average("idle") + busy * (average("training") - average("idle"))) * n,
         air_kw=air * n,
         liquid_kw=liquid * n,
         overhead_kw=(_value(cooling.cdu_frac) * liquid + _value(cooling.fan_frac) * air) * n,
@@ -84,11 +84,13 @@ def _value(quantity: object) -> float:
     return float(getattr(quantity, "value", 0.0))
 
 
-def differences(menu: Menu, question: Question, keys: Iterable[tuple[str, str, str]]) -> list[str]:
+def differences(
+    problem: PlanningProblem, question: Question, keys: Iterable[tuple[str, str, str]]
+) -> list[str]:
     """Placements of a plan whose menu figures do not follow from the catalog."""
     wanted = set(keys)
     found = []
-    for place in menu.placements:
+    for place in problem.placements:
         if place.key in wanted:
             for name, fresh, used in facts_of(place, question).compare(place):
                 if abs(fresh - used) > 1e-9 * max(1.0, abs(fresh)):

@@ -10,7 +10,7 @@ from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import PFLOPS, DemandTerms
 from dcplan.units import (
     DAYS_PER_MONTH,
@@ -22,39 +22,40 @@ from dcplan.units import (
 )
 
 
-def measured(name: str, menu: Menu, d: Decisions, books: Accounts) -> float:
+def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts) -> float:
     """Return a measure of :mod:`dcplan.planning.goal`, recomputed."""
     if name.startswith(DAYS):
         return sum(r.days for r in d.runs if r.job == name.removeprefix(DAYS))
-    quarters = range(menu.quarters)
+    quarters = range(problem.quarters)
     if name == COST:
-        return npv_usd(books.flows, menu.finance.discount_rate) / USD_PER_MUSD
+        return npv_usd(books.flows, problem.finance.discount_rate) / USD_PER_MUSD
     if name == CAPEX:
         return totals_usd(books.flows)[FlowGroup.CAPEX] / USD_PER_MUSD
     if name == PEAK:
         return max(
-            sum(books.site(menu, s.id, t, "facility_mw") for s in menu.sites) for t in quarters
+            sum(books.site(problem, s.id, t, "facility_mw") for s in problem.sites)
+            for t in quarters
         )
     if name == TIME:
         return sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
     if name == COMPUTE:
-        return -delivered_pflop_days(menu, d)
+        return -delivered_pflop_days(problem, d)
     own = sum(
-        carbon_t(d, s, books.site(menu, s.id, t, "facility_mwh"), t)
-        for s in menu.sites
+        carbon_t(d, s, books.site(problem, s.id, t, "facility_mwh"), t)
+        for s in problem.sites
         for t in quarters
     )
-    return own + (cloud_carbon_t(menu, d) if name == CARBON else 0.0)
+    return own + (cloud_carbon_t(problem, d) if name == CARBON else 0.0)
 
 
-def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
+def cloud_carbon_t(problem: PlanningProblem, d: Decisions) -> float:
     """Operational carbon of rented accelerators [t].
 
     Not a number where that of a rented offer is not known.
     """
     each = {
         o.id: math.nan if o.kg_per_accelerator_hour is None else o.kg_per_accelerator_hour
-        for o in menu.offers
+        for o in problem.offers
     }
     jobs = sum(
         r.accelerators * r.days * HOURS_PER_DAY * each[offer_of(r.place)]
@@ -66,7 +67,9 @@ def cloud_carbon_t(menu: Menu, d: Decisions) -> float:
     ) / KG_PER_TONNE
 
 
-def served(menu: Menu, d: Decisions, demand: DemandTerms, t: int) -> tuple[float, float]:
+def served(
+    problem: PlanningProblem, d: Decisions, demand: DemandTerms, t: int
+) -> tuple[float, float]:
     """Return what owned and rented accelerators give a demand in a quarter.
 
     In the demand's unit.
@@ -79,14 +82,14 @@ def served(menu: Menu, d: Decisions, demand: DemandTerms, t: int) -> tuple[float
     rented = sum(
         d.rented.get((demand.id, o.id, t), 0.0)
         * demand.each.get((cloud_place(o.id), o.accelerator), 0.0)
-        for o in menu.offers
+        for o in problem.offers
     )
     return owned, rented
 
 
-def delivered_pflop_days(menu: Menu, d: Decisions) -> float:
+def delivered_pflop_days(problem: PlanningProblem, d: Decisions) -> float:
     """Research delivered on each demand's reference job over the horizon [PFLOP-days]."""
-    counted = [x for x in menu.demands if x.unit == PFLOPS]
+    counted = [x for x in problem.demands if x.unit == PFLOPS]
     return DAYS_PER_QUARTER * sum(
-        sum(served(menu, d, x, t)) for x in counted for t in range(menu.quarters)
+        sum(served(problem, d, x, t)) for x in counted for t in range(problem.quarters)
     )

@@ -12,7 +12,7 @@ from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import CheckId
 from dcplan.planning.problem.energy import OnsiteTerms
-from dcplan.planning.problem.terms import Menu, SiteTerms
+from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KG_PER_TONNE, KW_PER_MW
 
 
@@ -50,12 +50,12 @@ def limit_mw(d: Decisions, site: SiteTerms, t: int) -> float:
     return site.utility_mw[t] + sum(x.mw[t] for x in site.tranches) + plants_mw(d, site, t)
 
 
-def made_mwh(d: Decisions, site: SiteTerms, t: int) -> float:
+def generated_mwh(d: Decisions, site: SiteTerms, t: int) -> float:
     """Energy from plants on the site [MWh]."""
     return sum(e for (s, _, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
 
 
-def made_mw(d: Decisions, site: SiteTerms, t: int) -> float:
+def generated_mw(d: Decisions, site: SiteTerms, t: int) -> float:
     """Peak that plants take off the grid [MW]."""
     return sum(e for (s, _, q), e in d.onsite_mw.items() if (s, q) == (site.id, t))
 
@@ -64,10 +64,14 @@ def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> floa
     """Operational carbon of a site: grid and stacks [t]."""
     own = {o.id: o.g_per_kwh for o in site.onsite}
     stacks = sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
-    return ((facility_mwh - made_mwh(d, site, t)) * site.grid_g_per_kwh + stacks) / KG_PER_TONNE
+    return (
+        (facility_mwh - generated_mwh(d, site, t)) * site.grid_g_per_kwh + stacks
+    ) / KG_PER_TONNE
 
 
-def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], float]) -> Decisions:
+def redispatched(
+    problem: PlanningProblem, d: Decisions, facility_mwh: Callable[[str, int], float]
+) -> Decisions:
     """Return the plan with its plants' energy for the exact load.
 
     Which whole switches raise above the model's count.
@@ -76,10 +80,10 @@ def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], fl
     does not take is not made, the dearest first.
     """
     made = dict(d.onsite_mwh)
-    for site in (s for s in menu.sites if s.onsite):
-        for t in range(menu.quarters):
+    for site in (s for s in problem.sites if s.onsite):
+        for t in range(problem.quarters):
             load = facility_mwh(site.id, t)
-            drawn_mw = sum(x.mw[t] for x in site.tranches)
+            interruptible_mw = sum(x.mw[t] for x in site.tranches)
             plants = sorted(site.onsite, key=lambda o: o.usd_per_mwh)
             room = {
                 o.id: o.unit_mw
@@ -88,7 +92,11 @@ def redispatched(menu: Menu, d: Decisions, facility_mwh: Callable[[str, int], fl
                 for o in plants
             }
             now = {o.id: made.get((site.id, o.id, t), 0.0) for o in plants}
-            short = load - sum(now.values()) - (site.utility_mw[t] + drawn_mw) * HOURS_PER_QUARTER
+            short = (
+                load
+                - sum(now.values())
+                - (site.utility_mw[t] + interruptible_mw) * HOURS_PER_QUARTER
+            )
             for o in plants:
                 more = min(max(short, 0.0), max(room[o.id] - now[o.id], 0.0))
                 now[o.id], short = now[o.id] + more, short - more
@@ -124,7 +132,12 @@ def flows_of(d: Decisions, site: SiteTerms, quarters: int) -> Iterable[Flow]:
 
 
 def limits(
-    menu: Menu, d: Decisions, site: SiteTerms, t: int, peak_mw: float, facility_mwh: float
+    problem: PlanningProblem,
+    d: Decisions,
+    site: SiteTerms,
+    t: int,
+    peak_mw: float,
+    facility_mwh: float,
 ) -> Iterable[tuple[CheckId, str, float, float]]:
     """Name, place, used and limit of every rule of plants and tranches."""
     for o in site.onsite:
@@ -139,15 +152,15 @@ def limits(
         return
     uses = drawn(d, site, peak_mw, t)
     grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
-    yield CheckId.EXPORT_MWH, site.id, made_mwh(d, site, t), facility_mwh
-    yield CheckId.GRID_MWH, site.id, facility_mwh - made_mwh(d, site, t), grid
+    yield CheckId.EXPORT_MWH, site.id, generated_mwh(d, site, t), facility_mwh
+    yield CheckId.GRID_MWH, site.id, facility_mwh - generated_mwh(d, site, t), grid
     lost = sum(x.hours_per_year / HOURS_PER_YEAR * uses[x.id] for x in site.tranches)
     rest = sum(
         d.paused.get((*p.key, t), 0.0)
         * p.rated_kw
         / p.accelerators
-        * menu.hall(p.hall).cooling(p.cooling).peak_pue
-        for p in menu.placements
-        if menu.hall(p.hall).site == site.id
+        * problem.hall(p.hall).cooling(p.cooling).peak_pue
+        for p in problem.placements
+        if problem.hall(p.hall).site == site.id
     )
     yield CheckId.PAUSED_MW, site.id, lost, rest / KW_PER_MW

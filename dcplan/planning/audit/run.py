@@ -12,7 +12,7 @@ from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.onsite import redispatched
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import BOUGHT
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.scenario.load import Question
 from dcplan.units import quarter_index, quarter_name
 
@@ -48,45 +48,47 @@ class Audit:
         return not self.problems
 
 
-def settled(menu: Menu, decisions: Decisions) -> Decisions:
+def settled(problem: PlanningProblem, decisions: Decisions) -> Decisions:
     """Decisions with what follows from whole switches.
 
     The energy that plants on the site must make.
     """
-    if not any(s.onsite for s in menu.sites):
+    if not any(s.onsite for s in problem.sites):
         return decisions
     try:
-        books = make_accounts(menu, decisions)
+        books = make_accounts(problem, decisions)
     except ValueError:  # no such network: the audit says so
         return decisions
-    return redispatched(menu, decisions, lambda site, t: books.site(menu, site, t, "facility_mwh"))
-
-
-def audit(menu: Menu, decisions: Decisions, question: Question) -> Audit:
-    """Recompute a plan and list what does not hold; never raises for a bad plan."""
-    try:
-        books = make_accounts(menu, decisions)
-    except ValueError as error:
-        return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
-    checks = tuple(all_checks(menu, decisions, books))
-    broken = [c for c in checks if not c.holds]
-    keys = [
-        *decisions.fleet,
-        *(x.key for x in menu.held),
-        *((h, c, k) for h, c, k, _ in decisions.ordered),
-    ]
-    problems = [_sentence(menu, c) for c in broken if not c.given]
-    problems += differences(menu, question, keys)
-    return Audit(
-        books=books,
-        checks=checks,
-        npv_usd=npv_usd(books.flows, menu.finance.discount_rate),
-        problems=tuple(problems),
-        given=_merged(menu, [c for c in broken if c.given]),
+    return redispatched(
+        problem, decisions, lambda site, t: books.site(problem, site, t, "facility_mwh")
     )
 
 
-def _merged(menu: Menu, checks: list[Check]) -> tuple[str, ...]:
+def audit(problem: PlanningProblem, decisions: Decisions, question: Question) -> Audit:
+    """Recompute a plan and list what does not hold; never raises for a bad plan."""
+    try:
+        books = make_accounts(problem, decisions)
+    except ValueError as error:
+        return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
+    checks = tuple(all_checks(problem, decisions, books))
+    broken = [c for c in checks if not c.holds]
+    keys = [
+        *decisions.fleet,
+        *(x.key for x in problem.existing),
+        *((h, c, k) for h, c, k, _ in decisions.ordered),
+    ]
+    problems = [_sentence(problem, c) for c in broken if not c.given]
+    problems += differences(problem, question, keys)
+    return Audit(
+        books=books,
+        checks=checks,
+        npv_usd=npv_usd(books.flows, problem.finance.discount_rate),
+        problems=tuple(problems),
+        given=_merged(problem, [c for c in broken if c.given]),
+    )
+
+
+def _merged(problem: PlanningProblem, checks: list[Check]) -> tuple[str, ...]:
     """One sentence a limit: its worst quarter, and in how many quarters it is exceeded."""
     groups: dict[tuple[str, str], list[Check]] = {}
     for check in checks:
@@ -95,10 +97,10 @@ def _merged(menu: Menu, checks: list[Check]) -> tuple[str, ...]:
     for found in groups.values():
         worst = max(found, key=lambda c: c.used - c.limit)
         more = f" (in {len(found)} quarters)" if len(found) > 1 else ""
-        sentences.append(_sentence(menu, worst) + more)
+        sentences.append(_sentence(problem, worst) + more)
     return tuple(sentences)
 
 
-def _sentence(menu: Menu, check: Check) -> str:
-    quarter = quarter_name(quarter_index(menu.start) + check.quarter)
+def _sentence(problem: PlanningProblem, check: Check) -> str:
+    quarter = quarter_name(quarter_index(problem.start) + check.quarter)
     return f"{check.name}, {check.where}, {quarter}: {check.used:.6g} > {check.limit:.6g}"

@@ -13,7 +13,7 @@ from dcplan.planning.audit.onsite import limit_mw
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import LIMITS, family_of, is_users
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, Vector
@@ -106,12 +106,12 @@ class Stranded:
     """What keeps it from use."""
 
 
-def stranded(menu: Menu, d: Decisions, books: Accounts) -> list[Stranded]:
+def stranded(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Stranded]:
     """Idle power of sites, and idle room of fitted halls with the limit that strands each."""
-    t = menu.quarters - 1
+    t = problem.quarters - 1
     found = []
     full_halls: dict[str, list[str]] = {}
-    for h in menu.halls:
+    for h in problem.halls:
         a = books.halls[h.id, t]
         units = {c.id: d.fitted.get((h.id, c.id, t), 0) for c in h.coolings}
         if not sum(units.values()):
@@ -132,8 +132,8 @@ def stranded(menu: Menu, d: Decisions, books: Accounts) -> list[Stranded]:
         ]
         full = [name for name, used, most in rows if most and used >= FULL_HALL * most]
         full_halls[h.id] = full
-        peak = books.site(menu, h.site, t, "facility_mw")
-        site = menu.site(h.site)
+        peak = books.site(problem, h.site, t, "facility_mw")
+        site = problem.site(h.site)
         if peak >= FULL_HALL * limit_mw(d, site, t):
             full = [*full, f"utility MW of {h.site}"]
         by = ", ".join(full) or "no demand for more"
@@ -142,13 +142,13 @@ def stranded(menu: Menu, d: Decisions, books: Accounts) -> list[Stranded]:
             for name, used, most in rows
             if most and name not in full
         ]
-    for s in menu.sites:
-        used, most = books.site(menu, s.id, t, "facility_mw"), limit_mw(d, s, t)
+    for s in problem.sites:
+        used, most = books.site(problem, s.id, t, "facility_mw"), limit_mw(d, s, t)
         if used < FULL_HALL * most:
             full = [
                 f"{name} of {h}"
                 for h, names in full_halls.items()
-                if menu.hall(h).site == s.id
+                if problem.hall(h).site == s.id
                 for name in names
             ]
             found.append(

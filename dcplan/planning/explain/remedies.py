@@ -9,7 +9,7 @@ import numpy as np
 
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import PENALTIES, in_its_unit, words_of
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited_cost_usd
 from dcplan.planning.solve.elastic import SLACK, elastic
@@ -38,7 +38,7 @@ class Remedy:
 
 
 def remedies(
-    menu: Menu,
+    problem: PlanningProblem,
     matrix: Matrix,
     *,
     fixed: Mapping[int, float] | None = None,
@@ -54,27 +54,27 @@ def remedies(
     soft = elastic(matrix, PENALTIES)
     whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
     if whole.values is not None:
-        return _slacks(menu, soft, whole.values)
+        return _slacks(problem, soft, whole.values)
     free = np.ones(len(soft.columns), dtype=bool)
     relaxed = highs.solve(soft, gap=0.01, time_limit_s=time_limit_s, relaxed=free, fixed=fixed)
     if relaxed.values is None:
         return []
-    return [replace(r, at_least=True) for r in _slacks(menu, soft, relaxed.values)]
+    return [replace(r, at_least=True) for r in _slacks(problem, soft, relaxed.values)]
 
 
 def _slacks(
-    menu: Menu, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]
+    problem: PlanningProblem, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> list[Remedy]:
     found = []
     for key, value in zip(soft.columns, values, strict=True):
         if key.name == SLACK and value > TINY:
-            found.append((value, _remedy(menu, key.ids[1], float(value))))
+            found.append((value, _remedy(problem, key.ids[1], float(value))))
     return [remedy for _, remedy in sorted(found, key=lambda pair: -pair[0])]
 
 
-def _remedy(menu: Menu, row: Key, amount: float) -> Remedy:
-    said, unit = in_its_unit(row, menu, amount)
-    return Remedy(words_of(row, menu.start)[0], said, unit, rows=(row,), slack=amount)
+def _remedy(problem: PlanningProblem, row: Key, amount: float) -> Remedy:
+    said, unit = in_its_unit(row, problem, amount)
+    return Remedy(words_of(row, problem.start)[0], said, unit, rows=(row,), slack=amount)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Alternative:
 
 
 def alternatives(
-    menu: Menu,
+    problem: PlanningProblem,
     matrix: Matrix,
     *,
     count: int = 3,
@@ -107,12 +107,12 @@ def alternatives(
         whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, stop=stop)
         if whole.values is None:
             break
-        slacks = _slacks(menu, soft, whole.values)
+        slacks = _slacks(problem, soft, whole.values)
         if not slacks:
             break
         moved = _moved(matrix, soft, whole.values)
         plan = highs.solve(moved, gap=0.05, time_limit_s=time_limit_s, stop=stop)
-        cost = audited_cost_usd(menu, moved, plan)
+        cost = audited_cost_usd(problem, moved, plan)
         found.append(Alternative(tuple(slacks), None if cost is None else cost / USD_PER_MUSD))
         worst = max(slacks, key=lambda r: PENALTIES[r.rows[0].name] * r.slack)
         prices.pop(worst.rows[0].name, None)

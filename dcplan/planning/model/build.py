@@ -17,12 +17,12 @@ from dcplan.planning.model.sets import Sets, make_sets
 from dcplan.planning.model.supply import add_supply
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 
 
-def build_model(menu: Menu) -> tuple[pyo.ConcreteModel, Sets]:
+def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     """Return the whole program: what is decided, what limits it, what it costs."""
-    sets = make_sets(menu)
+    sets = make_sets(problem)
     model = pyo.ConcreteModel(name="dcplan")
     add_variables(model, sets)
     add_racks(model, sets)

@@ -24,7 +24,7 @@ def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
     a job, or another fabric of a hall that had one; halls and power blocks follow and are not
     counted.
     """
-    keep = sets.menu.keep
+    keep = sets.problem.keep
     if keep is None:
         return
     _freeze(model, sets, keep)
@@ -47,10 +47,10 @@ def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _count(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> Any:
     count: Any = sum(model.changed.values()) + 0.0 * sum(model.fabric.values())
     kept: dict[str, list[int]] = defaultdict(list)
-    for i, config in enumerate(sets.menu.configs):
+    for i, config in enumerate(sets.problem.configs):
         if keep.values.get(RUN.key(i)):
             kept[config.job].append(i)
-    for job in sets.menu.jobs:  # a job whose way is gone changes in any case
+    for job in sets.problem.jobs:  # a job whose way is gone changes in any case
         count += 1 - sum(model.run[i] for i in kept[job.id])
     for key in model.fabric:
         if keep.values.get(FABRIC.key(*key)):
@@ -64,7 +64,7 @@ def _freeze(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> None:
         for index, column in getattr(model, spec.variable).items():
             if index[-1] <= last:
                 _fix(column, keep, spec.key(*index))
-    for i, config in enumerate(sets.menu.configs):
+    for i, config in enumerate(sets.problem.configs):
         if config.serving_quarter <= last:
             _fix(model.run[i], keep, RUN.key(i))
     bought = {

@@ -30,7 +30,7 @@ def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
     """
     most = {
         (o.id, c.term): o.max_accelerators // o.node_accelerators
-        for o in sets.menu.offers
+        for o in sets.problem.offers
         for c in o.committed
     }
     model.committed = pyo.Var(
@@ -54,39 +54,41 @@ def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
     with u the use of a month that commitments cover; an offer without a price on demand is used
     under one alone.
     """
-    menu = sets.menu
+    problem = sets.problem
     months = list(sets.months)
 
     def one(m: pyo.ConcreteModel, offer: str, month: int) -> Any:
-        parts = _held(m, sets, offer, month)
-        limit = next(o.max_accelerators for o in menu.offers if o.id == offer)
+        parts = _existing(m, sets, offer, month)
+        limit = next(o.max_accelerators for o in problem.offers if o.id == offer)
         return sum(parts) <= limit if parts else pyo.Constraint.Skip
 
     def every(m: pyo.ConcreteModel, month: int) -> Any:
-        parts = [part for o in menu.offers for part in _held(m, sets, o.id, month)]
-        return sum(parts) <= menu.cloud_max_accelerators if parts else pyo.Constraint.Skip
+        parts = [part for o in problem.offers for part in _existing(m, sets, o.id, month)]
+        return sum(parts) <= problem.cloud_max_accelerators if parts else pyo.Constraint.Skip
 
-    model.offer_limit = pyo.Constraint([o.id for o in menu.offers], months, rule=one)
-    if menu.cloud_max_accelerators is not None:
+    model.offer_limit = pyo.Constraint([o.id for o in problem.offers], months, rule=one)
+    if problem.cloud_max_accelerators is not None:
         model.cloud_limit = pyo.Constraint(months, rule=every)
     _add_commitments(model, sets, months)
 
 
-def _held(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[Any]:
+def _existing(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[Any]:
     """Accelerators that an offer must have ready in a month."""
     t = month // MONTHS_PER_QUARTER
     runs = [
         c.accelerators * model.run[i]
-        for i, c in enumerate(sets.menu.configs)
+        for i, c in enumerate(sets.problem.configs)
         if c.place == cloud_place(offer) and month in sets.active_months(c)
     ]
     return runs + [
-        model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented
+        model.rented[d.id, offer, t]
+        for d in sets.problem.demands
+        if (d.id, offer, t) in model.rented
     ]
 
 
 def _add_commitments(model: pyo.ConcreteModel, sets: Sets, months: list[int]) -> None:
-    offers = {o.id: o for o in sets.menu.offers if o.committed}
+    offers = {o.id: o for o in sets.problem.offers if o.committed}
     keys, t = list(offers), list(sets.quarters)
 
     def room(m: pyo.ConcreteModel, o: str, q: int) -> Any:
@@ -116,14 +118,16 @@ def in_force(model: pyo.ConcreteModel, offer: OfferTerms, t: int) -> Any:
 def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
     """Average accelerators of an offer used in a month."""
     begin, total = month * DAYS_PER_MONTH, 0.0
-    for i, c in enumerate(sets.menu.configs):
+    for i, c in enumerate(sets.problem.configs):
         first = c.start_month * DAYS_PER_MONTH
         days = min(first + c.days, begin + DAYS_PER_MONTH) - max(first, begin)
         if c.place == cloud_place(offer) and days > 0:
             total += c.accelerators * days / DAYS_PER_MONTH * model.run[i]
     t = month // MONTHS_PER_QUARTER
     return total + sum(
-        model.rented[d.id, offer, t] for d in sets.menu.demands if (d.id, offer, t) in model.rented
+        model.rented[d.id, offer, t]
+        for d in sets.problem.demands
+        if (d.id, offer, t) in model.rented
     )
 
 
@@ -132,9 +136,9 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
     What is used at the price on demand, less what commitments cover.
     """
-    price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.menu.offers}
+    price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.problem.offers}
     total: Any = 0.0
-    for i, config in enumerate(sets.menu.configs):
+    for i, config in enumerate(sets.problem.configs):
         days = sets.days_in_quarter(config, t) if config.on_cloud else 0.0
         if days > 0:
             hourly = price[offer_of(config.place)]
@@ -151,14 +155,14 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 def after(model: pyo.ConcreteModel, sets: Sets) -> dict[int, Any]:
     """Return what commitments still cost in quarters after the horizon [M$]."""
-    terms = [c.quarters for o in sets.menu.offers for c in o.committed]
+    terms = [c.quarters for o in sets.problem.offers for c in o.committed]
     last = len(sets.quarters)
     return {t: _paid(model, sets, t) for t in range(last, last + max(terms, default=1) - 1)}
 
 
 def _paid(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     total: Any = 0.0
-    terms = {(o.id, c.term): (o, c) for o in sets.menu.offers for c in o.committed}
+    terms = {(o.id, c.term): (o, c) for o in sets.problem.offers for c in o.committed}
     for (o, c, q), nodes in model.committed.items():
         offer, commit = terms[o, c]
         if q <= t < q + commit.quarters:

@@ -53,11 +53,11 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     def reach(m: pyo.ConcreteModel, h: str, f: str, c: str, end: int) -> Any:
         connected = sum(m.ports_bought[h, f, c, q] for q in t if end - life < q <= end)
         ended = sum(
-            sets.standing_ports(h, c, last) for last in sets.ended(h, c) if last <= end < life
+            sets.existing_ports(h, c, last) for last in sets.ended(h, c) if last <= end < life
         )
         most = min(
             sets.option[h, f].max_ports,
-            sets.ports_cap(h, sets.class_of[c]) + sets.standing_ports(h, c),
+            sets.ports_cap(h, sets.class_of[c]) + sets.existing_ports(h, c),
         )
         return connected <= (most + ended) * m.fabric[h, f]
 
@@ -65,7 +65,7 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
         most = len(t) * sets.ports_cap(h, sets.class_of[c])
         return sum(m.ports_served[h, f, c, q] for q in t) <= most * m.fabric[h, f]
 
-    life = sets.menu.finance.life_quarters
+    life = sets.problem.finance.life_quarters
     ends = {
         q for q in t if q >= min(life, len(t)) - 1
     }  # one window unless hardware retires inside the horizon
@@ -92,7 +92,7 @@ def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
     Exact networks round: one node less may leave all switches, so that the next one comes without
     any.
     """
-    life = sets.menu.finance.life_quarters
+    life = sets.problem.finance.life_quarters
 
     def new(m: pyo.ConcreteModel, h: str, f: str, c: str, t: int) -> Any:
         return m.reused[h, f, c, t] <= m.ports_bought[h, f, c, t]
@@ -101,7 +101,7 @@ def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
         taken = sum(
             m.reused[h, f, c, q] for q in sets.quarters if (h, f, c, q) in m.reused and q <= t
         )
-        assets = sum(sets.standing_ports(h, c, last) for last in sets.ended(h, c) if last <= t)
+        assets = sum(sets.existing_ports(h, c, last) for last in sets.ended(h, c) if last <= t)
         return taken <= assets * m.fabric[h, f] + sum(
             m.ports_bought[h, f, c, q] for q in sets.quarters if q <= t - life
         )
@@ -119,7 +119,7 @@ def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
 
     with the ports bought so far, :math:`Q_t = \sum_{\tau \le t} q_\tau`.
     """
-    keys = list(sets.stairs)
+    keys = list(sets.step_costs)
 
     def so_far(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
         return sum(m.ports_bought[h, f, c, x] for x in t if x <= q)
@@ -129,18 +129,18 @@ def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
             m, h, f, c, q
         )
 
-    def climbed(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
-        stairs = sets.stairs[h, f, c]
+    def increments(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
+        step_costs = sets.step_costs[h, f, c]
         jumps = sum(
-            usd / USD_PER_MUSD * m.step[h, f, c, i, q] for i, usd in enumerate(stairs.jumps_usd)
+            usd / USD_PER_MUSD * m.step[h, f, c, i, q] for i, usd in enumerate(step_costs.jumps_usd)
         )
         return (
             m.network_musd[h, f, c, q]
-            >= stairs.usd_per_port / USD_PER_MUSD * so_far(m, h, f, c, q) + jumps
+            >= step_costs.usd_per_port / USD_PER_MUSD * so_far(m, h, f, c, q) + jumps
         )
 
     def room(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
-        widths = sets.stairs[h, f, c].widths
+        widths = sets.step_costs[h, f, c].widths
         return so_far(m, h, f, c, q) <= sum(w * m.step[h, f, c, i, q] for i, w in enumerate(widths))
 
     def order(m: pyo.ConcreteModel, h: str, f: str, c: str, i: int, q: int) -> Any:
@@ -148,10 +148,10 @@ def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
         return m.step[h, f, c, i, q] <= above
 
     model.network_share = pyo.Constraint(keys, t, rule=share)
-    model.network_steps = pyo.Constraint(keys, t, rule=climbed)
+    model.network_steps = pyo.Constraint(keys, t, rule=increments)
     model.step_ports = pyo.Constraint(keys, t, rule=room)
     model.step_order = pyo.Constraint(
-        [(*key, i) for key in keys for i in range(len(sets.stairs[key].widths))], t, rule=order
+        [(*key, i) for key in keys for i in range(len(sets.step_costs[key].widths))], t, rule=order
     )
 
 
@@ -159,7 +159,7 @@ def _racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str],
     """Racks ordered in a quarter; a given fleet, assets and orders count in the first."""
     given: Any = model.fleet[key] if key in sets.fleet and t == 0 else 0
     if t == 0:
-        given += sum(x.racks if x.standing else kept(model, x, 0) for x in sets.held(key))
+        given += sum(x.racks if x.in_service else kept(model, x, 0) for x in sets.existing(key))
     if (*key, t) in model.buy:
         return given + model.buy[(*key, t)]
     return given

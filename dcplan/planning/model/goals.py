@@ -28,14 +28,14 @@ def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
     the delivered research [PFLOP-days], the sum of all jobs' finish days, one job's days, the
     facility peak over all sites [MW].
     """
-    goal = sets.menu.goal
-    if sets.menu.carbon_known or CARBON in goal.measures:
+    goal = sets.problem.goal
+    if sets.problem.carbon_known or CARBON in goal.measures:
         _without_unknown(model, sets)
     if goal.measures & {PEAK}:
         model.peak_all_mw = pyo.Var(domain=pyo.NonNegativeReals)
         model.peak_of_all = pyo.Constraint(
             list(sets.quarters),
-            rule=lambda m, q: m.peak_all_mw >= sum(m.peak_mw[s.id, q] for s in sets.menu.sites),
+            rule=lambda m, q: m.peak_all_mw >= sum(m.peak_mw[s.id, q] for s in sets.problem.sites),
         )
     if goal.measure != COST:
         model.npv.deactivate()
@@ -52,8 +52,8 @@ def _without_unknown(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     They would pass for clean.
     """
-    unknown = {o.id for o in sets.menu.offers if o.kg_per_accelerator_hour is None}
-    for i, config in enumerate(sets.menu.configs):
+    unknown = {o.id for o in sets.problem.offers if o.kg_per_accelerator_hour is None}
+    for i, config in enumerate(sets.problem.configs):
         if config.on_cloud and offer_of(config.place) in unknown:
             model.run[i].setub(0)
     for (_, offer, _), rented in model.rented.items():
@@ -79,13 +79,15 @@ def measure(model: pyo.ConcreteModel, sets: Sets, name: str) -> Any:
 
 def _jobs(model: pyo.ConcreteModel, sets: Sets, of: Any, job: str | None = None) -> Any:
     return sum(
-        of(c) * model.run[i] for i, c in enumerate(sets.menu.configs) if job is None or c.job == job
+        of(c) * model.run[i]
+        for i, c in enumerate(sets.problem.configs)
+        if job is None or c.job == job
     ) + 0.0 * sum(model.run.values())
 
 
 def _own_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
     total: Any = 0.0
-    for site in sets.menu.sites:
+    for site in sets.problem.sites:
         stacks = {o.id: o.g_per_kwh for o in site.onsite}
         for q in sets.quarters:
             total += site.grid_g_per_kwh / KG_PER_TONNE * grid_mwh(model, site.id, q)
@@ -97,10 +99,10 @@ def _own_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
 
 def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
     each = {
-        o.id: (o.kg_per_accelerator_hour or 0.0) / KG_PER_TONNE for o in sets.menu.offers
+        o.id: (o.kg_per_accelerator_hour or 0.0) / KG_PER_TONNE for o in sets.problem.offers
     }  # unknown: not rented
     total: Any = 0.0
-    for i, config in enumerate(sets.menu.configs):
+    for i, config in enumerate(sets.problem.configs):
         if config.on_cloud:
             total += _hours(config) * each[offer_of(config.place)] * model.run[i]
     for (_, offer, _), rented in model.rented.items():
@@ -115,8 +117,8 @@ def _hours(config: JobConfig) -> float:
 def _delivered(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Research on each demand's reference job, rented work included [PFLOP-days]."""
     total: Any = 0.0
-    chips = {o.id: o.accelerator for o in sets.menu.offers}
-    for demand in (x for x in sets.menu.demands if x.unit == PFLOPS):
+    chips = {o.id: o.accelerator for o in sets.problem.offers}
+    for demand in (x for x in sets.problem.demands if x.unit == PFLOPS):
         for (d, h, _, k, _), used in model.serving.items():
             total += DAYS_PER_QUARTER * demand.each[h, k] * used if d == demand.id else 0.0
         for (d, offer, _), rented in model.rented.items():

@@ -20,7 +20,9 @@ def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper
 
 def storage_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
     """Power of the hall's storage: what is given, and what comes with each rack [kW]."""
-    return sets.menu.hall(hall).storage_kw + _sum(model, sets, sets.in_hall[hall], "storage_kw", t)
+    return sets.problem.hall(hall).storage_kw + _sum(
+        model, sets, sets.in_hall[hall], "storage_kw", t
+    )
 
 
 def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
@@ -40,8 +42,10 @@ def margin(sets: Sets, hall: str, what: str) -> float:
 
     Largest over its fabric options.
     """
-    found = [getattr(o, what) for o in sets.menu.fabrics if o.hall == hall]
-    return float(max(found, default=0.0)) * sets.menu.margin_factor / sets.menu.hall(hall).count
+    found = [getattr(o, what) for o in sets.problem.fabrics if o.hall == hall]
+    return (
+        float(max(found, default=0.0)) * sets.problem.margin_factor / sets.problem.hall(hall).count
+    )
 
 
 def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -57,13 +61,13 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     Rows over all coolings of a hall add switches and storage; a fitted unit stays fitted.
     """
-    menu, t = sets.menu, list(sets.quarters)
-    halls = [h.id for h in menu.halls]
-    pairs = [(h.id, c.id) for h in menu.halls for c in h.coolings]
-    many = [(h.id, c.id) for h in menu.halls for c in h.coolings if len(h.coolings) > 1]
+    problem, t = sets.problem, list(sets.quarters)
+    halls = [h.id for h in problem.halls]
+    pairs = [(h.id, c.id) for h in problem.halls for c in h.coolings]
+    many = [(h.id, c.id) for h in problem.halls for c in h.coolings if len(h.coolings) > 1]
 
     model.hall_units = pyo.Constraint(
-        halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= menu.hall(h).count
+        halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= problem.hall(h).count
     )
     model.hall_stays = pyo.Constraint(
         pairs, t[1:], rule=lambda m, h, c, q: m.fitted[h, c, q] >= m.fitted[h, c, q - 1]
@@ -81,7 +85,7 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _units(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
-    return sum(model.fitted[hall, c.id, t] for c in sets.menu.hall(hall).coolings)
+    return sum(model.fitted[hall, c.id, t] for c in sets.problem.hall(hall).coolings)
 
 
 def _sum(
@@ -91,7 +95,7 @@ def _sum(
 
 
 def _holds_fleet(sets: Sets, hall: str) -> bool:
-    return sets.menu.fleet is not None and sets.menu.fleet.hall == hall
+    return sets.problem.fleet is not None and sets.problem.fleet.hall == hall
 
 
 def _positions(
@@ -102,7 +106,7 @@ def _positions(
     t: list[int],
 ) -> None:
     def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
-        hall = sets.menu.hall(h)
+        hall = sets.problem.hall(h)
         used = _sum(m, sets, sets.in_hall[h], "slots", q)
         if _holds_fleet(
             sets, h
@@ -115,7 +119,7 @@ def _positions(
     def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = sets.with_cooling[h, c]
         return (
-            _sum(m, sets, keys, "slots", q) <= sets.menu.hall(h).racks * m.fitted[h, c, q]
+            _sum(m, sets, keys, "slots", q) <= sets.problem.hall(h).racks * m.fitted[h, c, q]
             if keys
             else pyo.Constraint.Skip
         )
@@ -138,7 +142,7 @@ def _electrical(
         )
 
     def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
-        hall = sets.menu.hall(h)
+        hall = sets.problem.hall(h)
         room = hall.it_mw - margin(sets, h, "margin_kw") / KW_PER_MW
         extra = (network_kw(m, sets, h, q, upper=True) + storage_kw(m, sets, h, q)) / KW_PER_MW
         return load_mw(m, sets.in_hall[h], q) + extra <= room * _units(m, sets, h, q)
@@ -146,7 +150,7 @@ def _electrical(
     def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = sets.with_cooling[h, c]
         return (
-            load_mw(m, keys, q) <= sets.menu.hall(h).it_mw * m.fitted[h, c, q]
+            load_mw(m, keys, q) <= sets.problem.hall(h).it_mw * m.fitted[h, c, q]
             if keys
             else pyo.Constraint.Skip
         )
@@ -166,12 +170,12 @@ def _heat(
         keys = sets.with_cooling[h, c]
         if not keys:
             return pyo.Constraint.Skip
-        room = float(getattr(sets.menu.hall(h).cooling(c), limit))
+        room = float(getattr(sets.problem.hall(h).cooling(c), limit))
         heat = sum(float(getattr(sets.places[k], what)) / KW_PER_MW * m.racks[k, q] for k in keys)
         return heat <= room * m.fitted[h, c, q]
 
     def air_all(m: pyo.ConcreteModel, h: str, q: int) -> Any:
-        hall = sets.menu.hall(h)
+        hall = sets.problem.hall(h)
         extra = (network_kw(m, sets, h, q, upper=True) + storage_kw(m, sets, h, q)) / KW_PER_MW
         kept = margin(sets, h, "margin_kw") / KW_PER_MW
         room = sum((c.air_mw - kept) * m.fitted[h, c.id, q] for c in hall.coolings)

@@ -46,7 +46,7 @@ def present_cost(model: pyo.ConcreteModel, sets: Sets) -> Any:
 
 
 def _present(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> Any:
-    rate = sets.menu.finance.discount_rate
+    rate = sets.problem.finance.discount_rate
     end = discount_factor(rate, len(spent) / QUARTERS_PER_YEAR)
     middle = {q: discount_factor(rate, (q + 0.5) / QUARTERS_PER_YEAR) for q in spent}
     value = sum(
@@ -61,14 +61,16 @@ def _present(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> Any
 
 def _unmet(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Value of demand not served: no payment, so no budget counts it [M$]."""
-    priced = {d.id: d.unmet_usd for d in sets.menu.demands}
+    priced = {d.id: d.unmet_usd for d in sets.problem.demands}
     return sum((priced[d] or 0.0) / M * v for (d, q), v in model.unmet.items() if q == t)
 
 
 def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> None:
-    finance, t = sets.menu.finance, list(sets.quarters)
+    finance, t = sets.problem.finance, list(sets.quarters)
     free = (
-        max(sets.menu.margin_factor - 1.0, 0.0) * sum(o.margin_usd for o in sets.menu.fabrics) / M
+        max(sets.problem.margin_factor - 1.0, 0.0)
+        * sum(o.margin_usd for o in sets.problem.fabrics)
+        / M
     )
 
     def by_quarter(m: pyo.ConcreteModel, q: int) -> Any:
@@ -89,12 +91,12 @@ def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     )
     if t == 0:
         total += sum(sets.places[k].order_usd(0) / M * model.fleet[k] for k in sets.fleet)
-        total += sum(h.storage_usd for h in sets.menu.halls) / M
-    total += _held_capex(model, sets, t)
+        total += sum(h.storage_usd for h in sets.problem.halls) / M
+    total += _existing_capex(model, sets, t)
     total += network(model, sets, t, "usd")
     total += sum(usd / M * _fitted(model, sets, h, c, t) for h, c, usd in unit_costs(sets))
     total += sum(
-        sets.menu.site(s).block_usd / M * _added(model.blocks, (s,), t) for s in _backed(model)
+        sets.problem.site(s).block_usd / M * _added(model.blocks, (s,), t) for s in _backed(model)
     )
     total += sum(
         _plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t
@@ -103,13 +105,13 @@ def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _plant_usd(sets: Sets, site: str, plant: str) -> float:
-    return next(o.usd for o in sets.menu.site(site).onsite if o.id == plant)
+    return next(o.usd for o in sets.problem.site(site).onsite if o.id == plant)
 
 
 def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
     """Hall, cooling and USD of fitting one unit: building for new ones, fit-out for all."""
     return [
-        (h.id, c.id, c.building_usd + c.fit_out_usd) for h in sets.menu.halls for c in h.coolings
+        (h.id, c.id, c.building_usd + c.fit_out_usd) for h in sets.problem.halls for c in h.coolings
     ]
 
 
@@ -124,14 +126,16 @@ def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
     total: Any = 0.0
     for h, pairs in sets.served.items():
         for f, c in pairs:
-            if (h, f, c) in sets.stairs:
+            if (h, f, c) in sets.step_costs:
                 total += _added(model.network_musd, (h, f, c), t)
             else:
                 total += sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
                 if (h, f, c, t) in model.reused and (what == "usd" or sets.relaxed):
                     total -= sets.freed_usd(h, f, c) / M * model.reused[h, f, c, t]
     if t == 0:
-        paid = {(h.id, f): usd for h in sets.menu.halls for f, usd in h.standing_usd.items()}
+        paid = {
+            (h.id, f): usd for h in sets.problem.halls for f, usd in h.existing_units_usd.items()
+        }
         total -= sum(usd / M * model.fabric[key] for key, usd in paid.items())
     return total
 
@@ -140,39 +144,39 @@ def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     return network(model, sets, t, "upper_usd") - network(model, sets, t, "usd")
 
 
-def _held_capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+def _existing_capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Return what is due for orders that arrive in a quarter [M$].
 
     And for cancelled ones in the first.
     """
     total: Any = 0.0
-    for x in sets.menu.held:
+    for x in sets.problem.existing:
         if x.due_usd and x.first == t:
             total += x.due_usd / M * kept(model, x, t)
         if x.cancel_usd is not None and t == 0:
-            total += x.cancel_usd / M * model.dropped[x.id, 0]
+            total += x.cancel_usd / M * model.disposed[x.id, 0]
     return total
 
 
 def _sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Return what assets sold in a quarter bring: no budget counts on it [M$]."""
     return sum(
-        x.resale_usd[t] / M * model.dropped[x.id, t]
-        for x in sets.menu.held
-        if x.resale_usd and t in x.may_go
+        x.resale_usd[t] / M * model.disposed[x.id, t]
+        for x in sets.problem.existing
+        if x.resale_usd and t in x.disposal_window
     )
 
 
 def _fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int) -> Any:
     """Hall units fitted in a quarter; what assets fill was before [units]."""
     return _added(model.fitted, (hall, cooling), t) - (
-        sets.menu.hall(hall).standing.get(cooling, 0) if t == 0 else 0
+        sets.problem.hall(hall).existing_units.get(cooling, 0) if t == 0 else 0
     )
 
 
 def _debt(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Return what is paid back in a quarter less what is borrowed in it [M$]."""
-    finance = sets.menu.finance
+    finance = sets.problem.finance
     if not finance.debt_share_frac:
         return 0.0
     back = sum(finance.debt_service_frac[t - q] * capex(model, sets, q) for q in range(t))
@@ -190,7 +194,7 @@ def _backed(model: pyo.ConcreteModel) -> list[str]:
 def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Energy, demand charge, maintenance, facility cost, staff and lease of a quarter [M$]."""
     total: Any = 0.0
-    for site in sets.menu.sites:
+    for site in sets.problem.sites:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
         total += _onsite(model, site, t)
         if site.demand_usd_per_kw_month > 0:
@@ -203,14 +207,14 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
             )
         total += site.staff_usd_per_quarter / M * model.used[site.id, t]
     for key, place in sets.places.items():
-        site = sets.menu.site(sets.menu.hall(key[0]).site)
+        site = sets.problem.site(sets.problem.hall(key[0]).site)
         total += (
             (place.maintenance_usd_per_quarter + site.opex_usd_per_kw_quarter * place.rated_kw)
             / M
             * model.racks[key, t]
         )
-    for hall in sets.menu.halls:
-        rent = sets.menu.site(hall.site).lease_usd_per_kw_month
+    for hall in sets.problem.halls:
+        rent = sets.problem.site(hall.site).lease_usd_per_kw_month
         if rent:
             unit = rent[t] * MONTHS_PER_QUARTER * hall.it_mw * KW_PER_MW / M
             total += sum(unit * model.fitted[hall.id, c.id, t] for c in hall.coolings)
@@ -237,19 +241,19 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
 
     Market share of hardware, book value of the building.
     """
-    finance, t = sets.menu.finance, list(sets.quarters)
+    finance, t = sets.problem.finance, list(sets.quarters)
     hardware = finance.hardware_residual_frac
     total = sum(
         sets.places[o[:3]].order_usd(o[3]) / M * hardware[o[3]] * model.buy[o] for o in sets.orders
     )
     total += sum(sets.places[k].order_usd(0) / M * hardware[0] * model.fleet[k] for k in sets.fleet)
-    total += sum(h.storage_usd for h in sets.menu.halls) / M * hardware[0]
+    total += sum(h.storage_usd for h in sets.problem.halls) / M * hardware[0]
     last = len(t) - 1
-    total += sum(x.end_usd / M * kept(model, x, last) for x in sets.menu.held)
+    total += sum(x.end_usd / M * kept(model, x, last) for x in sets.problem.existing)
     for q in t:
         total += hardware[q] * network(model, sets, q, "usd")
         total += sum(
-            sets.menu.site(s).block_usd
+            sets.problem.site(s).block_usd
             / M
             * finance.power_residual_frac[q]
             * _added(model.blocks, (s,), q)
@@ -259,7 +263,7 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
         total += sum(
             _plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants
         )
-        for hall in sets.menu.halls:
+        for hall in sets.problem.halls:
             for c in hall.coolings:
                 book = (
                     c.building_usd * finance.building_residual_frac[q]

@@ -16,27 +16,34 @@ from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KW_PER_MW
 
 
 def _tranches(sets: Sets) -> dict[tuple[str, str], TrancheTerms]:
-    return {(s.id, i.id): i for s in sets.menu.sites for i in s.tranches}
+    return {(s.id, i.id): i for s in sets.problem.sites for i in s.tranches}
 
 
 def _plants(sets: Sets) -> dict[tuple[str, str], OnsiteTerms]:
     return {
-        (s.id, o.id): o for s in sets.menu.sites for o in s.onsite if o.most_units > o.spare_units
+        (s.id, o.id): o
+        for s in sets.problem.sites
+        for o in s.onsite
+        if o.most_units > o.spare_units
     }
 
 
 def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare variables where a site has tranches or plants.
 
-    ``drawn_mw`` of a tranche; ``paused`` accelerators; plants' ``onsite_buy`` units ordered,
+    ``interruptible_mw`` of a tranche; ``paused`` accelerators; plants' ``onsite_buy`` units ordered,
     ``onsite_on`` in use, ``onsite_mw`` of peak and ``onsite_mwh`` of energy.
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
-    model.drawn_mw = pyo.Var(list(tranches), t, bounds=lambda _, s, i, q: (0, tranches[s, i].mw[q]))
+    model.interruptible_mw = pyo.Var(
+        list(tranches), t, bounds=lambda _, s, i, q: (0, tranches[s, i].mw[q])
+    )
     cut = {s for s, _ in tranches}
     model.paused = pyo.Var(
-        [k for k in sets.places if sets.menu.hall(k[0]).site in cut], t, domain=pyo.NonNegativeReals
+        [k for k in sets.places if sets.problem.hall(k[0]).site in cut],
+        t,
+        domain=pyo.NonNegativeReals,
     )
     keys = list(plants)
     model.onsite_buy = pyo.Var(
@@ -77,7 +84,7 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
             if (*k, q) in m.paused and _at(sets, k, s)
         )
         lost = sum(
-            x.hours_per_year / HOURS_PER_YEAR * m.drawn_mw[key, q]
+            x.hours_per_year / HOURS_PER_YEAR * m.interruptible_mw[key, q]
             for key, x in tranches.items()
             if key[0] == s
         )
@@ -120,31 +127,31 @@ def _add_plants(
     )
 
 
-def drawn_mw(model: pyo.ConcreteModel, site: str, t: int) -> Any:
+def interruptible_mw(model: pyo.ConcreteModel, site: str, t: int) -> Any:
     """Interruptible power that a site uses [MW]."""
-    return sum(v for (s, _, q), v in model.drawn_mw.items() if (s, q) == (site, t))
+    return sum(v for (s, _, q), v in model.interruptible_mw.items() if (s, q) == (site, t))
 
 
-def made_mw(model: pyo.ConcreteModel, site: str, t: int) -> Any:
+def generated_mw(model: pyo.ConcreteModel, site: str, t: int) -> Any:
     """Peak that plants on the site carry [MW]."""
     return sum(v for (s, _, q), v in model.onsite_mw.items() if (s, q) == (site, t))
 
 
-def made_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
+def generated_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
     """Energy that plants on the site make [MWh]."""
     return sum(v for (s, _, q), v in model.onsite_mwh.items() if (s, q) == (site, t))
 
 
 def grid_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
     """Energy from the grid [MWh]."""
-    return model.energy_mwh[site, t] - made_mwh(model, site, t)
+    return model.energy_mwh[site, t] - generated_mwh(model, site, t)
 
 
 def _mw_each(sets: Sets, key: tuple[str, str, str]) -> float:
     place = sets.places[key]
-    pue = sets.menu.hall(key[0]).cooling(key[1]).peak_pue
+    pue = sets.problem.hall(key[0]).cooling(key[1]).peak_pue
     return place.rated_kw / place.accelerators * pue / KW_PER_MW
 
 
 def _at(sets: Sets, key: tuple[str, str, str], site: str) -> bool:
-    return sets.menu.hall(key[0]).site == site
+    return sets.problem.hall(key[0]).site == site

@@ -12,7 +12,7 @@ import pyomo.environ as pyo
 from dcplan.facility.power import RULES
 from dcplan.planning.decisions import BLOCK_PAIRS
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
-from dcplan.planning.model.onsite import drawn_mw, made_mw, made_mwh
+from dcplan.planning.model.onsite import generated_mw, generated_mwh, interruptible_mw
 from dcplan.planning.model.sets import Sets
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, L_PER_M3, QUARTERS_PER_YEAR
 
@@ -27,11 +27,11 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     Energy is average power by state times the mean PUE of the racks' own cooling.
     """
-    menu, t = sets.menu, list(sets.quarters)
-    sites = [s.id for s in menu.sites]
-    pairs = [(h.id, c.id) for h in menu.halls for c in h.coolings]
-    site_of = {h.id: h.site for h in menu.halls}
-    count = {h.id: h.count for h in menu.halls}
+    problem, t = sets.problem, list(sets.quarters)
+    sites = [s.id for s in problem.sites]
+    pairs = [(h.id, c.id) for h in problem.halls for c in h.coolings]
+    site_of = {h.id: h.site for h in problem.halls}
+    count = {h.id: h.count for h in problem.halls}
     model.site_peak = pyo.Constraint(
         sites, t, rule=lambda m, s, q: m.peak_mw[s, q] == site_peak_mw(m, sets, s, q, upper=True)
     )
@@ -39,40 +39,41 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
         sites,
         t,
         rule=lambda m, s, q: (
-            m.peak_mw[s, q] <= menu.site(s).utility_mw[q] + drawn_mw(m, s, q) + made_mw(m, s, q)
+            m.peak_mw[s, q]
+            <= problem.site(s).utility_mw[q] + interruptible_mw(m, s, q) + generated_mw(m, s, q)
         ),
     )
     model.site_used = pyo.Constraint(
         pairs, t, rule=lambda m, h, c, q: m.fitted[h, c, q] <= count[h] * m.used[site_of[h], q]
     )
     _add_blocks(model, sets, t, pairs)
-    billed = [s.id for s in menu.sites if s.demand_usd_per_kw_month > 0]
+    billed = [s.id for s in problem.sites if s.demand_usd_per_kw_month > 0]
     model.billed_peak = pyo.Constraint(
         billed,
         t,
         rule=lambda m, s, q: (
-            m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False) - made_mw(m, s, q)
+            m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False) - generated_mw(m, s, q)
         ),
     )
     model.billed_minimum = pyo.Constraint(billed, t, rule=lambda m, s, q: _minimum(m, sets, s, q))
     model.site_energy = pyo.Constraint(
         sites, t, rule=lambda m, s, q: m.energy_mwh[s, q] == _energy_mwh(m, sets, s, q)
     )
-    mixed = [s.id for s in menu.sites if s.tranches or s.onsite]
+    mixed = [s.id for s in problem.sites if s.tranches or s.onsite]
     model.grid_energy = pyo.Constraint(mixed, t, rule=lambda m, s, q: _grid_energy(m, sets, s, q))
     _add_caps(model, sets)
 
 
 def _grid_energy(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Return what plants do not make, the grid's firm and drawn power must."""
-    need = _energy_mwh(model, sets, site, t, upper=True) - made_mwh(model, site, t)
+    need = _energy_mwh(model, sets, site, t, upper=True) - generated_mwh(model, site, t)
     return need <= HOURS_PER_QUARTER * (
-        sets.menu.site(site).utility_mw[t] + drawn_mw(model, site, t)
+        sets.problem.site(site).utility_mw[t] + interruptible_mw(model, site, t)
     )
 
 
 def _minimum(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
-    terms = sets.menu.site(site)
+    terms = sets.problem.site(site)
     return (
         model.billed_mw[site, t]
         >= terms.minimum_take_frac * terms.utility_mw[t] * model.used[site, t]
@@ -84,7 +85,7 @@ def site_peak_mw(
 ) -> Any:
     """Facility peak of a site on the design day, from rated power [MW]."""
     total: Any = 0.0
-    for hall in sets.menu.halls:
+    for hall in sets.problem.halls:
         if hall.site != site or (new_only and not hall.needs_blocks) or not hall.coolings:
             continue
         pue = {c.id: c.peak_pue for c in hall.coolings}
@@ -106,23 +107,23 @@ def _add_blocks(
     model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[tuple[str, str]]
 ) -> None:
     backed, paired = sets.backed, sets.two_sided
-    new = [(h, c) for h, c in pairs if sets.menu.hall(h).needs_blocks]
+    new = [(h, c) for h, c in pairs if sets.problem.hall(h).needs_blocks]
 
     def enough(m: pyo.ConcreteModel, s: str, q: int) -> Any:
-        terms = sets.menu.site(s)
+        terms = sets.problem.site(s)
         factor, spare = RULES[terms.redundancy]
         carried = terms.block_mw * (m.blocks[s, q] - spare * m.used_new[s, q])
         return carried >= factor * site_peak_mw(m, sets, s, q, upper=True, new_only=True)
 
     def one_may_fail(m: pyo.ConcreteModel, s: str, q: int) -> Any:
-        terms = sets.menu.site(s)
+        terms = sets.problem.site(s)
         if RULES[terms.redundancy] in (RULES["n"], RULES["n+1"]):
             return pyo.Constraint.Skip  # N has no spare; N+1 says the same in the row above
         carried = terms.block_mw * (m.blocks[s, q] - m.used_new[s, q])
         return carried >= site_peak_mw(m, sets, s, q, upper=True, new_only=True)
 
     for s in backed:
-        for q in range(min(sets.menu.site(s).block_lead, len(t))):
+        for q in range(min(sets.problem.site(s).block_lead, len(t))):
             model.blocks[s, q].setub(0)
     model.power_blocks = pyo.Constraint(backed, t, rule=enough)
     model.power_block_may_fail = pyo.Constraint(backed, t, rule=one_may_fail)
@@ -138,7 +139,8 @@ def _add_blocks(
         new,
         t,
         rule=lambda m, h, c, q: (
-            m.fitted[h, c, q] <= sets.menu.hall(h).count * m.used_new[sets.menu.hall(h).site, q]
+            m.fitted[h, c, q]
+            <= sets.problem.hall(h).count * m.used_new[sets.problem.hall(h).site, q]
         ),
     )
 
@@ -159,7 +161,7 @@ def _energy_mwh(
     With ``what="wue_l_per_kwh"`` the same sum is site water in m3, as WUE counts IT energy.
     """
     total: Any = 0.0
-    for hall in sets.menu.halls:
+    for hall in sets.problem.halls:
         if hall.site != site or not hall.coolings:
             continue
         pue = {c.id: float(getattr(c, what)) for c in hall.coolings}
@@ -167,18 +169,18 @@ def _energy_mwh(
         for key in sets.in_hall[hall.id]:
             place = sets.places[key]
             hours = HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW
-            total += hours * place.standing_kw * model.racks[key, t]
+            total += hours * place.idle_average_kw * model.racks[key, t]
             if (key, t) in model.training or (*key, t) in model.training:
                 total += (
                     hours
-                    * (place.training_kw - place.standing_kw)
+                    * (place.training_kw - place.idle_average_kw)
                     / place.accelerators
                     * model.training[key, t]
                 )
-            for demand in sets.menu.demands:
+            for demand in sets.problem.demands:
                 if (demand.id, *key, t) in model.serving:
                     step = (
-                        (place.research_kw - place.standing_kw)
+                        (place.research_kw - place.idle_average_kw)
                         / place.accelerators
                         * demand.load_frac
                     )
@@ -197,7 +199,7 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
     years = range(-(-len(sets.quarters) // QUARTERS_PER_YEAR))
 
     def carbon(m: pyo.ConcreteModel, s: str, year: int) -> Any:
-        terms = sets.menu.site(s)
+        terms = sets.problem.site(s)
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
         limit = (terms.max_t_per_year or 0.0) * len(part) / QUARTERS_PER_YEAR
         made = sum(
@@ -211,11 +213,13 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def water(m: pyo.ConcreteModel, s: str, year: int) -> Any:
         part = [q for q in sets.quarters if q // QUARTERS_PER_YEAR == year]
-        limit = (sets.menu.site(s).max_l_per_year or 0.0) / L_PER_M3 * len(part) / QUARTERS_PER_YEAR
+        limit = (
+            (sets.problem.site(s).max_l_per_year or 0.0) / L_PER_M3 * len(part) / QUARTERS_PER_YEAR
+        )
         used = sum(_energy_mwh(m, sets, s, q, "wue_l_per_kwh", upper=True) for q in part)
         return used <= limit if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
 
-    dry = [s.id for s in sets.menu.sites if s.max_l_per_year is not None]
+    dry = [s.id for s in sets.problem.sites if s.max_l_per_year is not None]
     model.water_cap = pyo.Constraint(dry, list(years), rule=water)
-    capped = [s.id for s in sets.menu.sites if s.max_t_per_year is not None]
+    capped = [s.id for s in sets.problem.sites if s.max_t_per_year is not None]
     model.carbon_cap = pyo.Constraint(capped, list(years), rule=carbon)

@@ -7,7 +7,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.planning.model.sets import Sets
-from dcplan.planning.problem.terms import HeldTerms, Menu
+from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
 
 
 def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -17,27 +17,29 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
        n_{hkct} = f_{hkc} + \sum_i \Big(a_i - \sum_{\tau \le t} v_{i\tau}\Big)
          + \sum_{\tau:\ \tau + L_k \le t < \tau + L_k + E} b_{hkc\tau}
     """
-    menu = sets.menu
-    going = [x for x in menu.held if x.may_go]
-    model.dropped_once = pyo.Constraint(
+    problem = sets.problem
+    going = [x for x in problem.existing if x.disposal_window]
+    model.disposed_once = pyo.Constraint(
         [x.id for x in going],
-        rule=lambda m, i: sum(v for (k, _), v in m.dropped.items() if k == i) <= _racks_of(menu, i),
+        rule=lambda m, i: (
+            sum(v for (k, _), v in m.disposed.items() if k == i) <= _racks_of(problem, i)
+        ),
     )
 
     def balance(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> Any:
         key = (h, c, k)
         given = m.fleet[key] if key in sets.fleet and sets.fleet_alive(t) else 0
-        there = sum(kept(m, x, t) for x in sets.held(key) if x.serves(t))
+        there = sum(kept(m, x, t) for x in sets.existing(key) if x.serves(t))
         return m.racks[key, t] == given + there + sum(m.buy[key, q] for q in sets.alive(key, t))
 
     model.racks_balance = pyo.Constraint(list(sets.places), list(sets.quarters), rule=balance)
-    if menu.fleet:
+    if problem.fleet:
         placed = sum(sets.places[key].accelerators * model.fleet[key] for key in sets.fleet)
         most = max(sets.places[key].accelerators for key in sets.fleet)
-        wanted = menu.fleet.accelerators
+        wanted = problem.fleet.accelerators
         model.fleet_given = pyo.Constraint(expr=(wanted, placed, wanted + most - 1))
-    if menu.forced:
-        model.forced = pyo.Constraint(list(menu.forced), rule=lambda m, k: _some(m, sets, k))
+    if problem.forced:
+        model.forced = pyo.Constraint(list(problem.forced), rule=lambda m, k: _some(m, sets, k))
 
 
 def _some(model: pyo.ConcreteModel, sets: Sets, system: str) -> Any:
@@ -46,10 +48,12 @@ def _some(model: pyo.ConcreteModel, sets: Sets, system: str) -> Any:
     return sum(orders) >= 1 if orders else pyo.Constraint.Infeasible
 
 
-def _racks_of(menu: Menu, held: str) -> int:
-    return next(x.racks for x in menu.held if x.id == held)
+def _racks_of(problem: PlanningProblem, existing: str) -> int:
+    return next(x.racks for x in problem.existing if x.id == existing)
 
 
-def kept(model: pyo.ConcreteModel, held: HeldTerms, t: int) -> Any:
+def kept(model: pyo.ConcreteModel, existing: ExistingTerms, t: int) -> Any:
     """Racks of an asset or order that are neither sold nor cancelled by a quarter."""
-    return held.racks - sum(model.dropped[held.id, q] for q in held.may_go if q <= t)
+    return existing.racks - sum(
+        model.disposed[existing.id, q] for q in existing.disposal_window if q <= t
+    )

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from dcplan.facility.power import TWO_SIDES
 from dcplan.planning.problem.switch_steps import link_usd
 from dcplan.planning.problem.terms import (
+    ExistingTerms,
     FabricOption,
-    HeldTerms,
-    Menu,
     Placement,
+    PlanningProblem,
     PortClass,
-    Staircase,
+    StepCost,
 )
 from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
@@ -28,7 +28,7 @@ P = tuple[str, str, str]
 class Sets:
     """Index sets and look-ups; lists keep the menu's order so that models are reproducible."""
 
-    menu: Menu
+    problem: PlanningProblem
     quarters: range
     months: range
     places: dict[P, Placement]
@@ -56,7 +56,7 @@ class Sets:
 
     def alive(self, key: P, t: int) -> list[int]:
         """Order quarters whose racks serve in quarter t: delivered and not at the end of life."""
-        place, life = self.places[key], self.menu.finance.life_quarters
+        place, life = self.places[key], self.problem.finance.life_quarters
         return [q for q in self.order_quarters(key) if q + place.lead <= t < q + place.lead + life]
 
     def order_quarters(self, key: P) -> list[int]:
@@ -66,19 +66,19 @@ class Sets:
         """
         place = self.places[key]
         if (
-            place.system not in self.menu.orderable
-            or (place.hall, place.system) in self.menu.closed
+            place.system not in self.problem.orderable
+            or (place.hall, place.system) in self.problem.closed
         ):
             return []
         return list(range(place.first_order, len(self.quarters) - place.lead))
 
-    def held(self, key: P) -> list[HeldTerms]:
+    def existing(self, key: P) -> list[ExistingTerms]:
         """Assets and orders of a placement."""
-        return [x for x in self.menu.held if x.key == key]
+        return [x for x in self.problem.existing if x.key == key]
 
     def fleet_alive(self, t: int) -> bool:
         """Whether the given fleet still serves in quarter t."""
-        return t < self.menu.finance.life_quarters
+        return t < self.problem.finance.life_quarters
 
     def share(self, hall: str, fabric: str, ports: str, what: str) -> float:
         """One per-port figure of a NIC class on a fabric option.
@@ -89,12 +89,12 @@ class Sets:
             what = what.removeprefix("upper_")
         return float(getattr(self.option[hall, fabric].shares[self.class_of[ports]], what))
 
-    def standing_ports(self, hall: str, ports: str, last: int | None = None) -> int:
+    def existing_ports(self, hall: str, ports: str, last: int | None = None) -> int:
         """Ports of a hall's assets of a NIC class, all of them or those that end in a quarter."""
         return sum(
             self.places[x.key].ports * x.racks
-            for x in self.menu.held
-            if x.standing
+            for x in self.problem.existing
+            if x.in_service
             and x.key[0] == hall
             and self.places[x.key].port_class.id == ports
             and last in (None, x.last)
@@ -104,32 +104,36 @@ class Sets:
         """Quarters inside the horizon in which assets of a hall and NIC class end."""
         found = {
             x.last
-            for x in self.menu.held
-            if x.standing and x.key[0] == hall and 0 < x.last < len(self.quarters)
+            for x in self.problem.existing
+            if x.in_service and x.key[0] == hall and 0 < x.last < len(self.quarters)
         }
-        return sorted(q for q in found if self.standing_ports(hall, ports, q))
+        return sorted(q for q in found if self.existing_ports(hall, ports, q))
 
     @functools.cached_property
-    def stairs(self) -> dict[tuple[str, str, str], Staircase]:
+    def step_costs(self) -> dict[tuple[str, str, str], StepCost]:
         """Hall, fabric and NIC class -> steps of its cost.
 
         None where hardware retires inside the horizon.
         """
-        menu = self.menu
-        if not menu.whole_switches or menu.finance.life_quarters < menu.quarters:
+        problem = self.problem
+        if not problem.whole_switches or problem.finance.life_quarters < problem.quarters:
             return {}
-        found = {(o.hall, o.id, c.id): steps for o in menu.fabrics for c, steps in o.stairs.items()}
+        found = {
+            (o.hall, o.id, c.id): steps
+            for o in problem.fabrics
+            for c, steps in o.step_costs.items()
+        }
         return {key: steps for key, steps in found.items() if not self.ended(key[0], key[2])}
 
     @functools.cached_property
     def renewed(self) -> list[tuple[str, str, str, int]]:
         """Purchases that may take the place of ended ports: hall, fabric, NIC class, quarter."""
-        life = self.menu.finance.life_quarters
+        life = self.problem.finance.life_quarters
         keys = [
             (h, f, c)
             for h, pairs in self.served.items()
             for f, c in pairs
-            if (h, f, c) not in self.stairs
+            if (h, f, c) not in self.step_costs
         ]
         first = {(h, c): min([life, *self.ended(h, c)]) for h, _, c in keys}
         return [(h, f, c, t) for h, f, c in keys for t in self.quarters if t >= first[h, c]]
@@ -148,14 +152,14 @@ class Sets:
         """Sites with halls that need power blocks."""
         return [
             s.id
-            for s in self.menu.sites
-            if any(h.needs_blocks for h in self.menu.halls if h.site == s.id)
+            for s in self.problem.sites
+            if any(h.needs_blocks for h in self.problem.halls if h.site == s.id)
         ]
 
     @property
     def two_sided(self) -> list[str]:
         """Sites whose power blocks come in pairs."""
-        return [s for s in self.backed if self.menu.site(s).redundancy == TWO_SIDES]
+        return [s for s in self.backed if self.problem.site(s).redundancy == TWO_SIDES]
 
     @property
     def relaxed(self) -> bool:
@@ -163,11 +167,11 @@ class Sets:
 
         For a bound that holds for whole switches.
         """
-        return self.menu.margin_factor == 0
+        return self.problem.margin_factor == 0
 
     def ports_cap(self, hall: str, ports: PortClass) -> int:
         """Most NIC ports of a class that a hall can hold."""
-        count = self.menu.hall(hall).count
+        count = self.problem.hall(hall).count
         most = [
             self.places[k].max_racks_unit * self.places[k].ports
             for k in self.in_hall[hall]
@@ -176,33 +180,33 @@ class Sets:
         return max(most, default=0) * count
 
 
-def make_sets(menu: Menu) -> Sets:
+def make_sets(problem: PlanningProblem) -> Sets:
     """Build the sparse sets of a menu."""
-    places = {p.key: p for p in menu.placements}
-    in_hall: dict[str, list[P]] = {h.id: [] for h in menu.halls}
+    places = {p.key: p for p in problem.placements}
+    in_hall: dict[str, list[P]] = {h.id: [] for h in problem.halls}
     with_cooling: dict[tuple[str, str], list[P]] = {
-        (h.id, c.id): [] for h in menu.halls for c in h.coolings
+        (h.id, c.id): [] for h in problem.halls for c in h.coolings
     }
     same_system: dict[tuple[str, str], list[P]] = defaultdict(list)
-    classes: dict[str, list[PortClass]] = {h.id: [] for h in menu.halls}
+    classes: dict[str, list[PortClass]] = {h.id: [] for h in problem.halls}
     for key, place in places.items():
         in_hall[place.hall].append(key)
         with_cooling[place.hall, place.cooling].append(key)
         same_system[place.hall, place.system].append(key)
         if place.port_class not in classes[place.hall]:
             classes[place.hall].append(place.port_class)
-    options: dict[str, list[str]] = {h.id: [] for h in menu.halls}
-    served: dict[str, list[tuple[str, str]]] = {h.id: [] for h in menu.halls}
-    for option in menu.fabrics:
+    options: dict[str, list[str]] = {h.id: [] for h in problem.halls}
+    served: dict[str, list[tuple[str, str]]] = {h.id: [] for h in problem.halls}
+    for option in problem.fabrics:
         options[option.hall].append(option.id)
         served[option.hall] += [
             (option.id, c.id) for c in classes[option.hall] if c in option.shares
         ]
-    fleet = menu.fleet
+    fleet = problem.fleet
     draft = Sets(
-        menu=menu,
-        quarters=range(menu.quarters),
-        months=range(menu.quarters * MONTHS_PER_QUARTER),
+        problem=problem,
+        quarters=range(problem.quarters),
+        months=range(problem.quarters * MONTHS_PER_QUARTER),
         places=places,
         orders=[],
         fleet=list(same_system.get((fleet.hall, fleet.system), [])) if fleet else [],
@@ -211,7 +215,7 @@ def make_sets(menu: Menu) -> Sets:
         same_system=dict(same_system),
         classes=classes,
         options=options,
-        option={(o.hall, o.id): o for o in menu.fabrics},
+        option={(o.hall, o.id): o for o in problem.fabrics},
         served=served,
         class_of={c.id: c for found in classes.values() for c in found},
     )
@@ -222,5 +226,5 @@ def make_sets(menu: Menu) -> Sets:
 def most_racks(sets: Sets, key: P, t: int) -> int:
     """Upper bound of the racks ordered at once: what the hall type can hold."""
     place = sets.places[key]
-    supply = next((s.racks[t] for s in sets.menu.supply if s.system == place.system), math.inf)
-    return int(min(place.max_racks_unit * sets.menu.hall(place.hall).count, supply))
+    supply = next((s.racks[t] for s in sets.problem.supply if s.system == place.system), math.inf)
+    return int(min(place.max_racks_unit * sets.problem.hall(place.hall).count, supply))

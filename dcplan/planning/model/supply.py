@@ -23,15 +23,15 @@ def add_supply(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     Switches and transceivers are counted in shares of a NIC port, the audit counts them whole.
     """
-    menu = sets.menu
-    limits = {s.system: s.racks for s in menu.supply}
+    problem = sets.problem
+    limits = {s.system: s.racks for s in problem.supply}
 
     def supply(m: pyo.ConcreteModel, k: str, q: int) -> Any:
         orders = [m.buy[o] for o in sets.orders if o[2] == k and o[3] == q]
         return sum(orders) <= limits[k][q] if orders else pyo.Constraint.Skip
 
     model.supply = pyo.Constraint(list(limits), list(sets.quarters), rule=supply)
-    parts = {p.part: p.most for p in menu.parts}
+    parts = {p.part: p.most for p in problem.parts}
 
     def bought(m: pyo.ConcreteModel, part: str, q: int) -> Any:
         used = _parts(m, sets, part, q)
@@ -46,11 +46,11 @@ def add_supply(model: pyo.ConcreteModel, sets: Sets) -> None:
         usd = {o: sets.places[o[:3]].rack_usd(o[3]) / USD_PER_MUSD for o in sets.orders}
         if not own:
             return pyo.Constraint.Skip
-        return sum(usd[o] * m.buy[o] for o in own) <= menu.vendor_share[maker] * sum(
+        return sum(usd[o] * m.buy[o] for o in own) <= problem.vendor_share[maker] * sum(
             usd[o] * m.buy[o] for o in sets.orders
         )
 
-    model.vendor_share = pyo.Constraint(list(menu.vendor_share), rule=share)
+    model.vendor_share = pyo.Constraint(list(problem.vendor_share), rule=share)
 
 
 def _parts(model: pyo.ConcreteModel, sets: Sets, part: str, t: int) -> Any:
@@ -66,7 +66,9 @@ def _parts(model: pyo.ConcreteModel, sets: Sets, part: str, t: int) -> Any:
             total += each * model.ports_bought[h, f, c, t]
     if t == 0:
         there = {
-            (h.id, f): n for h in sets.menu.halls for f, n in h.standing_parts.get(part, {}).items()
+            (h.id, f): n
+            for h in sets.problem.halls
+            for f, n in h.existing_parts.get(part, {}).items()
         }
         total -= sum(n * model.fabric[key] for key, n in there.items())
     return total

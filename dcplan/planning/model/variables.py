@@ -8,7 +8,7 @@ from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.decisions import (
     BLOCKS,
     BUY,
-    DROPPED,
+    DISPOSED,
     FABRIC,
     FITTED,
     FLEET,
@@ -27,7 +27,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare every variable.
 
     ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling;
-    ``dropped`` racks of assets and orders, sold or cancelled; ``fitted`` hall units
+    ``disposed`` racks of assets and orders, sold or cancelled; ``fitted`` hall units
     with a cooling; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it,
     ``reused`` places of ended ones, ``step`` of whole
     leaves begun and ``network_musd`` spent so far; ``training`` and
@@ -35,10 +35,10 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     ``run`` a job configuration; ``rented`` accelerators;
     ``blocks`` of backup power; ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
     """
-    menu, t = sets.menu, list(sets.quarters)
-    count = {h.id: h.count for h in menu.halls}
-    standing = {h.id: h.standing for h in menu.halls}
-    sites = [s.id for s in menu.sites]
+    problem, t = sets.problem, list(sets.quarters)
+    count = {h.id: h.count for h in problem.halls}
+    existing = {h.id: h.existing_units for h in problem.halls}
+    sites = [s.id for s in problem.sites]
     ports = [(h, f, c) for h, pairs in sets.served.items() for f, c in pairs]
     model.buy = pyo.Var(
         BUY.index(sets),
@@ -50,33 +50,33 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     # (docs/decisions.md, "presolve"; tests/planning/test_brute_force.py seeds 0 and 10)
     model.racks = pyo.Var(RACKS.index(sets), domain=pyo.NonNegativeIntegers)
     model.fleet = pyo.Var(FLEET.index(sets), domain=pyo.NonNegativeIntegers)
-    model.dropped = pyo.Var(DROPPED.index(sets), domain=pyo.NonNegativeIntegers)
+    model.disposed = pyo.Var(DISPOSED.index(sets), domain=pyo.NonNegativeIntegers)
     model.fitted = pyo.Var(
         FITTED.index(sets),
         domain=pyo.NonNegativeIntegers,
-        bounds=lambda _, h, c, q: (standing[h].get(c, 0), _open(sets, h, q) * count[h]),
+        bounds=lambda _, h, c, q: (existing[h].get(c, 0), _open(sets, h, q) * count[h]),
     )
     model.fabric = pyo.Var(FABRIC.index(sets), domain=pyo.Binary)
     model.ports_bought = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.reused = pyo.Var(sets.renewed, domain=pyo.NonNegativeReals)
     model.step = pyo.Var(STEP.index(sets), domain=pyo.Binary)
-    model.network_musd = pyo.Var(list(sets.stairs), t, domain=pyo.NonNegativeReals)
+    model.network_musd = pyo.Var(list(sets.step_costs), t, domain=pyo.NonNegativeReals)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
     demands = [
-        (d.id, *key) for d in menu.demands for key in sets.places if (key[0], key[2]) in d.each
+        (d.id, *key) for d in problem.demands for key in sets.places if (key[0], key[2]) in d.each
     ]
     model.serving = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
     model.run = pyo.Var([i for (i,) in RUN.index(sets)], domain=pyo.Binary)
     offers = [
         (d.id, o.id)
-        for d in menu.demands
-        for o in menu.offers
+        for d in problem.demands
+        for o in problem.offers
         if (cloud_place(o.id), o.accelerator) in d.each
     ]
     model.rented = pyo.Var(offers, t, domain=pyo.NonNegativeReals)
     model.unmet = pyo.Var(
-        [d.id for d in menu.demands if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals
+        [d.id for d in problem.demands if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals
     )
     model.blocks = pyo.Var(BLOCKS.index(sets), domain=pyo.NonNegativeIntegers)
     declare_onsite(model, sets)
@@ -89,10 +89,10 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _open(sets: Sets, hall: str, t: int) -> int:
-    return int(t >= sets.menu.hall(hall).available_from)
+    return int(t >= sets.problem.hall(hall).available_from)
 
 
 def _training_places(sets: Sets) -> list[tuple[str, str, str]]:
     """Placements some job configuration may run on."""
-    able = {(c.place, c.system) for c in sets.menu.configs if not c.on_cloud}
+    able = {(c.place, c.system) for c in sets.problem.configs if not c.on_cloud}
     return [key for key in sets.places if (key[0], key[2]) in able]

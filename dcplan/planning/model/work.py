@@ -21,13 +21,13 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
        \sum_c d_{hkct} = \sum_m g_m\,\mathrm{days}_{mt}/D\; x_{jm}, \quad d + u \le a_k n, \quad
        \sum \tau\,(u + v) + \mathrm{unmet}_t \ge D_t
     """
-    menu = sets.menu
-    configs = menu.configs
+    problem = sets.problem
+    configs = problem.configs
     of_job: dict[str, list[int]] = defaultdict(list)
     for i, config in enumerate(configs):
         of_job[config.job].append(i)
     model.job_runs_once = pyo.Constraint(
-        [j.id for j in menu.jobs],
+        [j.id for j in problem.jobs],
         rule=lambda m, j: (
             sum(m.run[i] for i in of_job[j]) == 1 if of_job[j] else pyo.Constraint.Infeasible
         ),
@@ -38,7 +38,7 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
-    configs = sets.menu.configs
+    configs = sets.problem.configs
     by_place: dict[tuple[str, str], list[int]] = defaultdict(list)
     for i, config in enumerate(configs):
         if not config.on_cloud:
@@ -73,7 +73,9 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
     def split(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> Any:
         key = (h, c, k)
         busy = [m.training[key, t]] if (*key, t) in m.training else []
-        busy += [m.serving[d.id, key, t] for d in sets.menu.demands if (d.id, *key, t) in m.serving]
+        busy += [
+            m.serving[d.id, key, t] for d in sets.problem.demands if (d.id, *key, t) in m.serving
+        ]
         if not busy:
             return pyo.Constraint.Skip
         busy += [m.paused[key, t]] if (*key, t) in m.paused else []
@@ -89,7 +91,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Return a job counted at a link rate needs a fabric that gives its system that rate."""
     groups: dict[tuple[str, str, str, float], list[int]] = defaultdict(list)
-    for i, config in enumerate(sets.menu.configs):
+    for i, config in enumerate(sets.problem.configs):
         if not config.on_cloud:
             groups[config.job, config.place, config.system, config.link_gbps].append(i)
     keys = list(groups)
@@ -99,7 +101,7 @@ def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
         ports = sets.places[sets.same_system[hall, system][0]].port_class
         able = [
             o.id
-            for o in sets.menu.fabrics
+            for o in sets.problem.fabrics
             if o.hall == hall and ports in o.shares and o.link_gbps(ports) >= link
         ]
         return sum(m.run[i] for i in groups[keys[n]]) <= sum(m.fabric[hall, f] for f in able)
@@ -108,10 +110,10 @@ def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
-    menu = sets.menu
+    problem = sets.problem
 
     def meet(m: pyo.ConcreteModel, d: str, t: int) -> Any:
-        demand = next(x for x in menu.demands if x.id == d)
+        demand = next(x for x in problem.demands if x.id == d)
         owned = sum(
             demand.each[k[0], k[2]] * m.serving[d, k, t]
             for k in sets.places
@@ -119,7 +121,7 @@ def _add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
         )
         rented = sum(
             demand.each[cloud_place(o.id), o.accelerator] * m.rented[d, o.id, t]
-            for o in menu.offers
+            for o in problem.offers
             if (d, o.id, t) in m.rented
         )
         given_up = sum(m.unmet[d, q] for q in (t,) if (d, q) in m.unmet)
@@ -128,4 +130,6 @@ def _add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
             return pyo.Constraint.Feasible if demand.wanted[t] <= 0 else pyo.Constraint.Infeasible
         return total >= demand.wanted[t]
 
-    model.demand_met = pyo.Constraint([d.id for d in menu.demands], list(sets.quarters), rule=meet)
+    model.demand_met = pyo.Constraint(
+        [d.id for d in problem.demands], list(sets.quarters), rule=meet
+    )

@@ -10,20 +10,20 @@ from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.cloud_prices import offers as cloud_offers
 from dcplan.inputs.left_out import Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.delays import slips
 from dcplan.planning.problem.existing import (
     connected,
     delays,
-    held_placements,
-    held_terms,
-    with_standing,
+    existing_placements,
+    existing_terms,
+    with_existing_fit_out,
 )
 from dcplan.planning.problem.finance import finance_terms
 from dcplan.planning.problem.network import fabric_options
 from dcplan.planning.problem.placement import placements
 from dcplan.planning.problem.places import hall_terms, site_terms
-from dcplan.planning.problem.sanity_checks import doubts
+from dcplan.planning.problem.sanity_checks import sanity_notes
 from dcplan.planning.problem.storage import with_storage
 from dcplan.planning.problem.systems import (
     SystemTerms,
@@ -32,9 +32,15 @@ from dcplan.planning.problem.systems import (
     supply_terms,
     system_terms,
 )
-from dcplan.planning.problem.terms import FabricOption, FleetTerms, HallTerms, Menu, Placement
+from dcplan.planning.problem.terms import (
+    FabricOption,
+    FleetTerms,
+    HallTerms,
+    Placement,
+    PlanningProblem,
+)
 from dcplan.planning.problem.work.demand import demand_terms
-from dcplan.planning.problem.work.jobs import JobMenu, job_terms
+from dcplan.planning.problem.work.jobs import JobCandidates, job_terms
 from dcplan.planning.problem.work.residency import countries_of, resident
 from dcplan.planning.problem.work.targets import Target, targets
 from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
@@ -48,8 +54,8 @@ from dcplan.units import BITS_PER_BYTE
 class Built:
     """A menu with the record of what it was built from."""
 
-    menu: Menu
-    ledger: Ledger
+    problem: PlanningProblem
+    log: InputLog
 
 
 def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None = None) -> Built:
@@ -62,38 +68,36 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     """
     _refuse_objective(question)
     scenario = question.scenario
-    ledger = Ledger(question.catalog)
+    log = InputLog(question.catalog)
     for name, rate in scenario.fx.items():
-        ledger.take(f"fx.{name}", rate)
+        log.take(f"fx.{name}", rate)
     left_out: list[LeftOut] = []
     quarters = scenario.horizon.quarters
-    sites = tuple(site_terms(site, scenario, ledger) for site in scenario.sites)
+    sites = tuple(site_terms(site, scenario, log) for site in scenario.sites)
     halls: dict[str, HallTerms] = {}
     given: dict[str, Hall] = {}
     for site in scenario.sites:
         for hall in site.halls:
-            terms = hall_terms(hall, site, question, ledger, left_out)
+            terms = hall_terms(hall, site, question, log, left_out)
             halls[terms.id], given[terms.id] = terms, hall
-    wanted = requested_systems(scenario, ledger, left_out)
-    placed, fleet = _placements(question, ledger, wanted, halls, given, left_out)
-    placed = held_placements(question, ledger, halls, given, placed, left_out)
+    wanted = requested_systems(scenario, log, left_out)
+    placed, fleet = _placements(question, log, wanted, halls, given, left_out)
+    placed = existing_placements(question, log, halls, given, placed, left_out)
     fabrics = [
-        o for hall in halls.values() for o in _fabrics(hall, placed, question, ledger, left_out)
+        o for hall in halls.values() for o in _fabrics(hall, placed, question, log, left_out)
     ]
     fabrics = connected(question, halls, fabrics, left_out)
-    placed, storage = with_storage(_connected(placed, fabrics, left_out), question, ledger)
-    held = held_terms(question, ledger, halls, placed, left_out)
-    rented = cloud_offers(scenario, ledger, left_out)
-    speeds = {o.id: _offer_gb_per_s(o, ledger) for o in rented}
+    placed, storage = with_storage(_connected(placed, fabrics, left_out), question, log)
+    existing = existing_terms(question, log, halls, placed, left_out)
+    rented = cloud_offers(scenario, log, left_out)
+    speeds = {o.id: _offer_gb_per_s(o, log) for o in rented}
     where = targets(placed, fabrics, halls, rented, speeds, {s.id: s.redundancy for s in sites})
     orderable = frozenset(s.row.id for s in wanted)
-    late = delays(slips(placed, halls, fleet, ledger), question, halls, orderable, ledger)
-    country = countries_of(scenario, rented, ledger)
-    jobs, configs, demands = _work(
-        question, ledger, left_out, where, late, extra_days or {}, country
-    )
+    late = delays(slips(placed, halls, fleet, log), question, halls, orderable, log)
+    country = countries_of(scenario, rented, log)
+    jobs, configs, demands = _work(question, log, left_out, where, late, extra_days or {}, country)
     cloud = scenario.cloud
-    menu = Menu(
+    problem = PlanningProblem(
         start=scenario.horizon.start,
         quarters=quarters,
         sites=sites,
@@ -104,22 +108,22 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         configs=configs,
         demands=demands,
         offers=rented,
-        supply=supply_terms(scenario, ledger),
-        parts=parts_terms(scenario, ledger),
+        supply=supply_terms(scenario, log),
+        parts=parts_terms(scenario, log),
         vendor_share={
-            maker: ledger.take(f"vendor_share_max.{maker}", most)
+            maker: log.take(f"vendor_share_max.{maker}", most)
             for maker, most in scenario.vendor_share_max.items()
         },
-        finance=finance_terms(scenario.finance, quarters, ledger),
+        finance=finance_terms(scenario.finance, quarters, log),
         orderable=orderable,
         fleet=fleet,
-        held=held,
+        existing=existing,
         cloud_max_accelerators=cloud.max_accelerators if cloud else None,
         storage=storage,
         left_out=tuple(left_out),
-        warnings=(*_warnings(question), *_unused(question, ledger), *_not_counted(left_out)),
+        warnings=(*_warnings(question), *_unused(question, log), *_not_counted(left_out)),
     )
-    return Built(with_standing(menu), ledger)
+    return Built(with_existing_fit_out(problem), log)
 
 
 def _refuse_objective(question: Question) -> None:
@@ -140,7 +144,7 @@ def counted(scenario: Scenario) -> bool:
 
 def _placements(
     question: Question,
-    ledger: Ledger,
+    log: InputLog,
     wanted: list[SystemTerms],
     halls: dict[str, HallTerms],
     given: dict[str, Hall],
@@ -152,12 +156,12 @@ def _placements(
         p
         for system in wanted
         for key, hall in halls.items()
-        for p in placements(system, hall, given[key], ledger, left_out, nodes_per_su=per_su)
+        for p in placements(system, hall, given[key], log, left_out, nodes_per_su=per_su)
     ]
     fleet = scenario.fleet
     if fleet is None:
         return placed, None
-    row = ledger.catalog.get("systems", fleet.system, System)
+    row = log.catalog.get("systems", fleet.system, System)
     site = fleet.site or scenario.sites[0].id
     name = fleet.hall or next(s for s in scenario.sites if s.id == site).halls[0].id
     hall = halls[f"{site}/{name}"]
@@ -166,15 +170,15 @@ def _placements(
             cause = f"fleet: {row.id} has no {field}; give it under prices"
             raise InputError([question.tree.problem("DC003", cause, ("fleet", "system"))])
     busy = (
-        ledger.take("fleet.utilization_frac", fleet.utilization_frac)
+        log.take("fleet.utilization_frac", fleet.utilization_frac)
         if fleet.utilization_frac
         else 0.0
     )
     own = placements(
-        system_terms(row, scenario, ledger),
+        system_terms(row, scenario, log),
         hall,
         given[hall.id],
-        ledger,
+        log,
         left_out,
         fleet.nodes_per_rack,
         per_su,
@@ -198,11 +202,11 @@ def _fabrics(
     hall: HallTerms,
     placed: list[Placement],
     question: Question,
-    ledger: Ledger,
+    log: InputLog,
     left_out: list[LeftOut],
 ) -> list[FabricOption]:
     own = [p for p in placed if p.hall == hall.id]
-    return fabric_options(hall, own, question.scenario, ledger, left_out) if own else []
+    return fabric_options(hall, own, question.scenario, log, left_out) if own else []
 
 
 def _connected(
@@ -221,14 +225,14 @@ def _connected(
     return kept
 
 
-def _offer_gb_per_s(offer: OfferTerms, ledger: Ledger) -> float:
-    row = ledger.catalog.get("cloud", offer.id, Offer)
+def _offer_gb_per_s(offer: OfferTerms, log: InputLog) -> float:
+    row = log.catalog.get("cloud", offer.id, Offer)
     return row.scaleout_gbps.value / row.accelerators / BITS_PER_BYTE if row.scaleout_gbps else 0.0
 
 
 def _work(
     question: Question,
-    ledger: Ledger,
+    log: InputLog,
     left_out: list[LeftOut],
     where: list[Target],
     late: dict[tuple[str, str], dict[str, Bounds]],
@@ -236,20 +240,20 @@ def _work(
     country: dict[str, str],
 ) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...], tuple[DemandTerms, ...]]:
     work = question.scenario.workloads
-    menu = JobMenu(question, ledger, left_out, late)
+    problem = JobCandidates(question, log, left_out, late)
     jobs, configs = [], []
     for job in work.training:
         for name in ("tokens", "global_batch_tokens"):
-            ledger.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
-        terms = replace(job_terms(job, question, ledger), extra_days=extra_days.get(job.id, ()))
+            log.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
+        terms = replace(job_terms(job, question, log), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
-        configs += menu.configs(
+        configs += problem.configs(
             job, terms, resident(where, job.countries, country, Kind.JOB, job.id, left_out)
         )
     return (
         tuple(jobs),
         tuple(configs),
-        demand_terms(question, ledger, left_out, where, menu, country),
+        demand_terms(question, log, left_out, where, problem, country),
     )
 
 
@@ -282,10 +286,10 @@ def _not_counted(left_out: list[LeftOut]) -> list[str]:
     ]
 
 
-def _unused(question: Question, ledger: Ledger) -> list[str]:
+def _unused(question: Question, log: InputLog) -> list[str]:
     """Catalog values of the scenario's own that nothing in this plan asks for."""
-    scenario, text = question.scenario, [f".{key}." for key in ledger.rows]
-    families = {scenario.fabric.id} if scenario.fabric else set(ledger.catalog.rows["fabrics"])
+    scenario, text = question.scenario, [f".{key}." for key in log.rows]
+    families = {scenario.fabric.id} if scenario.fabric else set(log.catalog.rows["fabrics"])
     if not scenario.fabric and scenario.fabrics != "all":
         families = set(
             scenario.fabrics
@@ -319,4 +323,4 @@ def _warnings(question: Question) -> list[str]:
         notes.append(
             "finance.debt counts in the budget; the net present cost is of the project, before financing"
         )
-    return [*notes, *doubts(question)]
+    return [*notes, *sanity_notes(question)]

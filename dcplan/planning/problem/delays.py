@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import bounds_of
 from dcplan.planning.problem.terms import FleetTerms, HallTerms, Placement
 from dcplan.reliability.outlook import Bounds
@@ -15,7 +15,7 @@ def slips(
     placed: Iterable[Placement],
     halls: Mapping[str, HallTerms],
     fleet: FleetTerms | None,
-    ledger: Ledger,
+    log: InputLog,
 ) -> dict[tuple[str, str], dict[str, Bounds]]:
     """Delays before a job can start, by hall and system.
 
@@ -25,11 +25,11 @@ def slips(
     for p in placed:
         if fleet and (fleet.hall, fleet.system) == (p.hall, p.system):
             continue
-        own = {"delivery": bounds_of(ledger, "delivery-slip-days")}
+        own = {"delivery": bounds_of(log, "delivery-slip-days")}
         hall = halls[p.hall]
         if not hall.existing and hall.available_from:
             building = hall.available_from * DAYS_PER_QUARTER
-            low, mid, high = bounds_of(ledger, "energisation-slip-frac")
+            low, mid, high = bounds_of(log, "energisation-slip-frac")
             own["energisation"] = low * building, mid * building, high * building
         found[p.hall, p.system] = own
     return found

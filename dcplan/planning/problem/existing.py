@@ -13,13 +13,19 @@ from dataclasses import dataclass, replace
 from dcplan.catalog.schema import Fabric, Parameter, System
 from dcplan.errors import InputError, Problem
 from dcplan.inputs.left_out import Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.exact_network import EMPTY, Network, P, exact_network
 from dcplan.planning.problem.placement import placements
 from dcplan.planning.problem.systems import system_terms
-from dcplan.planning.problem.terms import FabricOption, HallTerms, HeldTerms, Menu, Placement
-from dcplan.scenario.held import hall_of
+from dcplan.planning.problem.terms import (
+    ExistingTerms,
+    FabricOption,
+    HallTerms,
+    Placement,
+    PlanningProblem,
+)
+from dcplan.scenario.existing import hall_of
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Asset, Hall, Order, Scenario
 from dcplan.units import DAYS_PER_QUARTER, QUARTERS_PER_YEAR, quarter_index
@@ -52,9 +58,9 @@ def entries_of(question: Question, halls: dict[str, HallTerms]) -> list[_Where]:
     return found
 
 
-def held_placements(
+def existing_placements(
     question: Question,
-    ledger: Ledger,
+    log: InputLog,
     halls: dict[str, HallTerms],
     given: dict[str, Hall],
     placed: list[Placement],
@@ -75,10 +81,10 @@ def held_placements(
             continue
         total = sum(x.entry.accelerators for x in items) // items[0].system.accelerators
         own = placements(
-            system_terms(items[0].system, question.scenario, ledger),
+            system_terms(items[0].system, question.scenario, log),
             halls[hall],
             given[hall],
-            ledger,
+            log,
             left_out,
             nodes,
             per_su,
@@ -89,19 +95,19 @@ def held_placements(
     return placed
 
 
-def held_terms(
+def existing_terms(
     question: Question,
-    ledger: Ledger,
+    log: InputLog,
     halls: dict[str, HallTerms],
     placed: Iterable[Placement],
     left_out: list[LeftOut],
-) -> tuple[HeldTerms, ...]:
+) -> tuple[ExistingTerms, ...]:
     """Racks, life, price and way out of everything held.
 
     What is at its end of life, or fits nowhere, is left out.
     """
     scenario = question.scenario
-    life = ledger.chosen(
+    life = log.chosen(
         "finance.hardware_life_years",
         scenario.finance.hardware_life_years,
         "finance",
@@ -120,12 +126,12 @@ def held_terms(
         if rest:
             reason = f"{rest} of {item.entry.accelerators} accelerators stand in a part-filled rack: not counted"
             left_out.append(LeftOut(kind, item.entry.id, item.hall, reason))
-        price = _unit_usd(item, ledger) * place.nodes
-        left = residual_of(scenario.finance, life, ledger)
+        price = _unit_usd(item, log) * place.nodes
+        left = residual_of(scenario.finance, life, log)
         if isinstance(item.entry, Asset):
-            terms = _asset(item.entry, place, racks, price, life, left, scenario, ledger)
+            terms = _asset(item.entry, place, racks, price, life, left, scenario, log)
         else:
-            terms = _order(item.entry, place, racks, price, life, left, scenario, ledger)
+            terms = _order(item.entry, place, racks, price, life, left, scenario, log)
         if terms.first >= scenario.horizon.quarters:
             left_out.append(
                 LeftOut(
@@ -163,12 +169,12 @@ def _no_rack(item: _Where, question: Question, place: Placement) -> Problem:
     return question.tree.problem("DC033", cause, where, help="give nodes_per_rack as they stand")
 
 
-def _unit_usd(item: _Where, ledger: Ledger) -> float:
+def _unit_usd(item: _Where, log: InputLog) -> float:
     kind = "assets" if isinstance(item.entry, Asset) else "orders"
     if item.entry.price_usd is not None:
-        return ledger.take(f"{kind}.{item.entry.id}.price_usd", item.entry.price_usd)
+        return log.take(f"{kind}.{item.entry.id}.price_usd", item.entry.price_usd)
     return (
-        ledger.take(f"systems.{item.system.id}.price_usd", item.system.price_usd)
+        log.take(f"systems.{item.system.id}.price_usd", item.system.price_usd)
         if item.system.price_usd
         else 0.0
     )
@@ -182,19 +188,19 @@ def _asset(
     life: float,
     left: Callable[[float], float],
     scenario: Scenario,
-    ledger: Ledger,
-) -> HeldTerms:
+    log: InputLog,
+) -> ExistingTerms:
     quarters = scenario.horizon.quarters
     age = quarter_index(scenario.horizon.start) - quarter_index(asset.in_service)
     if asset.life_years is not None:
-        life = ledger.take(f"assets.{asset.id}.life_years", asset.life_years)
+        life = log.take(f"assets.{asset.id}.life_years", asset.life_years)
     last = round(life * QUARTERS_PER_YEAR) - age
 
     def worth(t: float) -> float:
         return price * left((age + t) / QUARTERS_PER_YEAR) if t < last else 0.0
 
     sold = tuple(worth(t + 0.5) for t in range(quarters)) if asset.may_sell else ()
-    return HeldTerms(
+    return ExistingTerms(
         id=asset.id,
         key=place.key,
         racks=racks,
@@ -202,7 +208,7 @@ def _asset(
         last=last,
         end_usd=worth(quarters),
         resale_usd=sold,
-        standing=True,
+        in_service=True,
     )
 
 
@@ -214,15 +220,15 @@ def _order(
     life: float,
     left: Callable[[float], float],
     scenario: Scenario,
-    ledger: Ledger,
-) -> HeldTerms:
+    log: InputLog,
+) -> ExistingTerms:
     start, key = quarter_index(scenario.horizon.start), f"orders.{order.id}"
-    late = int(slip_of(order, ledger)[1] // DAYS_PER_QUARTER)
+    late = int(slip_of(order, log)[1] // DAYS_PER_QUARTER)
     first = quarter_index(order.expected) - start + late
     age = (scenario.horizon.quarters - first) / QUARTERS_PER_YEAR
-    paid = ledger.take(f"{key}.paid_frac", order.paid_frac)
+    paid = log.take(f"{key}.paid_frac", order.paid_frac)
     fee = order.cancellation_fee_frac
-    return HeldTerms(
+    return ExistingTerms(
         id=order.id,
         key=place.key,
         racks=racks,
@@ -231,20 +237,20 @@ def _order(
         end_usd=(price + place.storage_usd) * left(max(age, 0.0)) if age < life else 0.0,
         due_usd=(1.0 - paid) * price + place.storage_usd,
         storage_usd=place.storage_usd,
-        cancel_usd=price * (ledger.take(f"{key}.cancellation_fee_frac", fee) - paid)
+        cancel_usd=price * (log.take(f"{key}.cancellation_fee_frac", fee) - paid)
         if fee is not None
         else None,
     )
 
 
-def slip_of(order: Order, ledger: Ledger) -> Bounds:
+def slip_of(order: Order, log: InputLog) -> Bounds:
     """Days that an order comes late: its own, or the catalog's."""
     if order.slip_days is None:
-        low, high = ledger.catalog.get("reliability", "delivery-slip-days", Parameter).value.bounds
-        return low, ledger.parameter("reliability", "delivery-slip-days"), high
+        low, high = log.catalog.get("reliability", "delivery-slip-days", Parameter).value.bounds
+        return low, log.parameter("reliability", "delivery-slip-days"), high
     s = order.slip_days
     names = ("p10", "p50", "p90")
-    low, mid, high = (ledger.take(f"orders.{order.id}.slip_days.{n}", getattr(s, n)) for n in names)
+    low, mid, high = (log.take(f"orders.{order.id}.slip_days.{n}", getattr(s, n)) for n in names)
     return low, mid, high
 
 
@@ -253,7 +259,7 @@ def delays(
     question: Question,
     halls: dict[str, HallTerms],
     orderable: Iterable[str],
-    ledger: Ledger,
+    log: InputLog,
 ) -> dict[tuple[str, str], dict[str, Bounds]]:
     """Delays before a job, by hall and system.
 
@@ -266,7 +272,7 @@ def delays(
     for place, entries in groups.items():
         if place[1] in known:
             continue
-        rests = [_rest(slip_of(x, ledger)) for x in entries if isinstance(x, Order)]
+        rests = [_rest(slip_of(x, log)) for x in entries if isinstance(x, Order)]
         low, mid, high = (
             (max(values) for values in zip(*rests, strict=True)) if rests else (0.0, 0.0, 0.0)
         )
@@ -281,39 +287,43 @@ def _rest(slip: Bounds) -> Bounds:
     return low, mid, high
 
 
-def with_standing(menu: Menu) -> Menu:
+def with_existing_fit_out(problem: PlanningProblem) -> PlanningProblem:
     """Halls with what assets already paid for.
 
     Units fitted, and the network of their racks by fabric option.
     """
-    most = {p.key: p.max_racks_unit for p in menu.placements}
+    most = {p.key: p.max_racks_unit for p in problem.placements}
     share: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     racks: dict[P, int] = defaultdict(int)
-    for h in menu.held:
-        if h.standing:
+    for h in problem.existing:
+        if h.in_service:
             share[h.key[0]][h.key[1]] += h.racks / most[h.key]
             racks[h.key] += h.racks
     halls = []
-    for hall in menu.halls:
+    for hall in problem.halls:
         if hall.id not in share:
             halls.append(hall)
             continue
         units = {c: min(math.ceil(x - 1e-9), hall.count) for c, x in share[hall.id].items()}
         nets = {
-            o.id: _network(menu, hall.id, o.id, racks) for o in menu.fabrics if o.hall == hall.id
+            o.id: _network(problem, hall.id, o.id, racks)
+            for o in problem.fabrics
+            if o.hall == hall.id
         }
         parts = {
             "switches": {f: sum(n.switches.values()) for f, n in nets.items()},
             "transceivers": {f: n.transceivers for f, n in nets.items()},
         }
         paid = {f: n.usd for f, n in nets.items()}
-        halls.append(replace(hall, standing=units, standing_usd=paid, standing_parts=parts))
-    return replace(menu, halls=tuple(halls))
+        halls.append(
+            replace(hall, existing_units=units, existing_units_usd=paid, existing_parts=parts)
+        )
+    return replace(problem, halls=tuple(halls))
 
 
-def _network(menu: Menu, hall: str, option: str, racks: Mapping[P, int]) -> Network:
+def _network(problem: PlanningProblem, hall: str, option: str, racks: Mapping[P, int]) -> Network:
     try:
-        return exact_network(menu, hall, option, racks)
+        return exact_network(problem, hall, option, racks)
     except ValueError:  # the option does not reach all of them: it cannot be chosen
         return EMPTY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.economics.discounting import straight_line_frac
 from dcplan.economics.loans import level_payment_usd
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.problem.terms import FinanceTerms
 from dcplan.provenance import Quantity
@@ -12,26 +12,26 @@ from dcplan.scenario.schema import Finance
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 
-def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTerms:
+def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerms:
     """Resolve ``finance:`` with the catalog's defaults.
 
     Hardware keeps the residual curve's share of its price at the end of the horizon; buildings,
     power and cooling keep their straight-line book value. Without this the model would stop buying
     near the end.
     """
-    rate = ledger.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
-    life = ledger.chosen(
+    rate = log.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
+    life = log.chosen(
         "finance.hardware_life_years", finance.hardware_life_years, "finance", "hardware-life-years"
     )
-    left = residual_of(finance, life, ledger)
+    left = residual_of(finance, life, log)
     ages = [(quarters - t) / QUARTERS_PER_YEAR for t in range(quarters)]
-    total, by_quarter = _budget(finance.budget_usd, ledger)
+    total, by_quarter = _budget(finance.budget_usd, log)
 
     def book(key: str) -> tuple[float, ...]:
-        years = ledger.parameter("finance", key)
+        years = log.parameter("finance", key)
         return tuple(straight_line_frac(age, years) for age in ages)
 
-    share, service = _debt(finance, quarters, ledger)
+    share, service = _debt(finance, quarters, log)
     return FinanceTerms(
         debt_share_frac=share,
         debt_service_frac=service,
@@ -46,29 +46,29 @@ def finance_terms(finance: Finance, quarters: int, ledger: Ledger) -> FinanceTer
     )
 
 
-def _debt(finance: Finance, quarters: int, ledger: Ledger) -> tuple[float, tuple[float, ...]]:
+def _debt(finance: Finance, quarters: int, log: InputLog) -> tuple[float, tuple[float, ...]]:
     """Borrowed share of capital, and its service.
 
     Monthly level payments from the quarter after the draw.
     """
     if finance.debt is None:
         return 0.0, ()
-    rate = ledger.take("finance.debt.rate", finance.debt.rate)
+    rate = log.take("finance.debt.rate", finance.debt.rate)
     months = max(
-        round(ledger.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR), 1
+        round(log.take("finance.debt.term_years", finance.debt.term_years) * MONTHS_PER_YEAR), 1
     )
     each = float(level_payment_usd(1.0, rate / MONTHS_PER_YEAR, months)) * MONTHS_PER_QUARTER
     term = -(-months // MONTHS_PER_QUARTER)
     last = each * (months - (term - 1) * MONTHS_PER_QUARTER) / MONTHS_PER_QUARTER
     service = (0.0, *(each if k < term else last if k == term else 0.0 for k in range(1, quarters)))
-    return ledger.take("finance.debt.share", finance.debt.share), service
+    return log.take("finance.debt.share", finance.debt.share), service
 
 
 def _budget(
-    series: list[Quantity] | None, ledger: Ledger
+    series: list[Quantity] | None, log: InputLog
 ) -> tuple[float | None, tuple[float, ...] | None]:
     if series is None:
         return None, None
     if len(series) == 1:
-        return ledger.take("finance.budget_usd", series[0]), None
-    return None, ledger.series("finance.budget_usd", series, len(series))
+        return log.take("finance.budget_usd", series[0]), None
+    return None, log.series("finance.budget_usd", series, len(series))

@@ -13,7 +13,7 @@ from dcplan.catalog.schema import Fabric
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.topology.design import ClosDesign, design
 from dcplan.inputs.left_out import Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError, parts_of, radix_of
 from dcplan.planning.problem.terms import (
     FabricOption,
@@ -30,14 +30,14 @@ def fabric_options(
     hall: HallTerms,
     placed: Sequence[Placement],
     scenario: Scenario,
-    ledger: Ledger,
+    log: InputLog,
     left_out: list[LeftOut],
 ) -> list[FabricOption]:
     """All fabrics a hall domain may be built on.
 
     Those that cannot be priced or serve nobody are named.
     """
-    families = ledger.catalog.table("fabrics", Fabric)
+    families = log.catalog.table("fabrics", Fabric)
     given = scenario.fabric
     if given:
         ids: Iterable[str] = [given.id]
@@ -48,7 +48,7 @@ def fabric_options(
     classes = {p.port_class for p in placed}
     result: list[FabricOption] = []
     for name in ids:
-        family = ledger.catalog.get("fabrics", name, Fabric)
+        family = log.catalog.get("fabrics", name, Fabric)
         served = sorted((c for c in classes if family.protocol in c.protocols), key=lambda c: c.id)
         if not served:
             left_out.append(
@@ -66,7 +66,7 @@ def fabric_options(
             continue
         for tiers in [given.tiers] if given and given.tiers else family.tiers:
             try:
-                result.append(_option(hall, family, tiers, served, placed, given, ledger))
+                result.append(_option(hall, family, tiers, served, placed, given, log))
             except MissingError as error:
                 left_out.append(LeftOut(Kind.FABRIC, f"{family.id}/{tiers}t", hall.id, str(error)))
     most = sum(
@@ -83,11 +83,11 @@ def _option(
     served: list[PortClass],
     placed: Sequence[Placement],
     given: GivenFabric | None,
-    ledger: Ledger,
+    log: InputLog,
 ) -> FabricOption:
     models = (family.leaf, family.spine or family.leaf, family.core or family.spine or family.leaf)
     planes = (given and given.planes) or family.planes
-    rack_units = ledger.parameter("network", "network-rack-units")
+    rack_units = log.parameter("network", "network-rack-units")
     designs: dict[PortClass, ClosDesign] = {}
     parts: dict[PortClass, Parts] = {}
     shares: dict[PortClass, NetworkShare] = {}
@@ -101,11 +101,11 @@ def _option(
             continue
         link = ports.gbps / planes
         try:
-            designs[ports] = _design(ledger, models, link, tiers, planes, family, given)
+            designs[ports] = _design(log, models, link, tiers, planes, family, given)
         except MissingError as error:  # this class cannot use the family; others still may
             missing.append(str(error))
             continue
-        parts[ports] = parts_of(ledger, family, models, link, ports.ports_per_cage)
+        parts[ports] = parts_of(log, family, models, link, ports.ports_per_cage)
         shares[ports] = _share(designs[ports], parts[ports], ports.nodes_per_su, rack_units)
     if not shares:
         raise MissingError("; ".join(missing))
@@ -157,7 +157,7 @@ def _max_ports(designs: Mapping[PortClass, ClosDesign], placed: Iterable[Placeme
 
 
 def _design(
-    ledger: Ledger,
+    log: InputLog,
     models: tuple[str, str, str],
     link_gbps: float,
     tiers: int,
@@ -165,7 +165,7 @@ def _design(
     family: Fabric,
     given: GivenFabric | None,
 ) -> ClosDesign:
-    radix = min(radix_of(ledger, model, link_gbps) for model in models[:tiers])
+    radix = min(radix_of(log, model, link_gbps) for model in models[:tiers])
     default = family.oversubscription.value if family.oversubscription else 1.0
     over = given.oversubscription if given else None
     try:

@@ -10,7 +10,7 @@ import math
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.facility.racks import Fit, RackLimits, nodes_per_rack, split_heat_kw
 from dcplan.inputs.left_out import Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.systems import SystemTerms
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement, PortClass
 from dcplan.scenario.schema import Hall
@@ -21,7 +21,7 @@ def placements(
     system: SystemTerms,
     hall: HallTerms,
     given: Hall,
-    ledger: Ledger,
+    log: InputLog,
     left_out: list[LeftOut],
     nodes_override: int | None = None,
     nodes_per_su: int | None = None,
@@ -34,7 +34,7 @@ def placements(
     """
     result = []
     for cooling in hall.coolings:
-        row = ledger.catalog.get("cooling", cooling.id, CoolingOption)
+        row = log.catalog.get("cooling", cooling.id, CoolingOption)
         reason = _incompatible(system.row, row)
         if not reason:
             placed = _placed(
@@ -111,7 +111,7 @@ def _placed(
         rated_kw=system.rated_kw * nodes,
         peak_kw=system.peak_kw * nodes,
         idle_kw=system.idle_kw * nodes,
-        standing_kw=standing_kw(system.idle_kw, system.training_kw, busy_frac) * nodes,
+        idle_average_kw=idle_average_kw(system.idle_kw, system.training_kw, busy_frac) * nodes,
         training_kw=system.training_kw * nodes,
         research_kw=system.research_kw * nodes,
         air_kw=air * nodes,
@@ -171,12 +171,12 @@ def _ratio(limit_kw: float, used_kw: float) -> float:
     return limit_kw / used_kw if used_kw > 0 else math.inf
 
 
-def standing_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
+def idle_average_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
     """Average power of a unit that works at training power for a share of the time [kW].
 
     Examples
     --------
-    >>> round(standing_kw(2.0, 8.0, 0.7), 6), standing_kw(2.0, 8.0, 0.0)
+    >>> round(idle_average_kw(2.0, 8.0, 0.7), 6), idle_average_kw(2.0, 8.0, 0.0)
     (6.2, 2.0)
     """
     return idle_kw + busy_frac * (training_kw - idle_kw)

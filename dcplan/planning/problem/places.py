@@ -7,7 +7,7 @@ from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.pue import size_class
 from dcplan.inputs.cooling import Setting, performance, weather_at, weather_of
 from dcplan.inputs.left_out import Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
 from dcplan.planning.problem.storage import given_storage
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, SiteTerms
@@ -17,37 +17,33 @@ from dcplan.scenario.schema import Hall, Scenario, Site
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
 
-def site_terms(site: Site, scenario: Scenario, ledger: Ledger) -> SiteTerms:
+def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
     """Resolve one site: tariff, carbon, redundancy, staff, lease."""
-    row = ledger.catalog.get("sites", site.location, CatalogSite)
+    row = log.catalog.get("sites", site.location, CatalogSite)
     quarters = scenario.horizon.quarters
     key = f"sites.{site.id}"
     price = site.energy.usd_per_kwh or _listed(row.usd_per_kwh)
     demand = site.energy.demand_usd_per_kw_month
     take = site.energy.minimum_take_frac
     carbon = site.carbon.grid_g_per_kwh or row.grid_g_per_kwh or row.grid_lifecycle_g_per_kwh
-    blocks = ledger.chosen(
+    blocks = log.chosen(
         f"{key}.power.usd_per_kw", site.power.usd_per_kw, "power", "power-blocks-usd-per-kw"
     )
-    block_mw = ledger.chosen(
-        f"{key}.power.block_mw", site.power.block_mw, "power", "block-mw-default"
-    )
+    block_mw = log.chosen(f"{key}.power.block_mw", site.power.block_mw, "power", "block-mw-default")
     cap = site.carbon.max_operational_t_per_year
     water = site.water.max_l_per_year
     return SiteTerms(
         id=site.id,
-        utility_mw=ledger.series(f"{key}.utility_mw", site.utility_mw, quarters),
-        usd_per_kwh=ledger.series(f"{key}.energy.usd_per_kwh", price, quarters),
-        demand_usd_per_kw_month=ledger.take(f"{key}.energy.demand_usd_per_kw_month", demand)
+        utility_mw=log.series(f"{key}.utility_mw", site.utility_mw, quarters),
+        usd_per_kwh=log.series(f"{key}.energy.usd_per_kwh", price, quarters),
+        demand_usd_per_kw_month=log.take(f"{key}.energy.demand_usd_per_kw_month", demand)
         if demand
         else 0.0,
-        minimum_take_frac=ledger.take(f"{key}.energy.minimum_take_frac", take) if take else 0.0,
-        grid_g_per_kwh=ledger.take(f"{key}.carbon.grid_g_per_kwh", carbon) if carbon else 0.0,
-        max_t_per_year=ledger.take(f"{key}.carbon.max_operational_t_per_year", cap)
-        if cap
-        else None,
-        max_l_per_year=ledger.take(f"{key}.water.max_l_per_year", water) if water else None,
-        redundancy=ledger.text(
+        minimum_take_frac=log.take(f"{key}.energy.minimum_take_frac", take) if take else 0.0,
+        grid_g_per_kwh=log.take(f"{key}.carbon.grid_g_per_kwh", carbon) if carbon else 0.0,
+        max_t_per_year=log.take(f"{key}.carbon.max_operational_t_per_year", cap) if cap else None,
+        max_l_per_year=log.take(f"{key}.water.max_l_per_year", water) if water else None,
+        redundancy=log.text(
             f"{key}.power.redundancy",
             site.power.redundancy or "n+1",
             Status.INPUT if site.power.redundancy else Status.DEFAULT,
@@ -55,12 +51,12 @@ def site_terms(site: Site, scenario: Scenario, ledger: Ledger) -> SiteTerms:
         ),
         block_mw=block_mw,
         block_usd=blocks * block_mw * KW_PER_MW,
-        lease_usd_per_kw_month=_lease(site, quarters, ledger),
-        staff_usd_per_quarter=_staff(site, ledger),
-        opex_usd_per_kw_quarter=_opex(site, ledger),
-        tranches=tranche_terms(site, scenario, ledger),
-        onsite=onsite_terms(site, ledger),
-        block_lead=int(ledger.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
+        lease_usd_per_kw_month=_lease(site, quarters, log),
+        staff_usd_per_quarter=_staff(site, log),
+        opex_usd_per_kw_quarter=_opex(site, log),
+        tranches=tranche_terms(site, scenario, log),
+        onsite=onsite_terms(site, log),
+        block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
     )
 
 
@@ -68,27 +64,27 @@ def _listed(quantity: Quantity | None) -> list[Quantity]:
     return [quantity] if quantity is not None else []
 
 
-def _lease(site: Site, quarters: int, ledger: Ledger) -> tuple[float, ...] | None:
+def _lease(site: Site, quarters: int, log: InputLog) -> tuple[float, ...] | None:
     if site.lease is None:
         return None
-    rent = ledger.take(f"sites.{site.id}.lease.usd_per_kw_month", site.lease.usd_per_kw_month)
+    rent = log.take(f"sites.{site.id}.lease.usd_per_kw_month", site.lease.usd_per_kw_month)
     key = f"sites.{site.id}.lease.escalator_frac_per_year"
-    rise = ledger.chosen(
+    rise = log.chosen(
         key, site.lease.escalator_frac_per_year, "finance", "lease-escalator-frac-per-year"
     )
     return tuple(rent * (1 + rise) ** (t // QUARTERS_PER_YEAR) for t in range(quarters))
 
 
-def _staff(site: Site, ledger: Ledger) -> float:
+def _staff(site: Site, log: InputLog) -> float:
     if site.staff is None:
         return 0.0
-    people = ledger.take(f"sites.{site.id}.staff.people", site.staff.people)
+    people = log.take(f"sites.{site.id}.staff.people", site.staff.people)
     key = f"sites.{site.id}.staff.usd_per_person_year"
-    pay = ledger.chosen(key, site.staff.usd_per_person_year, "finance", "staff-usd-per-person-year")
+    pay = log.chosen(key, site.staff.usd_per_person_year, "finance", "staff-usd-per-person-year")
     return people * pay / QUARTERS_PER_YEAR
 
 
-def _opex(site: Site, ledger: Ledger) -> float:
+def _opex(site: Site, log: InputLog) -> float:
     """USD per kW of rated IT and quarter.
 
     With staff named, maintenance alone; otherwise all fixed cost.
@@ -96,26 +92,26 @@ def _opex(site: Site, ledger: Ledger) -> float:
     key = "facility-maintenance-usd-per-kw-year" if site.staff else "fixed-opex-usd-per-kw-year"
     if site.lease:  # the landlord maintains the building
         return 0.0
-    return ledger.parameter("finance", key) / QUARTERS_PER_YEAR
+    return log.parameter("finance", key) / QUARTERS_PER_YEAR
 
 
 def hall_terms(
-    hall: Hall, site: Site, question: Question, ledger: Ledger, left_out: list[LeftOut]
+    hall: Hall, site: Site, question: Question, log: InputLog, left_out: list[LeftOut]
 ) -> HallTerms:
     """Resolve one hall type and each of its cooling options."""
     scenario = question.scenario
     key = f"sites.{site.id}.halls.{hall.id}"
-    it_mw = ledger.take(f"{key}.it_mw", hall.it_mw)
-    row = ledger.catalog.get("sites", site.location, CatalogSite)
+    it_mw = log.take(f"{key}.it_mw", hall.it_mw)
+    row = log.catalog.get("sites", site.location, CatalogSite)
     zone = site.climate_zone or row.climate_zone or "all"
     coolings = [
         terms
         for option in hall.cooling
-        if (terms := _cooling(hall, site, option, it_mw, zone, ledger, left_out)) is not None
+        if (terms := _cooling(hall, site, option, it_mw, zone, log, left_out)) is not None
     ]
     start = quarter_index(scenario.horizon.start)
     available = quarter_index(hall.available_from) - start if hall.available_from else 0
-    storage = given_storage(question, ledger) if _is_home(hall, site, scenario) else (0.0, 0.0, 0.0)
+    storage = given_storage(question, log) if _is_home(hall, site, scenario) else (0.0, 0.0, 0.0)
     return HallTerms(
         id=f"{site.id}/{hall.id}",
         site=site.id,
@@ -127,7 +123,7 @@ def hall_terms(
         available_from=max(available, 0),
         needs_blocks=not hall.existing and site.lease is None,
         coolings=tuple(coolings),
-        rack_units=ledger.chosen(f"{key}.rack_units", hall.rack_units, "facility", "rack-units"),
+        rack_units=log.chosen(f"{key}.rack_units", hall.rack_units, "facility", "rack-units"),
         storage_kw=storage[0],
         storage_racks=storage[1],
         storage_usd=storage[2],
@@ -140,59 +136,59 @@ def _cooling(
     option: str,
     it_mw: float,
     zone: str,
-    ledger: Ledger,
+    log: InputLog,
     left_out: list[LeftOut],
 ) -> CoolingTerms | None:
     key = f"sites.{site.id}.halls.{hall.id}"
-    row = ledger.catalog.get("cooling", option, CoolingOption)
-    location = ledger.catalog.get("sites", site.location, CatalogSite)
+    row = log.catalog.get("cooling", option, CoolingOption)
+    location = log.catalog.get("sites", site.location, CatalogSite)
     weather = weather_at(location) if site.climate_zone is None else None
     weather = weather or weather_of(f"zone-{zone}", None, None)
     air_frac = row.room_air_frac.value if row.room_air_frac else 1.0
     at = Setting(
-        site.location, zone, weather, size_class(it_mw), air_frac, supply_c=_supply_c(row, ledger)
+        site.location, zone, weather, size_class(it_mw), air_frac, supply_c=_supply_c(row, log)
     )
     try:
-        found = performance(row, at, ledger)
+        found = performance(row, at, log)
     except LookupError as error:
         left_out.append(LeftOut(Kind.COOLING, row.id, key, str(error)))
         return None
-    mean = ledger.take(f"{key}.{row.id}.pue", hall.pue or found.mean(found.pue))
-    peak = max(mean, ledger.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or found.peak()))
+    mean = log.take(f"{key}.{row.id}.pue", hall.pue or found.mean(found.pue))
+    peak = max(mean, log.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or found.peak()))
     water = hall.wue_l_per_kwh or (found.mean(found.wue_l_per_kwh) if found.wue_l_per_kwh else None)
-    wue = ledger.take(f"{key}.{row.id}.wue_l_per_kwh", water) if water else 0.0
+    wue = log.take(f"{key}.{row.id}.wue_l_per_kwh", water) if water else 0.0
     air, liquid = hall.air_mw, hall.liquid_mw
     air_mw = (
-        ledger.take(f"{key}.air_mw", air)
+        log.take(f"{key}.air_mw", air)
         if air
-        else it_mw * ledger.take(f"cooling.{row.id}.air_share_frac", row.air_share_frac)
+        else it_mw * log.take(f"cooling.{row.id}.air_share_frac", row.air_share_frac)
     )
     liquid_mw = (
-        ledger.take(f"{key}.liquid_mw", liquid)
+        log.take(f"{key}.liquid_mw", liquid)
         if liquid
-        else it_mw * ledger.take(f"cooling.{row.id}.liquid_share_frac", row.liquid_share_frac)
+        else it_mw * log.take(f"cooling.{row.id}.liquid_share_frac", row.liquid_share_frac)
     )
     fit_out = (
-        ledger.take(f"{key}.fit_out_usd_per_kw", hall.fit_out_usd_per_kw)
+        log.take(f"{key}.fit_out_usd_per_kw", hall.fit_out_usd_per_kw)
         if hall.fit_out_usd_per_kw
-        else ledger.take(f"cooling.{row.id}.fit_out_usd_per_kw", row.fit_out_usd_per_kw)
+        else log.take(f"cooling.{row.id}.fit_out_usd_per_kw", row.fit_out_usd_per_kw)
     )
     building = 0.0
     if (
         not hall.existing and site.lease is None
     ):  # the shell is priced per MW of facility, so the option's peak PUE counts
-        building = ledger.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
+        building = log.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
     return CoolingTerms(
         row.id, air_mw, liquid_mw, mean, peak, wue, fit_out * it_mw * KW_PER_MW, building
     )
 
 
-def _supply_c(row: CoolingOption, ledger: Ledger) -> float | None:
+def _supply_c(row: CoolingOption, log: InputLog) -> float | None:
     """Facility water of a liquid option at its usual coolant temperature."""
     if row.model is None or row.coolant_supply_c is None:
         return None
-    coolant = ledger.take(f"cooling.{row.id}.coolant_supply_c", row.coolant_supply_c)
-    return coolant - ledger.parameter("facility", "cdu-approach-k")
+    coolant = log.take(f"cooling.{row.id}.coolant_supply_c", row.coolant_supply_c)
+    return coolant - log.parameter("facility", "cdu-approach-k")
 
 
 def _is_home(hall: Hall, site: Site, scenario: Scenario) -> bool:

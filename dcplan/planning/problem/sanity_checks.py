@@ -18,7 +18,7 @@ REMARK_RATIO = 4.0
 """An own value this many times above or below the catalog's is worth a second look."""
 
 
-def doubts(question: Question) -> list[str]:
+def sanity_notes(question: Question) -> list[str]:
     """One sentence for each value of a scenario that looks like a slip."""
     return [*_prices(question), *_halls(question), *_unused(question)]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dcplan.catalog.schema import StorageTier
 from dcplan.errors import Problem
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import block_of, tier_of
 from dcplan.planning.problem.terms import Placement, StorageShare
 from dcplan.scenario.load import Question
@@ -21,17 +21,17 @@ def _named(question: Question) -> StorageTier:
     return tier_of(question.scenario.storage, question.catalog, problem)
 
 
-def storage_share(question: Question, ledger: Ledger) -> StorageShare:
+def storage_share(question: Question, log: InputLog) -> StorageShare:
     """Storage for one accelerator.
 
     Capacity and the rates of the service level, whichever takes more blocks.
     """
     wish = question.scenario.storage or Storage()
     row = _named(question)
-    block = block_of(row, ledger)
-    tb = ledger.parameter("storage", "storage-usable-tb-per-accelerator")
-    read = ledger.parameter("storage", f"storage-read-gb-per-s-per-gpu-{wish.level}")
-    write = ledger.parameter("storage", f"storage-write-gb-per-s-per-gpu-{wish.level}")
+    block = block_of(row, log)
+    tb = log.parameter("storage", "storage-usable-tb-per-accelerator")
+    read = log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{wish.level}")
+    write = log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{wish.level}")
     parts = {
         "capacity": tb / block.usable_tb,
         "read": read / block.read_gb_per_s,
@@ -53,7 +53,7 @@ def storage_share(question: Question, ledger: Ledger) -> StorageShare:
 
 
 def with_storage(
-    placed: list[Placement], question: Question, ledger: Ledger
+    placed: list[Placement], question: Question, log: InputLog
 ) -> tuple[list[Placement], StorageShare | None]:
     """Racks with the storage that comes with them.
 
@@ -62,7 +62,7 @@ def with_storage(
     wish = question.scenario.storage
     if wish is not None and wish.usable_pb is not None:
         return placed, None
-    share = storage_share(question, ledger)
+    share = storage_share(question, log)
     return [
         replace(
             p,
@@ -74,7 +74,7 @@ def with_storage(
     ], share
 
 
-def given_storage(question: Question, ledger: Ledger) -> tuple[float, float, float]:
+def given_storage(question: Question, log: InputLog) -> tuple[float, float, float]:
     """Power, racks and price of the capacity that the scenario gives [kW], [-], [USD].
 
     All of it, or its data set's.
@@ -82,11 +82,11 @@ def given_storage(question: Question, ledger: Ledger) -> tuple[float, float, flo
     wish = question.scenario.storage
     if wish is None or (wish.usable_pb is None and wish.dataset_tb is None):
         return 0.0, 0.0, 0.0
-    block = block_of(_named(question), ledger)
+    block = block_of(_named(question), log)
     if wish.usable_pb is not None:
-        terabytes = ledger.take("storage.usable_pb", wish.usable_pb) * TB_PER_PB
+        terabytes = log.take("storage.usable_pb", wish.usable_pb) * TB_PER_PB
     else:
-        terabytes = ledger.take("storage.dataset_tb", wish.dataset_tb) if wish.dataset_tb else 0.0
+        terabytes = log.take("storage.dataset_tb", wish.dataset_tb) if wish.dataset_tb else 0.0
     blocks = terabytes / block.usable_tb
     return (
         blocks * block.kw,

@@ -16,10 +16,10 @@ from dcplan.fabric.topology.wiring import Fill, upper_fills
 from dcplan.planning.problem.terms import (
     FabricOption,
     HallTerms,
-    Menu,
     Placement,
+    PlanningProblem,
     PortClass,
-    Staircase,
+    StepCost,
 )
 
 MOST_STEPS = 24
@@ -35,30 +35,34 @@ class _Step:
     usd: float
 
 
-def with_steps(menu: Menu, most: int) -> Menu:
+def with_steps(problem: PlanningProblem, most: int) -> PlanningProblem:
     """Return the menu with steps of whole switches, where a model can carry them.
 
     At most so many over all quarters.
     """
-    placed = {h.id: [p for p in menu.placements if p.hall == h.id] for h in menu.halls}
+    placed = {h.id: [p for p in problem.placements if p.hall == h.id] for h in problem.halls}
     there = {
-        key: sum(x.racks for x in menu.held if x.standing and x.key == key)
-        for key in {x.key for x in menu.held}
+        key: sum(x.racks for x in problem.existing if x.in_service and x.key == key)
+        for key in {x.key for x in problem.existing}
     }
     options = [
-        replace(o, stairs=staircases(o, menu.hall(o.hall), placed[o.hall], there))
-        for o in menu.fabrics
+        replace(o, step_costs=step_costs(o, problem.hall(o.hall), placed[o.hall], there))
+        for o in problem.fabrics
     ]
-    count = menu.quarters * sum(len(stairs.widths) for o in options for stairs in o.stairs.values())
-    return replace(menu, fabrics=tuple(options), whole_switches=True) if count <= most else menu
+    count = problem.quarters * sum(
+        len(step_costs.widths) for o in options for step_costs in o.step_costs.values()
+    )
+    return (
+        replace(problem, fabrics=tuple(options), whole_switches=True) if count <= most else problem
+    )
 
 
-def staircases(
+def step_costs(
     option: FabricOption,
     hall: HallTerms,
     placed: Iterable[Placement],
     there: Mapping[tuple[str, str, str], int],
-) -> dict[PortClass, Staircase]:
+) -> dict[PortClass, StepCost]:
     """Return steps of each NIC class whose systems have rails alike.
 
     Others keep the per-port share alone.
@@ -73,15 +77,17 @@ def staircases(
         most = max((p.max_racks_unit * hall.count * p.ports for p in own), default=0)
         most += sum(there.get(p.key, 0) * p.ports for p in own)
         if len(rails) == 1 and most:
-            stairs = staircase(option.designs[ports], option.parts[ports], ports, rails.pop(), most)
-            if stairs is not None:
-                found[ports] = stairs
+            step_costs = step_cost(
+                option.designs[ports], option.parts[ports], ports, rails.pop(), most
+            )
+            if step_costs is not None:
+                found[ports] = step_costs
     return found
 
 
-def staircase(
+def step_cost(
     plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
-) -> Staircase | None:
+) -> StepCost | None:
     r"""Lower bound of a network's cost by its ports.
 
     Links in proportion, switches by steps of whole leaves.
@@ -105,7 +111,7 @@ def staircase(
     widths = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
     heights = [usd[i] for i in kept]
     jumps = [high - low for low, high in zip([0.0, *heights], heights, strict=False)]
-    return Staircase(link_usd(plan, parts), tuple(widths), tuple(jumps))
+    return StepCost(link_usd(plan, parts), tuple(widths), tuple(jumps))
 
 
 def link_usd(plan: ClosDesign, parts: Parts) -> float:

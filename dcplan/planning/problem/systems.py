@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dcplan.catalog.schema import System
 from dcplan.inputs.left_out import Cause, Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.terms import PartsTerms, SupplyTerms
 from dcplan.provenance import Quantity
 from dcplan.scenario.references import makers
@@ -37,14 +37,14 @@ class SystemTerms:
 
 
 def requested_systems(
-    scenario: Scenario, ledger: Ledger, left_out: list[LeftOut]
+    scenario: Scenario, log: InputLog, left_out: list[LeftOut]
 ) -> list[SystemTerms]:
     """Systems the scenario names (or all that are sold), each with what it lacks as a reason."""
-    table = ledger.catalog.table("systems", System)
+    table = log.catalog.table("systems", System)
     if scenario.systems == "all":
         ids = list(table)
     else:
-        ids = [ledger.catalog.get("systems", name, System).id for name in scenario.systems]
+        ids = [log.catalog.get("systems", name, System).id for name in scenario.systems]
     found = []
     for key in dict.fromkeys(ids):
         row = table[key]
@@ -52,7 +52,7 @@ def requested_systems(
         if lack is not None:
             left_out.append(LeftOut(Kind.SYSTEM, key, "", *lack))
             continue
-        found.append(system_terms(row, scenario, ledger))
+        found.append(system_terms(row, scenario, log))
     return found
 
 
@@ -70,39 +70,33 @@ def _lacks(row: System, *, fleet: bool) -> tuple[str, Cause] | None:
     return None
 
 
-def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms:
+def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
     """Resolve the three kW, price, lead and release of one system."""
     key = f"systems.{row.id}"
-    rated = ledger.take(f"{key}.rated_kw", _given(row.rated_kw))
+    rated = log.take(f"{key}.rated_kw", _given(row.rated_kw))
     peak = (
-        ledger.take(f"{key}.peak_kw", row.peak_kw)
+        log.take(f"{key}.peak_kw", row.peak_kw)
         if row.peak_kw
-        else rated * ledger.parameter("power", "peak-over-rated")
+        else rated * log.parameter("power", "peak-over-rated")
     )
     start = quarter_index(scenario.horizon.start)
     supply = next(
-        (
-            s
-            for s in scenario.supply
-            if ledger.catalog.get("systems", s.system, System).id == row.id
-        ),
+        (s for s in scenario.supply if log.catalog.get("systems", s.system, System).id == row.id),
         None,
     )
     promised = supply.lead_quarters if supply else None
     asked = promised if promised is not None else row.lead_quarters
-    lead = int(ledger.assumed(f"{key}.lead_quarters", asked, DEFAULT_LEAD_QUARTERS))
+    lead = int(log.assumed(f"{key}.lead_quarters", asked, DEFAULT_LEAD_QUARTERS))
     release = quarter_index(row.release) - start if row.release else 0
     since = quarter_index(supply.from_quarter) - start if supply and supply.from_quarter else 0
     embodied = (
-        ledger.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE
-        if row.embodied_kg
-        else None
+        log.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE if row.embodied_kg else None
     )
 
     def state(name: str, given: Quantity | None) -> float:
         if given is not None:
-            return ledger.take(f"{key}.average_kw.{name}", given)
-        return rated * ledger.parameter("power", f"average-{name}-frac")
+            return log.take(f"{key}.average_kw.{name}", given)
+        return rated * log.parameter("power", f"average-{name}-frac")
 
     return SystemTerms(
         row=row,
@@ -111,23 +105,23 @@ def system_terms(row: System, scenario: Scenario, ledger: Ledger) -> SystemTerms
         training_kw=state("training", row.average_kw.training),
         research_kw=state("research", row.average_kw.research),
         idle_kw=state("idle", row.average_kw.idle),
-        price_usd=ledger.take(f"{key}.price_usd", _given(row.price_usd)),
+        price_usd=log.take(f"{key}.price_usd", _given(row.price_usd)),
         lead=lead,
         first_order=max(release, since, 0),
-        maintenance_frac_per_year=ledger.parameter("finance", "maintenance-hardware-frac-per-year"),
+        maintenance_frac_per_year=log.parameter("finance", "maintenance-hardware-frac-per-year"),
         embodied_t=embodied,
-        price_factor=_price_factor(row, supply, scenario, ledger),
-        makers=makers(row, ledger.catalog),
+        price_factor=_price_factor(row, supply, scenario, log),
+        makers=makers(row, log.catalog),
     )
 
 
 def _price_factor(
-    row: System, supply: Supply | None, scenario: Scenario, ledger: Ledger
+    row: System, supply: Supply | None, scenario: Scenario, log: InputLog
 ) -> tuple[float, ...]:
     """Price by order quarter over the catalog's: quoted by quarter, or growing at a yearly rate."""
     quarters, base = scenario.horizon.quarters, _given(row.price_usd).value
     if supply is not None and supply.price_usd is not None:
-        quoted = ledger.series(f"supply.{row.id}.price_usd", supply.price_usd, quarters)
+        quoted = log.series(f"supply.{row.id}.price_usd", supply.price_usd, quarters)
         return tuple(x / base for x in quoted)
     own = supply.price_change_frac_per_year if supply else None
     change = own or scenario.finance.hardware_price_change_frac_per_year
@@ -138,7 +132,7 @@ def _price_factor(
         if own
         else "finance.hardware_price_change_frac_per_year"
     )
-    rate = ledger.take(key, change)
+    rate = log.take(key, change)
     return tuple((1.0 + rate) ** (t / QUARTERS_PER_YEAR) for t in range(quarters))
 
 
@@ -149,24 +143,22 @@ def _given(quantity: Quantity | None) -> Quantity:
     return quantity
 
 
-def supply_terms(scenario: Scenario, ledger: Ledger) -> tuple[SupplyTerms, ...]:
+def supply_terms(scenario: Scenario, log: InputLog) -> tuple[SupplyTerms, ...]:
     """Vendor limits by order quarter."""
     quarters = scenario.horizon.quarters
     result = []
     for entry in scenario.supply:
         if entry.racks_per_quarter is None:
             continue
-        key = ledger.catalog.get("systems", entry.system, System).id
-        racks = ledger.series(f"supply.{key}.racks_per_quarter", entry.racks_per_quarter, quarters)
+        key = log.catalog.get("systems", entry.system, System).id
+        racks = log.series(f"supply.{key}.racks_per_quarter", entry.racks_per_quarter, quarters)
         result.append(SupplyTerms(key, racks))
     return tuple(result)
 
 
-def parts_terms(scenario: Scenario, ledger: Ledger) -> tuple[PartsTerms, ...]:
+def parts_terms(scenario: Scenario, log: InputLog) -> tuple[PartsTerms, ...]:
     """Limits of parts by quarter, those that are given."""
     given, quarters = scenario.parts_per_quarter, scenario.horizon.quarters
     series = ((name, getattr(given, name)) for name in ("switches", "transceivers", "power_blocks"))
     found = [(name, s) for name, s in series if s is not None]
-    return tuple(
-        PartsTerms(n, ledger.series(f"parts_per_quarter.{n}", s, quarters)) for n, s in found
-    )
+    return tuple(PartsTerms(n, log.series(f"parts_per_quarter.{n}", s, quarters)) for n, s in found)

@@ -79,11 +79,11 @@ class HallTerms:
     storage_kw: float = 0.0
     storage_racks: float = 0.0
     storage_usd: float = 0.0
-    standing: Mapping[str, int] = field(default_factory=dict)
+    existing_units: Mapping[str, int] = field(default_factory=dict)
     """Units that assets fill, by cooling: fitted before the plan begins."""
-    standing_usd: Mapping[str, float] = field(default_factory=dict)
+    existing_units_usd: Mapping[str, float] = field(default_factory=dict)
     """What the assets' network cost, by fabric option: paid before the plan begins."""
-    standing_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    existing_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Its switches and transceivers, by fabric option."""
 
     def cooling(self, key: str) -> CoolingTerms:
@@ -127,7 +127,7 @@ class Placement:
     rated_kw: float
     peak_kw: float
     idle_kw: float
-    standing_kw: float
+    idle_average_kw: float
     """Average while none of the scenario's work runs on it: idle, or a given fleet's own
     utilization."""
     training_kw: float
@@ -192,7 +192,7 @@ class NetworkShare:
 
 
 @dataclass(frozen=True)
-class Staircase:
+class StepCost:
     """Lower bound of a NIC class's network cost.
 
     So much a port, and a jump for each step of ports begun.
@@ -221,7 +221,7 @@ class FabricOption:
     max_ports: int
     switch_models: tuple[str, str, str]
     switch_racks_units: float
-    stairs: Mapping[PortClass, Staircase] = field(default_factory=dict)
+    step_costs: Mapping[PortClass, StepCost] = field(default_factory=dict)
     """Where steps are known; the per-port share bounds the cost besides."""
     margin_usd: float = 0.0
     margin_kw: float = 0.0
@@ -262,7 +262,7 @@ class FleetTerms:
 
 
 @dataclass(frozen=True)
-class HeldTerms:
+class ExistingTerms:
     """Racks that exist or are on order when the plan begins."""
 
     id: str
@@ -282,11 +282,11 @@ class HeldTerms:
     storage_usd: float = 0.0
     cancel_usd: float | None = None
     """Paid to cancel a rack, what was paid ahead set off; None where the order stands."""
-    standing: bool = False
+    in_service: bool = False
     """In service and connected before the plan begins."""
 
     @property
-    def may_go(self) -> range:
+    def disposal_window(self) -> range:
         """Quarters in which racks may be sold or cancelled."""
         if self.cancel_usd is not None:
             return range(1)
@@ -330,7 +330,7 @@ class StorageShare:
 
 
 @dataclass(frozen=True)
-class Menu:
+class PlanningProblem:
     """Everything the optimizer may choose from."""
 
     start: str
@@ -354,7 +354,7 @@ class Menu:
     parts: tuple[PartsTerms, ...] = ()
     vendor_share: Mapping[str, float] = field(default_factory=dict)
     """Largest share of the spending on ordered racks, by maker."""
-    held: tuple[HeldTerms, ...] = ()
+    existing: tuple[ExistingTerms, ...] = ()
     """Assets and orders."""
     cloud_max_accelerators: int | None = None
     margin_factor: float = 1.0

@@ -9,7 +9,7 @@ from dcplan.errors import AuditError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.run import Audit, audit, settled
 from dcplan.planning.decisions import Decisions, from_solution
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.solved import Ending, Solved
@@ -17,21 +17,23 @@ from dcplan.scenario.load import Question
 
 
 def audited(
-    menu: Menu, matrix: Matrix, outcome: Outcome, question: Question
+    problem: PlanningProblem, matrix: Matrix, outcome: Outcome, question: Question
 ) -> tuple[Decisions, Audit]:
     """Decisions of a solution, switches counted whole, and their audit."""
-    decisions = settled(menu, _decided(menu, matrix, outcome))
-    return decisions, audit(menu, decisions, question)
+    decisions = settled(problem, _decided(problem, matrix, outcome))
+    return decisions, audit(problem, decisions, question)
 
 
-def audited_solution(menu: Menu, matrix: Matrix, outcome: Outcome, question: Question) -> Solved:
+def audited_solution(
+    problem: PlanningProblem, matrix: Matrix, outcome: Outcome, question: Question
+) -> Solved:
     """Return a solution with its audit, passed or not."""
     end = Ending(
         outcome.bound,
         outcome.seconds,
         outcome.nodes,
         matrix,
-        menu,
+        problem,
         None,
         outcome.gap_frac,
         outcome.objective,
@@ -39,11 +41,11 @@ def audited_solution(menu: Menu, matrix: Matrix, outcome: Outcome, question: Que
     if outcome.values is None:
         return end.of(outcome.status)
     return end.of(
-        outcome.status, *audited(menu, matrix, outcome, question), matrix.whole(outcome.values)
+        outcome.status, *audited(problem, matrix, outcome, question), matrix.whole(outcome.values)
     )
 
 
-def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | None:
+def audited_cost_usd(problem: PlanningProblem, matrix: Matrix, outcome: Outcome) -> float | None:
     """Cost of a solution with whole switches, whether or not it keeps every limit.
 
     None without one.
@@ -51,8 +53,8 @@ def audited_cost_usd(menu: Menu, matrix: Matrix, outcome: Outcome) -> float | No
     if outcome.values is None:
         return None
     try:
-        d = settled(menu, _decided(menu, matrix, outcome))
-        return npv_usd(make_accounts(menu, d).flows, menu.finance.discount_rate)
+        d = settled(problem, _decided(problem, matrix, outcome))
+        return npv_usd(make_accounts(problem, d).flows, problem.finance.discount_rate)
     except ValueError:
         return None
 
@@ -63,7 +65,7 @@ def failed(last: Audit | None) -> AuditError:
     return AuditError(f"the plan fails its audit: {found}")
 
 
-def _decided(menu: Menu, matrix: Matrix, outcome: Outcome) -> Decisions:
+def _decided(problem: PlanningProblem, matrix: Matrix, outcome: Outcome) -> Decisions:
     """Read the decisions of a solution; of none, nothing is decided."""
     values = np.zeros(len(matrix.columns)) if outcome.values is None else outcome.values
-    return from_solution(menu, matrix.columns, [float(v) for v in matrix.rounded(values)])
+    return from_solution(problem, matrix.columns, [float(v) for v in matrix.rounded(values)])

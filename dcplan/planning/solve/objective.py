@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.planning.goal import COST, OBJECTIVES, Goal, Limit
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import solve_menu
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
 
 SLACK = 1e-6
@@ -18,7 +18,7 @@ FIRST_SHARE = 0.6
 """Of the time limit, for the objective itself; the rest for the cheapest plan that keeps it."""
 
 
-def solve_objective(menu: Menu, question: Question, request: SolveRequest) -> Solved:
+def solve_objective(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve for the scenario's objective.
 
     Where it is not cost, the cheapest plan at its best value.
@@ -28,22 +28,22 @@ def solve_objective(menu: Menu, question: Question, request: SolveRequest) -> So
     """
     name = OBJECTIVES[question.scenario.objective]
     if name == COST or request.fixed is not None:
-        return solve_menu(menu, question, request)
+        return solve_problem(problem, question, request)
     clock = Clock(request.time_limit_s)
-    aimed = replace(menu, goal=Goal(name))
-    first = solve_menu(aimed, question, request.within(FIRST_SHARE * request.time_limit_s))
+    aimed = replace(problem, goal=Goal(name))
+    first = solve_problem(aimed, question, request.within(FIRST_SHARE * request.time_limit_s))
     if first.audit is None or first.status is SolveStatus.INTERRUPTED:
         return first
     least = min(first.value, first.searched)
     limit = Limit(name, least + SLACK * abs(least), first.value + AUDITED_SLACK * abs(first.value))
-    kept = replace(menu, goal=Goal(COST, (limit,)))
+    kept = replace(problem, goal=Goal(COST, (limit,)))
     rest = replace(request.within(max(clock.left(), 1.0)), near=None)
-    cheap = solve_menu(kept, question, rest)
+    cheap = solve_problem(kept, question, rest)
     if cheap.audit is None:
         return first
     return replace(
         cheap,
-        menu=replace(cheap.menu, goal=Goal(name)),
+        problem=replace(cheap.problem, goal=Goal(name)),
         bound=first.bound,
         status=first.status,
         seconds=clock.spent(),

@@ -9,7 +9,7 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import BOUGHT, BUDGETS
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.terms import FinanceTerms, Menu
+from dcplan.planning.problem.terms import FinanceTerms, PlanningProblem
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, compile_model
@@ -28,7 +28,7 @@ REPAIR_SHARE = 0.1
 """
 
 
-def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
+def with_less_parts(problem: PlanningProblem, last: Audit, *, everywhere: bool) -> PlanningProblem:
     """Limits of parts that whole ones exceeded, lowered.
 
     The model counts shares of a port, and steps are coarse.
@@ -38,7 +38,7 @@ def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
     part_of = {check: str(part) for part, check in BOUGHT.items()}
     over = {(part_of[c.id], c.quarter) for c in last.checks if not c.holds and c.id in part_of}
     if not over:
-        return menu
+        return problem
     parts = tuple(
         replace(p, most=tuple(x * LESS_PARTS**2 for x in p.most))
         if everywhere and p.part in {part for part, _ in over}
@@ -46,13 +46,13 @@ def with_less_parts(menu: Menu, last: Audit, *, everywhere: bool) -> Menu:
             p,
             most=tuple(x * LESS_PARTS if (p.part, t) in over else x for t, x in enumerate(p.most)),
         )
-        for p in menu.parts
+        for p in problem.parts
     )
-    return replace(menu, parts=parts)
+    return replace(problem, parts=parts)
 
 
 def repaired(
-    menu: Menu, matrix: Matrix, outcome: Outcome, run: Run
+    problem: PlanningProblem, matrix: Matrix, outcome: Outcome, run: Run
 ) -> tuple[Decisions, Audit, dict[Key, float]] | None:
     """Keep the runs and fabrics of a plan that whole switches break.
 
@@ -61,19 +61,23 @@ def repaired(
     if outcome.values is None:
         return None
     least = REPAIR_SHARE * run.clock.limit_s
-    finance, last = menu.finance, audited(menu, matrix, outcome, run.question)[1]
+    finance, last = problem.finance, audited(problem, matrix, outcome, run.question)[1]
     for factor in MARGIN_FACTORS:
         over = REPAIR_MARGIN * max(
             (c.used - c.limit for c in last.checks if c.id in BUDGETS), default=0.0
         )
         finance = _less(finance, max(over, 0.0))
-        tight = compile_model(build_model(replace(menu, margin_factor=factor, finance=finance))[0])
+        tight = compile_model(
+            build_model(replace(problem, margin_factor=factor, finance=finance))[0]
+        )
         start = start_from(tight, matrix, outcome.values)
         chosen = {i: round(start[i]) for i in tight.of(CHOICES)}
         found = run.solve(tight, run.gap, fixed=chosen, silent=True, least_s=least)
         if found.values is None:
             return None
-        decisions, last = audited(replace(menu, margin_factor=factor), tight, found, run.question)
+        decisions, last = audited(
+            replace(problem, margin_factor=factor), tight, found, run.question
+        )
         if last.passed:
             return decisions, last, tight.whole(found.values)
     return None

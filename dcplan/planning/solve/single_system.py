@@ -13,13 +13,13 @@ from collections import defaultdict
 from dataclasses import replace
 
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 
 MOST = 3
 """Other menus tried; each takes as long as the plan did."""
 
 
-def plainer(menu: Menu, d: Decisions) -> list[Menu]:
+def single_system(problem: PlanningProblem, d: Decisions) -> list[PlanningProblem]:
     """Menus in which the halls that mix systems are ordered for with one system.
 
     Or with what stands there alone.
@@ -28,10 +28,10 @@ def plainer(menu: Menu, d: Decisions) -> list[Menu]:
     for (h, _, k, _), n in d.ordered.items():
         kinds[h][k] += n
     there: dict[str, set[str]] = defaultdict(set)
-    for x in menu.held:
+    for x in problem.existing:
         there[x.key[0]].add(x.key[2])
-    if menu.fleet:
-        there[menu.fleet.hall].add(menu.fleet.system)
+    if problem.fleet:
+        there[problem.fleet.hall].add(problem.fleet.system)
     mixed = {h for h, found in kinds.items() if len(found.keys() | there[h]) > 1}
     if not mixed:
         return []
@@ -43,11 +43,11 @@ def plainer(menu: Menu, d: Decisions) -> list[Menu]:
     keeps = [{h: {k} for h in mixed} for k in wanted]
     if any(there[h] for h in mixed):
         keeps.insert(0, {h: there[h] or kinds[h].keys() for h in mixed})  # type: ignore[misc]
-    systems = {(p.hall, p.system) for p in menu.placements if p.system not in menu.forced}
+    systems = {(p.hall, p.system) for p in problem.placements if p.system not in problem.forced}
     return [
         replace(
-            menu,
-            closed=menu.closed | {(h, k) for h, k in systems if h in mixed and k not in keep[h]},
+            problem,
+            closed=problem.closed | {(h, k) for h, k in systems if h in mixed and k not in keep[h]},
         )
         for keep in keeps[:MOST]
     ]

@@ -11,7 +11,7 @@ from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import COST
 from dcplan.planning.keys import Key
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.units import USD_PER_MUSD
@@ -29,7 +29,7 @@ class Solved:
     seconds: float
     nodes: int
     matrix: Matrix
-    menu: Menu
+    problem: PlanningProblem
     fixed: dict[int, float] | None = None
     solver_gap_frac: float = math.inf
     """Gap at which the search ended, before switches were counted whole."""
@@ -54,12 +54,12 @@ class Solved:
         """The goal's measure of the audited plan; infinite without one."""
         if self.audit is None or self.decisions is None:
             return math.inf
-        return measured(self.menu.goal.measure, self.menu, self.decisions, self.audit.books)
+        return measured(self.problem.goal.measure, self.problem, self.decisions, self.audit.books)
 
     @property
     def bound_usd(self) -> float:
         """Proven bound of the cost; not a number where something else is minimised."""
-        return self.bound * USD_PER_MUSD if self.menu.goal.measure == COST else math.nan
+        return self.bound * USD_PER_MUSD if self.problem.goal.measure == COST else math.nan
 
     @property
     def gap_frac(self) -> float:
@@ -77,7 +77,7 @@ class Ending:
     seconds: float
     nodes: int
     matrix: Matrix
-    menu: Menu
+    problem: PlanningProblem
     fixed: dict[int, float] | None
     search_gap: float
     searched: float = math.inf
@@ -98,7 +98,7 @@ class Ending:
             self.seconds,
             self.nodes,
             self.matrix,
-            self.menu,
+            self.problem,
             self.fixed,
             self.search_gap,
             self.searched,

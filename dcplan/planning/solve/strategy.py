@@ -2,7 +2,7 @@
 
 ::
 
-    solve_menu
+    solve_problem
     1. by_size
        a. decisions are given, or the model has at most DIRECT_COLUMNS columns: with_margins
           For each rounding margin, from none to the widest:
@@ -31,14 +31,14 @@ from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions, fixed_columns
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited, failed
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
 from dcplan.planning.solve.large.search import Large
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS, repaired, with_less_parts
 from dcplan.planning.solve.request import Run, SolveRequest
-from dcplan.planning.solve.single_system import plainer
+from dcplan.planning.solve.single_system import single_system
 from dcplan.planning.solve.solved import Ending, Solved
 from dcplan.planning.solve.staged import DIRECT_COLUMNS, in_stages, known
 from dcplan.planning.solve.status import SolveStatus
@@ -61,7 +61,7 @@ class UnknownDecisionError(ValueError):
     """Fixed decisions that are malformed or not in the problem."""
 
 
-def solve_menu(menu: Menu, question: Question, request: SolveRequest) -> Solved:
+def solve_problem(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve a problem and audit the plan; a plan that fails its audit is never returned.
 
     Raises
@@ -73,11 +73,11 @@ def solve_menu(menu: Menu, question: Question, request: SolveRequest) -> Solved:
         When fixed decisions are not offered any more.
     """
     run = Run.of(question, request)
-    found = _by_size(menu, run)
-    given = request.fixed is not None or menu.keep is not None
+    found = _by_size(problem, run)
+    given = request.fixed is not None or problem.keep is not None
     if given or found.audit is None or found.decisions is None:
         return found
-    for other in plainer(menu, found.decisions):
+    for other in single_system(problem, found.decisions):
         if found.gap_frac <= run.gap or run.clock.left() <= LEAST_S or run.stopped:
             break
         try:
@@ -89,28 +89,30 @@ def solve_menu(menu: Menu, question: Question, request: SolveRequest) -> Solved:
     return replace(found, seconds=run.clock.spent())
 
 
-def _by_size(menu: Menu, run: Run) -> Solved:
-    base = compile_model(build_model(replace(menu, margin_factor=0.0))[0])
+def _by_size(problem: PlanningProblem, run: Run) -> Solved:
+    base = compile_model(build_model(replace(problem, margin_factor=0.0))[0])
     if run.request.fixed is None and len(base.columns) > DIRECT_COLUMNS:
-        return _by_counts(menu, run, base)
-    return _with_margins(menu, run, base)
+        return _by_counts(problem, run, base)
+    return _with_margins(problem, run, base)
 
 
-def _with_margins(menu: Menu, run: Run, base: Matrix) -> Solved:
+def _with_margins(problem: PlanningProblem, run: Run, base: Matrix) -> Solved:
     """Solve with wider and wider rounding margins until the audit passes."""
     bound, given = -math.inf, run.request.fixed
     last: Audit | None = None
-    stepped = with_steps(menu, MOST_STEPS) if given is None else menu
+    stepped = with_steps(problem, MOST_STEPS) if given is None else problem
     steps = stepped.whole_switches
     for factor in MARGIN_FACTORS:
         tried = replace(stepped, margin_factor=factor)
         matrix = base if factor == 0 and not steps else compile_model(build_model(tried)[0])
-        held = _fixed(tried, matrix, given)
-        outcome = _direct(run, matrix, base, held, staged=steps and factor == 0, steps=steps)
+        existing = _fixed(tried, matrix, given)
+        outcome = _direct(run, matrix, base, existing, staged=steps and factor == 0, steps=steps)
         bound = outcome.bound if factor == 0 else bound
-        judged = replace(tried, parts=menu.parts)  # by what the user allows, not by what was tried
+        judged = replace(
+            tried, parts=problem.parts
+        )  # by what the user allows, not by what was tried
         end = Ending(
-            *(bound, run.clock.spent(), outcome.nodes, matrix, judged, held),
+            *(bound, run.clock.spent(), outcome.nodes, matrix, judged, existing),
             *(outcome.gap_frac, outcome.objective),
         )
         if outcome.values is None:
@@ -136,7 +138,7 @@ def _direct(
     run: Run,
     matrix: Matrix,
     base: Matrix,
-    held: dict[int, float] | None,
+    existing: dict[int, float] | None,
     *,
     staged: bool,
     steps: bool,
@@ -145,19 +147,21 @@ def _direct(
     if staged and len(base.columns) > SMALL_COLUMNS:
         return in_stages(matrix, base, run, WHOLE_SHARE * run.gap)
     near = run.request.near
-    start = known(matrix, near) if near and held is None else None
+    start = known(matrix, near) if near and existing is None else None
     gap = WHOLE_SHARE * run.gap if steps else run.gap
-    return run.solve(matrix, gap, fixed=held, start=start)
+    return run.solve(matrix, gap, fixed=existing, start=start)
 
 
-def _by_counts(menu: Menu, run: Run, base: Matrix) -> Solved:
+def _by_counts(problem: PlanningProblem, run: Run, base: Matrix) -> Solved:
     """Branch on counts; where that finds no plan, HiGHS on the whole model with margins."""
-    plain = replace(menu, margin_factor=0.0)
+    plain = replace(problem, margin_factor=0.0)
 
     def valued(matrix: Matrix, outcome: Outcome) -> tuple[Decisions, Audit, float]:
         decisions, found = audited(plain, matrix, outcome, run.question)
         passed = found.passed
-        value = measured(menu.goal.measure, menu, decisions, found.books) if passed else math.inf
+        value = (
+            measured(problem.goal.measure, problem, decisions, found.books) if passed else math.inf
+        )
         return decisions, found, value
 
     answer = Large(plain, base, valued, run.part(LARGE_SHARE)).solve(run.request.near)
@@ -166,7 +170,7 @@ def _by_counts(menu: Menu, run: Run, base: Matrix) -> Solved:
     if answer.infeasible:
         return replace(end.of(SolveStatus.INFEASIBLE), timed=answer.timed)
     if plan is None:
-        return _whole_model(menu, run, end)
+        return _whole_model(problem, run, end)
     end = replace(end, search_gap=run.gap, searched=plan.outcome.objective)
     proved = plan.value - answer.bound <= run.gap * abs(plan.value)
     late = SolveStatus.INTERRUPTED if stopped else SolveStatus.LIMIT
@@ -175,11 +179,11 @@ def _by_counts(menu: Menu, run: Run, base: Matrix) -> Solved:
     return replace(found, ended="" if proved or stopped else answer.ended, timed=answer.timed)
 
 
-def _whole_model(menu: Menu, run: Run, end: Ending) -> Solved:
+def _whole_model(problem: PlanningProblem, run: Run, end: Ending) -> Solved:
     """Solve a large model at once, with wider and wider margins, for the time that is left."""
     status = SolveStatus.INTERRUPTED if run.stopped else SolveStatus.ROUNDING
     for factor in () if run.stopped else LARGE_MARGIN_FACTORS:
-        tried = replace(menu, margin_factor=factor)
+        tried = replace(problem, margin_factor=factor)
         matrix = compile_model(build_model(tried)[0])
         outcome = run.solve(matrix, run.gap)
         if outcome.values is None:
@@ -193,11 +197,13 @@ def _whole_model(menu: Menu, run: Run, end: Ending) -> Solved:
     return replace(end, seconds=run.clock.spent()).of(status)
 
 
-def _fixed(menu: Menu, matrix: Matrix, table: Table | None) -> dict[int, float] | None:
+def _fixed(
+    problem: PlanningProblem, matrix: Matrix, table: Table | None
+) -> dict[int, float] | None:
     if table is None:
         return None
-    held = fixed_columns(menu, matrix.columns, list(matrix.integer), table)
-    if isinstance(held, list):
-        msg = "decisions that this scenario does not offer: " + "; ".join(held[:5])
+    existing = fixed_columns(problem, matrix.columns, list(matrix.integer), table)
+    if isinstance(existing, list):
+        msg = "decisions that this scenario does not offer: " + "; ".join(existing[:5])
         raise UnknownDecisionError(msg)
-    return held
+    return existing

@@ -20,7 +20,7 @@ from dcplan.inputs.cloud_prices import ON_DEMAND, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import in_force
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.planning.uncertainty.recourse import Recourse, recourse_of
 from dcplan.units import (
@@ -57,7 +57,7 @@ class Future:
 
 
 @dataclass(frozen=True)
-class Outturn:
+class SimulatedOutcome:
     """What a future makes of a plan."""
 
     npv_usd: float
@@ -86,47 +86,47 @@ def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[Futur
 class Evaluator:
     """Evaluates one plan; what does not depend on the future is worked out once."""
 
-    def __init__(self, menu: Menu, d: Decisions, books: Accounts) -> None:
-        self.menu, self.d, self.books = menu, d, books
+    def __init__(self, problem: PlanningProblem, d: Decisions, books: Accounts) -> None:
+        self.problem, self.d, self.books = problem, d, books
         self.factor = [
-            discount_factor(menu.finance.discount_rate, (t + 0.5) / QUARTERS_PER_YEAR)
-            for t in range(menu.quarters)
+            discount_factor(problem.finance.discount_rate, (t + 0.5) / QUARTERS_PER_YEAR)
+            for t in range(problem.quarters)
         ]
-        self.base_usd = npv_usd(books.flows, menu.finance.discount_rate)
-        self.hardware_usd = npv_usd(_racks(books.flows), menu.finance.discount_rate)
+        self.base_usd = npv_usd(books.flows, problem.finance.discount_rate)
+        self.hardware_usd = npv_usd(_racks(books.flows), problem.finance.discount_rate)
         self.energy_usd = npv_usd(
             [f for f in books.flows if f.asset is AssetClass.GRID_ENERGY],
-            menu.finance.discount_rate,
+            problem.finance.discount_rate,
         )
         self.on_demand_usd = self._on_demand(books.flows)
         self.priced_unmet_usd = npv_usd(
-            [f for f in books.flows if f.group is FlowGroup.UNMET], menu.finance.discount_rate
+            [f for f in books.flows if f.group is FlowGroup.UNMET], problem.finance.discount_rate
         )
-        self.arrivals = _arrivals(menu, d)
-        self.size = {p.key: p.accelerators for p in menu.placements}
+        self.arrivals = _arrivals(problem, d)
+        self.size = {p.key: p.accelerators for p in problem.placements}
         self.racks = {
-            (p.key, t): d.racks(menu, p.key, t)
-            for p in menu.placements
-            for t in range(menu.quarters)
+            (p.key, t): d.racks(problem, p.key, t)
+            for p in problem.placements
+            for t in range(problem.quarters)
         }
-        self.recourse: Recourse = recourse_of(menu, self.factor)
+        self.recourse: Recourse = recourse_of(problem, self.factor)
 
     def _on_demand(self, flows: Sequence[Flow]) -> float:
         """Present value of what is rented beyond commitments."""
         rented = [f for f in flows if f.group is FlowGroup.CLOUD and f.term == ON_DEMAND]
-        return npv_usd(rented, self.menu.finance.discount_rate)
+        return npv_usd(rented, self.problem.finance.discount_rate)
 
-    def outturn(self, future: Future) -> Outturn:
+    def simulated_outcome(self, future: Future) -> SimulatedOutcome:
         """Cost, service and lateness of the plan in one future."""
         starts = self._starts(future)
-        training, held, hours = self._busy(starts, future)
+        training, existing, hours = self._busy(starts, future)
         there = {key: self._accelerators(*key, future) for key in self.racks}
         used = {
             key: training.get(key, 0.0) + self.d.paused.get((*key[0], key[1]), 0.0) for key in there
         }
         room = {key: max(n - used[key], 0.0) for key, n in there.items()}
         found = self.recourse.solve(
-            room, held, future.demand, future.energy_price, future.cloud_price, self._bound()
+            room, existing, future.demand, future.energy_price, future.cloud_price, self._bound()
         )
         moved = self._energy_moved_usd(training, there, found.serving)
         usd = self.base_usd
@@ -134,14 +134,16 @@ class Evaluator:
         usd += (future.energy_price - 1.0) * self.energy_usd + future.energy_price * moved
         usd += found.rented_usd - self.on_demand_usd
         usd += found.unmet_usd - self.priced_unmet_usd
-        return Outturn(usd, found.unmet, self._late(starts, future), hours + found.rented_hours)
+        return SimulatedOutcome(
+            usd, found.unmet, self._late(starts, future), hours + found.rented_hours
+        )
 
     def _bound(self) -> dict[tuple[str, int], float]:
         """Accelerators committed to, by offer and quarter."""
         return {
             (o.id, t): float(in_force(self.d, o, t))
-            for o in self.menu.offers
-            for t in range(self.menu.quarters)
+            for o in self.problem.offers
+            for t in range(self.problem.quarters)
         }
 
     def _length(self, run: JobConfig, future: Future) -> float:
@@ -165,8 +167,8 @@ class Evaluator:
         return starts
 
     def _capacity(self, run: JobConfig, day: float) -> int:
-        t = min(int(day // DAYS_PER_QUARTER), self.menu.quarters - 1)
-        own = (p for p in self.menu.placements if (p.hall, p.system) == (run.place, run.system))
+        t = min(int(day // DAYS_PER_QUARTER), self.problem.quarters - 1)
+        own = (p for p in self.problem.placements if (p.hall, p.system) == (run.place, run.system))
         return sum(self.racks[p.key, t] * p.accelerators for p in own)
 
     def _busy(
@@ -177,29 +179,31 @@ class Evaluator:
         Rented ones by offer and quarter; rented hours.
         """
         training: dict[tuple[tuple[str, str, str], int], float] = {}
-        held: dict[tuple[str, int], float] = {}
+        existing: dict[tuple[str, int], float] = {}
         hours = 0.0
         for run in self.d.runs:
             length = self._length(run, future)
             if run.on_cloud:
                 hours += run.accelerators * length * HOURS_PER_DAY
-            for t in range(self.menu.quarters):
+            for t in range(self.problem.quarters):
                 share = _overlap(starts[run.job], length, t) / DAYS_PER_QUARTER
                 if share <= 0:
                     continue
                 if run.on_cloud:
                     key = (offer_of(run.place), t)
-                    held[key] = held.get(key, 0.0) + run.accelerators * share
+                    existing[key] = existing.get(key, 0.0) + run.accelerators * share
                     continue
                 for place, part in self._parts(run, t):
                     training[place, t] = (
                         training.get((place, t), 0.0) + run.accelerators * share * part
                     )
-        return training, held, hours
+        return training, existing, hours
 
     def _parts(self, run: JobConfig, t: int) -> list[tuple[tuple[str, str, str], float]]:
         """Placements of a run's system in its hall, in proportion to their racks."""
-        own = [p.key for p in self.menu.placements if (p.hall, p.system) == (run.place, run.system)]
+        own = [
+            p.key for p in self.problem.placements if (p.hall, p.system) == (run.place, run.system)
+        ]
         total = sum(self.racks[key, t] for key in own)
         return [(key, self.racks[key, t] / total) for key in own] if total else []
 
@@ -220,10 +224,10 @@ class Evaluator:
     ) -> float:
         """Energy of the future less that of the plan, at planned prices, discounted."""
         total = 0.0
-        for place in self.menu.placements:
-            hall = self.menu.hall(place.hall)
-            pue, site = hall.cooling(place.cooling).pue, self.menu.site(hall.site)
-            for t in range(self.menu.quarters):
+        for place in self.problem.placements:
+            hall = self.problem.hall(place.hall)
+            pue, site = hall.cooling(place.cooling).pue, self.problem.site(hall.site)
+            for t in range(self.problem.quarters):
                 rate = (
                     HOURS_PER_QUARTER
                     * pue
@@ -231,21 +235,21 @@ class Evaluator:
                     * self.factor[t]
                     / place.accelerators
                 )
-                change = (place.training_kw - place.standing_kw) * (
+                change = (place.training_kw - place.idle_average_kw) * (
                     training.get((place.key, t), 0.0) - self.d.training.get((*place.key, t), 0.0)
                 )
-                for c in self.menu.demands:
+                for c in self.problem.demands:
                     more = serving.get((c.id, place.key, t), 0.0) - self.d.serving.get(
                         (c.id, *place.key, t), 0.0
                     )
-                    change += c.load_frac * (place.research_kw - place.standing_kw) * more
+                    change += c.load_frac * (place.research_kw - place.idle_average_kw) * more
                 planned = self.racks[place.key, t] * place.accelerators
-                change += place.standing_kw * (there[place.key, t] - planned)
+                change += place.idle_average_kw * (there[place.key, t] - planned)
                 total += rate * change
         return total
 
     def _late(self, starts: Mapping[str, float], future: Future) -> dict[str, float]:
-        terms = {j.id: j for j in self.menu.jobs}
+        terms = {j.id: j for j in self.problem.jobs}
         late = {}
         for run in self.d.runs:
             job, length = terms[run.job], self._length(run, future)
@@ -261,11 +265,15 @@ def _racks(flows: Sequence[Flow]) -> list[Flow]:
     return [f for f in flows if f.asset is AssetClass.RACKS]
 
 
-def _arrivals(menu: Menu, d: Decisions) -> list[tuple[tuple[str, str, str], int, int]]:
+def _arrivals(
+    problem: PlanningProblem, d: Decisions
+) -> list[tuple[tuple[str, str, str], int, int]]:
     """Placement, quarter and racks of everything that is still to come."""
-    lead = {p.key: p.lead for p in menu.placements}
+    lead = {p.key: p.lead for p in problem.placements}
     found = [((h, c, k), t + lead[h, c, k], n) for (h, c, k, t), n in d.ordered.items()]
-    return found + [(x.key, x.first, d.held_racks(x, x.first)) for x in menu.held if not x.standing]
+    return found + [
+        (x.key, x.first, d.existing_racks(x, x.first)) for x in problem.existing if not x.in_service
+    ]
 
 
 def _overlap(first: float, days: float, t: int) -> float:
@@ -283,7 +291,7 @@ def _first_free(
 ) -> float:
     """First day from which enough accelerators are free of runs that began before."""
     for moment in sorted({day, *(end for _, end, _ in others if end > day)}):
-        held = sum(n for begin, end, n in others if begin <= moment + 1e-9 < end)
-        if held + wanted <= capacity(moment):
+        existing = sum(n for begin, end, n in others if begin <= moment + 1e-9 < end)
+        if existing + wanted <= capacity(moment):
             return moment
     return max((end for _, end, _ in others), default=day)

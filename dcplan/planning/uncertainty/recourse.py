@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from dcplan.inputs.cloud_prices import cloud_place
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.units import HOURS_PER_QUARTER
 
 P = tuple[str, str, str]
@@ -44,7 +44,7 @@ class Recourse:
     and of all of them, coverage by commitment and by use, and demand.
     """
 
-    menu: Menu
+    problem: PlanningProblem
     own: list[tuple[str, P, int]]
     rent: list[tuple[str, str, int]]
     cover: list[tuple[str, int]]
@@ -68,7 +68,7 @@ class Recourse:
     def solve(
         self,
         room: Mapping[tuple[P, int], float],
-        held: Mapping[tuple[str, int], float],
+        existing: Mapping[tuple[str, int], float],
         demand: float,
         energy: float,
         cloud: float,
@@ -76,9 +76,9 @@ class Recourse:
     ) -> Served:
         """Serve the demands at least cost.
 
-        ``held`` are runs on rented accelerators, paid at the same prices.
+        ``existing`` are runs on rented accelerators, paid at the same prices.
         """
-        running = sum(self.price[key] * n for key, n in held.items()) * cloud
+        running = sum(self.price[key] * n for key, n in existing.items()) * cloud
         if not self.rows:
             return Served({}, running, 0.0, {}, 0.0)
         left_usd = np.where(
@@ -87,7 +87,7 @@ class Recourse:
         cost = np.concatenate(
             [energy * self.energy_usd, cloud * self.rent_usd, -cloud * self.cover_usd, left_usd]
         )
-        sides = np.array([self._side(row, room, held, demand, bound) for row in self.rows])
+        sides = np.array([self._side(row, room, existing, demand, bound) for row in self.rows])
         found = linprog(cost, A_ub=self.matrix, b_ub=sides, method="highs")  # type: ignore[call-overload]
         if found.x is None:
             msg = f"futures: {found.message}"
@@ -108,7 +108,7 @@ class Recourse:
         self,
         row: Row,
         room: Mapping[tuple[P, int], float],
-        held: Mapping[tuple[str, int], float],
+        existing: Mapping[tuple[str, int], float],
         demand: float,
         bound: Mapping[tuple[str, int], float],
     ) -> float:
@@ -120,92 +120,92 @@ class Recourse:
             return -demand * self.wanted[at]
         if kind == "all":
             return max(
-                (self.menu.cloud_max_accelerators or 0)
-                - sum(n for (_, q), n in held.items() if q == t),
+                (self.problem.cloud_max_accelerators or 0)
+                - sum(n for (_, q), n in existing.items() if q == t),
                 0.0,
             )
         if kind == "offer":
             most = self.most[what[0]] if self.flexible[what[0]] else bound[at]
-            return max(most - held.get(at, 0.0), 0.0)
-        return bound[at] if kind == "bound" else held.get(at, 0.0)
+            return max(most - existing.get(at, 0.0), 0.0)
+        return bound[at] if kind == "bound" else existing.get(at, 0.0)
 
 
-def recourse_of(menu: Menu, factor: Sequence[float]) -> Recourse:
+def recourse_of(problem: PlanningProblem, factor: Sequence[float]) -> Recourse:
     """Return the LP of a menu; ``factor`` discounts each quarter."""
-    quarters = range(menu.quarters)
+    quarters = range(problem.quarters)
     own = [
         (d.id, p.key, t)
-        for d in menu.demands
-        for p in menu.placements
+        for d in problem.demands
+        for p in problem.placements
         if (p.hall, p.system) in d.each
         for t in quarters
     ]
     rent = [
         (d.id, o.id, t)
-        for d in menu.demands
-        for o in menu.offers
+        for d in problem.demands
+        for o in problem.offers
         if (cloud_place(o.id), o.accelerator) in d.each
         for t in quarters
     ]
-    cover = [(o.id, t) for o in menu.offers for t in quarters]
-    left = [(d.id, t) for d in menu.demands for t in quarters]
-    price = {o.id: o.usd_per_accelerator_hour for o in menu.offers}
+    cover = [(o.id, t) for o in problem.offers for t in quarters]
+    left = [(d.id, t) for d in problem.demands for t in quarters]
+    price = {o.id: o.usd_per_accelerator_hour for o in problem.offers}
     cover_usd = np.array([HOURS_PER_QUARTER * price[o][t] * factor[t] for o, t in cover])
     by_offer = dict(zip(cover, cover_usd, strict=True))
-    rows, matrix = _rows(menu, own, rent, cover, left)
+    rows, matrix = _rows(problem, own, rent, cover, left)
     return Recourse(
-        menu,
+        problem,
         own,
         rent,
         cover,
         left,
-        energy_usd=np.array([_energy_usd(menu, d, key, t) * factor[t] for d, key, t in own]),
+        energy_usd=np.array([_energy_usd(problem, d, key, t) * factor[t] for d, key, t in own]),
         rent_usd=np.array([by_offer[o, t] for _, o, t in rent]),
         cover_usd=cover_usd,
-        left_usd=np.array([_unmet_usd(menu, d, t) * factor[t] for d, t in left]),
+        left_usd=np.array([_unmet_usd(problem, d, t) * factor[t] for d, t in left]),
         priced=np.array(
-            [d.unmet_usd is not None for d in menu.demands for _ in quarters], dtype=bool
+            [d.unmet_usd is not None for d in problem.demands for _ in quarters], dtype=bool
         ),
         rows=rows,
         matrix=matrix,
         price=by_offer,
-        wanted={(d.id, t): d.wanted[t] for d in menu.demands for t in quarters},
-        most={o.id: o.max_accelerators for o in menu.offers},
-        flexible={o.id: o.on_demand for o in menu.offers},
+        wanted={(d.id, t): d.wanted[t] for d in problem.demands for t in quarters},
+        most={o.id: o.max_accelerators for o in problem.offers},
+        flexible={o.id: o.on_demand for o in problem.offers},
     )
 
 
-def _energy_usd(menu: Menu, demand: str, key: P, t: int) -> float:
+def _energy_usd(problem: PlanningProblem, demand: str, key: P, t: int) -> float:
     """Energy that serving adds to a standing accelerator in a quarter."""
-    place = next(p for p in menu.placements if p.key == key)
-    load = next(d.load_frac for d in menu.demands if d.id == demand)
-    hall = menu.hall(place.hall)
-    kw = load * (place.research_kw - place.standing_kw) / place.accelerators
+    place = next(p for p in problem.placements if p.key == key)
+    load = next(d.load_frac for d in problem.demands if d.id == demand)
+    hall = problem.hall(place.hall)
+    kw = load * (place.research_kw - place.idle_average_kw) / place.accelerators
     return (
         kw
         * HOURS_PER_QUARTER
         * hall.cooling(place.cooling).pue
-        * menu.site(hall.site).usd_per_kwh[t]
+        * problem.site(hall.site).usd_per_kwh[t]
     )
 
 
-def _unmet_usd(menu: Menu, demand: str, t: int) -> float:
+def _unmet_usd(problem: PlanningProblem, demand: str, t: int) -> float:
     """Price of a unit not served for a quarter."""
-    terms = next(d for d in menu.demands if d.id == demand)
+    terms = next(d for d in problem.demands if d.id == demand)
     if terms.unmet_usd is not None:
         return terms.unmet_usd
     rents = [
         HOURS_PER_QUARTER
         * o.usd_per_accelerator_hour[t]
         / terms.each[cloud_place(o.id), o.accelerator]
-        for o in menu.offers
+        for o in problem.offers
         if (cloud_place(o.id), o.accelerator) in terms.each
     ]
     return LAST_RESORT * max(rents) if rents and max(rents) > 0 else NO_RENT_USD
 
 
 def _rows(
-    menu: Menu,
+    problem: PlanningProblem,
     own: Sequence[tuple[str, P, int]],
     rent: Sequence[tuple[str, str, int]],
     cover: Sequence[tuple[str, int]],
@@ -219,8 +219,8 @@ def _rows(
         key = what if isinstance(what, tuple) else (what, "", "")
         entries.append((position.setdefault((kind, key, t), len(position)), column, value))
 
-    each = {d.id: d.each for d in menu.demands}
-    chips = {o.id: o.accelerator for o in menu.offers}
+    each = {d.id: d.each for d in problem.demands}
+    chips = {o.id: o.accelerator for o in problem.offers}
     for i, (d, key, t) in enumerate(own):
         put("room", key, t, i, 1.0)
         put("demand", d, t, i, -each[d][key[0], key[2]])
@@ -228,7 +228,7 @@ def _rows(
         put("offer", o, t, i, 1.0)
         put("use", o, t, i, -1.0)
         put("demand", d, t, i, -each[d][cloud_place(o), chips[o]])
-        if menu.cloud_max_accelerators is not None:
+        if problem.cloud_max_accelerators is not None:
             put("all", "", t, i, 1.0)
     for i, (o, t) in enumerate(cover, len(own) + len(rent)):
         put("bound", o, t, i, 1.0)

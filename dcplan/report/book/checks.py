@@ -60,9 +60,9 @@ def checks_page(writer: Writer, source: Source, calc: Calc, places: Mapping[str,
         page.write_string(at, 0, label)
         page.write_formula(at, 1, f"={left.text()}", look, left.value)
         page.write_formula(at, 2, f"={right.text()}", look, right.value)
-        held = holds(_cell(left, "B", at), _cell(right, "C", at), relation)
-        verdict = "OK" if held.holds else "CHECK"
-        page.write_formula(at, 3, f'=IF({held.write(0)},"OK","CHECK")', bold, verdict)
+        existing = holds(_cell(left, "B", at), _cell(right, "C", at), relation)
+        verdict = "OK" if existing.holds else "CHECK"
+        page.write_formula(at, 3, f'=IF({existing.write(0)},"OK","CHECK")', bold, verdict)
         at += 1
     red = writer.format(bg_color="#FFC7CE", font_color="#9C0006")
     page.conditional_format(

@@ -19,7 +19,7 @@ PLACED = (
     "training_kw",
     "research_kw",
     "busy_frac",
-    "standing_kw",
+    "idle_average_kw",
     "storage_blocks",
     "storage_kw",
 )
@@ -66,14 +66,14 @@ def _rack_rows(c: Calc, key: Key) -> None:
     racks, training, serving = (
         c.decision(what, key) for what in ("racks", "training accelerators", "serving accelerators")
     )
-    standing, train, research = (
-        c.fact(f"{state}_kw", key) for state in ("standing", "training", "research")
+    idle, train, research = (
+        c.fact(f"{state}_kw", key) for state in ("idle_average", "training", "research")
     )
     _write(c, "rated", key, "rated power", "kW", racks * c.fact("rated_kw", key))
     _write(c, "peak", key, "electrical peak", "kW", racks * c.fact("peak_kw", key))
     _write(c, "rack storage", key, "storage power", "kW", racks * c.fact("storage_kw", key))
-    busy = (train - standing) * training + (research - standing) * serving
-    kw = racks * standing + busy / c.fact("accelerators", key)
+    busy = (train - idle) * training + (research - idle) * serving
+    kw = racks * idle + busy / c.fact("accelerators", key)
     _write(c, "it", key, "IT energy", "MWh", kw * c.fact("hours") / KW_PER_MW, whole=True)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Inference, Reference
-from dcplan.scenario.schema.held import Asset, Held, Order
 from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
 from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path
 from dcplan.scenario.schema.uncertainty import Hedge, Uncertainty
@@ -23,13 +23,13 @@ __all__ = [
     "Capacity",
     "Cloud",
     "Demand",
+    "Existing",
     "Expectation",
     "Finance",
     "Fleet",
     "GivenFabric",
     "Hall",
     "Hedge",
-    "Held",
     "Horizon",
     "Inference",
     "Interruptible",

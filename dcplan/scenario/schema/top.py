@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import Fraction, Path, Positive, Quantity, Series, Years
+from dcplan.scenario.schema.assets import Asset, Order, YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
-from dcplan.scenario.schema.held import Asset, Order, YearlyChange
 from dcplan.scenario.schema.site import Site
 from dcplan.scenario.schema.uncertainty import Uncertainty
 from dcplan.scenario.schema.work import (

@@ -20,9 +20,9 @@ from dcplan.provenance import (
     Series,
     Slowdown,
 )
+from dcplan.scenario.schema.assets import YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
 from dcplan.scenario.schema.demand import Capacity, Inference, Precision, Reference
-from dcplan.scenario.schema.held import YearlyChange
 
 DEADLINE_CONFIDENCE = 0.8
 """Share of the finish-time distribution that ends by the deadline, where a job gives none."""

@@ -117,7 +117,7 @@ class BillRow:
 
 
 @dataclass(frozen=True)
-class BesideRow(BillRow):
+class AncillaryRow(BillRow):
     """One kind of part that comes with the network."""
 
     item: Annotated[str, Column("What stands beside the network, such as spares, panels and racks")]
@@ -172,6 +172,6 @@ class NetworkRow:
 TIERS = TableSpec("tiers", TierRow, "Switches by tier")
 TORUS = TableSpec("tiers", TorusRow, "Switches by tier")
 BILL = TableSpec("bill", BillRow, "Bill of materials")
-BESIDE = TableSpec("beside", BesideRow, "Beside the network")
+BESIDE = TableSpec("beside", AncillaryRow, "Beside the network")
 LENGTHS = TableSpec("lengths", LengthRow, "Links by stock length of their cables")
 NETWORKS = TableSpec("networks", NetworkRow, "Storage and management networks")

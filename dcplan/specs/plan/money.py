@@ -83,7 +83,7 @@ CASHFLOW = TableSpec("cashflow", CashRow, "Cash by quarter (undiscounted)")
 
 
 @dataclass(frozen=True)
-class BandRow:
+class BenchmarkRow:
     """One unit figure beside its public range."""
 
     figure: Annotated[str, Column("Name of the unit figure")]
@@ -96,7 +96,7 @@ class BandRow:
     source: Annotated[str, Column("Where the public range is from", shown=Shown.VERBOSE)]
 
 
-BANDS = TableSpec("bands", BandRow, "Beside public ranges")
+BANDS = TableSpec("bands", BenchmarkRow, "Beside public ranges")
 
 
 @dataclass(frozen=True)

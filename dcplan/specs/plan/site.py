@@ -22,7 +22,7 @@ class OnsiteRow:
     capex_usd: Annotated[
         float, Column("Price of the plant, in a plan of the units ordered in the quarter")
     ]
-    made_mwh: Annotated[float, Column("Energy made in the quarter")]
+    generated_mwh: Annotated[float, Column("Energy made in the quarter")]
     energy_usd: Annotated[float, Column("Fuel and variable cost of that energy")]
 
 

@@ -133,7 +133,7 @@ SIZES = TableSpec("sizes", SizeRow, "Cluster sizes")
 
 
 @dataclass(frozen=True)
-class FewerRow:
+class SmallerClusterRow:
     """The same run on a smaller cluster."""
 
     accelerators: Annotated[int, Column("Accelerators that train, whole systems")]
@@ -146,7 +146,7 @@ class FewerRow:
     cost_usd: Annotated[float | None, Column("Rent of all accelerators over the median length")]
 
 
-FEWER = TableSpec("fewer", FewerRow, "The same run on fewer accelerators")
+FEWER = TableSpec("fewer", SmallerClusterRow, "The same run on fewer accelerators")
 
 
 @dataclass(frozen=True)

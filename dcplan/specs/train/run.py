@@ -164,7 +164,7 @@ class ReplayRow:
 REPLAY = TableSpec(
     "replay",
     ReplayRow,
-    "Played through stop by stop (without slow parts, outages and the step time's own interval)",
+    "Simulation through stop by stop (without slow parts, outages and the step time's own interval)",
 )
 
 

@@ -13,11 +13,11 @@ from dcplan.answers.plan.metrics import metrics_of
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.goal import CARBON, DAYS, Goal, Limit
 from dcplan.planning.problem.build import Built, build
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import solve_menu
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.study.digest import content_key
@@ -62,7 +62,7 @@ def prepared(question: Question, x: Axis, y: Axis) -> Built:
     """Return the menu with what two axes need: runs of many lengths, carbon of everything."""
     built = build(question, _lengths(question, (x, y)))
     if CARBON in (x.measure, y.measure):
-        return replace(built, menu=replace(built.menu, carbon_known=True))
+        return replace(built, problem=replace(built.problem, carbon_known=True))
     return built
 
 
@@ -97,32 +97,34 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
     reached = (
         float(before["reached"]) if before and before.get("line") == step.to_y else step.from_y
     )
-    menu, most = built.menu, math.nan
+    problem, most = built.problem, math.nan
     if step.goal == "limited":
         if abs(reached - step.to_y) <= SLACK * max(abs(step.from_y), 1.0):
             return _document(MET, before, {"reached": reached, "line": step.to_y})
         # what is left, in equal steps: no point is met twice
         most = reached + (step.to_y - reached) / step.left
-        menu = replace(menu, goal=Goal(x.measure, (Limit(y.measure, most + SLACK * abs(most)),)))
+        problem = replace(
+            problem, goal=Goal(x.measure, (Limit(y.measure, most + SLACK * abs(most)),))
+        )
     elif step.goal == "among" and before is not None:
         value, least = (
             float(before["value"]),
             min(float(before["value"]), float(before["searched"])),
         )
         limit = Limit(x.measure, least + SLACK * abs(least), value + SLACK * abs(value))
-        menu = replace(menu, goal=Goal(y.measure, (limit,)))
+        problem = replace(problem, goal=Goal(y.measure, (limit,)))
     else:
-        menu = replace(menu, goal=Goal((x if step.goal == "x" else y).measure))
+        problem = replace(problem, goal=Goal((x if step.goal == "x" else y).measure))
     given = str(before.get("start") or "") if before else ""
     near = unpacked(given) if given else None
-    solved = solve_menu(
-        menu,
+    solved = solve_problem(
+        problem,
         question,
         SolveRequest(gap=step.gap, time_limit_s=step.time_limit_s, near=near, stop=asked_to_stop),
     )
     if solved.status == SolveStatus.INTERRUPTED:
         raise Stopped
-    here = _found(solved, question, built.menu, (x, y))
+    here = _found(solved, question, built.problem, (x, y))
     if step.goal == "limited":
         here["line"] = step.to_y
         here["reached"] = min(most, here["y"]) if here["y"] is not None else most
@@ -148,12 +150,12 @@ def complete(document: Mapping[str, Any]) -> bool:
 
 
 def _found(
-    solved: Solved, question: Question, menu: Menu, axes: tuple[Axis, Axis]
+    solved: Solved, question: Question, problem: PlanningProblem, axes: tuple[Axis, Axis]
 ) -> dict[str, Any]:
     """Return values on both axes, what is bought, and the integers to start from."""
     if solved.audit is None or solved.decisions is None:
         return {"x": None, "y": None}
-    at = [measured(a.measure, menu, solved.decisions, solved.audit.books) for a in axes]
+    at = [measured(a.measure, problem, solved.decisions, solved.audit.books) for a in axes]
     metrics = metrics_of(solved, question.catalog)
     systems = {
         k.partition(".")[2]: m.value for k, m in metrics.items() if k.startswith("accelerators.")

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.cloud import covered, in_force, use_by_month
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.plan import work as specs
 from dcplan.units import HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 
 
-def cloud(menu: Menu, d: Decisions) -> Table:
+def cloud(problem: PlanningProblem, d: Decisions) -> Table:
     """Return what is rented of each offer for each demand and run."""
-    offer = {o.id: o for o in menu.offers}
+    offer = {o.id: o for o in problem.offers}
 
     def row(t: int, name: str, accelerators: float, use: str) -> specs.CloudRow:
         return specs.CloudRow(
-            quarter=quarter_at(menu, t),
+            quarter=quarter_at(problem, t),
             offer=name,
             region=offer[name].region,
             average_accelerators=accelerators,
@@ -40,11 +40,11 @@ def cloud(menu: Menu, d: Decisions) -> Table:
     return specs.CLOUD.table(rows)
 
 
-def commitments(menu: Menu, d: Decisions) -> Table:
+def commitments(problem: PlanningProblem, d: Decisions) -> Table:
     """Return each commitment to rented nodes, and the share of its offer's that is used."""
     rows = []
-    for offer in menu.offers:
-        share, use = covered(menu, d, offer), use_by_month(menu, d, offer)
+    for offer in problem.offers:
+        share, use = covered(problem, d, offer), use_by_month(problem, d, offer)
         for commit in offer.committed:
             for t, nodes in sorted(
                 (q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)
@@ -52,20 +52,20 @@ def commitments(menu: Menu, d: Decisions) -> Table:
                 n, price = nodes * offer.node_accelerators, commit.usd_per_accelerator_hour[t]
                 months = range(
                     t * MONTHS_PER_QUARTER,
-                    min(t + commit.quarters, menu.quarters) * MONTHS_PER_QUARTER,
+                    min(t + commit.quarters, problem.quarters) * MONTHS_PER_QUARTER,
                 )
                 busy = sum(share.get(m, 0.0) * use.get(m, 0.0) for m in months)
-                held = sum(in_force(d, offer, m // MONTHS_PER_QUARTER) for m in months)
+                existing = sum(in_force(d, offer, m // MONTHS_PER_QUARTER) for m in months)
                 rows.append(
                     specs.CommitmentRow(
                         offer=offer.id,
                         term=commit.term,
-                        begins=quarter_at(menu, t),
+                        begins=quarter_at(problem, t),
                         nodes=nodes,
                         accelerators=n,
                         usd_per_accelerator_hour=price,
                         paid_usd=n * price * HOURS_PER_QUARTER * commit.quarters,
-                        used_frac=busy / held if held else 0.0,
+                        used_frac=busy / existing if existing else 0.0,
                     )
                 )
     return specs.COMMITMENTS.table(rows)

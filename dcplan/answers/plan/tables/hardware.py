@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import HeldTerms, Menu, Placement
+from dcplan.planning.problem.terms import ExistingTerms, Placement, PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.plan import decided as specs
 
 
-def racks(menu: Menu, d: Decisions) -> Table:
+def racks(problem: PlanningProblem, d: Decisions) -> Table:
     """Return the racks of every order, the given fleet, and what is held before the plan."""
-    placed = {p.key: p for p in menu.placements}
+    placed = {p.key: p for p in problem.placements}
     entries = [(0, key, n, True) for key, n in d.fleet.items()]
     entries += [(t, (h, c, k), n, False) for (h, c, k, t), n in d.ordered.items()]
     rows = [
-        _bought(menu, placed[key], t, n, given=given)
+        _bought(problem, placed[key], t, n, given=given)
         for t, key, n, given in sorted(entries, key=lambda e: (e[0], e[1]))
     ]
-    return specs.RACKS.table([*rows, *(_held(menu, d, x, placed[x.key]) for x in menu.held)])
+    return specs.RACKS.table(
+        [*rows, *(_existing(problem, d, x, placed[x.key]) for x in problem.existing)]
+    )
 
 
-def _bought(menu: Menu, p: Placement, t: int, n: int, *, given: bool) -> specs.RacksRow:
+def _bought(
+    problem: PlanningProblem, p: Placement, t: int, n: int, *, given: bool
+) -> specs.RacksRow:
     """Return the row of one order, or of the given fleet."""
     return specs.RacksRow(
-        ordered=quarter_at(menu, t),
-        serves_from=quarter_at(menu, t if given else t + p.lead),
+        ordered=quarter_at(problem, t),
+        serves_from=quarter_at(problem, t if given else t + p.lead),
         hall=p.hall,
         cooling=p.cooling,
         system=p.system,
@@ -39,16 +43,18 @@ def _bought(menu: Menu, p: Placement, t: int, n: int, *, given: bool) -> specs.R
     )
 
 
-def _held(menu: Menu, d: Decisions, x: HeldTerms, p: Placement) -> specs.RacksRow:
+def _existing(
+    problem: PlanningProblem, d: Decisions, x: ExistingTerms, p: Placement
+) -> specs.RacksRow:
     """Return the row of an asset or order: racks that stay, and what becomes of the others."""
-    gone = {t: n for (i, t), n in sorted(d.dropped.items()) if i == x.id}
+    gone = {t: n for (i, t), n in sorted(d.disposed.items()) if i == x.id}
     word = "cancelled" if x.cancel_usd is not None else "sold"
-    fate = "".join(f", {n} {word} {quarter_at(menu, t)}" for t, n in gone.items())
-    kind = "in service" if x.standing else "on order"
+    fate = "".join(f", {n} {word} {quarter_at(problem, t)}" for t, n in gone.items())
+    kind = "in service" if x.in_service else "on order"
     kept = x.racks - sum(gone.values())
     return specs.RacksRow(
         ordered=None,
-        serves_from=None if x.standing else quarter_at(menu, x.first),
+        serves_from=None if x.in_service else quarter_at(problem, x.first),
         hall=p.hall,
         cooling=p.cooling,
         system=p.system,
@@ -58,5 +64,5 @@ def _held(menu: Menu, d: Decisions, x: HeldTerms, p: Placement) -> specs.RacksRo
         rated_kw=round(kept * p.rated_kw, 6),
         price_usd=kept * x.due_usd,
         decision=f"{kind}{fate}",
-        limit=f"{x.id}, until {quarter_at(menu, x.last)}",
+        limit=f"{x.id}, until {quarter_at(problem, x.last)}",
     )

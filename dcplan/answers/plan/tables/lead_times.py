@@ -7,30 +7,30 @@ from datetime import date, timedelta
 from dcplan.answers.facility.heat_rejection import HALL_LEAD
 from dcplan.answers.plan.calendar import calendar_date
 from dcplan.catalog.schema import Parameter
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.plan import site as specs
 from dcplan.units import DAYS_PER_QUARTER, DAYS_PER_WEEK
 
 
-def lead_times(menu: Menu, d: Decisions, ledger: Ledger) -> Table:
+def lead_times(problem: PlanningProblem, d: Decisions, log: InputLog) -> Table:
     """Return the last day to order for each new hall's first use.
 
     Positive ``weeks_before_start`` is before the plan begins.
     """
-    start = date.fromisoformat(calendar_date(menu.start, 0.0))
+    start = date.fromisoformat(calendar_date(problem.start, 0.0))
     rows = []
-    for hall in menu.halls:
+    for hall in problem.halls:
         used = [t for (h, _, t), n in d.fitted.items() if h == hall.id and n]
         if not hall.needs_blocks or not used:
             continue
-        first = date.fromisoformat(calendar_date(menu.start, min(used) * DAYS_PER_QUARTER))
+        first = date.fromisoformat(calendar_date(problem.start, min(used) * DAYS_PER_QUARTER))
         for name in HALL_LEAD:
             key = f"lead-{name}-weeks"
-            weeks = ledger.parameter("facility", key)
-            high = ledger.catalog.get("facility", key, Parameter).value.bounds[1]
+            weeks = log.parameter("facility", key)
+            high = log.catalog.get("facility", key, Parameter).value.bounds[1]
             by = first - timedelta(weeks=weeks)
             before = max((start - by).days / DAYS_PER_WEEK, 0.0)
             rows.append(specs.LeadTimeRow(hall.id, str(first), name, weeks, high, str(by), before))

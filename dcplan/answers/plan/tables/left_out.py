@@ -8,17 +8,17 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.devices import training_terms
 from dcplan.inputs.left_out import Cause, LeftOut
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Table
 from dcplan.specs import no_plan as specs
 from dcplan.units import si
 
 
-def left_out(menu: Menu, entries: tuple[LeftOut, ...] | None = None) -> Table:
+def left_out(problem: PlanningProblem, entries: tuple[LeftOut, ...] | None = None) -> Table:
     """Return what was named or possible and is not in the menu; equal reasons are merged."""
     merged: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for x in menu.left_out if entries is None else entries:
+    for x in problem.left_out if entries is None else entries:
         merged[x.kind, x.id, x.reason].append(x.where)
     places = {key: ", ".join(w for w in dict.fromkeys(where) if w) for key, where in merged.items()}
     return specs.LEFT_OUT.table(
@@ -53,7 +53,7 @@ def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None
         k for _, _, k in solved.decisions.fleet
     }
     found = []
-    for p in solved.menu.placements:
+    for p in solved.problem.placements:
         rate = speed_tflops(catalog, p.accelerator) * p.accelerators
         if rate and (p.system in bought or not bought):
             found.append((p.price_usd / rate, p.system))

@@ -10,7 +10,7 @@ from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.explain.binding import Binding, bindings
 from dcplan.planning.limits import LIMITS, in_its_unit, is_monthly, place_of, words_of
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import Vector
 from dcplan.planning.solve.solved import Solved
@@ -23,13 +23,13 @@ LIMIT_S = 10.0
 """Time of the one solve with whole choices fixed that prices a plan's limits. [s]"""
 
 
-def checks(menu: Menu, audit: Audit) -> Table:
+def checks(problem: PlanningProblem, audit: Audit) -> Table:
     """Return every audited limit with what the plan uses of it."""
     return specs.CHECKS.table(
         specs.CheckRow(
             check=c.name,
             where=c.where,
-            quarter=quarter_at(menu, c.quarter),
+            quarter=quarter_at(problem, c.quarter),
             used=c.used,
             limit=c.limit,
             result=specs.Holds.OK if c.holds else specs.Holds.GIVEN,
@@ -56,16 +56,18 @@ def point(
 ) -> Vector | None:
     """Return all columns of the plan: whole ones as they are, the others at their best."""
     columns = enumerate(solved.matrix.columns)
-    held = {i: float(round(solved.whole[n])) for i, n in columns if n in solved.whole}
-    found = highs.solve(solved.matrix, gap=gap, time_limit_s=time_limit_s, fixed=held, stop=stop)
+    existing = {i: float(round(solved.whole[n])) for i, n in columns if n in solved.whole}
+    found = highs.solve(
+        solved.matrix, gap=gap, time_limit_s=time_limit_s, fixed=existing, stop=stop
+    )
     return None if found.values is None else np.array(found.values)
 
 
 def limit_row(found: Binding, solved: Solved, question: Question) -> specs.LimitRow:
     """Return a limit in words: its place, the quarters in which it binds, one more unit of it."""
     row = found.rows[0]
-    what = words_of(row, solved.menu.start)[0]
-    step, unit = in_its_unit(row, solved.menu, abs(LIMITS[row.name].step or 0.0))
+    what = words_of(row, solved.problem.start)[0]
+    step, unit = in_its_unit(row, solved.problem, abs(LIMITS[row.name].step or 0.0))
     monthly, count = is_monthly(row), len(found.rows)
     each = "months" if monthly else "quarters"
     quarters = len({r.ids[-1] // MONTHS_PER_QUARTER for r in found.rows}) if monthly else count

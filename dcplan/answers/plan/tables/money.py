@@ -16,7 +16,7 @@ from dcplan.economics.cash_flow import (
     debt_usd,
 )
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Metric, Table
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan import money as specs
@@ -33,7 +33,7 @@ def cost(books: Accounts) -> Table:
     return specs.COST.table(specs.CostRow(g.value, line, usd) for (g, line), usd in ordered)
 
 
-def cashflow(menu: Menu, books: Accounts) -> Table:
+def cashflow(problem: PlanningProblem, books: Accounts) -> Table:
     """Return groups and debt by quarter of the horizon.
 
     What commitments cost after the horizon falls in none of its quarters.
@@ -41,13 +41,13 @@ def cashflow(menu: Menu, books: Accounts) -> Table:
     by: dict[tuple[int, FlowGroup], float] = defaultdict(float)
     for f in books.flows:
         by[f.quarter, f.group] += f.usd
-    finance, paid = menu.finance, cash_out_usd(books.flows, menu.quarters)
+    finance, paid = problem.finance, cash_out_usd(books.flows, problem.quarters)
     drawn, served = debt_usd(
-        books.flows, menu.quarters, finance.debt_share_frac, finance.debt_service_frac
+        books.flows, problem.quarters, finance.debt_share_frac, finance.debt_service_frac
     )
     return specs.CASHFLOW.table(
         specs.CashRow(
-            quarter=quarter_at(menu, t),
+            quarter=quarter_at(problem, t),
             capex_usd=by[t, FlowGroup.CAPEX],
             energy_usd=by[t, FlowGroup.ENERGY],
             opex_usd=by[t, FlowGroup.OPEX],
@@ -58,7 +58,7 @@ def cashflow(menu: Menu, books: Accounts) -> Table:
             debt_service_usd=served[t],
             cash_out_usd=paid[t] - drawn[t] + served[t],
         )
-        for t in range(menu.quarters)
+        for t in range(problem.quarters)
     )
 
 
@@ -84,14 +84,14 @@ def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Tabl
     )
 
 
-def _band(published: Parameter, value: float) -> specs.BandRow:
+def _band(published: Parameter, value: float) -> specs.BenchmarkRow:
     """Return one unit figure beside the range that is published for it."""
     low, high = published.value.bounds
     inside = specs.Inside.INSIDE if low <= value <= high else specs.Inside.OUTSIDE
-    return specs.BandRow(published.name, value, low, high, inside, str(published.source))
+    return specs.BenchmarkRow(published.name, value, low, high, inside, str(published.source))
 
 
-def flows(menu: Menu, books: Accounts, catalog: Catalog) -> Table:
+def flows(problem: PlanningProblem, books: Accounts, catalog: Catalog) -> Table:
     """Sum every payment by quarter, group, line and site, undiscounted.
 
     Workbooks and cost tools read this table.
@@ -103,7 +103,7 @@ def flows(menu: Menu, books: Accounts, catalog: Catalog) -> Table:
     maker = {f.offer: catalog.get("cloud", f.offer, Offer).provider for f in books.flows if f.offer}
     return specs.FLOWS.table(
         specs.FlowRow(
-            quarter=quarter_at(menu, t),
+            quarter=quarter_at(problem, t),
             group=GROUPS[g].value,
             line=line,
             asset=asset.value,

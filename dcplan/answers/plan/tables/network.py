@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.planning.audit.accounts import Accounts, storage_of
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import HallTerms, Menu
+from dcplan.planning.problem.terms import HallTerms, PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.plan import work as specs
 from dcplan.units import TB_PER_PB
@@ -13,11 +13,11 @@ GIVEN = "given"
 """Tier of a storage whose capacity the scenario gives."""
 
 
-def network(menu: Menu, d: Decisions, books: Accounts) -> Table:
+def network(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
     """Return the network of each hall with racks, as ordered by the last quarter."""
     rows = []
-    for h in menu.halls:
-        n = books.ordered_networks[h.id, menu.quarters - 1]
+    for h in problem.halls:
+        n = books.ordered_networks[h.id, problem.quarters - 1]
         if n.ports:
             c = n.counts
             rows.append(
@@ -38,17 +38,17 @@ def network(menu: Menu, d: Decisions, books: Accounts) -> Table:
     return specs.NETWORK.table(rows)
 
 
-def storage(menu: Menu, d: Decisions) -> Table:
+def storage(problem: PlanningProblem, d: Decisions) -> Table:
     """Return shared storage of each hall in the last quarter, priced in parts of its blocks."""
-    found = (_storage(menu, d, hall) for hall in menu.halls)
+    found = (_storage(problem, d, hall) for hall in problem.halls)
     return specs.STORAGE.table(row for row in found if row is not None)
 
 
-def _storage(menu: Menu, d: Decisions, hall: HallTerms) -> specs.StorageRow | None:
+def _storage(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> specs.StorageRow | None:
     """Return the storage of one hall; None where it costs nothing."""
-    share, last = menu.storage, menu.quarters - 1
-    kw, racks = storage_of(menu, d, hall, last)
-    placed = [(p, d.racks(menu, p.key, last)) for p in menu.placements if p.hall == hall.id]
+    share, last = problem.storage, problem.quarters - 1
+    kw, racks = storage_of(problem, d, hall, last)
+    placed = [(p, d.racks(problem, p.key, last)) for p in problem.placements if p.hall == hall.id]
     usd = hall.storage_usd + sum(n * p.storage_usd for p, n in placed)
     if not usd:
         return None
@@ -57,17 +57,17 @@ def _storage(menu: Menu, d: Decisions, hall: HallTerms) -> specs.StorageRow | No
         return specs.StorageRow(
             hall.id, GIVEN, None, needed, None, None, None, racks, kw, usd, "usable_pb"
         )
-    held = sum(n * p.accelerators for p, n in placed)
+    existing = sum(n * p.accelerators for p, n in placed)
     fixed = hall.storage_usd / (share.usd / share.usable_tb)
-    usable_tb = held * share.usable_tb + fixed
+    usable_tb = existing * share.usable_tb + fixed
     return specs.StorageRow(
         hall=hall.id,
         tier=share.tier,
         blocks=usable_tb / (share.usable_tb / share.blocks),
         needed_pb=needed,
         usable_pb=usable_tb / TB_PER_PB,
-        read_gb_per_s=held * share.read_gb_per_s,
-        write_gb_per_s=held * share.write_gb_per_s,
+        read_gb_per_s=existing * share.read_gb_per_s,
+        write_gb_per_s=existing * share.write_gb_per_s,
         racks=racks,
         power_kw=kw,
         capex_usd=usd,

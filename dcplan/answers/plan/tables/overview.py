@@ -14,25 +14,25 @@ from dcplan.result import Metric, Table
 def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> dict[str, Table]:
     """Return all tables of a plan."""
     if solved.audit is None or solved.decisions is None:
-        return {"left_out": left_out(solved.menu)}
-    menu, d, books = solved.menu, solved.decisions, solved.audit.books
+        return {"left_out": left_out(solved.problem)}
+    problem, d, books = solved.problem, solved.decisions, solved.audit.books
     return {
-        "racks": hardware.racks(menu, d),
-        "halls": site.halls(menu, d, books),
-        "power": site.power(menu, d, books),
-        "onsite": site.onsite(menu, d),
-        "network": network.network(menu, d, books),
-        "jobs": work.jobs(menu, d),
-        "ends": work.ends(menu, d),
-        "demand": work.demand(menu, d),
-        "storage": network.storage(menu, d),
+        "racks": hardware.racks(problem, d),
+        "halls": site.halls(problem, d, books),
+        "power": site.power(problem, d, books),
+        "onsite": site.onsite(problem, d),
+        "network": network.network(problem, d, books),
+        "jobs": work.jobs(problem, d),
+        "ends": work.ends(problem, d),
+        "demand": work.demand(problem, d),
+        "storage": network.storage(problem, d),
         "cost": money.cost(books),
-        "cashflow": money.cashflow(menu, books),
-        "flows": money.flows(menu, books, catalog),
+        "cashflow": money.cashflow(problem, books),
+        "flows": money.flows(problem, books, catalog),
         "bands": money.bands(books, metrics, catalog),
-        "checks": checks(menu, solved.audit),
+        "checks": checks(problem, solved.audit),
         "decisions": to_table(d),
-        "cloud": cloud.cloud(menu, d),
-        "commitments": cloud.commitments(menu, d),
-        "left_out": left_out(menu, with_entry_prices(menu.left_out, solved, catalog)),
+        "cloud": cloud.cloud(problem, d),
+        "commitments": cloud.commitments(problem, d),
+        "left_out": left_out(problem, with_entry_prices(problem.left_out, solved, catalog)),
     }

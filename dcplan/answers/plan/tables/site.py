@@ -6,17 +6,17 @@ from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import drawn, plants_mw
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.plan import site as specs
 from dcplan.units import KW_PER_MW
 
 
-def halls(menu: Menu, d: Decisions, books: Accounts) -> Table:
+def halls(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
     """Return what each hall type holds in the last quarter."""
     rows = []
-    last = menu.quarters - 1
-    for h in menu.halls:
+    last = problem.quarters - 1
+    for h in problem.halls:
         a = books.halls[h.id, last]
         fitted = {c.id: d.fitted.get((h.id, c.id, last), 0) for c in h.coolings}
         rows.append(
@@ -34,47 +34,47 @@ def halls(menu: Menu, d: Decisions, books: Accounts) -> Table:
     return specs.HALLS.table(rows)
 
 
-def power(menu: Menu, d: Decisions, books: Accounts) -> Table:
+def power(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
     """Return power of each site by quarter: asked, supplied and made."""
     rows = []
-    for s in menu.sites:
-        for t in range(menu.quarters):
-            peak = books.site(menu, s.id, t, "facility_mw")
+    for s in problem.sites:
+        for t in range(problem.quarters):
+            peak = books.site(problem, s.id, t, "facility_mw")
             rows.append(
                 specs.PowerRow(
                     site=s.id,
-                    quarter=quarter_at(menu, t),
-                    it_mw=books.site(menu, s.id, t, "rated_kw") / KW_PER_MW,
+                    quarter=quarter_at(problem, t),
+                    it_mw=books.site(problem, s.id, t, "rated_kw") / KW_PER_MW,
                     facility_mw=peak,
                     utility_mw=s.utility_mw[t],
                     interruptible_mw=sum(drawn(d, s, peak, t).values()),
                     onsite_mw=plants_mw(d, s, t),
-                    breakers_mw=books.site(menu, s.id, t, "peak_kw") / KW_PER_MW,
-                    energy_mwh=books.site(menu, s.id, t, "facility_mwh"),
+                    breakers_mw=books.site(problem, s.id, t, "peak_kw") / KW_PER_MW,
+                    energy_mwh=books.site(problem, s.id, t, "facility_mwh"),
                     power_blocks=d.blocks.get((s.id, t), 0),
                 )
             )
     return specs.POWER.table(rows)
 
 
-def onsite(menu: Menu, d: Decisions) -> Table:
+def onsite(problem: PlanningProblem, d: Decisions) -> Table:
     """Return what each plant on a site costs and makes, in quarters in which it does either."""
     rows = []
-    for s in menu.sites:
+    for s in problem.sites:
         for o in s.onsite:
-            for t in range(menu.quarters):
+            for t in range(problem.quarters):
                 n, mwh = d.onsite.get((s.id, o.id, t), 0), d.onsite_mwh.get((s.id, o.id, t), 0.0)
                 if n or mwh:
                     rows.append(
                         specs.OnsiteRow(
                             site=s.id,
                             source=o.id,
-                            quarter=quarter_at(menu, t),
+                            quarter=quarter_at(problem, t),
                             units_ordered=n,
-                            serve_from=quarter_at(menu, t + o.lead) if n else None,
+                            serve_from=quarter_at(problem, t + o.lead) if n else None,
                             ordered_mw=n * o.unit_mw,
                             capex_usd=n * o.usd,
-                            made_mwh=mwh,
+                            generated_mwh=mwh,
                             energy_usd=mwh * o.usd_per_mwh,
                         )
                     )

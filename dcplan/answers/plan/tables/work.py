@@ -5,7 +5,7 @@ from __future__ import annotations
 from dcplan.answers.plan.calendar import calendar_date, quarter_at
 from dcplan.planning.audit.measures import served
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import JobConfig
 from dcplan.result import Table
 from dcplan.specs.plan import decided
@@ -13,7 +13,7 @@ from dcplan.specs.plan import work as specs
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
 
 
-def jobs(menu: Menu, d: Decisions) -> Table:
+def jobs(problem: PlanningProblem, d: Decisions) -> Table:
     """Return each run: where, on how many accelerators, how fast, how long."""
     return decided.JOBS.table(
         decided.JobRow(
@@ -25,7 +25,7 @@ def jobs(menu: Menu, d: Decisions) -> Table:
             spares=r.spares,
             idle=r.accelerators - r.used - r.spares,
             precision=r.precision,
-            starts=quarter_at(menu, int(r.start_month * DAYS_PER_MONTH // DAYS_PER_QUARTER)),
+            starts=quarter_at(problem, int(r.start_month * DAYS_PER_MONTH // DAYS_PER_QUARTER)),
             p50_days=r.days_p50,
             days=r.days,
             mfu_frac=r.mfu_frac,
@@ -37,12 +37,12 @@ def jobs(menu: Menu, d: Decisions) -> Table:
     )
 
 
-def ends(menu: Menu, d: Decisions) -> Table:
+def ends(problem: PlanningProblem, d: Decisions) -> Table:
     """Return when each run ends, and the share of each cause in the variance of its end."""
-    return specs.ENDS.table(_end(menu, r) for r in _by_start(d))
+    return specs.ENDS.table(_end(problem, r) for r in _by_start(d))
 
 
-def _end(menu: Menu, r: JobConfig) -> specs.EndRow:
+def _end(problem: PlanningProblem, r: JobConfig) -> specs.EndRow:
     facts, start = r.outlook, r.start_month * DAYS_PER_MONTH
     return specs.EndRow(
         job=r.job,
@@ -50,12 +50,12 @@ def _end(menu: Menu, r: JobConfig) -> specs.EndRow:
         interruptions=facts["stops_per_day"] * r.days_p50,
         checkpoint_interval_s=facts["checkpoint_interval_s"],
         spares=r.spares,
-        serves_from=calendar_date(menu.start, r.serving_quarter * DAYS_PER_QUARTER),
-        planned_start=calendar_date(menu.start, start),
+        serves_from=calendar_date(problem.start, r.serving_quarter * DAYS_PER_QUARTER),
+        planned_start=calendar_date(problem.start, start),
         length_p50_days=r.days_p50,
         length_days=r.days,
-        finish_p50=calendar_date(menu.start, start + facts["end_p50_days"]),
-        finish=calendar_date(menu.start, start + r.finish_days),
+        finish_p50=calendar_date(problem.start, start + facts["end_p50_days"]),
+        finish=calendar_date(problem.start, start + r.finish_days),
         step_time_frac=facts.get("variance_step_time", 0.0),
         production_frac=facts.get("variance_production", 0.0),
         failure_rates_frac=facts.get("variance_failure_rates", 0.0),
@@ -65,16 +65,16 @@ def _end(menu: Menu, r: JobConfig) -> specs.EndRow:
     )
 
 
-def demand(menu: Menu, d: Decisions) -> Table:
+def demand(problem: PlanningProblem, d: Decisions) -> Table:
     """Return what each demand asks and what serves it, in the scenario's units."""
     rows = []
-    for t in range(menu.quarters):
-        for asked in menu.demands:
+    for t in range(problem.quarters):
+        for asked in problem.demands:
             unit, each = asked.said
-            owned, rented = served(menu, d, asked, t)
+            owned, rented = served(problem, d, asked, t)
             rows.append(
                 specs.DemandRow(
-                    quarter=quarter_at(menu, t),
+                    quarter=quarter_at(problem, t),
                     demand=asked.id,
                     unit=unit,
                     asked=asked.wanted[t] * each,

@@ -8,8 +8,8 @@ from dcplan.catalog.schema import Row, System
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import offer_of
 from dcplan.inputs.left_out import Kind, LeftOut
-from dcplan.inputs.log import Ledger
-from dcplan.planning.problem.work.jobs import JobMenu
+from dcplan.inputs.log import InputLog
+from dcplan.planning.problem.work.jobs import JobCandidates
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, TOKENS, DemandTerms
@@ -23,10 +23,10 @@ YARDSTICK = "h100-sxm"
 
 def demand_terms(
     question: Question,
-    ledger: Ledger,
+    log: InputLog,
     left_out: list[LeftOut],
     where: Sequence[Target],
-    menu: JobMenu,
+    problem: JobCandidates,
     country: dict[str, str],
 ) -> tuple[DemandTerms, ...]:
     """Every capacity and inference demand of a scenario."""
@@ -34,24 +34,24 @@ def demand_terms(
     found = []
     for x in work.capacity:
         able = resident(where, x.countries, country, Kind.CAPACITY, x.id, left_out)
-        able = permitted(x, Kind.CAPACITY, able, ledger, left_out)
-        found.append(_capacity(x, question, ledger, left_out, able, menu))
+        able = permitted(x, Kind.CAPACITY, able, log, left_out)
+        found.append(_capacity(x, question, log, left_out, able, problem))
     for y in work.inference:
         able = resident(where, y.countries, country, Kind.INFERENCE, y.id, left_out)
-        able = permitted(y, Kind.INFERENCE, able, ledger, left_out)
-        found.append(_inference(y, question, ledger, left_out, able))
+        able = permitted(y, Kind.INFERENCE, able, log, left_out)
+        found.append(_inference(y, question, log, left_out, able))
     return tuple(found)
 
 
 def permitted(
-    demand: Demand, kind: Kind, where: Iterable[Target], ledger: Ledger, left_out: list[LeftOut]
+    demand: Demand, kind: Kind, where: Iterable[Target], log: InputLog, left_out: list[LeftOut]
 ) -> list[Target]:
     """Places that may serve a demand: its sites (naming them excludes the cloud), its systems.
 
     Sorted so that the slowest link of a hall comes last and decides, conservatively.
     """
     found = []
-    wanted = {_row(name, ledger) for name in demand.systems or ()}
+    wanted = {_row(name, log) for name in demand.systems or ()}
     for target in sorted(where, key=lambda t: -t.link_gbps):
         if demand.sites and target.place.split("/")[0] not in demand.sites:
             continue
@@ -65,23 +65,23 @@ def permitted(
     return found
 
 
-def _row(name: str, ledger: Ledger) -> str:
+def _row(name: str, log: InputLog) -> str:
     """Id of the catalog row that a name or alias means."""
-    rows = (ledger.catalog.find(kind, name, Row) for kind in ("systems", "accelerators", "cloud"))
+    rows = (log.catalog.find(kind, name, Row) for kind in ("systems", "accelerators", "cloud"))
     return next((row.id for row in rows if row is not None), name)
 
 
 def _capacity(
     demand: Capacity,
     question: Question,
-    ledger: Ledger,
+    log: InputLog,
     left_out: list[LeftOut],
     where: Sequence[Target],
-    menu: JobMenu,
+    problem: JobCandidates,
 ) -> DemandTerms:
     key, quarters = f"workloads.capacity.{demand.id}", question.scenario.horizon.quarters
-    series = ledger.series(f"{key}.{demand.unit}", getattr(demand, demand.unit), quarters)
-    busy = ledger.take(f"{key}.utilization_frac", demand.utilization_frac)
+    series = log.series(f"{key}.{demand.unit}", getattr(demand, demand.unit), quarters)
+    busy = log.take(f"{key}.utilization_frac", demand.utilization_frac)
     each: dict[tuple[str, str], float] = {}
     reference = demand.reference
     if demand.unit == "accelerator_hours" or reference is None:
@@ -90,13 +90,13 @@ def _capacity(
             [x / HOURS_PER_QUARTER for x in series],
             ("accelerator_hours", HOURS_PER_QUARTER),
         )
-        return _terms(demand, ledger, key, wanted, each, HOURS, HOURS_PER_QUARTER, said=said)
+        return _terms(demand, log, key, wanted, each, HOURS, HOURS_PER_QUARTER, said=said)
     in_h100 = demand.unit == "h100_equivalents"
     whole = (
-        _h100_tflops(demand, reference, question, menu, ledger) if in_h100 else TFLOPS_PER_PFLOPS
+        _h100_tflops(demand, reference, question, problem, log) if in_h100 else TFLOPS_PER_PFLOPS
     )
     for target in where:
-        rate = menu.reference_tflops(reference, target)
+        rate = problem.reference_tflops(reference, target)
         if isinstance(rate, str):
             left_out.append(
                 LeftOut(Kind.CAPACITY, demand.id, f"{target.place} {target.system}", rate)
@@ -104,20 +104,24 @@ def _capacity(
         else:
             each[target.place, target.system] = busy * rate / whole
     return _terms(
-        demand, ledger, key, series, each, H100 if in_h100 else PFLOPS, said=(demand.unit, 1.0)
+        demand, log, key, series, each, H100 if in_h100 else PFLOPS, said=(demand.unit, 1.0)
     )
 
 
 def _h100_tflops(
-    demand: Capacity, reference: Reference, question: Question, menu: JobMenu, ledger: Ledger
+    demand: Capacity,
+    reference: Reference,
+    question: Question,
+    problem: JobCandidates,
+    log: InputLog,
 ) -> float:
     """Return what an H100 in a server of eight with 400 Gb/s each achieves on the reference job."""
     row = next(
-        r for r in ledger.catalog.table("systems", System).values() if r.accelerator == YARDSTICK
+        r for r in log.catalog.table("systems", System).values() if r.accelerator == YARDSTICK
     )
     gbps = row.scaleout_port_gbps.value if row.scaleout_port_gbps else 0.0
     each = (row.scaleout_ports or 0) / row.accelerators * gbps / BITS_PER_BYTE
-    rate = menu.reference_tflops(
+    rate = problem.reference_tflops(
         reference, Target("", row.id, YARDSTICK, row.accelerators, 10**6, each, gbps)
     )
     if isinstance(rate, str):
@@ -131,16 +135,16 @@ def _h100_tflops(
 def _inference(
     demand: Inference,
     question: Question,
-    ledger: Ledger,
+    log: InputLog,
     left_out: list[LeftOut],
     where: Sequence[Target],
 ) -> DemandTerms:
     key, quarters = f"workloads.inference.{demand.id}", question.scenario.horizon.quarters
-    average = ledger.series(f"{key}.tokens_per_s", demand.tokens_per_s, quarters)
-    peak = ledger.take(f"{key}.peak_factor", demand.peak_factor)
-    room = ledger.take(f"{key}.utilization_frac", demand.utilization_frac)
+    average = log.series(f"{key}.tokens_per_s", demand.tokens_per_s, quarters)
+    peak = log.take(f"{key}.peak_factor", demand.peak_factor)
+    room = log.take(f"{key}.utilization_frac", demand.utilization_frac)
     known = {
-        _row(name, ledger): ledger.take(f"{key}.tokens_per_s_per_accelerator.{name}", value)
+        _row(name, log): log.take(f"{key}.tokens_per_s_per_accelerator.{name}", value)
         for name, value in demand.tokens_per_s_per_accelerator.items()
     }
     each: dict[tuple[str, str], float] = {}
@@ -157,21 +161,13 @@ def _inference(
     wanted = [peak * x / TOKENS_PER_KTOKEN for x in average]
     said = ("tokens_per_s", TOKENS_PER_KTOKEN / peak)
     return _terms(
-        demand,
-        ledger,
-        key,
-        wanted,
-        each,
-        TOKENS,
-        TOKENS_PER_KTOKEN,
-        said=said,
-        load_frac=room / peak,
+        demand, log, key, wanted, each, TOKENS, TOKENS_PER_KTOKEN, said=said, load_frac=room / peak
     )
 
 
 def _terms(
     demand: Demand,
-    ledger: Ledger,
+    log: InputLog,
     key: str,
     wanted: Sequence[float],
     each: dict[tuple[str, str], float],
@@ -182,5 +178,5 @@ def _terms(
     load_frac: float = 1.0,
 ) -> DemandTerms:
     unmet = demand.usd_per_unmet_quarter
-    usd = ledger.take(f"{key}.usd_per_unmet_quarter", unmet) * size if unmet else None
+    usd = log.take(f"{key}.usd_per_unmet_quarter", unmet) * size if unmet else None
     return DemandTerms(demand.id, tuple(wanted), each, unit, load_frac, usd, said)

@@ -14,7 +14,7 @@ from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.layout_cache import searched
 from dcplan.inputs.left_out import Cause, Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.inputs.reference_job import reference_tflops
 from dcplan.inputs.speed import aged, architecture, hardware
@@ -38,7 +38,7 @@ FAR_DAYS = 1e5
 """Stands in for the length of runs that no layout makes."""
 
 
-def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
+def job_terms(job: Job, question: Question, log: InputLog) -> JobTerms:
     """When a job may run, in months and days from the start of the horizon."""
     scenario = question.scenario
     start = quarter_index(scenario.horizon.start)
@@ -49,7 +49,7 @@ def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
         first_month=first * MONTHS_PER_QUARTER,
         end_day=last * DAYS_PER_QUARTER,
         deadline_days=job.deadline_days.value if job.deadline_days else None,
-        confidence=ledger.assumed(
+        confidence=log.assumed(
             f"jobs.{job.id}.deadline_confidence", job.deadline_confidence, DEADLINE_CONFIDENCE
         ),
         sites=job.sites or tuple(s.id for s in scenario.sites),
@@ -58,17 +58,17 @@ def job_terms(job: Job, question: Question, ledger: Ledger) -> JobTerms:
     )
 
 
-class JobMenu:
+class JobCandidates:
     """Builds configurations; sweeps are shared between halls that hold the same system."""
 
     def __init__(
         self,
         question: Question,
-        ledger: Ledger,
+        log: InputLog,
         left_out: list[LeftOut],
         slips: Mapping[tuple[str, str], Mapping[str, Bounds]] | None = None,
     ) -> None:
-        self.question, self.ledger, self.left_out = question, ledger, left_out
+        self.question, self.log, self.left_out = question, log, left_out
         self.slips = slips or {}
         """Delays that come before a job, by hall and system: P10, P50 and P90. [days]"""
         self.largest: dict[tuple[str, int, float], int] = {}
@@ -89,7 +89,7 @@ class JobMenu:
         """Images of a sequence; of a model without an encoder, none."""
         if self.shape(job.model).tower is None:
             return job.images or 0.0
-        return self.ledger.assumed(f"jobs.{job.id}.images", job.images, 0.0)
+        return self.log.assumed(f"jobs.{job.id}.images", job.images, 0.0)
 
     def _hardware(self, job: Job, target: Target, precision: str) -> Hardware | str:
         """Training view of a target, its age counted in."""
@@ -97,21 +97,14 @@ class JobMenu:
         if key not in self._specs:
             moe = self.shape(job.model).moe_layers > 0
             spec = hardware(
-                target.accelerator,
-                precision,
-                target.gb_per_s,
-                self.ledger,
-                moe=moe,
-                stack=job.stack,
+                target.accelerator, precision, target.gb_per_s, self.log, moe=moe, stack=job.stack
             )
             cause = refusal(self.shape(job.model), self._images(job), job.seq_len)
             if cause is not None:
                 spec = f"{job.model}: {cause}"
             if not isinstance(spec, str):
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
-                spec = aged(
-                    spec, row, job.start or self.question.scenario.horizon.start, self.ledger
-                )
+                spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.log)
             self._specs[key] = spec
         return self._specs[key]
 
@@ -133,8 +126,8 @@ class JobMenu:
             )
             batch = job.global_batch_tokens.value
             goodputs = (
-                self.ledger.parameter("reliability", "usual-goodput-frac"),
-                self.ledger.parameter("reliability", "low-goodput-frac"),
+                self.log.parameter("reliability", "usual-goodput-frac"),
+                self.log.parameter("reliability", "low-goodput-frac"),
             )
             wanted = tuple(job_choice.wanted_s(job, terms, spec, *goodputs))
             shape, images = self.shape(job.model), self._images(job)
@@ -165,9 +158,9 @@ class JobMenu:
         key = (target.system, target.network, target.redundancy, cloud)
         if key not in self._risks:
             row = self._system(target, cloud=cloud)
-            network = target.network or class_network(float(swept.accelerators[-1]), self.ledger)
-            part, _ = machine(row, network, self.ledger, scenario.reliability)
-            rules = policy(scenario.reliability, scenario.storage, self.ledger, target.redundancy)
+            network = target.network or class_network(float(swept.accelerators[-1]), self.log)
+            part, _ = machine(row, network, self.log, scenario.reliability)
+            rules = policy(scenario.reliability, scenario.storage, self.log, target.redundancy)
             self._risks[key] = part, replace(rules, provider_spares=cloud)
         part, rules = self._risks[key]
         if left is not None:
@@ -271,7 +264,7 @@ class JobMenu:
         if not swept.accelerators.size:
             return []
         storage = self.question.scenario.storage
-        swept = replace(swept, step_time_s=fed_step_s(storage, swept, self.ledger))
+        swept = replace(swept, step_time_s=fed_step_s(storage, swept, self.log))
         clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         expected = self._outlook(job, target, swept, spec, clean)
         if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
@@ -287,12 +280,12 @@ class JobMenu:
             with_slips(run, job_choice.after(slips, DAYS_PER_QUARTER)),
         )
         ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
-        held = swept.accelerators + expected.spares
+        existing = swept.accelerators + expected.spares
         size = stored_bytes(self.shape(job.model), spec)
-        stored = wanted(storage, 1.0, job.tokens.value, 0.0, size, self.ledger).usable_tb
+        stored = wanted(storage, 1.0, job.tokens.value, 0.0, size, self.log).usable_tb
         found: dict[int, JobConfig] = {}
         for length in job_choice.lengths(terms):
-            able = np.flatnonzero((days <= length) & (held <= target.limit))
+            able = np.flatnonzero((days <= length) & (existing <= target.limit))
             if not able.size or int(able[0]) in found:
                 continue
             i = int(able[0])
@@ -301,7 +294,7 @@ class JobMenu:
                 place=target.place,
                 system=target.system,
                 accelerator=target.accelerator,
-                accelerators=int(held[i]),
+                accelerators=int(existing[i]),
                 link_gbps=target.link_gbps,
                 precision=precision,
                 days=float(days[i]),
@@ -336,6 +329,6 @@ class JobMenu:
                 target.accelerator,
                 target.unit,
                 target.gb_per_s,
-                self.ledger,
+                self.log,
             )
         return self._rates[key]

@@ -8,19 +8,17 @@ from dcplan.catalog.schema import Offer, Region
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud
 from dcplan.inputs.left_out import Kind, LeftOut
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.work.targets import Target
 from dcplan.scenario.schema import Scenario
 
 
-def countries_of(
-    scenario: Scenario, rented: Iterable[OfferTerms], ledger: Ledger
-) -> dict[str, str]:
+def countries_of(scenario: Scenario, rented: Iterable[OfferTerms], log: InputLog) -> dict[str, str]:
     """Country of each site and of each offer's region (``cloud:<offer>``).
 
     Offers of unknown regions have none.
     """
-    catalog = ledger.catalog
+    catalog = log.catalog
     found = {s.id: catalog.get("sites", s.location, CatalogSite).country for s in scenario.sites}
     regions = {(r.provider, r.region): r.country for r in catalog.table("regions", Region).values()}
     for offer in rented:

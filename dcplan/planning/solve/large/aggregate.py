@@ -19,7 +19,7 @@ import numpy as np
 
 from dcplan.planning.decisions import RUN
 from dcplan.planning.keys import Key
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Vector
 
 BOOKED = "training_use"
@@ -71,14 +71,14 @@ class _Work:
         self.members.append(column)
 
 
-def with_work(matrix: Matrix, menu: Menu, kept: Iterable[Group] = ()) -> Matrix:
+def with_work(matrix: Matrix, problem: PlanningProblem, kept: Iterable[Group] = ()) -> Matrix:
     """Relax runs into shares of work, but for groups ``kept``.
 
     Columns are named ``work[job,hall,system,row]``.
     """
     kinds = [row.name for row in matrix.rows]
     peaks = {i for i, kind in enumerate(kinds) if kind in PEAKS}
-    works = _works(matrix, menu, set(kept), kinds, peaks)
+    works = _works(matrix, problem, set(kept), kinds, peaks)
     gone = {i for work in works.values() for i in work.members}
     columns = [_own(matrix, i) for i in range(len(matrix.columns)) if i not in gone]
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
@@ -109,13 +109,13 @@ def without(matrix: Matrix, closed: Iterable[int]) -> Matrix:
 
 
 def _works(
-    matrix: Matrix, menu: Menu, kept: set[Group], kinds: list[str], peaks: set[int]
+    matrix: Matrix, problem: PlanningProblem, kept: set[Group], kinds: list[str], peaks: set[int]
 ) -> dict[Group, _Work]:
     works: dict[Group, _Work] = defaultdict(_Work)
     for i, key in enumerate(matrix.columns):
         if key.name != RUN.variable:
             continue
-        config = menu.configs[key.ids[0]]
+        config = problem.configs[key.ids[0]]
         group = (config.job, config.place, config.system)
         decided = matrix.lower[i] > 0 or matrix.upper[i] < 1
         if config.on_cloud or decided or group in kept:

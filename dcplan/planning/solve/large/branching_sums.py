@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections import defaultdict
 
 from dcplan.planning.decisions import DECISIONS, FABRIC, FITTED, Branch
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.large.branching import Count
 from dcplan.planning.solve.matrix import Matrix
 
 
-def counts(matrix: Matrix, menu: Menu) -> list[Count]:
+def counts(matrix: Matrix, problem: PlanningProblem) -> list[Count]:
     """Return sums of strategic integers, wide ones first, then every one of them alone.
 
     Then those that only bound.
     """
     sums: dict[str, list[int]] = defaultdict(list)
-    reach = {(o.hall, o.id): o.max_ports for o in menu.fabrics}
+    reach = {(o.hall, o.id): o.max_ports for o in problem.fabrics}
     limits = {
         h.id: sorted({most for (hall, _), most in reach.items() if hall == h.id})
-        for h in menu.halls
+        for h in problem.halls
     }
-    new = {h.id for h in menu.halls if h.needs_blocks}
+    new = {h.id for h in problem.halls if h.needs_blocks}
     singles, later = [], []
     for i, column in enumerate(matrix.columns):
         branch = DECISIONS[column.name].branch if column.name in DECISIONS else Branch.NEVER

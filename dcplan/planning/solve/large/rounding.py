@@ -11,7 +11,7 @@ import numpy as np
 from dcplan.planning.audit.check import Check
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, POWER_BLOCKS, CheckId
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.units import KW_PER_MW
 
@@ -21,7 +21,7 @@ BLOCK_PART = 0.1
 """Of a block that is missing, as load: the rest of it is there already, as likely as not."""
 
 
-def shortfalls(menu: Menu, checks: Iterable[Check]) -> dict[Key, float] | None:
+def shortfalls(problem: PlanningProblem, checks: Iterable[Check]) -> dict[Key, float] | None:
     """Return the room to take from rows; None where a broken check is not of rounding."""
     broken = [c for c in checks if not c.holds and not c.given]
     unpacked = CheckId.RACKS_WITHOUT_HALL_UNIT
@@ -31,21 +31,23 @@ def shortfalls(menu: Menu, checks: Iterable[Check]) -> dict[Key, float] | None:
         over = MORE * (check.used - check.limit)
         if check.id is unpacked:
             if (check.where, check.quarter) not in full:
-                _unpacked(menu, check, over, found)
+                _unpacked(problem, check, over, found)
         elif check.id in CHECKED:
             spec = CHECKED[check.id]
             unit = 1.0 / spec.check_per_row
             if spec is POWER_BLOCKS:
-                unit = BLOCK_PART * menu.site(check.where).block_mw
+                unit = BLOCK_PART * problem.site(check.where).block_mw
             found[spec.broken_row(check.id, check.where, check.quarter)] += over * unit
         else:
             return None
     return dict(found)
 
 
-def _unpacked(menu: Menu, check: Check, racks: float, found: dict[Key, float]) -> None:
+def _unpacked(
+    problem: PlanningProblem, check: Check, racks: float, found: dict[Key, float]
+) -> None:
     """Take room for one more of the largest racks where no unit of a merged hall holds one whole."""
-    placed = [p for p in menu.placements if p.hall == check.where]
+    placed = [p for p in problem.placements if p.hall == check.where]
     at = (check.where, check.quarter)
     found[Key(HALL_RACKS.row, at)] += racks * max(p.slots for p in placed)
     most_kw = max(p.rated_kw for p in placed)

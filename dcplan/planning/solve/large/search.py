@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import FABRIC, FITTED, RUN, Decisions
 from dcplan.planning.keys import Key
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, Point, relaxation, solve
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.branching import Search
@@ -83,9 +83,9 @@ class Answer:
 class Large:
     """One large model; ``base`` has all columns, no rounding margins and no steps."""
 
-    def __init__(self, menu: Menu, base: Matrix, auditor: Auditor, run: Run) -> None:
+    def __init__(self, problem: PlanningProblem, base: Matrix, auditor: Auditor, run: Run) -> None:
         """Begin a search; the run's clock ends it."""
-        self.menu, self.base, self.auditor, self.run = menu, base, auditor, run
+        self.problem, self.base, self.auditor, self.run = problem, base, auditor, run
         self.gap, self.limit_s = run.gap, run.clock.limit_s
         self.extra_s = 0.0
         self.best: Found | None = None
@@ -100,7 +100,7 @@ class Large:
         relaxed = self._relaxation()
         if relaxed is None:
             return Answer(None, -math.inf, 0, infeasible=True)
-        search = Search(relaxed, counts(relaxed, self.menu), self._stopped)
+        search = Search(relaxed, counts(relaxed, self.problem), self._stopped)
         if near:
             self._plan(near, search.bound)
         dive_at, deep = FIRST_NODES, True
@@ -133,7 +133,7 @@ class Large:
             key: math.ceil(v - TINY) if key.name == FITTED.variable else 0.0
             for key, v in zip(relaxed.columns, values, strict=True)
         }
-        taken = {FABRIC.key(o.hall, o.id): o for o in self.menu.fabrics}
+        taken = {FABRIC.key(o.hall, o.id): o for o in self.problem.fabrics}
         widest: dict[str, tuple[int, float, Key]] = {}
         for key, v in zip(relaxed.columns, values, strict=True):
             if key in taken and v > TINY:
@@ -148,7 +148,7 @@ class Large:
         None where it has no solution.
         """
         kept: set[Group] = set()
-        relaxed = with_work(self.base, self.menu)
+        relaxed = with_work(self.base, self.problem)
         for _ in range(REFINEMENTS):
             point = relaxation(relaxed)
             if point is None:
@@ -157,7 +157,7 @@ class Large:
             if not used:
                 break
             kept |= used
-            relaxed = with_work(self.base, self.menu, kept)
+            relaxed = with_work(self.base, self.problem, kept)
         return relaxed
 
     def _stopped(self) -> bool:
@@ -213,7 +213,7 @@ class Large:
             decisions, audited, value = self.auditor(model, outcome)
             if audited.passed:
                 return Found(outcome, decisions, audited, value, model.whole(outcome.values))
-            less = shortfalls(self.menu, audited.checks)
+            less = shortfalls(self.problem, audited.checks)
             if not less:
                 return None
             model = tightened(model, outcome.values, less)
@@ -238,7 +238,7 @@ class Large:
         """Return runs that the relaxation does not take, but for the nearest few of each job."""
         runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
         for i in model.of((RUN.variable,)):
-            job = self.menu.configs[model.columns[i].ids[0]].job
+            job = self.problem.configs[model.columns[i].ids[0]].job
             runs[job].append((point.values[i] < 1e-9, float(point.reduced_costs[i]), i))
         return [
             i

@@ -5,29 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.onsite import made_mw, made_mwh
+from dcplan.planning.audit.onsite import generated_mw, generated_mwh
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu, Placement
+from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.specs.plan.book import AmountRow
 
 
 def amounts(
-    menu: Menu, d: Decisions, books: Accounts, placed: list[Placement]
+    problem: PlanningProblem, d: Decisions, books: Accounts, placed: list[Placement]
 ) -> Iterator[AmountRow]:
     """Yield what the decisions fix, by quarter, without zeros."""
-    for what, where, t, amount in _all(menu, d, books, placed):
+    for what, where, t, amount in _all(problem, d, books, placed):
         if amount:
             place, cooling, item = (x or None for x in where)
             yield AmountRow(what, place, cooling, item, t, amount)
 
 
 def _all(
-    menu: Menu, d: Decisions, books: Accounts, placed: list[Placement]
+    problem: PlanningProblem, d: Decisions, books: Accounts, placed: list[Placement]
 ) -> Iterator[tuple[str, tuple[str, str, str], int, float]]:
-    for t in range(menu.quarters):
+    for t in range(problem.quarters):
         for p in placed:
-            served = sum(c.load_frac * d.serving.get((c.id, *p.key, t), 0.0) for c in menu.demands)
-            yield "racks", p.key, t, d.racks(menu, p.key, t)
+            served = sum(
+                c.load_frac * d.serving.get((c.id, *p.key, t), 0.0) for c in problem.demands
+            )
+            yield "racks", p.key, t, d.racks(problem, p.key, t)
             yield (
                 "racks bought",
                 p.key,
@@ -37,11 +39,13 @@ def _all(
             yield "training accelerators", p.key, t, d.training.get((*p.key, t), 0.0)
             yield "serving accelerators", p.key, t, served
             yield "price over list", p.key, t, p.price_factor[t] if p.price_factor else 1.0
-        for hall in menu.halls:
+        for hall in problem.halls:
             for c in hall.coolings:
                 units = d.fitted.get((hall.id, c.id, t), 0)
                 before = (
-                    d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.standing.get(c.id, 0)
+                    d.fitted.get((hall.id, c.id, t - 1), 0)
+                    if t
+                    else hall.existing_units.get(c.id, 0)
                 )
                 yield "units", (hall.id, c.id, ""), t, units
                 yield "units new", (hall.id, c.id, ""), t, units - before
@@ -49,13 +53,13 @@ def _all(
                 yield "pieces", (hall.id, ports, role), t, n
             for (ports, role), n in books.pieces_bought[hall.id, t].items():
                 yield "pieces bought", (hall.id, ports, role), t, n
-        for site in menu.sites:
+        for site in problem.sites:
             yield "storage given", (site.id, "", ""), t, 0 if t else 1
             new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
             yield "blocks new", (site.id, "", ""), t, new
-            yield "MWh made", (site.id, "", ""), t, made_mwh(d, site, t)
-            yield "MW made", (site.id, "", ""), t, made_mw(d, site, t)
-        finance = menu.finance
+            yield "MWh made", (site.id, "", ""), t, generated_mwh(d, site, t)
+            yield "MW made", (site.id, "", ""), t, generated_mw(d, site, t)
+        finance = problem.finance
         for kind, shares in (
             ("hardware", finance.hardware_residual_frac),
             ("building", finance.building_residual_frac),

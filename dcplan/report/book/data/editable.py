@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dcplan.inputs.log import Input
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.provenance import Status
 from dcplan.report.book.data.facts import Facts, Frozen
 from dcplan.scenario.load import Question
@@ -20,10 +20,10 @@ SIZES = ("rated_kw", "block_mw", "block-mw-default")
 
 
 def live_inputs(
-    facts: Facts, menu: Menu, d: Decisions, question: Question
+    facts: Facts, problem: PlanningProblem, d: Decisions, question: Question
 ) -> dict[str, str | Frozen]:
     """Return what ``--set`` calls each input of a formula, or why it may not be edited."""
-    frozen = list(_frozen(facts, menu, d))
+    frozen = list(_frozen(facts, problem, d))
     found: dict[str, str | Frozen] = {}
     for key in sorted(facts.live):
         why = next((reason for start, reason in frozen if key.startswith(start)), None)
@@ -31,11 +31,11 @@ def live_inputs(
     return found
 
 
-def _frozen(facts: Facts, menu: Menu, d: Decisions) -> Iterator[tuple[str, Frozen]]:
+def _frozen(facts: Facts, problem: PlanningProblem, d: Decisions) -> Iterator[tuple[str, Frozen]]:
     """Yield beginnings of inputs by which more than the formulas would move, and why."""
-    for existing in menu.held:
+    for existing in problem.existing:
         yield f"systems.{existing.key[2]}.", Frozen.EXISTING
-    if menu.held:
+    if problem.existing:
         yield "storage_tiers.", Frozen.EXISTING
     for key in facts.inputs:
         quoted = re.fullmatch(r"supply\.(.+)\.price_usd(\[\d+\])?", key)
@@ -45,10 +45,10 @@ def _frozen(facts: Facts, menu: Menu, d: Decisions) -> Iterator[tuple[str, Froze
         yield "cloud.", Frozen.SHARED_WORK
     if d.serving:
         yield "power.average-", Frozen.SHARED_WORK
-        for p in menu.placements:
+        for p in problem.placements:
             yield f"systems.{p.system}.average_kw", Frozen.SHARED_WORK
-    serving = {menu.hall(hall).site for (_, hall, _, _, _), n in d.serving.items() if n}
-    for site in menu.sites:
+    serving = {problem.hall(hall).site for (_, hall, _, _, _), n in d.serving.items() if n}
+    for site in problem.sites:
         if len(serving) > 1 and site.id in serving:
             yield f"sites.{site.id}.energy.", Frozen.SHARED_WORK
         if site.onsite:

@@ -39,9 +39,9 @@ def rack_facts(facts: Facts, p: Placement) -> None:
     power("peak_kw", p.peak_kw, f"{key}.peak_kw", "power.peak-over-rated")
     idle, training = average("idle", p.idle_kw), average("training", p.training_kw)
     average("research", p.research_kw)
-    busy = facts.input("fleet.utilization_frac") if p.standing_kw != p.idle_kw else None
+    busy = facts.input("fleet.utilization_frac") if p.idle_average_kw != p.idle_kw else None
     share = at.write("busy_frac", "", busy.value if busy else 0.0, busy or Frozen.NOT_GIVEN)
-    at.write("standing_kw", "kW", p.standing_kw, idle + share * (training - idle))
+    at.write("idle_average_kw", "kW", p.idle_average_kw, idle + share * (training - idle))
     price = at.write("price_usd", "USD", p.price_usd, nodes * facts.input(f"{key}.price_usd"))
     upkeep = price * facts.input("finance.maintenance-hardware-frac-per-year") / QUARTERS_PER_YEAR
     at.write("maintenance_usd", "USD", p.maintenance_usd_per_quarter, upkeep)

@@ -8,7 +8,7 @@ from dcplan.economics.cash_flow import FlowGroup
 from dcplan.inputs.cloud_prices import ON_DEMAND
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Menu, SiteTerms
+from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.term import Term, power
 from dcplan.specs.plan.book import AmountRow
@@ -65,19 +65,19 @@ def _lease(facts: Facts, key: str, t: int) -> Term | Frozen:
     return facts.input(f"{key}.lease.usd_per_kw_month") * rise
 
 
-def finance_facts(facts: Facts, menu: Menu, d: Decisions) -> None:
+def finance_facts(facts: Facts, problem: PlanningProblem, d: Decisions) -> None:
     """Write what belongs to the whole plan."""
     at, unit = Place(facts, ("", "", "")), "fraction per year"
     rate = facts.input("finance.discount_rate", "finance.discount-rate")
-    at.write("discount_rate", unit, menu.finance.discount_rate, rate)
+    at.write("discount_rate", unit, problem.finance.discount_rate, rate)
     used = (sum(d.training.values()) + sum(d.serving.values())) * DAYS_PER_QUARTER
     at.write("used_accelerator_days", "days", used, Frozen.COUNTED)
 
 
-def rent_facts(facts: Facts, menu: Menu, books: Accounts) -> Iterator[AmountRow]:
+def rent_facts(facts: Facts, problem: PlanningProblem, books: Accounts) -> Iterator[AmountRow]:
     """Write the price of an hour of every offer in use; yield each line's hours at that price."""
     paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.AFTER)]
-    for offer in menu.offers:
+    for offer in problem.offers:
         terms = {ON_DEMAND: offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}
         terms |= {c.term: c.usd_per_accelerator_hour[0] for c in offer.committed}
         for term, usd in terms.items():

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dcplan.inputs.log import Ledger
+from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import FabricOption, HallTerms, Menu, Placement, PortClass
+from dcplan.planning.problem.terms import (
+    FabricOption,
+    HallTerms,
+    Placement,
+    PlanningProblem,
+    PortClass,
+)
 from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.data.amounts import amounts
 from dcplan.report.book.data.editable import live_inputs
@@ -30,11 +36,11 @@ class BookData:
     """What ``--set`` calls each input of a formula, or why it may not be edited."""
 
 
-def book_tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str, Table]:
+def book_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, Table]:
     """Return facts, amounts, and what every live input is called in ``--set``."""
     if solved.audit is None or solved.decisions is None:
         return {}
-    data = book_data(solved.menu, solved.decisions, solved.audit.books, question, ledger)
+    data = book_data(solved.problem, solved.decisions, solved.audit.books, question, log)
     keys = ((key, None if isinstance(name, Frozen) else name) for key, name in data.live.items())
     return {
         specs.FACTS.name: specs.FACTS.table(data.facts.rows),
@@ -44,7 +50,7 @@ def book_tables(solved: Solved, question: Question, ledger: Ledger) -> dict[str,
 
 
 def book_data(
-    menu: Menu, d: Decisions, books: Accounts, question: Question, ledger: Ledger
+    problem: PlanningProblem, d: Decisions, books: Accounts, question: Question, log: InputLog
 ) -> BookData:
     """Collect the facts and amounts of a plan, and which inputs may be edited.
 
@@ -53,42 +59,42 @@ def book_data(
     AuditError
         When a formula of the workbook does not give the plan's own number.
     """
-    placed = [p for p in menu.placements if _is_used(menu, d, p)]
-    facts = Facts(ledger.rows)
+    placed = [p for p in problem.placements if _is_used(problem, d, p)]
+    facts = Facts(log.rows)
     for p in placed:
         rack_facts(facts, p)
-    for hall in menu.halls:
-        hall_facts(facts, hall, [c for c in hall.coolings if _is_fitted(menu, d, hall, c.id)])
-        for option, ports in _networks(menu, d, books, hall):
+    for hall in problem.halls:
+        hall_facts(facts, hall, [c for c in hall.coolings if _is_fitted(problem, d, hall, c.id)])
+        for option, ports in _networks(problem, d, books, hall):
             piece_facts(facts, option, ports, question.catalog)
-    for site in menu.sites:
-        site_facts(facts, site, menu.quarters)
-    finance_facts(facts, menu, d)
-    hours = list(rent_facts(facts, menu, books))
-    rows = (*amounts(menu, d, books, placed), *hours)
-    return BookData(facts, rows, live_inputs(facts, menu, d, question))
+    for site in problem.sites:
+        site_facts(facts, site, problem.quarters)
+    finance_facts(facts, problem, d)
+    hours = list(rent_facts(facts, problem, books))
+    rows = (*amounts(problem, d, books, placed), *hours)
+    return BookData(facts, rows, live_inputs(facts, problem, d, question))
 
 
-def _is_used(menu: Menu, d: Decisions, p: Placement) -> bool:
+def _is_used(problem: PlanningProblem, d: Decisions, p: Placement) -> bool:
     """Say whether a placement has racks in any quarter, or buys some."""
     bought = p.key in d.fleet or any((h, c, k) == p.key for h, c, k, _ in d.ordered)
-    return bought or any(d.racks(menu, p.key, t) for t in range(menu.quarters))
+    return bought or any(d.racks(problem, p.key, t) for t in range(problem.quarters))
 
 
-def _is_fitted(menu: Menu, d: Decisions, hall: HallTerms, cooling: str) -> bool:
-    return any(d.fitted.get((hall.id, cooling, t)) for t in range(menu.quarters))
+def _is_fitted(problem: PlanningProblem, d: Decisions, hall: HallTerms, cooling: str) -> bool:
+    return any(d.fitted.get((hall.id, cooling, t)) for t in range(problem.quarters))
 
 
 def _networks(
-    menu: Menu, d: Decisions, books: Accounts, hall: HallTerms
+    problem: PlanningProblem, d: Decisions, books: Accounts, hall: HallTerms
 ) -> Iterator[tuple[FabricOption, PortClass]]:
     """Yield the fabric of a hall with each NIC class that has pieces."""
     there = {
         ports
-        for t in range(menu.quarters)
+        for t in range(problem.quarters)
         for pieces in (books.pieces_bought[hall.id, t], books.halls[hall.id, t].network.parts)
         for ports, _ in pieces
     }
-    for option in menu.fabrics:
+    for option in problem.fabrics:
         if (option.hall, option.id) == (hall.id, d.fabric.get(hall.id)):
             yield from ((option, ports) for ports in option.shares if ports.id in there)

@@ -11,10 +11,10 @@ from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.planning.audit.check import Check
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import CheckId
-from dcplan.planning.problem.terms import Menu
+from dcplan.planning.problem.terms import PlanningProblem
 
 
-def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
+def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
     """Payments for orders when they arrive, fees in the first quarter, sales in theirs.
 
     And worth at the end.
@@ -22,11 +22,11 @@ def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
     A sale is no negative capital: no budget counts on it. Its value stands with the residuals.
     """
     flows = []
-    for x in menu.held:
-        site = menu.hall(x.key[0]).site
-        last = menu.quarters - 1
-        if x.due_usd and x.first < menu.quarters:
-            kept = d.held_racks(x, x.first)
+    for x in problem.existing:
+        site = problem.hall(x.key[0]).site
+        last = problem.quarters - 1
+        if x.due_usd and x.first < problem.quarters:
+            kept = d.existing_racks(x, x.first)
             hardware = kept * (x.due_usd - x.storage_usd)
             flows += [
                 Flow(x.first, FlowGroup.CAPEX, line, usd, site, asset=AssetClass.EXISTING)
@@ -35,7 +35,7 @@ def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
                     (f"order {x.id} storage", kept * x.storage_usd),
                 )
             ]
-        for (i, t), n in d.dropped.items():
+        for (i, t), n in d.disposed.items():
             if i != x.id:
                 continue
             if x.cancel_usd is not None:
@@ -48,7 +48,7 @@ def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
                 last,
                 FlowGroup.RESIDUAL,
                 f"held {x.id}",
-                -d.held_racks(x, last) * x.end_usd,
+                -d.existing_racks(x, last) * x.end_usd,
                 site,
                 at_end=True,
                 asset=AssetClass.EXISTING,
@@ -57,16 +57,16 @@ def held_flows(menu: Menu, d: Decisions) -> list[Flow]:
     return [f for f in flows if f.usd]
 
 
-def held_checks(menu: Menu, d: Decisions) -> Iterable[Check]:
+def existing_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
     """No more racks leave than there are, only in quarters in which they may."""
-    known = {x.id: x for x in menu.held}
-    for (i, t), n in d.dropped.items():
-        allowed = known[i].racks if i in known and t in known[i].may_go else 0
+    known = {x.id: x for x in problem.existing}
+    for (i, t), n in d.disposed.items():
+        allowed = known[i].racks if i in known and t in known[i].disposal_window else 0
         yield Check(CheckId.DISPOSAL_NOT_ALLOWED, i, t, n, allowed)
-    for x in menu.held:
-        gone = sum(n for (i, _), n in d.dropped.items() if i == x.id)
-        yield Check(CheckId.DISPOSAL, x.id, menu.quarters - 1, gone, x.racks)
-    for hall in menu.halls:
-        for cooling, units in hall.standing.items():
+    for x in problem.existing:
+        gone = sum(n for (i, _), n in d.disposed.items() if i == x.id)
+        yield Check(CheckId.DISPOSAL, x.id, problem.quarters - 1, gone, x.racks)
+    for hall in problem.halls:
+        for cooling, units in hall.existing_units.items():
             there = d.fitted.get((hall.id, cooling, 0), 0)
             yield Check(CheckId.UNITS_FILLED_BY_ASSETS, f"{hall.id} {cooling}", 0, units, there)

@@ -15,11 +15,11 @@ from dcplan.economics.cash_flow import AssetClass, FlowGroup, cash_out_usd, tota
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import DROPPED, Decisions, columns_of, to_table
+from dcplan.planning.decisions import DISPOSED, Decisions, columns_of, to_table
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import HeldTerms, Menu
+from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.status import SolveStatus
@@ -29,16 +29,16 @@ from tests.planning.small import HALL, small_menu
 from tests.planning.tiny import tiny_menu
 
 
-def with_held(seed: int) -> Menu:
+def with_held(seed: int) -> PlanningProblem:
     """A tiny menu with one rack of its first system: an asset that may be sold, or an order that
     may be cancelled."""
     rng = np.random.default_rng(20_000 + seed)
-    menu = tiny_menu(seed)
-    place, n = menu.placements[0], menu.quarters
+    problem = tiny_menu(seed)
+    place, n = problem.placements[0], problem.quarters
     price = place.price_usd * float(rng.uniform(0.3, 1.0))
     if seed % 2:
         first = int(rng.integers(0, n))
-        held = HeldTerms(
+        existing = ExistingTerms(
             "h",
             place.key,
             1,
@@ -48,33 +48,33 @@ def with_held(seed: int) -> Menu:
             due_usd=float(rng.uniform(0.2, 0.9)) * price,
             cancel_usd=float(rng.uniform(-0.2, 0.4)) * price,
         )
-        halls = tuple(dataclasses.replace(h, available_from=0) for h in menu.halls)
+        halls = tuple(dataclasses.replace(h, available_from=0) for h in problem.halls)
     else:
         sold = tuple(price * x for x in sorted(rng.uniform(0.3, 0.9, n), reverse=True))
         last = int(rng.integers(1, n + 3))
-        held = HeldTerms(
-            "h", place.key, 1, 0, last, 0.3 * price if last > n else 0.0, sold, standing=True
+        existing = ExistingTerms(
+            "h", place.key, 1, 0, last, 0.3 * price if last > n else 0.0, sold, in_service=True
         )
-        paid = {o.id: place.ports * next(iter(o.shares.values())).usd for o in menu.fabrics}
+        paid = {o.id: place.ports * next(iter(o.shares.values())).usd for o in problem.fabrics}
         halls = tuple(
             dataclasses.replace(
                 h,
                 available_from=0,
                 existing=True,
                 needs_blocks=False,
-                standing={"cool": 1},
-                standing_usd=paid,
+                existing_units={"cool": 1},
+                existing_units_usd=paid,
             )
-            for h in menu.halls
+            for h in problem.halls
         )
-    return dataclasses.replace(menu, held=(held,), halls=halls)
+    return dataclasses.replace(problem, existing=(existing,), halls=halls)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_optimum_equals_enumeration(seed: int) -> None:
-    menu = with_held(seed)
-    expected = best_cost(menu)
-    outcome = highs.solve(compile_model(build_model(menu)[0]), gap=0.0, time_limit_s=60)
+    problem = with_held(seed)
+    expected = best_cost(problem)
+    outcome = highs.solve(compile_model(build_model(problem)[0]), gap=0.0, time_limit_s=60)
     if math.isinf(expected):
         assert outcome.status == SolveStatus.INFEASIBLE
     else:
@@ -85,37 +85,43 @@ def test_the_enumeration_keeps_and_parts() -> None:
     """The sample holds assets kept, assets sold, orders kept and orders cancelled."""
     ways = set()
     for seed in range(30):
-        menu = with_held(seed)
-        matrix = compile_model(build_model(menu)[0])
+        problem = with_held(seed)
+        matrix = compile_model(build_model(problem)[0])
         found = highs.solve(matrix, gap=0.0, time_limit_s=60)
         if found.values is not None:
             gone = any(
                 v > 0.5
                 for key, v in zip(matrix.columns, found.values, strict=True)
-                if key.name == "dropped"
+                if key.name == "disposed"
             )
-            ways.add((menu.held[0].standing, gone))
+            ways.add((problem.existing[0].in_service, gone))
     assert ways == {(True, False), (True, True), (False, False), (False, True)}
 
 
-def held_menu(**changes: object) -> Menu:
+def existing_problem(**changes: object) -> PlanningProblem:
     """The small menu with two old racks of a under wet in one of its two hall units, and no
     demand."""
-    menu = small_menu()
-    held = HeldTerms("old", (HALL, "wet", "a"), 2, 0, 9, 100e3, (300e3, 200e3), standing=True)
-    hall = dataclasses.replace(menu.halls[0], standing={"wet": 1}, standing_usd={"eth/2t": 96e3})
-    held = dataclasses.replace(held, **changes)  # type: ignore[arg-type]
-    return dataclasses.replace(menu, held=(held,), halls=(hall,), jobs=(), configs=(), demands=())
+    problem = small_menu()
+    existing = ExistingTerms(
+        "old", (HALL, "wet", "a"), 2, 0, 9, 100e3, (300e3, 200e3), in_service=True
+    )
+    hall = dataclasses.replace(
+        problem.halls[0], existing_units={"wet": 1}, existing_units_usd={"eth/2t": 96e3}
+    )
+    existing = dataclasses.replace(existing, **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(
+        problem, existing=(existing,), halls=(hall,), jobs=(), configs=(), demands=()
+    )
 
 
 def test_flows_of_a_kept_and_a_sold_rack_by_hand() -> None:
-    menu = held_menu()
+    problem = existing_problem()
     d = Decisions(
         fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1},
         fabric={HALL: "eth/2t"},
-        dropped={("old", 1): 1},
+        disposed={("old", 1): 1},
     )
-    books = make_accounts(menu, d)
+    books = make_accounts(problem, d)
     assert totals_usd(books.flows)["capex"] == pytest.approx(
         0.0
     )  # hall, network and racks are paid
@@ -127,17 +133,18 @@ def test_flows_of_a_kept_and_a_sold_rack_by_hand() -> None:
 
 
 def test_flows_of_an_order_by_hand() -> None:
-    menu = held_menu(
-        standing=False, first=1, due_usd=800e3, storage_usd=50e3, cancel_usd=-150e3, resale_usd=()
+    problem = existing_problem(
+        in_service=False, first=1, due_usd=800e3, storage_usd=50e3, cancel_usd=-150e3, resale_usd=()
     )
-    menu = dataclasses.replace(
-        menu, halls=(dataclasses.replace(menu.halls[0], standing={}, standing_usd={}),)
+    problem = dataclasses.replace(
+        problem,
+        halls=(dataclasses.replace(problem.halls[0], existing_units={}, existing_units_usd={}),),
     )
     units = {(HALL, "wet", 1): 1}
     d = Decisions(
-        fitted=units, fabric={HALL: "eth/2t"}, blocks={("s", 1): 3}, dropped={("old", 0): 1}
+        fitted=units, fabric={HALL: "eth/2t"}, blocks={("s", 1): 3}, disposed={("old", 0): 1}
     )
-    flows = [f for f in make_accounts(menu, d).flows if f.group is FlowGroup.CAPEX]
+    flows = [f for f in make_accounts(problem, d).flows if f.group is FlowGroup.CAPEX]
     lines = {(f.line, f.quarter): f.usd for f in flows}
     assert lines["order old", 1] == pytest.approx(750e3)
     assert lines["order old storage", 1] == pytest.approx(50e3)
@@ -150,28 +157,33 @@ def test_flows_of_an_order_by_hand() -> None:
 @pytest.mark.parametrize(
     ("spoil", "name"),
     [
-        (lambda d: d.dropped.update({("old", 0): 3}), "racks sold or cancelled"),
-        (lambda d: d.dropped.update({("gone", 0): 1}), "racks sold or cancelled when they may not"),
+        (lambda d: d.disposed.update({("old", 0): 3}), "racks sold or cancelled"),
+        (
+            lambda d: d.disposed.update({("gone", 0): 1}),
+            "racks sold or cancelled when they may not",
+        ),
         (lambda d: d.fitted.update({(HALL, "wet", 0): 0}), "hall units that assets fill"),
     ],
 )
 def test_planted_faults_are_found(spoil: object, name: str) -> None:
-    menu = held_menu()
+    problem = existing_problem()
     d = Decisions(
         fitted={(HALL, "wet", 0): 1, (HALL, "wet", 1): 1},
         fabric={HALL: "eth/2t"},
         blocks={("s", 0): 2, ("s", 1): 2},
     )
-    assert not [c for c in all_checks(menu, d, make_accounts(menu, d)) if not c.holds]
+    assert not [c for c in all_checks(problem, d, make_accounts(problem, d)) if not c.holds]
     spoil(d)  # type: ignore[operator]
-    assert name in {c.name for c in all_checks(menu, d, make_accounts(menu, d)) if not c.holds}
+    assert name in {
+        c.name for c in all_checks(problem, d, make_accounts(problem, d)) if not c.holds
+    }
 
 
 def test_decisions_come_back() -> None:
-    d = Decisions(fitted={(HALL, "wet", 0): 1}, fabric={HALL: "eth/2t"}, dropped={("old", 1): 1})
-    values, wrong = columns_of(held_menu(), to_table(d))
+    d = Decisions(fitted={(HALL, "wet", 0): 1}, fabric={HALL: "eth/2t"}, disposed={("old", 1): 1})
+    values, wrong = columns_of(existing_problem(), to_table(d))
     assert not wrong
-    assert values[DROPPED.key("old", 1)] == 1.0
+    assert values[DISPOSED.key("old", 1)] == 1.0
 
 
 TEXT = """
@@ -201,16 +213,16 @@ workloads: {capacity: [{id: hours, accelerator_hours: 2.0e5, utilization_frac: 1
 
 
 @pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> Menu:
+def read(tmp_path_factory: pytest.TempPathFactory) -> PlanningProblem:
     file = tmp_path_factory.mktemp("held") / "held.yaml"
     file.write_text(TEXT, encoding="utf-8")
-    return build(load(file)).menu
+    return build(load(file)).problem
 
 
-def test_an_asset_ages(read: Menu) -> None:
+def test_an_asset_ages(read: PlanningProblem) -> None:
     """Three years old: 8 quarters left; a line from 1 to 0.1 over 5 years is 0.4375 half a quarter
     later."""
-    asset = next(x for x in read.held if x.id == "old-h100")
+    asset = next(x for x in read.existing if x.id == "old-h100")
     nodes = next(p.nodes for p in read.placements if p.key == asset.key)
     assert asset.racks * nodes * 8 == 128
     assert (asset.first, asset.last) == (0, 8)
@@ -220,20 +232,20 @@ def test_an_asset_ages(read: Menu) -> None:
     assert [x.reason for x in read.left_out if x.id == "spent"] == [
         "at its end of life when the plan begins"
     ]
-    assert read.hall("frankfurt/old").standing == {"air-chiller": 1}
+    assert read.hall("frankfurt/old").existing_units == {"air-chiller": 1}
     assert all(o.family == "ib-ndr-400" for o in read.fabrics if o.hall == "frankfurt/old")
 
 
-def test_an_order_slips_by_whole_quarters_and_the_rest_delays_jobs(read: Menu) -> None:
+def test_an_order_slips_by_whole_quarters_and_the_rest_delays_jobs(read: PlanningProblem) -> None:
     """100 days at P50 are one quarter of 91.3 days and 8.7 days: Q2 becomes Q3."""
-    order = next(x for x in read.held if x.id == "po")
+    order = next(x for x in read.existing if x.id == "po")
     assert order.first == 2
     assert order.cancel_usd == pytest.approx(3.0e6 * (0.3 - 0.2))
     assert order.due_usd == pytest.approx(3.0e6 * 0.8 + order.storage_usd)
     assert order.racks == 2
 
 
-def test_prices_change_by_order_quarter(read: Menu) -> None:
+def test_prices_change_by_order_quarter(read: PlanningProblem) -> None:
     h200 = next(p for p in read.placements if p.system == "dgx-h200")
     assert h200.rack_usd(2) == pytest.approx(h200.price_usd * 0.8**0.5)
     nvl = next(p for p in read.placements if p.system == "gb200-nvl72")
@@ -296,9 +308,9 @@ def test_hardware_that_cannot_stand_there_is_refused_with_the_place(
 def test_an_order_that_slips_beyond_the_horizon_brings_nothing(tmp_path: Path) -> None:
     file = tmp_path / "held.yaml"
     file.write_text(TEXT.replace("{p50: 100, p90: 150}", "{p50: 300, p90: 400}"), encoding="utf-8")
-    menu = build(load(file)).menu
-    assert [x.id for x in menu.held] == ["old-h100"]
-    assert any("order po" in w and "after the horizon" in w for w in menu.warnings)
+    problem = build(load(file)).problem
+    assert [x.id for x in problem.existing] == ["old-h100"]
+    assert any("order po" in w and "after the horizon" in w for w in problem.warnings)
 
 
 RENEW = """\

@@ -7,11 +7,11 @@ from __future__ import annotations
 from dcplan.catalog.schema import Fabric, System
 from dcplan.provenance import Path
 from dcplan.scenario.checker import Checker
-from dcplan.scenario.schema import Asset, Hall, Held, Order, Scenario
+from dcplan.scenario.schema import Asset, Existing, Hall, Order, Scenario
 from dcplan.units import quarter_index
 
 
-def hall_of(entry: Held, scenario: Scenario) -> tuple[str, Hall] | None:
+def hall_of(entry: Existing, scenario: Scenario) -> tuple[str, Hall] | None:
     """Site id and hall of hardware; None where the names do not tell."""
     sites = [s for s in scenario.sites if entry.site is None or s.id == entry.site]
     if len(sites) != 1:
@@ -20,10 +20,10 @@ def hall_of(entry: Held, scenario: Scenario) -> tuple[str, Hall] | None:
     return (sites[0].id, halls[0]) if len(halls) == 1 else None
 
 
-def check_held(check: Checker) -> None:
+def check_existing(check: Checker) -> None:
     """Problems of ``assets:`` and ``orders:``."""
     scenario = check.scenario
-    named: list[tuple[str, tuple[Held, ...]]] = [
+    named: list[tuple[str, tuple[Existing, ...]]] = [
         ("assets", scenario.assets),
         ("orders", scenario.orders),
     ]
@@ -52,7 +52,7 @@ def check_held(check: Checker) -> None:
         _check_order(check, order, ("orders", i))
 
 
-def _check_place(check: Checker, entry: Held, path: Path) -> None:
+def _check_place(check: Checker, entry: Existing, path: Path) -> None:
     scenario = check.scenario
     if entry.site is not None and entry.site not in [s.id for s in scenario.sites]:
         check.one_of(entry.site, [s.id for s in scenario.sites], "site", (*path, "site"))
@@ -78,7 +78,7 @@ def _check_place(check: Checker, entry: Held, path: Path) -> None:
         check.add("DC015", cause, (*path, "hall") if entry.hall else path)
 
 
-def _check_units(check: Checker, entry: Held, path: Path) -> None:
+def _check_units(check: Checker, entry: Existing, path: Path) -> None:
     system = check.catalog.find("systems", entry.system, System)
     if system is None:
         return

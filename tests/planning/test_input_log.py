@@ -12,7 +12,7 @@ CONFIDENCE = "jobs.flagship.deadline_confidence"
 
 
 def rows(*sets: str) -> dict[str, Input]:
-    return build(load("train-405b-in-90-days", sets=sets)).ledger.rows
+    return build(load("train-405b-in-90-days", sets=sets)).log.rows
 
 
 def test_the_users_own_parameter_is_an_input_and_not_a_default() -> None:

@@ -24,7 +24,7 @@ YearlyChange = Annotated[Quantity, AfterValidator(_change)]
 """Growth a year as a fraction; below 0 it falls."""
 
 
-class Held(Part):
+class Existing(Part):
     """So many accelerators of a system in a hall."""
 
     id: Key
@@ -45,7 +45,7 @@ class Held(Part):
     """Of one unit when new; left out, the catalog's. Residual values are shares of it."""
 
 
-class Asset(Held):
+class Asset(Existing):
     """In service before the plan begins: paid, ageing, to be sold when that pays."""
 
     in_service: Quarter
@@ -76,7 +76,7 @@ class Slip(Part):
         return self
 
 
-class Order(Held):
+class Order(Existing):
     """Placed before the plan begins: it arrives, late perhaps, or is cancelled for a fee."""
 
     placed: Quarter | None = None
