@@ -100,7 +100,7 @@ def test_the_coefficients_of_training_are_inputs_that_an_overlay_changes(tmp_pat
     text = "training: [{id: process-reserve-gb, value: 2.7}]\n"
     (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
     more = train(**asked, layout="tp=2,mbs=1", catalogs=[str(tmp_path)])
-    gib = more.value("memory_gib") - plain.value("memory_gib")
+    gib = more.value("train.memory_gib") - plain.value("train.memory_gib")
     assert gib == pytest.approx(2e9 / 2**30, rel=1e-9)
 
 

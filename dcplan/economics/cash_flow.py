@@ -17,9 +17,9 @@ class FlowGroup(StrEnum):
     ENERGY = "energy"
     OPEX = "opex"
     CLOUD = "cloud"
-    UNMET = "unmet"
+    UNSERVED = "unserved"
     """No payment: the value of demand not served."""
-    AFTER = "after"
+    POST_HORIZON = "post_horizon"
     """Rent paid after the horizon."""
     RESIDUAL = "residual"
 
@@ -47,7 +47,7 @@ class AssetClass(StrEnum):
 
 
 GROUPS = tuple(FlowGroup)
-NO_CASH = frozenset({FlowGroup.UNMET, FlowGroup.AFTER, FlowGroup.RESIDUAL})
+NO_CASH = frozenset({FlowGroup.UNSERVED, FlowGroup.POST_HORIZON, FlowGroup.RESIDUAL})
 EQUIPMENT = frozenset(
     {AssetClass.RACKS, AssetClass.NETWORK, AssetClass.STORAGE, AssetClass.EXISTING}
 )

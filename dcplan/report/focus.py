@@ -109,7 +109,7 @@ def focus_csv(result: Result) -> str:
     ----------
     .. [1] FinOps Foundation, FOCUS specification 1.2, columns.
     """
-    table, cash = result.tables.get("flows"), result.tables.get("cashflow")
+    table, cash = result.tables.get("flows"), result.tables.get("cash_flow")
     if table is None or cash is None:
         msg = "only a plan can be exported to focus: this result has no flows"
         raise ValueError(msg)
@@ -154,9 +154,9 @@ def _charges(paid: Payment, end: int) -> Iterator[Charge]:
     elif paid.group is FlowGroup.RESIDUAL:
         sold = min(first + MONTHS_PER_QUARTER, end) - 1
         yield Charge(paid, sold, "Credit", usd, usd, "One-Time")
-    elif paid.group is FlowGroup.AFTER:
+    elif paid.group is FlowGroup.POST_HORIZON:
         yield Charge(paid, end - 1, "Purchase", usd, usd, "One-Time")
-    elif paid.group is not FlowGroup.UNMET:
+    elif paid.group is not FlowGroup.UNSERVED:
         for month in range(first, first + MONTHS_PER_QUARTER):
             each = usd / MONTHS_PER_QUARTER
             yield Charge(paid, month, "Usage", each, each, "Usage-Based")

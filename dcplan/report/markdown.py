@@ -29,7 +29,7 @@ FIRST = (
     "jobs",
     "power",
     "cost",
-    "cashflow",
+    "cash_flow",
     "binding",
     "conflict",
     "remedies",

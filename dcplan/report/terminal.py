@@ -39,7 +39,7 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
 BARS = " ▁▂▃▄▅▆▇█"
 SERIES = {
     "power": ("facility_mw", "utility_mw"),
-    "cashflow": ("cash_out_usd",),
+    "cash_flow": ("cash_out_usd",),
     "quarters": ("pue",),
 }
 """Columns of time series that a terminal shows as bars."""
@@ -96,7 +96,7 @@ def _section(
     if name == "layouts" and not verbose and "among_fastest" in table.columns:
         fastest = table.columns.index("among_fastest")
         rows = [row for row, whole in zip(rows, table.rows, strict=True) if whole[fastest]]
-    if name in ("left_out", "floor") and not verbose and len(rows) > SHORT:
+    if name in ("excluded", "floor") and not verbose and len(rows) > SHORT:
         more = len(rows) - SHORT
         rows = rows[:SHORT]
     write_table(console, stream, [table.columns[i] for i in keep], rows)

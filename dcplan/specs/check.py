@@ -9,7 +9,9 @@ from dcplan.specs.columns import Variant
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
-LEFT_OUT_COUNT = MetricSpec("menu.left_out", "", "Candidates left out, each with its reason")
+LEFT_OUT_COUNT = MetricSpec(
+    "check.excluded_options", "", "Candidates left out, each with its reason"
+)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ class SwitchingValueRow:
     now: Annotated[float | str, Column("Value of the input as the scenario has it")]
     low: Annotated[float | None, Column("Low bound of the input")]
     high: Annotated[float | None, Column("High bound of the input")]
-    flips_at: Annotated[
+    switches_at: Annotated[
         float | None,
         Column(
             "Value nearest to the present one, towards a bound, at which a decision was found"
@@ -32,13 +32,11 @@ class SwitchingValueRow:
         float | None,
         Column("What the decisions of now cost more than the best plan at the far bound"),
     ]
-    worth_of_knowing_usd: Annotated[
-        float | None, Column("Weighted mean of the regrets at both bounds")
-    ]
+    evpi_usd: Annotated[float | None, Column("Weighted mean of the regrets at both bounds")]
     note: Annotated[str, Column("How many decisions more change, or why there is no answer")]
 
 
-FLIPS = TableSpec("flips", SwitchingValueRow, "What would change a decision")
+FLIPS = TableSpec("switching_values", SwitchingValueRow, "What would change a decision")
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,10 @@ class WhyNotRow:
     energy_npv_usd: Annotated[float | None, Column("Change of the present value of energy")]
     opex_npv_usd: Annotated[float | None, Column("Change of the present value of running cost")]
     cloud_npv_usd: Annotated[float | None, Column("Change of the present value of rent")]
-    unmet_npv_usd: Annotated[
+    unserved_npv_usd: Annotated[
         float | None, Column("Change of the present value of demand not served")
     ]
-    after_npv_usd: Annotated[
+    post_horizon_npv_usd: Annotated[
         float | None, Column("Change of the present value of payments after the horizon")
     ]
     residual_npv_usd: Annotated[
@@ -108,12 +106,12 @@ class StrandedRow:
 
     where: Annotated[str, Column("Hall or site")]
     what: Annotated[str, Column("What stands idle, with its unit")]
-    idle: Annotated[float, Column("How much of it is idle in the last quarter")]
-    of: Annotated[float, Column("How much there is")]
-    stranded_by: Annotated[str, Column("Limits that keep it from use")]
+    unused: Annotated[float, Column("How much of it is idle in the last quarter")]
+    capacity: Annotated[float, Column("How much there is")]
+    limited_by: Annotated[str, Column("Limits that keep it from use")]
 
 
-STRANDED = TableSpec("stranded", StrandedRow, "Idle in the last quarter")
+STRANDED = TableSpec("unused_capacity", StrandedRow, "Idle in the last quarter")
 
 
 @dataclass(frozen=True)
@@ -135,14 +133,14 @@ CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan")
 class AlternativeRow:
     """One change of a way out."""
 
-    way: Annotated[int, Column("Number of the way out; lines of one number are made together")]
+    remedy: Annotated[int, Column("Number of the way out; lines of one number are made together")]
     change: Annotated[str, Column("Limit or deadline that is moved")]
     amount: Annotated[
         float, Column("By how much it moves; of one limit the most that any quarter needs")
     ]
     unit: Annotated[str, Column("Unit of the amount and its direction")]
     place: Annotated[str, Column("File, line and column of the limit in the scenario")]
-    plan_with_it: Annotated[
+    resulting_plan: Annotated[
         str,
         Column(
             "Net present cost of a plan with the change, itself free of charge, or that none "
@@ -151,7 +149,7 @@ class AlternativeRow:
     ]
 
 
-ALTERNATIVES = TableSpec("alternatives", AlternativeRow, "Ways out, each tried")
+ALTERNATIVES = TableSpec("tested_remedies", AlternativeRow, "Ways out, each tried")
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dcplan.specs.columns import Offer, Term
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
-ROWS_USED = MetricSpec("rows.used", "", "Rows whose prices are in the overlay")
+ROWS_USED = MetricSpec("rows.imported", "", "Rows whose prices are in the overlay")
 ROWS_REFUSED = MetricSpec(
-    "rows.refused", "", "Rows of which nothing is in the overlay, each with its reason"
+    "rows.rejected", "", "Rows of which nothing is in the overlay, each with its reason"
 )
 EFFECTIVE = MetricSpec("spend.effective_usd", "USD", "Effective cost of the rows used")
 HOURS = MetricSpec("spend.accelerator_hours", "h", "Used")
@@ -90,4 +90,4 @@ class RefusedRow:
 PRICES = TableSpec("prices", PriceRow, "Prices taken")
 SPEND = TableSpec("spend", SpendRow, "Own use and rates")
 CHANGES = TableSpec("changes", ChangeRow, "Inputs changed in the workbook")
-REFUSED = TableSpec("refused", RefusedRow, "Rows not taken")
+REFUSED = TableSpec("rejected", RefusedRow, "Rows not taken")

@@ -81,13 +81,13 @@ OwnedOrRent = Annotated[str, Column("Owned, or a rent as offer and term")]
 class SourcingRow:
     """One way to do the work; empty but for the note where it cannot be done."""
 
-    way: Annotated[
+    option: Annotated[
         str, Column("All owned, all rented, one offer and term alone, or the best mix (hybrid)")
     ]
     npv_usd: Annotated[
         float | None, Column("Present value of the cost of the plan, after tax and debt")
     ] = None
-    over_hybrid_usd: Annotated[float | None, Column("The same less that of the best mix")] = None
+    above_hybrid_usd: Annotated[float | None, Column("The same less that of the best mix")] = None
     owned_accelerators: Annotated[
         int | None, Column("Accelerators ordered, given or kept over the horizon")
     ] = None
@@ -264,10 +264,10 @@ class LineRow:
     npv_usd: Annotated[float, Column("Present value of the line, after tax and before debt")]
 
 
-WAYS = TableSpec("ways", SourcingRow, "The same work owned, rented, or both")
+WAYS = TableSpec("sourcing", SourcingRow, "The same work owned, rented, or both")
 RENTED = TableSpec("rented", RentedRow, "The same work rented")
 SIDES = TableSpec(
-    "sides",
+    "npv_by_line",
     SideRow,
     "Present value line by line: owned before its debt, and the cheapest rent",
     wide=(pattern("<rent>_npv_usd", "Present value of the line on the cheapest rent, after tax"),),
@@ -292,7 +292,7 @@ YEARS = TableSpec(
     ),
 )
 UNITS = TableSpec(
-    "units", UnitRow, "What a unit of work costs, in present value over discounted hours"
+    "unit_costs", UnitRow, "What a unit of work costs, in present value over discounted hours"
 )
 TERM_STRUCTURE = TableSpec(
     "term_structure", TermStructureRow, "What quotes of two terms imply for prices to come"

@@ -210,7 +210,7 @@ def test_the_answer_says_what_was_measured_beside_the_catalog(tmp_path: Path) ->
     )
     assert 0 < table.loc["half_gemm_frac", "catalog"] <= 1
     assert not result.warnings
-    assert not result.tables["left_out"].rows
+    assert not result.tables["excluded"].rows
 
 
 def test_the_same_file_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_what_was_not_measured_is_left_to_the_catalog(tmp_path: Path) -> None:
         "collectives": [],
     }
     found = calibrate(_save(tmp_path, small), accelerator="h100-sxm")
-    left = dict(found.result.tables["left_out"].rows)
+    left = dict(found.result.tables["excluded"].rows)
     assert set(left) == {"fp8_gemm_frac", "grouped_rows", "scaleup_frac"}
     assert not set(_terms(found.overlay)) & set(left)
 
@@ -239,7 +239,7 @@ def test_collectives_beyond_one_scaleup_domain_do_not_measure_it(tmp_path: Path)
     # them
     links = [{**row, "nodes": 2} for row in SAMPLE["collectives"]]
     found = calibrate(_save(tmp_path, {**SAMPLE, "collectives": links}), accelerator="h100-sxm")
-    assert dict(found.result.tables["left_out"].rows) == {
+    assert dict(found.result.tables["excluded"].rows) == {
         "scaleup_frac": "every all-gather left the scale-up domain"
     }
 

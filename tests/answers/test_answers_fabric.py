@@ -39,38 +39,42 @@ def test_superpod_of_127_nodes() -> None:
     narrower at 400 Gb/s."""
     found = fabric(**POD)
     keys = (
-        "leaf",
-        "spine",
-        "core",
-        "node_leaf_links",
-        "leaf_spine_links",
-        "spine_core_links",
-        "switches",
+        "fabric.leaf_switches",
+        "fabric.spine_switches",
+        "fabric.core_switches",
+        "fabric.node_leaf_links",
+        "fabric.leaf_spine_links",
+        "fabric.spine_core_links",
+        "fabric.switches",
     )
     assert [found.value(k) for k in keys] == [32, 16, 0, 1020, 1024, 0, 48]
-    assert found.value("bisection_tbps") == pytest.approx(63 * 8 * 0.4), "63 nodes against 64"
+    assert found.value("fabric.bisection_tbps") == pytest.approx(63 * 8 * 0.4), (
+        "63 nodes against 64"
+    )
 
 
 def test_failures_and_paths_of_the_pod() -> None:
     """2,044 links at 0.00404 stops a year and 48 switches at 0.08 (Llama 3, Azure); 32 uplinks of
     each leaf."""
     found = fabric(**POD)
-    assert found.value("link_failures_per_day") == pytest.approx(2044 * 0.00404 / 365)
-    assert found.value("switch_failures_per_day") == pytest.approx(48 * 0.08 / 365)
-    low, high = (getattr(found.metrics["link_failures_per_day"], side) for side in ("low", "high"))
-    assert low < found.value("link_failures_per_day") < high
-    assert found.value("path_diversity") == 32
+    assert found.value("fabric.link_failures_per_day") == pytest.approx(2044 * 0.00404 / 365)
+    assert found.value("fabric.switch_failures_per_day") == pytest.approx(48 * 0.08 / 365)
+    low, high = (
+        getattr(found.metrics["fabric.link_failures_per_day"], side) for side in ("low", "high")
+    )
+    assert low < found.value("fabric.link_failures_per_day") < high
+    assert found.value("fabric.path_diversity") == 32
     two_planes = fabric(
         nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64
     )
-    assert two_planes.value("path_diversity") == 2 * 64
+    assert two_planes.value("fabric.path_diversity") == 2 * 64
     blocking = fabric(
         nodes=96, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400, oversubscription=3
     )
-    assert blocking.value("path_diversity") == 16, "48 ports of 64 to nodes"
+    assert blocking.value("fabric.path_diversity") == 16, "48 ports of 64 to nodes"
     assert (
         fabric(nodes=8, nics_per_node=8, nic_gbps=400, radix=64, port_gbps=400).value(
-            "path_diversity"
+            "fabric.path_diversity"
         )
         == 1
     )
@@ -78,7 +82,7 @@ def test_failures_and_paths_of_the_pod() -> None:
 
 def _bill(found: Result) -> dict[str, float]:
     """Count of each item."""
-    rows = found.frame("bill")
+    rows = found.frame("bill_of_materials")
     return dict(rows.groupby("item")["count"].sum())
 
 
@@ -95,12 +99,12 @@ def test_bill_of_the_superpod_as_published() -> None:
     assert sum(n for item, n in rows.items() if "cables" in item) == 2040 + 4
     # 16 storage switches (12 leaves under 4 spines; 254 node links + 240 between switches), 8 in-
     # band, 8 out-of-band
-    assert [found.value(f"{n}.switches") for n in ("storage", "in_band", "out_of_band")] == [
+    assert [found.value(f"fabric.{n}.switches") for n in ("storage", "in_band", "out_of_band")] == [
         16,
         8,
         8,
     ]
-    storage = found.frame("networks").set_index("network").loc["storage"]
+    storage = found.frame("side_networks").set_index("network").loc["storage"]
     assert storage["node_links"] + storage["links_between"] == 494
     system = fabric(nodes=127, system="dgx-h100", fabric="ib-ndr-400", management_links=4)
     assert _bill(system) == rows, "the system knows its twin-port cages"
@@ -113,19 +117,21 @@ def test_bill_sums_to_the_metrics() -> None:
         POD | {"media": "reach"},
     ):
         found = fabric(**flags)
-        rows = found.frame("bill")
-        assert rows["usd"].sum() == pytest.approx(found.value("capex_usd"))
-        assert rows["power_kw"].sum() == pytest.approx(found.value("power_kw"))
-        assert rows["weight_kg"].sum() == pytest.approx(found.value("weight_kg"))
-        capex = found.metrics["capex_usd"]
+        rows = found.frame("bill_of_materials")
+        assert rows["usd"].sum() == pytest.approx(found.value("fabric.capex_usd"))
+        assert rows["power_kw"].sum() == pytest.approx(found.value("fabric.power_kw"))
+        assert rows["weight_kg"].sum() == pytest.approx(found.value("fabric.weight_kg"))
+        capex = found.metrics["fabric.capex_usd"]
         assert (rows["low_usd"].sum(), rows["high_usd"].sum()) == pytest.approx(
             (capex.low, capex.high)
         )
         assert (rows["low_usd"] <= rows["usd"]).all()
         assert (rows["usd"] <= rows["high_usd"]).all()
         optics = rows[rows["item"].str.startswith("transceivers")]["count"].sum()
-        assert optics == found.value("transceivers")
-        assert found.frame("beside")["usd"].sum() == pytest.approx(found.value("beside_usd"))
+        assert optics == found.value("fabric.transceivers")
+        assert found.frame("ancillary")["usd"].sum() == pytest.approx(
+            found.value("fabric.ancillary_usd")
+        )
 
 
 def test_verb_and_plan_price_the_same_parts_alike() -> None:
@@ -138,11 +144,11 @@ def test_verb_and_plan_price_the_same_parts_alike() -> None:
     network = tree(Attached(127, 8), Ports(64, nodes_per_su=32), "rail-optimized")
     planned = bill(network.counts, parts, network.fills)
     found = fabric(nodes=127, system="dgx-h100", fabric="ib-ndr-400")
-    rows = found.frame("bill")
+    rows = found.frame("bill_of_materials")
     cords = rows[rows["item"].str.contains("cables")]["usd"].sum()
-    assert planned.power_kw == pytest.approx(found.value("power_kw"))
+    assert planned.power_kw == pytest.approx(found.value("fabric.power_kw"))
     assert planned.capex_usd - planned.cables * parts.cable_usd == pytest.approx(
-        found.value("capex_usd") - cords
+        found.value("fabric.capex_usd") - cords
     )
 
 
@@ -155,7 +161,7 @@ def test_schedule_agrees_with_the_bill() -> None:
         "media": "reach",
     }
     flags |= {"racks_per_row": 9, "nodes_per_rack": 2, "management_links": 3}
-    rows = fabric(**flags).frame("bill")
+    rows = fabric(**flags).frame("bill_of_materials")
     listed: Counter[tuple[str, str]] = Counter()
     for one in cables(**flags):
         c = one.cable
@@ -182,20 +188,24 @@ def test_copper_where_it_reaches() -> None:
     }
     flags |= {"endpoints_per_leaf": 16, "nodes_per_rack": 2, "leaf_at": "rack"}
     light, copper = fabric(**flags), fabric(**flags, media="reach")
-    near = copper.frame("lengths").query("tier == 'node-leaf'")
+    near = copper.frame("cable_lengths").query("tier == 'node-leaf'")
     assert near["stock_m"].tolist() == [2.0]
     # one splitter for two NICs: 1.5 m of passive copper do not reach, the splitter of 3 m does
     assert near["medium"].tolist() == ["mcp7y00-dac"]
-    bought = copper.frame("bill").set_index("item").loc["node-leaf cables 2 m", "count"]
+    bought = (
+        copper.frame("bill_of_materials").set_index("item").loc["node-leaf cables 2 m", "count"]
+    )
     assert bought == 64 * 8 / 2
-    assert copper.value("capex_usd") < light.value("capex_usd")
-    assert copper.value("power_kw") < light.value("power_kw")
+    assert copper.value("fabric.capex_usd") < light.value("fabric.capex_usd")
+    assert copper.value("fabric.power_kw") < light.value("fabric.power_kw")
 
 
 @pytest.mark.parametrize("media", ["lpo", "cpo"])
 def test_other_optics_draw_less(media: str) -> None:
     flags: dict[str, Any] = {"nodes": 512, "nics_per_node": 8, "nic_gbps": 800, "fabric": "eth-800"}
-    assert fabric(**flags, media=media).value("power_kw") < fabric(**flags).value("power_kw")
+    assert fabric(**flags, media=media).value("fabric.power_kw") < fabric(**flags).value(
+        "fabric.power_kw"
+    )
 
 
 def test_far_spines_take_optics_that_reach() -> None:
@@ -205,7 +215,7 @@ def test_far_spines_take_optics_that_reach() -> None:
         "nic_gbps": 400,
         "fabric": "ib-ndr-400",
     }
-    far = fabric(**flags, nodes_per_su=32, length_m=1500.0).frame("bill")
+    far = fabric(**flags, nodes_per_su=32, length_m=1500.0).frame("bill_of_materials")
     between = far[far["item"] == "transceivers in leaves to spines"]["part"].tolist()
     assert between == ["mms4x50-nm"], "2xFR4 reaches 2 km; the usual part 500 m"
 
@@ -222,7 +232,8 @@ def test_load_balancing_slows_what_crosses_spines_alone() -> None:
     assert rows["ecmp"].loc["pod", "gb_per_s"] == pytest.approx(50 * 0.6)
     assert rows["spray"].loc["pod", "gb_per_s"] == pytest.approx(50 * 0.93)
     slow, fast = (
-        fabric(**flags, load_balancing=how).value("all_reduce_s") for how in ("ecmp", "spray")
+        fabric(**flags, load_balancing=how).value("fabric.all_reduce_s")
+        for how in ("ecmp", "spray")
     )
     assert slow > 1.3 * fast
 
@@ -248,23 +259,34 @@ def test_peak_power_counts_optics_once() -> None:
     """QM9700: 48 x 1.72 kW with optics, and the nodes' 512 transceivers of 17 W; typical 48 x
     0.747 and all optics."""
     found = fabric(**POD, nic_ports_per_cage=2)
-    assert found.value("peak_kw") == pytest.approx(48 * 1.72 + 512 * 0.017)
-    assert found.value("power_kw") == pytest.approx(48 * 0.747 + 2048 * 0.017)
+    assert found.value("fabric.peak_kw") == pytest.approx(48 * 1.72 + 512 * 0.017)
+    assert found.value("fabric.power_kw") == pytest.approx(48 * 0.747 + 2048 * 0.017)
 
 
 def test_system_and_family_fill_what_is_left_out() -> None:
     found = fabric(nodes=576, system="dgx-b300", fabric="ib-xdr-800")
-    assert [found.value(k) for k in ("leaf", "spine", "node_leaf_links")] == [64, 36, 4608]
-    assert found.value("usd_per_accelerator") == pytest.approx(found.value("capex_usd") / 4608)
+    assert [
+        found.value(k)
+        for k in ("fabric.leaf_switches", "fabric.spine_switches", "fabric.node_leaf_links")
+    ] == [64, 36, 4608]
+    assert found.value("fabric.usd_per_accelerator") == pytest.approx(
+        found.value("fabric.capex_usd") / 4608
+    )
     racks = fabric(nodes=128, system="gb300-nvl72", fabric="ib-xdr-800")
-    assert [racks.value(k) for k in ("leaf", "spine", "node_leaf_links")] == [128, 72, 9216]
+    assert [
+        racks.value(k)
+        for k in ("fabric.leaf_switches", "fabric.spine_switches", "fabric.node_leaf_links")
+    ] == [128, 72, 9216]
 
 
 def test_two_planes_share_the_nic() -> None:
     found = fabric(
         nodes=64, nics_per_node=8, nic_gbps=800, radix=128, port_gbps=400, planes=2, nodes_per_su=64
     )
-    assert [found.value(k) for k in ("leaf", "spine", "leaf_spine_links")] == [16, 8, 1024]
+    assert [
+        found.value(k)
+        for k in ("fabric.leaf_switches", "fabric.spine_switches", "fabric.leaf_spine_links")
+    ] == [16, 8, 1024]
     assert "capex_usd" not in found.metrics
     assert any(w["code"] == "price" for w in found.warnings)
 
@@ -272,8 +294,8 @@ def test_two_planes_share_the_nic() -> None:
 def test_scenario_s_menu_and_the_verb_price_alike() -> None:
     """The plan's own network of the same size: 3,312 ports on NDR in three tiers."""
     found = fabric(nodes=46, system="gb200-nvl72", fabric="ib-ndr-400", tiers=3)
-    assert found.value("node_leaf_links") == 46 * 72
-    assert found.value("capex_usd") / (46 * 72) == pytest.approx(6000, rel=0.5)
+    assert found.value("fabric.node_leaf_links") == 46 * 72
+    assert found.value("fabric.capex_usd") / (46 * 72) == pytest.approx(6000, rel=0.5)
 
 
 @pytest.mark.parametrize(

@@ -197,11 +197,11 @@ def test_on_site_power() -> None:
     load = found.frame("quarters")["pue"].mean() * 10 * 8766
     dark = found.frame("quarters").set_index("quarter").loc["Q3", "pue"] * 10 * 40
     assert rows.loc["reciprocating-engine-gas", "mwh"] == pytest.approx(4.0 * 8766)
-    assert found.value("onsite.short_mwh") == pytest.approx(dark - 4 * 40)
-    assert rows["mwh"].sum() + found.value("onsite.short_mwh") == pytest.approx(load, rel=1e-6)
+    assert found.value("onsite.unserved_mwh") == pytest.approx(dark - 4 * 40)
+    assert rows["mwh"].sum() + found.value("onsite.unserved_mwh") == pytest.approx(load, rel=1e-6)
     assert found.value("onsite.time_to_power_quarters") == 7
     short = facility(**flags, utility_mw=8.0, onsite=["lithium-battery-4h=1"], interruptible_h=4.0)
-    assert short.value("onsite.short_mwh") > 0
+    assert short.value("onsite.unserved_mwh") > 0
     for wrong, words in (
         (["engine=3"], "no onsite row"),
         (["reciprocating-engine-gas"], "id=MW is needed"),
@@ -242,10 +242,10 @@ def test_swings_of_a_job() -> None:
     found = facility(**NVL, job="llama-3.1-70b", ramp_limit_mw_per_s=100.0)
     assert found.value("swing.amplitude_mw") == pytest.approx(22.4775)
     assert found.value("swing.ramp_mw_per_s") == pytest.approx(22.4775 / 0.05)
-    rows = found.frame("swings").set_index("remedy")
+    rows = found.frame("load_swings").set_index("remedy")
     floor = rows.loc["floor of power"]
     assert floor["floor_mw"] == pytest.approx(44.955 - 100 * 0.05)
-    calm = facility(**NVL, job="llama-3.1-70b", ramp_limit_mw_per_s=1000.0).frame("swings")
+    calm = facility(**NVL, job="llama-3.1-70b", ramp_limit_mw_per_s=1000.0).frame("load_swings")
     assert calm["remedy"].tolist() == ["none needed: the ramp is within the limit"]
     with pytest.raises(InputError, match="need a system"):
         facility(site="us-ashburn", cooling="direct-liquid-tower", job="llama-3.1-70b")
@@ -253,7 +253,7 @@ def test_swings_of_a_job() -> None:
 
 def test_power_blocks_by_load_class() -> None:
     """45 MW of compute in 2N blocks of 2.5: 36; 5 MW of network and storage in N+1: 3."""
-    rows = facility(**NVL, redundancy="2n").frame("chain").set_index("class")
+    rows = facility(**NVL, redundancy="2n").frame("power_blocks").set_index("class")
     assert rows.loc["compute", "blocks"] == 36
     assert rows.loc["network and storage", "blocks"] == 3
     assert (rows["installed_mw"] >= rows["load_mw"]).all()
@@ -395,7 +395,7 @@ def test_interruptions_are_the_hours_asked() -> None:
     flags: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "it_mw": 10.0}
     found = facility(**flags, utility_mw=30.0, interruptible_h=5.0)
     q3 = found.frame("quarters").set_index("quarter").loc["Q3", "pue"]
-    assert found.value("onsite.short_mwh") == pytest.approx(5 * 10.0 * float(q3), rel=1e-6)
+    assert found.value("onsite.unserved_mwh") == pytest.approx(5 * 10.0 * float(q3), rel=1e-6)
 
 
 def test_an_onsite_row_without_its_heat_rate_is_refused(tmp_path: Path) -> None:

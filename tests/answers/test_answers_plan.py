@@ -49,10 +49,10 @@ def test_meta_cluster_is_counted_as_it_stands(meta: Result) -> None:
     assert meta.value("racks.total") == meta.value("racks.grand-teton-h100") == 1_536
     network = meta.frame("network").iloc[0]
     assert network["nic_ports"] == 24_576
-    assert network["leaf"] == 1_536
+    assert network["leaf_switches"] == 1_536
     assert network["leaf_spine_links"] == 24_576
     assert 24_576 / 7 <= network["spine_core_links"] <= 24_576 / 7 * 1.05
-    switches = network["leaf"] + network["spine"] + network["core"]
+    switches = network["leaf_switches"] + network["spine_switches"] + network["core_switches"]
     assert meta.value("switches.total") == switches
 
 
@@ -96,7 +96,7 @@ def test_the_gap_is_that_of_the_audited_cost(main_job: Result) -> None:
 def test_metrics_are_the_sums_of_the_tables(name: str, request: pytest.FixtureRequest) -> None:
     result: Result = request.getfixturevalue(name)
     cost = result.frame("cost").groupby("group")["usd"].sum()
-    flow = result.frame("cashflow")
+    flow = result.frame("cash_flow")
     for group in ("capex", "energy", "opex"):
         assert result.value(f"cost.{group}_usd") == pytest.approx(cost[group], rel=1e-9)
         assert flow[f"{group}_usd"].sum() == pytest.approx(cost[group], rel=1e-9)
@@ -140,7 +140,7 @@ def test_every_input_has_a_status_and_what_is_not_derived_a_place_or_source(
 
 
 def test_left_out_systems_carry_their_reason(main_job: Result) -> None:
-    table = main_job.frame("left_out")
+    table = main_job.frame("excluded")
     bought = set(main_job.frame("racks")["system"])
     named = {
         "dgx-h200",
@@ -149,7 +149,7 @@ def test_left_out_systems_carry_their_reason(main_job: Result) -> None:
         "gb300-nvl72",
         "mi355x-128-dlc",
     }  # `systems:` of the scenario
-    can = set(dcplan.train("train-405b-in-90-days").frame("configs")["system"])
+    can = set(dcplan.train("train-405b-in-90-days").frame("job_options")["system"])
     silent = [
         s
         for s in named - bought - can
@@ -196,6 +196,9 @@ def test_a_run_on_chips_of_several_ranks_counts_chips() -> None:
         for word in str(row["layout"]).split()
         if word.split("=")[0] in {"tp", "pp", "dp", "cp"}
     )
-    assert row["used"] == ranks / 8
-    assert row["used"] + row["spares"] + row["idle"] == row["accelerators"]
-    assert row["idle"] >= 0
+    assert row["training_accelerators"] == ranks / 8
+    assert (
+        row["training_accelerators"] + row["spare_accelerators"] + row["idle_accelerators"]
+        == row["accelerators"]
+    )
+    assert row["idle_accelerators"] >= 0

@@ -52,7 +52,7 @@ def result(file: Path) -> Result:
 
 
 def ways(result: Result) -> dict[str, dict[str, object]]:
-    return {str(row["way"]): dict(row) for row in result.tables["ways"].records()}
+    return {str(row["option"]): dict(row) for row in result.tables["sourcing"].records()}
 
 
 def test_both_together_cost_no_more_than_either(result: Result) -> None:

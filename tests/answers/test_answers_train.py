@@ -40,7 +40,7 @@ def as_text(row: Any) -> str:
 
 def spread(result: Result) -> float:
     """Half width of the step time's interval."""
-    metric = result.metrics["step_time_s"]
+    metric = result.metrics["train.step_time_s"]
     assert metric.low is not None
     assert metric.high is not None
     assert isinstance(metric.value, float)
@@ -56,30 +56,30 @@ def codes(result: Result) -> list[str]:
 def test_days_hours_tokens_and_goodput_agree(run: Result) -> None:
     # days = tokens / (tokens/s per accelerator x accelerators) / 86,400 / goodput, and 1.15 for
     # production
-    rate = run.value("tokens_per_s_per_accelerator") * 1024
-    days = 1e12 / rate / 86_400 / run.value("goodput_frac") * 1.15
-    assert run.value("days_p50") == pytest.approx(days, rel=1e-6)
-    assert run.value("accelerator_hours") == pytest.approx(
-        run.value("days_p50") * 24 * 1024, rel=1e-9
+    rate = run.value("train.tokens_per_s_per_accelerator") * 1024
+    days = 1e12 / rate / 86_400 / run.value("train.goodput_frac") * 1.15
+    assert run.value("train.days_p50") == pytest.approx(days, rel=1e-6)
+    assert run.value("train.accelerator_hours") == pytest.approx(
+        run.value("train.days_p50") * 24 * 1024, rel=1e-9
     )
-    assert run.value("days_p10") < run.value("days_p50") < run.value("days_p90")
+    assert run.value("train.days_p10") < run.value("train.days_p50") < run.value("train.days_p90")
 
 
 def test_step_time_is_the_batch_over_the_rate_and_the_sum_of_its_parts(run: Result) -> None:
-    rate = run.value("tokens_per_s_per_accelerator") * 1024
-    assert run.value("step_time_s") * rate == pytest.approx(4e6, rel=1e-9)
+    rate = run.value("train.tokens_per_s_per_accelerator") * 1024
+    assert run.value("train.step_time_s") * rate == pytest.approx(4e6, rel=1e-9)
     parts = run.frame("breakdown")
-    assert parts["time_s"].sum() == pytest.approx(run.value("step_time_s"), rel=1e-9)
+    assert parts["time_s"].sum() == pytest.approx(run.value("train.step_time_s"), rel=1e-9)
     assert parts["share_frac"].sum() == pytest.approx(1, rel=1e-9)
 
 
 def test_mfu_is_model_flops_over_the_dense_peak(run: Result) -> None:
     # H100 SXM: 989.4 TFLOP/s dense BF16 (NVIDIA H100 data sheet, half of the sparse figure)
-    assert run.value("mfu_frac") == pytest.approx(
-        run.value("tflops_per_accelerator") / 989.4, rel=2e-3
+    assert run.value("train.mfu_frac") == pytest.approx(
+        run.value("train.tflops_per_accelerator") / 989.4, rel=2e-3
     )
-    assert 0.3 < run.value("mfu_frac") < 0.6  # public runs of this size: 35 % to 55 %
-    assert run.value("hfu_frac") >= run.value("mfu_frac")
+    assert 0.3 < run.value("train.mfu_frac") < 0.6  # public runs of this size: 35 % to 55 %
+    assert run.value("train.hfu_frac") >= run.value("train.mfu_frac")
 
 
 def test_full_recompute_is_counted_as_hardware_flops() -> None:
@@ -99,26 +99,30 @@ def test_full_recompute_is_counted_as_hardware_flops() -> None:
     }
     way: dict[str, Any] = {"stack": "megatron-2021", "layout": "tp=8,pp=8,recompute=full"}
     found = dcplan.train("gpt3-175b", system="dgx-a100", **paper, **way)
-    assert found.value("hfu_frac") / found.value("mfu_frac") == pytest.approx(1.3322, rel=2e-4)
+    assert found.value("train.hfu_frac") / found.value("train.mfu_frac") == pytest.approx(
+        1.3322, rel=2e-4
+    )
 
 
 def test_layout_uses_the_accelerators_it_says_and_fits(run: Result) -> None:
     layout = run.frame("layout").iloc[0]
     used = layout["tp"] * layout["pp"] * layout["cp"] * layout["dp"]
-    assert used == run.value("accelerators_used") <= 1024
-    assert 0 < run.value("memory_gib") < 80
-    assert 0 < run.value("search.feasible") <= run.value("search.layouts")
+    assert used == run.value("train.accelerators") <= 1024
+    assert 0 < run.value("train.memory_gib") < 80
+    assert 0 < run.value("train.layouts_feasible") <= run.value("train.layouts_searched")
 
 
 def test_twice_the_tokens_take_twice_the_days(run: Result) -> None:
     twice = dcplan.train("llama-3.1-70b", **{**ASKED, "tokens": 2e12})
-    assert twice.value("days_p50") == pytest.approx(2 * run.value("days_p50"), rel=1e-9)
-    assert twice.value("energy_mwh") == pytest.approx(2 * run.value("energy_mwh"), rel=1e-9)
+    assert twice.value("train.days_p50") == pytest.approx(2 * run.value("train.days_p50"), rel=1e-9)
+    assert twice.value("train.energy_mwh") == pytest.approx(
+        2 * run.value("train.energy_mwh"), rel=1e-9
+    )
 
 
 def test_memory_by_part_sums_to_the_memory(whole: Result) -> None:
     parts = whole.frame("memory").set_index("part")["memory_gib"]
-    assert parts.sum() == pytest.approx(whole.value("memory_gib"), rel=1e-9)
+    assert parts.sum() == pytest.approx(whole.value("train.memory_gib"), rel=1e-9)
     assert (parts >= 0).all()
     # bf16 weights of one stage: 2 bytes x 70.6e9 / (tp x pp), plus the embedding of the fuller end
     layout = whole.frame("layout").iloc[0]
@@ -136,16 +140,16 @@ def test_a_power_limit_lowers_the_energy_of_an_hour() -> None:
         10.2,
         0.75,
     )
-    mwh = capped.value("accelerator_hours") * 0.765 / 1000
-    assert capped.value("energy_mwh") == pytest.approx(mwh, rel=1e-9)
+    mwh = capped.value("train.accelerator_hours") * 0.765 / 1000
+    assert capped.value("train.energy_mwh") == pytest.approx(mwh, rel=1e-9)
 
 
 def test_joules_of_a_flop_are_the_energy_over_the_model_s_flops(run: Result) -> None:
     # MFU x peak x accelerators x clean seconds = model FLOPs
-    seconds = run.value("days_p50") * 86_400 * run.value("goodput_frac")
-    flops = run.value("tflops_per_accelerator") * 1e12 * 1024 * seconds
-    assert run.value("energy_j_per_flop") == pytest.approx(
-        run.value("energy_mwh") * 3.6e9 / flops, rel=1e-9
+    seconds = run.value("train.days_p50") * 86_400 * run.value("train.goodput_frac")
+    flops = run.value("train.tflops_per_accelerator") * 1e12 * 1024 * seconds
+    assert run.value("train.energy_j_per_flop") == pytest.approx(
+        run.value("train.energy_mwh") * 3.6e9 / flops, rel=1e-9
     )
 
 
@@ -159,7 +163,7 @@ def test_rent_is_hours_times_the_median_on_demand_price(run: Result) -> None:
                 p.usd_per_h.value / offer.accelerators for p in known if first_day(p.as_of) == last
             ]
             prices.append(median(day))  # an offer counts once, with all regions of its latest day
-    paid = run.value("cost_usd") / run.value("accelerator_hours")
+    paid = run.value("train.cost_usd") / run.value("train.accelerator_hours")
     assert paid == pytest.approx(median(prices), rel=1e-9)
     named = next(row for row in run.inputs if row["key"] == "usd_per_accelerator_hour")
     assert named["value"] == pytest.approx(paid, rel=1e-9)
@@ -168,14 +172,16 @@ def test_rent_is_hours_times_the_median_on_demand_price(run: Result) -> None:
 
 def test_a_given_rent_goes_before_the_catalog(run: Result) -> None:
     given = dcplan.train("llama-3.1-70b", **ASKED, usd_per_accelerator_hour=2.5)
-    assert given.value("cost_usd") == pytest.approx(2.5 * run.value("accelerator_hours"), rel=1e-9)
-    cost, days = given.metrics["cost_usd"], given.metrics["days"]
+    assert given.value("train.cost_usd") == pytest.approx(
+        2.5 * run.value("train.accelerator_hours"), rel=1e-9
+    )
+    cost, days = given.metrics["train.cost_usd"], given.metrics["train.days"]
     assert cost.low == pytest.approx(2.5 * 24 * 1024 * days.low, rel=1e-9)
     assert cost.high == pytest.approx(2.5 * 24 * 1024 * days.high, rel=1e-9)
     named = next(row for row in given.inputs if row["key"] == "usd_per_accelerator_hour")
     assert (named["value"], named["status"]) == (2.5, "input")
     free = dcplan.train("llama-3.1-70b", **ASKED, usd_per_accelerator_hour=0.0)
-    assert free.value("cost_usd") == 0
+    assert free.value("train.cost_usd") == 0
 
 
 def test_carbon_is_energy_times_the_grid_of_the_site(run: Result) -> None:
@@ -183,18 +189,22 @@ def test_carbon_is_energy_times_the_grid_of_the_site(run: Result) -> None:
     assert site.grid_g_per_kwh is not None
     placed = dcplan.train("llama-3.1-70b", **ASKED, site="us-ashburn")
     # MWh x 1,000 kWh x g / 1e6 g a tonne
-    tonnes = run.value("energy_mwh") * 1000 * site.grid_g_per_kwh.value / 1e6
-    assert placed.value("carbon_t") == pytest.approx(tonnes, rel=1e-9)
+    tonnes = run.value("train.energy_mwh") * 1000 * site.grid_g_per_kwh.value / 1e6
+    assert placed.value("train.carbon_t") == pytest.approx(tonnes, rel=1e-9)
     assert "carbon_t" not in run.metrics
 
 
 def test_several_precisions_answer_the_fastest_and_say_what_they_claim() -> None:
     both = dcplan.train("llama-3.1-70b", **ASKED, precision=("bf16", "fp8"))
     one = {p: dcplan.train("llama-3.1-70b", **ASKED, precision=p) for p in ("bf16", "fp8")}
-    fastest = min(one, key=lambda p: one[p].value("days_p50"))
-    assert both.value("days_p50") == pytest.approx(one[fastest].value("days_p50"), rel=1e-12)
+    fastest = min(one, key=lambda p: one[p].value("train.days_p50"))
+    assert both.value("train.days_p50") == pytest.approx(
+        one[fastest].value("train.days_p50"), rel=1e-12
+    )
     assert f", {fastest}:" in both.headline
-    assert both.value("search.layouts") == sum(r.value("search.layouts") for r in one.values())
+    assert both.value("train.layouts_searched") == sum(
+        r.value("train.layouts_searched") for r in one.values()
+    )
     claims = [w["message"] for w in both.warnings if "equal in quality" in w["message"]]
     assert len(claims) == 1
     assert "bf16, fp8" in claims[0]
@@ -204,8 +214,8 @@ def test_several_precisions_answer_the_fastest_and_say_what_they_claim() -> None
 def test_mfu_is_taken_against_the_peak_of_the_precision() -> None:
     low = dcplan.train("llama-3.1-70b", **ASKED, precision="fp8")
     # 1,979 TFLOP/s dense FP8 (NVIDIA H100 data sheet)
-    assert low.value("mfu_frac") == pytest.approx(
-        low.value("tflops_per_accelerator") / 1979, rel=2e-3
+    assert low.value("train.mfu_frac") == pytest.approx(
+        low.value("train.tflops_per_accelerator") / 1979, rel=2e-3
     )
 
 
@@ -232,7 +242,7 @@ def test_an_unmeasured_stack_on_a_measured_accelerator_warns() -> None:
 
 def test_the_stack_changes_the_answer_and_is_listed(run: Result) -> None:
     other = dcplan.train("llama-3.1-70b", **ASKED, stack="composer-fsdp")
-    assert other.value("step_time_s") != run.value("step_time_s")
+    assert other.value("train.step_time_s") != run.value("train.step_time_s")
     status = {
         r["key"]: (r["value"], r["status"])
         for r in (*run.inputs, *other.inputs)
@@ -244,7 +254,9 @@ def test_the_stack_changes_the_answer_and_is_listed(run: Result) -> None:
 
 def test_a_stack_may_be_named_by_an_alias(run: Result) -> None:
     other = dcplan.train("llama-3.1-70b", **ASKED, stack="nemo")
-    assert other.value("step_time_s") == pytest.approx(run.value("step_time_s"), rel=1e-12)
+    assert other.value("train.step_time_s") == pytest.approx(
+        run.value("train.step_time_s"), rel=1e-12
+    )
 
 
 def test_layouts_are_ranked_and_the_asked_number_are_the_fastest(whole: Result) -> None:
@@ -253,8 +265,8 @@ def test_layouts_are_ranked_and_the_asked_number_are_the_fastest(whole: Result) 
     assert layouts["step_time_s"].is_monotonic_increasing
     assert layouts["among_fastest"].sum() == 10
     assert layouts["among_fastest"].iloc[:10].all()
-    assert layouts["step_time_s"][0] == pytest.approx(whole.value("step_time_s"), rel=1e-12)
-    assert layouts["memory_gib"][0] == pytest.approx(whole.value("memory_gib"), rel=1e-12)
+    assert layouts["step_time_s"][0] == pytest.approx(whole.value("train.step_time_s"), rel=1e-12)
+    assert layouts["memory_gib"][0] == pytest.approx(whole.value("train.memory_gib"), rel=1e-12)
     total = layouts["memory_gib"] + layouts["memory_margin_gib"]
     assert total.to_numpy() == pytest.approx(80.0, rel=1e-9)
     first = layouts.iloc[0]
@@ -278,23 +290,23 @@ def test_a_layout_given_alone_has_the_figures_of_the_search(whole: Result, rank:
     alone = dcplan.train(
         "llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=as_text(listed)
     )
-    assert alone.value("step_time_s") == pytest.approx(listed["step_time_s"], rel=1e-9)
-    assert alone.value("memory_gib") == pytest.approx(listed["memory_gib"], rel=1e-9)
+    assert alone.value("train.step_time_s") == pytest.approx(listed["step_time_s"], rel=1e-9)
+    assert alone.value("train.memory_gib") == pytest.approx(listed["memory_gib"], rel=1e-9)
     assert alone.frame("breakdown")["time_s"].sum() == pytest.approx(
-        alone.value("step_time_s"), rel=1e-9
+        alone.value("train.step_time_s"), rel=1e-9
     )
     assert alone.frame("memory")["memory_gib"].sum() == pytest.approx(
-        alone.value("memory_gib"), rel=1e-9
+        alone.value("train.memory_gib"), rel=1e-9
     )
     assert "layouts" not in alone.tables
-    assert alone.value("search.layouts") == 1
+    assert alone.value("train.layouts_searched") == 1
 
 
 def test_the_best_layout_given_alone_has_every_metric_of_the_search(whole: Result) -> None:
     text = as_text(whole.frame("layout").iloc[0])
     alone = dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=text)
     for key, metric in whole.metrics.items():
-        if not key.startswith("search."):
+        if key not in {"train.layouts_searched", "train.layouts_feasible", "train.search_s"}:
             assert alone.value(key) == pytest.approx(metric.value, rel=1e-9), key
 
 
@@ -306,7 +318,7 @@ def test_no_layout_of_the_asked_shape_beats_the_search(whole: Result) -> None:
     ):
         other = dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, layout=text)
         if other.exit_code == 0:
-            assert other.value("step_time_s") >= whole.value("step_time_s") * (1 - 1e-9)
+            assert other.value("train.step_time_s") >= whole.value("train.step_time_s") * (1 - 1e-9)
 
 
 def test_a_layout_that_does_not_fit_says_by_how_much_and_names_one_that_does() -> None:
@@ -316,13 +328,13 @@ def test_a_layout_that_does_not_fit_says_by_how_much_and_names_one_that_does() -
     need, limit, over = map(
         float, re.findall(r"needs ([\d.]+) GiB of ([\d.]+), ([\d.]+) too many", bad.headline)[0]
     )
-    assert need == pytest.approx(bad.value("memory_gib"), abs=0.06)
+    assert need == pytest.approx(bad.value("train.memory_gib"), abs=0.06)
     assert limit == 80
     assert over == pytest.approx(need - limit, abs=0.11)
     near = bad.headline.split("nearest that fits: ")[1]
     good = dcplan.train("llama-3.1-405b", **asked, layout=near)
     assert good.exit_code == 0
-    assert good.value("memory_gib") <= 80
+    assert good.value("train.memory_gib") <= 80
 
 
 def test_a_layout_that_no_other_of_its_count_can_save_names_a_count_that_holds_the_model() -> None:
@@ -345,7 +357,7 @@ def test_a_model_too_large_for_memory_exits_1() -> None:
     # 405e9 parameters x 16 bytes of state = 6.5 TB; 8 x 80 GB = 0.64 TB
     result = dcplan.train("llama-3.1-405b", system="dgx-h100", accelerators=8, tokens=1e9)
     assert (result.status, result.exit_code) == ("does_not_fit", 1)
-    assert result.value("search.feasible") == 0
+    assert result.value("train.layouts_feasible") == 0
     need, over = map(
         float, re.findall(r"needs ([\d.]+) GiB of 80, ([\d.]+) too many", result.headline)[0]
     )
@@ -365,18 +377,22 @@ def test_a_system_without_ports_takes_its_family_s_link_or_a_given_one() -> None
         "llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9, link_gbps=400
     )
     assert (usual.exit_code, given.exit_code) == (0, 0)
-    assert given.value("step_time_s") <= usual.value("step_time_s")
+    assert given.value("train.step_time_s") <= usual.value("train.step_time_s")
 
 
 def test_a_system_without_a_power_figure_still_has_a_step_time() -> None:
     result = dcplan.train("llama-3.1-8b", system="trn1-32xlarge", accelerators=256, tokens=1e9)
-    assert result.value("step_time_s") > 0
+    assert result.value("train.step_time_s") > 0
     assert "energy_mwh" not in result.metrics
 
 
 def test_a_faster_link_is_no_slower(run: Result) -> None:
     fast, slow = (dcplan.train("llama-3.1-70b", **ASKED, link_gbps=g) for g in (1600, 50))
-    assert fast.value("step_time_s") <= run.value("step_time_s") < slow.value("step_time_s")
+    assert (
+        fast.value("train.step_time_s")
+        <= run.value("train.step_time_s")
+        < slow.value("train.step_time_s")
+    )
 
 
 @pytest.mark.parametrize(
@@ -419,9 +435,9 @@ def test_a_batch_below_one_sequence_is_refused_or_counted_as_one() -> None:
         small = dcplan.train("llama-3.1-8b", **asked, global_batch_tokens=8192)
     except InputError:
         return
-    rate = small.value("tokens_per_s_per_accelerator") * 64
-    assert small.value("days_p50") == pytest.approx(
-        1e12 / rate / 86_400 / small.value("goodput_frac"), rel=1e-6
+    rate = small.value("train.tokens_per_s_per_accelerator") * 64
+    assert small.value("train.days_p50") == pytest.approx(
+        1e12 / rate / 86_400 / small.value("train.goodput_frac"), rel=1e-6
     )
 
 
@@ -429,5 +445,5 @@ def test_the_same_question_has_the_same_answer(run: Result) -> None:
     again = dcplan.train("llama-3.1-70b", **ASKED)
     for part in ("headline", "tables", "inputs", "warnings"):
         assert getattr(again, part) == getattr(run, part)
-    figures = [{k: m for k, m in r.metrics.items() if k != "search.seconds"} for r in (run, again)]
+    figures = [{k: m for k, m in r.metrics.items() if k != "train.search_s"} for r in (run, again)]
     assert figures[0] == figures[1]

@@ -40,10 +40,12 @@ def test_images_take_time_and_count_in_the_utilization() -> None:
     assert "--images" in _notes(blind)
     assert "56%" in _notes(seen)  # 2 x 576 of 2,048 tokens
     assert "tower" not in _parts(blind)
-    assert sum(_parts(seen).values()) == pytest.approx(seen.metrics["step_time_s"].value, rel=1e-9)
+    assert sum(_parts(seen).values()) == pytest.approx(
+        seen.metrics["train.step_time_s"].value, rel=1e-9
+    )
     assert _parts(seen)["tower"] > 0
     flops = [
-        r.metrics["tflops_per_accelerator"].value * r.metrics["step_time_s"].value
+        r.metrics["train.tflops_per_accelerator"].value * r.metrics["train.step_time_s"].value
         for r in (blind, seen)
     ]
     # 64 sequences of two images on 16 accelerators, 577 tokens of 6 x 0.303 B and attention, and
@@ -54,7 +56,7 @@ def test_images_take_time_and_count_in_the_utilization() -> None:
         + 6 * 576 * 20_979_712
     )
     assert flops[1] - flops[0] == pytest.approx(64 * 2 * image / 16 / 1e12, rel=1e-9)
-    assert "vision tower" in seen.metrics["mfu_frac"].label
+    assert "vision tower" in seen.metrics["train.mfu_frac"].label
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ def test_open_image_size_is_said() -> None:
 def test_smallest_cluster_counts_the_tower() -> None:
     given = GIVEN | {"accelerators": None, "tokens": 2e10, "deadline_days": 4.0}
     blind, seen = (train("internvl2.5-78b", **given | {"images": n}) for n in (0, 8))
-    assert seen.metrics["systems"].value > blind.metrics["systems"].value
+    assert seen.metrics["train.systems"].value > blind.metrics["train.systems"].value
 
 
 def test_a_diffusion_transformer_is_planned() -> None:
@@ -87,8 +89,8 @@ def test_a_diffusion_transformer_is_planned() -> None:
     )
     assert result.status == "ok"
     assert "latent patch" in _notes(result)
-    assert "without a mask" in result.metrics["mfu_frac"].label
-    assert 0.1 < result.metrics["mfu_frac"].value < 0.7
+    assert "without a mask" in result.metrics["train.mfu_frac"].label
+    assert 0.1 < result.metrics["train.mfu_frac"].value < 0.7
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def _job(tmp_path: Path, model: str, images: str) -> Result:
 
 def test_images_of_a_scenario_s_job(tmp_path: Path) -> None:
     blind, seen = _job(tmp_path, "llava-1.5-7b", ""), _job(tmp_path, "llava-1.5-7b", ", images: 3")
-    days = [CONFIGS.rows(r.tables["configs"])[0].p50_days or 0.0 for r in (blind, seen)]
+    days = [CONFIGS.rows(r.tables["job_options"])[0].days_p50 or 0.0 for r in (blind, seen)]
     assert days[1] > days[0] > 0.0
     status = [
         next(row["status"] for row in r.inputs if row["key"] == "jobs.j.images")
@@ -140,5 +142,5 @@ def test_images_of_a_scenario_s_job(tmp_path: Path) -> None:
 )
 def test_images_that_no_job_takes(tmp_path: Path, model: str, text: str) -> None:
     result = _job(tmp_path, model, ", images: 4")
-    assert not result.tables["configs"].rows
-    assert any(text in str(row) for row in result.tables["left_out"].rows)
+    assert not result.tables["job_options"].rows
+    assert any(text in str(row) for row in result.tables["excluded"].rows)

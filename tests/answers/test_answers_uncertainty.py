@@ -55,7 +55,7 @@ uncertainty:
   seed: 3
   hedge: {through: 2027-Q1, weights: {base: 0.5, boom: 0.25, slump: 0.25}}
 expect:
-  - {id: risk, metric: futures.npv_p90_usd, max: 1}
+  - {id: risk, metric: uncertainty.npv_usd_p90, max: 1}
 """
 
 
@@ -68,13 +68,19 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_futures_spread_the_cost_and_name_what_drives_it(file: Path) -> None:
     result = plan(file)
-    m = {k: float(v.value or 0) for k, v in result.metrics.items() if k.startswith("futures.")}
-    assert m["futures.npv_p50_usd"] < m["futures.npv_p90_usd"] <= m["futures.npv_tail_usd"] * 1.2
-    drivers = [row.input for row in DRIVERS.rows(result.tables["drivers"])]
+    m = {k: float(v.value or 0) for k, v in result.metrics.items() if k.startswith("uncertainty.")}
+    assert (
+        m["uncertainty.npv_usd_p50"]
+        < m["uncertainty.npv_usd_p90"]
+        <= m["uncertainty.npv_usd_cvar"] * 1.2
+    )
+    drivers = [row.input for row in DRIVERS.rows(result.tables["cost_drivers"])]
     assert drivers[0] == "demand"
     assert set(drivers) == {"demand", "hardware_price", "delivery_days"}
     assert result.status == "expectation_failed"  # a gate may stand on a future
-    assert plan(file).metrics["futures.npv_mean_usd"] == result.metrics["futures.npv_mean_usd"]
+    assert (
+        plan(file).metrics["uncertainty.npv_usd_mean"] == result.metrics["uncertainty.npv_usd_mean"]
+    )
 
 
 def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
@@ -84,7 +90,7 @@ def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
         float(result.metrics["solver.gap_frac"].value or 0) * value["hedge.npv_usd"]
         + 0.01 * value["hedge.npv_usd"]
     )
-    assert value["hedge.value_of_knowing_usd"] > gap
+    assert value["hedge.evpi_usd"] > gap
     assert value["hedge.value_of_hedging_usd"] > -gap
     rows = HEDGE.rows(result.tables["hedge"])
     assert [row.variant for row in rows] == ["base", "boom", "slump"]
@@ -105,21 +111,21 @@ def test_a_hedge_without_a_common_plan_says_so(file: Path, monkeypatch: pytest.M
 
 def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> None:
     result = explain(file, flip=["systems.mi325x-8.price_usd"])
-    found = FLIPS.rows(result.tables["flips"])
+    found = FLIPS.rows(result.tables["switching_values"])
     row = next(r for r in found if "order" in str(r.decision))
-    assert row.flips_at is not None
+    assert row.switches_at is not None
     assert row.regret_usd is not None
-    assert 280e3 < row.flips_at < 450e3
+    assert 280e3 < row.switches_at < 450e3
     assert (row.decision, row.before, row.after) == (
         "order dgx-h200 for frankfurt/air",
         "none",
         "yes",
     )
     assert row.regret_usd > 0
-    assert row.worth_of_knowing_usd == pytest.approx(0.3 * row.regret_usd)
-    below = plan(file, sets=[f"systems.mi325x-8.price_usd={0.9 * row.flips_at}"])
+    assert row.evpi_usd == pytest.approx(0.3 * row.regret_usd)
+    below = plan(file, sets=[f"systems.mi325x-8.price_usd={0.9 * row.switches_at}"])
     assert "dgx-h200" not in {r.system for r in RACKS.rows(below.tables["racks"])}
-    there = plan(file, sets=[f"systems.mi325x-8.price_usd={row.flips_at}"])
+    there = plan(file, sets=[f"systems.mi325x-8.price_usd={row.switches_at}"])
     assert "dgx-h200" in {r.system for r in RACKS.rows(there.tables["racks"])}
 
 

@@ -122,8 +122,8 @@ def test_a_column_is_explained_by_name() -> None:
 
 
 def test_a_column_is_explained_with_its_table() -> None:
-    (found,) = documented("jobs.idle").tables["columns"].records()
-    assert (found["table"], found["column"]) == ("jobs", "idle")
+    (found,) = documented("jobs.idle_accelerators").tables["columns"].records()
+    assert (found["table"], found["column"]) == ("jobs", "idle_accelerators")
     # racks.<system> is a metric too: the table's own column comes first
     assert documented("racks.decision").headline.startswith("decision (table racks): ")
     (common,) = documented("jobs.system").tables["columns"].records()

@@ -38,7 +38,7 @@ def unsure(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_plan_with_futures_prints_nothing_that_cannot_be_expected(unsure: Path) -> None:
     plain, hedged = dcplan.plan(unsure), dcplan.plan(unsure, hedge=True)
-    assert "futures.npv_tail_usd" in plain.metrics
+    assert "uncertainty.npv_usd_cvar" in plain.metrics
     assert "hedge.npv_usd" in hedged.metrics
     assert refused(unsure, [*plain.metrics, *hedged.metrics]) == []
 
@@ -52,7 +52,7 @@ def test_a_packaged_plan_prints_nothing_that_cannot_be_expected(name: str) -> No
 def test_goodput_and_spares_of_a_run_can_be_expected() -> None:
     name = "train-405b-in-90-days"
     assert refused(name, ["train.flagship.goodput_frac", "train.flagship.spares"]) == []
-    assert len(refused(name, ["train.other.goodput_frac", "futures.npv_p50_usd"])) == 2
+    assert len(refused(name, ["train.other.goodput_frac", "uncertainty.npv_usd_p50"])) == 2
 
 
 def test_every_metric_of_a_plan_is_declared_with_its_unit(unsure: Path) -> None:

@@ -23,12 +23,12 @@ FILE = "train-405b-in-90-days"
 def test_the_smallest_change_repairs_and_names_its_line() -> None:
     found = explain(FILE, sets=["sites.ashburn.utility_mw=4"], time_limit_s=90)
     assert found.exit_code == 3
-    ways = specs.ALTERNATIVES.rows(found.tables["alternatives"])
+    ways = specs.ALTERNATIVES.rows(found.tables["tested_remedies"])
     first = ways[0]
     assert "utility_mw of ashburn" in first.change
     assert first.unit == "MW more"
     assert "utility_mw" in first.place
-    assert first.plan_with_it != "not found in time"
+    assert first.resulting_plan != "not found in time"
     # with a switch or two of room the amount is enough for plan itself, and half of it is not
     more = first.amount
     assert plan(FILE, sets=[f"sites.ashburn.utility_mw={4 + 1.02 * more}"], gap=0.02).exit_code in (
@@ -44,7 +44,7 @@ def test_the_smallest_change_repairs_and_names_its_line() -> None:
 def test_a_deadline_that_nothing_reaches_says_how_many_days_are_missing() -> None:
     found = explain(FILE, sets=["workloads.training.flagship.deadline_days=30"], time_limit_s=90)
     assert found.exit_code == 3
-    days = 30 + specs.ALTERNATIVES.rows(found.tables["alternatives"])[-1].amount
+    days = 30 + specs.ALTERNATIVES.rows(found.tables["tested_remedies"])[-1].amount
     assert plan(
         FILE, sets=[f"workloads.training.flagship.deadline_days={days}"], gap=0.02
     ).exit_code in (0, 1)
@@ -93,10 +93,10 @@ def test_one_more_unit_of_a_binding_limit_never_costs() -> None:
     found = explain(FILE, sets=["sites.ashburn.utility_mw=8.2"], exact=2)
     rows = specs.BINDING.rows(found.tables["binding"])
     assert rows
-    assert all(row.price_usd <= 1e-6 for row in rows)
-    idle = {row.what: row for row in specs.STRANDED.rows(found.tables["stranded"])}
+    assert all(row.cost_change_usd <= 1e-6 for row in rows)
+    idle = {row.what: row for row in specs.STRANDED.rows(found.tables["unused_capacity"])}
     assert "utility MW" not in idle
-    assert "utility MW of ashburn" in idle["rack positions"].stranded_by
+    assert "utility MW of ashburn" in idle["rack positions"].limited_by
 
 
 def test_rows_in_words() -> None:
@@ -136,9 +136,9 @@ def test_a_question_the_model_cannot_state_is_answered_without_it(tmp_path: Path
 def test_a_plan_prices_its_limits_as_explain_does() -> None:
     made = planned("retrofit-air-hall", gap=0.05)
     told = explain("retrofit-air-hall", gap=0.05, exact=0)
-    first = [(r["limit"], r["step"], r["price_usd"]) for r in made.tables["limits"].records()]
+    first = [(r["limit"], r["step"], r["cost_change_usd"]) for r in made.tables["limits"].records()]
     assert first == [
-        (r["limit"], r["step"], r["price_usd"]) for r in told.tables["binding"].records()
+        (r["limit"], r["step"], r["cost_change_usd"]) for r in told.tables["binding"].records()
     ]
     assert any(price < 0 and "pflops_delivered less" in step for _, step, price in first)
     assert (

@@ -29,7 +29,7 @@ POD: dict[str, Any] = {
 
 def _bill(found: Result) -> dict[str, float]:
     """Count of each item."""
-    rows = found.frame("bill")
+    rows = found.frame("bill_of_materials")
     return dict(rows.groupby("item")["count"].sum())
 
 
@@ -43,13 +43,16 @@ def test_research_super_cluster() -> None:
     found = fabric(
         nodes=2000, system="dgx-a100", switch="qm8700", spine_switch="cs8500", nodes_per_su=20
     )
-    assert [found.value(k) for k in ("leaf", "spine", "core", "leaf_spine_links")] == [
-        800,
-        20,
-        0,
-        16000,
-    ]
-    spines = found.frame("bill").set_index("item").loc["spine switches"]
+    assert [
+        found.value(k)
+        for k in (
+            "fabric.leaf_switches",
+            "fabric.spine_switches",
+            "fabric.core_switches",
+            "fabric.leaf_spine_links",
+        )
+    ] == [800, 20, 0, 16000]
+    spines = found.frame("bill_of_materials").set_index("item").loc["spine switches"]
     assert spines["part"] == "cs8500 with 20 line cards"
 
 
@@ -73,10 +76,17 @@ def test_meta_roce_cluster_on_chassis() -> None:
         core_oversubscription=7,
         least_spines=18,
     )
-    keys = ("leaf", "spine", "core", "node_leaf_links", "leaf_spine_links", "spine_core_links")
+    keys = (
+        "fabric.leaf_switches",
+        "fabric.spine_switches",
+        "fabric.core_switches",
+        "fabric.node_leaf_links",
+        "fabric.leaf_spine_links",
+        "fabric.spine_core_links",
+    )
     assert [found.value(k) for k in keys] == [1536, 144, 7, 24576, 27648, 4032]
     assert (
-        found.frame("bill").set_index("item").loc["spine switches", "part"]
+        found.frame("bill_of_materials").set_index("item").loc["spine switches", "part"]
         == "arista-7808r3 with 7 line cards"
     )
 
@@ -95,9 +105,12 @@ def test_uplinks_of_another_speed() -> None:
         leaf_uplinks=60,
         uplink_gbps=400,
     )
-    assert [found.value(k) for k in ("leaf", "spine", "leaf_spine_links")] == [240, 120, 14400]
+    assert [
+        found.value(k)
+        for k in ("fabric.leaf_switches", "fabric.spine_switches", "fabric.leaf_spine_links")
+    ] == [240, 120, 14400]
     # 14,400 x 400 Gb/s are narrower than 30,720 x 200
-    assert found.value("bisection_tbps") == pytest.approx(14400 * 0.4 / 2)
+    assert found.value("fabric.bisection_tbps") == pytest.approx(14400 * 0.4 / 2)
 
 
 def test_pair_joined_by_links() -> None:
@@ -107,18 +120,18 @@ def test_pair_joined_by_links() -> None:
         found = fabric(
             nodes=nodes, nics_per_node=8, nic_gbps=400, switch="qm9700", topology="linked-pair"
         )
-        assert found.value("leaf") == 2
-        assert found.value("node_leaf_links") / 2 == cages
-        assert found.value("leaf_spine_links") / 2 == between
+        assert found.value("fabric.leaf_switches") == 2
+        assert found.value("fabric.node_leaf_links") / 2 == cages
+        assert found.value("fabric.leaf_spine_links") / 2 == between
 
 
 def test_growth_table() -> None:
     found = fabric(nodes=127, system="dgx-h100", fabric="ib-ndr-400", growth_nodes=[256])
-    rows = found.frame("growth").query("way == 'as needed'")
+    rows = found.frame("expansion").query("method == 'as needed'")
     # 64 leaves: 32 spines divide 32 uplinks; each of the first 32 leaves moves one of its two links
     # to every spine
     assert rows["links_recabled"].tolist() == [0, 32 * 16]
-    assert rows["spine_added"].sum() == 32
+    assert rows["spine_switches_added"].sum() == 32
     with pytest.raises(InputError, match="sizes must grow"):
         fabric(nodes=127, system="dgx-h100", fabric="ib-ndr-400", growth_nodes=[64])
 
@@ -127,8 +140,8 @@ def test_two_sites() -> None:
     """80 km of air are 104 km of fibre at 1.3: 104 x 4.897 x 2 us; 20 Tb/s are 50 links of 400ZR
     on one pair."""
     found = fabric(**POD, join_km=80, join_gbps=20_000)
-    assert found.value("join.rtt_us") == pytest.approx(104 * 4.897 * 2)
-    row = found.frame("between_sites").iloc[0]
+    assert found.value("fabric.site_link_rtt_us") == pytest.approx(104 * 4.897 * 2)
+    row = found.frame("site_links").iloc[0]
     assert (row["links"], row["ports"], row["fibre_pairs"], row["amplifiers"]) == (50, 100, 1, 3)
     with pytest.raises(InputError) as caught:
         fabric(**POD, join_km=500)
@@ -137,10 +150,10 @@ def test_two_sites() -> None:
 
 def test_side_by_side() -> None:
     found = fabric(compare="ib-xdr-800,spectrum-x-800,eth-400", nodes=16, system="gb300-nvl72")
-    rows = found.frame("fabrics").set_index("fabric")
+    rows = found.frame("comparison").set_index("fabric")
     assert rows.loc["ib-xdr-800", "switches"] == fabric(
         nodes=16, system="gb300-nvl72", fabric="ib-xdr-800"
-    ).value("switches")
+    ).value("fabric.switches")
     assert "slower than the 800 Gb/s NICs" in rows.loc["eth-400", "why_not"]
     with pytest.raises(InputError, match="no fabrics row"):
         fabric(compare="ib-xdr-80", nodes=16, system="gb300-nvl72")
@@ -167,7 +180,7 @@ def test_families_know_how_they_spread_flows_and_what_their_nics_plug_into() -> 
     """Spectrum-X is adaptive and its NICs' twin cages serve both planes: 2,048 in 256 nodes."""
     found = fabric(nodes=256, system="dgx-b300", fabric="spectrum-x-800")
     # published as 64 nodes a unit (RA-11337, table 3), where the XDR design has 72
-    assert [found.value(k) for k in ("leaf", "spine")] == [64, 32]
+    assert [found.value(k) for k in ("fabric.leaf_switches", "fabric.spine_switches")] == [64, 32]
     assert _bill(found)["transceivers in nodes to leaves"] == 2048
     assert found.frame("bandwidth").iloc[-1]["gb_per_s"] == pytest.approx(100 * 0.95)
     taken = {row["key"]: row["value"] for row in found.inputs if row["status"] == "default"}
@@ -181,8 +194,8 @@ def test_chassis_spines_have_cages_of_their_own_speed() -> None:
     found = fabric(
         nodes=3072, system="grand-teton-h100", fabric="eth-400", spine_switch="arista-7816r3"
     )
-    rows = found.frame("bill").set_index("item")
-    links = found.value("leaf_spine_links")
+    rows = found.frame("bill_of_materials").set_index("item")
+    links = found.value("fabric.leaf_spine_links")
     assert rows.loc["transceivers in leaves to spines", "count"] == links / 2
     assert rows.loc["transceivers in spines to leaves", "count"] == links
     assert rows.loc["transceivers in spines to leaves", "part"] == "generic-400g-dr4"
@@ -192,14 +205,14 @@ def test_torus_of_chips() -> None:
     """TPU v4: 64 cubes, 48 optical switches of 136 ports (Jouppi et al. 2023); Ironwood 1.5 optics
     a chip."""
     v4 = fabric(nodes=4096, topology="torus")
-    assert (v4.value("switches"), v4.value("circuits"), v4.value("transceivers")) == (
-        48,
-        3072,
-        6144,
-    )
-    assert fabric(nodes=9216, topology="torus").value("transceivers_per_accelerator") == 1.5
+    assert (
+        v4.value("fabric.switches"),
+        v4.value("fabric.circuits"),
+        v4.value("fabric.transceivers"),
+    ) == (48, 3072, 6144)
+    assert fabric(nodes=9216, topology="torus").value("fabric.transceivers_per_accelerator") == 1.5
     pod = fabric(nodes=1, system="tpu-v4-pod")
-    assert pod.value("switches") == 48, "chips with links of their own are a torus"
+    assert pod.value("fabric.switches") == 48, "chips with links of their own are a torus"
     with pytest.raises(InputError, match="ends at 4,096 chips"):
         fabric(nodes=2, system="tpu-v4-pod")
 
@@ -208,8 +221,8 @@ def test_flat_torus_of_chips() -> None:
     """TPU v5e: 16 x 16 chips of four links of 50 GB/s, 1.6 TB/s across the middle (Google Cloud,
     TPU v5e)."""
     pod = fabric(nodes=1, system="tpu-v5e-pod")
-    assert (pod.value("switches"), pod.value("links")) == (0, 512)
-    assert pod.value("bisection_tbps") == pytest.approx(1.6 * 8)
+    assert (pod.value("fabric.switches"), pod.value("fabric.links")) == (0, 512)
+    assert pod.value("fabric.bisection_tbps") == pytest.approx(1.6 * 8)
     with pytest.raises(InputError, match="not in the catalog"):
         fabric(nodes=1, system="tpu8i-pod")
 
@@ -247,13 +260,16 @@ def test_scheduled_fabric_of_amd() -> None:
     A twin transceiver for two NIC links, one at each end of a cell link: 1,152 + 2 x 1,280.
     """
     found = fabric(nodes=288, nics_per_node=8, nic_gbps=400, fabric="eth-400-scheduled")
-    assert [found.value(k) for k in ("leaf", "spine", "leaf_spine_links")] == [64, 10, 1280]
+    assert [
+        found.value(k)
+        for k in ("fabric.leaf_switches", "fabric.spine_switches", "fabric.leaf_spine_links")
+    ] == [64, 10, 1280]
     rows = _bill(found)
     assert rows["transceivers in leaves to nodes"] == 1152
     assert (
         rows["transceivers in leaves to spines"] + rows["transceivers in spines to leaves"] == 2560
     )
-    assert found.value("bisection_tbps") == pytest.approx(2304 * 0.4 / 2)
+    assert found.value("fabric.bisection_tbps") == pytest.approx(2304 * 0.4 / 2)
 
 
 def test_frontier() -> None:
@@ -262,8 +278,13 @@ def test_frontier() -> None:
     found = fabric(
         nodes=9408, nics_per_node=4, nic_gbps=200, fabric="slingshot-200", links_per_pair=4
     )
-    keys = ("switches", "leaf_spine_links", "spine_core_links", "node_leaf_links")
+    keys = (
+        "fabric.switches",
+        "fabric.leaf_spine_links",
+        "fabric.spine_core_links",
+        "fabric.node_leaf_links",
+    )
     assert [found.value(k) for k in keys] == [2368, 36704, 10804, 37632]
-    assert found.value("taper") == pytest.approx(1.753, abs=5e-4)
+    assert found.value("fabric.global_taper_ratio") == pytest.approx(1.753, abs=5e-4)
     wider = fabric(nodes=9408, nics_per_node=4, nic_gbps=200, fabric="slingshot-200")
-    assert 1 <= wider.value("taper") < 1.753
+    assert 1 <= wider.value("fabric.global_taper_ratio") < 1.753

@@ -109,10 +109,10 @@ def test_a_date_that_is_none_is_refused() -> None:
 def test_two_sides_run_half_loaded() -> None:
     """2N: either side carries all, so blocks are even and half loaded at most, where a UPS loses
     more of its load."""
-    row = facility(**NVL, redundancy="2n").frame("chain").set_index("class").loc["compute"]
+    row = facility(**NVL, redundancy="2n").frame("power_blocks").set_index("class").loc["compute"]
     assert row["blocks"] % 2 == 0
     assert row["block_load_frac"] <= 0.5
-    single = facility(**NVL, redundancy="n").frame("chain").set_index("class").loc["compute"]
+    single = facility(**NVL, redundancy="n").frame("power_blocks").set_index("class").loc["compute"]
     assert row["ups_frac"] < single["ups_frac"]
 
 
@@ -126,22 +126,22 @@ def test_footprint_of_a_run() -> None:
         "it_mw": 10.0,
     }
     found = facility(**asked, job="llama-3.1-8b")
-    mwh = found.value("run.energy_mwh")
+    mwh = found.value("train.energy_mwh")
     wue, pue = found.value("water.annual_wue_l_per_kwh"), found.value("power.annual_pue")
-    assert found.value("run.water_m3") == pytest.approx(mwh * wue / pue)
+    assert found.value("train.water_m3") == pytest.approx(mwh * wue / pue)
     per_mwh = found.value("carbon.operational_t") / found.value("energy.annual_mwh")
-    assert found.value("run.carbon_operational_t") == pytest.approx(mwh * per_mwh)
+    assert found.value("train.carbon_operational_t") == pytest.approx(mwh * per_mwh)
     # 9 MW of compute over racks of 20.4 kW: 441, of two systems of 3,936 kg
     life = next(r["value"] for r in found.inputs if r["key"] == "finance.hardware-life-years")
-    kg = 882 * 3936 * found.value("run.days") / (life * 365.25)
-    assert found.value("run.carbon_embodied_t") == pytest.approx(kg / 1000)
+    kg = 882 * 3936 * found.value("train.days_p50") / (life * 365.25)
+    assert found.value("train.carbon_embodied_t") == pytest.approx(kg / 1000)
 
 
 def test_racks_of_a_hall_by_hand() -> None:
     """18 of 20 MW over 135 kW a rack: 133; 2 MW over 30 kW: 67; rows of 16 for all with the
     distribution units."""
     found = facility(**NVL | {"it_mw": 20.0})
-    racks = found.frame("racks_of").set_index("kind")["racks"]
+    racks = found.frame("racks").set_index("kind")["racks"]
     cdus = found.value("cooling.cdu_count")
     assert (racks["compute"], racks["network and storage"], racks["cdu"]) == (133, 67, cdus)
     assert found.value("floor.rows") == -(-(200 + cdus) // 16)
@@ -157,7 +157,7 @@ def test_nodes_of_a_rack(rack_kw: float | None, nodes: int) -> None:
     found = facility(
         cooling="waterside-economizer", climate_zone="4A", system="dgx-h100", rack_kw=rack_kw
     )
-    assert found.frame("racks_of")["nodes_per_rack"][0] == nodes
+    assert found.frame("racks")["nodes_per_rack"][0] == nodes
 
 
 def test_a_rack_feed_too_small_is_refused_with_the_number() -> None:
@@ -186,7 +186,7 @@ def test_picture_without_a_system_is_refused() -> None:
 
 def test_real_sites_of_the_place_come_first() -> None:
     """AWS 2024, N. Virginia: PUE 1.15, 0.12 L/kWh (Green Software Foundation's table)."""
-    rows = facility(**NVL).frame("reported")
+    rows = facility(**NVL).frame("reported_sites")
     ours = rows[rows["same_place"]]
     assert rows["same_place"].iloc[0]
     assert rows["same_place"].is_monotonic_decreasing
@@ -200,7 +200,7 @@ def test_measured_warm_water_site_stands_beside_its_zone() -> None:
     """NREL ESIF in 5B: 1.034 and 0.70 L/kWh, warm water without chillers."""
     rows = (
         facility(climate_zone="5B", cooling="direct-liquid-dry-cooler")
-        .frame("reported")
+        .frame("reported_sites")
         .set_index("basis")
     )
     assert rows.loc["measured", "pue"] == 1.034

@@ -48,7 +48,7 @@ SPEND = f"""{SPEND_HEAD}
 
 
 def refused(result: Result) -> dict[int, str]:
-    return {int(str(row[0])): str(row[2]) for row in result.tables["refused"].rows}
+    return {int(str(row[0])): str(row[2]) for row in result.tables["rejected"].rows}
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_an_imported_price_is_what_the_answer_uses(prices: Path, tmp_path: Path)
         pytest.approx(3.0 * 8 * 1.1)
     ]
     assert any(p.term == "on-demand" for p in weave.prices)
-    assert result.metrics["rows.used"].value == 3
+    assert result.metrics["rows.imported"].value == 3
     answer = tco("own-or-rent-1024-h200", sets=["sensitivity=null"], catalogs=[str(folder)])
     row = next(
         r for r in answer.inputs if r["key"] == "cloud.aws-p5en-48xlarge.on_demand_usd_per_h"

@@ -47,15 +47,18 @@ def test_an_own_row_is_compared(tmp_path: Path) -> None:
         tmp_path,
         "fabric",
         asked,
-        "{node_leaf_links: 32, leaf: {value: 9, low: 1, high: 20}, spine: 4}",
+        "{fabric.node_leaf_links: 32, fabric.leaf_switches: {value: 9, low: 1, high: 20}, fabric.spine_switches: 4}",
     )
     rows = published("fabric", catalogs=catalogs).tables["figures"].records()
-    assert (of(rows, "node_leaf_links")["computed"], of(rows, "node_leaf_links")["verdict"]) == (
-        32,
-        "exact",
+    assert (
+        of(rows, "fabric.node_leaf_links")["computed"],
+        of(rows, "fabric.node_leaf_links")["verdict"],
+    ) == (32, "exact")
+    assert of(rows, "fabric.leaf_switches")["verdict"] == "exact"  # inside what was published
+    assert (
+        of(rows, "fabric.spine_switches")["error_frac"]
+        == of(rows, "fabric.spine_switches")["computed"] / 4 - 1
     )
-    assert of(rows, "leaf")["verdict"] == "exact"  # inside what was published
-    assert of(rows, "spine")["error_frac"] == of(rows, "spine")["computed"] / 4 - 1
 
 
 def test_a_function_of_a_physics_room_is_asked(tmp_path: Path) -> None:
@@ -168,10 +171,13 @@ def test_what_agreement_proves_is_said_figure_by_figure(tmp_path: Path) -> None:
         tmp_path,
         "fabric",
         asked,
-        "{leaf: 8, node_leaf_links: 32}\n    given: [node_leaf_links]\n    fitted: true",
+        "{fabric.leaf_switches: 8, fabric.node_leaf_links: 32}\n    given: [fabric.node_leaf_links]\n    fitted: true",
     )
     rows = published("fabric", catalogs=catalogs).tables["figures"].records()
-    assert (of(rows, "leaf")["basis"], of(rows, "node_leaf_links")["basis"]) == ("fitted", "given")
+    assert (
+        of(rows, "fabric.leaf_switches")["basis"],
+        of(rows, "fabric.node_leaf_links")["basis"],
+    ) == ("fitted", "given")
     assert {r["basis"] for r in rows} == {"independent", "fitted", "given"}
 
 
@@ -180,15 +186,18 @@ def test_what_agreement_proves_is_said_figure_by_figure(tmp_path: Path) -> None:
     [
         "times: {spine: 2}",
         "given: [spine]",
-        "times: {leaf: .nan}",
-        "times: {leaf: 1e400}",
-        "times: {leaf: x}",
+        "times: {fabric.leaf_switches: .nan}",
+        "times: {fabric.leaf_switches: 1e400}",
+        "times: {fabric.leaf_switches: x}",
     ],
 )
 def test_factors_that_are_none_are_refused(tmp_path: Path, more: str) -> None:
     asked = "{nodes: 4, system: dgx-h100, fabric: ib-ndr-400}"
     with pytest.raises(InputError, match=r"own\.yaml:"):
-        published("fabric", catalogs=overlay(tmp_path, "fabric", asked, f"{{leaf: 8}}\n    {more}"))
+        published(
+            "fabric",
+            catalogs=overlay(tmp_path, "fabric", asked, f"{{fabric.leaf_switches: 8}}\n    {more}"),
+        )
 
 
 HOSTILE = (

@@ -94,7 +94,7 @@ def test_milestones_shift_payments_and_add_interest_alone(result: Result) -> Non
 
 
 def test_unit_costs_follow_from_the_present_cost(result: Result) -> None:
-    table = result.tables["units"]
+    table = result.tables["unit_costs"]
     rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
     hours = 1024 * 730.5 * float(month_factors(0.10, 48).sum())
     for side, key in (
@@ -330,7 +330,7 @@ def test_a_side_that_is_worth_more_than_it_costs_has_no_unit_cost() -> None:
         "finance.payment={acceptance_frac: 1.0, acceptance_months_after: 24}",
     ]
     result = tco(FILE, sets=sets)
-    row = next(r for r in specs.UNITS.rows(result.tables["units"]) if r.side == "owned")
+    row = next(r for r in specs.UNITS.rows(result.tables["unit_costs"]) if r.side == "owned")
     assert value(result, "owned.npv_usd") < 0
     assert row == specs.UnitRow("owned")
 

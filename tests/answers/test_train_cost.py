@@ -27,39 +27,41 @@ def _inputs(result: Result) -> dict[str, float]:
 
 
 def _ways(result: Result) -> dict[str, dict[str, float]]:
-    return {str(row["way"]): row for row in result.tables["run_cost"].records()}  # type: ignore[misc]
+    return {str(row["basis"]): row for row in result.tables["run_cost"].records()}  # type: ignore[misc]
 
 
 def test_bought_is_all_systems_and_the_network_by_its_own_bill(run: Result) -> None:
     ways, given = _ways(run), _inputs(run)
     # an owner holds spares besides the 128 that train
-    nodes = 128 + run.value("spares.accelerators") / 8
+    nodes = 128 + run.value("train.spares") / 8
     assert nodes > 128
     assert ways["bought"]["hardware_usd"] == pytest.approx(
         nodes * given["systems.dgx-h100.price_usd"]
     )
     network = fabric(system="dgx-h100", nodes=round(nodes), fabric=given["fabric"])
-    assert ways["bought"]["network_usd"] == pytest.approx(network.value("capex_usd"))
+    assert ways["bought"]["network_usd"] == pytest.approx(network.value("fabric.capex_usd"))
     assert (
-        run.value("cost.bought_usd")
+        run.value("train.capex_usd")
         == ways["bought"]["hardware_usd"] + ways["bought"]["network_usd"]
     )
 
 
 def test_amortised_is_the_value_lost_in_the_hours_and_the_energy(run: Result) -> None:
     ways, given = _ways(run), _inputs(run)
-    hours = run.value("accelerator_hours")
+    hours = run.value("train.accelerator_hours")
     # value falls by 0.14 orders of magnitude a year of 8,766 h
-    nodes = 128 + run.value("spares.accelerators") / 8
+    nodes = 128 + run.value("train.spares") / 8
     lost = nodes * given["systems.dgx-h100.price_usd"] * (1 - 10 ** (-0.14 * hours / 1024 / 8766))
     assert ways["amortised"]["hardware_usd"] == pytest.approx(lost, rel=1e-12)
     price, pue = given["sites.us-dallas.usd_per_kwh"], given["facility.cloud-pue"]
     assert ways["amortised"]["energy_usd"] == pytest.approx(
-        run.value("energy_mwh") * 1000 * pue * price, rel=1e-12
+        run.value("train.energy_mwh") * 1000 * pue * price, rel=1e-12
     )
     total = sum(ways["amortised"][k] for k in ("hardware_usd", "network_usd", "energy_usd"))
-    assert run.value("cost.amortized_usd") == pytest.approx(total, rel=1e-12)
-    assert run.value("cost.usd_per_million_tokens") == pytest.approx(total / 15e12 * 1e6, rel=1e-12)
+    assert run.value("train.amortized_usd") == pytest.approx(total, rel=1e-12)
+    assert run.value("train.usd_per_million_tokens") == pytest.approx(
+        total / 15e12 * 1e6, rel=1e-12
+    )
 
 
 def test_spares_are_bought_not_rented() -> None:
@@ -74,14 +76,16 @@ def test_spares_are_bought_not_rented() -> None:
         for n in (0, 8)
     )
     price = _inputs(few)["systems.dgx-h100.price_usd"]
-    assert many.value("spares.accelerators") - few.value("spares.accelerators") == 64
+    assert many.value("train.spares") - few.value("train.spares") == 64
     more = _ways(many)["bought"]["hardware_usd"] - _ways(few)["bought"]["hardware_usd"]
     assert more == pytest.approx(8 * price)
-    assert many.value("cost.amortized_usd") > few.value("cost.amortized_usd")
+    assert many.value("train.amortized_usd") > few.value("train.amortized_usd")
 
 
 def test_rented_is_hours_times_rate(run: Result) -> None:
-    assert _ways(run)["rented"]["total_usd"] == pytest.approx(2.0 * run.value("accelerator_hours"))
+    assert _ways(run)["rented"]["total_usd"] == pytest.approx(
+        2.0 * run.value("train.accelerator_hours")
+    )
 
 
 def test_older_hardware_loses_less_value() -> None:
@@ -102,7 +106,7 @@ def test_no_run_loses_more_value_than_there_is() -> None:
     the price."""
     result = train("llama-3.1-8b", system="dgx-h100", accelerators=8, global_batch_tokens=1e6)
     ways = _ways(result)
-    assert result.value("days") > 2000
+    assert result.value("train.days") > 2000
     assert ways["amortised"]["hardware_usd"] < ways["bought"]["hardware_usd"]
     assert ways["bought"]["network_usd"] == 0  # one node
 

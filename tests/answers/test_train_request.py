@@ -88,7 +88,7 @@ def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:
         )
         own = LAYOUTS.rows(found.tables[LAYOUTS.name])[0].step_time_s
         parts = {r.part: r.time_s for r in BREAKDOWN.rows(found.tables[BREAKDOWN.name])}
-        assert found.value("step_time_s") == pytest.approx(own + parts.get("wide_area", 0.0))
+        assert found.value("train.step_time_s") == pytest.approx(own + parts.get("wide_area", 0.0))
         return parts.get("wide_area", 0.0)
 
     for value_bytes in (4.0, 1.0):

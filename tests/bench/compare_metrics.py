@@ -33,7 +33,7 @@ QUESTIONS = {
 TOLERANCE = 1e-9
 RENAMED: dict[str, str] = {}
 """Metric key of the older revision -> key here, where it was renamed."""
-SKIPPED = ("solver.", "search.seconds")
+SKIPPED = ("solver.", "train.search_s")
 """Beginnings of keys that say how a search fared, not what the answer is."""
 
 

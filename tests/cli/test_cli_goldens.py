@@ -197,5 +197,5 @@ def test_train_of_one_layout_text(
 ) -> None:
     ran = here("train", *TRAIN, "--global-batch-tokens", "8388608", "--layout", TYPED)
     assert ran.code == 0, ran.err
-    text = re.sub(r"^search\.seconds.*$", "search.seconds", ran.out, flags=re.MULTILINE)
+    text = re.sub(r"^train\.search_s.*$", "train.search_s", ran.out, flags=re.MULTILINE)
     golden("cli/train-llama-3.1-70b-layout.txt", plain(f"{text}--- stderr ---\n{ran.err}"))

@@ -76,8 +76,8 @@ def test_totals_and_cash_out_by_hand() -> None:
         "energy": 40.0,
         "opex": 8.0,
         "cloud": 0.0,
-        "unmet": 0.0,
-        "after": 0.0,
+        "unserved": 0.0,
+        "post_horizon": 0.0,
         "residual": -30.0,
     }
     # a residual is value kept, not money back: it never lowers what a budget must cover
@@ -103,7 +103,7 @@ def test_cash_out_and_residual_add_up_to_all_flows(flows: list[Flow]) -> None:
     cash = cash_out_usd(flows, QUARTERS)
     assert len(cash) == QUARTERS
     totals = totals_usd(flows)
-    everything = sum(cash) + totals["residual"] + totals["unmet"] + totals["after"]
+    everything = sum(cash) + totals["residual"] + totals["unserved"] + totals["post_horizon"]
     assert everything == pytest.approx(sum(f.usd for f in flows), rel=1e-9, abs=1e-3)
 
 

@@ -67,7 +67,7 @@ def test_frontiers_groups_are_cabinets_of_copper_and_two_links_share_a_cable() -
     """5,402 optical cables between groups (public count); inside a cabinet 37,632 / 2 and 36,704 /
     2 of copper."""
     found = fabric(**FRONTIER)
-    bill = found.frame("bill")
+    bill = found.frame("bill_of_materials")
     pieces = {
         tier: bill[bill["item"].str.startswith(f"{tier} cables")]
         for tier in ("node-leaf", "local", "global")
@@ -80,15 +80,15 @@ def test_frontiers_groups_are_cabinets_of_copper_and_two_links_share_a_cable() -
     assert set(pieces["node-leaf"]["part"]) == set(pieces["local"]["part"]) == {"generic-400g-dac"}
     assert set(pieces["global"]["part"]) == {"generic-400g-aoc"}
     # 2 m in the cabinet: the rest is between cabinets
-    between = found.value("cable_km") - 2.0e-3 * (18816 + 18352)
+    between = found.value("fabric.cable_km") - 2.0e-3 * (18816 + 18352)
     assert 5402 * 5.0e-3 < between < 5402 * 30.0e-3
 
 
 def test_racks_of_four_nodes_spread_a_group_over_the_floor() -> None:
     whole, spread = fabric(**FRONTIER), fabric(**FRONTIER, nodes_per_rack=4)
-    assert spread.value("cable_km") > 2 * whole.value("cable_km")
-    assert spread.value("capex_usd") > whole.value("capex_usd")
-    assert spread.value("switches") == whole.value("switches")
+    assert spread.value("fabric.cable_km") > 2 * whole.value("fabric.cable_km")
+    assert spread.value("fabric.capex_usd") > whole.value("fabric.capex_usd")
+    assert spread.value("fabric.switches") == whole.value("fabric.switches")
 
 
 def test_halves_of_a_dragonfly_share_the_links_of_their_groups() -> None:
@@ -97,9 +97,9 @@ def test_halves_of_a_dragonfly_share_the_links_of_their_groups() -> None:
 
     Of two groups all links cross: 256 nodes with 8 links for the pair have 8 x 200 Gb/s.
     """
-    assert fabric(**FRONTIER).value("bisection_tbps") == pytest.approx(5476 * 0.2)
+    assert fabric(**FRONTIER).value("fabric.bisection_tbps") == pytest.approx(5476 * 0.2)
     pair = fabric(**FRONTIER | {"nodes": 256, "links_per_pair": 8})
-    assert pair.value("bisection_tbps") == pytest.approx(1.6)
+    assert pair.value("fabric.bisection_tbps") == pytest.approx(1.6)
 
 
 def test_a_cable_of_two_links_is_laid_once() -> None:
@@ -111,4 +111,4 @@ def test_a_cable_of_two_links_is_laid_once() -> None:
     2,038 m.
     """
     found = fabric(**{**FRONTIER, "nodes": 256, "links_per_pair": 8})
-    assert found.value("cable_km") == pytest.approx(2.038, rel=1e-9)
+    assert found.value("fabric.cable_km") == pytest.approx(2.038, rel=1e-9)

@@ -33,7 +33,7 @@ def test_it_is_the_speed_of_a_run_on_512_accelerators(question: Question) -> Non
         seq_len=8192,
         global_batch_tokens=8.0 * 8192 * 512,
     )
-    found = run.metrics["tflops_per_accelerator"].value
+    found = run.metrics["train.tflops_per_accelerator"].value
     assert rate(question, JOB, "h100-sxm") == pytest.approx(float(found or 0.0), rel=0.01)
 
 

@@ -25,28 +25,28 @@ def _plan(*sets: str) -> Result:
 def test_spares_are_held_besides_those_that_work() -> None:
     result = _plan()
     job = result.frame("jobs").iloc[0]
-    assert job["accelerators"] == job["used"] + job["spares"]
-    assert job["spares"] > 0
+    assert job["accelerators"] == job["training_accelerators"] + job["spare_accelerators"]
+    assert job["spare_accelerators"] > 0
     assert result.value("accelerators.total") >= job["accelerators"]
 
 
 def test_given_spares_are_taken() -> None:
     # 20 trays of 4 accelerators
     job = _plan("reliability.spares=20").frame("jobs").iloc[0]
-    assert job["spares"] == 80
+    assert job["spare_accelerators"] == 80
 
 
 def test_late_starts_lie_between_length_and_end() -> None:
     result = _plan()
-    row = result.frame("ends").iloc[0]
-    assert (row["length_p50_days"], row["length_days"]) == pytest.approx(
+    row = result.frame("schedule").iloc[0]
+    assert (row["days_p50"], row["days"]) == pytest.approx(
         (result.value("train.flagship.days_p50"), result.value("train.flagship.days"))
     )
     start, middle, end = (
         date.fromisoformat(row[c]) for c in ("planned_start", "finish_p50", "finish")
     )
-    assert (middle - start).days > row["length_p50_days"] + 10
-    assert (end - start).days > row["length_days"] + 10
+    assert (middle - start).days > row["days_p50"] + 10
+    assert (end - start).days > row["days"] + 10
     assert row["finish"] == result.metrics["train.flagship.finish"].value
     shares = [row[c] for c in row.index if c.endswith("_frac") and c != "goodput_frac"]
     assert sum(shares) == pytest.approx(1.0)
@@ -55,7 +55,7 @@ def test_late_starts_lie_between_length_and_end() -> None:
 
 def test_a_fleet_in_service_starts_on_time() -> None:
     result = planned("meta-24k-h100")
-    row = result.frame("ends").iloc[0]
+    row = result.frame("schedule").iloc[0]
     assert row["delivery_frac"] == 0
     start, end = (date.fromisoformat(row[c]) for c in ("planned_start", "finish"))
     assert (end - start).days == pytest.approx(result.value("train.llama3.days"), abs=1)
@@ -95,7 +95,7 @@ def test_storage_below_data_and_checkpoints_is_said() -> None:
     """15.6e12 tokens x 4 bytes are 62 TB, 20 checkpoints of 5.7 TB are 114 TB: 0.176 PB do not fit
     0.1."""
     result = _plan("storage.usable_pb=0.1")
-    assert result.frame("storage").iloc[0]["needed_pb"] == pytest.approx(0.176, rel=0.01)
+    assert result.frame("storage").iloc[0]["required_pb"] == pytest.approx(0.176, rel=0.01)
     assert any(w["code"] == "storage" and "0.176 PB" in w["message"] for w in result.warnings)
     assert not any(w["code"] == "storage" for w in _plan().warnings)
 
@@ -170,7 +170,7 @@ def test_hardware_may_serve_ahead_of_a_dated_run() -> None:
         "workloads.training.flagship.start=2027-Q4",
     ]
     result = _plan(*sets, "workloads.training.flagship.tokens=5e12")
-    row = result.frame("ends").iloc[0]
+    row = result.frame("schedule").iloc[0]
     serves, start = (date.fromisoformat(row[c]) for c in ("serves_from", "planned_start"))
     assert (start - serves).days >= 90
     racks = result.frame("racks").iloc[0]
@@ -228,6 +228,6 @@ def test_the_median_end_is_before_the_end_at_the_asked_confidence(deadline: str)
     result = dcplan.plan(
         "train-405b-in-90-days", sets=[f"workloads.training.flagship.deadline={deadline}"]
     )
-    [row] = result.tables["ends"].records()
+    [row] = result.tables["schedule"].records()
     assert str(row["finish_p50"]) <= str(row["finish"])
     assert str(row["planned_start"]) < str(row["finish_p50"])

@@ -121,7 +121,7 @@ def test_a_commitment_is_paid_used_or_not_and_after_the_end() -> None:
     d = Decisions(rented={("research", "o", 1): 4.0}, committed={("o", "reserved-1y", 1): 1})
     totals = totals_usd(make_accounts(problem, d).flows)
     assert totals["cloud"] == pytest.approx(8 * 2 * HOURS)
-    assert totals["after"] == pytest.approx(8 * 2 * HOURS)
+    assert totals["post_horizon"] == pytest.approx(8 * 2 * HOURS)
     assert totals["residual"] == 0.0
 
 

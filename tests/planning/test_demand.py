@@ -122,7 +122,7 @@ def test_what_is_not_served_is_priced_and_no_cash() -> None:
     problem = dataclasses.replace(small_menu(), demands=(demand,), jobs=(), configs=())
     d = Decisions(unmet={("research", 0): 1.0, ("research", 1): 4.0})
     books = make_accounts(problem, d)
-    assert totals_usd(books.flows)["unmet"] == pytest.approx(5 * 5e4)
+    assert totals_usd(books.flows)["unserved"] == pytest.approx(5 * 5e4)
     assert sum(cash_out_usd(books.flows, 2)) == 0.0
     assert not [c for c in all_checks(problem, d, books) if not c.holds]
     short = Decisions(unmet={("research", 0): 1.0, ("research", 1): 3.9})

@@ -13,7 +13,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import Matrix, compile_model
-from dcplan.planning.uncertainty.hedge import first_of, is_first, stacked, tail_mean
+from dcplan.planning.uncertainty.hedge import cvar, first_of, is_first, stacked
 from tests.planning.small import HALL
 from tests.planning.test_supply import compute_menu
 
@@ -68,7 +68,7 @@ def test_first_orders_equal_enumeration(tail: float) -> None:
     for counts in itertools.product(range(4), repeat=len(names)):
         existing = dict(zip(names, map(float, counts), strict=True))
         if sum(counts) <= 4:
-            best = min(best, tail_mean([cost(m, existing) for m in matrices], weights, tail))
+            best = min(best, cvar([cost(m, existing) for m in matrices], weights, tail))
     assert found.objective == pytest.approx(best, rel=1e-7)
 
 
@@ -76,11 +76,11 @@ def test_hedging_lies_between_knowing_and_guessing() -> None:
     worlds, weights = [world(2.0), world(12.0)], [0.6, 0.4]
     matrices = [matrix_of(w) for w in worlds]
     hedged = highs.solve(stacked(matrices, weights, 0).matrix, gap=0.0, time_limit_s=60).objective
-    knowing = tail_mean([cost(m) for m in matrices], weights, 1.0)
+    knowing = cvar([cost(m) for m in matrices], weights, 1.0)
     single = highs.solve(matrices[0], gap=0.0, time_limit_s=60)
     assert single.values is not None
     firsts = first_of(dict(zip(matrices[0].columns, np.round(single.values), strict=True)), 0)
-    guessing = tail_mean([cost(m, firsts) for m in matrices], weights, 1.0)
+    guessing = cvar([cost(m, firsts) for m in matrices], weights, 1.0)
     assert knowing <= hedged + 1e-9
     assert hedged <= guessing + 1e-9
     assert knowing < guessing - 1e-6  # there is something to hedge
@@ -107,5 +107,5 @@ def test_what_one_world_does_not_offer_is_ordered_in_none() -> None:
 
 def test_the_tail_of_weighted_costs_by_hand() -> None:
     """Worst 40 % of 10 (0.2), 20 (0.5), 40 (0.3): 0.3 of 40 and 0.1 of 20, over 0.4: 35."""
-    assert tail_mean([10.0, 20.0, 40.0], [0.2, 0.5, 0.3], 0.4) == pytest.approx(35.0)
-    assert tail_mean([10.0, 20.0, 40.0], [0.2, 0.5, 0.3], 1.0) == pytest.approx(24.0)
+    assert cvar([10.0, 20.0, 40.0], [0.2, 0.5, 0.3], 0.4) == pytest.approx(35.0)
+    assert cvar([10.0, 20.0, 40.0], [0.2, 0.5, 0.3], 1.0) == pytest.approx(24.0)

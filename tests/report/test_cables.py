@@ -79,9 +79,9 @@ def test_as_many_rows_as_links_and_lengths_as_in_the_answer(
     count = write_cables(cables(**flags), tmp_path / "x.csv")
     rows = _rows((tmp_path / "x.csv").read_text(encoding="utf-8"))
     tiers = {
-        "node-leaf": "node_leaf_links",
-        "leaf-spine": "leaf_spine_links",
-        "spine-core": "spine_core_links",
+        "node-leaf": "fabric.node_leaf_links",
+        "leaf-spine": "fabric.leaf_spine_links",
+        "spine-core": "fabric.spine_core_links",
     }
     assert count == len(rows) == sum(result.value(links) for links in tiers.values())
     found = Counter(row["tier"] for row in rows)
@@ -90,7 +90,7 @@ def test_as_many_rows_as_links_and_lengths_as_in_the_answer(
     }
     assert [row["cable"] for row in rows] == [str(i + 1) for i in range(count)]
     bought = Counter((row["tier"], float(row["length_m"])) for row in rows)
-    table: Any = result.frame("lengths")
+    table: Any = result.frame("cable_lengths")
     assert bought == {(row.tier, float(row.stock_m)): row.links for row in table.itertuples()}
 
 

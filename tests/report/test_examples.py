@@ -41,7 +41,7 @@ def test_the_committed_examples_are_what_the_tool_writes(
         f"{NAME}.md": markdown(result),
         f"{NAME}.html": page(result),
         f"{NAME}-metrics.csv": metrics_csv(result),
-        f"{NAME}-cashflow.csv": table_csv(result.tables["cashflow"]),
+        f"{NAME}-cashflow.csv": table_csv(result.tables["cash_flow"]),
     }
     folder = ROOT / "docs" / "examples"
     if request.config.getoption("--update-golden"):
@@ -149,7 +149,7 @@ def test_redaction_hides_overlays_and_what_divides_into_a_tariff(tmp_path: Path)
     assert f"{SECRET:.0f}" not in text
     assert "ACME-2" not in text
     assert hidden.metrics["cost.energy_usd"].value is None
-    assert all(cell is None for row in hidden.tables["cashflow"].rows for cell in row[1:])
+    assert all(cell is None for row in hidden.tables["cash_flow"].rows for cell in row[1:])
     assert hidden.metrics["cost.capex_usd"].value is not None
 
 
@@ -159,7 +159,7 @@ def test_a_redacted_comparison_holds_nothing_that_divides_into_the_rent() -> Non
     quote = "cloud.prices.aws-p5en-48xlarge.reserved_3y_usd_per_h={value: 37.318, source: ACME-3}"
     open_ = tco("own-or-rent-1024-h200", sets=[quote, "sensitivity.samples=50"])
     hidden = redacted(open_)
-    for name in ("rented", "years", "bridge", "sides", "lines"):
+    for name in ("rented", "years", "bridge", "npv_by_line", "lines"):
         for column in (c for c in open_.tables[name].columns if "usd" in c):
             assert all(row[column] is None for row in hidden.tables[name].records()), (name, column)
             assert any(row[column] is not None for row in open_.tables[name].records()), (

@@ -54,7 +54,7 @@ def test_the_asset_class_and_the_provider_make_the_category_not_the_text_of_a_li
         for line, group, asset, provider, _, _ in payments
     )
     cash = Table(("quarter", "cash_out_usd"), (("2027-Q1", 180.0),))
-    result = Result("plan", "ok", 0, "", tables={"flows": Table(columns, flows), "cashflow": cash})
+    result = Result("plan", "ok", 0, "", tables={"flows": Table(columns, flows), "cash_flow": cash})
     rows = list(csv.DictReader(io.StringIO(focus_csv(result))))
     found = {(r["x_Line"], r["ServiceCategory"], r["ProviderName"]) for r in rows}
     assert found == {(line, category, maker) for line, _, _, _, category, maker in payments}
@@ -64,7 +64,7 @@ def test_flows_of_an_earlier_version_are_refused() -> None:
     old = Table(("quarter", "group", "line", "site", "falls", "usd"), ())
     cash = Table(("quarter",), ())
     with pytest.raises(ValueError, match="asset, provider"):
-        focus_csv(Result("plan", "ok", 0, "", tables={"flows": old, "cashflow": cash}))
+        focus_csv(Result("plan", "ok", 0, "", tables={"flows": old, "cash_flow": cash}))
 
 
 def test_every_asset_class_survives_the_flows_of_a_saved_plan() -> None:

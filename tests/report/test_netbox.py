@@ -173,16 +173,16 @@ def test_names_are_unique_where_netbox_wants_it(export: tuple[Result, dict[str, 
 
 def test_cables_and_devices_are_those_of_the_answer(export: tuple[Result, dict[str, Rows]]) -> None:
     result, files = export
-    tiers = ("node_leaf_links", "leaf_spine_links", "spine_core_links")
+    tiers = ("fabric.node_leaf_links", "fabric.leaf_spine_links", "fabric.spine_core_links")
     assert len(files["8-cables.csv"]) == sum(result.value(t) for t in tiers)
     found = Counter(row["role"] for row in files["6-devices.csv"])
     assert {k: found[k] for k in ("leaf", "spine", "core")} == {
-        k: result.value(k) for k in ("leaf", "spine", "core")
+        k: result.value(f"fabric.{k}_switches") for k in ("leaf", "spine", "core")
     }
     assert found["manager"] == (1 if result.scenario["fabric"].get("management_links") else 0)
     assert f"{found['node']:,} nodes" in result.headline
     lengths: Counter[float] = Counter()
-    table: Any = result.frame("lengths")
+    table: Any = result.frame("cable_lengths")
     for row in table.itertuples():
         lengths[float(row.stock_m)] += row.links
     assert Counter(float(row["length"]) for row in files["8-cables.csv"]) == lengths

@@ -132,7 +132,7 @@ def test_the_range_of_a_run_is_the_log_normal_of_its_median_and_confidence(resul
     # median 73.7 and P80 87.2 days of the plan: sigma = ln(87.2 / 73.7) / 0.8416; P10 and P90 at
     # 1.2816 sigma
     job = JOBS.rows(result.tables["jobs"])[0]
-    p50, p80 = float(str(job.p50_days)), job.days
+    p50, p80 = float(str(job.days_p50)), job.days
     assert high == pytest.approx(p50 * (p80 / p50) ** (1.2816 / 0.8416), abs=1)
     assert low == pytest.approx(p50 * (p80 / p50) ** (-1.2816 / 0.8416), abs=1)
 

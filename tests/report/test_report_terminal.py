@@ -31,7 +31,7 @@ def answer(rows: int = 2) -> Result:
                 ("hall", "cooling", "racks", "price_usd"),
                 (("a/b", "tower", 9, 1e6), ("c", "air", 120, None)),
             ),
-            "left_out": Table(
+            "excluded": Table(
                 ("kind", "id", "where", "reason"),
                 tuple(("job", f"j{i}", "", LONG) for i in range(rows)),
             ),

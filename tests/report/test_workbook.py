@@ -172,7 +172,7 @@ def test_edited_inputs_come_back_as_overrides(one: tuple[Result, Path], tmp_path
     change = {"systems.gb200-nvl72.price_usd": 3_000_000.0, "sites.ashburn.energy.usd_per_kwh": 0.1}
     book = edited(file, change)
     answer, text = import_book(book)
-    assert answer.metrics["rows.used"].value == 2
+    assert answer.metrics["rows.imported"].value == 2
     block = yaml.safe_load(text)["overrides"]["workbook"]
     assert {key: entry["value"] for key, entry in block.items()} == change
     base = Path("scenarios/train-405b-in-90-days.yaml").read_text(encoding="utf-8")

@@ -108,7 +108,7 @@ def test_unknown_metrics_are_found_before_anything_runs(tmp_path: Path) -> None:
 def test_known_metrics_name_the_jobs_and_systems_of_the_scenario(tmp_path: Path) -> None:
     question = asked(tmp_path)
     known = known_metrics(question.scenario, question.catalog)
-    assert {"train.job.days_p50", "unmet.job", "racks.dgx-h200", "solver.gap_frac"} <= known
+    assert {"train.job.days_p50", "unserved.job", "racks.dgx-h200", "solver.gap_frac"} <= known
 
 
 @settings(max_examples=60, deadline=None)

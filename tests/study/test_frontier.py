@@ -52,7 +52,7 @@ def test_cost_against_days() -> None:
         ),
         ({"x": "cost.npv_usd", "y": "cost.npv_usd"}, "both axes are the same"),
         ({"x": "cost.npv_usd", "y": "train.nobody.days"}, "train.nobody.days"),
-        ({"x": "cost.npv_usd", "y": "time.finish_days", "points": 1}, "from 2 to 200"),
+        ({"x": "cost.npv_usd", "y": "time.total_completion_days", "points": 1}, "from 2 to 200"),
     ],
 )
 def test_wrong_axes_are_refused(asked: dict[str, Any], words: str) -> None:
@@ -65,7 +65,7 @@ def test_an_infeasible_scenario_has_no_frontier() -> None:
     asked = FrontierRequest(
         FILE,
         x="cost.npv_usd",
-        y="time.finish_days",
+        y="time.total_completion_days",
         points=3,
         sets=("sites.ashburn.utility_mw=0.5",),
     )

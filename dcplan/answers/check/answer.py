@@ -36,7 +36,7 @@ def check(ref: ScenarioRef) -> Result:
     built = build(question)
     found = presolve(question, built)
     problem = built.problem
-    tables = {"left_out": left_out(problem)}
+    tables = {"excluded": left_out(problem)}
     if found:
         tables["conflict"] = conflict_of(found)
     parts = (

@@ -71,12 +71,12 @@ def _answer(base: Base) -> Result:
     if request.why_not:
         tables["why_not"] = why_not(base)
     if request.switching_values or request.flip:
-        tables["flips"] = switching_values(base)
+        tables["switching_values"] = switching_values(base)
     if request.what_if:
         tables["what_if"] = what_if(base)
     tables["binding"] = binding_table(base)
-    tables["stranded"] = stranded_table(base)
-    tables["left_out"] = left_out(asked.built.problem)
+    tables["unused_capacity"] = stranded_table(base)
+    tables["excluded"] = left_out(asked.built.problem)
     status, code = _ending(base)
     return Result(
         "explain",

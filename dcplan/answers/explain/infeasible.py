@@ -46,8 +46,8 @@ def no_plan(asked: Asked, solved: Solved) -> Result:
         solver={**solver_block(solved), "gap_frac": math.nan},
         tables={
             "conflict": specs.CONFLICT.table(rows),
-            "alternatives": specs.ALTERNATIVES.table(ways),
-            "left_out": left_out(asked.built.problem),
+            "tested_remedies": specs.ALTERNATIVES.table(ways),
+            "excluded": left_out(asked.built.problem),
         },
         inputs=inputs_of(asked.built),
         warnings=[] if rows else [{"code": "note", "message": WHOLE}],
@@ -59,23 +59,23 @@ def with_later(result: Result, found: Sequence[Later], question: Question) -> Re
     if not found:
         return result
     tables = dict(result.tables)
-    old = specs.ALTERNATIVES.rows(tables["alternatives"]) if "alternatives" in tables else []
+    old = specs.ALTERNATIVES.rows(tables["tested_remedies"]) if "tested_remedies" in tables else []
     jobs = [j.id for j in question.scenario.workloads.training]
-    first = len({row.way for row in old}) + 1
+    first = len({row.remedy for row in old}) + 1
     rows = [
         specs.AlternativeRow(
-            way=first + i,
+            remedy=first + i,
             change=f"{x.trial.key} of {x.trial.job}: {x.trial.value}",
             amount=x.trial.more,
             unit=x.trial.unit,
             place=str(
                 question.tree.place(("workloads", "training", jobs.index(x.trial.job), x.trial.key))
             ),
-            plan_with_it=f"USD {money(x.cost_usd)}",
+            resulting_plan=f"USD {money(x.cost_usd)}",
         )
         for i, x in enumerate(found)
     ]
-    tables["alternatives"] = specs.ALTERNATIVES.table([*old, *rows])
+    tables["tested_remedies"] = specs.ALTERNATIVES.table([*old, *rows])
     return replace(result, tables=tables)
 
 

@@ -44,7 +44,7 @@ def _rows(base: Base, values: Vector) -> Iterator[specs.BindingRow]:
         worth = _exact(base, binding, values) if n < exact else None
         row = limit_row(binding, base.solved, base.asked.question)
         yield specs.BindingRow(
-            row.limit, row.place, row.quarters, row.step, row.price_usd, re_solved_usd=worth
+            row.limit, row.place, row.quarters, row.step, row.cost_change_usd, re_solved_usd=worth
         )
 
 

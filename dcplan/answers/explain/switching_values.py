@@ -96,7 +96,7 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
             rows.append(
                 replace(
                     plain,
-                    flips_at=bound,
+                    switches_at=bound,
                     decision="a plan exists",
                     before="yes",
                     after="no",
@@ -109,7 +109,7 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
         rows += [found] if found else []
     if not rows:
         none = "none within its bounds"
-        return [replace(plain, decision=none, regret_usd=0.0, worth_of_knowing_usd=0.0)]
+        return [replace(plain, decision=none, regret_usd=0.0, evpi_usd=0.0)]
     return _with_worth(base, rows, regrets)
 
 
@@ -134,7 +134,7 @@ def _flip(
     note = f"and {len(more)} more" if more else ""
     return replace(
         plain,
-        flips_at=at,
+        switches_at=at,
         decision=what,
         before=before,
         after=after,
@@ -154,9 +154,7 @@ def _with_worth(
     words = "less than the plan's own gap"
     return [
         replace(
-            row,
-            worth_of_knowing_usd=worth,
-            note="; ".join(filter(None, (row.note, words if small else ""))),
+            row, evpi_usd=worth, note="; ".join(filter(None, (row.note, words if small else "")))
         )
         for row in rows
     ]

@@ -40,8 +40,8 @@ def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
         energy_npv_usd=change[FlowGroup.ENERGY],
         opex_npv_usd=change[FlowGroup.OPEX],
         cloud_npv_usd=change[FlowGroup.CLOUD],
-        unmet_npv_usd=change[FlowGroup.UNMET],
-        after_npv_usd=change[FlowGroup.AFTER],
+        unserved_npv_usd=change[FlowGroup.UNSERVED],
+        post_horizon_npv_usd=change[FlowGroup.POST_HORIZON],
         residual_npv_usd=change[FlowGroup.RESIDUAL],
         note=f"gaps {base.solved.gap_frac:.2%} and {other.gap_frac:.2%}",
     )

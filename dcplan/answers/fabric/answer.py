@@ -64,14 +64,14 @@ def _answer(built: Built, log: InputLog) -> Result:
     if found:
         result.tables["collectives"] = performance.collectives(found)
         result.metrics |= performance.metrics(found)
-    result.tables["networks"] = tables.side_networks(built.beside)
+    result.tables["side_networks"] = tables.side_networks(built.beside)
     result.metrics |= metrics.side_networks(built.beside)
     if request.growth_nodes:
-        result.tables["growth"] = extensions.growth_table(resolved)
+        result.tables["expansion"] = extensions.growth_table(resolved)
     if request.join_km is not None:
         bisection = metrics.bisection_gbps(resolved, network)
         joined = extensions.join(resolved, bisection, log)
-        result.tables["between_sites"], more = joined
+        result.tables["site_links"], more = joined
         result.metrics |= more
     result.inputs = [asdict(row) for _, row in sorted(log.rows.items())]
     result.warnings = [{"code": "price", "message": built.why}] if built.why else []

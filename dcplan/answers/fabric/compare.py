@@ -56,7 +56,7 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
     rows.sort(key=lambda row: (row.usd is None, row.usd or 0.0))
     best = rows[0].fabric
     rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
-    tables = {"fabrics": specs.FABRICS.table(rows)}
+    tables = {"comparison": specs.FABRICS.table(rows)}
     what = f"{request.nodes:,} {request.system or 'nodes'}"
     headline = f"{len(built)} of {len(rows)} fabrics join {what}: {best} is the cheapest"
     metrics: dict[str, Metric] = {}
@@ -186,7 +186,7 @@ def _run(built: Built, model: str, log: InputLog) -> Run:
         in_network=bool(resolved.family and resolved.family.in_network_reduction),
         catalogs=request.catalogs,
     )
-    days = found.value("days")
+    days = found.value("train.days")
     life = log.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
     cluster = log.take(f"systems.{system.id}.price_usd", system.price_usd) * request.nodes
     return Run(days, t.price.value * days / life, cluster * days / life)

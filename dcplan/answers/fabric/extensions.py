@@ -43,16 +43,16 @@ def growth_table(resolved: ResolvedFabric) -> Table:
     settled = [(n, _of_size(last, n)) for n in sizes]
     return specs.GROWTH.table(
         specs.GrowthRow(
-            way=phase.way,
-            nodes_in_all=phase.nodes,
-            leaf_added=phase.leaf,
-            spine_added=phase.spine,
-            core_added=phase.core,
+            method=phase.way,
+            total_nodes=phase.nodes,
+            leaf_switches_added=phase.leaf,
+            spine_switches_added=phase.spine,
+            core_switches_added=phase.core,
             node_links_added=phase.node_links,
-            links_between_added=phase.between_links,
+            switch_links_added=phase.between_links,
             links_recabled=phase.recabled_links,
-            switches_left_over=phase.spare_switches,
-            spine_ports_idle=phase.idle_spine_ports,
+            switches_removed=phase.spare_switches,
+            spine_ports_unused=phase.idle_spine_ports,
         )
         for phase in phases(steps, settled)
     )

@@ -37,9 +37,13 @@ def tables_of(built: Built) -> dict[str, Table]:
     """Return switches, bill of materials and lengths."""
     tables = {"tiers": specs.TIERS.table(_tiers(built))}
     if built.bill:
-        tables["bill"] = specs.BILL.table(specs.BillRow(**x) for x in _parts(built.bill))
-        tables["beside"] = specs.BESIDE.table(specs.AncillaryRow(**x) for x in _parts(built.extras))
-    tables["lengths"] = specs.LENGTHS.table(_lengths(built))
+        tables["bill_of_materials"] = specs.BILL.table(
+            specs.BillRow(**x) for x in _parts(built.bill)
+        )
+        tables["ancillary"] = specs.BESIDE.table(
+            specs.AncillaryRow(**x) for x in _parts(built.extras)
+        )
+    tables["cable_lengths"] = specs.LENGTHS.table(_lengths(built))
     return tables
 
 
@@ -49,9 +53,9 @@ def side_networks(found: Sequence[Priced]) -> Table:
         specs.NetworkRow(
             network=p.name,
             switch=p.model,
-            leaf=p.side.leaf,
-            spine=p.side.spine,
-            core=p.side.core,
+            leaf_switches=p.side.leaf,
+            spine_switches=p.side.spine,
+            core_switches=p.side.core,
             node_links=p.side.node_links,
             other_links=p.side.other_links,
             links_between=p.side.between_links,

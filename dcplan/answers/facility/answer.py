@@ -110,7 +110,7 @@ def _answer(
         tables["onsite"], more, notes = _onsite(resolved, found, log)
         metrics, warnings = metrics | more, warnings + notes
     if request.job is not None:
-        tables["swings"], more = swings(resolved, found, request.job, existing, log)
+        tables["load_swings"], more = swings(resolved, found, request.job, existing, log)
         metrics |= more
     return Result(
         "facility",
@@ -130,10 +130,10 @@ def _plain_tables(
     """Return the tables that every answer has, and lead times for a date."""
     tables = {
         "heat": heat_table(option, resolved),
-        "chain": chain_table(found, resolved, log),
+        "power_blocks": chain_table(found, resolved, log),
         "plant": plant_table(option, found, resolved, log),
-        "efficiency": efficiency_table(log),
-        "reported": reported_table(resolved, log),
+        "power_chain": efficiency_table(log),
+        "reported_sites": reported_table(resolved, log),
     }
     if resolved.request.energised is not None:
         tables["lead_times"] = lead_table(resolved.request.energised, log)

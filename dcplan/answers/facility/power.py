@@ -135,15 +135,15 @@ def swings(
     run = run_metrics(
         hall,
         resolved,
-        found.value("days"),
-        found.value("energy_mwh"),
+        found.value("train.days"),
+        found.value("train.energy_mwh"),
         count * system.accelerators,
         log,
     )
     low_share = sum(breakdown.get(name, 0.0) for name in TOGETHER)
     high = count * system.rated_kw.value / KW_PER_MW
     step = Step(
-        found.value("step_time_s"),
+        found.value("train.step_time_s"),
         low_share,
         high,
         high * log.parameter("facility", "swing-low-frac"),

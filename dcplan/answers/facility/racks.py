@@ -79,7 +79,7 @@ def floor_tables(
     margin = log.parameter("facility", "floor-margin-m")
     area = area_m2(len(rows), per_row, pitches[0], pitches[1], margin)
     tables = {
-        "racks_of": specs.RACKS.table(k for k in kinds if k.racks),
+        "racks": specs.RACKS.table(k for k in kinds if k.racks),
         "floor": specs.FLOOR.table(
             specs.FloorRow(i, sum(r.values()), _words(line_up(r, CDU, NETWORK)))
             for i, r in enumerate(rows, 1)

@@ -55,8 +55,8 @@ def futures_of(
         **figures.NPV_TAIL(tail, label=f"Mean of the worst {asked.tail_frac:.0%} (CVaR)"),
     }
     tables = {
-        "futures": _spread(solved, found, costs, asked.tail_frac),
-        "drivers": _drivers(asked, futures, costs),
+        "monte_carlo": _spread(solved, found, costs, asked.tail_frac),
+        "cost_drivers": _drivers(asked, futures, costs),
     }
     return metrics, tables
 

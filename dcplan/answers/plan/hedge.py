@@ -22,7 +22,7 @@ from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, EX
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.uncertainty.hedge import first_of, tail_mean
+from dcplan.planning.uncertainty.hedge import cvar, first_of
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan.decided import HEDGE, HedgeRow
@@ -80,7 +80,7 @@ def _none(h: Hedged, outcome: Outcome, own: Sequence[Solved]) -> Result:
 
 def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[Solved]) -> Result:
     costs = [p.audit.npv_usd if p.audit else 0.0 for p in found.plans]
-    hedged = tail_mean(costs, h.weights, h.asked.tail_frac)
+    hedged = cvar(costs, h.weights, h.asked.tail_frac)
     gap_frac = max(hedged - found.bound_musd * USD_PER_MUSD, 0.0) / max(abs(hedged), 1.0)
     main, likeliest = found.plans[h.main], h.worlds[h.main]
     metrics = metrics_of(main, likeliest.question.catalog)
@@ -133,10 +133,8 @@ def _values(
     metrics = figures.HEDGED_NPV(hedged)
     seen = [x for x in own if x is not None]
     if len(seen) == len(own):
-        metrics |= figures.VALUE_OF_KNOWING(hedged - tail_mean(seen, h.weights, h.asked.tail_frac))
+        metrics |= figures.VALUE_OF_KNOWING(hedged - cvar(seen, h.weights, h.asked.tail_frac))
     existing = [x for x in kept if x is not None]
     if len(existing) == len(kept):
-        metrics |= figures.VALUE_OF_HEDGING(
-            tail_mean(existing, h.weights, h.asked.tail_frac) - hedged
-        )
+        metrics |= figures.VALUE_OF_HEDGING(cvar(existing, h.weights, h.asked.tail_frac) - hedged)
     return metrics

@@ -28,7 +28,7 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
             system=c.system,
             accelerators=c.accelerators,
             precision=c.precision,
-            p50_days=c.days_p50,
+            days_p50=c.days_p50,
             days=c.days,
             mfu_frac=c.mfu_frac,
             layout=" ".join(f"{k}={v}" for k, v in c.layout.items()),
@@ -42,6 +42,6 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
         exit_code=EXIT_OK,
         headline=f"{question.scenario.name}: {len(ways)} ways to run {jobs}",
         scenario=describe(question),
-        tables={specs.CONFIGS.name: specs.CONFIGS.table(ways), "left_out": left_out(built.problem)},
+        tables={specs.CONFIGS.name: specs.CONFIGS.table(ways), "excluded": left_out(built.problem)},
         inputs=inputs_of(built),
     )

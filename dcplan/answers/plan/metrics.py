@@ -57,8 +57,8 @@ def money_metrics(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         **specs.ENERGY(totals[FlowGroup.ENERGY]),
         **specs.OPEX(totals[FlowGroup.OPEX]),
         **specs.CLOUD(totals[FlowGroup.CLOUD]),
-        **specs.AFTER(totals[FlowGroup.AFTER]),
-        **specs.UNMET_COST(totals[FlowGroup.UNMET]),
+        **specs.AFTER(totals[FlowGroup.POST_HORIZON]),
+        **specs.UNMET_COST(totals[FlowGroup.UNSERVED]),
         **specs.RESIDUAL(-totals[FlowGroup.RESIDUAL]),
     }
 

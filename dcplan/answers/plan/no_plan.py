@@ -37,7 +37,7 @@ def nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
         "none is proved impossible",
         scenario=describe(question),
         solver=solver_block(solved),
-        tables={"left_out": left_out(built.problem)},
+        tables={"excluded": left_out(built.problem)},
         inputs=inputs_of(built),
         warnings=[{"code": "note", "message": note}],
     )
@@ -52,7 +52,7 @@ def impossible(question: Question, built: Built, problems: list[Problem]) -> Res
         headline=f"{question.scenario.name}: infeasible, shown without solving: "
         f"{problems[0].cause}",
         scenario=describe(question),
-        tables={"conflict": conflict_of(problems), "left_out": left_out(built.problem)},
+        tables={"conflict": conflict_of(problems), "excluded": left_out(built.problem)},
         inputs=inputs_of(built),
     )
 
@@ -77,7 +77,7 @@ def _fixed_broken(
         headline=f"{question.scenario.name}: the fixed decisions break a limit: {problems[0]}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={"conflict": specs.CONFLICT.table(rows), "left_out": left_out(built.problem)},
+        tables={"conflict": specs.CONFLICT.table(rows), "excluded": left_out(built.problem)},
         inputs=inputs_of(built),
     )
 
@@ -99,6 +99,6 @@ def infeasible(question: Question, built: Built, solved: Solved) -> Result:
         headline=f"{question.scenario.name}: proved infeasible; {first}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={"remedies": specs.REMEDIES.table(rows), "left_out": left_out(built.problem)},
+        tables={"remedies": specs.REMEDIES.table(rows), "excluded": left_out(built.problem)},
         inputs=inputs_of(built),
     )

@@ -31,7 +31,7 @@ def warnings_of(
             for text in (solved.audit.given if solved.audit else ())
         ],
         "lead": late_notes(tables["lead_times"]),
-        "band": _outside(tables["bands"]),
+        "band": _outside(tables["benchmarks"]),
         "gap": _open_gap(solved, gap),
         "storage": too_small(tables["storage"], given_pb.value if given_pb else None),
     }

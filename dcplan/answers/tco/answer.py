@@ -77,12 +77,12 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
     sides = {OWNED: owned.after_tax} | {rent.name: rent.side for rent in both.rents}
     tables = {
         "rented": specs.RENTED.table(sorted(rows, key=lambda row: row.npv_usd)),
-        "sides": pair_table(
+        "npv_by_line": pair_table(
             owned.after_tax, best.side if best else None, best.name if best else "", both.rate
         ),
         "lines": lines_table(sides, both.rate),
         "bridge": bridge_table(owned.plan_npv_usd, owned.steps, owned.npv_usd),
-        "units": per_unit,
+        "unit_costs": per_unit,
         "years": _years(both, _shown(cheapest)),
         "term_structure": term_structure(both),
     }

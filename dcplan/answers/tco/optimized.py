@@ -93,7 +93,7 @@ def _answer(
         metrics |= _npv(way)
     known = {w.name: w.owned for w in ways if w.owned is not None}
     tables = {
-        "ways": _ways_table(ways),
+        "sourcing": _ways_table(ways),
         "lines": lines_table({name: owned.after_tax for name, owned in known.items()}, rate),
     }
     if hybrid is not None:
@@ -148,9 +148,9 @@ def _way_row(way: SourcingOption, hybrid: Owned | None) -> specs.SourcingRow:
     npv = way.owned.npv_usd
     over = npv - hybrid.npv_usd if hybrid is not None else None
     return specs.SourcingRow(
-        way=way.name,
+        option=way.name,
         npv_usd=npv,
-        over_hybrid_usd=0.0 if over is not None and abs(over) < CENT else over,
+        above_hybrid_usd=0.0 if over is not None and abs(over) < CENT else over,
         owned_accelerators=cost.owned_accelerators,
         rented_hours=cost.rented_hours,
         gap_frac=way.plan.gap_frac,

@@ -45,7 +45,7 @@ from dcplan.units import (
 
 OWNED = "owned"
 """Name of the owned side; a rent is named by its offer and term."""
-NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.AFTER, FlowGroup.UNMET})
+NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED})
 WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
 BUILDING_TABLE = "building-39"
 BOOK_TABLE = "straight-line-5"
@@ -294,7 +294,7 @@ def _unserved(flows: Sequence[Flow], months: int) -> Array:
     """Value the demand that a plan leaves unserved, by month. [USD]."""
     value = np.zeros(months)
     for flow in flows:
-        if flow.group is FlowGroup.UNMET:
+        if flow.group is FlowGroup.UNSERVED:
             first = flow.quarter * MONTHS_PER_QUARTER
             value[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
     return value

@@ -207,7 +207,7 @@ def rent_lines(cost: PlanCost, log: InputLog) -> dict[Line, Array]:
         if flow.group is FlowGroup.CLOUD:
             first = flow.quarter * MONTHS_PER_QUARTER
             rent[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
-        after += flow.usd if flow.group is FlowGroup.AFTER else 0.0
+        after += flow.usd if flow.group is FlowGroup.POST_HORIZON else 0.0
     if not rent.any() and not after:
         return {}
     use = {o: np.array(x) for o, x in cost.used_by_month.items()}

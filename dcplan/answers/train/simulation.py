@@ -36,13 +36,13 @@ def replayed(found: Calendar, replicas: int) -> Table:
     p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
     row = specs.ReplayRow(
         replicas=replicas,
-        played_frac=played.goodput_frac(found.clean_days),
-        closed_form_frac=_closed_form_frac(found),
-        p10_days=p10,
-        p50_days=p50,
-        p90_days=p90,
+        simulated_goodput_frac=played.goodput_frac(found.clean_days),
+        analytic_goodput_frac=_closed_form_frac(found),
+        days_p10=p10,
+        days_p50=p50,
+        days_p90=p90,
         stops=float(played.stops.mean()),
-        waited_days=float(played.waited_days.mean()),
+        wait_days=float(played.waited_days.mean()),
     )
     return specs.REPLAY.table([row])
 

@@ -76,7 +76,7 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
         )
     found = [_swept(log, run, counts) for run in runs]
     rows = _rows(found, price)
-    if not any(row.meets for row in rows):
+    if not any(row.meets_target for row in rows):
         return _none(request, rows, counts, time.perf_counter() - began)
     first = _best(rows, request)
     found = [_refined(log, sized, first.accelerators) for sized in found]
@@ -168,11 +168,11 @@ def _rows(found: Sequence[_Sized], price: float | None) -> list[SizeRow]:
             SizeRow(
                 accelerators=int(counts[i]),
                 precision=run.precision,
-                p50_days=float(p50[i]),
-                p80_days=float(p80[i]),
+                days_p50=float(p50[i]),
+                days_p80=float(p80[i]),
                 it_mw=float(it_mw[i]),
                 cost_usd=float(cost[i]) if price is not None else None,
-                meets=bool(meets[i]),
+                meets_target=bool(meets[i]),
             )
             for i in np.flatnonzero(np.isfinite(p50))
         ]
@@ -194,15 +194,15 @@ def _best(rows: Sequence[SizeRow], request: TrainRequest) -> SizeRow:
 
     def rank(row: SizeRow) -> tuple[float, float]:
         if request.deadline_days is not None:
-            return row.accelerators, row.p50_days
-        return row.p50_days, row.accelerators
+            return row.accelerators, row.days_p50
+        return row.days_p50, row.accelerators
 
-    return min((row for row in rows if row.meets), key=rank)
+    return min((row for row in rows if row.meets_target), key=rank)
 
 
 def _near(row: SizeRow, rows: Sequence[SizeRow], count: int) -> bool:
     """Whether a size is near the answer, or near the smallest of its precision that would do."""
-    same = (r.accelerators for r in rows if r.precision == row.precision and r.meets)
+    same = (r.accelerators for r in rows if r.precision == row.precision and r.meets_target)
     own = min(same, default=count)
     return any(c / NEAR <= row.accelerators <= c * NEAR for c in (count, own))
 
@@ -240,13 +240,13 @@ def _asked_for(request: TrainRequest) -> str:
 
 def _none(request: TrainRequest, rows: Sequence[SizeRow], counts: Array, seconds: float) -> Result:
     """Answer that no size keeps to the limits, with the fastest ones."""
-    quickest = sorted(rows, key=lambda row: row.p50_days)[:SHOWN]
+    quickest = sorted(rows, key=lambda row: row.days_p50)[:SHOWN]
     cause = f"no cluster of up to {int(counts[-1]):,} accelerators keeps to it"
     if not quickest:
         cause += f": {request.model} does not fit their memory"
     else:
         rents = [row.cost_usd for row in quickest if row.cost_usd is not None]
-        cause += f"; the fastest takes {quickest[0].p80_days:.3g} days (P80)"
+        cause += f"; the fastest takes {quickest[0].days_p80:.3g} days (P80)"
         cause += f", the cheapest listed {min(rents):,.0f} USD" if rents else ""
     return Result(
         verb="train",

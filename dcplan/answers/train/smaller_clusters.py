@@ -48,7 +48,7 @@ def fewer(log: InputLog, run: TrainRun, days: float, price: float | None) -> Tab
             specs.SmallerClusterRow(
                 accelerators=counts[i],
                 step_time_s=float(swept.step_time_s[i]),
-                p50_days=float(p50[i]),
+                days_p50=float(p50[i]),
                 mfu_frac=float(mfu[i]),
                 memory_margin_gib=float(limit_gib - swept.memory_gb[i] * GIGA / BYTES_PER_GIB),
                 cost_usd=None

@@ -85,7 +85,7 @@ def question(row: Published) -> str:
     Examples
     --------
     >>> question(Published(id="a", name="a", source="some paper", subject="fabric", verb="fabric",
-    ...                    ask={"nodes": 4, "fabric": "ib-ndr-400"}, figures={"leaf": 8}))
+    ...                    ask={"nodes": 4, "fabric": "ib-ndr-400"}, figures={"fabric.leaf_switches": 8}))
     'dcplan fabric --nodes 4 --fabric ib-ndr-400'
     """
     ask = dict(row.ask)

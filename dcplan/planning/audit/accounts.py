@@ -100,7 +100,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
     ]
     books.flows += [flow for site in problem.sites for flow in flows_of(d, site, problem.quarters)]
     books.flows += [
-        Flow(t, FlowGroup.UNMET, c.id, usd * d.unmet.get((c.id, t), 0.0), asset=AssetClass.OTHER)
+        Flow(t, FlowGroup.UNSERVED, c.id, usd * d.unmet.get((c.id, t), 0.0), asset=AssetClass.OTHER)
         for c, usd, t in _priced(problem)
     ]
     books.flows += _residual(problem, books.flows)

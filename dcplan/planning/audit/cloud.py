@@ -118,7 +118,7 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                 flows += [
                     Flow(
                         q,
-                        FlowGroup.CLOUD if q < problem.quarters else FlowGroup.AFTER,
+                        FlowGroup.CLOUD if q < problem.quarters else FlowGroup.POST_HORIZON,
                         f"{offer.id} {commit.term}",
                         usd,
                         asset=AssetClass.OTHER,

@@ -100,7 +100,7 @@ class Evaluator:
         )
         self.on_demand_usd = self._on_demand(books.flows)
         self.priced_unmet_usd = npv_usd(
-            [f for f in books.flows if f.group is FlowGroup.UNMET], problem.finance.discount_rate
+            [f for f in books.flows if f.group is FlowGroup.UNSERVED], problem.finance.discount_rate
         )
         self.arrivals = _arrivals(problem, d)
         self.size = {p.key: p.accelerators for p in problem.placements}

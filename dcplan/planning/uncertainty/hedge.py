@@ -195,12 +195,12 @@ def _with_tail(
     )
 
 
-def tail_mean(costs: Sequence[float], weights: Sequence[float], tail_frac: float) -> float:
+def cvar(costs: Sequence[float], weights: Sequence[float], tail_frac: float) -> float:
     """Mean of the worst share of weighted costs; the expected cost where the share is all.
 
     Examples
     --------
-    >>> tail_mean([1.0, 3.0], [0.5, 0.5], 1.0), tail_mean([1.0, 3.0], [0.5, 0.5], 0.5)
+    >>> cvar([1.0, 3.0], [0.5, 0.5], 1.0), cvar([1.0, 3.0], [0.5, 0.5], 0.5)
     (2.0, 3.0)
     """
     left, total = tail_frac, 0.0

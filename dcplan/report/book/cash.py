@@ -17,8 +17,8 @@ LABELS = {
     FlowGroup.ENERGY: "energy",
     FlowGroup.OPEX: "operation",
     FlowGroup.CLOUD: "rented",
-    FlowGroup.UNMET: "worth of unserved demand",
-    FlowGroup.AFTER: "commitments after the horizon",
+    FlowGroup.UNSERVED: "worth of unserved demand",
+    FlowGroup.POST_HORIZON: "commitments after the horizon",
     FlowGroup.RESIDUAL: "sales",
 }
 PER_RACK = {"accelerators": "accelerators", "racks": "slots"}

@@ -16,7 +16,7 @@ from dcplan.units import quarter_index, quarter_name
 
 Line = tuple[str, str, str]
 """Group, line and site of a payment."""
-NEEDED = ("book_facts", "book_amounts", "flows", "cashflow")
+NEEDED = ("book_facts", "book_amounts", "flows", "cash_flow")
 Record = dict[str, Cell]
 """Row of a table by its columns."""
 RESIDUAL_AT_END = f"{FlowGroup.RESIDUAL} at end"
@@ -92,7 +92,7 @@ def source_of(result: Result) -> Source:
         msg = "the flows of this result have no column asset: it is of an earlier version"
         raise ValueError(msg)
     tables = {name: table.records() for name, table in result.tables.items()}
-    names = [str(row["quarter"]) for row in tables["cashflow"]]
+    names = [str(row["quarter"]) for row in tables["cash_flow"]]
     first, horizon = quarter_index(names[0]), len(names)
     last = max((quarter_index(str(row["quarter"])) for row in tables["flows"]), default=first)
     length = max(horizon, last - first + 1)

@@ -56,7 +56,7 @@ def workbook(result: Result) -> bytes:
     cover_page(writer, source)
     places = summary_page(writer, source, metrics)
     inputs_page(writer, source)
-    table_page(writer, "Training", "Runs of the plan", source, ("jobs", "ends"))
+    table_page(writer, "Training", "Runs of the plan", source, ("jobs", "schedule"))
     checks_page(writer, source, calc, places)
     sources_page(writer, source)
     dictionary_page(writer)

@@ -31,7 +31,7 @@ def _box(x: float, y: float, w: float, h: float, color: str) -> str:
 
 def fabric(row: Mapping[str, object]) -> Chart:
     """Tiers of a hall's compute fabric: some switches of each, all links counted in words."""
-    counts = [(name, int(str(row[name] or 0))) for name in ("core", "spine", "leaf")]
+    counts = [(name, int(str(row[f"{name}_switches"] or 0))) for name in ("core", "spine", "leaf")]
     tiers = [(name, n) for name, n in counts if n] + [
         ("NIC ports", int(str(row["nic_ports"] or 0)))
     ]

@@ -29,7 +29,7 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
         found["answer"] += [_power(result), *_capacity(result)]
     if _rows(result, "cost") and "cost.npv_usd" in result.metrics:
         found["What it costs"].append(_waterfall(result))
-    if _rows(result, "cashflow"):
+    if _rows(result, "cash_flow"):
         found["What it costs"].append(_cash(result))
     if _rows(result, "jobs"):
         found["What it does"] += _gantt(result)
@@ -103,7 +103,7 @@ def _waterfall(result: Result) -> Chart:
 
 
 def _cash(result: Result) -> Chart:
-    rows = _rows(result, "cashflow")
+    rows = _rows(result, "cash_flow")
     groups = {g: [_number(row.get(f"{g}_usd")) for row in rows] for g in GROUPS}
     return charts.cash(
         [str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)}
@@ -114,10 +114,10 @@ def _gantt(result: Result) -> list[Chart]:
     """Median and asked confidence of a log-normal give the 10th and 90th percentile."""
     start = str(result.scenario.get("start") or _quarters(result)[0])
     given = {str(row["key"]): row["value"] for row in result.inputs}
-    ends = {str(row["job"]): row for row in _rows(result, "ends")}
+    ends = {str(row["job"]): row for row in _rows(result, "schedule")}
     runs = []
     for row in _rows(result, "jobs"):
-        job, p50, late = str(row["job"]), _number(row["p50_days"]), _number(row["days"])
+        job, p50, late = str(row["job"]), _number(row["days_p50"]), _number(row["days"])
         confidence = given.get(f"jobs.{job}.deadline_confidence")
         if (
             job not in ends

@@ -40,20 +40,20 @@ PARTS = (
         "What is bought and built",
         ("racks", "halls", "network", "storage", "onsite", "demand", "commitments", "cloud"),
     ),
-    ("What it does", ("jobs", "ends", "configs")),
+    ("What it does", ("jobs", "schedule", "job_options")),
     (
         "What it costs",
         (
             "cost",
-            "cashflow",
-            "ways",
+            "cash_flow",
+            "sourcing",
             "rented",
-            "sides",
+            "npv_by_line",
             "lines",
             "bridge",
             "years",
-            "units",
-            "bands",
+            "unit_costs",
+            "benchmarks",
         ),
     ),
     (
@@ -61,19 +61,19 @@ PARTS = (
         (
             "limits",
             "binding",
-            "stranded",
+            "unused_capacity",
             "why_not",
             "what_if",
-            "flips",
+            "switching_values",
             "conflict",
             "remedies",
-            "alternatives",
+            "tested_remedies",
             "lead_times",
         ),
     ),
-    ("How sure it is", ("futures", "drivers", "tornado", "risk", "uncertainty")),
+    ("How sure it is", ("monte_carlo", "cost_drivers", "tornado", "risk", "uncertainty")),
 )
-LATER = ("left_out", "checks")
+LATER = ("excluded", "checks")
 """Tables with sections of their own."""
 
 
@@ -178,8 +178,8 @@ def _parts(
         (),
         tuple(_table(title_of(result.verb, n), result.tables[n]) for n in others),
     )
-    if "left_out" in result.tables:
-        left = _table("Candidates that were not in the menu", result.tables["left_out"])
+    if "excluded" in result.tables:
+        left = _table("Candidates that were not in the menu", result.tables["excluded"])
         yield Part("Left out, and why", "", (), (left,))
     figures = [
         (k, m.value, m.low, m.high, m.unit, m.label) for k, m in in_order(result.metrics).items()

@@ -36,7 +36,7 @@ def floor_svg(result: Result) -> str:
     if "floor" not in result.tables:
         cause = "no racks to draw: --cooling and --system with its power are needed"
         raise InputError([Problem("DC062", cause, Place("--picture"), help="--system gb300-nvl72")])
-    kinds, whole = _rows(result, "racks_of"), _rows(result, "floor")
+    kinds, whole = _rows(result, "racks"), _rows(result, "floor")
     rows = whole[:DRAWN]
     shown = [kind for kind in kinds if kind["rack_kw"] is not None]
     top = 108.0 + RACK_H + 48.0

@@ -9,68 +9,74 @@ from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
 PATH_DIVERSITY = MetricSpec(
-    "path_diversity",
+    "fabric.path_diversity",
     "",
     "Shortest paths between two NICs of different leaves that share no link between switches",
 )
-LEAF = MetricSpec("leaf", "", "Leaf switches; switches of a group in a dragonfly")
-SPINE = MetricSpec("spine", "", "Spine switches")
-CORE = MetricSpec("core", "", "Core switches")
-SWITCHES = MetricSpec("switches", "", "All switches")
+LEAF = MetricSpec("fabric.leaf_switches", "", "Leaf switches; switches of a group in a dragonfly")
+SPINE = MetricSpec("fabric.spine_switches", "", "Spine switches")
+CORE = MetricSpec("fabric.core_switches", "", "Core switches")
+SWITCHES = MetricSpec("fabric.switches", "", "All switches")
 NODE_LEAF_LINKS = MetricSpec(
-    "node_leaf_links", "", "Links between nodes and leaves, management among them"
+    "fabric.node_leaf_links", "", "Links between nodes and leaves, management among them"
 )
 LEAF_SPINE_LINKS = MetricSpec(
-    "leaf_spine_links", "", "Links between leaves and spines; inside groups in a dragonfly"
+    "fabric.leaf_spine_links", "", "Links between leaves and spines; inside groups in a dragonfly"
 )
 SPINE_CORE_LINKS = MetricSpec(
-    "spine_core_links", "", "Links between spines and cores; between groups in a dragonfly"
+    "fabric.spine_core_links", "", "Links between spines and cores; between groups in a dragonfly"
 )
-BISECTION = MetricSpec("bisection_tbps", "Tb/s", "One way between two halves of the nodes")
-TAPER = MetricSpec("taper", "", "Injection of a group over its global links")
+BISECTION = MetricSpec("fabric.bisection_tbps", "Tb/s", "One way between two halves of the nodes")
+TAPER = MetricSpec("fabric.global_taper_ratio", "", "Injection of a group over its global links")
 LINK_FAILURES = MetricSpec(
-    "link_failures_per_day", "1/day", "Failures of a link that stop a job spread over the network"
+    "fabric.link_failures_per_day",
+    "1/day",
+    "Failures of a link that stop a job spread over the network",
 )
 SWITCH_FAILURES = MetricSpec(
-    "switch_failures_per_day",
+    "fabric.switch_failures_per_day",
     "1/day",
     "Failures of a switch that stop a job spread over the network",
 )
-PEAK_KW = MetricSpec("peak_kw", "kW", "Switches at their maximum, optics counted once")
+PEAK_KW = MetricSpec("fabric.peak_kw", "kW", "Switches at their maximum, optics counted once")
 USD_PER_BISECTION_GBPS = MetricSpec(
-    "usd_per_bisection_gbps", "USD", "Price of one Gb/s of bisection"
+    "fabric.usd_per_bisection_gbps", "USD", "Price of one Gb/s of bisection"
 )
-USD_PER_ACCELERATOR = MetricSpec("usd_per_accelerator", "USD", "Network of one accelerator")
-W_PER_ACCELERATOR = MetricSpec("w_per_accelerator", "W", "Network of one accelerator")
-TRANSCEIVERS = MetricSpec("transceivers", "", "Transceivers at switches and nodes")
+USD_PER_ACCELERATOR = MetricSpec("fabric.usd_per_accelerator", "USD", "Network of one accelerator")
+W_PER_ACCELERATOR = MetricSpec("fabric.w_per_accelerator", "W", "Network of one accelerator")
+TRANSCEIVERS = MetricSpec("fabric.transceivers", "", "Transceivers at switches and nodes")
 POWER_KW = MetricSpec(
-    "power_kw", "kW", "Switches at typical power and transceivers at their maximum"
+    "fabric.power_kw", "kW", "Switches at typical power and transceivers at their maximum"
 )
 CAPEX_USD = MetricSpec(
-    "capex_usd", "USD", "Switches, transceivers and cables; NICs are the nodes' own"
+    "fabric.capex_usd", "USD", "Switches, transceivers and cables; NICs are the nodes' own"
 )
-BESIDE_USD = MetricSpec("beside_usd", "USD", "Spare transceivers, patch panels and network racks")
+BESIDE_USD = MetricSpec(
+    "fabric.ancillary_usd", "USD", "Spare transceivers, patch panels and network racks"
+)
 INSTALLED_USD = MetricSpec(
-    "installed_usd",
+    "fabric.installed_usd",
     "USD",
     "All of it: with storage and management networks, spares, panels and racks",
 )
-INSTALLED_KW = MetricSpec("installed_kw", "kW", "All networks, typical switches")
-RACK_UNITS = MetricSpec("rack_units", "U", "Switches")
-WEIGHT_KG = MetricSpec("weight_kg", "kg", "Switches and cables whose weight is known")
+INSTALLED_KW = MetricSpec("fabric.installed_kw", "kW", "All networks, typical switches")
+RACK_UNITS = MetricSpec("fabric.rack_units", "U", "Switches")
+WEIGHT_KG = MetricSpec("fabric.weight_kg", "kg", "Switches and cables whose weight is known")
 CABLE_KM = MetricSpec(
-    "cable_km",
+    "fabric.cable_km",
     "km",
     "Cable paths with slack, before rounding up to stock lengths; "
     "a cable of several links counts once",
 )
-SIDE_SWITCHES = MetricSpec("<network>.switches", "", "Switches of a storage or management network")
-LINKS = MetricSpec("links", "", "Links between chips")
-CUBES = MetricSpec("cubes", "", "Cubes of 64 chips")
-TRANSCEIVERS_PER_ACCELERATOR = MetricSpec(
-    "transceivers_per_accelerator", "", "Optical ends of one chip"
+SIDE_SWITCHES = MetricSpec(
+    "fabric.<network>.switches", "", "Switches of a storage or management network"
 )
-CIRCUITS = MetricSpec("circuits", "", "Circuits between cubes")
+LINKS = MetricSpec("fabric.links", "", "Links between chips")
+CUBES = MetricSpec("fabric.cubes", "", "Cubes of 64 chips")
+TRANSCEIVERS_PER_ACCELERATOR = MetricSpec(
+    "fabric.transceivers_per_accelerator", "", "Optical ends of one chip"
+)
+CIRCUITS = MetricSpec("fabric.circuits", "", "Circuits between cubes")
 
 LowUsd = Annotated[float, Column("Price of all pieces at the low bounds of their prices")]
 HighUsd = Annotated[float, Column("Price of all pieces at the high bounds of their prices")]
@@ -152,9 +158,11 @@ class NetworkRow:
         str, Column("Network beside the compute fabric, storage, in-band or out-of-band")
     ]
     switch: Annotated[str, Column("Catalog switch that it is built of")]
-    leaf: Annotated[int, Column("Leaf switches")]
-    spine: Annotated[int, Column("Spine switches; the cores of an in-band network of two tiers")]
-    core: Annotated[int, Column("Core switches of a third tier")]
+    leaf_switches: Annotated[int, Column("Leaf switches")]
+    spine_switches: Annotated[
+        int, Column("Spine switches; the cores of an in-band network of two tiers")
+    ]
+    core_switches: Annotated[int, Column("Core switches of a third tier")]
     node_links: Annotated[
         int, Column("Links to nodes; out of band all managed ports of node racks")
     ]
@@ -171,7 +179,7 @@ class NetworkRow:
 
 TIERS = TableSpec("tiers", TierRow, "Switches by tier")
 TORUS = TableSpec("tiers", TorusRow, "Switches by tier")
-BILL = TableSpec("bill", BillRow, "Bill of materials")
-BESIDE = TableSpec("beside", AncillaryRow, "Beside the network")
-LENGTHS = TableSpec("lengths", LengthRow, "Links by stock length of their cables")
-NETWORKS = TableSpec("networks", NetworkRow, "Storage and management networks")
+BILL = TableSpec("bill_of_materials", BillRow, "Bill of materials")
+BESIDE = TableSpec("ancillary", AncillaryRow, "Beside the network")
+LENGTHS = TableSpec("cable_lengths", LengthRow, "Links by stock length of their cables")
+NETWORKS = TableSpec("side_networks", NetworkRow, "Storage and management networks")

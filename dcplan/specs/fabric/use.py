@@ -8,18 +8,22 @@ from typing import Annotated
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
-ALL_REDUCE_S = MetricSpec("all_reduce_s", "s", "All-reduce of 1 GiB over all accelerators")
-ALL_REDUCE_BUS = MetricSpec("all_reduce_bus_gb_per_s", "GB/s", "Its bus bandwidth")
-JOIN_RTT_US = MetricSpec("join.rtt_us", "us", "Round trip in the fibre")
+ALL_REDUCE_S = MetricSpec("fabric.all_reduce_s", "s", "All-reduce of 1 GiB over all accelerators")
+ALL_REDUCE_BUS = MetricSpec("fabric.all_reduce_bus_gb_per_s", "GB/s", "Its bus bandwidth")
+JOIN_RTT_US = MetricSpec("fabric.site_link_rtt_us", "us", "Round trip in the fibre")
 JOIN_CAPEX_USD = MetricSpec(
-    "join.capex_usd", "USD", "Ports, multiplexers and amplifiers at both ends and between"
+    "fabric.site_link_capex_usd",
+    "USD",
+    "Ports, multiplexers and amplifiers at both ends and between",
 )
-JOIN_LEASE_USD = MetricSpec("join.lease_usd_per_year", "USD", "Leased fibre")
+JOIN_LEASE_USD = MetricSpec("fabric.site_link_lease_usd_per_year", "USD", "Leased fibre")
 JOIN_OVERSUBSCRIPTION = MetricSpec(
-    "join.oversubscription", "", "NIC rate of all nodes over the capacity between the places"
+    "fabric.site_link_oversubscription",
+    "",
+    "NIC rate of all nodes over the capacity between the places",
 )
 RUN_DAYS = MetricSpec("days", "d", "Run on the cheapest fabric")
-RUN_USD = MetricSpec("usd_per_run", "USD", "Cluster and fabric while it lasts")
+RUN_USD = MetricSpec("fabric.usd_per_run", "USD", "Cluster and fabric while it lasts")
 
 Family = Annotated[str, Column("Catalog fabric family")]
 
@@ -75,24 +79,24 @@ class CollectiveRow:
 class GrowthRow:
     """What one phase of one way to grow buys."""
 
-    way: Annotated[
+    method: Annotated[
         str,
         Column(
             "As needed (smallest network of each phase) or spines first "
             "(spines and cores of the last phase at once)"
         ),
     ]
-    nodes_in_all: Annotated[int, Column("Nodes joined after the phase")]
-    leaf_added: Annotated[int, Column("Leaf switches bought in the phase")]
-    spine_added: Annotated[int, Column("Spine switches bought in the phase")]
-    core_added: Annotated[int, Column("Core switches bought in the phase")]
+    total_nodes: Annotated[int, Column("Nodes joined after the phase")]
+    leaf_switches_added: Annotated[int, Column("Leaf switches bought in the phase")]
+    spine_switches_added: Annotated[int, Column("Spine switches bought in the phase")]
+    core_switches_added: Annotated[int, Column("Core switches bought in the phase")]
     node_links_added: Annotated[int, Column("Links between nodes and leaves added in the phase")]
-    links_between_added: Annotated[int, Column("Links between switches added in the phase")]
+    switch_links_added: Annotated[int, Column("Links between switches added in the phase")]
     links_recabled: Annotated[int, Column("Links of the phase before that move")]
-    switches_left_over: Annotated[
+    switches_removed: Annotated[
         int, Column("Switches of the phase before that have no place any more")
     ]
-    spine_ports_idle: Annotated[int, Column("Spine ports without a link after the phase")]
+    spine_ports_unused: Annotated[int, Column("Spine ports without a link after the phase")]
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ BANDWIDTH = TableSpec(
     "bandwidth", BandwidthRow, "What two accelerators have, all of them sending (one way)"
 )
 COLLECTIVES = TableSpec("collectives", CollectiveRow, "Collectives of all accelerators")
-GROWTH = TableSpec("growth", GrowthRow, "Growth by phases")
-BETWEEN_SITES = TableSpec("between_sites", SiteLinkRow, "Between the sites")
-FABRICS = TableSpec("fabrics", FabricRow, "Fabrics side by side")
+GROWTH = TableSpec("expansion", GrowthRow, "Growth by phases")
+BETWEEN_SITES = TableSpec("site_links", SiteLinkRow, "Between the sites")
+FABRICS = TableSpec("comparison", FabricRow, "Fabrics side by side")
 JOB = TableSpec("job", JobRow, "One finished run on each")

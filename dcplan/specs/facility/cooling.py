@@ -50,10 +50,10 @@ DESIGN_DAY_SUPPLY = MetricSpec(
     "C",
     "Facility water that sprayed dry coolers reach on the design day",
 )
-ITUE = MetricSpec("itue", "", "IT power over power without server fans")
-TUE = MetricSpec("tue", "", "Site power over IT power without server fans")
+ITUE = MetricSpec("power.itue", "", "IT power over power without server fans")
+TUE = MetricSpec("power.tue", "", "Site power over IT power without server fans")
 KW_PER_PFLOPS = MetricSpec(
-    "facility_kw_per_pflops",
+    "power.facility_kw_per_pflops",
     "kW",
     "Site power, network and storage in it, of one dense BF16 PFLOP/s of peak speed",
 )
@@ -155,7 +155,7 @@ HEAT = TableSpec("heat", HeatRow, "Heat by path")
 QUARTERS = TableSpec("quarters", QuarterRow, "By quarter")
 WARM_WATER = TableSpec("warm_water", WarmWaterRow, "What warmer facility water saves")
 REPORTED = TableSpec(
-    "reported",
+    "reported_sites",
     ReportedRow,
     "Beside it: what real sites here or in this climate zone report, whatever cools them",
 )

@@ -18,7 +18,7 @@ ONSITE_USD = MetricSpec(
     "onsite.energy_usd_per_year", "USD", "Fuel, variable cost and grid energy of a year"
 )
 ONSITE_CARBON = MetricSpec("onsite.carbon_t", "t", "Operational, of that energy")
-ONSITE_SHORT = MetricSpec("onsite.short_mwh", "MWh", "Load that nothing serves")
+ONSITE_SHORT = MetricSpec("onsite.unserved_mwh", "MWh", "Load that nothing serves")
 ONSITE_PEAK_LOAD = MetricSpec(
     "onsite.peak_load_mw", "MW", "Highest mean load of a quarter, the dispatch's own"
 )
@@ -36,14 +36,14 @@ SWING_AMPLITUDE = MetricSpec(
 SWING_FREQUENCY = MetricSpec("swing.frequency_hz", "Hz", "Steps a second")
 SWING_RAMP = MetricSpec("swing.ramp_mw_per_s", "MW/s", "Change of power at the edges")
 SWING_LOW_SHARE = MetricSpec(
-    "swing.low_share", "", "Share of the job's step in which all wait or exchange data"
+    "swing.low_power_frac", "", "Share of the job's step in which all wait or exchange data"
 )
-RUN_DAYS = MetricSpec("run.days", "days", "The run, half of all runs take longer")
-RUN_ENERGY = MetricSpec("run.energy_mwh", "MWh", "Site energy of the run")
-RUN_WATER = MetricSpec("run.water_m3", "m3", "Site water of the run")
-RUN_CARBON = MetricSpec("run.carbon_operational_t", "t", "Of its energy on the site's grid")
+RUN_DAYS = MetricSpec("train.days_p50", "days", "The run, half of all runs take longer")
+RUN_ENERGY = MetricSpec("train.energy_mwh", "MWh", "Site energy of the run")
+RUN_WATER = MetricSpec("train.water_m3", "m3", "Site water of the run")
+RUN_CARBON = MetricSpec("train.carbon_operational_t", "t", "Of its energy on the site's grid")
 RUN_EMBODIED = MetricSpec(
-    "run.carbon_embodied_t", "t", "Share of the systems' embodied carbon, by time over their life"
+    "train.carbon_embodied_t", "t", "Share of the systems' embodied carbon, by time over their life"
 )
 
 
@@ -183,10 +183,10 @@ class LeadTimeRow:
     order_by_if_slow: Annotated[str, Column("Last day to order, at the high bound of weeks")]
 
 
-CHAIN = TableSpec("chain", ChainRow, "Power blocks")
-EFFICIENCY = TableSpec("efficiency", EfficiencyRow, "Power chain, utility to chip")
+CHAIN = TableSpec("power_blocks", ChainRow, "Power blocks")
+EFFICIENCY = TableSpec("power_chain", EfficiencyRow, "Power chain, utility to chip")
 ONSITE = TableSpec("onsite", OnsiteRow, "Power at the site over a year")
-RACKS = TableSpec("racks_of", RackRow, "Racks of the hall")
+RACKS = TableSpec("racks", RackRow, "Racks of the hall")
 FLOOR = TableSpec("floor", FloorRow, "Rows of racks")
 PLANT = TableSpec("plant", PlantRow, "Plant on the design day")
 OVERSUBSCRIPTION = TableSpec(
@@ -194,5 +194,5 @@ OVERSUBSCRIPTION = TableSpec(
     OversubscriptionRow,
     "Racks together above their feed, by the number of like jobs",
 )
-SWINGS = TableSpec("swings", SwingRow, "What flattens the load")
+SWINGS = TableSpec("load_swings", SwingRow, "What flattens the load")
 LEAD_TIMES = TableSpec("lead_times", LeadTimeRow, "Weeks from order to delivery")

@@ -40,7 +40,7 @@ HEDGE = TableSpec(
 class RacksRow:
     """Racks of one order, one given fleet, or one asset or order held before."""
 
-    ordered: Annotated[
+    order_quarter: Annotated[
         str | None,
         Column(
             "Quarter in which the order is placed, of a given fleet the first; empty for "
@@ -95,12 +95,14 @@ class JobRow:
     accelerators: Annotated[
         int, Column("Accelerators held for the run, spares and idle ones among them")
     ]
-    used: Annotated[int, Column("Accelerators that fill whole replicas of the layout")]
-    spares: Annotated[int, Column("Accelerators that stand by for failed ones")]
-    idle: Annotated[int, Column("Accelerators held less those used and spare ones")]
+    training_accelerators: Annotated[
+        int, Column("Accelerators that fill whole replicas of the layout")
+    ]
+    spare_accelerators: Annotated[int, Column("Accelerators that stand by for failed ones")]
+    idle_accelerators: Annotated[int, Column("Accelerators held less those used and spare ones")]
     precision: Precision
-    starts: Annotated[str, Column("Quarter in which the run is planned to start")]
-    p50_days: P50Days
+    start_quarter: Annotated[str, Column("Quarter in which the run is planned to start")]
+    days_p50: P50Days
     days: Annotated[float, Column("Length of the run at the confidence that the job asks for")]
     mfu_frac: MfuFrac
     goodput_frac: Annotated[

@@ -26,7 +26,7 @@ class LimitRow:
     ]
     quarters: Annotated[int, Column("Quarters in which the limit binds")]
     step: Annotated[str, Column("One more unit of the limit, or one less of a demand")]
-    price_usd: Annotated[
+    cost_change_usd: Annotated[
         float,
         Column(
             "Change of net present cost by the step in all its quarters, whole choices fixed;"

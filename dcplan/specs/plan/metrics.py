@@ -14,13 +14,13 @@ ENERGY = MetricSpec("cost.energy_usd", "USD", "Energy and demand charges", bette
 OPEX = MetricSpec("cost.opex_usd", "USD", "Maintenance, facility, staff, lease", better=LOWER)
 CLOUD = MetricSpec("cost.cloud_usd", "USD", "Rented accelerators", better=LOWER)
 AFTER = MetricSpec(
-    "cost.after_usd",
+    "cost.post_horizon_usd",
     "USD",
     "Commitments paid after the horizon; in the net present cost",
     better=LOWER,
 )
 UNMET_COST = MetricSpec(
-    "cost.unmet_usd",
+    "cost.unserved_usd",
     "USD",
     "Value of demand that is not served; in the net present cost",
     better=LOWER,
@@ -99,35 +99,39 @@ COMPUTE = MetricSpec(
     better=HIGHER,
 )
 FINISH_DAYS = MetricSpec(
-    "time.finish_days",
+    "time.total_completion_days",
     "days",
     "Sum of all runs' ends, counted from the plan's first day",
     better=LOWER,
 )
-UNMET_RUNS = MetricSpec("unmet.<job>", "", "Runs not done: every job must run", better=LOWER)
+UNMET_RUNS = MetricSpec("unserved.<job>", "", "Runs not done: every job must run", better=LOWER)
 UNMET = MetricSpec(
-    "unmet.<demand>", "<unit> x quarters", "Demand given up at its price", better=LOWER
+    "unserved.<demand>", "<unit> x quarters", "Demand given up at its price", better=LOWER
 )
 
 NPV_MEAN = MetricSpec(
-    "futures.npv_mean_usd",
+    "uncertainty.npv_usd_mean",
     "USD",
     "Mean of the futures; low, high: P10 and P90",
     better=LOWER,
     needs="uncertainty.inputs",
 )
 NPV_P50 = MetricSpec(
-    "futures.npv_p50_usd", "USD", "Median of the futures", better=LOWER, needs="uncertainty.inputs"
+    "uncertainty.npv_usd_p50",
+    "USD",
+    "Median of the futures",
+    better=LOWER,
+    needs="uncertainty.inputs",
 )
 NPV_P90 = MetricSpec(
-    "futures.npv_p90_usd",
+    "uncertainty.npv_usd_p90",
     "USD",
     "A tenth of the futures cost more",
     better=LOWER,
     needs="uncertainty.inputs",
 )
 NPV_TAIL = MetricSpec(
-    "futures.npv_tail_usd",
+    "uncertainty.npv_usd_cvar",
     "USD",
     "Mean of the worst futures (CVaR)",
     better=LOWER,
@@ -138,7 +142,7 @@ HEDGED_NPV = MetricSpec(
     "hedge.npv_usd", "USD", "Cost of the hedged plan over all variants", needs="uncertainty.hedge"
 )
 VALUE_OF_KNOWING = MetricSpec(
-    "hedge.value_of_knowing_usd",
+    "hedge.evpi_usd",
     "USD",
     "Less, were the variant known before signing",
     needs="uncertainty.hedge",

@@ -59,7 +59,7 @@ class CashRow:
     ]
     opex_usd: Annotated[float, Column("Staff, maintenance, lease and upkeep of the quarter")]
     cloud_usd: Annotated[float, Column("Rent of the quarter, on demand and of commitments")]
-    unmet_usd: Annotated[float, Column("Value of demand not served in the quarter; no payment")]
+    unserved_usd: Annotated[float, Column("Value of demand not served in the quarter; no payment")]
     residual_usd: Annotated[
         float,
         Column(
@@ -79,7 +79,7 @@ class CashRow:
     ]
 
 
-CASHFLOW = TableSpec("cashflow", CashRow, "Cash by quarter (undiscounted)")
+CASHFLOW = TableSpec("cash_flow", CashRow, "Cash by quarter (undiscounted)")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class BenchmarkRow:
     source: Annotated[str, Column("Where the public range is from", shown=Shown.VERBOSE)]
 
 
-BANDS = TableSpec("bands", BenchmarkRow, "Beside public ranges")
+BANDS = TableSpec("benchmarks", BenchmarkRow, "Beside public ranges")
 
 
 @dataclass(frozen=True)

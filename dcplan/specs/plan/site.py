@@ -72,7 +72,7 @@ class PowerRow:
     onsite_mw: Annotated[
         float, Column("Load that the plants on site can carry, spare units left out")
     ]
-    breakers_mw: Annotated[
+    electrical_peak_mw: Annotated[
         float, Column("Electrical design peak of racks, network and storage, what breakers carry")
     ]
     energy_mwh: Annotated[
@@ -94,7 +94,7 @@ class LeadTimeRow:
     ]
     equipment: Equipment
     weeks: Annotated[float, Column("Weeks from order to delivery, as usual")]
-    high_weeks: Annotated[float, Column("Weeks from order to delivery, high bound")]
+    weeks_high: Annotated[float, Column("Weeks from order to delivery, high bound")]
     order_by: Annotated[str, Column("Last day to order, at the usual weeks")]
     weeks_before_start: Annotated[
         float, Column("Weeks by which that day lies before the plan begins; 0 where it does not")

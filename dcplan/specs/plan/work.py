@@ -24,10 +24,8 @@ class EndRow:
         str, Column("First day of the quarter from which the run's accelerators must be in service")
     ]
     planned_start: Annotated[str, Column("Day on which the run is planned to start")]
-    length_p50_days: Annotated[float, Column("Median length of the run from its start")]
-    length_days: Annotated[
-        float, Column("Length of the run at the confidence that the job asks for")
-    ]
+    days_p50: Annotated[float, Column("Median length of the run from its start")]
+    days: Annotated[float, Column("Length of the run at the confidence that the job asks for")]
     finish_p50: Annotated[str, Column("Median day of the end, what may delay the start counted in")]
     finish: Annotated[
         str,
@@ -52,12 +50,12 @@ class EndRow:
     delivery_frac: Annotated[
         float, Column("Share of the end's variance from late delivery of the hardware")
     ]
-    energisation_frac: Annotated[
+    energization_frac: Annotated[
         float, Column("Share of the end's variance from late power in a new hall")
     ]
 
 
-ENDS = TableSpec("ends", EndRow, "Runs on the calendar")
+ENDS = TableSpec("schedule", EndRow, "Runs on the calendar")
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,9 @@ class NetworkRow:
     nic_ports: Annotated[
         int, Column("NIC ports of all racks ordered, given or kept by the last quarter")
     ]
-    leaf: Annotated[int, Column("Leaf switches for these ports")]
-    spine: Annotated[int, Column("Spine switches for these ports")]
-    core: Annotated[int, Column("Core switches for these ports")]
+    leaf_switches: Annotated[int, Column("Leaf switches for these ports")]
+    spine_switches: Annotated[int, Column("Spine switches for these ports")]
+    core_switches: Annotated[int, Column("Core switches for these ports")]
     leaf_spine_links: Annotated[int, Column("Links between leaves and spines")]
     spine_core_links: Annotated[int, Column("Links between spines and cores")]
     transceivers: Annotated[int, Column("Transceivers at switches and nodes")]
@@ -99,7 +97,7 @@ class StorageRow:
     blocks: Annotated[
         float | None, Column("Building blocks of the tier in the last quarter, in parts")
     ]
-    needed_pb: Annotated[
+    required_pb: Annotated[
         float, Column("Capacity that the data sets and checkpoints of the hall's jobs take")
     ]
     usable_pb: Annotated[float | None, Column("Usable capacity in the last quarter")]
@@ -130,13 +128,13 @@ class DemandRow:
     quarter: Quarter
     demand: Annotated[str, Column("Id of the demand for research capacity or inference")]
     unit: Annotated[str, Column("Field of the scenario that the amounts are in")]
-    asked: Annotated[
+    required: Annotated[
         float,
         Column("Capacity that the scenario asks for in the quarter; of inference the average"),
     ]
     owned: Annotated[float, Column("Capacity that own accelerators give to it in the quarter")]
     rented: Annotated[float, Column("Capacity that rented accelerators give to it")]
-    not_served: Annotated[float, Column("Capacity given up at the price of unmet demand")]
+    unserved: Annotated[float, Column("Capacity given up at the price of unmet demand")]
 
 
 DEMAND = TableSpec("demand", DemandRow, "Capacity asked, and what serves it")
@@ -181,14 +179,14 @@ class FutureRow:
     p50: Annotated[float, Column("Median of the futures")]
     p90: Annotated[float, Column("Value that the futures stay below with 90 % probability")]
     p95: Annotated[float, Column("Value that the futures stay below with 95 % probability")]
-    tail_mean: Annotated[float, Column("Mean of the worst share of futures (CVaR)")]
-    worse_than_planned_frac: Annotated[
+    cvar: Annotated[float, Column("Mean of the worst share of futures (CVaR)")]
+    worse_than_plan_frac: Annotated[
         float | None,
         Column("Share of futures that cost more, end after the deadline or leave demand unserved"),
     ]
 
 
-FUTURES = TableSpec("futures", FutureRow, "The plan in sampled futures")
+FUTURES = TableSpec("monte_carlo", FutureRow, "The plan in sampled futures")
 
 
 @dataclass(frozen=True)
@@ -213,7 +211,7 @@ class DriverRow:
     difference_usd: Annotated[float, Column("Cost at high less cost at low")]
 
 
-DRIVERS = TableSpec("drivers", DriverRow, "What drives the cost in them")
+DRIVERS = TableSpec("cost_drivers", DriverRow, "What drives the cost in them")
 
 
 @dataclass(frozen=True)

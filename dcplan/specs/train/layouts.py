@@ -9,35 +9,35 @@ from dcplan.specs import columns as common
 from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, Shown, TableSpec
 
-STEP_TIME = MetricSpec("step_time_s", "s", "One optimizer step")
+STEP_TIME = MetricSpec("train.step_time_s", "s", "One optimizer step")
 TOKENS_PER_S = MetricSpec(
-    "tokens_per_s_per_accelerator", "1/s", "Tokens of one accelerator", better=Better.HIGHER
+    "train.tokens_per_s_per_accelerator", "1/s", "Tokens of one accelerator", better=Better.HIGHER
 )
-TFLOPS = MetricSpec("tflops_per_accelerator", "TFLOP/s", "Model FLOP/s of one accelerator")
+TFLOPS = MetricSpec("train.tflops_per_accelerator", "TFLOP/s", "Model FLOP/s of one accelerator")
 MFU = MetricSpec(
-    "mfu_frac",
+    "train.mfu_frac",
     "",
     "Model FLOPs utilization: of the dense peak of the precision",
     better=Better.HIGHER,
 )
-HFU = MetricSpec("hfu_frac", "", "Hardware FLOPs utilization, full recompute counted")
-MEMORY_GIB = MetricSpec("memory_gib", "GiB", "Peak memory of the fullest rank")
+HFU = MetricSpec("train.hfu_frac", "", "Hardware FLOPs utilization, full recompute counted")
+MEMORY_GIB = MetricSpec("train.memory_gib", "GiB", "Peak memory of the fullest rank")
 ACCELERATORS_USED = MetricSpec(
-    "accelerators_used", "", "Accelerators that fill whole replicas; the rest are idle"
+    "train.accelerators", "", "Accelerators that fill whole replicas; the rest are idle"
 )
-SYSTEMS = MetricSpec("systems", "", "Systems of the answer")
+SYSTEMS = MetricSpec("train.systems", "", "Systems of the answer")
 LARGEST_TOKENS = MetricSpec(
-    "largest.tokens", "", "Tokens of this model that end by the deadline on this cluster"
+    "train.largest_tokens", "", "Tokens of this model that end by the deadline on this cluster"
 )
 LARGEST_PARAMS_B = MetricSpec(
-    "largest.params_b",
+    "train.largest_params_b",
     "",
     "Billion parameters of a dense model at 20 tokens a parameter, at the same FLOP/s",
 )
-LARGEST_PARAMS_TOKENS = MetricSpec("largest.params_tokens", "", "Its tokens")
-SEARCH_LAYOUTS = MetricSpec("search.layouts", "", "Layouts tried")
-SEARCH_FEASIBLE = MetricSpec("search.feasible", "", "Layouts that fit memory")
-SEARCH_SECONDS = MetricSpec("search.seconds", "s", "Time of the search")
+LARGEST_PARAMS_TOKENS = MetricSpec("train.largest_params_tokens", "", "Its tokens")
+SEARCH_LAYOUTS = MetricSpec("train.layouts_searched", "", "Layouts tried")
+SEARCH_FEASIBLE = MetricSpec("train.layouts_feasible", "", "Layouts that fit memory")
+SEARCH_SECONDS = MetricSpec("train.search_s", "s", "Time of the search")
 
 Tp = Annotated[int, Column("Ranks of a tensor-parallel group")]
 Pp = Annotated[int, Column("Pipeline stages")]
@@ -64,13 +64,13 @@ class ConfigRow:
     system: common.System
     accelerators: Annotated[int, Column("Accelerators held for the run, spares among them")]
     precision: common.Precision
-    p50_days: common.P50Days
+    days_p50: common.P50Days
     days: Annotated[float, Column("Length of the run at the confidence that the job asks for")]
     mfu_frac: common.MfuFrac
     layout: common.Layout
 
 
-CONFIGS = TableSpec("configs", ConfigRow, "Ways to run each job")
+CONFIGS = TableSpec("job_options", ConfigRow, "Ways to run each job")
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,14 @@ class SizeRow:
 
     accelerators: Annotated[int, Column("Accelerators of whole systems that train")]
     precision: Annotated[str, common.PRECISION]
-    p50_days: Annotated[float, common.P50_DAYS]
-    p80_days: Annotated[float, Column("Length that the run stays below with 80 % probability")]
+    days_p50: Annotated[float, common.P50_DAYS]
+    days_p80: Annotated[float, Column("Length that the run stays below with 80 % probability")]
     it_mw: Annotated[float, Column("Rated IT power of the systems at the asked power limit")]
     cost_usd: Annotated[float | None, Column("Rent of all accelerators over the median length")]
-    meets: Annotated[bool, Column("Whether the size keeps to all limits asked for")]
+    meets_target: Annotated[bool, Column("Whether the size keeps to all limits asked for")]
 
 
-SIZES = TableSpec("sizes", SizeRow, "Cluster sizes")
+SIZES = TableSpec("cluster_sizes", SizeRow, "Cluster sizes")
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,13 @@ class SmallerClusterRow:
     step_time_s: Annotated[
         float, Column("One optimizer step as predicted, waiting for data counted in")
     ]
-    p50_days: common.P50Days
+    days_p50: common.P50Days
     mfu_frac: common.MfuFrac
     memory_margin_gib: Annotated[float, Column("Memory left beside the fullest rank")]
     cost_usd: Annotated[float | None, Column("Rent of all accelerators over the median length")]
 
 
-FEWER = TableSpec("fewer", SmallerClusterRow, "The same run on fewer accelerators")
+FEWER = TableSpec("smaller_clusters", SmallerClusterRow, "The same run on fewer accelerators")
 
 
 @dataclass(frozen=True)

@@ -8,47 +8,51 @@ from typing import Annotated
 from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
-DAYS = MetricSpec("days", "days", "Median run time")
-DAYS_P10 = MetricSpec("days_p10", "days", "10th percentile")
-DAYS_P50 = MetricSpec("days_p50", "days", "Median")
-DAYS_P90 = MetricSpec("days_p90", "days", "90th percentile")
-ACCELERATOR_HOURS = MetricSpec("accelerator_hours", "h", "Median accelerator-hours")
+DAYS = MetricSpec("train.days", "days", "Median run time")
+DAYS_P10 = MetricSpec("train.days_p10", "days", "10th percentile")
+DAYS_P50 = MetricSpec("train.days_p50", "days", "Median")
+DAYS_P90 = MetricSpec("train.days_p90", "days", "90th percentile")
+ACCELERATOR_HOURS = MetricSpec("train.accelerator_hours", "h", "Median accelerator-hours")
 GOODPUT = MetricSpec(
-    "goodput_frac", "", "Lasting progress over wall-clock time", better=Better.HIGHER
+    "train.goodput_frac", "", "Lasting progress over wall-clock time", better=Better.HIGHER
 )
 PRODUCTION_SLOWDOWN = MetricSpec(
-    "production_slowdown",
+    "train.production_slowdown_ratio",
     "",
     "Step time in production over the predicted one, as the days count it",
 )
-INTERRUPTIONS = MetricSpec("interruptions", "", "Stops expected in the median run time")
-INTERRUPTIONS_UNPLANNED = MetricSpec("interruptions_unplanned", "", "Those that nobody planned")
-MTTF = MetricSpec("mttf_h", "h", "Mean time between stops")
-CHECKPOINT_SIZE = MetricSpec("checkpoint.size_tb", "TB", "One checkpoint")
-CHECKPOINT_SAVE = MetricSpec("checkpoint.save_s", "s", "Training waits for one checkpoint")
-CHECKPOINT_INTERVAL = MetricSpec("checkpoint.interval_s", "s", "Between checkpoints")
-SPARES = MetricSpec(
-    "spares.accelerators", "", "Stand by besides those that train, as an owner would hold them"
+INTERRUPTIONS = MetricSpec("train.interruptions", "", "Stops expected in the median run time")
+INTERRUPTIONS_UNPLANNED = MetricSpec(
+    "train.unplanned_interruptions", "", "Those that nobody planned"
 )
-IN_TIME = MetricSpec("in_time_frac", "", "Probability of ending within the deadline")
-ENERGY = MetricSpec("energy_mwh", "MWh", "IT energy, PUE not included")
-ENERGY_PER_FLOP = MetricSpec("energy_j_per_flop", "J", "IT energy of one model FLOP")
-CARBON = MetricSpec("carbon_t", "t", "CO2 of the energy")
-RENT = MetricSpec("cost_usd", "USD", "Rent of the accelerators over the median run time")
+MTTF = MetricSpec("train.mttf_h", "h", "Mean time between stops")
+CHECKPOINT_SIZE = MetricSpec("train.checkpoint_size_tb", "TB", "One checkpoint")
+CHECKPOINT_SAVE = MetricSpec("train.checkpoint_save_s", "s", "Training waits for one checkpoint")
+CHECKPOINT_INTERVAL = MetricSpec("train.checkpoint_interval_s", "s", "Between checkpoints")
+SPARES = MetricSpec(
+    "train.spares", "", "Stand by besides those that train, as an owner would hold them"
+)
+IN_TIME = MetricSpec(
+    "train.deadline_probability_frac", "", "Probability of ending within the deadline"
+)
+ENERGY = MetricSpec("train.energy_mwh", "MWh", "IT energy, PUE not included")
+ENERGY_PER_FLOP = MetricSpec("train.energy_j_per_flop", "J", "IT energy of one model FLOP")
+CARBON = MetricSpec("train.carbon_t", "t", "CO2 of the energy")
+RENT = MetricSpec("train.cost_usd", "USD", "Rent of the accelerators over the median run time")
 BOUGHT = MetricSpec(
-    "cost.bought_usd",
+    "train.capex_usd",
     "USD",
     "All accelerators with their systems, spares among them, and their network",
     better=Better.LOWER,
 )
 AMORTIZED = MetricSpec(
-    "cost.amortized_usd",
+    "train.amortized_usd",
     "USD",
     "Value lost meanwhile, and energy; no staff, building, storage",
     better=Better.LOWER,
 )
 AMORTIZED_PER_MILLION_TOKENS = MetricSpec(
-    "cost.usd_per_million_tokens", "USD", "Amortised", better=Better.LOWER
+    "train.usd_per_million_tokens", "USD", "Amortised", better=Better.LOWER
 )
 
 
@@ -61,17 +65,17 @@ class RunStorageRow:
     sized_by: Annotated[
         str, Column("What sets their number, capacity, read, write or the smallest there is")
     ]
-    needed_pb: Annotated[
+    required_pb: Annotated[
         float,
         Column(
             "Capacity that the run's data set and kept checkpoints take, and what else is stored"
         ),
     ]
-    needed_read_gb_per_s: Annotated[float, Column("Read rate that the run needs")]
+    required_read_gb_per_s: Annotated[float, Column("Read rate that the run needs")]
     read_set_by: Annotated[
         str, Column("What sets that rate, service level, ingest of data or restart")
     ]
-    needed_write_gb_per_s: Annotated[float, Column("Write rate that the run needs")]
+    required_write_gb_per_s: Annotated[float, Column("Write rate that the run needs")]
     usable_pb: Annotated[float, Column("Usable capacity of the blocks")]
     read_gb_per_s: Annotated[float, Column("Read rate of the blocks")]
     write_gb_per_s: Annotated[float, Column("Write rate of the blocks")]
@@ -87,7 +91,7 @@ RUN_STORAGE = TableSpec("run_storage", RunStorageRow, "Shared storage that the r
 class RunCostRow:
     """The cost of the run one way."""
 
-    way: Annotated[
+    basis: Annotated[
         str,
         Column(
             "Hardware bought, its loss of value during the run (amortised), or its hours rented"
@@ -124,7 +128,7 @@ class LossRow:
     of: Annotated[str, Column("What the time is lost to")]
 
 
-LOSSES = TableSpec("losses", LossRow, "Where wall-clock time is lost")
+LOSSES = TableSpec("time_losses", LossRow, "Where wall-clock time is lost")
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,7 @@ class StopRow:
     ]
 
 
-STOPS = TableSpec("stops", StopRow, "What stops the run")
+STOPS = TableSpec("interruptions", StopRow, "What stops the run")
 
 
 @dataclass(frozen=True)
@@ -150,19 +154,19 @@ class ReplayRow:
     """The run played through stop by stop, beside the closed form."""
 
     replicas: Annotated[int, Column("Runs played through stop by stop")]
-    played_frac: Annotated[float, Column("Clean days over the mean played length")]
-    closed_form_frac: Annotated[
+    simulated_goodput_frac: Annotated[float, Column("Clean days over the mean played length")]
+    analytic_goodput_frac: Annotated[
         float, Column("The same by the closed form, of the causes that are played")
     ]
-    p10_days: Annotated[float, Column("Length that a played run stays below with 10 % probability")]
-    p50_days: Annotated[float, Column("Median length of the played runs")]
-    p90_days: Annotated[float, Column("Length that a played run stays below with 90 % probability")]
+    days_p10: Annotated[float, Column("Length that a played run stays below with 10 % probability")]
+    days_p50: Annotated[float, Column("Median length of the played runs")]
+    days_p90: Annotated[float, Column("Length that a played run stays below with 90 % probability")]
     stops: Annotated[float, Column("Mean stops of a played run")]
-    waited_days: Annotated[float, Column("Mean days of a played run without a spare node")]
+    wait_days: Annotated[float, Column("Mean days of a played run without a spare node")]
 
 
 REPLAY = TableSpec(
-    "replay",
+    "failure_simulation",
     ReplayRow,
     "Simulation through stop by stop (without slow parts, outages and the step time's own interval)",
 )

@@ -32,4 +32,4 @@ class LeftOutRow:
     reason: Annotated[str, Column("Why it is left out")]
 
 
-LEFT_OUT = TableSpec("left_out", LeftOutRow, "Left out, and why")
+LEFT_OUT = TableSpec("excluded", LeftOutRow, "Left out, and why")

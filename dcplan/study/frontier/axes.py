@@ -10,7 +10,7 @@ from dcplan.scenario.load import Question
 from dcplan.study.frontier.request import FrontierRequest
 
 COMPUTE_KEY = "compute.pflop_days"
-FINISH_KEY = "time.finish_days"
+FINISH_KEY = "time.total_completion_days"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def _bought(
 ) -> specs.RacksRow:
     """Return the row of one order, or of the given fleet."""
     return specs.RacksRow(
-        ordered=quarter_at(problem, t),
+        order_quarter=quarter_at(problem, t),
         serves_from=quarter_at(problem, t if given else t + p.lead),
         hall=p.hall,
         cooling=p.cooling,
@@ -53,7 +53,7 @@ def _existing(
     kind = "in service" if x.in_service else "on order"
     kept = x.racks - sum(gone.values())
     return specs.RacksRow(
-        ordered=None,
+        order_quarter=None,
         serves_from=None if x.in_service else quarter_at(problem, x.first),
         hall=p.hall,
         cooling=p.cooling,

@@ -76,5 +76,5 @@ def limit_row(found: Binding, solved: Solved, question: Question) -> specs.Limit
         place=place_of(row, question),
         quarters=quarters,
         step=f"{step:,.6g} {unit}",
-        price_usd=found.price_musd * USD_PER_MUSD,
+        cost_change_usd=found.price_musd * USD_PER_MUSD,
     )

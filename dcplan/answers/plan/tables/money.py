@@ -52,7 +52,7 @@ def cashflow(problem: PlanningProblem, books: Accounts) -> Table:
             energy_usd=by[t, FlowGroup.ENERGY],
             opex_usd=by[t, FlowGroup.OPEX],
             cloud_usd=by[t, FlowGroup.CLOUD],
-            unmet_usd=by[t, FlowGroup.UNMET],
+            unserved_usd=by[t, FlowGroup.UNSERVED],
             residual_usd=by[t, FlowGroup.RESIDUAL],
             debt_drawn_usd=drawn[t],
             debt_service_usd=served[t],

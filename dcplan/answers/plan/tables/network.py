@@ -25,9 +25,9 @@ def network(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
                     hall=h.id,
                     fabric=d.fabric.get(h.id),
                     nic_ports=n.ports,
-                    leaf=c.leaf,
-                    spine=c.spine,
-                    core=c.core,
+                    leaf_switches=c.leaf,
+                    spine_switches=c.spine,
+                    core_switches=c.core,
                     leaf_spine_links=c.leaf_spine_links,
                     spine_core_links=c.spine_core_links,
                     transceivers=n.transceivers,
@@ -64,7 +64,7 @@ def _storage(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> specs.S
         hall=hall.id,
         tier=share.tier,
         blocks=usable_tb / (share.usable_tb / share.blocks),
-        needed_pb=needed,
+        required_pb=needed,
         usable_pb=usable_tb / TB_PER_PB,
         read_gb_per_s=existing * share.read_gb_per_s,
         write_gb_per_s=existing * share.write_gb_per_s,
@@ -80,9 +80,9 @@ def too_small(table: Table, given_pb: float | None) -> list[str]:
     notes = []
     for row in specs.STORAGE.rows(table):
         usable = given_pb if given_pb is not None else row.usable_pb
-        if usable is not None and row.needed_pb > usable:
+        if usable is not None and row.required_pb > usable:
             notes.append(
-                f"{row.hall}: data and checkpoints of its jobs take {row.needed_pb:.3g} PB, "
+                f"{row.hall}: data and checkpoints of its jobs take {row.required_pb:.3g} PB, "
                 f"its storage holds {usable:.3g}: give storage.usable_pb"
             )
     return notes

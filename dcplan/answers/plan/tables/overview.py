@@ -14,7 +14,7 @@ from dcplan.result import Metric, Table
 def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> dict[str, Table]:
     """Return all tables of a plan."""
     if solved.audit is None or solved.decisions is None:
-        return {"left_out": left_out(solved.problem)}
+        return {"excluded": left_out(solved.problem)}
     problem, d, books = solved.problem, solved.decisions, solved.audit.books
     return {
         "racks": hardware.racks(problem, d),
@@ -23,16 +23,16 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "onsite": site.onsite(problem, d),
         "network": network.network(problem, d, books),
         "jobs": work.jobs(problem, d),
-        "ends": work.ends(problem, d),
+        "schedule": work.ends(problem, d),
         "demand": work.demand(problem, d),
         "storage": network.storage(problem, d),
         "cost": money.cost(books),
-        "cashflow": money.cashflow(problem, books),
+        "cash_flow": money.cashflow(problem, books),
         "flows": money.flows(problem, books, catalog),
-        "bands": money.bands(books, metrics, catalog),
+        "benchmarks": money.bands(books, metrics, catalog),
         "checks": checks(problem, solved.audit),
         "decisions": to_table(d),
         "cloud": cloud.cloud(problem, d),
         "commitments": cloud.commitments(problem, d),
-        "left_out": left_out(problem, with_entry_prices(problem.left_out, solved, catalog)),
+        "excluded": left_out(problem, with_entry_prices(problem.left_out, solved, catalog)),
     }

@@ -49,7 +49,7 @@ def power(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
                     utility_mw=s.utility_mw[t],
                     interruptible_mw=sum(drawn(d, s, peak, t).values()),
                     onsite_mw=plants_mw(d, s, t),
-                    breakers_mw=books.site(problem, s.id, t, "peak_kw") / KW_PER_MW,
+                    electrical_peak_mw=books.site(problem, s.id, t, "peak_kw") / KW_PER_MW,
                     energy_mwh=books.site(problem, s.id, t, "facility_mwh"),
                     power_blocks=d.blocks.get((s.id, t), 0),
                 )

@@ -21,12 +21,14 @@ def jobs(problem: PlanningProblem, d: Decisions) -> Table:
             place=r.place,
             system=r.system,
             accelerators=r.accelerators,
-            used=r.used,
-            spares=r.spares,
-            idle=r.accelerators - r.used - r.spares,
+            training_accelerators=r.used,
+            spare_accelerators=r.spares,
+            idle_accelerators=r.accelerators - r.used - r.spares,
             precision=r.precision,
-            starts=quarter_at(problem, int(r.start_month * DAYS_PER_MONTH // DAYS_PER_QUARTER)),
-            p50_days=r.days_p50,
+            start_quarter=quarter_at(
+                problem, int(r.start_month * DAYS_PER_MONTH // DAYS_PER_QUARTER)
+            ),
+            days_p50=r.days_p50,
             days=r.days,
             mfu_frac=r.mfu_frac,
             goodput_frac=r.outlook["goodput_frac"],
@@ -52,8 +54,8 @@ def _end(problem: PlanningProblem, r: JobConfig) -> specs.EndRow:
         spares=r.spares,
         serves_from=calendar_date(problem.start, r.serving_quarter * DAYS_PER_QUARTER),
         planned_start=calendar_date(problem.start, start),
-        length_p50_days=r.days_p50,
-        length_days=r.days,
+        days_p50=r.days_p50,
+        days=r.days,
         finish_p50=calendar_date(problem.start, start + facts["end_p50_days"]),
         finish=calendar_date(problem.start, start + r.finish_days),
         step_time_frac=facts.get("variance_step_time", 0.0),
@@ -61,7 +63,7 @@ def _end(problem: PlanningProblem, r: JobConfig) -> specs.EndRow:
         failure_rates_frac=facts.get("variance_failure_rates", 0.0),
         failures_frac=facts.get("variance_failures", 0.0),
         delivery_frac=facts.get("variance_delivery", 0.0),
-        energisation_frac=facts.get("variance_energisation", 0.0),
+        energization_frac=facts.get("variance_energisation", 0.0),
     )
 
 
@@ -77,10 +79,10 @@ def demand(problem: PlanningProblem, d: Decisions) -> Table:
                     quarter=quarter_at(problem, t),
                     demand=asked.id,
                     unit=unit,
-                    asked=asked.wanted[t] * each,
+                    required=asked.wanted[t] * each,
                     owned=owned * each,
                     rented=rented * each,
-                    not_served=d.unmet.get((asked.id, t), 0.0) * each,
+                    unserved=d.unmet.get((asked.id, t), 0.0) * each,
                 )
             )
     return specs.DEMAND.table(rows)

@@ -76,7 +76,7 @@ def finance_facts(facts: Facts, problem: PlanningProblem, d: Decisions) -> None:
 
 def rent_facts(facts: Facts, problem: PlanningProblem, books: Accounts) -> Iterator[AmountRow]:
     """Write the price of an hour of every offer in use; yield each line's hours at that price."""
-    paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.AFTER)]
+    paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.POST_HORIZON)]
     for offer in problem.offers:
         terms = {ON_DEMAND: offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}
         terms |= {c.term: c.usd_per_accelerator_hour[0] for c in offer.committed}
