@@ -62,6 +62,11 @@ SUFFIXES: dict[str, str] = {
     "usd_per_person_year": "USD/person-year",
     "usd_per_accelerator_hour": "USD/accelerator-h",
     "usd_per_usable_tb": "USD/TB",
+    "usd_per_million_tokens": "USD/M tokens",
+    "usd_per_pflop_day": "USD/PFLOP-day",
+    "usd_per_accelerator": "USD/accelerator",
+    "usd_per_bisection_gbps": "USD/(Gb/s)",
+    "usd_per_year": "USD/year",
     "usd_per_kwh": "USD/kWh",
     "usd_per_mwh": "USD/MWh",
     "usd_per_kw": "USD/kW",
@@ -77,6 +82,7 @@ SUFFIXES: dict[str, str] = {
     "gb_per_s": "GB/s",
     "tb_per_s": "TB/s",
     "tb_per_month": "TB/month",
+    "kw_per_pflops": "kW/(PFLOP/s)",
     "per_mw": "1/MW",
     "kw": "kW",
     "mw": "MW",
@@ -86,15 +92,20 @@ SUFFIXES: dict[str, str] = {
     "tbps": "Tb/s",
     "gb": "GB",
     "gib": "GiB",
+    "mib": "MiB",
     "tb": "TB",
     "pb": "PB",
     "usd": "USD",
     "c": "°C",
     "s": "s",
+    "ms": "ms",
+    "us": "us",
     "ns": "ns",
     "h": "h",
     "days": "days",
+    "weeks": "weeks",
     "months": "months",
+    "quarters": "quarters",
     "years": "years",
     "tflops": "TFLOP/s",
     "pflops": "PFLOP/s",
@@ -102,9 +113,41 @@ SUFFIXES: dict[str, str] = {
     "kg": "kg",
     "t": "t",
     "m": "m",
+    "km": "km",
+    "m2": "m2",
+    "m3": "m3",
     "frac": "fraction",
 }
-"""Suffix of a numeric name -> unit as printed, longest suffix first when matching."""
+"""Suffix of a numeric name -> unit as printed."""
+BY_LENGTH = sorted(SUFFIXES, key=len, reverse=True)
+"""Suffixes, longest first: the order in which they are tried."""
+
+
+@functools.cache
+def unit_suffix(name: str) -> tuple[str, str]:
+    """Return a name without its unit, and the unit; a name without one stays whole.
+
+    The longest known suffix counts. A suffix in front of ``_low``, ``_high`` or a percentile counts
+    too: the rest stays in the name.
+
+    Examples
+    --------
+    >>> unit_suffix("rated_kw"), unit_suffix("racks"), unit_suffix("days_p50")
+    (('rated', 'kW'), ('racks', ''), ('p50', 'days'))
+    >>> unit_suffix("tokens_per_s")  # a rate of tokens, not a time
+    ('tokens_per_s', '')
+    """
+    for suffix in BY_LENGTH:
+        if name == suffix:
+            return "", SUFFIXES[suffix]
+        if name.endswith("_" + suffix):
+            rate = name.endswith("_per_" + suffix)
+            return (name, "") if rate else (name[: -len(suffix) - 1], SUFFIXES[suffix])
+    stem, _, last = name.rpartition("_")
+    if stem and (last in ("low", "high") or (last[:1] == "p" and last[1:].isdigit())):
+        rest, unit = unit_suffix(stem)
+        return (f"{rest}_{last}".lstrip("_"), unit) if unit else (name, "")
+    return name, ""
 
 
 @functools.cache
@@ -121,12 +164,7 @@ def unit_of(name: str) -> str:
     ('USD/kWh', 'MW')
     """
     name = name.rpartition(".")[2].partition("[")[0].replace("-", "_")
-    for suffix in sorted(SUFFIXES, key=len, reverse=True):
-        if name == suffix:
-            return SUFFIXES[suffix]
-        if name.endswith("_" + suffix):  # tokens_per_s is a rate of tokens, not a time
-            return "" if name.endswith("_per_" + suffix) else SUFFIXES[suffix]
-    return ""
+    return unit_suffix(name)[1]
 
 
 def si(value: float, digits: int = 3) -> str:

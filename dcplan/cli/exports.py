@@ -115,7 +115,7 @@ def _text(result: Result, target: Target) -> str:
 
         return focus_csv(result)
     if target is Target.MD:
-        from dcplan.report.markdown import markdown
+        from dcplan.report.text.markdown import markdown
 
         return markdown(result)
     from dcplan.report.html.page import page

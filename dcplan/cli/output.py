@@ -59,7 +59,7 @@ def emit(  # one argument per output flag
 ) -> None:
     """Write the document to stdout or a file, warnings to stderr."""
     from dcplan.report.files import write_whole
-    from dcplan.report.numbers import printable
+    from dcplan.report.text.numbers import printable
 
     if not quiet:
         for warning in result.warnings:
@@ -70,7 +70,7 @@ def emit(  # one argument per output flag
         return
     with until_closed(sys.stdout):
         if fmt is Format.TABLE:
-            from dcplan.report.terminal import write_text
+            from dcplan.report.text.terminal import write_text
 
             write_text(result, sys.stdout, color=color, verbose=verbose)
         else:
@@ -102,10 +102,10 @@ def document(result: Result, fmt: Format, *, color: bool, verbose: bool) -> str:
             return metrics_csv(result)
         return table_csv(next(iter(result.tables.values())))
     if fmt is Format.MD:
-        from dcplan.report.markdown import markdown
+        from dcplan.report.text.markdown import markdown
 
         return markdown(result)
-    from dcplan.report.terminal import write_text
+    from dcplan.report.text.terminal import write_text
 
     stream = io.StringIO()
     write_text(result, stream, color=color, verbose=verbose)

@@ -57,7 +57,7 @@ def _section(result: Result, section: str, path: Path, fmt: Format) -> str:
 
     from dcplan.errors import InputError, Place, Problem, did_you_mean
     from dcplan.report.csvs import all_csv
-    from dcplan.report.terminal import table_text
+    from dcplan.report.text.terminal import table_text
 
     files = all_csv(result)
     known = [name.removesuffix(".csv") for name in files]
@@ -71,7 +71,8 @@ def _section(result: Result, section: str, path: Path, fmt: Format) -> str:
         part = document if section in {"metrics", "inputs"} else document["tables"]
         return json.dumps(part[section], sort_keys=True, indent=1) + "\n"
     if fmt is Format.MD and section in result.tables:
-        from dcplan.report.markdown import table_text as markdown_table
+        from dcplan.report.text.markdown import table_text as markdown_table
+        from dcplan.report.text.view import view
 
-        return markdown_table(result.tables[section].columns, result.tables[section].rows)
+        return markdown_table(view(result.tables[section].columns, result.tables[section].rows))
     return table_text(result, section)

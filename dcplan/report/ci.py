@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from dcplan.errors import Problem
-from dcplan.report.numbers import limits_text, observed_text, printable
+from dcplan.report.text.numbers import limits_text, observed_text, printable
 from dcplan.result import Result
 
 MOST = 10

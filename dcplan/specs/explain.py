@@ -224,3 +224,18 @@ class AboutRow:
 
 
 ABOUT = TableSpec("about", AboutRow, "About", shown=Shown.DATA)
+
+
+@dataclass(frozen=True)
+class TermRow:
+    """One term of the glossary."""
+
+    term: Annotated[str, Column("Name of the term")]
+    unit: Annotated[str, Column("Unit of the quantity; empty for a term that is no quantity")]
+    definition: Annotated[str, Column("Meaning of the term")]
+    standard: Annotated[str, Column("Standard, textbook or tool whose usage it follows")]
+    used_in: Annotated[str, Column("Metrics, columns and fields that carry it")]
+    source: Annotated[str, Column("Document that defines it")]
+
+
+TERMS = TableSpec("terms", TermRow, "Term of the glossary")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dcplan.result import Metric
+from dcplan.specs.table import Shown
 
 ID = re.compile(r"<[^<>]+>")
 """A part of a declared key that is data, such as ``<job>``."""
@@ -41,6 +42,8 @@ class MetricSpec:
         Block of the scenario without which no result has it, such as ``uncertainty.inputs``.
     absent : float, optional
         Value where a result lacks the key: a system that is not bought has no racks.
+    shown : Shown
+        Whether the short form on the terminal shows it.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class MetricSpec:
     better: Better = Better.NEITHER
     needs: str = ""
     absent: float | None = None
+    shown: Shown = Shown.ALWAYS
     ids: tuple[str, ...] = field(init=False)
     """Kinds of the ids in the key, in their order."""
 

@@ -50,4 +50,4 @@ class LeftOutRow:
     reason: Annotated[str, Column("Why it is left out")]
 
 
-LEFT_OUT = TableSpec("excluded", LeftOutRow, "Left out, and why")
+LEFT_OUT = TableSpec("excluded", LeftOutRow, "Left out, and why", first=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -71,6 +71,10 @@ class TableSpec(Generic[R]):
         Whether people see the table without asking.
     wide : tuple of ColumnSpec
         Columns that come with the data, such as one a metric or one a quarter.
+    first : int
+        Rows of the short form on the terminal; 0 for all.
+    brief : callable, optional
+        Whether the short form on the terminal shows a row.
     """
 
     name: str
@@ -78,6 +82,8 @@ class TableSpec(Generic[R]):
     title: str
     shown: Shown = Shown.ALWAYS
     wide: tuple[ColumnSpec, ...] = field(default=())
+    first: int = 0
+    brief: Callable[[R], bool] | None = None
 
     @functools.cached_property
     def columns(self) -> tuple[ColumnSpec, ...]:

@@ -130,7 +130,7 @@ def test_show_section_gives_only_that_part(
     assert part == document["tables"]["racks"]
     assert json.loads(here("show", str(saved), "metrics", "-f", "json").out) == document["metrics"]
     lines = here("show", str(saved), "racks").out.splitlines()
-    assert lines[0].split() == [column["name"] for column in document["tables"]["racks"]["columns"]]
+    assert lines[0].startswith("Order quarter  Serves from  Hall")
     assert len(lines) == 1 + len(document["tables"]["racks"]["rows"])
 
 

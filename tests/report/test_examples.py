@@ -13,9 +13,9 @@ from dcplan.answers.tco.answer import tco
 from dcplan.report.book.write import workbook
 from dcplan.report.csvs import metrics_csv, table_csv
 from dcplan.report.html.page import page
-from dcplan.report.markdown import LIMIT, markdown
 from dcplan.report.planned import plan
 from dcplan.report.redact import redacted
+from dcplan.report.text.markdown import LIMIT, markdown
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.plan.decided import RACKS
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.report.numbers import is_number, shown
+from dcplan.report.text.numbers import is_number, shown
 
 
 @pytest.mark.parametrize(

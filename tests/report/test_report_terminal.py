@@ -6,10 +6,12 @@ import io
 
 import pytest
 
-from dcplan.report.terminal import SHORT, table_text, write_text
+from dcplan.report.text.terminal import table_text, write_text
 from dcplan.result import Metric, Result, Table
 
 LONG = "a reason that goes on " * 20
+SHORT = 5
+"""Rows of excluded options in the short form."""
 
 
 class Screen(io.StringIO):
@@ -112,15 +114,15 @@ def test_headline_stands_first_and_markup_is_text() -> None:
 
 def test_table_columns_are_aligned_and_numbers_stand_right() -> None:
     assert table_text(answer(), "racks") == (
-        "hall  cooling  racks  price_usd\n"
-        "a/b   tower        9        1 M\n"
-        "c     air        120          -\n"
+        "Hall  Cooling  Racks  Price, USD M\n"
+        "a/b   tower        9             1\n"
+        "c     air        120             -\n"
     )
 
 
 def test_short_form_hides_columns_and_rows_and_says_so() -> None:
     short, full = text_of(answer(SHORT + 3)), text_of(answer(SHORT + 3), verbose=True)
-    assert "... and 3 more: --verbose" in short
+    assert "3 more rows: -v" in short
     assert f"j{SHORT}" not in short
     assert f"j{SHORT + 2}" in full
     assert "tower" not in short
@@ -149,7 +151,7 @@ def test_text_on_a_terminal_is_bold_and_wraps_instead_of_cutting(
 
 def test_metrics_and_inputs_are_sections() -> None:
     head, line = table_text(answer(), "metrics").splitlines()
-    assert head.split() == ["metric", "value", "unit", "label"]
+    assert head.split() == ["Metric", "Value", "Unit", "Meaning"]
     assert line.startswith("cost.npv_usd ")
     assert line.endswith("USD   Net present cost")
     assert table_text(answer(), "inputs").splitlines()[1].split()[:4] == ["k", "7", "kW", "catalog"]

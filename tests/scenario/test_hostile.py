@@ -23,8 +23,8 @@ from dcplan.catalog.locate import data_dir
 from dcplan.errors import CODES, InputError
 from dcplan.report.csvs import csv_files
 from dcplan.report.html.page import page
-from dcplan.report.markdown import markdown
-from dcplan.report.terminal import write_text
+from dcplan.report.text.markdown import markdown
+from dcplan.report.text.terminal import write_text
 from dcplan.scenario.load import load
 from tests.cli.conftest import TINY
 

@@ -12,8 +12,8 @@ import pytest
 
 from dcplan.errors import InputError
 from dcplan.report.ci import github, junit, problem_notes
-from dcplan.report.markdown import markdown
 from dcplan.report.planned import plan
+from dcplan.report.text.markdown import markdown
 from dcplan.result import Result
 from dcplan.scenario.expect import evaluate
 from dcplan.scenario.schema import Expectation

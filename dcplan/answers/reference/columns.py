@@ -10,6 +10,7 @@ from typing import Annotated
 from dcplan.answers.reference.metrics import fits
 from dcplan.specs import columns as shared
 from dcplan.specs import registry
+from dcplan.specs.headers import header
 from dcplan.specs.table import Column
 
 
@@ -61,9 +62,15 @@ def meaning(table: str, column: str) -> str:
 def named(word: str) -> list[ColumnDoc]:
     """Columns of this name in any table.
 
-    With its table before a dot, as ``racks.decision``, that one.
+    With its table before a dot, as ``racks.decision``, that one. A header for people, such as
+    ``Serves from``, is a name too.
     """
-    found = [c for c in columns() if word in (c.column, f"{c.table}.{c.column}")]
+    heading = word.casefold()
+    found = [
+        c
+        for c in columns()
+        if word in (c.column, f"{c.table}.{c.column}") or header(c.column).casefold() == heading
+    ]
     table, _, column = word.rpartition(".")
     if not found and any(c.table == table for c in columns()):
         found = [c for c in columns() if not c.table and c.column == column]

@@ -9,16 +9,18 @@ from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.reference.columns import ColumnDoc, columns
 from dcplan.answers.reference.columns import named as columns_named
 from dcplan.answers.reference.fields import STANDS_IN, FieldDoc, catalog_fields, scenario_fields
+from dcplan.answers.reference.glossary import term_named, terms
 from dcplan.answers.reference.metrics import MetricDoc, fits, metrics
 from dcplan.catalog.loader import load as catalog
 from dcplan.catalog.locate import data_dir
-from dcplan.catalog.schema import KINDS
+from dcplan.catalog.schema import KINDS, Term
 from dcplan.errors import CODES, EXIT_OK, MEANINGS, InputError, Place, Problem, did_you_mean
 from dcplan.planning.problem.build import build
 from dcplan.result import Result, Table
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.scenario.tree import split_key
 from dcplan.specs import explain as specs
+from dcplan.specs.headers import header
 
 CODE = re.compile(r"[Dd][Cc]\d{3}")
 PAGE = "docs/reference/errors.md"
@@ -35,22 +37,27 @@ def documented(word: str) -> Result:
     if CODE.fullmatch(word):
         return _code(word.upper())
     found, named, columned = _fields(word), _metrics(word), columns_named(word)
-    if not found and not named and not columned:
+    term = term_named(word)
+    if not found and not named and not columned and term is None:
         examples = [p.stem for p in data_dir("scenarios").glob("*.yaml")]
         names = [
             *examples,
             *(f.key for f in scenario_fields()),
             *(m.key for m in metrics()),
             *(c.column for c in columns()),
+            *(t.name for t in terms()),
+            *(header(c.column) for c in columns()),
         ]
         hint = did_you_mean(word, [*names, *(n.split(".")[-1] for n in names)])
-        cause = f"{word!r} is no file, field, metric, column or code"
+        cause = f"{word!r} is no file, field, metric, column, term or code"
         raise InputError(
             [Problem("DC002", cause, Place("explain"), hint, "docs/reference lists them")]
         )
     if columned and "." in word:  # a table's column, whatever ids of a metric it might also be
         named = [m for m in named if word in m.key.split(", ")]
     tables = {}
+    if term is not None:
+        tables["terms"] = specs.TERMS.table([_term_row(term)])
     if found:
         tables["fields"] = _field_table(found)
     if named:
@@ -61,7 +68,8 @@ def documented(word: str) -> Result:
         tables["columns"] = specs.COLUMNS.table(
             specs.ColumnRow(c.column, c.table or "any", c.meaning) for c in columned
         )
-    first = [f"{f.key}: {f.meaning}" for f in found] + [f"{m.key}: {m.meaning}" for m in named]
+    first = [f"{term.name}: {term.definition}"] if term else []
+    first += [f"{f.key}: {f.meaning}" for f in found] + [f"{m.key}: {m.meaning}" for m in named]
     first += [_in_table(c) for c in columned]
     more = len(first) - 1
     headline = first[0] + (f" (and {more} more of that name)" if more else "")
@@ -102,6 +110,12 @@ def value_of(ref: ScenarioRef, key: str) -> Result:
     )
     headline = f"{text} {first['unit']}".rstrip() + f" ({first['status']})"
     return Result("explain", "ok", EXIT_OK, headline, scenario=describe(question), tables=tables)
+
+
+def _term_row(term: Term) -> specs.TermRow:
+    return specs.TermRow(
+        term.name, term.unit, term.definition, term.standard, term.used_in, term.source.title
+    )
 
 
 def _in_table(doc: ColumnDoc) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dcplan.catalog.schema.base import Parameter, Row
+from dcplan.catalog.schema.glossary import Term
 from dcplan.catalog.schema.hardware import Accelerator, System
 from dcplan.catalog.schema.market import Curve, DepreciationTable, Offer, Region
 from dcplan.catalog.schema.network import Fabric, Nic, Optic, Switch
@@ -40,6 +41,7 @@ KINDS: dict[str, type[Row]] = {
     "finance": Parameter,
     "residuals": Curve,
     "depreciation": DepreciationTable,
+    "glossary": Term,
 }
 """A file declares its kind in its first key (``systems:``), so a folder may hold several kinds."""
 
@@ -68,5 +70,6 @@ __all__ = [
     "StorageTier",
     "Switch",
     "System",
+    "Term",
     "TrainingTerms",
 ]

@@ -11,7 +11,7 @@ from dcplan.report.book.data.term import Term
 from dcplan.report.book.grid import FIRST, NOWHERE, Row
 from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
-from dcplan.report.numbers import in_order
+from dcplan.report.text.numbers import in_order
 from dcplan.result import Cell, Table
 
 SUMMARY_HEAD = ("Metric", "Meaning", "Value", "Unit", "As planned", "Change", "Kind")

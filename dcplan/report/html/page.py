@@ -10,11 +10,12 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from dcplan.report.book.influence import Influence
-from dcplan.report.headings import title_of
 from dcplan.report.html.charts import Chart
 from dcplan.report.html.figures import figures_of, ranked
-from dcplan.report.markdown import verdict
-from dcplan.report.numbers import in_order, is_number, printable, shown
+from dcplan.report.text.headings import title_of
+from dcplan.report.text.markdown import verdict
+from dcplan.report.text.numbers import in_order, printable, shown
+from dcplan.report.text.view import View, view
 from dcplan.result import Result, Table
 from dcplan.specs.plan import metrics as plan
 from dcplan.specs.plan.limits import CHECKS
@@ -78,14 +79,27 @@ LATER = ("excluded", "checks")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A table as text, numbers marked for their column."""
+class TitledView:
+    """A table as text with its heading."""
 
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
+    made: View
     more: int = 0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Headers of the columns."""
+        return self.made.headers
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Cells as text."""
+        return self.made.rows
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Which columns are aligned to the right."""
+        return self.made.numeric
 
 
 @dataclass(frozen=True)
@@ -95,7 +109,7 @@ class Part:
     title: str
     note: str = ""
     charts: tuple[Chart, ...] = ()
-    tables: tuple[Shown, ...] = field(default_factory=tuple)
+    tables: tuple[TitledView, ...] = field(default_factory=tuple)
 
     @property
     def anchor(self) -> str:
@@ -197,16 +211,12 @@ def _parts(
     )
 
 
-def _table(title: str, table: Table) -> Shown:
-    rows = table.rows[:MOST_ROWS]
-    numeric = tuple(any(is_number(row[i]) for row in rows) for i in range(len(table.columns)))
-    texts = tuple(
-        tuple(shown(c, x) for c, x in zip(table.columns, row, strict=True)) for row in rows
-    )
-    return Shown(title, table.columns, texts, numeric, max(len(table.rows) - MOST_ROWS, 0))
+def _table(title: str, table: Table) -> TitledView:
+    more = max(len(table.rows) - MOST_ROWS, 0)
+    return TitledView(title, view(table.columns, table.rows[:MOST_ROWS]), more)
 
 
-def _binding(result: Result) -> tuple[Shown, ...]:
+def _binding(result: Result) -> tuple[TitledView, ...]:
     """Return the limits that the audited plan uses up."""
     table = result.tables.get(CHECKS.name)
     if table is None:
@@ -231,7 +241,7 @@ def _ranked_note(result: Result) -> str:
     )
 
 
-def _assumptions(result: Result, inputs: Sequence[Influence]) -> Shown:
+def _assumptions(result: Result, inputs: Sequence[Influence]) -> TitledView:
     swings = {x.key: x.swing_usd for x in inputs}
     rows = sorted(
         result.inputs, key=lambda row: (-swings.get(str(row["key"]), 0.0), str(row["key"]))

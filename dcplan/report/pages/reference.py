@@ -15,8 +15,8 @@ from dcplan.catalog.field_docs import parts_of
 from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.schema import KINDS
 from dcplan.errors import CODES, MEANINGS
-from dcplan.report.numbers import shown
 from dcplan.report.pages.page_text import MADE, page_table
+from dcplan.report.text.numbers import shown
 from dcplan.result import Table
 from dcplan.scenario.schema import Scenario
 from dcplan.specs import registry

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dcplan.answers.validation.answer import validate
 from dcplan.answers.validation.published import VERDICTS
 from dcplan.catalog.schema.published import ARITHMETIC
-from dcplan.report.numbers import shown
 from dcplan.report.pages.page_text import MADE, page_table
+from dcplan.report.text.numbers import shown
 from dcplan.result import Cell, Result
 
 WORST = 12

@@ -187,7 +187,7 @@ CHAIN = TableSpec("power_blocks", ChainRow, "Power blocks")
 EFFICIENCY = TableSpec("power_chain", EfficiencyRow, "Power chain, utility to chip")
 ONSITE = TableSpec("onsite", OnsiteRow, "Power at the site over a year")
 RACKS = TableSpec("racks", RackRow, "Racks of the hall")
-FLOOR = TableSpec("floor", FloorRow, "Rows of racks")
+FLOOR = TableSpec("floor", FloorRow, "Rows of racks", first=15)
 PLANT = TableSpec("plant", PlantRow, "Plant on the design day")
 OVERSUBSCRIPTION = TableSpec(
     "oversubscription",

@@ -180,7 +180,7 @@ class LayoutsRow:
     zero: Zero
 
 
-LAYOUTS = TableSpec("layouts", LayoutsRow, "Fastest layouts (-v: those that use less memory too)")
+LAYOUTS = TableSpec("layouts", LayoutsRow, "Fastest layouts", brief=lambda x: bool(x.among_fastest))
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from dcplan.report.headings import title_of, titles
-from dcplan.report.numbers import in_order, is_number, limits_text, observed_text, shown
-from dcplan.result import Cell, Result, Table
+from dcplan.report.text.headings import title_of, titles
+from dcplan.report.text.numbers import in_order, limits_text, observed_text, shown
+from dcplan.report.text.view import View, view
+from dcplan.result import Result, Table
 
 LIMIT = 65_536
 """Characters of a GitHub comment."""
@@ -79,37 +80,33 @@ def _comment(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", text)
 
 
-def table_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """Rows as a Markdown table, numbers to the right."""
-    kept = list(rows)
-    right = [any(is_number(row[i]) for row in kept) for i in range(len(columns))]
+def table_text(made: View) -> str:
+    """Write a table as Markdown, numbers to the right."""
     lines = [
-        "| " + " | ".join(escaped(c) for c in columns) + " |",
-        "| " + " | ".join("---:" if r else "---" for r in right) + " |",
+        "| " + " | ".join(escaped(head) for head in made.headers) + " |",
+        "| " + " | ".join("---:" if right else "---" for right in made.numeric) + " |",
     ]
-    lines += [
-        "| " + " | ".join(escaped(shown(c, x)) for c, x in zip(columns, row, strict=True)) + " |"
-        for row in kept
-    ]
+    lines += ["| " + " | ".join(escaped(cell) for cell in row) + " |" for row in made.rows]
     return "\n".join(lines) + "\n"
 
 
 def _section(title: str, table: Table, *, open_: bool = False) -> str:
-    text = table_text(table.columns, table.rows[:FIRST_ROWS])
+    text = table_text(view(table.columns, table.rows[:FIRST_ROWS]))
     more = len(table.rows) - FIRST_ROWS
-    rest = f"\n{more:,} rows more\n" if more > 0 else ""
+    rest = f"\n{more:,} more rows\n" if more > 0 else ""
     if open_:
         return f"\n### {escaped(title)}\n\n{text}{rest}"
     return f"\n<details><summary>{html.escape(title)}</summary>\n\n{text}{rest}\n</details>\n"
 
 
 def _figures(result: Result) -> str:
-    rows = [
+    rows = tuple(
         (key, shown(key, m.value), m.unit, m.label)
         for key, m in in_order(result.metrics).items()
         if m.value is not None
-    ]
-    return table_text(("metric", "value", "unit", "meaning"), rows[:FIRST_ROWS]) if rows else ""
+    )
+    heads = ("Metric", "Value", "Unit", "Meaning")
+    return table_text(View(heads, rows[:FIRST_ROWS], (False, True, False, False))) if rows else ""
 
 
 def _expected(result: Result) -> str:
@@ -132,8 +129,18 @@ def _expected(result: Result) -> str:
             str(e.get("note") or ""),
         )
         rows.append((name, *row) if many else row)
-    columns = ("result", "expectation", "metric", "observed", "asked", "owner", "note")
-    return "\n" + table_text(("scenario", *columns) if many else columns, rows) if rows else ""
+    heads: tuple[str, ...] = (
+        "Result",
+        "Expectation",
+        "Metric",
+        "Observed",
+        "Required",
+        "Owner",
+        "Note",
+    )
+    heads = ("Scenario", *heads) if many else heads
+    made = View(heads, tuple(rows), (False,) * len(heads))
+    return f"\n{table_text(made)}" if rows else ""
 
 
 def verdict(expectation: Mapping[str, Any]) -> str:

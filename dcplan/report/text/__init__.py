@@ -1,0 +1,1 @@
+"""Results as text for people: the terminal, Markdown, and how a table is shown."""

@@ -1,0 +1,33 @@
+"""Commands that usually follow an answer."""
+
+from __future__ import annotations
+
+import shlex
+
+from dcplan.result import Result
+
+AFTER_PLAN = (
+    ("explain {file}", "which limits bind and what changes the plan"),
+    ("tco {file}", "owned, rented and both"),
+    ("plan {file} --export xlsx,html --out report", "workbook and page"),
+)
+AFTER_NO_PLAN = (("explain {file}", "the limits in conflict, and remedies that were tested"),)
+
+
+def next_commands(result: Result) -> list[tuple[str, str]]:
+    """Return the next commands of an answer, each with its purpose.
+
+    Examples
+    --------
+    >>> answer = Result("plan", "ok", 0, "x", scenario={"path": "a.yaml"})
+    >>> next_commands(answer)[0]
+    ('dcplan explain a.yaml', 'which limits bind and what changes the plan')
+    """
+    path = result.scenario.get("path")
+    if result.verb != "plan" or not path:
+        return []
+    file = shlex.quote(str(path))
+    if result.scenario.get("variant"):
+        file += f" --variant {shlex.quote(str(result.scenario['variant']))}"
+    chosen = AFTER_PLAN if result.status == "ok" else AFTER_NO_PLAN
+    return [(f"dcplan {text.format(file=file)}", purpose) for text, purpose in chosen]
