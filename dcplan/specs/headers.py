@@ -83,7 +83,7 @@ HEADERS = {
     "days_p50": "Duration P50, days",
     "days_p80": "Duration P80, days",
     "days_p90": "Duration P90, days",
-    "dc_800_chain_frac": "800 V DC chain, %",
+    "dc_800_chain_frac": "DC 800 V chain, %",
     "debt_drawn_usd": "Debt drawn, USD",
     "delivery_frac": "From late delivery, %",
     "demand": "Demand",

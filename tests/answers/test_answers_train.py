@@ -175,7 +175,7 @@ def test_a_given_rent_goes_before_the_catalog(run: Result) -> None:
     assert given.value("train.cost_usd") == pytest.approx(
         2.5 * run.value("train.accelerator_hours"), rel=1e-9
     )
-    cost, days = given.metrics["train.cost_usd"], given.metrics["train.days"]
+    cost, days = given.metrics["train.cost_usd"], given.metrics["train.days_p50"]
     assert cost.low == pytest.approx(2.5 * 24 * 1024 * days.low, rel=1e-9)
     assert cost.high == pytest.approx(2.5 * 24 * 1024 * days.high, rel=1e-9)
     named = next(row for row in given.inputs if row["key"] == "usd_per_accelerator_hour")

@@ -186,7 +186,7 @@ def _run(built: Built, model: str, log: InputLog) -> Run:
         in_network=bool(resolved.family and resolved.family.in_network_reduction),
         catalogs=request.catalogs,
     )
-    days = found.value("train.days")
+    days = found.value("train.days_p50")
     life = log.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
     cluster = log.take(f"systems.{system.id}.price_usd", system.price_usd) * request.nodes
     return Run(days, t.price.value * days / life, cluster * days / life)

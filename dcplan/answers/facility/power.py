@@ -135,7 +135,7 @@ def swings(
     run = run_metrics(
         hall,
         resolved,
-        found.value("train.days"),
+        found.value("train.days_p50"),
         found.value("train.energy_mwh"),
         count * system.accelerators,
         log,

@@ -42,7 +42,7 @@ def fits(key: str, word: str) -> bool:
 
     Examples
     --------
-    >>> fits("train.<job>.days", "train.flagship.days"), fits("train.<job>.days", "train.days")
+    >>> fits("train.<job>.days", "train.flagship.days"), fits("train.<job>.days", "train.days_p50")
     (True, False)
     """
     parts = re.split(r"(<[^>]*>)", key)

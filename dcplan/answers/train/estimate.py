@@ -196,7 +196,7 @@ def _streamed(run: TrainRun) -> Found:
 
 
 def _headline(run: TrainRun, metrics: dict[str, Metric]) -> str:
-    days = metrics[specs.DAYS.key]
+    days = metrics[specs.DAYS_P50.key]
     mfu, step_s, goodput = (
         metrics[s.key].value for s in (step_specs.MFU, step_specs.STEP_TIME, specs.GOODPUT)
     )

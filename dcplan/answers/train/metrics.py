@@ -59,9 +59,8 @@ def calendar_metrics(
     p10, p50, p90 = (first(found.run.quantile_days(q)) for q in (0.1, 0.5, 0.9))
     hours = run.accelerators * p50 * HOURS_PER_DAY
     metrics = {
-        **specs.DAYS(p50, low=p10, high=p90),
         **specs.DAYS_P10(p10),
-        **specs.DAYS_P50(p50),
+        **specs.DAYS_P50(p50, low=p10, high=p90),
         **specs.DAYS_P90(p90),
         **specs.ACCELERATOR_HOURS(hours),
         **goodput_metrics(found),

@@ -22,7 +22,9 @@ JOIN_OVERSUBSCRIPTION = MetricSpec(
     "",
     "NIC rate of all nodes over the capacity between the places",
 )
-RUN_DAYS = MetricSpec("days", "d", "Run on the cheapest fabric")
+RUN_DAYS = MetricSpec(
+    "fabric.run_days_p50", "days", "Median duration of the run on the cheapest fabric"
+)
 RUN_USD = MetricSpec("fabric.usd_per_run", "USD", "Cluster and fabric while it lasts")
 
 Family = Annotated[str, Column("Catalog fabric family")]

@@ -8,10 +8,9 @@ from typing import Annotated
 from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
-DAYS = MetricSpec("train.days", "days", "Median run time")
-DAYS_P10 = MetricSpec("train.days_p10", "days", "10th percentile")
-DAYS_P50 = MetricSpec("train.days_p50", "days", "Median")
-DAYS_P90 = MetricSpec("train.days_p90", "days", "90th percentile")
+DAYS_P10 = MetricSpec("train.days_p10", "days", "Duration, 10th percentile")
+DAYS_P50 = MetricSpec("train.days_p50", "days", "Median duration; low, high: P10 and P90")
+DAYS_P90 = MetricSpec("train.days_p90", "days", "Duration, 90th percentile")
 ACCELERATOR_HOURS = MetricSpec("train.accelerator_hours", "h", "Median accelerator-hours")
 GOODPUT = MetricSpec(
     "train.goodput_frac", "", "Lasting progress over wall-clock time", better=Better.HIGHER
