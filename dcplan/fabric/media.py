@@ -22,19 +22,19 @@ class Medium:
     kw: float
     usd_per_m: float = 0.0
 
-    def cost(self, metres: float) -> float:
+    def cost(self, meters: float) -> float:
         """Price of one link of a length [USD]."""
-        return self.usd + self.usd_per_m * metres
+        return self.usd + self.usd_per_m * meters
 
 
-def pick(media: Sequence[Medium], metres: float) -> Medium:
+def pick(media: Sequence[Medium], meters: float) -> Medium:
     """Return the cheapest medium that reaches; of equals the one that draws less.
 
     Parameters
     ----------
     media : sequence of Medium
         What may be used.
-    metres : float
+    meters : float
         Length of the cable. [m]
 
     Raises
@@ -49,10 +49,10 @@ def pick(media: Sequence[Medium], metres: float) -> Medium:
     >>> pick([light, copper], 1.5).id, pick([light, copper], 30.0).id
     ('dac', 'dr4')
     """
-    able = [m for m in media if m.reach_m >= metres - 1e-9]
+    able = [m for m in media if m.reach_m >= meters - 1e-9]
     if not able:
         longest = max(media, key=lambda m: m.reach_m, default=None)
         most = f"{longest.id} reaches {longest.reach_m:g} m" if longest else "the catalog has none"
-        msg = f"no medium reaches {metres:g} m: {most}"
+        msg = f"no medium reaches {meters:g} m: {most}"
         raise ValueError(msg)
-    return min(able, key=lambda m: (m.cost(metres), m.kw, m.id))
+    return min(able, key=lambda m: (m.cost(meters), m.kw, m.id))

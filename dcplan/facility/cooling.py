@@ -15,7 +15,7 @@ from dcplan.facility import plant
 from dcplan.units import KJ_PER_KWH
 
 Array = npt.NDArray[np.float64]
-Drawn = Mapping[str, Array]
+Sampled = Mapping[str, Array]
 """Parameter -> column of draws."""
 
 
@@ -52,7 +52,7 @@ class Hours:
     work."""
 
 
-def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
+def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hours:
     r"""Towers with a waterside economizer, chillers for what they cannot hold.
 
     .. math:: PUE = 1 + e_{el} + q\left(a\,e_{fan} + (1-a)\,e_{CDU} + e_{pump} + (1 + f/COP)(e_{cond} + e_{tower})
@@ -130,7 +130,9 @@ def over_towers(wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
     )
 
 
-def over_dry_coolers(dry_c: Array, wet_c: Array, supply_c: Array, p: Drawn, loads: Loads) -> Hours:
+def over_dry_coolers(
+    dry_c: Array, wet_c: Array, supply_c: Array, p: Sampled, loads: Loads
+) -> Hours:
     r"""Dry coolers that spray when the dry bulb is too warm and the wet bulb cold enough.
 
     No chillers.
@@ -175,14 +177,14 @@ def over_dry_coolers(dry_c: Array, wet_c: Array, supply_c: Array, p: Drawn, load
     return Hours(np.broadcast_to(pue, water.shape), water * heat, none, none, none + heat)
 
 
-def _electrical(p: Drawn, load: float) -> Array:
+def _electrical(p: Sampled, load: float) -> Array:
     full = plant.electrical_frac(p["ups"], p["distribution"], np.zeros_like(p["ups"]))
     # losses fall with the square of load above a fixed part
     fixed = p["ups_fixed_frac"]
     return np.asarray(full * (fixed / load + (1.0 - fixed) * load) + p["lighting"] / load)
 
 
-def _room(p: Drawn, loads: Loads) -> Array:
+def _room(p: Sampled, loads: Loads) -> Array:
     fans = (
         plant.fan_frac(p["fan_pa"], p["fan_efficiency"], p["air_rise_k"], p["air_j_per_m3_k"])
         * loads.air_frac
@@ -190,7 +192,7 @@ def _room(p: Drawn, loads: Loads) -> Array:
     return np.asarray(fans + (p["cdu_frac"] * (1.0 - loads.air_frac) if loads.cdu else 0.0))
 
 
-def _turned_down(moved: Array, p: Drawn, load: float) -> Array:
+def _turned_down(moved: Array, p: Sampled, load: float) -> Array:
     return plant.part_load(moved, load, p["pump_fixed_frac"])
 
 

@@ -40,14 +40,14 @@ def units(heat_kw: float, rating_kw: float, spare: int = 1) -> int:
     return math.ceil(heat_kw / rating_kw - 1e-9) + spare if heat_kw > 0 else 0
 
 
-def ride_through_s(litres_per_kw: float, heat_kj_per_l_k: float, allowed_rise_k: float) -> float:
+def ride_through_s(liters_per_kw: float, heat_kj_per_l_k: float, allowed_rise_k: float) -> float:
     r"""Seconds until a loop without heat rejection has warmed by what is allowed.
 
     :math:`v\,\rho c_p\,\Delta T`.
 
     Parameters
     ----------
-    litres_per_kw : float
+    liters_per_kw : float
         Volume of the loop over its heat. [L/kW]
     heat_kj_per_l_k : float
         Volumetric heat capacity. [kJ/L/K]
@@ -60,4 +60,4 @@ def ride_through_s(litres_per_kw: float, heat_kj_per_l_k: float, allowed_rise_k:
     >>> round(ride_through_s(3.0, 4.2, 10.0)), ride_through_s(3.0, 4.2, -2.0)
     (126, 0.0)
     """
-    return litres_per_kw * heat_kj_per_l_k * max(allowed_rise_k, 0.0)
+    return liters_per_kw * heat_kj_per_l_k * max(allowed_rise_k, 0.0)

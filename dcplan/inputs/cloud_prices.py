@@ -10,7 +10,7 @@ from typing import Final
 from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import TERMS, CloudPrice
-from dcplan.inputs.left_out import Kind, LeftOut
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.scenario.schema import Cloud, Scenario
@@ -52,7 +52,7 @@ class OfferTerms:
     committed: tuple[CommitTerms, ...] = ()
     on_demand: bool = True
     """Whether it may be used beyond its commitments."""
-    beside: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    unplanned_usd_per_hour: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Hourly prices by quarter of terms that plans do not choose (spot, capacity block), for the
     TCO view. [USD]"""
 
@@ -104,7 +104,7 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
 
 
 def offers(
-    scenario: Scenario, log: InputLog, left_out: list[LeftOut], *, unplanned: bool = False
+    scenario: Scenario, log: InputLog, excluded: list[ExcludedOption], *, unplanned: bool = False
 ) -> tuple[OfferTerms, ...]:
     """Return the offers that may serve jobs and capacity: whole listed nodes with a price.
 
@@ -122,8 +122,8 @@ def offers(
         else [log.catalog.get("cloud", x, Offer).id for x in cloud.offers]
     )
     ids = list(dict.fromkeys(named))
-    left_out.extend(
-        LeftOut(Kind.TERM, term, "cloud", NOT_PLANNED[term])
+    excluded.extend(
+        ExcludedOption(Kind.TERM, term, "cloud", NOT_PLANNED[term])
         for term in cloud.terms
         if term in NOT_PLANNED
     )
@@ -131,14 +131,14 @@ def offers(
     found = []
     for key in ids:
         offer = table[key]
-        reason, terms = _terms(offer, scenario, cloud, log, limit, left_out)
+        reason, terms = _terms(offer, scenario, cloud, log, limit, excluded)
         if terms is not None and not (unplanned or terms.on_demand or terms.committed):
             reason, terms = (
                 f"no {' or '.join(t for t in cloud.terms if t not in NOT_PLANNED) or 'on-demand'} price",
                 None,
             )
         if terms is None:
-            left_out.append(LeftOut(Kind.OFFER, key, "cloud", reason))
+            excluded.append(ExcludedOption(Kind.OFFER, key, "cloud", reason))
         else:
             found.append(terms)
     return tuple(found)
@@ -156,7 +156,7 @@ def _terms(
     cloud: Cloud,
     log: InputLog,
     limit: int,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> tuple[str, OfferTerms | None]:
     if offer.kind != "node":
         return f"{offer.kind} row, not a whole listed node", None
@@ -173,8 +173,8 @@ def _terms(
     found = {term: p for term, p in prices.items() if p is not None}
     if not found:
         return f"no {' or '.join(prices)} price", None
-    left_out += [
-        LeftOut(Kind.TERM, f"{offer.id} {x}", "cloud", f"no {x} price")
+    excluded += [
+        ExcludedOption(Kind.TERM, f"{offer.id} {x}", "cloud", f"no {x} price")
         for x in prices
         if x not in found
     ]
@@ -193,7 +193,7 @@ def _terms(
             CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS
         ),
         on_demand=flexible,
-        beside={x: _at(found[x][1], drift) for x in NOT_PLANNED if x in found},
+        unplanned_usd_per_hour={x: _at(found[x][1], drift) for x in NOT_PLANNED if x in found},
     )
 
 

@@ -88,11 +88,11 @@ class Performance:
     """Heat that chillers move on the design day, over IT power."""
     peak_rejected: float | None
     """Heat that towers or dry coolers reject on it, over IT power."""
-    modelled: bool
+    modeled: bool
 
     def mean(self, of: Spread) -> Quantity:
         """PUE or WUE of the year as an input of a plan, with its spread."""
-        status = Status.DERIVED if self.modelled else Status.CATALOG
+        status = Status.DERIVED if self.modeled else Status.CATALOG
         low, high = min(of.low, of.value), max(of.high, of.value)
         return Quantity(value=of.value, low=low, high=high, status=status, source=SOURCE)
 
@@ -100,7 +100,7 @@ class Performance:
         """Design-day PUE as an input of a plan."""
         return Quantity(
             value=self.peak_pue,
-            status=Status.DERIVED if self.modelled else Status.ESTIMATE,
+            status=Status.DERIVED if self.modeled else Status.ESTIMATE,
             source=SOURCE,
         )
 
@@ -143,7 +143,7 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
         float(np.median(weather.mean(year.chiller_frac))) if option.model != "dry" else 0.0,
         float(np.median(worst.chilled)),
         float(np.median(worst.rejected)),
-        modelled=True,
+        modeled=True,
     )
 
 
@@ -154,18 +154,18 @@ def _hours(
 
     So that more of it moves.
     """
-    drawn = _drawn(option, at, log)
-    supply = drawn["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
+    sampled = _sampled(option, at, log)
+    supply = sampled["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
     liquid = option.model != "waterside"
     loads = Loads(at.air_frac, liquid, not liquid, at.load, at.supply_c is not None)
     if option.model == "dry" and design_day:
-        drawn["dry_air_rise_k"] = np.minimum(drawn["dry_air_rise_k"], drawn["dry_approach_k"])
+        sampled["dry_air_rise_k"] = np.minimum(sampled["dry_air_rise_k"], sampled["dry_approach_k"])
     if option.model == "dry":
-        return over_dry_coolers(weather.dry_c, weather.wet_c, supply, drawn, loads)
-    return over_towers(weather.wet_c, supply, drawn, loads)
+        return over_dry_coolers(weather.dry_c, weather.wet_c, supply, sampled, loads)
+    return over_towers(weather.wet_c, supply, sampled, loads)
 
 
-def _drawn(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.ndarray]:
+def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.ndarray]:
     """Draws of every parameter of the model between its catalog bounds.
 
     Those without a range are constants.
@@ -221,7 +221,7 @@ def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance
         None,
         None,
         None,
-        modelled=False,
+        modeled=False,
     )
 
 

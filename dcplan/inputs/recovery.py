@@ -85,7 +85,7 @@ def rates_for(catalog: Catalog, family: str | None) -> list[Rate]:
 
 
 def machine(
-    row: System, network: Network, log: InputLog, wish: Reliability
+    row: System, network: Network, log: InputLog, settings: Reliability
 ) -> tuple[Machine, Stops]:
     """One accelerator's share of a system and its network.
 
@@ -102,8 +102,8 @@ def machine(
     bounds: Bounds = (stops.low_per_day, stops.per_day, stops.high_per_day)
     replaced = stops.replaced_per_day
     hosts = hosts_of(row)
-    if wish.stops_per_1000_node_days is not None:
-        given = log.take("reliability.stops_per_1000_node_days", wish.stops_per_1000_node_days)
+    if settings.stops_per_1000_node_days is not None:
+        given = log.take("reliability.stops_per_1000_node_days", settings.stops_per_1000_node_days)
         each = given / 1000.0 * hosts / row.accelerators
         bounds, replaced = (each, each, each), replaced / max(stops.per_day, 1e-30) * each
     shared = sum(
@@ -141,16 +141,16 @@ def stored_bytes(shape: Architecture, spec: Hardware) -> float:
 
 
 def policy(
-    wish: Reliability, storage: Storage | None, log: InputLog, redundancy: str = "n+1"
+    settings: Reliability, storage: Storage | None, log: InputLog, redundancy: str = "n+1"
 ) -> Policy:
     """How jobs recover: the scenario's wishes over the catalog's values."""
     detect, restart = bounds_of(log, "detection-h"), bounds_of(log, "restart-h")
     load = log.parameter("storage", "storage-load-s")
     waits: Bounds = tuple(a + b for a, b in zip(detect, restart, strict=True))  # type: ignore[assignment]
-    if wish.restart_s is not None:
-        typed = log.take("reliability.restart_s", wish.restart_s) / SECONDS_PER_HOUR
+    if settings.restart_s is not None:
+        typed = log.take("reliability.restart_s", settings.restart_s) / SECONDS_PER_HOUR
         waits, load = (typed, typed, typed), 0.0
-    blocking = wish.checkpoint == "blocking"
+    blocking = settings.checkpoint == "blocking"
     level = (storage or Storage()).level
     plain = Policy(
         restart_h=waits,
@@ -162,19 +162,21 @@ def policy(
         level_write_gb_per_s=log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
         slow_frac=bounds_of(log, "fail-slow-frac"),
         rollback_h=log.parameter("reliability", "corruption-rollback-h"),
-        repair_h=log.chosen("reliability.repair_h", wish.repair_h, "reliability", "node-repair-h"),
+        repair_h=log.chosen(
+            "reliability.repair_h", settings.repair_h, "reliability", "node-repair-h"
+        ),
         spare_confidence=log.parameter("reliability", "spare-confidence"),
         outage_h_per_year=log.parameter("reliability", OUTAGES.get(redundancy, CONCURRENT)),
         blocking=blocking,
-        peer=wish.checkpoint == "peer",
-        slowdown=_slowdown(wish, log),
-        save_s=_given(log, "save_s", wish.save_s),
-        interval_s=_given(log, "interval_s", wish.interval_s),
-        spares=wish.spares,
+        peer=settings.checkpoint == "peer",
+        slowdown=_slowdown(settings, log),
+        save_s=_given(log, "save_s", settings.save_s),
+        interval_s=_given(log, "interval_s", settings.interval_s),
+        spares=settings.spares,
     )
-    if wish.lemon_nodes:
+    if settings.lemon_nodes:
         plain = replace(plain, factor=log.parameter("reliability", "lemon-factor"))
-    if wish.early_life:
+    if settings.early_life:
         factor, days = (
             log.parameter("reliability", key) for key in ("early-stops-factor", "early-days")
         )
@@ -182,11 +184,11 @@ def policy(
     return plain
 
 
-def _slowdown(wish: Reliability, log: InputLog) -> Bounds:
-    if wish.production_slowdown is None:
+def _slowdown(settings: Reliability, log: InputLog) -> Bounds:
+    if settings.production_slowdown is None:
         return bounds_of(log, "production-slowdown")
-    value = log.take("reliability.production_slowdown", wish.production_slowdown)
-    low, high = wish.production_slowdown.bounds
+    value = log.take("reliability.production_slowdown", settings.production_slowdown)
+    low, high = settings.production_slowdown.bounds
     return low, value, high
 
 

@@ -20,7 +20,7 @@ DEFAULT_TIER = "flash-parallel-class"
 
 
 def tier_of(
-    wish: Storage | None, catalog: Catalog, problem: Callable[[str], Problem]
+    settings: Storage | None, catalog: Catalog, problem: Callable[[str], Problem]
 ) -> StorageTier:
     """Return the tier that is wished for, or the class one.
 
@@ -29,7 +29,7 @@ def tier_of(
     InputError
         When the catalog has no such row.
     """
-    name = (wish and wish.tier) or DEFAULT_TIER
+    name = (settings and settings.tier) or DEFAULT_TIER
     row = catalog.find("storage_tiers", name, StorageTier)
     if row is None:
         hint = did_you_mean(name, catalog.rows["storage_tiers"])
@@ -38,9 +38,9 @@ def tier_of(
     return row
 
 
-def level_of(wish: Storage | None, accelerators: float, log: InputLog) -> tuple[float, float]:
+def level_of(settings: Storage | None, accelerators: float, log: InputLog) -> tuple[float, float]:
     """Read and write rate of the service level for so many accelerators [GB/s]."""
-    level = (wish or Storage()).level
+    level = (settings or Storage()).level
     return (
         level_gb_per_s(
             log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}"),
@@ -55,22 +55,22 @@ def level_of(wish: Storage | None, accelerators: float, log: InputLog) -> tuple[
     )
 
 
-def bytes_per_token(wish: Storage | None, log: InputLog) -> float:
+def bytes_per_token(settings: Storage | None, log: InputLog) -> float:
     """Bytes that training reads for one token."""
-    given = (wish or Storage()).bytes_per_token
+    given = (settings or Storage()).bytes_per_token
     return log.chosen("storage.bytes_per_token", given, "storage", "storage-bytes-per-token")
 
 
-def feed_of(wish: Storage | None, accelerators: float, log: InputLog) -> Feed:
+def feed_of(settings: Storage | None, accelerators: float, log: InputLog) -> Feed:
     """Return what storage of the service level gives to so many accelerators."""
-    level = (wish or Storage()).level
+    level = (settings or Storage()).level
     each = log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}")
-    return Feed(bytes_per_token(wish, log), each * accelerators)
+    return Feed(bytes_per_token(settings, log), each * accelerators)
 
 
-def fed_step_s(wish: Storage | None, swept: Sweep, log: InputLog) -> Array:
+def fed_step_s(settings: Storage | None, swept: Sweep, log: InputLog) -> Array:
     """Return step times [s] of a sweep where data come no faster than storage gives them."""
-    each = feed_of(wish, 1.0, log)
+    each = feed_of(settings, 1.0, log)
     return ingest_step_s(
         swept.step_time_s,
         swept.tokens_per_step * each.bytes_per_token,
@@ -79,7 +79,7 @@ def fed_step_s(wish: Storage | None, swept: Sweep, log: InputLog) -> Array:
 
 
 def wanted(
-    wish: Storage | None,
+    settings: Storage | None,
     accelerators: float,
     tokens: float,
     tokens_per_s: float,
@@ -90,11 +90,11 @@ def wanted(
 
     The level's rates, its data, its checkpoints, its restarts.
     """
-    given = wish or Storage()
-    each = bytes_per_token(wish, log)
+    given = settings or Storage()
+    each = bytes_per_token(settings, log)
     data = given.dataset_tb
     return demand(
-        level_of(wish, accelerators, log),
+        level_of(settings, accelerators, log),
         dataset_bytes=log.take("storage.dataset_tb", data) * TERA if data else tokens * each,
         ingest_gb_per_s=tokens_per_s * each / GIGA,
         checkpoint_size_bytes=checkpoint,

@@ -16,7 +16,7 @@ Config = Mapping[str, Any]
 IMAGE_SIZE = 448
 """Side of an image where the encoder takes any size: the fixed one of the first Qwen-VL (arXiv
 2308.12966, section 2.1). [pixel]"""
-COLOURS = 3
+COLORS = 3
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ def refusal(shape: Architecture, images: float, seq_len: int) -> str | None:
     return None
 
 
-def left_out(config: Config) -> tuple[str, ...]:
+def uncounted_parts(config: Config) -> tuple[str, ...]:
     """Parts of a configuration that the architecture does not count.
 
     Examples
     --------
-    >>> left_out({"text_config": {}, "vision_config": {"hidden_size": 1408}})
+    >>> uncounted_parts({"text_config": {}, "vision_config": {"hidden_size": 1408}})
     ('vision_config',)
     """
     unread = ("vision_config", "audio_config", "mm_vision_tower")
@@ -172,7 +172,7 @@ def _patches(vision: Config, image_size: int | None = None) -> tuple[int, int]:
     if not 1 <= patch <= size:
         msg = f"patch_size {patch} of an image_size of {size}"
         raise ValueError(msg)
-    return (size // patch) ** 2, COLOURS * patch * patch
+    return (size // patch) ** 2, COLORS * patch * patch
 
 
 def _projections(hidden: int, *, bias: bool = True) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from dcplan.planning.keys import Key
 from dcplan.planning.model.sets import P, Sets, make_sets
 from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
-from dcplan.planning.problem.work.terms import JobConfig
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.result import Cell, Table
 
 COLUMNS = (
@@ -54,7 +54,7 @@ class Decisions:
     fitted: dict[tuple[str, str, int], int] = field(default_factory=dict)
     fabric: dict[str, str] = field(default_factory=dict)
     blocks: dict[tuple[str, int], int] = field(default_factory=dict)
-    runs: list[JobConfig] = field(default_factory=list)
+    runs: list[RunOption] = field(default_factory=list)
     training: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     serving: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
     """Accelerators that serve a demand, quarter average."""
@@ -238,7 +238,7 @@ COMMITTED = DecisionSpec(
     ("hall", "item", "quarter"),
 )
 RUN = DecisionSpec(
-    "run", lambda s: [(i,) for i in range(len(s.problem.configs))], "", "run", ("config",)
+    "run", lambda s: [(i,) for i in range(len(s.problem.run_options))], "", "run", ("config",)
 )
 RACKS = DecisionSpec("racks", lambda s: _quarters(s, s.places))
 STEP = DecisionSpec(
@@ -268,7 +268,7 @@ DECISIONS: dict[str, DecisionSpec] = {
     )
 }
 """Every whole variable of the model, those that a plan decides first."""
-EARLY = tuple(x for x in DECISIONS.values() if x.by_quarter)
+QUARTERLY_DECISIONS = tuple(x for x in DECISIONS.values() if x.by_quarter)
 """Decisions of a quarter: frozen when a plan is made again, and taken before a future is known."""
 AMOUNTS = ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "paused")
 """Continuous variables that :class:`Decisions` holds under their own names."""
@@ -293,7 +293,7 @@ def from_solution(
         elif spec is FABRIC:
             d.fabric[index[0]] = index[1]
         elif spec is RUN:
-            d.runs.append(problem.configs[index[0]])
+            d.runs.append(problem.run_options[index[0]])
     taken = {k[0] for k in (*d.ordered, *d.fleet, *(x.key for x in problem.existing))}
     d.fabric = dict(sorted((h, f) for h, f in d.fabric.items() if h in taken))
     return d
@@ -302,17 +302,17 @@ def from_solution(
 def to_table(d: Decisions) -> Table:
     """Write whole decisions as a tidy table; ``plan --fix-decisions`` reads it back."""
     rows: list[dict[str, Cell]] = []
-    for spec in TABLED:
+    for spec in DECISIONS_IN_TABLE:
         if spec.field:
             amounts: dict[tuple[Any, ...], int] = getattr(d, spec.field)
             rows += [_row(spec, index, n) for index, n in sorted(amounts.items())]
     rows += [_row(FABRIC, pair, 1) for pair in sorted(d.fabric.items())]
     rows += [_run_row(r) for r in sorted(d.runs, key=lambda r: r.job)]
-    rows.sort(key=lambda row: [x.row for x in TABLED].index(str(row["decision"])))
+    rows.sort(key=lambda row: [x.row for x in DECISIONS_IN_TABLE].index(str(row["decision"])))
     return Table(COLUMNS, tuple(tuple(row.get(c) for c in COLUMNS) for row in rows))
 
 
-TABLED = (FLEET, BUY, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN)
+DECISIONS_IN_TABLE = (FLEET, BUY, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN)
 """Decisions in the order of the table."""
 
 
@@ -323,7 +323,7 @@ def _row(spec: DecisionSpec, index: tuple[Any, ...], amount: int) -> dict[str, C
     return {"decision": spec.row, "amount": amount, **cells}
 
 
-def _run_row(r: JobConfig) -> dict[str, Cell]:
+def _run_row(r: RunOption) -> dict[str, Cell]:
     return {
         "decision": RUN.row,
         "hall": r.place,
@@ -344,7 +344,7 @@ def columns_of(problem: PlanningProblem, table: Table) -> tuple[dict[Key, float]
     wanted: dict[Key, float] = {}
     wrong: list[str] = []
     sets = make_sets(problem)
-    offered = {spec.key(*index) for spec in TABLED for index in spec.index(sets)}
+    offered = {spec.key(*index) for spec in DECISIONS_IN_TABLE for index in spec.index(sets)}
     for row in table.rows:
         cell = dict(zip(table.columns, row, strict=False))
         key = _column(problem, cell)
@@ -384,7 +384,7 @@ def fixed_columns(
 
 def _column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | None:
     """Return the model column of a decision row; None when the row is none of ours."""
-    spec = next((x for x in TABLED if x.row == cell.get("decision")), None)
+    spec = next((x for x in DECISIONS_IN_TABLE if x.row == cell.get("decision")), None)
     if spec is None:
         return None
     if spec is RUN:
@@ -395,7 +395,7 @@ def _column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | None:
 
 def _run_column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | None:
     t = _int(cell.get("quarter"))
-    for i, c in enumerate(problem.configs):
+    for i, c in enumerate(problem.run_options):
         same = (
             cell.get("item") == f"{c.job} on {c.system}"
             and cell.get("hall") == c.place

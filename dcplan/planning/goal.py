@@ -61,7 +61,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Keep:
+class EarlierPlan:
     """An earlier plan to stay close to.
 
     Its whole decisions by column, those that are frozen, how many may change.

@@ -359,7 +359,7 @@ def in_its_unit(row: Key, problem: PlanningProblem, amount: float) -> tuple[floa
     unit = words_of(row, problem.start)[1]
     if row.name != DEMAND_MET.row:
         return amount, unit
-    field, size = next(d.said for d in problem.demands if d.id == row.ids[0])
+    field, size = next(d.scenario_unit for d in problem.demands if d.id == row.ids[0])
     return amount * size, f"{field} {unit}"
 
 

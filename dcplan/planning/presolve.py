@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from dcplan.errors import Problem
 from dcplan.inputs.cloud_prices import cloud_place
-from dcplan.inputs.left_out import Cause, Kind
+from dcplan.inputs.excluded import Cause, Kind
 from dcplan.planning.problem.build import Built
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
@@ -31,12 +31,12 @@ def presolve(question: Question, built: Built) -> list[Problem]:
 
 
 def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
-    able = {c.job for c in problem.configs}
+    able = {c.job for c in problem.run_options}
     problems = []
     for i, job in enumerate(question.scenario.workloads.training):
         if job.id in able:
             continue
-        reasons = [x for x in problem.left_out if x.kind is Kind.JOB and x.id == job.id]
+        reasons = [x for x in problem.excluded if x.kind is Kind.JOB and x.id == job.id]
         memory = bool(reasons) and all(x.cause is Cause.MEMORY for x in reasons)
         shown = (
             "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4])
@@ -115,7 +115,7 @@ def _fleet(question: Question, problem: PlanningProblem) -> list[Problem]:
     hall = problem.hall(fleet.hall)
     placed = [p for p in problem.placements if (p.hall, p.system) == (fleet.hall, fleet.system)]
     if not placed:
-        why = next((f": {x.reason}" for x in problem.left_out if x.id == fleet.system), "")
+        why = next((f": {x.reason}" for x in problem.excluded if x.id == fleet.system), "")
         cause = f"no fabric connects the fleet of {fleet.system}{why}"
         return [
             question.tree.problem(

@@ -150,7 +150,7 @@ def _joined(p50: Value, parts: Mapping[str, Value]) -> RunTime:
     return RunTime(p50, np.sqrt(total), shares)
 
 
-def with_slips(run: RunTime, slips: Mapping[str, tuple[float, float, float]]) -> RunTime:
+def with_delays(run: RunTime, slips: Mapping[str, tuple[float, float, float]]) -> RunTime:
     r"""Time from the planned start to the end when the start itself may slip.
 
     Mean and variance of each slip from its P10, P50 and P90 by Swanson's weights (0.3, 0.4, 0.3);
@@ -171,9 +171,9 @@ def with_slips(run: RunTime, slips: Mapping[str, tuple[float, float, float]]) ->
     Examples
     --------
     >>> run = RunTime(80.0, 0.1, {"step_time": 1.0})
-    >>> with_slips(run, {}) == run
+    >>> with_delays(run, {}) == run
     True
-    >>> late = with_slips(run, {"delivery": (0.0, 14.0, 90.0)})
+    >>> late = with_delays(run, {"delivery": (0.0, 14.0, 90.0)})
     >>> round(float(late.p50_days), 1), round(float(late.shares["delivery"]), 2)
     (106.9, 0.96)
     """

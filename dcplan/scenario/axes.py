@@ -47,7 +47,7 @@ class Axis:
     """Of a distribution."""
 
     @property
-    def drawn(self) -> bool:
+    def sampled(self) -> bool:
         """Whether values are drawn rather than listed."""
         return self.kind in SPREADS
 

@@ -143,7 +143,7 @@ def _document(
         "metrics": dict(metrics or {}),
         "gap_frac": solved.gap_frac if solved is not None and found else None,
         "reproducible": solved is None or solved.reproducible,
-        "start": packed(solved.whole) if solved is not None and found else "",
+        "start": packed(solved.integer_values) if solved is not None and found else "",
     }
 
 
@@ -171,7 +171,7 @@ def readable(start: str) -> bool:
         return False
 
 
-def packed(whole: Mapping[Key, float]) -> str:
+def packed(integer_values: Mapping[Key, float]) -> str:
     """Write the integers of a plan as text.
 
     Examples
@@ -179,7 +179,9 @@ def packed(whole: Mapping[Key, float]) -> str:
     >>> unpacked(packed({Key("x", ("1", 1)): 2.0})) == {Key("x", ("1", 1)): 2.0}
     True
     """
-    text = json.dumps({to_text(key): value for key, value in whole.items()}, sort_keys=True)
+    text = json.dumps(
+        {to_text(key): value for key, value in integer_values.items()}, sort_keys=True
+    )
     return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
 
@@ -191,5 +193,5 @@ def unpacked(text: str) -> dict[Key, float]:
     ValueError
         When the text is not one that :func:`packed` wrote.
     """
-    whole = json.loads(zlib.decompress(base64.b85decode(text)))
-    return {from_text(k): float(v) for k, v in whole.items()}
+    integer_values = json.loads(zlib.decompress(base64.b85decode(text)))
+    return {from_text(k): float(v) for k, v in integer_values.items()}

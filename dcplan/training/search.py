@@ -31,8 +31,8 @@ FIRST = 128
 
 def usable_bytes(case: Case) -> float:
     """Memory of one rank that a layout may plan with."""
-    existing = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
-    return existing * case.coefficients.search_memory_frac
+    capacity = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
+    return capacity * case.coefficients.search_memory_frac
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,12 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
             part = slice(start, start + CHUNK)
             columns, inner = {k: v[part] for k, v in block.items()}, at[part]
             setup = replace(ready.setup, layout=layout_table(case, columns))
-            existing = memory(setup, rows(ready.kept, inner)).total
-            fits = existing <= limit
-            low = int(np.argmin(existing))
-            if existing[low] < least:
+            needed = memory(setup, rows(ready.kept, inner)).total
+            fits = needed <= limit
+            low = int(np.argmin(needed))
+            if needed[low] < least:
                 least, leanest = (
-                    float(existing[low]),
+                    float(needed[low]),
                     {k: float(v[low]) for k, v in columns.items()},
                 )
             feasible += int(fits.sum())
@@ -131,7 +131,7 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
                 chosen = replace(setup, layout=rows(setup.layout, fits))
                 time = assemble(chosen, rows(ready.one, mode[part][fits])).time_s
                 best.append(
-                    _leaders({k: v[fits] for k, v in columns.items()}, time, existing[fits], keep)
+                    _leaders({k: v[fits] for k, v in columns.items()}, time, needed[fits], keep)
                 )
     return replace(_merge(best, keep, tried, feasible), least_bytes=least, least=leanest)
 
@@ -158,8 +158,8 @@ def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
             now = now[low[now] <= bar]
             start, size = start + size, size * 4
             setup = replace(ready.setup, layout=rows(layout, now))
-            existing = memory(setup, rows(ready.kept, at[now])).total
-            fits = existing <= limit
+            needed = memory(setup, rows(ready.kept, at[now])).total
+            fits = needed <= limit
             if not fits.any():
                 continue
             feasible, now = feasible + int(fits.sum()), now[fits]
@@ -167,7 +167,7 @@ def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
             time = assemble(chosen, rows(ready.one, mode[now])).time_s
             columns = {k: np.broadcast_to(v, layout.pp.shape)[now] for k, v in block.items()}
             ahead = (found.layouts, found.step_time_s, found.memory_bytes)
-            found = _merge([ahead, (columns, time, existing[fits])], keep, tried, feasible)
+            found = _merge([ahead, (columns, time, needed[fits])], keep, tried, feasible)
             if found.step_time_s.size >= keep:
                 bar = float(np.sort(found.step_time_s)[keep - 1])
     return replace(found, tried=tried, feasible=feasible)
@@ -185,14 +185,14 @@ def _order(layouts: dict[str, Array], time: Array) -> Array:
 
 
 def _leaders(
-    layouts: dict[str, Array], time: Array, existing: Array, keep: int
+    layouts: dict[str, Array], time: Array, needed: Array, keep: int
 ) -> tuple[dict[str, Array], Array, Array]:
     """Return the ``keep`` fastest and those that no faster one beats in memory."""
     order = _order(layouts, time).astype(np.intp)
-    lowest = np.minimum.accumulate(existing[order])
-    frontier = np.concatenate([[True], existing[order][1:] < lowest[:-1]])
+    lowest = np.minimum.accumulate(needed[order])
+    frontier = np.concatenate([[True], needed[order][1:] < lowest[:-1]])
     wanted = order[(np.arange(order.size) < keep) | frontier]
-    return {k: v[wanted] for k, v in layouts.items()}, time[wanted], existing[wanted]
+    return {k: v[wanted] for k, v in layouts.items()}, time[wanted], needed[wanted]
 
 
 def _merge(
@@ -202,9 +202,9 @@ def _merge(
         empty = np.empty(0)
         return Found(dict.fromkeys(KEYS, empty), empty, empty, tried, feasible)
     layouts = {k: np.concatenate([f[0][k] for f in found]) for k in KEYS}
-    time, existing = (np.concatenate([f[i] for f in found]) for i in (1, 2))
-    layouts, time, existing = _leaders(layouts, time, existing, keep)
-    return Found(layouts, time, existing, tried, feasible)
+    time, needed = (np.concatenate([f[i] for f in found]) for i in (1, 2))
+    layouts, time, needed = _leaders(layouts, time, needed, keep)
+    return Found(layouts, time, needed, tried, feasible)
 
 
 def schedule_name(index: float) -> str:

@@ -74,7 +74,7 @@ def what_ifs(count: int, name: str = "retrofit-air-hall", gap: float = 0.005) ->
         scaled = tuple(
             replace(c, wanted=tuple(x * factor for x in c.wanted)) for c in problem.demands
         )
-        near = solved.whole or None
+        near = solved.integer_values or None
         solved = solve_problem(
             replace(problem, demands=scaled),
             question,

@@ -54,11 +54,11 @@ def test_every_link_is_counted_once_and_is_as_long_as_one_by_one(
         for g in range(groups)
         for a, b in itertools.combinations(range(GROUP_SWITCHES), 2)
     ]
-    for tier, metres in (("local", near), ("global", far)):
-        assert found[tier].total_m == pytest.approx(sum(metres))
-        assert found[tier].longest_m == pytest.approx(max(metres))
+    for tier, meters in (("local", near), ("global", far)):
+        assert found[tier].total_m == pytest.approx(sum(meters))
+        assert found[tier].longest_m == pytest.approx(max(meters))
         whole = np.bincount(
-            np.searchsorted(STOCK_M, np.array(metres) - 1e-9), minlength=STOCK_M.size + 1
+            np.searchsorted(STOCK_M, np.array(meters) - 1e-9), minlength=STOCK_M.size + 1
         )
         assert found[tier].counts.tolist() == whole.tolist()
 

@@ -47,8 +47,8 @@ MEDIA = st.lists(
         (600.0, "far"),
     ],
 )
-def test_the_cheapest_that_reaches(metres: float, best: str) -> None:
-    assert pick(ALL, metres).id == best
+def test_the_cheapest_that_reaches(meters: float, best: str) -> None:
+    assert pick(ALL, meters).id == best
 
 
 def test_the_price_of_a_link_has_its_fibre() -> None:
@@ -84,23 +84,23 @@ def test_the_error_names_the_longest() -> None:
 
 @given(MEDIA, st.floats(0.1, 600.0))
 @QUICK
-def test_nothing_that_reaches_is_cheaper(media: list[Medium], metres: float) -> None:
-    able = [m for m in media if m.reach_m >= metres]
+def test_nothing_that_reaches_is_cheaper(media: list[Medium], meters: float) -> None:
+    able = [m for m in media if m.reach_m >= meters]
     if not able:
         with pytest.raises(ValueError, match="no medium reaches"):
-            pick(media, metres)
+            pick(media, meters)
         return
-    found = pick(media, metres)
+    found = pick(media, meters)
     assert found in able
     assert all(
-        (found.cost(metres), found.kw, found.id) <= (m.cost(metres), m.kw, m.id) for m in able
+        (found.cost(meters), found.kw, found.id) <= (m.cost(meters), m.kw, m.id) for m in able
     )
-    assert pick(media[::-1], metres).cost(metres) == found.cost(metres)
+    assert pick(media[::-1], meters).cost(meters) == found.cost(meters)
 
 
 @given(MEDIA.filter(bool), st.floats(0.1, 600.0), st.floats(0.0, 100.0))
 @QUICK
-def test_a_longer_link_never_costs_less(media: list[Medium], metres: float, more: float) -> None:
-    if max(m.reach_m for m in media) >= metres + more:
-        short, long = pick(media, metres), pick(media, metres + more)
-        assert short.cost(metres) <= long.cost(metres + more)
+def test_a_longer_link_never_costs_less(media: list[Medium], meters: float, more: float) -> None:
+    if max(m.reach_m for m in media) >= meters + more:
+        short, long = pick(media, meters), pick(media, meters + more)
+        assert short.cost(meters) <= long.cost(meters + more)

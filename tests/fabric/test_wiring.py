@@ -163,7 +163,7 @@ def test_first_cable_of_a_superpod() -> None:
     assert network.wiring is not None
     floor = Floor(4, 16, 0.6, 3.0, 2.2, 2.0, 0.1, 8, 8, 8)
     first = next(iter(schedule(Hall(network.wiring, floor), 1)))
-    metres = round((2 * 2.2 + 4 * 0.6) * 1.1, 2)
+    meters = round((2 * 2.2 + 4 * 0.6) * 1.1, 2)
     assert first == Cable(
         "node-leaf",
         "node-00001",
@@ -172,6 +172,6 @@ def test_first_cable_of_a_superpod() -> None:
         "leaf-0001",
         "1",
         "R001-C005",
-        metres,
+        meters,
         STOCK_M.tolist().index(10),
     )

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 
 from dcplan.planning.problem.terms import ExistingTerms, FabricOption, PlanningProblem
-from dcplan.planning.problem.work.terms import JobConfig
+from dcplan.planning.problem.work.terms import RunOption
 
 HOURS = 91.3125 * 24
 RULES = {"n": (1.0, 0), "n+1": (1.0, 1), "2n": (2.0, 0), "4n/3": (4 / 3, 0)}
@@ -31,7 +31,7 @@ def _exits(problem: PlanningProblem) -> list[int | None]:
 
 def _choices(
     problem: PlanningProblem,
-) -> Iterator[tuple[dict[tuple[str, int], int], int | None, FabricOption | None, JobConfig | None]]:
+) -> Iterator[tuple[dict[tuple[str, int], int], int | None, FabricOption | None, RunOption | None]]:
     keys = [
         (p.system, q)
         for p in problem.placements
@@ -40,7 +40,7 @@ def _choices(
     supply = {(s.system, q): n for s in problem.supply for q, n in enumerate(s.racks)}
     ranges = [range(int(min(2, supply.get(k, 2))) + 1) for k in keys]
     opened = [None, *range(problem.halls[0].available_from, problem.quarters)]
-    runs: list[JobConfig | None] = list(problem.configs) if problem.jobs else [None]
+    runs: list[RunOption | None] = list(problem.run_options) if problem.jobs else [None]
     fabrics: list[FabricOption | None] = [None, *problem.fabrics]
     for counts in itertools.product(*ranges):
         buy = dict(zip(keys, counts, strict=True))
@@ -55,7 +55,7 @@ def _cost(
     buy: dict[tuple[str, int], int],
     opened: int | None,
     fabric: FabricOption | None,
-    run: JobConfig | None,
+    run: RunOption | None,
     gone: int | None,
 ) -> float:
     hall, site, fin = problem.halls[0], problem.sites[0], problem.finance
@@ -249,7 +249,7 @@ def _blocks(problem: PlanningProblem, peak_mw: float, *, open_: bool) -> int:
 
 
 def _energy(
-    problem: PlanningProblem, racks: dict[str, int], net_kw: float, run: JobConfig | None, t: int
+    problem: PlanningProblem, racks: dict[str, int], net_kw: float, run: RunOption | None, t: int
 ) -> tuple[float, float] | None:
     """Facility MWh, cloud and unmet USD of a quarter, demands placed where it is cheapest; None
     when not met."""

@@ -21,7 +21,7 @@ from dcplan.planning.problem.terms import (
     SiteTerms,
     SupplyTerms,
 )
-from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
+from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
 
 PORTS = PortClass(400.0, ("ethernet",), 4)
 HALL = "s/h"
@@ -106,7 +106,7 @@ def small_menu() -> PlanningProblem:
         opex_usd_per_kw_quarter=80.0,
     )
     keep = (0.7, 0.9)
-    config = JobConfig(
+    config = RunOption(
         "job", HALL, "a", "chip", 16, 400.0, "bf16", 60.0, 55.0, 3, {"tp": 8}, 0.4, 1.0
     )
     rented = replace(config, place="cloud:o", system="chip", link_gbps=0.0, start_month=0)
@@ -122,7 +122,7 @@ def small_menu() -> PlanningProblem:
         ),
         fabrics=(fabric,),
         jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),),
-        configs=(config, rented),
+        run_options=(config, rented),
         demands=(
             DemandTerms(
                 "research",
@@ -156,5 +156,9 @@ def powered_menu(firm_mw: float, tranche_mw: float, hours: float = 876.6) -> Pla
         problem.demands[0], each={k: v for k, v in problem.demands[0].each.items() if k[0] == HALL}
     )
     return replace(
-        problem, sites=(site,), demands=(replace(demand, wanted=(0.0, 14.0)),), jobs=(), configs=()
+        problem,
+        sites=(site,),
+        demands=(replace(demand, wanted=(0.0, 14.0)),),
+        jobs=(),
+        run_options=(),
     )

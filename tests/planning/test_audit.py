@@ -83,7 +83,7 @@ def test_tighter_site_is_found(limit: dict[str, object], name: str) -> None:
 
 def test_late_job_and_crowded_accelerators_are_found() -> None:
     problem, _ = solved()
-    run = problem.configs[0]
+    run = problem.run_options[0]
     d = Decisions(runs=[dataclasses.replace(run, start_month=5)])
     names = broken(problem, d)
     assert {"job ends by its deadline (day)", "accelerators for jobs"} <= names

@@ -110,14 +110,14 @@ def test_worse_reliability_never_makes_a_run_shorter() -> None:
     days = []
     for rate in (0.5, 2, 6):
         problem = build(load(NAME, sets=[f"reliability.stops_per_1000_node_days={rate}"])).problem
-        days.append(min(c.days_p50 * c.accelerators for c in problem.configs))
+        days.append(min(c.days_p50 * c.accelerators for c in problem.run_options))
     assert days == sorted(days)
     assert days[0] < days[-1]
 
 
 def test_rented_accelerators_hold_no_spares() -> None:
     problem = build(load("retrofit-air-hall")).problem
-    rented = [c for c in problem.configs if c.on_cloud]
+    rented = [c for c in problem.run_options if c.on_cloud]
     assert rented
     assert all(c.spares == 0 for c in rented)
 
@@ -144,11 +144,11 @@ def test_only_a_deadline_counts_late_starts() -> None:
     deadline."""
     free = build(load(NAME)).problem
     tied = build(load(NAME, sets=["workloads.training.flagship.deadline=2027-Q4"])).problem
-    assert not any(c.lead_months for c in free.configs)
-    just_in_time = max(c.start_month for c in tied.configs if not c.lead_months)
-    assert just_in_time < max(c.start_month for c in free.configs)
+    assert not any(c.lead_months for c in free.run_options)
+    just_in_time = max(c.start_month for c in tied.run_options if not c.lead_months)
+    assert just_in_time < max(c.start_month for c in free.run_options)
     # hardware that serves a quarter ahead takes the delay up: these may start later
-    assert max(c.start_month for c in tied.configs if c.lead_months) > just_in_time
+    assert max(c.start_month for c in tied.run_options if c.lead_months) > just_in_time
 
 
 def test_spares_that_are_too_few_are_named_in_the_refusal() -> None:
@@ -158,7 +158,7 @@ def test_spares_that_are_too_few_are_named_in_the_refusal() -> None:
         "reliability.stops_per_1000_node_days=20",
     ]
     problem = build(load(NAME, sets=sets)).problem
-    reasons = [x.reason for x in problem.left_out if x.kind == "job"]
+    reasons = [x.reason for x in problem.excluded if x.kind == "job"]
     assert any("goodput" in reason for reason in reasons)
 
 
@@ -195,16 +195,18 @@ def test_a_job_that_fills_its_hall_takes_what_is_left_as_spares() -> None:
     most = build(load(NAME)).problem.placements
     racks = next(p for p in most if p.system == "gb200-nvl72").max_racks_unit
     sets = [f"workloads.training.flagship.accelerators={racks * 72}", "reliability.repair_h=6"]
-    configs = [c for c in build(load(NAME, sets=sets)).problem.configs if c.system == "gb200-nvl72"]
-    assert configs
-    assert all(c.spares == 0 for c in configs)
-    assert all(c.outlook["goodput_frac"] < 0.9 for c in configs)
+    run_options = [
+        c for c in build(load(NAME, sets=sets)).problem.run_options if c.system == "gb200-nvl72"
+    ]
+    assert run_options
+    assert all(c.spares == 0 for c in run_options)
+    assert all(c.outlook["goodput_frac"] < 0.9 for c in run_options)
 
 
 def test_data_that_come_too_slowly_lengthen_a_plan_s_runs() -> None:
     slow = build(load(NAME, sets=["storage.level=good", "storage.bytes_per_token=1e6"])).problem
-    assert all("too slow" in x.reason for x in slow.left_out if x.kind == "job")
-    assert not slow.configs
+    assert all("too slow" in x.reason for x in slow.excluded if x.kind == "job")
+    assert not slow.run_options
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from dcplan.planning.decisions import COMMITTED, Decisions, columns_of, from_sol
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.problem.work.terms import JobConfig, JobTerms
+from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.scenario.load import load
@@ -55,7 +55,7 @@ def rented_menu(
         placements=(),
         fabrics=(),
         jobs=(),
-        configs=(),
+        run_options=(),
         demands=(demand,),
         offers=(offer,),
         supply=(),
@@ -129,11 +129,11 @@ def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
     """12 accelerators for half a month, 8 committed: 4 of 12 on demand; the other months'
     commitment is not used."""
     problem = rented_menu((0.0, 0.0))
-    run = JobConfig(
+    run = RunOption(
         "job", "cloud:o", "chip", "chip", 12, 0.0, "bf16", 365.25 / 24, 15.0, 0, {}, 0.4, 1.0
     )
     problem = dataclasses.replace(
-        problem, jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),), configs=(run,)
+        problem, jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),), run_options=(run,)
     )
     d = Decisions(runs=[run], committed={("o", "reserved-1y", 0): 1})
     flows = make_accounts(problem, d).flows
@@ -223,7 +223,7 @@ def test_terms_of_a_scenario_are_read_with_their_prices(tmp_path: Path) -> None:
     (term,) = offer.committed
     assert (term.term, term.quarters) == ("reserved-3y", 12)
     assert term.usd_per_accelerator_hour == pytest.approx([4.0 * 0.9 ** (t / 4) for t in range(4)])
-    assert any(x.id == "spot" and "may take it back" in x.reason for x in problem.left_out)
+    assert any(x.id == "spot" and "may take it back" in x.reason for x in problem.excluded)
     file.write_text(TEXT.replace("TERMS", "[reserved-3y]"), encoding="utf-8")
     only = build(load(file)).problem.offers[0]
     assert (only.on_demand, only.usd_per_accelerator_hour[0]) == (False, 0.0)

@@ -47,7 +47,7 @@ def borrowed(problem: PlanningProblem, share: float) -> PlanningProblem:
 
 def test_a_loan_opens_a_plan_that_the_budget_alone_does_not() -> None:
     problem = dataclasses.replace(
-        small_menu(), configs=small_menu().configs[:1]
+        small_menu(), run_options=small_menu().run_options[:1]
     )  # the run on owned racks alone
     poor = dataclasses.replace(
         problem, finance=dataclasses.replace(problem.finance, budget_usd=(0.9e6, 1.2e6))

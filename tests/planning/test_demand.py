@@ -69,7 +69,7 @@ def test_accelerator_hours_are_busy_accelerators(problem: PlanningProblem) -> No
     assert demand.wanted == pytest.approx((1e6 / 2191.5,) * 2)  # 91.3125 x 24 h a quarter
     assert demand.each == {(HALL, "gb200-nvl72"): 0.7}
     assert any(
-        x.kind == "capacity" and "not among its systems" in x.reason for x in problem.left_out
+        x.kind == "capacity" and "not among its systems" in x.reason for x in problem.excluded
     )
 
 
@@ -85,14 +85,14 @@ def test_inference_follows_the_peak_and_pays_energy_for_the_average(
     assert demand.unmet_usd == pytest.approx(7000.0)
     assert any(
         x.id == "chat" and "no tokens_per_s_per_accelerator for dgx-h100" in x.reason
-        for x in problem.left_out
+        for x in problem.excluded
     )
 
 
 def test_residency_closes_other_countries(tmp_path: Path) -> None:
     problem = menu_of(tmp_path, "[DE, fr]")
     assert problem.demands[2].each == {}
-    reasons = {x.reason for x in problem.left_out if x.id == "chat"}
+    reasons = {x.reason for x in problem.excluded if x.id == "chat"}
     assert reasons == {"in US; countries allows DE, FR"}
 
 
@@ -119,7 +119,7 @@ def test_wrong_demands_are_refused_with_the_place(
 
 def test_what_is_not_served_is_priced_and_no_cash() -> None:
     demand = dataclasses.replace(small_menu().demands[0], unmet_usd=5e4)
-    problem = dataclasses.replace(small_menu(), demands=(demand,), jobs=(), configs=())
+    problem = dataclasses.replace(small_menu(), demands=(demand,), jobs=(), run_options=())
     d = Decisions(unmet={("research", 0): 1.0, ("research", 1): 4.0})
     books = make_accounts(problem, d)
     assert totals_usd(books.flows)["unserved"] == pytest.approx(5 * 5e4)

@@ -110,7 +110,7 @@ def existing_problem(**changes: object) -> PlanningProblem:
     )
     existing = dataclasses.replace(existing, **changes)  # type: ignore[arg-type]
     return dataclasses.replace(
-        problem, existing=(existing,), halls=(hall,), jobs=(), configs=(), demands=()
+        problem, existing=(existing,), halls=(hall,), jobs=(), run_options=(), demands=()
     )
 
 
@@ -229,7 +229,7 @@ def test_an_asset_ages(read: PlanningProblem) -> None:
     age = 3 + 0.5 / 4
     assert asset.resale_usd[0] == pytest.approx(300e3 * nodes * (1 - 0.9 * age / 5))
     assert asset.end_usd == pytest.approx(300e3 * nodes * (1 - 0.9 * 4 / 5))
-    assert [x.reason for x in read.left_out if x.id == "spent"] == [
+    assert [x.reason for x in read.excluded if x.id == "spent"] == [
         "at its end of life when the plan begins"
     ]
     assert read.hall("frankfurt/old").existing_units == {"air-chiller": 1}

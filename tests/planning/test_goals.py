@@ -79,7 +79,7 @@ def test_the_earliest_end_by_hand() -> None:
     assert found is not None
     assert found[1] == pytest.approx(60.0)
     assert found[0].runs[0].on_cloud
-    owned = dataclasses.replace(problem, configs=problem.configs[:1])
+    owned = dataclasses.replace(problem, run_options=problem.run_options[:1])
     later = best(owned, "time")
     assert later is not None
     assert later[1] == pytest.approx(3 * 365.25 / 12 + 60.0)

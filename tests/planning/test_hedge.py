@@ -18,7 +18,7 @@ from tests.planning.small import HALL
 from tests.planning.test_supply import compute_menu
 
 
-def world(peak: float, price: float = 45.0) -> PlanningProblem:
+def variant(peak: float, price: float = 45.0) -> PlanningProblem:
     """Research of so many PFLOP/s in the second quarter: owned racks ordered in the first, or
     rented."""
     problem = compute_menu()
@@ -38,7 +38,7 @@ def cost(matrix: Matrix, fixed: dict[str, float] | None = None) -> float:
 
 
 def test_alike_worlds_cost_what_one_does() -> None:
-    matrix = matrix_of(world(8.0))
+    matrix = matrix_of(variant(8.0))
     stack = stacked([matrix, matrix], [0.4, 0.6], 0)
     found = highs.solve(stack.matrix, gap=0.0, time_limit_s=60)
     assert found.objective == pytest.approx(cost(matrix), rel=1e-9)
@@ -49,7 +49,7 @@ def test_alike_worlds_cost_what_one_does() -> None:
 
 
 def test_nothing_shared_costs_the_expected_cost_of_each_alone() -> None:
-    one, two = matrix_of(world(4.0)), matrix_of(world(10.0))
+    one, two = matrix_of(variant(4.0)), matrix_of(variant(10.0))
     stack = stacked([one, two], [0.5, 0.5], -1)
     shared = {c for c in stack.matrix.columns if c.name != "world"}
     assert {c.name for c in shared} == {"fabric"}  # a hall's fabric is one in every world
@@ -60,8 +60,8 @@ def test_nothing_shared_costs_the_expected_cost_of_each_alone() -> None:
 @pytest.mark.parametrize("tail", [1.0, 0.5, 0.25])
 def test_first_orders_equal_enumeration(tail: float) -> None:
     """Every number of racks of a and b ordered in the first quarter, each world then at its best."""
-    worlds, weights = [world(2.0), world(8.0), world(12.0)], [0.5, 0.25, 0.25]
-    matrices = [matrix_of(w) for w in worlds]
+    variants, weights = [variant(2.0), variant(8.0), variant(12.0)], [0.5, 0.25, 0.25]
+    matrices = [matrix_of(w) for w in variants]
     found = highs.solve(stacked(matrices, weights, 0, tail).matrix, gap=0.0, time_limit_s=60)
     names = [c for c in matrices[0].columns if c.name == "buy"]
     best = np.inf
@@ -73,8 +73,8 @@ def test_first_orders_equal_enumeration(tail: float) -> None:
 
 
 def test_hedging_lies_between_knowing_and_guessing() -> None:
-    worlds, weights = [world(2.0), world(12.0)], [0.6, 0.4]
-    matrices = [matrix_of(w) for w in worlds]
+    variants, weights = [variant(2.0), variant(12.0)], [0.6, 0.4]
+    matrices = [matrix_of(w) for w in variants]
     hedged = highs.solve(stacked(matrices, weights, 0).matrix, gap=0.0, time_limit_s=60).objective
     knowing = cvar([cost(m) for m in matrices], weights, 1.0)
     single = highs.solve(matrices[0], gap=0.0, time_limit_s=60)
@@ -87,7 +87,7 @@ def test_hedging_lies_between_knowing_and_guessing() -> None:
 
 
 def test_what_one_world_does_not_offer_is_ordered_in_none() -> None:
-    free, late = world(8.0), world(8.0)
+    free, late = variant(8.0), variant(8.0)
     late = dataclasses.replace(
         late,
         placements=tuple(

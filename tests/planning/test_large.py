@@ -16,8 +16,7 @@ from dcplan.planning.limits import CheckId
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve import highs
-from dcplan.planning.solve import strategy as run
+from dcplan.planning.solve import highs, strategy
 from dcplan.planning.solve.large import branching
 from dcplan.planning.solve.large import search as large
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
@@ -97,19 +96,21 @@ def test_runs_that_a_limit_tells_apart_stay_runs() -> None:
     from dcplan.planning.goal import TIME, Goal
 
     base = _matrix(replace(problem, goal=Goal(TIME)))
-    owned = {c.job for c in problem.configs if not c.on_cloud}
+    owned = {c.job for c in problem.run_options if not c.on_cloud}
     assert owned
     relaxed = with_work(base, problem)
-    assert sum(c.name == "run" for c in relaxed.columns) > 0.9 * len(problem.configs)
+    assert sum(c.name == "run" for c in relaxed.columns) > 0.9 * len(problem.run_options)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_branching_on_every_integer_finds_the_optimum(seed: int) -> None:
     problem = tiny_menu(seed)
     matrix = compile_model(build_model(problem)[0])
-    whole = [Count(str(matrix.columns[i]), (int(i),)) for i in np.flatnonzero(matrix.integer)]
+    integer_values = [
+        Count(str(matrix.columns[i]), (int(i),)) for i in np.flatnonzero(matrix.integer)
+    ]
     sums = [Count("buys", tuple(matrix.of(("buy",))))]
-    search = Search(matrix, [*sums, *whole], lambda: False)
+    search = Search(matrix, [*sums, *integer_values], lambda: False)
     best = math.inf
     while (node := search.next(best - 1e-9, 100_000, deep=not math.isfinite(best))) is not None:
         best = min(best, node.bound)
@@ -154,9 +155,9 @@ def test_a_dive_that_runs_out_of_nodes_loses_nothing(
     problem, base = retrofit
     cut, node = _whole_halls(base, problem, most=3)
     assert node is None
-    whole, last = _whole_halls(base, problem)
+    integer_values, last = _whole_halls(base, problem)
     assert last is not None
-    assert cut.bound <= whole.bound <= last.bound
+    assert cut.bound <= integer_values.bound <= last.bound
     assert not cut.timed
     again = cut.next(math.inf, 2_000, deep=True)
     assert again is not None
@@ -170,9 +171,9 @@ def test_the_first_node_of_a_dive_gives_a_plan_that_passes_its_audit(
     problem, _ = retrofit
     search, node = _whole_halls(_matrix(problem), problem)
     assert node is not None
-    monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
+    monkeypatch.setattr(strategy, "DIRECT_COLUMNS", 100)
     monkeypatch.setattr(large, "MOST_NODES", search.nodes + 10)
-    solved = run.solve_problem(
+    solved = strategy.solve_problem(
         problem, load("retrofit-air-hall"), SolveRequest(gap=1e-6, time_limit_s=120)
     )
     assert solved.audit is not None
@@ -223,10 +224,10 @@ def test_large_and_direct_solves_agree(
 ) -> None:
     problem, _ = retrofit
     question = load("retrofit-air-hall")
-    direct = run.solve_problem(problem, question, SolveRequest(gap=0.02, time_limit_s=120))
-    monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
-    found = run.solve_problem(problem, question, SolveRequest(gap=0.05, time_limit_s=120))
-    again = run.solve_problem(problem, question, SolveRequest(gap=0.05, time_limit_s=120))
+    direct = strategy.solve_problem(problem, question, SolveRequest(gap=0.02, time_limit_s=120))
+    monkeypatch.setattr(strategy, "DIRECT_COLUMNS", 100)
+    found = strategy.solve_problem(problem, question, SolveRequest(gap=0.05, time_limit_s=120))
+    again = strategy.solve_problem(problem, question, SolveRequest(gap=0.05, time_limit_s=120))
     assert found.audit is not None
     assert direct.audit is not None
     assert found.audit.passed
@@ -236,8 +237,8 @@ def test_large_and_direct_solves_agree(
     assert direct.bound <= found.value
     assert found.decisions == again.decisions
     assert found.bound == again.bound
-    near = run.solve_problem(
-        problem, question, SolveRequest(gap=0.05, time_limit_s=120, near=found.whole)
+    near = strategy.solve_problem(
+        problem, question, SolveRequest(gap=0.05, time_limit_s=120, near=found.integer_values)
     )
     assert near.gap_frac <= 0.05
 
@@ -279,10 +280,10 @@ def test_a_search_without_time_still_gives_a_plan(
 ) -> None:
     """Halls of the relaxation rounded up, in the time kept for it."""
     problem, _ = retrofit
-    monkeypatch.setattr(run, "DIRECT_COLUMNS", 100)
+    monkeypatch.setattr(strategy, "DIRECT_COLUMNS", 100)
     monkeypatch.setattr(large, "MOST_NODES", 0)
-    monkeypatch.setattr(run, "LARGE_MARGIN_FACTORS", ())
-    solved = run.solve_problem(
+    monkeypatch.setattr(strategy, "LARGE_MARGIN_FACTORS", ())
+    solved = strategy.solve_problem(
         problem, load("retrofit-air-hall"), SolveRequest(gap=0.05, time_limit_s=60)
     )
     assert solved.status == SolveStatus.LIMIT

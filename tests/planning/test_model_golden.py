@@ -11,7 +11,7 @@ import pytest
 
 from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.decisions import BUY, FABRIC, RUN
-from dcplan.planning.goal import Goal, Keep, Limit
+from dcplan.planning.goal import EarlierPlan, Goal, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.fabric import add_fabric
@@ -53,7 +53,9 @@ def menu_of(name: str) -> PlanningProblem:
         option = problem.fabrics[0]
         step_costs = StepCost(900.0, (64, 64), (200e3, 150e3))
         return replace(
-            problem, fabrics=(replace(option, step_costs={PORTS: step_costs}),), whole_switches=True
+            problem,
+            fabrics=(replace(option, step_costs={PORTS: step_costs}),),
+            integer_switches=True,
         )
     if name == "supply":
         placed = tuple(
@@ -82,7 +84,7 @@ def menu_of(name: str) -> PlanningProblem:
             FABRIC.key(HALL, "eth/2t"): 1.0,
             RUN.key(0): 1.0,
         }
-        return replace(problem, keep=Keep(before, -1, 1))
+        return replace(problem, earlier=EarlierPlan(before, -1, 1))
     return problem
 
 

@@ -10,7 +10,7 @@ import pytest
 from dcplan.economics.cash_flow import totals_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.audit.onsite import carbon_t, drawn, redispatched
+from dcplan.planning.audit.onsite import carbon_t, interruptible_use_mw, redispatched
 from dcplan.planning.audit.run import settled
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.model.build import build_model
@@ -105,7 +105,9 @@ def test_load_on_a_tranche_pauses_for_its_hours() -> None:
     assert found is not None
     d = found[0]
     books = books_of(problem, d)
-    uses = drawn(d, problem.sites[0], books.site(problem, "s", LAST, "facility_mw"), LAST)["flex"]
+    uses = interruptible_use_mw(
+        d, problem.sites[0], books.site(problem, "s", LAST, "facility_mw"), LAST
+    )["flex"]
     assert uses > 0.05
     place = {p.key: p for p in problem.placements}
     peak_pue = {"dry": 1.5, "wet": 1.2}

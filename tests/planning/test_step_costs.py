@@ -67,7 +67,7 @@ def stepped_menu() -> PlanningProblem:
         problem,
         placements=placed,
         fabrics=(dataclasses.replace(option, step_costs={PORTS: step_costs}),),
-        whole_switches=True,
+        integer_switches=True,
     )
 
 
@@ -94,7 +94,7 @@ def test_the_model_pays_for_whole_switches() -> None:
     """The objective with steps equals the audited cost where shares fall short of it."""
     found = {}
     for whole in (False, True):
-        problem = dataclasses.replace(stepped_menu(), whole_switches=whole, margin_factor=0.0)
+        problem = dataclasses.replace(stepped_menu(), integer_switches=whole, margin_factor=0.0)
         matrix = compile_model(build_model(problem)[0])
         outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
         assert outcome.values is not None

@@ -32,7 +32,7 @@ def compute_menu(**changes: object) -> PlanningProblem:
         problem.demands[0], wanted=(0.0, 14.0), each={(HALL, "a"): 0.2, (HALL, "b"): 0.35}
     )
     problem = dataclasses.replace(
-        problem, placements=placed, jobs=(), configs=(), demands=(demand,)
+        problem, placements=placed, jobs=(), run_options=(), demands=(demand,)
     )
     return dataclasses.replace(problem, **changes)  # type: ignore[arg-type]
 

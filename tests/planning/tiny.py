@@ -20,7 +20,7 @@ from dcplan.planning.problem.terms import (
     SiteTerms,
     SupplyTerms,
 )
-from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
+from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
 from dcplan.units import DAYS_PER_QUARTER
 
 PORTS = PortClass(400.0, ("ethernet",), 4)
@@ -130,7 +130,7 @@ def tiny_menu(seed: int) -> PlanningProblem:
         staff_usd_per_quarter=float(rng.choice([0.0, 2e4])),
         opex_usd_per_kw_quarter=80.0,
     )
-    jobs, configs = _job(placed, quarters, rng)
+    jobs, run_options = _job(placed, quarters, rng)
     demands, offers = _research(placed, quarters, rng)
     budget = (
         None if rng.random() < 0.5 else tuple(float(x) for x in rng.uniform(1e6, 4e6, quarters))
@@ -147,7 +147,7 @@ def tiny_menu(seed: int) -> PlanningProblem:
         placements=tuple(placed),
         fabrics=(fabric("s/h", "slow/2t", rng), fabric("s/h", "fast/2t", rng)),
         jobs=jobs,
-        configs=configs,
+        run_options=run_options,
         demands=demands,
         offers=offers,
         supply=supply,
@@ -159,23 +159,23 @@ def tiny_menu(seed: int) -> PlanningProblem:
 
 def _job(
     placed: list[Placement], quarters: int, rng: np.random.Generator
-) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...]]:
+) -> tuple[tuple[JobTerms, ...], tuple[RunOption, ...]]:
     if rng.random() < 0.25:
         return (), ()
-    configs = []
+    run_options = []
     for p in placed:
         for start in (0, 3):
             n = int(rng.integers(1, 3)) * p.accelerators
-            configs.append(_config(p.hall, p.system, n, float(rng.uniform(10, 89)), start))
-    configs.append(_config("cloud:o", "chip", 24, 60.0, 0, usd=float(rng.uniform(1, 6))))
-    return (JobTerms("job", 0, quarters * DAYS_PER_QUARTER, None, 0.8, ("s",)),), tuple(configs)
+            run_options.append(_config(p.hall, p.system, n, float(rng.uniform(10, 89)), start))
+    run_options.append(_config("cloud:o", "chip", 24, 60.0, 0, usd=float(rng.uniform(1, 6))))
+    return (JobTerms("job", 0, quarters * DAYS_PER_QUARTER, None, 0.8, ("s",)),), tuple(run_options)
 
 
 def _config(
     place: str, system: str, n: int, days: float, start: int, usd: float = 0.0
-) -> JobConfig:
+) -> RunOption:
     link = 0.0 if place.startswith("cloud:") else 400.0
-    return JobConfig(
+    return RunOption(
         "job", place, system, "chip", n, link, "bf16", days, days, start, {}, 0.4, 1.0, usd
     )
 

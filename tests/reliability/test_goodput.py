@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dcplan.reliability.checkpoint import blocking_s, checkpoint_bytes, daly_interval_s
 from dcplan.reliability.goodput import Recovery, Tier, best_interval_s, losses, renewal_time_frac
-from dcplan.reliability.replay import Hazards, replay
+from dcplan.reliability.simulation import Hazards, simulate
 from dcplan.reliability.spares import waiting_frac
 
 QUICK = settings(max_examples=60, deadline=None)
@@ -81,12 +81,12 @@ def test_closed_form_is_what_runs_played_through_give(
     stops: float, durable: Tier, peer: Tier | None, share: float
 ) -> None:
     recovery = Recovery(durable, peer, share)
-    played = replay(40.0, recovery, Hazards(stops), 200, 7)
-    assert played.goodput_frac(40.0) == pytest.approx(
+    simulation = simulate(40.0, recovery, Hazards(stops), 200, 7)
+    assert simulation.goodput_frac(40.0) == pytest.approx(
         float(losses(stops, recovery).goodput_frac), abs=0.01
     )
     # stops come at their rate over the whole wall-clock time
-    assert played.stops.mean() == pytest.approx(stops * played.days.mean(), rel=0.03)
+    assert simulation.stops.mean() == pytest.approx(stops * simulation.days.mean(), rel=0.03)
 
 
 @pytest.mark.parametrize("spares", [4, 8, 12])
@@ -94,18 +94,18 @@ def test_waiting_for_spares_is_erlangs(spares: int) -> None:
     """7.76 stops a day, 40 % take a node out for 44 h: 5.7 in repair. Repairs go on during
     restarts: 3 points."""
     recovery = Recovery(Tier(2.0, 200.0, 60.0))
-    played = replay(40.0, recovery, Hazards(7.76, 0.4, spares, 44.0), 200, 7)
+    simulation = simulate(40.0, recovery, Hazards(7.76, 0.4, spares, 44.0), 200, 7)
     lost = losses(7.76, recovery, 0.0, waiting_frac(7.76 * 0.4 * 44 / 24, spares))
-    assert played.goodput_frac(40.0) == pytest.approx(float(lost.goodput_frac), abs=0.03)
-    assert played.waited_days.mean() > 0
+    assert simulation.goodput_frac(40.0) == pytest.approx(float(lost.goodput_frac), abs=0.03)
+    assert simulation.waited_days.mean() > 0
 
 
 def test_early_failures_stop_more_at_first() -> None:
     """3 times the stops at the start, fading over 30 days: 1 + 2 (30/40)(1 - e^(-40/30)) = 2.105
     times over 40 days."""
     recovery = Recovery(Tier(0.1, 300.0, 1.0))
-    settled = replay(40.0, recovery, Hazards(5.0), 300, 3).stops.mean()
-    early = replay(
+    settled = simulate(40.0, recovery, Hazards(5.0), 300, 3).stops.mean()
+    early = simulate(
         40.0, recovery, Hazards(5.0, early_factor=2.0, early_days=30.0), 300, 3
     ).stops.mean()
     assert early / settled == pytest.approx(2.105, rel=0.03)
@@ -113,23 +113,25 @@ def test_early_failures_stop_more_at_first() -> None:
 
 def test_the_same_seed_gives_the_same_days() -> None:
     recovery = Recovery(Tier(10.0, 500.0, 600.0))
-    one, two, other = (replay(30.0, recovery, Hazards(5.0), 50, seed).days for seed in (1, 1, 2))
+    one, two, other = (simulate(30.0, recovery, Hazards(5.0), 50, seed).days for seed in (1, 1, 2))
     assert np.array_equal(one, two)
     assert not np.array_equal(one, other)
 
 
 def test_run_that_never_gets_on_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dcplan.reliability.replay.MOST_STOPS", 300)
+    monkeypatch.setattr("dcplan.reliability.simulation.MOST_STOPS", 300)
     with pytest.raises(ValueError, match="does not end"):
-        replay(30.0, Recovery(Tier(10.0, 86400.0, 600.0)), Hazards(200.0), 3, 1)
+        simulate(30.0, Recovery(Tier(10.0, 86400.0, 600.0)), Hazards(200.0), 3, 1)
 
 
 def test_thousand_replicas_of_a_long_run_take_seconds() -> None:
     """The goal: 1,000 replicas of a 90-day run on 16,384 accelerators under 5 s; measured 0.2 s."""
     began = time.perf_counter()
-    played = replay(90.0, Recovery(Tier(10.0, 465.0, 600.0)), Hazards(7.76, 0.4, 24, 44.0), 1000, 1)
+    simulation = simulate(
+        90.0, Recovery(Tier(10.0, 465.0, 600.0)), Hazards(7.76, 0.4, 24, 44.0), 1000, 1
+    )
     assert time.perf_counter() - began < 5.0
-    assert played.days.size == 1000
+    assert simulation.days.size == 1000
 
 
 @given(st.floats(0.01, 50.0), st.floats(0.1, 300.0), st.floats(10.0, 3000.0))
@@ -170,12 +172,12 @@ def test_a_peers_copy_is_not_durable() -> None:
     back to its start."""
     recovery = Recovery(Tier(10.0, 1e9, 600.0), Tier(1.0, 100.0, 300.0), 0.5)
     with pytest.raises(ValueError, match="does not end"):
-        replay(10.0, recovery, Hazards(20.0), 5, 1)
+        simulate(10.0, recovery, Hazards(20.0), 5, 1)
 
 
 def test_restarts_that_are_always_hit_are_said_so() -> None:
     with pytest.raises(ValueError, match="every restart"):
-        replay(1.0, Recovery(Tier(1.0, 100.0, 1e7)), Hazards(1000.0), 2, 1)
+        simulate(1.0, Recovery(Tier(1.0, 100.0, 1e7)), Hazards(1000.0), 2, 1)
 
 
 @given(st.floats(0.1, 20.0), st.floats(1.0, 30.0), st.floats(60.0, 900.0), st.floats(0.0, 0.99))
@@ -187,7 +189,7 @@ def test_closed_form_holds_for_random_habits(
     scatter."""
     durable = Tier(save, float(best_interval_s(stops, save, 0.0)), restart)
     recovery = Recovery(durable, Tier(0.5, 60.0, restart / 2), share)
-    played = replay(60.0, recovery, Hazards(stops), 100, 3)
-    scatter = played.days.std() / played.days.mean() / 10.0
+    simulation = simulate(60.0, recovery, Hazards(stops), 100, 3)
+    scatter = simulation.days.std() / simulation.days.mean() / 10.0
     closed = float(losses(stops, recovery).goodput_frac)
-    assert played.goodput_frac(60.0) == pytest.approx(closed, abs=0.01 + 3 * scatter)
+    assert simulation.goodput_frac(60.0) == pytest.approx(closed, abs=0.01 + 3 * scatter)

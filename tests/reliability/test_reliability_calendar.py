@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.reliability.calendar import P90, Chance, Goodput, RunTime, run_time, with_slips
+from dcplan.reliability.calendar import P90, Chance, Goodput, RunTime, run_time, with_delays
 
 QUICK = settings(max_examples=80, deadline=None)
 FRAC = st.floats(0.3, 1.0)
@@ -84,7 +84,7 @@ def test_late_start_by_hand() -> None:
     That is 1176. With a run of exactly 80 days the mean is 118; log-normal sigma^2 = ln(1 +
     1176/118^2) = 0.081081.
     """
-    late = with_slips(RunTime(80.0, 0.0, {"step_time": 0.0}), {"delivery": (10.0, 20.0, 90.0)})
+    late = with_delays(RunTime(80.0, 0.0, {"step_time": 0.0}), {"delivery": (10.0, 20.0, 90.0)})
     assert late.sigma**2 == pytest.approx(0.081081, abs=1e-5)
     assert late.p50_days == pytest.approx(118 / math.exp(0.081081 / 2), rel=1e-5)
     assert late.shares["delivery"] == pytest.approx(1.0)
@@ -94,7 +94,7 @@ def test_late_start_by_hand() -> None:
 @QUICK
 def test_a_slip_makes_the_end_later(p50: float, sigma: float, slip: float) -> None:
     run = RunTime(p50, sigma, {"step_time": 1.0})
-    late = with_slips(run, {"energisation": (0.0, slip, 2 * slip)})
+    late = with_delays(run, {"energisation": (0.0, slip, 2 * slip)})
     assert late.quantile_days(0.8) >= run.quantile_days(0.8) * (1 - 1e-9)
     assert sum(late.shares.values()) == pytest.approx(1.0)
 

@@ -46,7 +46,7 @@ def _rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def _one(i: int, metres: float = 2.2, stock: int = 4) -> Cabled:
+def _one(i: int, meters: float = 2.2, stock: int = 4) -> Cabled:
     nic = Cable(
         "node-leaf",
         f"node-{i:05d}",
@@ -55,7 +55,7 @@ def _one(i: int, metres: float = 2.2, stock: int = 4) -> Cabled:
         "leaf-0001",
         str(i),
         "R001-C002",
-        metres,
+        meters,
         stock,
     )
     return Cabled(nic, "dac-2m", "dac", None)
@@ -97,11 +97,11 @@ def test_as_many_rows_as_links_and_lengths_as_in_the_answer(
 @pytest.mark.parametrize("flags", CASES)
 def test_every_cable_is_long_enough_and_of_the_next_stock_length(flags: dict[str, Any]) -> None:
     for one in cables(**flags):
-        metres = one.cable.length_m
+        meters = one.cable.length_m
         # the path is rounded to centimetres after its stock length is chosen
-        assert STOCK_M[one.cable.stock] >= metres - 0.005
+        assert STOCK_M[one.cable.stock] >= meters - 0.005
         if one.cable.stock:
-            assert STOCK_M[one.cable.stock - 1] < metres + 0.005
+            assert STOCK_M[one.cable.stock - 1] < meters + 0.005
 
 
 def test_every_cable_of_a_priced_network_has_a_part() -> None:

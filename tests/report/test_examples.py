@@ -67,7 +67,7 @@ def test_markdown_stays_under_a_comments_size_and_is_cut_by_sections() -> None:
         "jobs",
         "cost",
         "cashflow",
-        "left_out",
+        "excluded",
         "bands",
         "network",
         "storage",

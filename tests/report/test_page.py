@@ -158,7 +158,7 @@ def test_hostile_text_stays_text() -> None:
         evil,
         scenario={"name": evil, "path": evil},
         metrics={evil: Metric(1.0, "", evil)},
-        tables={"bands": table, "left_out": left},
+        tables={"bands": table, "excluded": left},
         warnings=[{"code": "x", "message": evil}],
         inputs=[{"key": evil, "value": evil, "unit": evil, "status": evil, "source": evil}],
     )

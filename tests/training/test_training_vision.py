@@ -17,7 +17,7 @@ from dcplan.llm.architecture import Architecture, context_tokens, model_flops_pe
 from dcplan.llm.config import from_config
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import tower_table
-from dcplan.llm.vision import assumed, left_out
+from dcplan.llm.vision import assumed, uncounted_parts
 from dcplan.training.grid import Axes, Case, case_setup, grid, layout_table
 from dcplan.training.memory import memory
 from dcplan.training.search import prepare, quick_search, search
@@ -369,9 +369,9 @@ def test_cross_attention_is_refused_by_its_field() -> None:
 def test_an_unknown_encoder_is_left_out_by_name() -> None:
     unknown = {**SMALL, "vision_config": {**VISION, "model_type": "pixtral"}}
     assert from_config(unknown).tower is None
-    assert left_out(unknown) == ("vision_config",)
-    assert left_out(SMALL) == ()
-    assert left_out({**SMALL, "audio_config": {"layers": 2}}) == ("audio_config",)
+    assert uncounted_parts(unknown) == ("vision_config",)
+    assert uncounted_parts(SMALL) == ()
+    assert uncounted_parts({**SMALL, "audio_config": {"layers": 2}}) == ("audio_config",)
 
 
 def test_image_size_left_open_is_said() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.plan.no_plan import conflict_of
-from dcplan.answers.plan.tables.left_out import left_out
+from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
@@ -36,7 +36,7 @@ def check(ref: ScenarioRef) -> Result:
     built = build(question)
     found = presolve(question, built)
     problem = built.problem
-    tables = {"excluded": left_out(problem)}
+    tables = {"excluded": excluded_options(problem)}
     if found:
         tables["conflict"] = conflict_of(found)
     parts = (
@@ -44,7 +44,7 @@ def check(ref: ScenarioRef) -> Result:
         (len(problem.halls), "hall types"),
         (len(problem.placements), "system placements"),
         (len(problem.fabrics), "fabric options"),
-        (len(problem.configs), "job configurations"),
+        (len(problem.run_options), "job configurations"),
         (len(problem.offers), "offers"),
     )
     counts = ", ".join(f"{n} {what}" for n, what in parts)
@@ -55,7 +55,7 @@ def check(ref: ScenarioRef) -> Result:
         exit_code=EXIT_INFEASIBLE if found else EXIT_OK,
         headline=f"{question.scenario.name}: {verdict} ({counts})",
         scenario=describe(question),
-        metrics=LEFT_OUT_COUNT(len(problem.left_out)),
+        metrics=LEFT_OUT_COUNT(len(problem.excluded)),
         tables=tables,
         inputs=inputs_of(built),
         warnings=[{"code": "note", "message": text} for text in problem.warnings],

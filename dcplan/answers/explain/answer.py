@@ -15,7 +15,7 @@ from dcplan.answers.explain.what_if import what_if
 from dcplan.answers.explain.why_not import why_not
 from dcplan.answers.plan.metrics import money_metrics, solver_metrics
 from dcplan.answers.plan.no_plan import impossible, nothing_yet
-from dcplan.answers.plan.tables.left_out import left_out
+from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.terms import PlanningProblem
@@ -54,7 +54,7 @@ def _stated(problem: PlanningProblem) -> bool:
 
     Every job and demand needs a way to be served, and a given fleet a place.
     """
-    jobs = {c.job for c in problem.configs} >= {j.id for j in problem.jobs}
+    jobs = {c.job for c in problem.run_options} >= {j.id for j in problem.jobs}
     served = all(d.each or d.unmet_usd is not None or not any(d.wanted) for d in problem.demands)
     fleet = problem.fleet
     placed = fleet is None or any(
@@ -76,7 +76,7 @@ def _answer(base: Base) -> Result:
         tables["what_if"] = what_if(base)
     tables["binding"] = binding_table(base)
     tables["unused_capacity"] = stranded_table(base)
-    tables["excluded"] = left_out(asked.built.problem)
+    tables["excluded"] = excluded_options(asked.built.problem)
     status, code = _ending(base)
     return Result(
         "explain",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.explain.later_deadline import Later
 from dcplan.answers.explain.resolve import Asked
-from dcplan.answers.plan.tables.left_out import left_out
+from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INFEASIBLE
 from dcplan.planning.explain.remedies import Alternative, Remedy, alternatives
 from dcplan.planning.keys import Key
@@ -47,7 +47,7 @@ def no_plan(asked: Asked, solved: Solved) -> Result:
         tables={
             "conflict": specs.CONFLICT.table(rows),
             "tested_remedies": specs.ALTERNATIVES.table(ways),
-            "excluded": left_out(asked.built.problem),
+            "excluded": excluded_options(asked.built.problem),
         },
         inputs=inputs_of(asked.built),
         warnings=[] if rows else [{"code": "note", "message": WHOLE}],

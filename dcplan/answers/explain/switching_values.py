@@ -205,7 +205,7 @@ def _solved(base: Base, key: str, value: float) -> Solved | None:
     question, built = _at(base, key, value)
     if presolve(question, built):
         return None
-    found = base.asked.solve(built.problem, question, share=SHARE, near=base.solved.whole)
+    found = base.asked.solve(built.problem, question, share=SHARE, near=base.solved.integer_values)
     return found if found.audit is not None else None
 
 

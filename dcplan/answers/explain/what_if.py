@@ -25,7 +25,7 @@ def what_if(base: Base) -> Table:
     built = build(question)
     if presolve(question, built):
         return _no_plan("impossible: dcplan plan with --set says why")
-    other = base.asked.solve(built.problem, question, share=0.5, near=base.solved.whole)
+    other = base.asked.solve(built.problem, question, share=0.5, near=base.solved.integer_values)
     if other.audit is None:
         return _no_plan(other.status)
     now, then = (metrics_of(s, question.catalog) for s in (base.solved, other))

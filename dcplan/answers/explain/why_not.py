@@ -23,10 +23,13 @@ def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
     if any(k == system for _, _, k, _ in base.decisions.ordered):
         return _no_answer(system, "the plan buys it")
     if system not in problem.orderable or not any(p.system == system for p in problem.placements):
-        reasons = dict.fromkeys(x.reason for x in problem.left_out if x.id == system)
+        reasons = dict.fromkeys(x.reason for x in problem.excluded if x.id == system)
         return _no_answer(system, "; ".join(reasons) or "not among `systems:`")
     other = base.asked.solve(
-        replace(problem, forced=(system,)), base.asked.question, share=share, near=base.solved.whole
+        replace(problem, forced=(system,)),
+        base.asked.question,
+        share=share,
+        near=base.solved.integer_values,
     )
     if other.audit is None:
         proved = other.status == SolveStatus.INFEASIBLE

@@ -264,11 +264,11 @@ def _cables(tier: str, choices: list[Choice], log: InputLog) -> list[Line]:
     return found
 
 
-def _cord(row: Optic, metres: float, log: InputLog) -> Price:
+def _cord(row: Optic, meters: float, log: InputLog) -> Price:
     """Return the price of a fibre cord, ends and metres."""
     key = f"optics.{row.id}"
     ends = _price(log, f"{key}.price_usd", row.price_usd) if row.price_usd else FREE
-    return ends.plus(_price(log, f"{key}.usd_per_m", row.usd_per_m).times(metres))
+    return ends.plus(_price(log, f"{key}.usd_per_m", row.usd_per_m).times(meters))
 
 
 def nic_lines(resolved: ResolvedFabric) -> list[Line]:

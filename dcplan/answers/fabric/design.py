@@ -79,24 +79,24 @@ def lengths_of(
     elif network.taper is not None:
         found = _groups(resolved, network, log)
     else:
-        metres = log.parameter("power", "cable-length-m")
+        meters = log.parameter("power", "cable-length-m")
         second = "leaf-spine" if c.spine else "leaf-leaf"
         tiers = {
             "node-leaf": c.node_leaf_links,
             second: c.leaf_spine_links,
             "spine-core": c.spine_core_links,
         }
-        found = {tier: _all_at(metres, n) for tier, n in tiers.items() if n}
+        found = {tier: _all_at(meters, n) for tier, n in tiers.items() if n}
     if length_m is not None:
         between = {t: x for t, x in found.items() if t != "node-leaf"} or found
         found = found | {t: _all_at(length_m, x.cables) for t, x in between.items()}
     return found
 
 
-def _all_at(metres: float, cables: int) -> Lengths:
+def _all_at(meters: float, cables: int) -> Lengths:
     counts = np.zeros(STOCK_M.size + 1, dtype=np.int64)
-    counts[int(stock(np.array([metres]))[0])] = cables
-    return Lengths(counts, metres * cables, metres)
+    counts[int(stock(np.array([meters]))[0])] = cables
+    return Lengths(counts, meters * cables, meters)
 
 
 def _groups(resolved: ResolvedFabric, network: Network, log: InputLog) -> dict[str, Lengths]:

@@ -16,7 +16,7 @@ from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.fabric import use as specs
-from dcplan.units import METRES_PER_KM
+from dcplan.units import METERS_PER_KM
 
 
 def growth_table(resolved: ResolvedFabric) -> Table:
@@ -125,7 +125,7 @@ def _reaching(route_km: float, log: InputLog) -> str:
 
 def _far_km(row: Optic) -> float:
     reach = row.reach_amplified_m or row.reach_m
-    return reach.value / METRES_PER_KM if reach else 0.0
+    return reach.value / METERS_PER_KM if reach else 0.0
 
 
 def _line(row: Optic, log: InputLog) -> Line:
@@ -139,7 +139,7 @@ def _line(row: Optic, log: InputLog) -> Line:
         port_gbps=row.rate_gbps.value,
         port_usd=log.take(f"optics.{row.id}.price_usd", row.price_usd),
         port_kw=log.take(f"optics.{row.id}.max_kw", power),
-        plain_reach_km=log.take(f"optics.{row.id}.reach_m", row.reach_m) / METRES_PER_KM,
+        plain_reach_km=log.take(f"optics.{row.id}.reach_m", row.reach_m) / METERS_PER_KM,
         amplified_reach_km=_far_km(row),
         pair_gbps=log.parameter("network", "wavelength-gbps-per-pair-max"),
         span_km=log.parameter("network", "amplifier-span-km"),

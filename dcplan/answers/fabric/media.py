@@ -135,17 +135,17 @@ def tier_choices(
         most = max(m.reach_m for m, *_ in near)
         chosen.tiers[tier] = []
         for i in np.flatnonzero(lengths.counts).tolist():
-            metres = float(STOCK_M[i]) if i < STOCK_M.size else lengths.longest_m
+            meters = float(STOCK_M[i]) if i < STOCK_M.size else lengths.longest_m
             # what the family or the request names comes first; farther parts only beyond its reach
-            media = near if metres <= most else (_far(resolved, parts, tier, log) or near)
+            media = near if meters <= most else (_far(resolved, parts, tier, log) or near)
             try:
-                best = pick([m for m, *_ in media], metres)
+                best = pick([m for m, *_ in media], meters)
             except ValueError as error:
-                problems.append(_too_far(resolved, tier, metres, str(error), log))
+                problems.append(_too_far(resolved, tier, meters, str(error), log))
                 break
             medium, ends, cable, each = next(m for m in media if m[0] is best)
             chosen.tiers[tier].append(
-                Choice(metres, int(lengths.counts[i]), medium, ends, cable, each)
+                Choice(meters, int(lengths.counts[i]), medium, ends, cable, each)
             )
     if problems:
         raise InputError(problems)
@@ -337,7 +337,7 @@ def _row(log: InputLog, name: str) -> Optic:
 
 
 def _too_far(
-    resolved: ResolvedFabric, tier: str, metres: float, cause: str, log: InputLog
+    resolved: ResolvedFabric, tier: str, meters: float, cause: str, log: InputLog
 ) -> Problem:
     """Tell that no medium reaches; name a lower speed of the same switch that does, or a length."""
     speed = _link(resolved, tier)
@@ -347,14 +347,14 @@ def _too_far(
         for row in log.catalog.table("optics", Optic).values()
         if row.kind in LIGHT
         and row.reach_m
-        and row.reach_m.value >= metres
+        and row.reach_m.value >= meters
         and row.price_usd
         and row.rate_gbps.value < speed
         and row.rate_gbps.value in ports
     ]
     if tier != "node-leaf" and slower:
         works, part = max(slower)
-        help_text = f"--uplink-gbps {works:g} works: {part} reaches {metres:g} m"
+        help_text = f"--uplink-gbps {works:g} works: {part} reaches {meters:g} m"
     else:
         help_text = (
             "bring the ends nearer: --leaf-at unit or rack, a larger --racks-per-row, "

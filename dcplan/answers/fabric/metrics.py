@@ -18,7 +18,7 @@ from dcplan.inputs.recovery import rates_for
 from dcplan.reliability.rates import job_stops
 from dcplan.result import Metric
 from dcplan.specs.fabric import network as specs
-from dcplan.units import GBPS_PER_TBPS, METRES_PER_KM, W_PER_KW
+from dcplan.units import GBPS_PER_TBPS, METERS_PER_KM, W_PER_KW
 
 FAILURES = {"link": specs.LINK_FAILURES, "switch": specs.SWITCH_FAILURES}
 
@@ -124,7 +124,7 @@ def prices(built: Built) -> dict[str, Metric]:
         return {}
     price, low, high = t.price.value, t.price.low, t.price.high
     usd = price + extras.price.value + sum(p.usd or 0.0 for p in built.beside)
-    metres = sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items())
+    meters = sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items())
     metrics = {
         **peak_kw(built),
         **specs.TRANSCEIVERS(t.transceivers),
@@ -135,7 +135,7 @@ def prices(built: Built) -> dict[str, Metric]:
         **specs.INSTALLED_KW(t.kw + sum(p.kw or 0.0 for p in built.beside)),
         **specs.RACK_UNITS(t.rack_units),
         **specs.WEIGHT_KG(t.kg),
-        **specs.CABLE_KM(metres / METRES_PER_KM),
+        **specs.CABLE_KM(meters / METERS_PER_KM),
     }
     gbps = bisection_gbps(built.resolved, built.network)
     if gbps:
@@ -152,7 +152,7 @@ def _cable_m(tier: Lengths, choices: list[Choice]) -> float:
 
     Choices are known by stock length alone.
     """
-    metres = sum(c.links * c.stock_m for c in choices)
+    meters = sum(c.links * c.stock_m for c in choices)
     return tier.total_m * (
-        sum(c.links / c.links_each * c.stock_m for c in choices) / metres if metres else 1.0
+        sum(c.links / c.links_each * c.stock_m for c in choices) / meters if meters else 1.0
     )

@@ -71,8 +71,8 @@ def _lengths(built: Built) -> Iterator[specs.LengthRow]:
     for tier, found in built.lengths.items():
         media = {c.stock_m: c.medium.id for c in built.chosen.tiers.get(tier, [])}
         for i in np.flatnonzero(found.counts).tolist():
-            metres = float(STOCK_M[i]) if i < STOCK_M.size else found.longest_m
-            yield specs.LengthRow(tier, metres, int(found.counts[i]), media.get(metres))
+            meters = float(STOCK_M[i]) if i < STOCK_M.size else found.longest_m
+            yield specs.LengthRow(tier, meters, int(found.counts[i]), media.get(meters))
 
 
 def _parts(lines: Sequence[Line]) -> Iterator[dict[str, Any]]:

@@ -137,7 +137,7 @@ def _plain_tables(
     }
     if resolved.request.energised is not None:
         tables["lead_times"] = lead_table(resolved.request.energised, log)
-    if found.modelled:
+    if found.modeled:
         tables["quarters"] = quarters_table(found)
         tables["warm_water"] = warm_water_table(option, resolved, log)
     return tables
@@ -204,9 +204,7 @@ def _headline(
     option: CoolingOption, resolved: ResolvedFacility, found: Performance, supply_c: float | None
 ) -> str:
     water = f", {found.wue_l_per_kwh.value:.2f} L/kWh" if found.wue_l_per_kwh else ""
-    water += (
-        f", facility water of {supply_c:g} C" if found.modelled and supply_c is not None else ""
-    )
+    water += f", facility water of {supply_c:g} C" if found.modeled and supply_c is not None else ""
     return (
         f"{option.id} at {resolved.where.name}, {resolved.it_mw:g} MW of IT: "
         f"PUE {found.pue.value:.3f} ({found.pue.low:.3f} to {found.pue.high:.3f}), "
@@ -224,7 +222,7 @@ def _warnings(
     """Tell what the answer rests on, and flags that it does not use."""
     notes = []
     supply = resolved.setting(option, log).supply_c
-    if not found.modelled:
+    if not found.modeled:
         notes.append(
             f"{option.id} is tabulated by climate zone and size class: no quarters, no part load, "
             "no supply temperature; its peak is estimated"
@@ -235,7 +233,7 @@ def _warnings(
             "option without a row for the zone takes that of all zones"
         )
     if (
-        not found.modelled
+        not found.modeled
         and resolved.where.site is None
         and resolved.where.climate is not None
         and resolved.where.zone is None
@@ -247,14 +245,14 @@ def _warnings(
         notes.append(
             f"{resolved.system.id} has no power figure in the catalog: its racks are not laid out"
         )
-    liquid = found.modelled and resolved.system and "liquid" in resolved.system.cooling_modes
+    liquid = found.modeled and resolved.system and "liquid" in resolved.system.cooling_modes
     if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
         notes.append(
             f"a hall of {resolved.it_mw:g} MW is of the {resolved.size} class, whose UPS, "
             "distribution and lighting lose more than those of halls from 10 MW"
             + (
                 ": set facility.ups-efficiency-* in an overlay if yours are newer"
-                if found.modelled
+                if found.modeled
                 else ""
             )
         )
@@ -274,7 +272,7 @@ def _warnings(
             f"{resolved.where.name} has no weather of its own: "
             f"that of zone {resolved.where.zone}'s city is taken"
         )
-    if found.modelled and supply is None:
+    if found.modeled and supply is None:
         notes.append(
             "no supply temperature and no liquid-cooled system: "
             "the option's whole range is drawn from"

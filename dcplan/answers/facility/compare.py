@@ -87,8 +87,8 @@ def _row(
     )
     return specs.OptionRow(
         cooling=option.id,
-        basis=COMPUTED if found.modelled else TABLE,
-        supply_c=resolved.setting(option, log).supply_c if found.modelled else None,
+        basis=COMPUTED if found.modeled else TABLE,
+        supply_c=resolved.setting(option, log).supply_c if found.modeled else None,
         annual_pue=found.pue.value,
         pue_low=found.pue.low,
         pue_high=found.pue.high,

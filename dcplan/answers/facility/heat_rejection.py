@@ -44,7 +44,7 @@ def plant_table(
     for name in option.plant:
         mw = resolved.it_mw * (chilled if name == "chiller" else rejected)
         each = log.parameter("facility", UNIT_KEYS[name])
-        basis = "model" if found.modelled else "estimate"
+        basis = "model" if found.modeled else "estimate"
         rows.append(specs.PlantRow(name, mw, each, units(mw, each), basis))
     return specs.PLANT.table(rows)
 

@@ -80,7 +80,7 @@ def _solved(request: PlanRequest, question: Question, built: Built) -> Solved:
     given = request.fix_decisions
     try:
         return solve_objective(
-            replace(built.problem, keep=kept_from(request, question, built)),
+            replace(built.problem, earlier=kept_from(request, question, built)),
             question,
             SolveRequest(
                 gap=request.gap,

@@ -10,7 +10,12 @@ import numpy.typing as npt
 from dcplan.economics.sampling import Marginal
 from dcplan.inputs.log import InputLog
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.uncertainty.futures import Evaluator, Future, SimulatedOutcome, sampled
+from dcplan.planning.uncertainty.simulation import (
+    Evaluator,
+    SampledScenario,
+    SimulatedOutcome,
+    sampled,
+)
 from dcplan.result import Metric, Table
 from dcplan.scenario.schema import Uncertainty
 from dcplan.specs.plan import metrics as figures
@@ -93,7 +98,7 @@ def _tail(values: Array, frac: float) -> float:
     return float(np.sort(values)[-max(round(frac * values.size), 1) :].mean())
 
 
-def _drivers(asked: Uncertainty, futures: Sequence[Future], costs: Array) -> Table:
+def _drivers(asked: Uncertainty, futures: Sequence[SampledScenario], costs: Array) -> Table:
     """Return the inputs by how much of the cost follows theirs, and the cost at both ends.
 
     The measure is the rank correlation (Spearman); an end is the fifth of futures in which the

@@ -51,14 +51,14 @@ def hedge(request: PlanRequest) -> Result:
     found = together(h, TOGETHER_SHARE * h.left_s())
     if found.plans:
         found = replace(found, plans=settled(h, found.plans))
-    count = len(h.worlds)
-    own = [alone(h, w, {}, h.left_s() / (2 * count)) for w in h.worlds]
+    count = len(h.variants)
+    own = [alone(h, w, {}, h.left_s() / (2 * count)) for w in h.variants]
     if not found.plans:
         return _none(h, found.outcome, own)
-    firsts = first_of(own[h.main].whole, h.through)
+    firsts = first_of(own[h.main].integer_values, h.through)
     kept = [
         own[i] if i == h.main else alone(h, w, firsts, h.left_s() / count)
-        for i, w in enumerate(h.worlds)
+        for i, w in enumerate(h.variants)
     ]
     return _result(h, found, own, kept)
 
@@ -67,7 +67,7 @@ def _none(h: Hedged, outcome: Outcome, own: Sequence[Solved]) -> Result:
     """Answer that no plan is common to all variants, or none was found."""
     proved = outcome.status == SolveStatus.INFEASIBLE
     words = "no plan shares these first decisions" if proved else "no plan found in time"
-    unable = [w.name for w, one in zip(h.worlds, own, strict=True) if cost_usd(one) is None]
+    unable = [w.name for w, one in zip(h.variants, own, strict=True) if cost_usd(one) is None]
     words += f": {', '.join(unable)} has none by itself" if unable else ""
     return Result(
         "plan",
@@ -82,7 +82,7 @@ def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[So
     costs = [p.audit.npv_usd if p.audit else 0.0 for p in found.plans]
     hedged = cvar(costs, h.weights, h.asked.tail_frac)
     gap_frac = max(hedged - found.bound_musd * USD_PER_MUSD, 0.0) / max(abs(hedged), 1.0)
-    main, likeliest = found.plans[h.main], h.worlds[h.main]
+    main, likeliest = found.plans[h.main], h.variants[h.main]
     metrics = metrics_of(main, likeliest.question.catalog)
     metrics |= _values(h, hedged, [cost_usd(x) for x in own], [cost_usd(x) for x in kept])
     metrics |= figures.GAP(gap_frac, label="Proven gap against the audited cost of all variants")
@@ -95,7 +95,7 @@ def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[So
     what = "expected" if tail >= 1 else f"mean of the worst {tail:.0%}"
     headline = (
         f"{h.question.scenario.name}: USD {money(hedged)} net present cost, {what} of "
-        f"{len(h.worlds)} variants, decided together through {h.asked.through}; "
+        f"{len(h.variants)} variants, decided together through {h.asked.through}; "
         f"gap {gap_frac:.2%}; shown is the plan in {likeliest.name}"
     )
     return Result(
@@ -118,10 +118,10 @@ def _variants(
     h: Hedged, costs: Sequence[float], own: Sequence[Solved], kept: Sequence[Solved]
 ) -> Table:
     """Return each variant's cost under the hedge, alone, and with the likeliest's decisions."""
-    first_plan = f"first_plan_of_{h.worlds[h.main].name}_npv_usd"
+    first_plan = f"first_plan_of_{h.variants[h.main].name}_npv_usd"
     rows = [
         (HedgeRow(w.name, w.weight, cost, cost_usd(one)), {first_plan: cost_usd(other)})
-        for w, cost, one, other in zip(h.worlds, costs, own, kept, strict=True)
+        for w, cost, one, other in zip(h.variants, costs, own, kept, strict=True)
     ]
     return HEDGE.wide_table(rows, (first_plan,))
 

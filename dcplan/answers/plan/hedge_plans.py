@@ -44,7 +44,7 @@ class Hedged:
 
     request: PlanRequest
     question: Question
-    worlds: tuple[HedgeVariant, ...]
+    variants: tuple[HedgeVariant, ...]
     asked: Hedge
     through: int
     """Last quarter whose decisions are common to all variants."""
@@ -53,12 +53,12 @@ class Hedged:
     @property
     def weights(self) -> list[float]:
         """Probability of each variant."""
-        return [w.weight for w in self.worlds]
+        return [w.weight for w in self.variants]
 
     @property
     def main(self) -> int:
         """Place of the likeliest variant."""
-        return max(range(len(self.worlds)), key=lambda i: (self.weights[i], -i))
+        return max(range(len(self.variants)), key=lambda i: (self.weights[i], -i))
 
     def left_s(self) -> float:
         """Return the time that is left, a second at least [s]."""
@@ -86,8 +86,8 @@ def resolve(request: PlanRequest) -> Hedged:
     question = request.question()
     asked = _asked(question)
     through = quarter_index(asked.through) - quarter_index(question.scenario.horizon.start)
-    worlds = _worlds(request, asked)
-    return Hedged(request, question, worlds, asked, through, clock)
+    variants = _variants(request, asked)
+    return Hedged(request, question, variants, asked, through, clock)
 
 
 def _asked(question: Question) -> Hedge:
@@ -104,22 +104,22 @@ def _asked(question: Question) -> Hedge:
     return uncertainty.hedge
 
 
-def _worlds(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
+def _variants(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
     total = sum(q.value for q in asked.weights.values())
-    worlds, problems = [], []
+    variants, problems = [], []
     for name, weight in asked.weights.items():
         question = replace(request, variant=None if name == "base" else name).question()
         built = build(question)
         found = presolve(question, built)
         problems += [replace(p, cause=f"variant {name}: {p.cause}") for p in found]
-        worlds.append(HedgeVariant(name, weight.value / total, question, built))
-    spans = {(w.built.problem.start, w.built.problem.quarters) for w in worlds}
+        variants.append(HedgeVariant(name, weight.value / total, question, built))
+    spans = {(w.built.problem.start, w.built.problem.quarters) for w in variants}
     if len(spans) > 1:
         cause = "the variants have different horizons: they cannot share decisions by quarter"
-        problems.append(worlds[0].question.tree.problem("DC015", cause, ("uncertainty", "hedge")))
+        problems.append(variants[0].question.tree.problem("DC015", cause, ("uncertainty", "hedge")))
     if problems:
         raise InputError(problems)
-    return tuple(worlds)
+    return tuple(variants)
 
 
 def together(h: Hedged, time_limit_s: float) -> Together:
@@ -127,8 +127,10 @@ def together(h: Hedged, time_limit_s: float) -> Together:
     clock, bound = Clock(time_limit_s), -np.inf
     for factor in MARGIN_FACTORS:
         menus = [
-            replace(with_steps(w.built.problem, MOST_STEPS // len(h.worlds)), margin_factor=factor)
-            for w in h.worlds
+            replace(
+                with_steps(w.built.problem, MOST_STEPS // len(h.variants)), margin_factor=factor
+            )
+            for w in h.variants
         ]
         matrices = [compile_model(build_model(problem)[0]) for problem in menus]
         stack = stacked(matrices, h.weights, h.through, h.asked.tail_frac)
@@ -144,7 +146,7 @@ def together(h: Hedged, time_limit_s: float) -> Together:
             return Together(outcome, [], bound)
         plans = [
             _plan(w, m, stack, i, outcome)
-            for i, (w, m) in enumerate(zip(h.worlds, matrices, strict=True))
+            for i, (w, m) in enumerate(zip(h.variants, matrices, strict=True))
         ]
         if all(p.audit is not None and p.audit.passed for p in plans):
             return Together(outcome, plans, bound)
@@ -159,9 +161,9 @@ def settled(h: Hedged, plans: Sequence[Solved]) -> list[Solved]:
     A tail, or a tiny weight, does not care for all variants.
     """
     result = []
-    for world, plan in zip(h.worlds, plans, strict=True):
-        share = h.left_s() / (3 * len(h.worlds))
-        better = alone(h, world, first_of(plan.whole, h.through), share)
+    for variant, plan in zip(h.variants, plans, strict=True):
+        share = h.left_s() / (3 * len(h.variants))
+        better = alone(h, variant, first_of(plan.integer_values, h.through), share)
         costs = [
             x.audit.npv_usd if x.audit is not None and x.audit.passed else np.inf
             for x in (plan, better)
@@ -170,21 +172,21 @@ def settled(h: Hedged, plans: Sequence[Solved]) -> list[Solved]:
     return result
 
 
-def _plan(world: HedgeVariant, matrix: Matrix, stack: Stack, i: int, outcome: Outcome) -> Solved:
+def _plan(variant: HedgeVariant, matrix: Matrix, stack: Stack, i: int, outcome: Outcome) -> Solved:
     if outcome.values is None:
         msg = "no values"
         raise ValueError(msg)
     own = replace(outcome, values=stack.values(i, outcome.values))
-    return audited_solution(world.built.problem, matrix, own, world.question)
+    return audited_solution(variant.built.problem, matrix, own, variant.question)
 
 
 def alone(
-    h: Hedged, world: HedgeVariant, firsts: Mapping[Key, float], time_limit_s: float
+    h: Hedged, variant: HedgeVariant, firsts: Mapping[Key, float], time_limit_s: float
 ) -> Solved:
     """Plan one variant by itself, first decisions given or free; widened until switches fit."""
     last: Solved | None = None
     for factor in MARGIN_FACTORS:
-        problem = replace(with_steps(world.built.problem, MOST_STEPS), margin_factor=factor)
+        problem = replace(with_steps(variant.built.problem, MOST_STEPS), margin_factor=factor)
         matrix = compile_model(build_model(problem)[0])
         existing = {i: firsts[c] for i, c in enumerate(matrix.columns) if c in firsts} or None
         outcome = highs.solve(
@@ -194,7 +196,7 @@ def alone(
             fixed=existing,
             stop=h.request.stop,
         )
-        last = audited_solution(world.built.problem, matrix, outcome, world.question)
+        last = audited_solution(variant.built.problem, matrix, outcome, variant.question)
         if outcome.values is None or (last.audit is not None and last.audit.passed):
             return last
     if last is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import astuple
 
 from dcplan.answers.common.result_blocks import describe, inputs_of
-from dcplan.answers.plan.tables.left_out import left_out
+from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_OK
 from dcplan.planning.problem.build import build
 from dcplan.result import Result
@@ -19,7 +19,7 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
     question = load(name, catalogs=catalogs)
     built = build(question)
     rows: dict[tuple[object, ...], specs.ConfigRow] = {}
-    for c in built.problem.configs:
+    for c in built.problem.run_options:
         # the menu has a way once for each quarter in which it may start
         key = (c.job, c.place, c.system, c.accelerators, c.precision)
         row = specs.ConfigRow(
@@ -42,6 +42,9 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
         exit_code=EXIT_OK,
         headline=f"{question.scenario.name}: {len(ways)} ways to run {jobs}",
         scenario=describe(question),
-        tables={specs.CONFIGS.name: specs.CONFIGS.table(ways), "excluded": left_out(built.problem)},
+        tables={
+            specs.CONFIGS.name: specs.CONFIGS.table(ways),
+            "excluded": excluded_options(built.problem),
+        },
         inputs=inputs_of(built),
     )

@@ -15,7 +15,7 @@ from dcplan.planning.audit.measures import cloud_carbon_t, delivered_pflop_days
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.problem.work.terms import PFLOPS, JobConfig
+from dcplan.planning.problem.work.terms import PFLOPS, RunOption
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric
 from dcplan.specs.plan import metrics as specs
@@ -192,7 +192,7 @@ def owned_usd_per_accelerator_day(solved: Solved) -> float:
 
 
 def _job(
-    problem: PlanningProblem, d: Decisions, solved: Solved, run: JobConfig
+    problem: PlanningProblem, d: Decisions, solved: Solved, run: RunOption
 ) -> dict[str, Metric]:
     """Return length, end, cost and reliability of one run."""
     job, facts = run.job, run.outlook

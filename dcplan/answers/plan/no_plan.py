@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
-from dcplan.answers.plan.tables.left_out import left_out
+from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, Problem
 from dcplan.planning.explain.remedies import remedies
 from dcplan.planning.problem.build import Built
@@ -37,7 +37,7 @@ def nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
         "none is proved impossible",
         scenario=describe(question),
         solver=solver_block(solved),
-        tables={"excluded": left_out(built.problem)},
+        tables={"excluded": excluded_options(built.problem)},
         inputs=inputs_of(built),
         warnings=[{"code": "note", "message": note}],
     )
@@ -52,7 +52,7 @@ def impossible(question: Question, built: Built, problems: list[Problem]) -> Res
         headline=f"{question.scenario.name}: infeasible, shown without solving: "
         f"{problems[0].cause}",
         scenario=describe(question),
-        tables={"conflict": conflict_of(problems), "excluded": left_out(built.problem)},
+        tables={"conflict": conflict_of(problems), "excluded": excluded_options(built.problem)},
         inputs=inputs_of(built),
     )
 
@@ -77,7 +77,10 @@ def _fixed_broken(
         headline=f"{question.scenario.name}: the fixed decisions break a limit: {problems[0]}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={"conflict": specs.CONFLICT.table(rows), "excluded": left_out(built.problem)},
+        tables={
+            "conflict": specs.CONFLICT.table(rows),
+            "excluded": excluded_options(built.problem),
+        },
         inputs=inputs_of(built),
     )
 
@@ -99,6 +102,9 @@ def infeasible(question: Question, built: Built, solved: Solved) -> Result:
         headline=f"{question.scenario.name}: proved infeasible; {first}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={"remedies": specs.REMEDIES.table(rows), "excluded": left_out(built.problem)},
+        tables={
+            "remedies": specs.REMEDIES.table(rows),
+            "excluded": excluded_options(built.problem),
+        },
         inputs=inputs_of(built),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dcplan.economics.cash_flow import Flow
 from dcplan.errors import InputError
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.cloud import use_by_month
 from dcplan.planning.decisions import Decisions
@@ -74,7 +74,7 @@ class FleetPlan:
     """In the whole racks that hold them."""
     offers: tuple[str, ...]
     """Ids of the offers that a plan could rent."""
-    left_out: tuple[LeftOut, ...]
+    excluded: tuple[ExcludedOption, ...]
 
 
 def fleet_plan(question: Question) -> FleetPlan:
@@ -113,5 +113,5 @@ def fleet_plan(question: Question) -> FleetPlan:
         problem.fleet.accelerators,
         sum(racks.get(p.key, 0) * p.accelerators for p in problem.placements),
         tuple(o.id for o in problem.offers),
-        problem.left_out,
+        problem.excluded,
     )

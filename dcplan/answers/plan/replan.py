@@ -5,7 +5,7 @@ from __future__ import annotations
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.errors import InputError, Place, Problem
 from dcplan.planning.decisions import columns_of
-from dcplan.planning.goal import Keep
+from dcplan.planning.goal import EarlierPlan
 from dcplan.planning.problem.build import Built
 from dcplan.result import Result, Table
 from dcplan.scenario.load import Question
@@ -29,7 +29,7 @@ def decisions_of(result: Result, flag: str) -> Table:
     return result.tables[DECISIONS.name]
 
 
-def kept_from(request: PlanRequest, question: Question, built: Built) -> Keep | None:
+def kept_from(request: PlanRequest, question: Question, built: Built) -> EarlierPlan | None:
     """Return the earlier plan as columns of this menu; None where there is none.
 
     Raises
@@ -64,7 +64,7 @@ def kept_from(request: PlanRequest, question: Question, built: Built) -> Keep | 
             + "; ".join(lost[:5])
         )
         raise InputError([Problem("DC015", cause, Place("--max-changes"))])
-    return Keep(values, last, None if most is None else most - len(lost))
+    return EarlierPlan(values, last, None if most is None else most - len(lost))
 
 
 def _quarter(text: str) -> int:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from dcplan.answers.plan.plan_cost import PlanCost, plan_cost
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms, cloud_place, is_cloud
-from dcplan.inputs.left_out import LeftOut
+from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.presolve import presolve
@@ -73,7 +73,7 @@ class SourcingPlans:
     discount_rate: float
     offers: tuple[str, ...]
     """Ids of the offers that a plan could rent."""
-    left_out: tuple[LeftOut, ...]
+    excluded: tuple[ExcludedOption, ...]
 
 
 def sourcing_plans(
@@ -128,7 +128,7 @@ def sourcing_plans(
         built.log,
         problem.finance.discount_rate,
         tuple(o.id for o in problem.offers),
-        problem.left_out,
+        problem.excluded,
     )
 
 
@@ -171,8 +171,8 @@ def _without_cloud(problem: PlanningProblem) -> PlanningProblem:
         replace(d, each={k: v for k, v in d.each.items() if not is_cloud(k[0])})
         for d in problem.demands
     )
-    own = tuple(c for c in problem.configs if not c.on_cloud)
-    return replace(problem, offers=(), demands=demands, configs=own)
+    own = tuple(c for c in problem.run_options if not c.on_cloud)
+    return replace(problem, offers=(), demands=demands, run_options=own)
 
 
 def _without_orders(problem: PlanningProblem) -> PlanningProblem:
@@ -183,8 +183,8 @@ def _without_orders(problem: PlanningProblem) -> PlanningProblem:
     existing = {(x.key[0], x.key[2]) for x in problem.existing} | (
         {(problem.fleet.hall, problem.fleet.system)} if problem.fleet else set()
     )
-    own = tuple(c for c in problem.configs if c.on_cloud or (c.place, c.system) in existing)
-    return replace(problem, orderable=frozenset(), configs=own)
+    own = tuple(c for c in problem.run_options if c.on_cloud or (c.place, c.system) in existing)
+    return replace(problem, orderable=frozenset(), run_options=own)
 
 
 def _one_offer(problem: PlanningProblem, offer: str, term: str) -> PlanningProblem:
@@ -203,5 +203,5 @@ def _one_offer(problem: PlanningProblem, offer: str, term: str) -> PlanningProbl
         replace(d, each={k: v for k, v in d.each.items() if k[0] == place or not is_cloud(k[0])})
         for d in problem.demands
     )
-    configs = tuple(c for c in problem.configs if not c.on_cloud or c.place == place)
-    return replace(problem, offers=(only,), demands=demands, configs=configs)
+    run_options = tuple(c for c in problem.run_options if not c.on_cloud or c.place == place)
+    return replace(problem, offers=(only,), demands=demands, run_options=run_options)

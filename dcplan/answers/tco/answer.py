@@ -15,7 +15,7 @@ from dcplan.answers.tco.tables import bridge_table, lines_table, pair_table, yea
 from dcplan.answers.tco.unit_costs import returns, term_structure, unit_costs
 from dcplan.errors import EXIT_OK
 from dcplan.inputs.cloud_prices import LENGTHS, NOT_PLANNED
-from dcplan.inputs.left_out import Kind
+from dcplan.inputs.excluded import Kind
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.specs import tco as specs
@@ -178,7 +178,7 @@ def _notes(both: Comparison) -> list[str]:
         [f"another accelerator than the fleet's, not compared: {_listed(others)}"] if others else []
     )
     why: dict[str, list[str]] = {}
-    for x in both.fleet.left_out:
+    for x in both.fleet.excluded:
         if x.kind in (Kind.OFFER, Kind.TERM) and x.id not in NOT_PLANNED and x.id not in known:
             why.setdefault(x.reason, []).append(x.id)
     notes += [f"{_listed(ids)}: left out, {reason}" for reason, ids in why.items()]

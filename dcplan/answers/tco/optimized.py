@@ -14,7 +14,7 @@ from dcplan.answers.tco.request import TcoRequest
 from dcplan.answers.tco.tables import bridge_table, lines_table, years_table
 from dcplan.catalog.schema import Offer
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK
-from dcplan.inputs.left_out import Kind
+from dcplan.inputs.excluded import Kind
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.specs import tco as specs
@@ -170,7 +170,7 @@ def _headline(question: Question, known: dict[str, Owned]) -> str:
 
 def _notes(question: Question, made: SourcingPlans) -> list[str]:
     notes = [
-        f"{x.id}: left out, {x.reason}" for x in made.left_out if x.kind in (Kind.OFFER, Kind.TERM)
+        f"{x.id}: left out, {x.reason}" for x in made.excluded if x.kind in (Kind.OFFER, Kind.TERM)
     ]
     makers = {made.log.catalog.get("cloud", o, Offer).provider for o in made.offers}
     notes += [

@@ -44,7 +44,7 @@ class Work:
 
 def terms_of(offer: OfferTerms) -> list[str]:
     """Return the terms of an offer that have a price."""
-    return [*offer.planned_terms, *offer.beside]
+    return [*offer.planned_terms, *offer.unplanned_usd_per_hour]
 
 
 def rented_side(

@@ -19,7 +19,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.speed import aged, hardware, slowed
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
-from dcplan.llm.vision import assumed, left_out, refusal
+from dcplan.llm.vision import assumed, refusal, uncounted_parts
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
@@ -193,7 +193,7 @@ def _notes(
     request: TrainRequest, seq_len: int, shape: Architecture, config: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Say what of the model is not counted, or taken as given."""
-    found = [f"{part} is not counted: not supported yet" for part in left_out(config)]
+    found = [f"{part} is not counted: not supported yet" for part in uncounted_parts(config)]
     if shape.tower is not None and not request.images:
         found.append("no --images: the vision encoder costs memory but no time")
     if shape.tower is not None and request.images:

@@ -7,7 +7,7 @@ import numpy as np
 from dcplan.answers.train.schedule import Calendar, first
 from dcplan.errors import InputError, Place, Problem
 from dcplan.reliability.goodput import Recovery, Tier
-from dcplan.reliability.replay import Hazards, replay
+from dcplan.reliability.simulation import Hazards, simulate
 from dcplan.result import Table
 from dcplan.specs.train import run as specs
 from dcplan.units import HOURS_PER_DAY, HOURS_PER_YEAR
@@ -26,7 +26,7 @@ def replayed(found: Calendar, replicas: int) -> Table:
         When a run hardly moves, so that playing it would not end.
     """
     try:
-        played = replay(
+        played = simulate(
             found.clean_days, _recovery(found), _hazards(found, replicas), replicas, SEED
         )
     except ValueError as error:

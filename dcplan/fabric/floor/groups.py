@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.fabric.floor.lengths import STOCK_M, Lengths, stock
-from dcplan.fabric.floor.placement import Floor, Metres, length_m
+from dcplan.fabric.floor.placement import Floor, Meters, length_m
 from dcplan.fabric.topology.clos import Counts
 from dcplan.fabric.topology.direct import GROUP_SWITCHES
 from dcplan.fabric.topology.wiring import Whole
@@ -64,7 +64,7 @@ def _at(rack: Whole, floor: Floor) -> tuple[Whole, Whole]:
     return rack // floor.racks_per_row, rack % floor.racks_per_row
 
 
-def _counted(length: Metres, links: int) -> Lengths:
+def _counted(length: Meters, links: int) -> Lengths:
     """So many links, spread evenly over the lengths."""
     share = np.bincount(stock(length), minlength=STOCK_M.size + 1) * (links / length.size)
     whole = np.floor(share).astype(np.int64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.fabric.floor.placement import Hall, Metres, length_m
+from dcplan.fabric.floor.placement import Hall, Meters, length_m
 from dcplan.fabric.topology.wiring import Whole, leaf_numbers, leaf_of, placed_pods
 
 Histogram = npt.NDArray[np.int64]
@@ -50,9 +50,9 @@ CHUNK = 1_024
 """Nodes measured at a time."""
 
 
-def stock(metres: Metres) -> Whole:
+def stock(meters: Meters) -> Whole:
     """Index of the shortest stock length that is long enough; one past the last where none is."""
-    return np.searchsorted(STOCK_M, metres - 1e-9)
+    return np.searchsorted(STOCK_M, meters - 1e-9)
 
 
 @dataclass(frozen=True)
@@ -84,22 +84,22 @@ def lengths(hall: Hall) -> dict[str, Lengths]:
     return found
 
 
-Weighed = tuple[Metres, Metres]
+Weighed = tuple[Meters, Meters]
 """Lengths and how many cables have each."""
 
 
 def _total(parts: Iterator[Weighed]) -> Lengths:
     counts = np.zeros(STOCK_M.size + 1)
-    metres, longest = 0.0, 0.0
+    meters, longest = 0.0, 0.0
     for length, weight in parts:
         if length.size:
             counts += np.bincount(stock(length), weights=weight, minlength=counts.size)
-            metres += float(length @ weight)
+            meters += float(length @ weight)
             longest = max(longest, float(length.max()))
     whole = np.rint(counts).astype(np.int64)
     # of samples, the shares are no whole cables: the commonest length makes up for it
     whole[int(whole.argmax())] += round(float(counts.sum())) - int(whole.sum())
-    return Lengths(whole, metres, longest)
+    return Lengths(whole, meters, longest)
 
 
 def _node_leaf(hall: Hall) -> Iterator[Weighed]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dcplan.fabric.topology.wiring import Whole, Wiring
 
-Metres = npt.NDArray[np.float64]
+Meters = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Hall:
         return self.center(sum(self.center_racks[:2]) + slot // self.floor.core_rack_switches)
 
 
-def length_m(floor: Floor, a: tuple[Whole, Whole], b: tuple[Whole, Whole]) -> Metres:
+def length_m(floor: Floor, a: tuple[Whole, Whole], b: tuple[Whole, Whole]) -> Meters:
     r"""Cable between two racks: up, along the trays at right angles, down, and slack.
 
     .. math:: (2 h + |\Delta x|\,p_x + |\Delta y|\,p_y)(1 + s)

@@ -65,9 +65,9 @@ def schedule(hall: Hall, planes: int) -> Iterator[Cable]:
 
 def _cables(hall: Hall, part: Links, copy: int, planes: int) -> Iterator[Cable]:
     low, high = _ends(hall, part, copy)
-    metres = length_m(hall.floor, low, high)
+    meters = length_m(hall.floor, low, high)
     label = _labels(hall, part, copy, planes)
-    columns = (*low, *high, metres, stock(metres))
+    columns = (*low, *high, meters, stock(meters))
     for (a, a_port, b, b_port), r1, c1, r2, c2, m, s in zip(
         label, *(c.tolist() for c in columns), strict=True
     ):

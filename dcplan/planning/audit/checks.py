@@ -17,7 +17,7 @@ from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.limits import BOUGHT, CheckId, Part
 from dcplan.planning.problem.terms import HallTerms, PlanningProblem
-from dcplan.planning.problem.work.terms import JobConfig
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
 
 
@@ -238,7 +238,7 @@ def _parts_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> It
 
 
 def busiest_day(
-    problem: PlanningProblem, runs: Iterable[JobConfig], have: dict[int, int]
+    problem: PlanningProblem, runs: Iterable[RunOption], have: dict[int, int]
 ) -> list[tuple[int, int, int]]:
     """Lay runs out day by day.
 
@@ -267,7 +267,7 @@ def _work_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
     for job in problem.jobs:
         yield Check(CheckId.JOB_RUNS_ONCE, job.id, 0, abs(done.count(job.id) - 1), 0)
     terms = {j.id: j for j in problem.jobs}
-    by_place: dict[tuple[str, str], list[JobConfig]] = defaultdict(list)
+    by_place: dict[tuple[str, str], list[RunOption]] = defaultdict(list)
     for r in d.runs:
         job = terms[r.job]
         start = r.start_month * DAYS_PER_MONTH

@@ -32,7 +32,7 @@ def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
     )
 
 
-def drawn(d: Decisions, site: SiteTerms, peak_mw: float, t: int) -> dict[str, float]:
+def interruptible_use_mw(d: Decisions, site: SiteTerms, peak_mw: float, t: int) -> dict[str, float]:
     """Interruptible power that a peak needs beside firm power and plants [MW].
 
     Seldom cut tranches first.
@@ -150,7 +150,7 @@ def limits(
         yield CheckId.ONSITE_MW, where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
     if not (site.onsite or site.tranches):
         return
-    uses = drawn(d, site, peak_mw, t)
+    uses = interruptible_use_mw(d, site, peak_mw, t)
     grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
     yield CheckId.EXPORT_MWH, site.id, generated_mwh(d, site, t), facility_mwh
     yield CheckId.GRID_MWH, site.id, facility_mwh - generated_mwh(d, site, t), grid

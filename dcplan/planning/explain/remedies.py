@@ -73,8 +73,8 @@ def _slacks(
 
 
 def _remedy(problem: PlanningProblem, row: Key, amount: float) -> Remedy:
-    said, unit = in_its_unit(row, problem, amount)
-    return Remedy(words_of(row, problem.start)[0], said, unit, rows=(row,), slack=amount)
+    scenario_unit, unit = in_its_unit(row, problem, amount)
+    return Remedy(words_of(row, problem.start)[0], scenario_unit, unit, rows=(row,), slack=amount)
 
 
 @dataclass(frozen=True)

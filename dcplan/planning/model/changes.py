@@ -7,8 +7,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from dcplan.planning.decisions import BUY, EARLY, FABRIC, RUN
-from dcplan.planning.goal import Keep
+from dcplan.planning.decisions import BUY, FABRIC, QUARTERLY_DECISIONS, RUN
+from dcplan.planning.goal import EarlierPlan
 from dcplan.planning.keys import Key
 from dcplan.planning.model.sets import Sets
 
@@ -24,14 +24,14 @@ def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
     a job, or another fabric of a hall that had one; halls and power blocks follow and are not
     counted.
     """
-    keep = sets.problem.keep
-    if keep is None:
+    earlier = sets.problem.earlier
+    if earlier is None:
         return
-    _freeze(model, sets, keep)
-    if keep.most_changes is None:
+    _freeze(model, sets, earlier)
+    if earlier.most_changes is None:
         return
-    loose = [o for o in sets.orders if o[3] > keep.freeze_through]
-    before = {o: round(keep.values.get(BUY.key(*o), 0.0)) for o in loose}
+    loose = [o for o in sets.orders if o[3] > earlier.freeze_through]
+    before = {o: round(earlier.values.get(BUY.key(*o), 0.0)) for o in loose}
     model.changed = pyo.Var(loose, domain=pyo.Binary)
     most = {o: max(int(model.buy[o].ub or 0), before[o]) for o in loose}
     model.more_ordered = pyo.Constraint(
@@ -41,41 +41,41 @@ def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.less_ordered = pyo.Constraint(
         had, rule=lambda m, *o: before[o] - m.buy[o] <= before[o] * m.changed[o]
     )
-    model.most_changes = pyo.Constraint(expr=_count(model, sets, keep) <= keep.most_changes)
+    model.most_changes = pyo.Constraint(expr=_count(model, sets, earlier) <= earlier.most_changes)
 
 
-def _count(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> Any:
+def _count(model: pyo.ConcreteModel, sets: Sets, earlier: EarlierPlan) -> Any:
     count: Any = sum(model.changed.values()) + 0.0 * sum(model.fabric.values())
     kept: dict[str, list[int]] = defaultdict(list)
-    for i, config in enumerate(sets.problem.configs):
-        if keep.values.get(RUN.key(i)):
+    for i, config in enumerate(sets.problem.run_options):
+        if earlier.values.get(RUN.key(i)):
             kept[config.job].append(i)
     for job in sets.problem.jobs:  # a job whose way is gone changes in any case
         count += 1 - sum(model.run[i] for i in kept[job.id])
     for key in model.fabric:
-        if keep.values.get(FABRIC.key(*key)):
+        if earlier.values.get(FABRIC.key(*key)):
             count += 1 - model.fabric[key]
     return count
 
 
-def _freeze(model: pyo.ConcreteModel, sets: Sets, keep: Keep) -> None:
-    last = keep.freeze_through
-    for spec in EARLY:
+def _freeze(model: pyo.ConcreteModel, sets: Sets, earlier: EarlierPlan) -> None:
+    last = earlier.freeze_through
+    for spec in QUARTERLY_DECISIONS:
         for index, column in getattr(model, spec.variable).items():
             if index[-1] <= last:
-                _fix(column, keep, spec.key(*index))
-    for i, config in enumerate(sets.problem.configs):
+                _fix(column, earlier, spec.key(*index))
+    for i, config in enumerate(sets.problem.run_options):
         if config.serving_quarter <= last:
-            _fix(model.run[i], keep, RUN.key(i))
+            _fix(model.run[i], earlier, RUN.key(i))
     bought = {
-        index[0] for index in model.buy if index[-1] <= last and keep.values.get(BUY.key(*index))
+        index[0] for index in model.buy if index[-1] <= last and earlier.values.get(BUY.key(*index))
     }
     for index, column in model.fabric.items():
         if index[0] in bought:
-            _fix(column, keep, FABRIC.key(*index))
+            _fix(column, earlier, FABRIC.key(*index))
 
 
-def _fix(column: Any, keep: Keep, key: Key) -> None:
-    value = keep.values.get(key, 0.0)
+def _fix(column: Any, earlier: EarlierPlan, key: Key) -> None:
+    value = earlier.values.get(key, 0.0)
     column.setlb(value)
     column.setub(value)

@@ -58,12 +58,12 @@ def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
     months = list(sets.months)
 
     def one(m: pyo.ConcreteModel, offer: str, month: int) -> Any:
-        parts = _existing(m, sets, offer, month)
+        parts = _committed(m, sets, offer, month)
         limit = next(o.max_accelerators for o in problem.offers if o.id == offer)
         return sum(parts) <= limit if parts else pyo.Constraint.Skip
 
     def every(m: pyo.ConcreteModel, month: int) -> Any:
-        parts = [part for o in problem.offers for part in _existing(m, sets, o.id, month)]
+        parts = [part for o in problem.offers for part in _committed(m, sets, o.id, month)]
         return sum(parts) <= problem.cloud_max_accelerators if parts else pyo.Constraint.Skip
 
     model.offer_limit = pyo.Constraint([o.id for o in problem.offers], months, rule=one)
@@ -72,12 +72,12 @@ def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
     _add_commitments(model, sets, months)
 
 
-def _existing(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[Any]:
+def _committed(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[Any]:
     """Accelerators that an offer must have ready in a month."""
     t = month // MONTHS_PER_QUARTER
     runs = [
         c.accelerators * model.run[i]
-        for i, c in enumerate(sets.problem.configs)
+        for i, c in enumerate(sets.problem.run_options)
         if c.place == cloud_place(offer) and month in sets.active_months(c)
     ]
     return runs + [
@@ -118,7 +118,7 @@ def in_force(model: pyo.ConcreteModel, offer: OfferTerms, t: int) -> Any:
 def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
     """Average accelerators of an offer used in a month."""
     begin, total = month * DAYS_PER_MONTH, 0.0
-    for i, c in enumerate(sets.problem.configs):
+    for i, c in enumerate(sets.problem.run_options):
         first = c.start_month * DAYS_PER_MONTH
         days = min(first + c.days, begin + DAYS_PER_MONTH) - max(first, begin)
         if c.place == cloud_place(offer) and days > 0:
@@ -138,7 +138,7 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """
     price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.problem.offers}
     total: Any = 0.0
-    for i, config in enumerate(sets.problem.configs):
+    for i, config in enumerate(sets.problem.run_options):
         days = sets.days_in_quarter(config, t) if config.on_cloud else 0.0
         if days > 0:
             hourly = price[offer_of(config.place)]

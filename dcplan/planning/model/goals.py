@@ -11,7 +11,7 @@ from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, OWN_CARBON,
 from dcplan.planning.model.money import capex, present_cost
 from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.sets import Sets
-from dcplan.planning.problem.work.terms import PFLOPS, JobConfig
+from dcplan.planning.problem.work.terms import PFLOPS, RunOption
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,
@@ -53,7 +53,7 @@ def _without_unknown(model: pyo.ConcreteModel, sets: Sets) -> None:
     They would pass for clean.
     """
     unknown = {o.id for o in sets.problem.offers if o.kg_per_accelerator_hour is None}
-    for i, config in enumerate(sets.problem.configs):
+    for i, config in enumerate(sets.problem.run_options):
         if config.on_cloud and offer_of(config.place) in unknown:
             model.run[i].setub(0)
     for (_, offer, _), rented in model.rented.items():
@@ -80,7 +80,7 @@ def measure(model: pyo.ConcreteModel, sets: Sets, name: str) -> Any:
 def _jobs(model: pyo.ConcreteModel, sets: Sets, of: Any, job: str | None = None) -> Any:
     return sum(
         of(c) * model.run[i]
-        for i, c in enumerate(sets.problem.configs)
+        for i, c in enumerate(sets.problem.run_options)
         if job is None or c.job == job
     ) + 0.0 * sum(model.run.values())
 
@@ -102,7 +102,7 @@ def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
         o.id: (o.kg_per_accelerator_hour or 0.0) / KG_PER_TONNE for o in sets.problem.offers
     }  # unknown: not rented
     total: Any = 0.0
-    for i, config in enumerate(sets.problem.configs):
+    for i, config in enumerate(sets.problem.run_options):
         if config.on_cloud:
             total += _hours(config) * each[offer_of(config.place)] * model.run[i]
     for (_, offer, _), rented in model.rented.items():
@@ -110,7 +110,7 @@ def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
     return total
 
 
-def _hours(config: JobConfig) -> float:
+def _hours(config: RunOption) -> float:
     return config.accelerators * config.days * HOURS_PER_DAY
 
 

@@ -17,7 +17,7 @@ from dcplan.planning.problem.terms import (
     PortClass,
     StepCost,
 )
-from dcplan.planning.problem.work.terms import JobConfig
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 P = tuple[str, str, str]
@@ -44,13 +44,13 @@ class Sets:
     """Hall -> pairs of fabric option and NIC class that it can serve."""
     class_of: dict[str, PortClass]
 
-    def days_in_quarter(self, config: JobConfig, t: int) -> float:
+    def days_in_quarter(self, config: RunOption, t: int) -> float:
         """Days of a run that fall in a quarter."""
         first = config.start_month * DAYS_PER_MONTH
         begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
         return max(0.0, min(first + config.days, end) - max(first, begin))
 
-    def active_months(self, config: JobConfig) -> range:
+    def active_months(self, config: RunOption) -> range:
         """Months in which a run holds its accelerators."""
         return range(config.start_month, min(config.start_month + config.months, len(self.months)))
 
@@ -116,7 +116,7 @@ class Sets:
         None where hardware retires inside the horizon.
         """
         problem = self.problem
-        if not problem.whole_switches or problem.finance.life_quarters < problem.quarters:
+        if not problem.integer_switches or problem.finance.life_quarters < problem.quarters:
             return {}
         found = {
             (o.hall, o.id, c.id): steps

@@ -94,5 +94,5 @@ def _open(sets: Sets, hall: str, t: int) -> int:
 
 def _training_places(sets: Sets) -> list[tuple[str, str, str]]:
     """Placements some job configuration may run on."""
-    able = {(c.place, c.system) for c in sets.problem.configs if not c.on_cloud}
+    able = {(c.place, c.system) for c in sets.problem.run_options if not c.on_cloud}
     return [key for key in sets.places if (key[0], key[2]) in able]

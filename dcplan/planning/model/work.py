@@ -22,9 +22,9 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
        \sum \tau\,(u + v) + \mathrm{unmet}_t \ge D_t
     """
     problem = sets.problem
-    configs = problem.configs
+    run_options = problem.run_options
     of_job: dict[str, list[int]] = defaultdict(list)
-    for i, config in enumerate(configs):
+    for i, config in enumerate(run_options):
         of_job[config.job].append(i)
     model.job_runs_once = pyo.Constraint(
         [j.id for j in problem.jobs],
@@ -38,36 +38,38 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
-    configs = sets.problem.configs
+    run_options = sets.problem.run_options
     by_place: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for i, config in enumerate(configs):
+    for i, config in enumerate(run_options):
         if not config.on_cloud:
             by_place[config.place, config.system].append(i)
 
     def room(m: pyo.ConcreteModel, h: str, k: str, month: int) -> Any:
-        active = [i for i in by_place[h, k] if month in sets.active_months(configs[i])]
+        active = [i for i in by_place[h, k] if month in sets.active_months(run_options[i])]
         if not active:
             return pyo.Constraint.Skip
         have = sum(
             sets.places[p].accelerators * m.racks[p, month // MONTHS_PER_QUARTER]
             for p in sets.same_system[h, k]
         )
-        return sum(configs[i].accelerators * m.run[i] for i in active) <= have
+        return sum(run_options[i].accelerators * m.run[i] for i in active) <= have
 
     ahead: dict[tuple[str, str, str, int], list[int]] = defaultdict(list)
-    for i, config in enumerate(configs):
+    for i, config in enumerate(run_options):
         if not config.on_cloud and config.lead_months:
             ahead[config.job, config.place, config.system, config.serving_quarter].append(i)
 
     def serving(m: pyo.ConcreteModel, j: str, h: str, k: str, t: int) -> Any:
         have = sum(sets.places[p].accelerators * m.racks[p, t] for p in sets.same_system[h, k])
-        return sum(configs[i].accelerators * m.run[i] for i in ahead[j, h, k, t]) <= have
+        return sum(run_options[i].accelerators * m.run[i] for i in ahead[j, h, k, t]) <= have
 
     def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> Any:
         shares = [
-            (i, sets.days_in_quarter(configs[i], t) / DAYS_PER_QUARTER) for i in by_place[h, k]
+            (i, sets.days_in_quarter(run_options[i], t) / DAYS_PER_QUARTER) for i in by_place[h, k]
         ]
-        need = sum(configs[i].accelerators * share * m.run[i] for i, share in shares if share > 0)
+        need = sum(
+            run_options[i].accelerators * share * m.run[i] for i, share in shares if share > 0
+        )
         return sum(m.training[p, t] for p in sets.same_system[h, k]) == need
 
     def split(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> Any:
@@ -91,7 +93,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Return a job counted at a link rate needs a fabric that gives its system that rate."""
     groups: dict[tuple[str, str, str, float], list[int]] = defaultdict(list)
-    for i, config in enumerate(sets.problem.configs):
+    for i, config in enumerate(sets.problem.run_options):
         if not config.on_cloud:
             groups[config.job, config.place, config.system, config.link_gbps].append(i)
     keys = list(groups)

@@ -9,7 +9,7 @@ from dcplan.catalog.schema import Offer, System
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.cloud_prices import offers as cloud_offers
-from dcplan.inputs.left_out import Kind, LeftOut
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.delays import slips
 from dcplan.planning.problem.existing import (
@@ -43,7 +43,7 @@ from dcplan.planning.problem.work.demand import demand_terms
 from dcplan.planning.problem.work.jobs import JobCandidates, job_terms
 from dcplan.planning.problem.work.residency import countries_of, resident
 from dcplan.planning.problem.work.targets import Target, targets
-from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
+from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
 from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario
@@ -71,31 +71,33 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     log = InputLog(question.catalog)
     for name, rate in scenario.fx.items():
         log.take(f"fx.{name}", rate)
-    left_out: list[LeftOut] = []
+    excluded: list[ExcludedOption] = []
     quarters = scenario.horizon.quarters
     sites = tuple(site_terms(site, scenario, log) for site in scenario.sites)
     halls: dict[str, HallTerms] = {}
     given: dict[str, Hall] = {}
     for site in scenario.sites:
         for hall in site.halls:
-            terms = hall_terms(hall, site, question, log, left_out)
+            terms = hall_terms(hall, site, question, log, excluded)
             halls[terms.id], given[terms.id] = terms, hall
-    wanted = requested_systems(scenario, log, left_out)
-    placed, fleet = _placements(question, log, wanted, halls, given, left_out)
-    placed = existing_placements(question, log, halls, given, placed, left_out)
+    wanted = requested_systems(scenario, log, excluded)
+    placed, fleet = _placements(question, log, wanted, halls, given, excluded)
+    placed = existing_placements(question, log, halls, given, placed, excluded)
     fabrics = [
-        o for hall in halls.values() for o in _fabrics(hall, placed, question, log, left_out)
+        o for hall in halls.values() for o in _fabrics(hall, placed, question, log, excluded)
     ]
-    fabrics = connected(question, halls, fabrics, left_out)
-    placed, storage = with_storage(_connected(placed, fabrics, left_out), question, log)
-    existing = existing_terms(question, log, halls, placed, left_out)
-    rented = cloud_offers(scenario, log, left_out)
+    fabrics = connected(question, halls, fabrics, excluded)
+    placed, storage = with_storage(_connected(placed, fabrics, excluded), question, log)
+    existing = existing_terms(question, log, halls, placed, excluded)
+    rented = cloud_offers(scenario, log, excluded)
     speeds = {o.id: _offer_gb_per_s(o, log) for o in rented}
     where = targets(placed, fabrics, halls, rented, speeds, {s.id: s.redundancy for s in sites})
     orderable = frozenset(s.row.id for s in wanted)
     late = delays(slips(placed, halls, fleet, log), question, halls, orderable, log)
     country = countries_of(scenario, rented, log)
-    jobs, configs, demands = _work(question, log, left_out, where, late, extra_days or {}, country)
+    jobs, run_options, demands = _work(
+        question, log, excluded, where, late, extra_days or {}, country
+    )
     cloud = scenario.cloud
     problem = PlanningProblem(
         start=scenario.horizon.start,
@@ -105,7 +107,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         placements=tuple(placed),
         fabrics=tuple(fabrics),
         jobs=jobs,
-        configs=configs,
+        run_options=run_options,
         demands=demands,
         offers=rented,
         supply=supply_terms(scenario, log),
@@ -120,8 +122,8 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         existing=existing,
         cloud_max_accelerators=cloud.max_accelerators if cloud else None,
         storage=storage,
-        left_out=tuple(left_out),
-        warnings=(*_warnings(question), *_unused(question, log), *_not_counted(left_out)),
+        excluded=tuple(excluded),
+        warnings=(*_warnings(question), *_unused(question, log), *_not_counted(excluded)),
     )
     return Built(with_existing_fit_out(problem), log)
 
@@ -148,7 +150,7 @@ def _placements(
     wanted: list[SystemTerms],
     halls: dict[str, HallTerms],
     given: dict[str, Hall],
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> tuple[list[Placement], FleetTerms | None]:
     scenario = question.scenario
     per_su = scenario.fabric.nodes_per_su if scenario.fabric else None
@@ -156,7 +158,7 @@ def _placements(
         p
         for system in wanted
         for key, hall in halls.items()
-        for p in placements(system, hall, given[key], log, left_out, nodes_per_su=per_su)
+        for p in placements(system, hall, given[key], log, excluded, nodes_per_su=per_su)
     ]
     fleet = scenario.fleet
     if fleet is None:
@@ -179,14 +181,14 @@ def _placements(
         hall,
         given[hall.id],
         log,
-        left_out,
+        excluded,
         fleet.nodes_per_rack,
         per_su,
         busy,
         fleet.accelerators // row.accelerators,
     )
     if not own:
-        reasons = "; ".join(f"{x.where}: {x.reason}" for x in left_out if x.id == row.id)
+        reasons = "; ".join(f"{x.where}: {x.reason}" for x in excluded if x.id == row.id)
         raise InputError(
             [
                 question.tree.problem(
@@ -203,14 +205,14 @@ def _fabrics(
     placed: list[Placement],
     question: Question,
     log: InputLog,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> list[FabricOption]:
     own = [p for p in placed if p.hall == hall.id]
-    return fabric_options(hall, own, question.scenario, log, left_out) if own else []
+    return fabric_options(hall, own, question.scenario, log, excluded) if own else []
 
 
 def _connected(
-    placed: list[Placement], fabrics: list[FabricOption], left_out: list[LeftOut]
+    placed: list[Placement], fabrics: list[FabricOption], excluded: list[ExcludedOption]
 ) -> list[Placement]:
     """Placements that some fabric of their hall can connect."""
     served = {(o.hall, c) for o in fabrics for c in o.shares}
@@ -221,7 +223,7 @@ def _connected(
         else:
             protocols = "/".join(p.port_class.protocols)
             reason = f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {protocols} ports"
-            left_out.append(LeftOut(Kind.SYSTEM, p.system, f"{p.hall} {p.cooling}", reason))
+            excluded.append(ExcludedOption(Kind.SYSTEM, p.system, f"{p.hall} {p.cooling}", reason))
     return kept
 
 
@@ -233,27 +235,27 @@ def _offer_gb_per_s(offer: OfferTerms, log: InputLog) -> float:
 def _work(
     question: Question,
     log: InputLog,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
     where: list[Target],
     late: dict[tuple[str, str], dict[str, Bounds]],
     extra_days: Mapping[str, tuple[float, ...]],
     country: dict[str, str],
-) -> tuple[tuple[JobTerms, ...], tuple[JobConfig, ...], tuple[DemandTerms, ...]]:
+) -> tuple[tuple[JobTerms, ...], tuple[RunOption, ...], tuple[DemandTerms, ...]]:
     work = question.scenario.workloads
-    problem = JobCandidates(question, log, left_out, late)
-    jobs, configs = [], []
+    problem = JobCandidates(question, log, excluded, late)
+    jobs, run_options = [], []
     for job in work.training:
         for name in ("tokens", "global_batch_tokens"):
             log.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
         terms = replace(job_terms(job, question, log), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
-        configs += problem.configs(
-            job, terms, resident(where, job.countries, country, Kind.JOB, job.id, left_out)
+        run_options += problem.run_options(
+            job, terms, resident(where, job.countries, country, Kind.JOB, job.id, excluded)
         )
     return (
         tuple(jobs),
-        tuple(configs),
-        demand_terms(question, log, left_out, where, problem, country),
+        tuple(run_options),
+        demand_terms(question, log, excluded, where, problem, country),
     )
 
 
@@ -277,11 +279,11 @@ def _idle_prices(question: Question) -> list[str]:
     return notes
 
 
-def _not_counted(left_out: list[LeftOut]) -> list[str]:
+def _not_counted(excluded: list[ExcludedOption]) -> list[str]:
     """Hardware of the user's own that this plan does not count, or not all of it."""
     return [
         f"{x.kind} {x.id} ({x.where}): {x.reason}"
-        for x in left_out
+        for x in excluded
         if x.kind in (Kind.ASSET, Kind.ORDER)
     ]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from dcplan.catalog.schema import Fabric, Parameter, System
 from dcplan.errors import InputError, Problem
-from dcplan.inputs.left_out import Kind, LeftOut
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.exact_network import EMPTY, Network, P, exact_network
@@ -64,7 +64,7 @@ def existing_placements(
     halls: dict[str, HallTerms],
     given: dict[str, Hall],
     placed: list[Placement],
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> list[Placement]:
     """All placements, with those of hardware that the plan may not order.
 
@@ -85,7 +85,7 @@ def existing_placements(
             halls[hall],
             given[hall],
             log,
-            left_out,
+            excluded,
             nodes,
             per_su,
             0.0,
@@ -100,7 +100,7 @@ def existing_terms(
     log: InputLog,
     halls: dict[str, HallTerms],
     placed: Iterable[Placement],
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> tuple[ExistingTerms, ...]:
     """Racks, life, price and way out of everything held.
 
@@ -119,13 +119,13 @@ def existing_terms(
         place = by_key.get((item.hall, item.cooling, item.system.id))
         kind = Kind.ASSET if isinstance(item.entry, Asset) else Kind.ORDER
         if place is None:
-            raise InputError([_misfit(item, question, left_out)])
+            raise InputError([_misfit(item, question, excluded)])
         racks, rest = divmod(item.entry.accelerators, place.accelerators)
         if not racks:
             raise InputError([_no_rack(item, question, place)])
         if rest:
             reason = f"{rest} of {item.entry.accelerators} accelerators stand in a part-filled rack: not counted"
-            left_out.append(LeftOut(kind, item.entry.id, item.hall, reason))
+            excluded.append(ExcludedOption(kind, item.entry.id, item.hall, reason))
         price = _unit_usd(item, log) * place.nodes
         left = residual_of(scenario.finance, life, log)
         if isinstance(item.entry, Asset):
@@ -133,25 +133,27 @@ def existing_terms(
         else:
             terms = _order(item.entry, place, racks, price, life, left, scenario, log)
         if terms.first >= scenario.horizon.quarters:
-            left_out.append(
-                LeftOut(
+            excluded.append(
+                ExcludedOption(
                     kind, item.entry.id, item.hall, "by its median slip it comes after the horizon"
                 )
             )
         elif terms.last <= 0:
-            left_out.append(
-                LeftOut(kind, item.entry.id, item.hall, "at its end of life when the plan begins")
+            excluded.append(
+                ExcludedOption(
+                    kind, item.entry.id, item.hall, "at its end of life when the plan begins"
+                )
             )
         elif racks:
             found.append(terms)
     return tuple(found)
 
 
-def _misfit(item: _Where, question: Question, left_out: list[LeftOut]) -> Problem:
+def _misfit(item: _Where, question: Question, excluded: list[ExcludedOption]) -> Problem:
     """Why hardware cannot stand where it is said to, with its place."""
     kind = "assets" if isinstance(item.entry, Asset) else "orders"
     entries: Sequence[Asset | Order] = getattr(question.scenario, kind)
-    mine = (x for x in left_out if x.id == item.system.id and x.where.startswith(item.hall))
+    mine = (x for x in excluded if x.id == item.system.id and x.where.startswith(item.hall))
     reasons = (
         "; ".join(dict.fromkeys(x.reason for x in mine)) or "no fabric of the scenario connects it"
     )
@@ -223,7 +225,7 @@ def _order(
     log: InputLog,
 ) -> ExistingTerms:
     start, key = quarter_index(scenario.horizon.start), f"orders.{order.id}"
-    late = int(slip_of(order, log)[1] // DAYS_PER_QUARTER)
+    late = int(delay_of(order, log)[1] // DAYS_PER_QUARTER)
     first = quarter_index(order.expected) - start + late
     age = (scenario.horizon.quarters - first) / QUARTERS_PER_YEAR
     paid = log.take(f"{key}.paid_frac", order.paid_frac)
@@ -243,7 +245,7 @@ def _order(
     )
 
 
-def slip_of(order: Order, log: InputLog) -> Bounds:
+def delay_of(order: Order, log: InputLog) -> Bounds:
     """Days that an order comes late: its own, or the catalog's."""
     if order.slip_days is None:
         low, high = log.catalog.get("reliability", "delivery-slip-days", Parameter).value.bounds
@@ -272,7 +274,7 @@ def delays(
     for place, entries in groups.items():
         if place[1] in known:
             continue
-        rests = [_rest(slip_of(x, log)) for x in entries if isinstance(x, Order)]
+        rests = [_rest(delay_of(x, log)) for x in entries if isinstance(x, Order)]
         low, mid, high = (
             (max(values) for values in zip(*rests, strict=True)) if rests else (0.0, 0.0, 0.0)
         )
@@ -280,10 +282,10 @@ def delays(
     return result
 
 
-def _rest(slip: Bounds) -> Bounds:
+def _rest(delay: Bounds) -> Bounds:
     """Return what a delivery slips beyond the whole quarters by which it is planned later."""
-    whole = DAYS_PER_QUARTER * (slip[1] // DAYS_PER_QUARTER)
-    low, mid, high = (max(x - whole, 0.0) for x in slip)
+    whole = DAYS_PER_QUARTER * (delay[1] // DAYS_PER_QUARTER)
+    low, mid, high = (max(x - whole, 0.0) for x in delay)
     return low, mid, high
 
 
@@ -332,7 +334,7 @@ def connected(
     question: Question,
     halls: dict[str, HallTerms],
     fabrics: Sequence[FabricOption],
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> list[FabricOption]:
     """Fabric options, those of halls with assets only of the family that connects them."""
     own = {
@@ -345,8 +347,8 @@ def connected(
         if own.get(option.hall, option.family) == option.family:
             kept.append(option)
         else:
-            left_out.append(
-                LeftOut(
+            excluded.append(
+                ExcludedOption(
                     Kind.FABRIC, option.id, option.hall, f"its assets are on {own[option.hall]}"
                 )
             )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dcplan.catalog.schema import Fabric
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.topology.design import ClosDesign, design
-from dcplan.inputs.left_out import Kind, LeftOut
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError, parts_of, radix_of
 from dcplan.planning.problem.terms import (
@@ -31,7 +31,7 @@ def fabric_options(
     placed: Sequence[Placement],
     scenario: Scenario,
     log: InputLog,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> list[FabricOption]:
     """All fabrics a hall domain may be built on.
 
@@ -51,8 +51,8 @@ def fabric_options(
         family = log.catalog.get("fabrics", name, Fabric)
         served = sorted((c for c in classes if family.protocol in c.protocols), key=lambda c: c.id)
         if not served:
-            left_out.append(
-                LeftOut(
+            excluded.append(
+                ExcludedOption(
                     Kind.FABRIC, family.id, hall.id, f"no system here has {family.protocol} ports"
                 )
             )
@@ -62,18 +62,20 @@ def fabric_options(
         ):
             asked = given.topology if given and given.topology else family.topology
             reason = f"plans take trees, not topology {asked}: dcplan fabric sizes it"
-            left_out.append(LeftOut(Kind.FABRIC, family.id, hall.id, reason))
+            excluded.append(ExcludedOption(Kind.FABRIC, family.id, hall.id, reason))
             continue
         for tiers in [given.tiers] if given and given.tiers else family.tiers:
             try:
                 result.append(_option(hall, family, tiers, served, placed, given, log))
             except MissingError as error:
-                left_out.append(LeftOut(Kind.FABRIC, f"{family.id}/{tiers}t", hall.id, str(error)))
+                excluded.append(
+                    ExcludedOption(Kind.FABRIC, f"{family.id}/{tiers}t", hall.id, str(error))
+                )
     most = sum(
         max(p.max_racks_unit * hall.count * p.ports for p in placed if p.port_class == c)
         for c in classes
     )
-    return _without_dominated(hall, result, left_out, most)
+    return _without_dominated(hall, result, excluded, most)
 
 
 def _option(
@@ -268,7 +270,7 @@ def _su_margin(
 
 
 def _without_dominated(
-    hall: HallTerms, options: list[FabricOption], left_out: list[LeftOut], most_ports: int
+    hall: HallTerms, options: list[FabricOption], excluded: list[ExcludedOption], most_ports: int
 ) -> list[FabricOption]:
     """Drop options that another one beats or equals in rate, reach, cost.
 
@@ -282,8 +284,8 @@ def _without_dominated(
     ):
         better = next((k for k in kept if _dominates(k, option, most_ports)), None)
         if better:
-            left_out.append(
-                LeftOut(
+            excluded.append(
+                ExcludedOption(
                     Kind.FABRIC,
                     option.id,
                     hall.id,

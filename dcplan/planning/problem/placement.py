@@ -9,7 +9,7 @@ import math
 
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.facility.racks import Fit, RackLimits, nodes_per_rack, split_heat_kw
-from dcplan.inputs.left_out import Kind, LeftOut
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.systems import SystemTerms
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement, PortClass
@@ -22,7 +22,7 @@ def placements(
     hall: HallTerms,
     given: Hall,
     log: InputLog,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
     nodes_override: int | None = None,
     nodes_per_su: int | None = None,
     busy_frac: float = 0.0,
@@ -52,7 +52,9 @@ def placements(
                 result.append(placed)
                 continue
             reason = placed
-        left_out.append(LeftOut(Kind.SYSTEM, system.row.id, f"{hall.id} {cooling.id}", reason))
+        excluded.append(
+            ExcludedOption(Kind.SYSTEM, system.row.id, f"{hall.id} {cooling.id}", reason)
+        )
     return result
 
 

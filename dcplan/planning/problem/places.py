@@ -6,7 +6,7 @@ from dcplan.catalog.schema import CoolingOption
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.pue import size_class
 from dcplan.inputs.cooling import Setting, performance, weather_at, weather_of
-from dcplan.inputs.left_out import Kind, LeftOut
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
 from dcplan.planning.problem.storage import given_storage
@@ -96,7 +96,7 @@ def _opex(site: Site, log: InputLog) -> float:
 
 
 def hall_terms(
-    hall: Hall, site: Site, question: Question, log: InputLog, left_out: list[LeftOut]
+    hall: Hall, site: Site, question: Question, log: InputLog, excluded: list[ExcludedOption]
 ) -> HallTerms:
     """Resolve one hall type and each of its cooling options."""
     scenario = question.scenario
@@ -107,7 +107,7 @@ def hall_terms(
     coolings = [
         terms
         for option in hall.cooling
-        if (terms := _cooling(hall, site, option, it_mw, zone, log, left_out)) is not None
+        if (terms := _cooling(hall, site, option, it_mw, zone, log, excluded)) is not None
     ]
     start = quarter_index(scenario.horizon.start)
     available = quarter_index(hall.available_from) - start if hall.available_from else 0
@@ -137,7 +137,7 @@ def _cooling(
     it_mw: float,
     zone: str,
     log: InputLog,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> CoolingTerms | None:
     key = f"sites.{site.id}.halls.{hall.id}"
     row = log.catalog.get("cooling", option, CoolingOption)
@@ -151,7 +151,7 @@ def _cooling(
     try:
         found = performance(row, at, log)
     except LookupError as error:
-        left_out.append(LeftOut(Kind.COOLING, row.id, key, str(error)))
+        excluded.append(ExcludedOption(Kind.COOLING, row.id, key, str(error)))
         return None
     mean = log.take(f"{key}.{row.id}.pue", hall.pue or found.mean(found.pue))
     peak = max(mean, log.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or found.peak()))

@@ -53,7 +53,9 @@ def with_steps(problem: PlanningProblem, most: int) -> PlanningProblem:
         len(step_costs.widths) for o in options for step_costs in o.step_costs.values()
     )
     return (
-        replace(problem, fabrics=tuple(options), whole_switches=True) if count <= most else problem
+        replace(problem, fabrics=tuple(options), integer_switches=True)
+        if count <= most
+        else problem
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import System
-from dcplan.inputs.left_out import Cause, Kind, LeftOut
+from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.terms import PartsTerms, SupplyTerms
 from dcplan.provenance import Quantity
@@ -37,7 +37,7 @@ class SystemTerms:
 
 
 def requested_systems(
-    scenario: Scenario, log: InputLog, left_out: list[LeftOut]
+    scenario: Scenario, log: InputLog, excluded: list[ExcludedOption]
 ) -> list[SystemTerms]:
     """Systems the scenario names (or all that are sold), each with what it lacks as a reason."""
     table = log.catalog.table("systems", System)
@@ -50,7 +50,7 @@ def requested_systems(
         row = table[key]
         lack = _lacks(row, fleet=False)
         if lack is not None:
-            left_out.append(LeftOut(Kind.SYSTEM, key, "", *lack))
+            excluded.append(ExcludedOption(Kind.SYSTEM, key, "", *lack))
             continue
         found.append(system_terms(row, scenario, log))
     return found

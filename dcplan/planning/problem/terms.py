@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.topology.design import ClosDesign
 from dcplan.inputs.cloud_prices import OfferTerms
-from dcplan.inputs.left_out import LeftOut
-from dcplan.planning.goal import Goal, Keep
+from dcplan.inputs.excluded import ExcludedOption
+from dcplan.planning.goal import EarlierPlan, Goal
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
-from dcplan.planning.problem.work.terms import DemandTerms, JobConfig, JobTerms
+from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ class PlanningProblem:
     placements: tuple[Placement, ...]
     fabrics: tuple[FabricOption, ...]
     jobs: tuple[JobTerms, ...]
-    configs: tuple[JobConfig, ...]
+    run_options: tuple[RunOption, ...]
     demands: tuple[DemandTerms, ...]
     offers: tuple[OfferTerms, ...]
     supply: tuple[SupplyTerms, ...]
@@ -363,15 +363,15 @@ class PlanningProblem:
     goal: Goal = field(default_factory=Goal)
     carbon_known: bool = False
     """Offers of unknown carbon are not rented."""
-    keep: Keep | None = None
+    earlier: EarlierPlan | None = None
     forced: tuple[str, ...] = ()
     """Systems of which at least one rack must be bought."""
-    whole_switches: bool = False
+    integer_switches: bool = False
     """Networks cost steps of whole leaves in the model, not shares alone; for menus small enough.
     """
     storage: StorageShare | None = None
     """What each accelerator brings; None where the scenario gives the capacity."""
-    left_out: tuple[LeftOut, ...] = ()
+    excluded: tuple[ExcludedOption, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def hall(self, key: str) -> HallTerms:

@@ -12,7 +12,7 @@ from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix
-from dcplan.planning.solve.solved import Ending, Solved
+from dcplan.planning.solve.solved import Solved, SolveReport
 from dcplan.scenario.load import Question
 
 
@@ -28,7 +28,7 @@ def audited_solution(
     problem: PlanningProblem, matrix: Matrix, outcome: Outcome, question: Question
 ) -> Solved:
     """Return a solution with its audit, passed or not."""
-    end = Ending(
+    report = SolveReport(
         outcome.bound,
         outcome.seconds,
         outcome.nodes,
@@ -39,9 +39,11 @@ def audited_solution(
         outcome.objective,
     )
     if outcome.values is None:
-        return end.of(outcome.status)
-    return end.of(
-        outcome.status, *audited(problem, matrix, outcome, question), matrix.whole(outcome.values)
+        return report.of(outcome.status)
+    return report.of(
+        outcome.status,
+        *audited(problem, matrix, outcome, question),
+        matrix.integer_values(outcome.values),
     )
 
 

@@ -39,7 +39,7 @@ class Matrix:
         wanted = set(variables)
         return [i for i, key in enumerate(self.columns) if key.name in wanted]
 
-    def whole(self, values: Vector) -> dict[Key, float]:
+    def integer_values(self, values: Vector) -> dict[Key, float]:
         """Return the integers of a solution, rounded, by column."""
         return {
             key: float(round(values[i])) for i, key in enumerate(self.columns) if self.integer[i]

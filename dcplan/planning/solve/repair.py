@@ -13,7 +13,7 @@ from dcplan.planning.problem.terms import FinanceTerms, PlanningProblem
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, compile_model
-from dcplan.planning.solve.request import Run
+from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.staged import CHOICES, start_from
 
 MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
@@ -52,7 +52,7 @@ def with_less_parts(problem: PlanningProblem, last: Audit, *, everywhere: bool) 
 
 
 def repaired(
-    problem: PlanningProblem, matrix: Matrix, outcome: Outcome, run: Run
+    problem: PlanningProblem, matrix: Matrix, outcome: Outcome, session: SolveSession
 ) -> tuple[Decisions, Audit, dict[Key, float]] | None:
     """Keep the runs and fabrics of a plan that whole switches break.
 
@@ -60,8 +60,8 @@ def repaired(
     """
     if outcome.values is None:
         return None
-    least = REPAIR_SHARE * run.clock.limit_s
-    finance, last = problem.finance, audited(problem, matrix, outcome, run.question)[1]
+    least = REPAIR_SHARE * session.clock.limit_s
+    finance, last = problem.finance, audited(problem, matrix, outcome, session.question)[1]
     for factor in MARGIN_FACTORS:
         over = REPAIR_MARGIN * max(
             (c.used - c.limit for c in last.checks if c.id in BUDGETS), default=0.0
@@ -72,14 +72,14 @@ def repaired(
         )
         start = start_from(tight, matrix, outcome.values)
         chosen = {i: round(start[i]) for i in tight.of(CHOICES)}
-        found = run.solve(tight, run.gap, fixed=chosen, silent=True, least_s=least)
+        found = session.solve(tight, session.gap, fixed=chosen, silent=True, least_s=least)
         if found.values is None:
             return None
         decisions, last = audited(
-            replace(problem, margin_factor=factor), tight, found, run.question
+            replace(problem, margin_factor=factor), tight, found, session.question
         )
         if last.passed:
-            return decisions, last, tight.whole(found.values)
+            return decisions, last, tight.integer_values(found.values)
     return None
 
 

@@ -64,7 +64,7 @@ class SolveRequest:
 
 
 @dataclass(frozen=True)
-class Run:
+class SolveSession:
     """One solve in progress: its question, what was asked, and its clock."""
 
     question: Question
@@ -72,7 +72,7 @@ class Run:
     clock: Clock = field(default_factory=lambda: Clock(0.0))
 
     @classmethod
-    def of(cls, question: Question, request: SolveRequest) -> Run:
+    def of(cls, question: Question, request: SolveRequest) -> SolveSession:
         """Start the clock of a request."""
         return cls(question, request, Clock(request.time_limit_s))
 
@@ -86,11 +86,11 @@ class Run:
         """Whether somebody asked the solve to end."""
         return self.request.stop is not None and self.request.stop()
 
-    def part(self, share: float) -> Run:
+    def part(self, share: float) -> SolveSession:
         """Return a run for a share of the time that is left."""
         return replace(self, clock=Clock(share * self.clock.left()))
 
-    def started_from(self, near: Mapping[Key, float] | None) -> Run:
+    def started_from(self, near: Mapping[Key, float] | None) -> SolveSession:
         """Return the same run, free of given decisions and started from another plan."""
         return replace(self, request=replace(self.request, fixed=None, near=near))
 

@@ -35,7 +35,7 @@ class Solved:
     """Gap at which the search ended, before switches were counted whole."""
     searched: float = math.inf
     """The goal's measure as the model counts it."""
-    whole: Mapping[Key, float] = field(default_factory=dict)
+    integer_values: Mapping[Key, float] = field(default_factory=dict)
     """Integers of the plan by column: a start for one like it."""
     ended: str = ""
     """Why the search ended though time was left and the gap is open."""
@@ -70,7 +70,7 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Ending:
+class SolveReport:
     """What every way to end a solve reports."""
 
     bound: float
@@ -87,7 +87,7 @@ class Ending:
         status: SolveStatus,
         decisions: Decisions | None = None,
         audited: Audit | None = None,
-        whole: Mapping[Key, float] | None = None,
+        integer_values: Mapping[Key, float] | None = None,
     ) -> Solved:
         """Return the end with this status, and the plan where there is one."""
         return Solved(
@@ -102,5 +102,5 @@ class Ending:
             self.fixed,
             self.search_gap,
             self.searched,
-            whole or {},
+            integer_values or {},
         )

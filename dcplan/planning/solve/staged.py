@@ -12,7 +12,7 @@ from dcplan.planning.decisions import FABRIC, RUN
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, Vector
-from dcplan.planning.solve.request import Run
+from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.status import SolveStatus
 
 DIRECT_COLUMNS = 5_000
@@ -25,7 +25,7 @@ ROUGH_GAP = 0.02
 """Of the model without whole switches, whose plan is only a start."""
 
 
-def in_stages(matrix: Matrix, plain: Matrix, run: Run, gap: float) -> Outcome:
+def in_stages(matrix: Matrix, plain: Matrix, session: SolveSession, gap: float) -> Outcome:
     """Solve a model with whole switches from the same model without.
 
     A good plan soon, then the bound.
@@ -34,25 +34,29 @@ def in_stages(matrix: Matrix, plain: Matrix, run: Run, gap: float) -> Outcome:
     give the start. The runs and fabrics of a plan that the run starts from do so sooner, where they
     are feasible here.
     """
-    if run.request.near:
-        there = known(matrix, run.request.near)
+    if session.request.near:
+        there = known(matrix, session.request.near)
         chosen = {i: there[i] for i in matrix.of(CHOICES) if i in there}
-        like = run.solve(matrix, gap, fixed=chosen, start=there, silent=True)
+        like = session.solve(matrix, gap, fixed=chosen, start=there, silent=True)
         if like.values is not None and like.status not in ENDED:
-            start = whole(matrix, dict(enumerate(like.values)))
-            return run.solve(matrix, gap, start=start, prove=True)
-    rough = run.solve(plain, max(2 * gap, ROUGH_GAP))
+            start = integer_values(matrix, dict(enumerate(like.values)))
+            return session.solve(matrix, gap, start=start, prove=True)
+    rough = session.solve(plain, max(2 * gap, ROUGH_GAP))
     if rough.values is None:
         return rough
     start = start_from(matrix, plain, rough.values)
     chosen = {i: round(start[i]) for i in matrix.of(CHOICES)}
-    first = run.solve(matrix, gap, fixed=chosen, start=whole(matrix, start), silent=True)
+    first = session.solve(
+        matrix, gap, fixed=chosen, start=integer_values(matrix, start), silent=True
+    )
     if first.status in ENDED or rough.status in ENDED:
         best = first if first.values is not None else rough
         status = first.status if first.status in ENDED else rough.status
         return replace(best, status=status, bound=rough.bound, values=first.values)
-    begin = whole(matrix, dict(enumerate(first.values)) if first.values is not None else start)
-    found = run.solve(matrix, gap, start=begin, prove=first.values is not None)
+    begin = integer_values(
+        matrix, dict(enumerate(first.values)) if first.values is not None else start
+    )
+    found = session.solve(matrix, gap, start=begin, prove=first.values is not None)
     return replace(found, bound=max(found.bound, rough.bound))
 
 
@@ -63,7 +67,7 @@ def known(matrix: Matrix, near: Mapping[Key, float]) -> dict[int, float]:
     }
 
 
-def whole(matrix: Matrix, values: Mapping[int, float]) -> dict[int, float]:
+def integer_values(matrix: Matrix, values: Mapping[int, float]) -> dict[int, float]:
     """Return the integers of a start; what is continuous follows from them."""
     return {i: float(round(v)) for i, v in values.items() if matrix.integer[i]}
 

@@ -34,12 +34,12 @@ from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited, failed
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
-from dcplan.planning.solve.large.search import Large
+from dcplan.planning.solve.large.search import CountSearch
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS, repaired, with_less_parts
-from dcplan.planning.solve.request import Run, SolveRequest
+from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.single_system import single_system
-from dcplan.planning.solve.solved import Ending, Solved
+from dcplan.planning.solve.solved import Solved, SolveReport
 from dcplan.planning.solve.staged import DIRECT_COLUMNS, in_stages, known
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
@@ -72,129 +72,133 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
     UnknownDecisionError
         When fixed decisions are not offered any more.
     """
-    run = Run.of(question, request)
-    found = _by_size(problem, run)
-    given = request.fixed is not None or problem.keep is not None
+    session = SolveSession.of(question, request)
+    found = _by_size(problem, session)
+    given = request.fixed is not None or problem.earlier is not None
     if given or found.audit is None or found.decisions is None:
         return found
     for other in single_system(problem, found.decisions):
-        if found.gap_frac <= run.gap or run.clock.left() <= LEAST_S or run.stopped:
+        if found.gap_frac <= session.gap or session.clock.left() <= LEAST_S or session.stopped:
             break
         try:
-            rival = _by_size(other, run.started_from(found.whole))
+            rival = _by_size(other, session.started_from(found.integer_values))
         except AuditError:  # no margin makes this one fit: the plan found stays
             continue
         if rival.audit is not None and rival.value < found.value:
             found = replace(rival, bound=found.bound, status=found.status)
-    return replace(found, seconds=run.clock.spent())
+    return replace(found, seconds=session.clock.spent())
 
 
-def _by_size(problem: PlanningProblem, run: Run) -> Solved:
+def _by_size(problem: PlanningProblem, session: SolveSession) -> Solved:
     base = compile_model(build_model(replace(problem, margin_factor=0.0))[0])
-    if run.request.fixed is None and len(base.columns) > DIRECT_COLUMNS:
-        return _by_counts(problem, run, base)
-    return _with_margins(problem, run, base)
+    if session.request.fixed is None and len(base.columns) > DIRECT_COLUMNS:
+        return _by_counts(problem, session, base)
+    return _with_margins(problem, session, base)
 
 
-def _with_margins(problem: PlanningProblem, run: Run, base: Matrix) -> Solved:
+def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:
     """Solve with wider and wider rounding margins until the audit passes."""
-    bound, given = -math.inf, run.request.fixed
+    bound, given = -math.inf, session.request.fixed
     last: Audit | None = None
     stepped = with_steps(problem, MOST_STEPS) if given is None else problem
-    steps = stepped.whole_switches
+    steps = stepped.integer_switches
     for factor in MARGIN_FACTORS:
         tried = replace(stepped, margin_factor=factor)
         matrix = base if factor == 0 and not steps else compile_model(build_model(tried)[0])
-        existing = _fixed(tried, matrix, given)
-        outcome = _direct(run, matrix, base, existing, staged=steps and factor == 0, steps=steps)
+        fixed = _fixed(tried, matrix, given)
+        outcome = _direct(session, matrix, base, fixed, staged=steps and factor == 0, steps=steps)
         bound = outcome.bound if factor == 0 else bound
         judged = replace(
             tried, parts=problem.parts
         )  # by what the user allows, not by what was tried
-        end = Ending(
-            *(bound, run.clock.spent(), outcome.nodes, matrix, judged, existing),
+        report = SolveReport(
+            *(bound, session.clock.spent(), outcome.nodes, matrix, judged, fixed),
             *(outcome.gap_frac, outcome.objective),
         )
         if outcome.values is None:
             proved = outcome.status is not SolveStatus.INFEASIBLE or factor == 0
-            return end.of(outcome.status if proved else SolveStatus.ROUNDING)
-        decisions, last = audited(judged, matrix, outcome, run.question)
+            return report.of(outcome.status if proved else SolveStatus.ROUNDING)
+        decisions, last = audited(judged, matrix, outcome, session.question)
         if last.passed:
-            return end.of(outcome.status, decisions, last, matrix.whole(outcome.values))
+            return report.of(outcome.status, decisions, last, matrix.integer_values(outcome.values))
         if given is not None:  # given decisions cannot be moved: what they break is the answer
-            return end.of(SolveStatus.INFEASIBLE, None, last)
+            return report.of(SolveStatus.INFEASIBLE, None, last)
         stepped = with_less_parts(stepped, last, everywhere=factor >= 1.0)
         if factor == 0 and len(matrix.columns) > SMALL_COLUMNS:
-            mended = repaired(stepped, matrix, outcome, run)
-            if mended is not None:
-                return end.of(outcome.status, *mended)
+            repair = repaired(stepped, matrix, outcome, session)
+            if repair is not None:
+                return report.of(outcome.status, *repair)
     if last is not None and last.only_parts:
         # no way was found to keep whole switches within parts_per_quarter
-        return end.of(SolveStatus.ROUNDING)
+        return report.of(SolveStatus.ROUNDING)
     raise failed(last)
 
 
 def _direct(
-    run: Run,
+    session: SolveSession,
     matrix: Matrix,
     base: Matrix,
-    existing: dict[int, float] | None,
+    fixed: dict[int, float] | None,
     *,
     staged: bool,
     steps: bool,
 ) -> Outcome:
     """Solve one model, in stages where it has whole switches and is not small."""
     if staged and len(base.columns) > SMALL_COLUMNS:
-        return in_stages(matrix, base, run, WHOLE_SHARE * run.gap)
-    near = run.request.near
-    start = known(matrix, near) if near and existing is None else None
-    gap = WHOLE_SHARE * run.gap if steps else run.gap
-    return run.solve(matrix, gap, fixed=existing, start=start)
+        return in_stages(matrix, base, session, WHOLE_SHARE * session.gap)
+    near = session.request.near
+    start = known(matrix, near) if near and fixed is None else None
+    gap = WHOLE_SHARE * session.gap if steps else session.gap
+    return session.solve(matrix, gap, fixed=fixed, start=start)
 
 
-def _by_counts(problem: PlanningProblem, run: Run, base: Matrix) -> Solved:
+def _by_counts(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:
     """Branch on counts; where that finds no plan, HiGHS on the whole model with margins."""
     plain = replace(problem, margin_factor=0.0)
 
     def valued(matrix: Matrix, outcome: Outcome) -> tuple[Decisions, Audit, float]:
-        decisions, found = audited(plain, matrix, outcome, run.question)
+        decisions, found = audited(plain, matrix, outcome, session.question)
         passed = found.passed
         value = (
             measured(problem.goal.measure, problem, decisions, found.books) if passed else math.inf
         )
         return decisions, found, value
 
-    answer = Large(plain, base, valued, run.part(LARGE_SHARE)).solve(run.request.near)
-    plan, stopped = answer.plan, run.stopped
-    end = Ending(answer.bound, run.clock.spent(), answer.nodes, base, plain, None, math.inf)
+    answer = CountSearch(plain, base, valued, session.part(LARGE_SHARE)).solve(session.request.near)
+    plan, stopped = answer.plan, session.stopped
+    report = SolveReport(
+        answer.bound, session.clock.spent(), answer.nodes, base, plain, None, math.inf
+    )
     if answer.infeasible:
-        return replace(end.of(SolveStatus.INFEASIBLE), timed=answer.timed)
+        return replace(report.of(SolveStatus.INFEASIBLE), timed=answer.timed)
     if plan is None:
-        return _whole_model(problem, run, end)
-    end = replace(end, search_gap=run.gap, searched=plan.outcome.objective)
-    proved = plan.value - answer.bound <= run.gap * abs(plan.value)
+        return _full_model(problem, session, report)
+    report = replace(report, search_gap=session.gap, searched=plan.outcome.objective)
+    proved = plan.value - answer.bound <= session.gap * abs(plan.value)
     late = SolveStatus.INTERRUPTED if stopped else SolveStatus.LIMIT
     status = SolveStatus.OPTIMAL if proved else late
-    found = end.of(status, plan.decisions, plan.audit, plan.whole)
+    found = report.of(status, plan.decisions, plan.audit, plan.integer_values)
     return replace(found, ended="" if proved or stopped else answer.ended, timed=answer.timed)
 
 
-def _whole_model(problem: PlanningProblem, run: Run, end: Ending) -> Solved:
+def _full_model(problem: PlanningProblem, session: SolveSession, report: SolveReport) -> Solved:
     """Solve a large model at once, with wider and wider margins, for the time that is left."""
-    status = SolveStatus.INTERRUPTED if run.stopped else SolveStatus.ROUNDING
-    for factor in () if run.stopped else LARGE_MARGIN_FACTORS:
+    status = SolveStatus.INTERRUPTED if session.stopped else SolveStatus.ROUNDING
+    for factor in () if session.stopped else LARGE_MARGIN_FACTORS:
         tried = replace(problem, margin_factor=factor)
         matrix = compile_model(build_model(tried)[0])
-        outcome = run.solve(matrix, run.gap)
+        outcome = session.solve(matrix, session.gap)
         if outcome.values is None:
             none = outcome.status is SolveStatus.INFEASIBLE
             status = SolveStatus.ROUNDING if none else outcome.status
             break
-        decisions, last = audited(tried, matrix, outcome, run.question)
+        decisions, last = audited(tried, matrix, outcome, session.question)
         if last.passed:
-            end = replace(end, seconds=run.clock.spent())
-            return end.of(SolveStatus.LIMIT, decisions, last, matrix.whole(outcome.values))
-    return replace(end, seconds=run.clock.spent()).of(status)
+            report = replace(report, seconds=session.clock.spent())
+            return report.of(
+                SolveStatus.LIMIT, decisions, last, matrix.integer_values(outcome.values)
+            )
+    return replace(report, seconds=session.clock.spent()).of(status)
 
 
 def _fixed(
@@ -202,8 +206,8 @@ def _fixed(
 ) -> dict[int, float] | None:
     if table is None:
         return None
-    existing = fixed_columns(problem, matrix.columns, list(matrix.integer), table)
-    if isinstance(existing, list):
-        msg = "decisions that this scenario does not offer: " + "; ".join(existing[:5])
+    fixed = fixed_columns(problem, matrix.columns, list(matrix.integer), table)
+    if isinstance(fixed, list):
+        msg = "decisions that this scenario does not offer: " + "; ".join(fixed[:5])
         raise UnknownDecisionError(msg)
-    return existing
+    return fixed

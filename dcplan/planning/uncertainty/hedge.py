@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.decisions import BUY, DECISIONS, EARLY, FABRIC
+from dcplan.planning.decisions import BUY, DECISIONS, FABRIC, QUARTERLY_DECISIONS
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.matrix import Matrix, Vector
 
@@ -27,9 +27,9 @@ class Stack:
     matrix: Matrix
     places: tuple[npt.NDArray[np.int64], ...]
 
-    def values(self, world: int, values: Vector) -> Vector:
+    def values(self, variant: int, values: Vector) -> Vector:
         """Return a solution in the columns of one world."""
-        return np.asarray(values[self.places[world]], dtype=np.float64)
+        return np.asarray(values[self.places[variant]], dtype=np.float64)
 
 
 def is_first(column: Key, through: int) -> bool:
@@ -43,11 +43,11 @@ def is_first(column: Key, through: int) -> bool:
     spec = DECISIONS.get(column.name)
     if spec is FABRIC:
         return True
-    return spec in EARLY and column.ids[-1] <= through
+    return spec in QUARTERLY_DECISIONS and column.ids[-1] <= through
 
 
 def stacked(
-    worlds: Sequence[Matrix], weights: Sequence[float], through: int, tail_frac: float = 1.0
+    variants: Sequence[Matrix], weights: Sequence[float], through: int, tail_frac: float = 1.0
 ) -> Stack:
     """Stack the programs of the worlds.
 
@@ -55,49 +55,51 @@ def stacked(
 
     Weights sum to 1. With ``tail_frac`` below 1 the cost is the mean of that worst share.
     """
-    shared = _shared(worlds, through)
-    columns, places = _columns(worlds, shared, through)
+    shared = _shared(variants, through)
+    columns, places = _columns(variants, shared, through)
     n = len(columns)
     lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
     integer, cost = np.zeros(n, dtype=bool), np.zeros(n)
-    for world, at, weight in zip(worlds, places, weights, strict=True):
+    for variant, at, weight in zip(variants, places, weights, strict=True):
         lower[at], upper[at] = (
-            np.maximum(lower[at], world.lower),
-            np.minimum(upper[at], world.upper),
+            np.maximum(lower[at], variant.lower),
+            np.minimum(upper[at], variant.upper),
         )
-        integer[at] |= world.integer
-        np.add.at(cost, at, weight * world.cost)
+        integer[at] |= variant.integer
+        np.add.at(cost, at, weight * variant.cost)
     offered = set(shared)
-    for world, at in zip(worlds, places, strict=True):
-        for i, name in zip(at, world.columns, strict=True):
+    for variant, at in zip(variants, places, strict=True):
+        for i, name in zip(at, variant.columns, strict=True):
             if is_first(name, through) and name not in offered:
                 lower[i], upper[i] = min(lower[i], 0.0), 0.0
-    offset = float(sum(w * m.offset for w, m in zip(weights, worlds, strict=True)))
-    rows, entries = _entries(worlds, places)
+    offset = float(sum(w * m.offset for w, m in zip(weights, variants, strict=True)))
+    rows, entries = _entries(variants, places)
     found = _assembled(cost, offset, lower, upper, integer, columns, rows, entries)
     return Stack(
-        found if tail_frac >= 1 else _with_tail(found, worlds, places, weights, tail_frac),
+        found if tail_frac >= 1 else _with_tail(found, variants, places, weights, tail_frac),
         tuple(places),
     )
 
 
-def _shared(worlds: Sequence[Matrix], through: int) -> list[Key]:
+def _shared(variants: Sequence[Matrix], through: int) -> list[Key]:
     """First decisions that every world offers."""
-    there = [set(m.columns) for m in worlds]
+    there = [set(m.columns) for m in variants]
     return [
-        c for c in worlds[0].columns if is_first(c, through) and all(c in names for names in there)
+        c
+        for c in variants[0].columns
+        if is_first(c, through) and all(c in names for names in there)
     ]
 
 
 def _columns(
-    worlds: Sequence[Matrix], shared: Sequence[Key], through: int
+    variants: Sequence[Matrix], shared: Sequence[Key], through: int
 ) -> tuple[list[Key], list[npt.NDArray[np.int64]]]:
     columns = list(shared)
     position = {name: i for i, name in enumerate(shared)}
     places = []
-    for w, world in enumerate(worlds):
-        at = np.empty(len(world.columns), dtype=np.int64)
-        for i, name in enumerate(world.columns):
+    for w, variant in enumerate(variants):
+        at = np.empty(len(variant.columns), dtype=np.int64)
+        for i, name in enumerate(variant.columns):
             if name in position and is_first(name, through):
                 at[i] = position[name]
             else:
@@ -111,18 +113,18 @@ Entries = tuple[list[npt.NDArray[np.int64]], list[npt.NDArray[np.int64]], list[V
 
 
 def _entries(
-    worlds: Sequence[Matrix], places: Sequence[npt.NDArray[np.int64]]
+    variants: Sequence[Matrix], places: Sequence[npt.NDArray[np.int64]]
 ) -> tuple[tuple[list[Key], Vector, Vector], Entries]:
     names: list[Key] = []
     row, column, value = [], [], []
-    for w, (world, at) in enumerate(zip(worlds, places, strict=True)):
-        counts = np.diff(world.start)
-        row.append(world.index.astype(np.int64) + len(names))
+    for w, (variant, at) in enumerate(zip(variants, places, strict=True)):
+        counts = np.diff(variant.start)
+        row.append(variant.index.astype(np.int64) + len(names))
         column.append(np.repeat(at, counts))
-        value.append(world.value)
-        names += [_own(w, row) for row in world.rows]
-    low = np.concatenate([m.row_lower for m in worlds])
-    high = np.concatenate([m.row_upper for m in worlds])
+        value.append(variant.value)
+        names += [_own(w, row) for row in variant.rows]
+    low = np.concatenate([m.row_lower for m in variants])
+    high = np.concatenate([m.row_upper for m in variants])
     return (names, low, high), (row, column, value)
 
 
@@ -158,7 +160,7 @@ def _assembled(
 
 def _with_tail(
     plain: Matrix,
-    worlds: Sequence[Matrix],
+    variants: Sequence[Matrix],
     places: Sequence[npt.NDArray[np.int64]],
     weights: Sequence[float],
     tail_frac: float,
@@ -167,19 +169,19 @@ def _with_tail(
 
     And z >= cost of the world - eta.
     """
-    n, k, m = len(plain.columns), len(worlds), len(plain.rows)
+    n, k, m = len(plain.columns), len(variants), len(plain.rows)
     counts = np.diff(plain.start)
     row, column, value = (
         [plain.index.astype(np.int64)],
         [np.repeat(np.arange(n), counts)],
         [plain.value],
     )
-    for w, (world, at) in enumerate(zip(worlds, places, strict=True)):
-        used = np.flatnonzero(world.cost)
+    for w, (variant, at) in enumerate(zip(variants, places, strict=True)):
+        used = np.flatnonzero(variant.cost)
         row += [np.full(used.size, m + w), np.array([m + w, m + w])]
         column += [at[used], np.array([n, n + 1 + w])]
-        value += [-world.cost[used], np.array([1.0, 1.0])]
-    low = np.concatenate([plain.row_lower, [world.offset for world in worlds]])
+        value += [-variant.cost[used], np.array([1.0, 1.0])]
+    low = np.concatenate([plain.row_lower, [variant.offset for variant in variants]])
     high = np.concatenate([plain.row_upper, np.full(k, np.inf)])
     names = [*plain.rows, *(Key("tail", (w,)) for w in range(k))]
     cost = np.concatenate([np.zeros(n), [1.0], np.array(weights) / tail_frac])
@@ -227,6 +229,6 @@ def first_of(columns: Mapping[Key, float], through: int) -> dict[Key, float]:
     }
 
 
-def _own(world: int, key: Key) -> Key:
+def _own(variant: int, key: Key) -> Key:
     """Return the key of a column or row that belongs to one world."""
-    return Key("world", (world, key))
+    return Key("world", (variant, key))

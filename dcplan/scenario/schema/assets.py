@@ -58,7 +58,7 @@ class Asset(Existing):
     """Whether the plan may sell it before its end of life, at the residual curve's value."""
 
 
-class Slip(Part):
+class Delay(Part):
     """Days by which a delivery comes after its date."""
 
     p10: NonNegative = Quantity(value=0.0)
@@ -69,7 +69,7 @@ class Slip(Part):
     """Nine deliveries in ten are not later than this."""
 
     @model_validator(mode="after")
-    def _ordered(self) -> Slip:
+    def _ordered(self) -> Delay:
         if not self.p10.value <= self.p50.value <= self.p90.value:
             code = "slip"
             raise PydanticCustomError(code, "p10 <= p50 <= p90 does not hold")
@@ -83,7 +83,7 @@ class Order(Existing):
     """Quarter of the order; for the record."""
     expected: Quarter
     """First quarter in service by the vendor's date."""
-    slip_days: Slip | None = None
+    slip_days: Delay | None = None
     """Left out, the catalog's delivery slip."""
     paid_frac: Fraction = Quantity(value=0.0)
     """Of the price, paid already; the rest is due when it arrives."""

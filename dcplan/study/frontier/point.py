@@ -170,7 +170,7 @@ def _found(
         "total": systems.pop("total", 0),
         "systems": systems,
         "reproducible": solved.reproducible,
-        "start": packed(solved.whole),
+        "start": packed(solved.integer_values),
     }
 
 

@@ -38,7 +38,7 @@ def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
     >>> grid([Axis("a", (1, 2)), Axis("b", (3, 4))], paired=True)
     [(1, 3), (2, 4)]
     """
-    drawn = [a.key for a in axes if a.drawn]
+    drawn = [a.key for a in axes if a.sampled]
     if drawn:
         raise _wrong(f"{', '.join(drawn)}: a distribution needs --sample N", "--sample 64 --seed 1")
     lengths = [len(a.values) for a in axes]
@@ -85,7 +85,7 @@ def quantile(axis: Axis, share: float) -> Any:
     >>> quantile(Axis("x", kind="uniform", numbers=(2.0, 4.0)), 0.25)
     2.5
     """
-    if not axis.drawn:
+    if not axis.sampled:
         return axis.values[min(int(share * len(axis.values)), len(axis.values) - 1)]
     a, b = axis.numbers[0], axis.numbers[1]
     if axis.kind == "triangular":

@@ -157,7 +157,7 @@ def _effects(layout: Layout, documents: Documents) -> list[specs.EffectRow]:
     """Return the cost at each value of each axis over all points that have it."""
     rows = []
     for n, axis in enumerate(layout.axes):
-        if axis.drawn:
+        if axis.sampled:
             continue
         found: dict[str, list[float]] = defaultdict(list)
         for values, d in zip(layout.values, documents, strict=True):

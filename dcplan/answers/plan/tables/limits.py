@@ -56,10 +56,10 @@ def point(
 ) -> Vector | None:
     """Return all columns of the plan: whole ones as they are, the others at their best."""
     columns = enumerate(solved.matrix.columns)
-    existing = {i: float(round(solved.whole[n])) for i, n in columns if n in solved.whole}
-    found = highs.solve(
-        solved.matrix, gap=gap, time_limit_s=time_limit_s, fixed=existing, stop=stop
-    )
+    fixed = {
+        i: float(round(solved.integer_values[n])) for i, n in columns if n in solved.integer_values
+    }
+    found = highs.solve(solved.matrix, gap=gap, time_limit_s=time_limit_s, fixed=fixed, stop=stop)
     return None if found.values is None else np.array(found.values)
 
 

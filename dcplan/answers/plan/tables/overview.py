@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplan.answers.plan.tables import cloud, hardware, money, network, site, work
-from dcplan.answers.plan.tables.left_out import left_out, with_entry_prices
+from dcplan.answers.plan.tables.excluded import excluded_options, with_entry_prices
 from dcplan.answers.plan.tables.limits import checks
 from dcplan.catalog.loader import Catalog
 from dcplan.planning.decisions import to_table
@@ -14,7 +14,7 @@ from dcplan.result import Metric, Table
 def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> dict[str, Table]:
     """Return all tables of a plan."""
     if solved.audit is None or solved.decisions is None:
-        return {"excluded": left_out(solved.problem)}
+        return {"excluded": excluded_options(solved.problem)}
     problem, d, books = solved.problem, solved.decisions, solved.audit.books
     return {
         "racks": hardware.racks(problem, d),
@@ -34,5 +34,5 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "decisions": to_table(d),
         "cloud": cloud.cloud(problem, d),
         "commitments": cloud.commitments(problem, d),
-        "excluded": left_out(problem, with_entry_prices(problem.left_out, solved, catalog)),
+        "excluded": excluded_options(problem, with_entry_prices(problem.excluded, solved, catalog)),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.onsite import drawn, plants_mw
+from dcplan.planning.audit.onsite import interruptible_use_mw, plants_mw
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
@@ -47,7 +47,7 @@ def power(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
                     it_mw=books.site(problem, s.id, t, "rated_kw") / KW_PER_MW,
                     facility_mw=peak,
                     utility_mw=s.utility_mw[t],
-                    interruptible_mw=sum(drawn(d, s, peak, t).values()),
+                    interruptible_mw=sum(interruptible_use_mw(d, s, peak, t).values()),
                     onsite_mw=plants_mw(d, s, t),
                     electrical_peak_mw=books.site(problem, s.id, t, "peak_kw") / KW_PER_MW,
                     energy_mwh=books.site(problem, s.id, t, "facility_mwh"),

@@ -6,7 +6,7 @@ from dcplan.answers.plan.calendar import calendar_date, quarter_at
 from dcplan.planning.audit.measures import served
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.problem.work.terms import JobConfig
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.result import Table
 from dcplan.specs.plan import decided
 from dcplan.specs.plan import work as specs
@@ -44,7 +44,7 @@ def ends(problem: PlanningProblem, d: Decisions) -> Table:
     return specs.ENDS.table(_end(problem, r) for r in _by_start(d))
 
 
-def _end(problem: PlanningProblem, r: JobConfig) -> specs.EndRow:
+def _end(problem: PlanningProblem, r: RunOption) -> specs.EndRow:
     facts, start = r.outlook, r.start_month * DAYS_PER_MONTH
     return specs.EndRow(
         job=r.job,
@@ -72,7 +72,7 @@ def demand(problem: PlanningProblem, d: Decisions) -> Table:
     rows = []
     for t in range(problem.quarters):
         for asked in problem.demands:
-            unit, each = asked.said
+            unit, each = asked.scenario_unit
             owned, rented = served(problem, d, asked, t)
             rows.append(
                 specs.DemandRow(
@@ -88,5 +88,5 @@ def demand(problem: PlanningProblem, d: Decisions) -> Table:
     return specs.DEMAND.table(rows)
 
 
-def _by_start(d: Decisions) -> list[JobConfig]:
+def _by_start(d: Decisions) -> list[RunOption]:
     return sorted(d.runs, key=lambda r: (r.start_month, r.job))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dcplan.catalog.schema import Row, System
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import offer_of
-from dcplan.inputs.left_out import Kind, LeftOut
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.work.jobs import JobCandidates
 from dcplan.planning.problem.work.residency import resident
@@ -17,14 +17,14 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Capacity, Demand, Inference, Reference
 from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS, TOKENS_PER_KTOKEN
 
-YARDSTICK = "h100-sxm"
+REFERENCE_ACCELERATOR = "h100-sxm"
 """The accelerator that H100-equivalents count."""
 
 
 def demand_terms(
     question: Question,
     log: InputLog,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
     where: Sequence[Target],
     problem: JobCandidates,
     country: dict[str, str],
@@ -33,18 +33,22 @@ def demand_terms(
     work = question.scenario.workloads
     found = []
     for x in work.capacity:
-        able = resident(where, x.countries, country, Kind.CAPACITY, x.id, left_out)
-        able = permitted(x, Kind.CAPACITY, able, log, left_out)
-        found.append(_capacity(x, question, log, left_out, able, problem))
+        able = resident(where, x.countries, country, Kind.CAPACITY, x.id, excluded)
+        able = permitted(x, Kind.CAPACITY, able, log, excluded)
+        found.append(_capacity(x, question, log, excluded, able, problem))
     for y in work.inference:
-        able = resident(where, y.countries, country, Kind.INFERENCE, y.id, left_out)
-        able = permitted(y, Kind.INFERENCE, able, log, left_out)
-        found.append(_inference(y, question, log, left_out, able))
+        able = resident(where, y.countries, country, Kind.INFERENCE, y.id, excluded)
+        able = permitted(y, Kind.INFERENCE, able, log, excluded)
+        found.append(_inference(y, question, log, excluded, able))
     return tuple(found)
 
 
 def permitted(
-    demand: Demand, kind: Kind, where: Iterable[Target], log: InputLog, left_out: list[LeftOut]
+    demand: Demand,
+    kind: Kind,
+    where: Iterable[Target],
+    log: InputLog,
+    excluded: list[ExcludedOption],
 ) -> list[Target]:
     """Places that may serve a demand: its sites (naming them excludes the cloud), its systems.
 
@@ -57,8 +61,10 @@ def permitted(
             continue
         names = {target.system, target.accelerator, offer_of(target.place)}
         if wanted and not names & wanted:
-            left_out.append(
-                LeftOut(kind, demand.id, f"{target.place} {target.system}", "not among its systems")
+            excluded.append(
+                ExcludedOption(
+                    kind, demand.id, f"{target.place} {target.system}", "not among its systems"
+                )
             )
             continue
         found.append(target)
@@ -75,7 +81,7 @@ def _capacity(
     demand: Capacity,
     question: Question,
     log: InputLog,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
     where: Sequence[Target],
     problem: JobCandidates,
 ) -> DemandTerms:
@@ -86,11 +92,13 @@ def _capacity(
     reference = demand.reference
     if demand.unit == "accelerator_hours" or reference is None:
         each = {(t.place, t.system): busy for t in where}
-        wanted, said = (
+        wanted, scenario_unit = (
             [x / HOURS_PER_QUARTER for x in series],
             ("accelerator_hours", HOURS_PER_QUARTER),
         )
-        return _terms(demand, log, key, wanted, each, HOURS, HOURS_PER_QUARTER, said=said)
+        return _terms(
+            demand, log, key, wanted, each, HOURS, HOURS_PER_QUARTER, scenario_unit=scenario_unit
+        )
     in_h100 = demand.unit == "h100_equivalents"
     whole = (
         _h100_tflops(demand, reference, question, problem, log) if in_h100 else TFLOPS_PER_PFLOPS
@@ -98,13 +106,19 @@ def _capacity(
     for target in where:
         rate = problem.reference_tflops(reference, target)
         if isinstance(rate, str):
-            left_out.append(
-                LeftOut(Kind.CAPACITY, demand.id, f"{target.place} {target.system}", rate)
+            excluded.append(
+                ExcludedOption(Kind.CAPACITY, demand.id, f"{target.place} {target.system}", rate)
             )
         else:
             each[target.place, target.system] = busy * rate / whole
     return _terms(
-        demand, log, key, series, each, H100 if in_h100 else PFLOPS, said=(demand.unit, 1.0)
+        demand,
+        log,
+        key,
+        series,
+        each,
+        H100 if in_h100 else PFLOPS,
+        scenario_unit=(demand.unit, 1.0),
     )
 
 
@@ -117,15 +131,17 @@ def _h100_tflops(
 ) -> float:
     """Return what an H100 in a server of eight with 400 Gb/s each achieves on the reference job."""
     row = next(
-        r for r in log.catalog.table("systems", System).values() if r.accelerator == YARDSTICK
+        r
+        for r in log.catalog.table("systems", System).values()
+        if r.accelerator == REFERENCE_ACCELERATOR
     )
     gbps = row.scaleout_port_gbps.value if row.scaleout_port_gbps else 0.0
     each = (row.scaleout_ports or 0) / row.accelerators * gbps / BITS_PER_BYTE
     rate = problem.reference_tflops(
-        reference, Target("", row.id, YARDSTICK, row.accelerators, 10**6, each, gbps)
+        reference, Target("", row.id, REFERENCE_ACCELERATOR, row.accelerators, 10**6, each, gbps)
     )
     if isinstance(rate, str):
-        cause = f"{YARDSTICK}, which H100-equivalents count, cannot run the reference job: {rate}"
+        cause = f"{REFERENCE_ACCELERATOR}, which H100-equivalents count, cannot run the reference job: {rate}"
         key = [c.id for c in question.scenario.workloads.capacity].index(demand.id)
         path = ("workloads", "capacity", key, "reference")
         raise InputError([question.tree.problem("DC032", cause, path)])
@@ -136,7 +152,7 @@ def _inference(
     demand: Inference,
     question: Question,
     log: InputLog,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
     where: Sequence[Target],
 ) -> DemandTerms:
     key, quarters = f"workloads.inference.{demand.id}", question.scenario.horizon.quarters
@@ -153,15 +169,23 @@ def _inference(
         rate = next((known[name] for name in names if name in known), None)
         if rate is None:
             reason = f"no tokens_per_s_per_accelerator for {target.system}"
-            left_out.append(
-                LeftOut(Kind.INFERENCE, demand.id, f"{target.place} {target.system}", reason)
+            excluded.append(
+                ExcludedOption(Kind.INFERENCE, demand.id, f"{target.place} {target.system}", reason)
             )
         else:
             each[target.place, target.system] = room * rate / TOKENS_PER_KTOKEN
     wanted = [peak * x / TOKENS_PER_KTOKEN for x in average]
-    said = ("tokens_per_s", TOKENS_PER_KTOKEN / peak)
+    scenario_unit = ("tokens_per_s", TOKENS_PER_KTOKEN / peak)
     return _terms(
-        demand, log, key, wanted, each, TOKENS, TOKENS_PER_KTOKEN, said=said, load_frac=room / peak
+        demand,
+        log,
+        key,
+        wanted,
+        each,
+        TOKENS,
+        TOKENS_PER_KTOKEN,
+        scenario_unit=scenario_unit,
+        load_frac=room / peak,
     )
 
 
@@ -174,9 +198,9 @@ def _terms(
     unit: str,
     size: float = 1.0,
     *,
-    said: tuple[str, float],
+    scenario_unit: tuple[str, float],
     load_frac: float = 1.0,
 ) -> DemandTerms:
     unmet = demand.usd_per_unmet_quarter
     usd = log.take(f"{key}.usd_per_unmet_quarter", unmet) * size if unmet else None
-    return DemandTerms(demand.id, tuple(wanted), each, unit, load_frac, usd, said)
+    return DemandTerms(demand.id, tuple(wanted), each, unit, load_frac, usd, scenario_unit)

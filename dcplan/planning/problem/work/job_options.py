@@ -13,9 +13,9 @@ from statistics import NormalDist
 import numpy as np
 
 from dcplan.inputs.cloud_prices import is_cloud
-from dcplan.inputs.left_out import Cause
+from dcplan.inputs.excluded import Cause
 from dcplan.planning.problem.work.targets import Target
-from dcplan.planning.problem.work.terms import JobConfig, JobTerms
+from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.calendar import P90, RunTime
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
 from dcplan.reliability.outlook import Bounds, Outlook
@@ -108,7 +108,7 @@ def why_none(
     return most, Cause.OTHER
 
 
-def length(config: JobConfig, terms: JobTerms) -> float:
+def length(config: RunOption, terms: JobTerms) -> float:
     """Return what sets configurations of a size apart.
 
     Whole months, or days where lengths between are asked for.
@@ -116,29 +116,29 @@ def length(config: JobConfig, terms: JobTerms) -> float:
     return config.days if terms.extra_days else float(config.months)
 
 
-def undominated(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
+def undominated(run_options: list[RunOption], terms: JobTerms) -> list[RunOption]:
     """Drop configurations that need no fewer accelerators and no less time than another one."""
-    sizes = [(c.accelerators, length(c, terms)) for c in configs]
+    sizes = [(c.accelerators, length(c, terms)) for c in run_options]
     return [
         c
-        for c, (n, own) in zip(configs, sizes, strict=True)
+        for c, (n, own) in zip(run_options, sizes, strict=True)
         if not any(m <= n and other <= own and (m, other) != (n, own) for m, other in sizes)
     ]
 
 
-def after(slips: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
+def after(delays: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
     """Return what is left of delays when so many days are kept free for them."""
-    left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in slips.items()}
+    left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in delays.items()}
     return {name: (low, mid, high) for name, (low, mid, high) in left.items() if high > 0}
 
 
-def starts(configs: list[JobConfig], terms: JobTerms) -> list[JobConfig]:
+def starts(run_options: list[RunOption], terms: JobTerms) -> list[RunOption]:
     """Every start month that still ends in time: monthly for short runs, quarterly for long ones.
 
     Where a delay of the hardware would make a dated run late, it must serve a quarter ahead.
     """
     result = []
-    for config in configs:
+    for config in run_options:
         usual = config.finish_days if terms.dated else config.days
         least = min(usual, max(config.days, config.ahead_days))
         step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER

@@ -12,8 +12,8 @@ import numpy as np
 
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.cloud_prices import is_cloud
+from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
 from dcplan.inputs.layout_cache import searched
-from dcplan.inputs.left_out import Cause, Kind, LeftOut
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.inputs.reference_job import reference_tflops
@@ -24,8 +24,8 @@ from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
 from dcplan.planning.problem.work import job_options as job_choice
 from dcplan.planning.problem.work.targets import Target
-from dcplan.planning.problem.work.terms import JobConfig, JobTerms
-from dcplan.reliability.calendar import with_slips
+from dcplan.planning.problem.work.terms import JobTerms, RunOption
+from dcplan.reliability.calendar import with_delays
 from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, Reference
@@ -65,11 +65,11 @@ class JobCandidates:
         self,
         question: Question,
         log: InputLog,
-        left_out: list[LeftOut],
-        slips: Mapping[tuple[str, str], Mapping[str, Bounds]] | None = None,
+        excluded: list[ExcludedOption],
+        delays: Mapping[tuple[str, str], Mapping[str, Bounds]] | None = None,
     ) -> None:
-        self.question, self.log, self.left_out = question, log, left_out
-        self.slips = slips or {}
+        self.question, self.log, self.excluded = question, log, excluded
+        self.delays = delays or {}
         """Delays that come before a job, by hall and system: P10, P50 and P90. [days]"""
         self.largest: dict[tuple[str, int, float], int] = {}
         """Largest count of an accelerator with the same unit and links, over all places."""
@@ -204,9 +204,9 @@ class JobCandidates:
         )
         return min(rows, key=lambda r: abs(r.accelerators - target.unit)) if rows else plain
 
-    def configs(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[JobConfig]:
+    def run_options(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[RunOption]:
         """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
-        result: list[JobConfig] = []
+        result: list[RunOption] = []
         where = list(where)
         for t in where:
             key = (t.accelerator, t.unit, t.gb_per_s)
@@ -216,7 +216,7 @@ class JobCandidates:
                 terms.cloud and is_cloud(target.place)
             ):
                 continue
-            best: dict[float, JobConfig] = {}
+            best: dict[float, RunOption] = {}
             reasons: list[tuple[str, Cause]] = []
             for precision in job.precision:
                 swept = self._within(job, terms, target, precision)
@@ -240,8 +240,8 @@ class JobCandidates:
                         best[length] = config
             if not best:
                 memory = any(cause is Cause.MEMORY for _, cause in reasons)
-                self.left_out.append(
-                    LeftOut(
+                self.excluded.append(
+                    ExcludedOption(
                         Kind.JOB,
                         job.id,
                         f"{target.place} {target.system}",
@@ -260,7 +260,7 @@ class JobCandidates:
         precision: str,
         swept: Sweep,
         spec: Hardware,
-    ) -> list[JobConfig]:
+    ) -> list[RunOption]:
         if not swept.accelerators.size:
             return []
         storage = self.question.scenario.storage
@@ -274,22 +274,22 @@ class JobCandidates:
             )
         run = expected.run(clean, spec.spread_frac)
         days = np.asarray(run.quantile_days(terms.confidence))
-        slips = self.slips.get((target.place, target.system), {})
+        delays = self.delays.get((target.place, target.system), {})
         late, soon = (
-            with_slips(run, slips),
-            with_slips(run, job_choice.after(slips, DAYS_PER_QUARTER)),
+            with_delays(run, delays),
+            with_delays(run, job_choice.after(delays, DAYS_PER_QUARTER)),
         )
         ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
         existing = swept.accelerators + expected.spares
         size = stored_bytes(self.shape(job.model), spec)
         stored = wanted(storage, 1.0, job.tokens.value, 0.0, size, self.log).usable_tb
-        found: dict[int, JobConfig] = {}
+        found: dict[int, RunOption] = {}
         for length in job_choice.lengths(terms):
             able = np.flatnonzero((days <= length) & (existing <= target.limit))
             if not able.size or int(able[0]) in found:
                 continue
             i = int(able[0])
-            found[i] = JobConfig(
+            found[i] = RunOption(
                 job=job.id,
                 place=target.place,
                 system=target.system,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dcplan.catalog.schema import Offer, Region
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud
-from dcplan.inputs.left_out import Kind, LeftOut
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.work.targets import Target
 from dcplan.scenario.schema import Scenario
@@ -33,7 +33,7 @@ def resident(
     country: dict[str, str],
     kind: Kind,
     key: str,
-    left_out: list[LeftOut],
+    excluded: list[ExcludedOption],
 ) -> list[Target]:
     """Places in the allowed countries.
 
@@ -50,5 +50,5 @@ def resident(
             found.append(target)
             continue
         reason = f"in {here or 'an unknown country'}; countries allows {', '.join(sorted(wanted))}"
-        left_out.append(LeftOut(kind, key, f"{target.place} {target.system}", reason))
+        excluded.append(ExcludedOption(kind, key, f"{target.place} {target.system}", reason))
     return found

@@ -32,7 +32,7 @@ class JobTerms:
 
 
 @dataclass(frozen=True)
-class JobConfig:
+class RunOption:
     """One way to run a job: where, on what, how many, how long. Times at the asked confidence."""
 
     job: str
@@ -103,5 +103,5 @@ class DemandTerms:
     """Average load over the load that accelerators are held for; energy follows the average."""
     unmet_usd: float | None = None
     """What a unit not served for a quarter costs; None where all of it must be served."""
-    said: tuple[str, float] = ("pflops_delivered", 1.0)
+    scenario_unit: tuple[str, float] = ("pflops_delivered", 1.0)
     """Field of the scenario that it is given in, and how many of its units one of ``unit`` is."""

@@ -115,7 +115,7 @@ def _works(
     for i, key in enumerate(matrix.columns):
         if key.name != RUN.variable:
             continue
-        config = problem.configs[key.ids[0]]
+        config = problem.run_options[key.ids[0]]
         group = (config.job, config.place, config.system)
         decided = matrix.lower[i] > 0 or matrix.upper[i] < 1
         if config.on_cloud or decided or group in kept:

@@ -30,7 +30,7 @@ from dcplan.planning.solve.large.branching import Search
 from dcplan.planning.solve.large.branching_sums import counts
 from dcplan.planning.solve.large.rounding import shortfalls, tightened
 from dcplan.planning.solve.matrix import Matrix, Vector
-from dcplan.planning.solve.request import Run
+from dcplan.planning.solve.request import SolveSession
 
 REFINEMENTS = 3
 """Times that runs take the place of work which the relaxation uses."""
@@ -62,7 +62,7 @@ class Found:
     decisions: Decisions
     audit: Audit
     value: float
-    whole: Mapping[Key, float]
+    integer_values: Mapping[Key, float]
     """Integers by column."""
 
 
@@ -80,13 +80,15 @@ class Answer:
     """Whether a node was ended by time."""
 
 
-class Large:
+class CountSearch:
     """One large model; ``base`` has all columns, no rounding margins and no steps."""
 
-    def __init__(self, problem: PlanningProblem, base: Matrix, auditor: Auditor, run: Run) -> None:
+    def __init__(
+        self, problem: PlanningProblem, base: Matrix, auditor: Auditor, session: SolveSession
+    ) -> None:
         """Begin a search; the run's clock ends it."""
-        self.problem, self.base, self.auditor, self.run = problem, base, auditor, run
-        self.gap, self.limit_s = run.gap, run.clock.limit_s
+        self.problem, self.base, self.auditor, self.session = problem, base, auditor, session
+        self.gap, self.limit_s = session.gap, session.clock.limit_s
         self.extra_s = 0.0
         self.best: Found | None = None
         self.slack = math.inf
@@ -113,10 +115,12 @@ class Large:
                 self._plan(dict(zip(relaxed.columns, node.values, strict=True)), node.bound)
             deep = search.nodes >= dive_at
             dive_at = FIRST_NODES + 2 * search.nodes if deep else dive_at
-        if self.best is None and search.lowest is not None and not self.run.stopped:
+        if self.best is None and search.lowest is not None and not self.session.stopped:
             self.extra_s = EXTRA * self.limit_s
             self._keep(
-                self._rounds(self._fixed(self._up(relaxed, search.lowest.values), STRATEGY)),
+                self._rounds(
+                    self._fixed(self._rounded_up(relaxed, search.lowest.values), STRATEGY)
+                ),
                 search.bound,
             )
         ended = "" if self._stopped() or search.bound >= self._cutoff() else _ended(search.nodes)
@@ -124,7 +128,7 @@ class Large:
             self.best, search.bound, search.nodes, search.bound == math.inf, ended, search.timed
         )
 
-    def _up(self, relaxed: Matrix, values: Vector) -> dict[Key, float]:
+    def _rounded_up(self, relaxed: Matrix, values: Vector) -> dict[Key, float]:
         """Return a node's halls rounded up, and of its fabrics the one that reaches furthest.
 
         Poor, but a plan.
@@ -161,7 +165,7 @@ class Large:
         return relaxed
 
     def _stopped(self) -> bool:
-        return self.run.clock.left() <= 0 or self.run.stopped
+        return self.session.clock.left() <= 0 or self.session.stopped
 
     def _cutoff(self) -> float:
         """Bound at which a node need not be divided."""
@@ -176,10 +180,10 @@ class Large:
         )
 
     def _show(self, search: Search) -> None:
-        if self.run.request.progress:
+        if self.session.request.progress:
             value = self.best.value if self.best else math.inf
-            spent = self.run.clock.spent()
-            self.run.request.progress(spent, value, search.bound, search.nodes)
+            spent = self.session.clock.spent()
+            self.session.request.progress(spent, value, search.bound, search.nodes)
 
     def _plan(self, chosen: Mapping[Key, float], bound: float) -> None:
         """Racks and runs for the halls chosen, room taken away until whole switches fit.
@@ -204,15 +208,17 @@ class Large:
             outcome = solve(
                 model,
                 gap=RACK_GAP * self.gap,
-                time_limit_s=self.run.clock.left() + self.extra_s,
+                time_limit_s=self.session.clock.left() + self.extra_s,
                 start=start,
-                stop=self.run.request.stop,
+                stop=self.session.request.stop,
             )
             if outcome.values is None:
                 return None
             decisions, audited, value = self.auditor(model, outcome)
             if audited.passed:
-                return Found(outcome, decisions, audited, value, model.whole(outcome.values))
+                return Found(
+                    outcome, decisions, audited, value, model.integer_values(outcome.values)
+                )
             less = shortfalls(self.problem, audited.checks)
             if not less:
                 return None
@@ -238,7 +244,7 @@ class Large:
         """Return runs that the relaxation does not take, but for the nearest few of each job."""
         runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
         for i in model.of((RUN.variable,)):
-            job = self.problem.configs[model.columns[i].ids[0]].job
+            job = self.problem.run_options[model.columns[i].ids[0]].job
             runs[job].append((point.values[i] < 1e-9, float(point.reduced_costs[i]), i))
         return [
             i

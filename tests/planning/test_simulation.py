@@ -17,7 +17,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
-from dcplan.planning.uncertainty.futures import Evaluator, Future, sampled
+from dcplan.planning.uncertainty.simulation import Evaluator, SampledScenario, sampled
 from tests.planning.small import HALL, small_menu
 
 HOURS = 2191.5
@@ -32,8 +32,8 @@ def planned(problem: PlanningProblem) -> Decisions:
 
 def as_if_exact(problem: PlanningProblem) -> PlanningProblem:
     """Runs whose median is their planned length, so that no future differs by that alone."""
-    configs = tuple(dataclasses.replace(c, days_p50=c.days) for c in problem.configs)
-    return dataclasses.replace(problem, configs=configs)
+    run_options = tuple(dataclasses.replace(c, days_p50=c.days) for c in problem.run_options)
+    return dataclasses.replace(problem, run_options=run_options)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_as_planned_it_costs_what_the_audit_says(
     case: tuple[PlanningProblem, Decisions, Evaluator],
 ) -> None:
     problem, d, evaluator = case
-    found = evaluator.simulated_outcome(Future())
+    found = evaluator.simulated_outcome(SampledScenario())
     assert found.npv_usd == pytest.approx(npv_usd(make_accounts(problem, d).flows, 0.1), rel=1e-9)
     assert max(found.unmet.values()) == pytest.approx(0.0, abs=1e-9)
     assert all(late <= 0 for late in found.late_days.values())
@@ -56,15 +56,15 @@ def test_as_planned_it_costs_what_the_audit_says(
 @pytest.mark.parametrize(
     "future",
     [
-        Future(hardware_price=1.3),
-        Future(energy_price=1.8),
-        Future(cloud_price=0.5, demand=1.2),
-        Future(demand=0.5),
-        Future(hardware_price=0.8, energy_price=1.4, cloud_price=1.2, demand=1.3),
+        SampledScenario(hardware_price=1.3),
+        SampledScenario(energy_price=1.8),
+        SampledScenario(cloud_price=0.5, demand=1.2),
+        SampledScenario(demand=0.5),
+        SampledScenario(hardware_price=0.8, energy_price=1.4, cloud_price=1.2, demand=1.3),
     ],
 )
 def test_other_prices_and_demand_cost_what_the_accounts_of_that_world_say(
-    case: tuple[PlanningProblem, Decisions, Evaluator], future: Future
+    case: tuple[PlanningProblem, Decisions, Evaluator], future: SampledScenario
 ) -> None:
     """The same racks in a menu with those prices and demands, demands served anew by the
     optimizer, every run kept."""
@@ -119,11 +119,11 @@ def test_late_hardware_is_missing_until_it_comes() -> None:
     demand = dataclasses.replace(
         problem.demands[0], wanted=(0.0, 3.2), each={(HALL, "a"): 0.2}, unmet_usd=1e6
     )
-    problem = dataclasses.replace(problem, jobs=(), configs=(), demands=(demand,))
+    problem = dataclasses.replace(problem, jobs=(), run_options=(), demands=(demand,))
     d = planned(problem)
     assert d.racks(problem, (HALL, "wet", "a"), 1) + d.racks(problem, (HALL, "dry", "a"), 1) == 1
     found = Evaluator(problem, d, make_accounts(problem, d)).simulated_outcome(
-        Future(delivery_days=30.0)
+        SampledScenario(delivery_days=30.0)
     )
     assert found.unmet["research"] == pytest.approx(3.2 * 30 / 91.3125)
 
@@ -131,15 +131,17 @@ def test_late_hardware_is_missing_until_it_comes() -> None:
 def test_a_slower_run_ends_later_and_a_late_delivery_starts_it_later() -> None:
     problem = as_if_exact(small_menu())
     problem = dataclasses.replace(
-        problem, configs=problem.configs[:1]
+        problem, run_options=problem.run_options[:1]
     )  # on a, from day 91.3125, 60 days
     d = planned(problem)
     evaluator = Evaluator(problem, d, make_accounts(problem, d))
     end = 182.625
-    assert evaluator.simulated_outcome(Future()).late_days["job"] == pytest.approx(
+    assert evaluator.simulated_outcome(SampledScenario()).late_days["job"] == pytest.approx(
         91.3125 + 60 - end
     )
-    slow = evaluator.simulated_outcome(Future(step_time=1.25, tokens=1.1, delivery_days=20.0))
+    slow = evaluator.simulated_outcome(
+        SampledScenario(step_time=1.25, tokens=1.1, delivery_days=20.0)
+    )
     assert slow.late_days["job"] == pytest.approx(91.3125 + 20 + 60 * 1.25 * 1.1 - end)
 
 
@@ -154,7 +156,7 @@ def test_more_of_anything_bad_never_costs_less(
         "demand": (0.0, 0.7, 1.0, 1.6),
         "delivery_days": (0.0, 10.0, 60.0),
     }.items():
-        costs = [evaluator.simulated_outcome(Future(**{name: v})).npv_usd for v in values]
+        costs = [evaluator.simulated_outcome(SampledScenario(**{name: v})).npv_usd for v in values]
         if name != "delivery_days":  # what is late saves energy, and costs rent
             assert costs == sorted(costs), name
 

@@ -32,7 +32,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class ExcludedOption:
     """A candidate that is left out, and why."""
 
     kind: Kind

@@ -56,7 +56,7 @@ class Simulation:
         return float(clean_days / self.days.mean())
 
 
-def replay(
+def simulate(
     clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int
 ) -> Simulation:
     """Play a run until its last step, replica by replica side by side.

@@ -21,7 +21,7 @@ from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import in_force
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.problem.work.terms import JobConfig
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.planning.uncertainty.recourse import Recourse, recourse_of
 from dcplan.units import (
     DAYS_PER_MONTH,
@@ -44,7 +44,7 @@ INPUTS = (
 
 
 @dataclass(frozen=True)
-class Future:
+class SampledScenario:
     """One way things turn out: factors on the plan's values, and days by which hardware is late."""
 
     hardware_price: float = 1.0
@@ -68,7 +68,7 @@ class SimulatedOutcome:
     rented_hours: float
 
 
-def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[Future]:
+def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[SampledScenario]:
     """Futures by a Latin hypercube over the inputs' distributions.
 
     Examples
@@ -79,7 +79,8 @@ def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[Futur
     """
     drawn = samples(spread, count, seed=seed)
     return [
-        Future(**{name: float(values[i]) for name, values in drawn.items()}) for i in range(count)
+        SampledScenario(**{name: float(values[i]) for name, values in drawn.items()})
+        for i in range(count)
     ]
 
 
@@ -116,26 +117,26 @@ class Evaluator:
         rented = [f for f in flows if f.group is FlowGroup.CLOUD and f.term == ON_DEMAND]
         return npv_usd(rented, self.problem.finance.discount_rate)
 
-    def simulated_outcome(self, future: Future) -> SimulatedOutcome:
+    def simulated_outcome(self, sample: SampledScenario) -> SimulatedOutcome:
         """Cost, service and lateness of the plan in one future."""
-        starts = self._starts(future)
-        training, existing, hours = self._busy(starts, future)
-        there = {key: self._accelerators(*key, future) for key in self.racks}
+        starts = self._starts(sample)
+        training, existing, hours = self._busy(starts, sample)
+        there = {key: self._accelerators(*key, sample) for key in self.racks}
         used = {
             key: training.get(key, 0.0) + self.d.paused.get((*key[0], key[1]), 0.0) for key in there
         }
         room = {key: max(n - used[key], 0.0) for key, n in there.items()}
         found = self.recourse.solve(
-            room, existing, future.demand, future.energy_price, future.cloud_price, self._bound()
+            room, existing, sample.demand, sample.energy_price, sample.cloud_price, self._bound()
         )
         moved = self._energy_moved_usd(training, there, found.serving)
         usd = self.base_usd
-        usd += (future.hardware_price - 1.0) * self.hardware_usd
-        usd += (future.energy_price - 1.0) * self.energy_usd + future.energy_price * moved
+        usd += (sample.hardware_price - 1.0) * self.hardware_usd
+        usd += (sample.energy_price - 1.0) * self.energy_usd + sample.energy_price * moved
         usd += found.rented_usd - self.on_demand_usd
         usd += found.unmet_usd - self.priced_unmet_usd
         return SimulatedOutcome(
-            usd, found.unmet, self._late(starts, future), hours + found.rented_hours
+            usd, found.unmet, self._late(starts, sample), hours + found.rented_hours
         )
 
     def _bound(self) -> dict[tuple[str, int], float]:
@@ -146,10 +147,10 @@ class Evaluator:
             for t in range(self.problem.quarters)
         }
 
-    def _length(self, run: JobConfig, future: Future) -> float:
-        return run.days_p50 * future.step_time * future.tokens
+    def _length(self, run: RunOption, sample: SampledScenario) -> float:
+        return run.days_p50 * sample.step_time * sample.tokens
 
-    def _starts(self, future: Future) -> dict[str, float]:
+    def _starts(self, sample: SampledScenario) -> dict[str, float]:
         """First day of every run: after its hardware came, and when enough of it is free."""
         starts: dict[str, float] = {}
         busy: dict[tuple[str, str], list[tuple[float, float, int]]] = {}
@@ -159,20 +160,20 @@ class Evaluator:
                 came = [a for (h, _, k), a, _ in self.arrivals if (h, k) == (run.place, run.system)]
                 last = max((a for a in came if a <= run.serving_quarter), default=None)
                 if last is not None:
-                    day = max(day, last * DAYS_PER_QUARTER + future.delivery_days)
+                    day = max(day, last * DAYS_PER_QUARTER + sample.delivery_days)
                 others = busy.setdefault((run.place, run.system), [])
                 day = _first_free(day, run.accelerators, others, partial(self._capacity, run))
-                others.append((day, day + self._length(run, future), run.accelerators))
+                others.append((day, day + self._length(run, sample), run.accelerators))
             starts[run.job] = day
         return starts
 
-    def _capacity(self, run: JobConfig, day: float) -> int:
+    def _capacity(self, run: RunOption, day: float) -> int:
         t = min(int(day // DAYS_PER_QUARTER), self.problem.quarters - 1)
         own = (p for p in self.problem.placements if (p.hall, p.system) == (run.place, run.system))
         return sum(self.racks[p.key, t] * p.accelerators for p in own)
 
     def _busy(
-        self, starts: Mapping[str, float], future: Future
+        self, starts: Mapping[str, float], sample: SampledScenario
     ) -> tuple[dict[tuple[tuple[str, str, str], int], float], dict[tuple[str, int], float], float]:
         """Accelerators in training by placement and quarter.
 
@@ -182,7 +183,7 @@ class Evaluator:
         existing: dict[tuple[str, int], float] = {}
         hours = 0.0
         for run in self.d.runs:
-            length = self._length(run, future)
+            length = self._length(run, sample)
             if run.on_cloud:
                 hours += run.accelerators * length * HOURS_PER_DAY
             for t in range(self.problem.quarters):
@@ -199,7 +200,7 @@ class Evaluator:
                     )
         return training, existing, hours
 
-    def _parts(self, run: JobConfig, t: int) -> list[tuple[tuple[str, str, str], float]]:
+    def _parts(self, run: RunOption, t: int) -> list[tuple[tuple[str, str, str], float]]:
         """Placements of a run's system in its hall, in proportion to their racks."""
         own = [
             p.key for p in self.problem.placements if (p.hall, p.system) == (run.place, run.system)
@@ -207,10 +208,10 @@ class Evaluator:
         total = sum(self.racks[key, t] for key in own)
         return [(key, self.racks[key, t] / total) for key in own] if total else []
 
-    def _accelerators(self, key: tuple[str, str, str], t: int, future: Future) -> float:
+    def _accelerators(self, key: tuple[str, str, str], t: int, sample: SampledScenario) -> float:
         """Average of a quarter: what is late is missing until it comes."""
         missing = sum(
-            n * _overlap(a * DAYS_PER_QUARTER, future.delivery_days, t) / DAYS_PER_QUARTER
+            n * _overlap(a * DAYS_PER_QUARTER, sample.delivery_days, t) / DAYS_PER_QUARTER
             for k, a, n in self.arrivals
             if k == key
         )
@@ -248,11 +249,11 @@ class Evaluator:
                 total += rate * change
         return total
 
-    def _late(self, starts: Mapping[str, float], future: Future) -> dict[str, float]:
+    def _late(self, starts: Mapping[str, float], sample: SampledScenario) -> dict[str, float]:
         terms = {j.id: j for j in self.problem.jobs}
         late = {}
         for run in self.d.runs:
-            job, length = terms[run.job], self._length(run, future)
+            job, length = terms[run.job], self._length(run, sample)
             after = starts[run.job] + length - job.end_day
             late[run.job] = (
                 after if job.deadline_days is None else max(after, length - job.deadline_days)

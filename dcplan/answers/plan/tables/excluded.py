@@ -7,7 +7,7 @@ from collections import defaultdict
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.devices import training_terms
-from dcplan.inputs.left_out import Cause, LeftOut
+from dcplan.inputs.excluded import Cause, ExcludedOption
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Table
@@ -15,10 +15,12 @@ from dcplan.specs import no_plan as specs
 from dcplan.units import si
 
 
-def left_out(problem: PlanningProblem, entries: tuple[LeftOut, ...] | None = None) -> Table:
+def excluded_options(
+    problem: PlanningProblem, entries: tuple[ExcludedOption, ...] | None = None
+) -> Table:
     """Return what was named or possible and is not in the menu; equal reasons are merged."""
     merged: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for x in problem.left_out if entries is None else entries:
+    for x in problem.excluded if entries is None else entries:
         merged[x.kind, x.id, x.reason].append(x.where)
     places = {key: ", ".join(w for w in dict.fromkeys(where) if w) for key, where in merged.items()}
     return specs.LEFT_OUT.table(
@@ -61,23 +63,25 @@ def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None
 
 
 def with_entry_prices(
-    left_out: tuple[LeftOut, ...], solved: Solved, catalog: Catalog
-) -> tuple[LeftOut, ...]:
+    excluded: tuple[ExcludedOption, ...], solved: Solved, catalog: Catalog
+) -> tuple[ExcludedOption, ...]:
     """Add to every system without a price the price below which the system would enter the plan.
 
     Below it the system is cheaper per achieved TFLOP/s than the plan's cheapest.
     """
     reference = usd_per_tflops(solved, catalog)
     return tuple(
-        _with_price(x, reference, catalog) if x.cause is Cause.NO_PRICE else x for x in left_out
+        _with_price(x, reference, catalog) if x.cause is Cause.NO_PRICE else x for x in excluded
     )
 
 
-def _with_price(x: LeftOut, reference: tuple[float, str] | None, catalog: Catalog) -> LeftOut:
+def _with_price(
+    x: ExcludedOption, reference: tuple[float, str] | None, catalog: Catalog
+) -> ExcludedOption:
     row = catalog.find("systems", x.id, System)
     rate = speed_tflops(catalog, row.accelerator) * row.accelerators if row else 0.0
     if reference is None or not rate:
-        return LeftOut(
+        return ExcludedOption(
             x.kind,
             x.id,
             x.where,
@@ -88,4 +92,4 @@ def _with_price(x: LeftOut, reference: tuple[float, str] | None, catalog: Catalo
         f"no price: enters the plan below about USD {si(usd * rate)} a unit "
         f"(parity with {system} per achieved TFLOP/s; power, space and network not counted)"
     )
-    return LeftOut(x.kind, x.id, x.where, reason)
+    return ExcludedOption(x.kind, x.id, x.where, reason)
