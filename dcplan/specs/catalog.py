@@ -18,7 +18,7 @@ class KindRow:
 
 @dataclass(frozen=True)
 class ItemRow:
-    """One row of a kind; its main fields stand after its name."""
+    """One row of a kind; its main fields follow its name."""
 
     id: Annotated[str, Column("Id of the row")]
     name: Annotated[str, Column("Name of the row")]
@@ -29,17 +29,14 @@ class ValueRow:
     """One value of a catalog row."""
 
     field: Annotated[str, Column("Field of the catalog row")]
-    value: Annotated[float | str, Column("Value that is used")]
+    value: Annotated[float | str, Column("Value in use")]
     unit: Annotated[str, Column("Unit of the value")]
-    status: Annotated[
-        str,
-        Column("Whether it is the user's input, the catalog's, an estimate, derived or a default"),
-    ]
-    low: Annotated[float | None, Column("Low bound of the value, or of the fit")]
-    high: Annotated[float | None, Column("High bound of the value, or of the fit")]
-    source: Annotated[str | None, Column("Where the value is from")]
+    status: Annotated[str, Column("Origin: user input, catalog, estimate, derived or default")]
+    low: Annotated[float | None, Column("Low bound of the value or of the fit")]
+    high: Annotated[float | None, Column("High bound of the value or of the fit")]
+    source: Annotated[str | None, Column("Source of the value")]
     as_of: Annotated[str | None, Column("Date of the value")]
-    note: Annotated[str | None, Column("Remark on the value, and what it is derived from")]
+    note: Annotated[str | None, Column("Remark on the value and its derivation")]
 
 
 @dataclass(frozen=True)
@@ -50,13 +47,13 @@ class FindingRow:
     kind: Annotated[str, Column("Kind of catalog row")]
     id: Annotated[str, Column("Id of the row")]
     field: Annotated[str, Column("Field with the finding")]
-    message: Annotated[str, Column("What is wrong")]
+    message: Annotated[str, Column("Description of the fault")]
     at: Annotated[str, Column("File, line and column of the value")]
 
 
 VALUES = TableSpec("values", ValueRow, "Values")
 KINDS = TableSpec("rows", KindRow, "Catalog")
 ITEMS = TableSpec(
-    "rows", ItemRow, "Catalog", wide=(pattern("<field>", "Value of this field of the row"),)
+    "rows", ItemRow, "Catalog", wide=(pattern("<field>", "Value of this field in the row"),)
 )
 FINDINGS = TableSpec("findings", FindingRow, "Findings")

@@ -9,22 +9,22 @@ from dcplan.specs.columns import Variant
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
-LEFT_OUT_COUNT = MetricSpec(
-    "check.excluded_options", "", "Candidates left out, each with its reason"
-)
+LEFT_OUT_COUNT = MetricSpec("check.excluded_options", "", "Excluded candidates, each with a reason")
 
 
 @dataclass(frozen=True)
 class CheckedRow:
-    """What was found of one scenario and variant."""
+    """Finding for one scenario and variant."""
 
-    scenario: Annotated[str, Column("Scenario file or packaged example as it was named")]
+    scenario: Annotated[str, Column("Scenario file or packaged example, as named in the command")]
     variant: Variant
-    status: Annotated[str, Column("Ok, or infeasible where no plan can exist")]
-    finding: Annotated[str, Column("Why no plan can exist; else the sentence of the check")]
+    status: Annotated[str, Column("Ok, or infeasible if no plan can exist")]
+    finding: Annotated[
+        str, Column("Reason why no plan can exist; otherwise the summary of the check")
+    ]
     code: Annotated[str | None, Column("Error code of the finding")]
     at: Annotated[str | None, Column("File, line and column of the cause")]
-    help: Annotated[str | None, Column("What would mend it")]
+    help: Annotated[str | None, Column("Remedy")]
 
 
-CHECKED = TableSpec("checked", CheckedRow, "Checked")
+CHECKED = TableSpec("checked", CheckedRow, "Checked scenarios")

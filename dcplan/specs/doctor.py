@@ -10,10 +10,10 @@ from dcplan.specs.table import Column, TableSpec
 
 @dataclass(frozen=True)
 class VersionRow:
-    """One program, library or place."""
+    """One program, library or path."""
 
-    what: Annotated[str, Column("Program, library or place")]
-    value: Annotated[str | int, Column("Its version, answer or path")]
+    what: Annotated[str, Column("Program, library or path")]
+    value: Annotated[str | int, Column("Version, state or path")]
 
 
 VERSIONS = TableSpec("versions", VersionRow, "Versions")

@@ -1,4 +1,4 @@
-"""Tables of the ``explain`` verb: of a plan, of no plan, and of a name."""
+"""Tables of the ``explain`` verb: for a plan, for a missing plan and for a name."""
 
 from __future__ import annotations
 
@@ -12,118 +12,124 @@ from dcplan.specs.table import Column, Shown, TableSpec
 
 @dataclass(frozen=True)
 class SwitchingValueRow:
-    """One change of a decision by one input."""
+    """One decision change caused by one input."""
 
     input: InputKey
-    now: Annotated[float | str, Column("Value of the input as the scenario has it")]
+    now: Annotated[float | str, Column("Value of the input in the scenario")]
     low: Annotated[float | None, Column("Low bound of the input")]
     high: Annotated[float | None, Column("High bound of the input")]
     switches_at: Annotated[
         float | None,
-        Column(
-            "Value nearest to the present one, towards a bound, at which a decision was found"
-            " to change"
-        ),
+        Column("Value nearest to the scenario's value at which a decision was found to change"),
     ]
-    decision: Annotated[str | None, Column("First decision that changes there")]
-    before: Annotated[str | None, Column("That decision in the plan of now")]
-    after: Annotated[str | None, Column("That decision in the plan there")]
+    decision: Annotated[str | None, Column("First decision that changes at this value")]
+    before: Annotated[str | None, Column("That decision in the scenario's plan")]
+    after: Annotated[str | None, Column("That decision in the plan at this value")]
     regret_usd: Annotated[
         float | None,
-        Column("What the decisions of now cost more than the best plan at the far bound"),
+        Column(
+            "Extra cost of the present decisions over the best plan at the bound beyond this value"
+        ),
     ]
-    evpi_usd: Annotated[float | None, Column("Weighted mean of the regrets at both bounds")]
-    note: Annotated[str, Column("How many decisions more change, or why there is no answer")]
+    evpi_usd: Annotated[
+        float | None,
+        Column(
+            "Expected value of perfect information: weighted mean of the regrets at both bounds"
+        ),
+    ]
+    note: Annotated[
+        str, Column("Number of further decisions that change, or why there is no answer")
+    ]
 
 
-FLIPS = TableSpec("switching_values", SwitchingValueRow, "What would change a decision")
+FLIPS = TableSpec(
+    "switching_values", SwitchingValueRow, "Switching values: where a decision changes"
+)
 
 
 @dataclass(frozen=True)
 class WhyNotRow:
-    """What one rack of one system would change, by cost line."""
+    """Cost change of one forced rack of one system, by cost line."""
 
     system: System
     npv_usd: Annotated[
-        float | None,
-        Column("Change of net present cost when one rack of the system must be bought"),
+        float | None, Column("Change of net present cost if one rack of the system must be ordered")
     ]
-    capex_npv_usd: Annotated[
-        float | None, Column("Change of the present value of capital spending")
-    ]
+    capex_npv_usd: Annotated[float | None, Column("Change of the present value of capital cost")]
     energy_npv_usd: Annotated[float | None, Column("Change of the present value of energy")]
-    opex_npv_usd: Annotated[float | None, Column("Change of the present value of running cost")]
+    opex_npv_usd: Annotated[float | None, Column("Change of the present value of operating cost")]
     cloud_npv_usd: Annotated[float | None, Column("Change of the present value of rent")]
     unserved_npv_usd: Annotated[
-        float | None, Column("Change of the present value of demand not served")
+        float | None, Column("Change of the present value of unserved demand")
     ]
     post_horizon_npv_usd: Annotated[
-        float | None, Column("Change of the present value of payments after the horizon")
+        float | None, Column("Change of the present value of post-horizon cost")
     ]
     residual_npv_usd: Annotated[
-        float | None, Column("Change of the present value kept at the end; negative is more value")
+        float | None,
+        Column("Change of the present value of residual value; negative means more value"),
     ]
-    note: Annotated[str, Column("Gaps of both plans, or why the system cannot be bought")]
+    note: Annotated[str, Column("Gaps of both plans, or why the system cannot be ordered")]
 
 
-WHY_NOT = TableSpec("why_not", WhyNotRow, "What one rack of it would cost more")
+WHY_NOT = TableSpec("why_not", WhyNotRow, "Cost change of one forced rack")
 
 
 @dataclass(frozen=True)
 class WhatIfRow:
-    """One figure that the change moves."""
+    """One metric that the change moves."""
 
     metric: MetricKey
-    now: Annotated[float | str | None, Column("Figure of the plan as the scenario has it")]
-    then: Annotated[float | str | None, Column("Figure of the plan with the change")]
-    change: Annotated[float | None, Column("Then less now")]
+    now: Annotated[float | str | None, Column("Value in the scenario's plan")]
+    then: Annotated[float | str | None, Column("Value in the plan with the change")]
+    change: Annotated[float | None, Column("Value with the change, less the value now")]
 
 
-WHAT_IF = TableSpec("what_if", WhatIfRow, "The plan with the change, where it differs")
+WHAT_IF = TableSpec("what_if", WhatIfRow, "Metrics that the change moves")
 
 
 @dataclass(frozen=True)
 class BindingRow(LimitRow):
-    """One limit that the plan uses up, with its re-solved price."""
+    """One binding limit with its re-solved cost change."""
 
     place: Annotated[str, Column("File, line and column of the limit in the scenario")]
     re_solved_usd: Annotated[
         str | None,
         Column(
-            "Change found by planning anew with the step, and the most it can save; text in USD"
+            "Cost change of the re-solved plan with the step, and the largest possible saving; "
+            "text in USD"
         ),
     ]
 
 
-BINDING = TableSpec(
-    "binding", BindingRow, "Limits that bind, and what one more unit changes the cost by"
-)
+BINDING = TableSpec("binding", BindingRow, "Binding limits: cost change per added unit")
 
 
 @dataclass(frozen=True)
 class StrandedRow:
-    """What is idle in one place."""
+    """Unused capacity of one kind in one place."""
 
     where: Annotated[str, Column("Hall or site")]
-    what: Annotated[str, Column("What stands idle, with its unit")]
-    unused: Annotated[float, Column("How much of it is idle in the last quarter")]
-    capacity: Annotated[float, Column("How much there is")]
-    limited_by: Annotated[str, Column("Limits that keep it from use")]
+    what: Annotated[str, Column("Kind of capacity, with its unit")]
+    unused: Annotated[float, Column("Unused amount in the last quarter")]
+    capacity: Annotated[float, Column("Amount available in the last quarter")]
+    limited_by: Annotated[str, Column("Limits that prevent its use")]
 
 
-STRANDED = TableSpec("unused_capacity", StrandedRow, "Idle in the last quarter")
+STRANDED = TableSpec("unused_capacity", StrandedRow, "Unused capacity in the last quarter")
 
 
 @dataclass(frozen=True)
 class ConflictRow:
-    """One limit among those that cannot hold together."""
+    """One limit of a set that cannot all hold."""
 
     limit: Annotated[
-        str,
-        Column("Limit that cannot hold together with the others, in words with its first quarter"),
+        str, Column("Limit that conflicts with the others, in words, with its first quarter")
     ]
     place: Annotated[str, Column("File, line and column of the limit in the scenario")]
-    quarters: Annotated[int, Column("Rows of the limit in the conflict, as a rule one a quarter")]
+    quarters: Annotated[
+        int, Column("Constraint rows of the limit in the conflict, usually one per quarter")
+    ]
 
 
 CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan")
@@ -131,43 +137,40 @@ CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan")
 
 @dataclass(frozen=True)
 class AlternativeRow:
-    """One change of a way out."""
+    """One change of a remedy."""
 
-    remedy: Annotated[int, Column("Number of the way out; lines of one number are made together")]
-    change: Annotated[str, Column("Limit or deadline that is moved")]
-    amount: Annotated[
-        float, Column("By how much it moves; of one limit the most that any quarter needs")
+    remedy: Annotated[
+        int, Column("Number of the remedy; lines with the same number belong together")
     ]
-    unit: Annotated[str, Column("Unit of the amount and its direction")]
+    change: Annotated[str, Column("Limit or deadline that changes")]
+    amount: Annotated[float, Column("Size of the change; for a limit, the largest of all quarters")]
+    unit: Annotated[str, Column("Unit and direction of the amount")]
     place: Annotated[str, Column("File, line and column of the limit in the scenario")]
     resulting_plan: Annotated[
         str,
         Column(
-            "Net present cost of a plan with the change, itself free of charge, or that none "
-            "was found in time"
+            "Net present cost of a plan with the change (the change itself costs nothing), or a "
+            "note that no plan was found in time"
         ),
     ]
 
 
-ALTERNATIVES = TableSpec("tested_remedies", AlternativeRow, "Ways out, each tried")
+ALTERNATIVES = TableSpec("tested_remedies", AlternativeRow, "Tested remedies")
 
 
 @dataclass(frozen=True)
 class ValueRow:
-    """One value that a plan uses."""
+    """One input value of a plan."""
 
     key: Annotated[str, Column("Key of the input")]
-    value: Annotated[float | str | None, Column("Value that is used")]
-    low: Annotated[float | None, Column("Low bound of the value, or of the fit")]
-    high: Annotated[float | None, Column("High bound of the value, or of the fit")]
+    value: Annotated[float | str | None, Column("Value in use")]
+    low: Annotated[float | None, Column("Low bound of the value or of the fit")]
+    high: Annotated[float | None, Column("High bound of the value or of the fit")]
     unit: Annotated[str, Column("Unit of the value")]
-    status: Annotated[
-        str,
-        Column("Whether it is the user's input, the catalog's, an estimate, derived or a default"),
-    ]
+    status: Annotated[str, Column("Origin: user input, catalog, estimate, derived or default")]
     at: Annotated[str | None, Column("File, line and column of the value")]
-    source: Annotated[str | None, Column("Where the value is from")]
-    note: Annotated[str | None, Column("Remark on the value, and what it is derived from")]
+    source: Annotated[str | None, Column("Source of the value")]
+    note: Annotated[str | None, Column("Remark on the value and its derivation")]
 
 
 VALUES = TableSpec("values", ValueRow, "Values")
@@ -178,14 +181,14 @@ class FieldRow:
     """One field of a scenario or catalog row."""
 
     field: Annotated[str, Column("Key of the field, without the ids of lists")]
-    of: Annotated[str, Column("Whether it is a field of a scenario or of a catalog row")]
-    type: Annotated[str, Column("Values that it takes")]
-    unit: Annotated[str, Column("Unit of its number")]
-    default: Annotated[str, Column("What holds where it is left out")]
-    meaning: Annotated[str, Column("What the field is")]
+    of: Annotated[str, Column("Where the field belongs: scenario or catalog row")]
+    type: Annotated[str, Column("Allowed values")]
+    unit: Annotated[str, Column("Unit of the number")]
+    default: Annotated[str, Column("Default if the field is omitted")]
+    meaning: Annotated[str, Column("Meaning of the field")]
 
 
-FIELDS = TableSpec("fields", FieldRow, "What the field is")
+FIELDS = TableSpec("fields", FieldRow, "Meaning of the field")
 
 
 @dataclass(frozen=True)
@@ -193,34 +196,34 @@ class MetricRow:
     """One metric of a verb."""
 
     metric: MetricKey
-    of: Annotated[str, Column("Verb whose answer has the metric")]
+    of: Annotated[str, Column("Verb that reports the metric")]
     unit: Annotated[str, Column("Unit of the metric")]
-    meaning: Annotated[str, Column("What the metric is")]
+    meaning: Annotated[str, Column("Meaning of the metric")]
 
 
-METRICS = TableSpec("metrics", MetricRow, "What the metric is")
+METRICS = TableSpec("metrics", MetricRow, "Meaning of the metric")
 
 
 @dataclass(frozen=True)
 class ColumnRow:
     """One column of a table."""
 
-    column: Annotated[
-        str, Column("Name of the column; angle brackets stand for names that are data")
+    column: Annotated[str, Column("Name of the column; names in angle brackets vary with the data")]
+    table: Annotated[
+        str, Column("Table of the column; any if the meaning is the same in all tables")
     ]
-    table: Annotated[str, Column("Table in which it stands; any where it means the same in all")]
-    meaning: Annotated[str, Column("What the column holds")]
+    meaning: Annotated[str, Column("Meaning of the column")]
 
 
-COLUMNS = TableSpec("columns", ColumnRow, "What the column is")
+COLUMNS = TableSpec("columns", ColumnRow, "Meaning of the column")
 
 
 @dataclass(frozen=True)
 class AboutRow:
-    """One line on an error code."""
+    """One fact about an error code."""
 
-    what: Annotated[str, Column("What the line tells about the code")]
-    text: Annotated[str, Column("What is told")]
+    what: Annotated[str, Column("Kind of fact")]
+    text: Annotated[str, Column("Text of the fact")]
 
 
 ABOUT = TableSpec("about", AboutRow, "About", shown=Shown.DATA)

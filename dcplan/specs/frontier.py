@@ -10,37 +10,40 @@ from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec, pattern
 
 POINTS = MetricSpec("frontier.points", "", "Points with a plan")
-WORST_GAP = MetricSpec("frontier.worst_gap_frac", "", "Largest proven gap of a point")
+WORST_GAP = MetricSpec("frontier.worst_gap_frac", "", "Largest proven gap of any point")
 
 
 @dataclass(frozen=True)
 class FrontierRow:
-    """One point of the frontier; the two metrics stand after its number."""
+    """One point of the frontier; the two metrics follow its number."""
 
     point: Annotated[
-        int, Column("Number of the point, the first has the least of the minimised metric")
+        int, Column("Number of the point; the first has the lowest value of the minimized metric")
     ]
     gap_frac: GapFrac
     x_per_y: Annotated[
         float | None,
-        Column("What a unit of the second metric gained since the point before costs in the first"),
+        Column(
+            "Cost in the first metric of one unit gained in the second since the previous point"
+        ),
     ]
     accelerators: Annotated[
-        float | None, Column("Accelerators given, held and bought in the point's plan")
+        float | None,
+        Column("Accelerators of fixed, existing and ordered hardware in the point's plan"),
     ]
     systems: Annotated[str | None, Column("Accelerators by system")]
-    status: Annotated[str, Column("How the solver ended at this point")]
+    status: Annotated[str, Column("Solver status at this point")]
 
 
 FRONTIER = TableSpec(
     "frontier",
     FrontierRow,
-    "Best of each, point by point",
+    "Trade-off between the two metrics",
     wide=(
         pattern(
             "<metric>",
-            "Value of that metric in the point's plan, first the minimised one, then the limited"
-            " one",
+            "Value of the metric in the point's plan: first the minimized metric, then the "
+            "limited one",
         ),
     ),
 )

@@ -9,23 +9,21 @@ from dcplan.specs.columns import Offer, Term
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
-ROWS_USED = MetricSpec("rows.imported", "", "Rows whose prices are in the overlay")
-ROWS_REFUSED = MetricSpec(
-    "rows.rejected", "", "Rows of which nothing is in the overlay, each with its reason"
-)
-EFFECTIVE = MetricSpec("spend.effective_usd", "USD", "Effective cost of the rows used")
-HOURS = MetricSpec("spend.accelerator_hours", "h", "Used")
+ROWS_USED = MetricSpec("rows.imported", "", "Rows imported into the overlay")
+ROWS_REFUSED = MetricSpec("rows.rejected", "", "Rejected rows, each with a reason")
+EFFECTIVE = MetricSpec("spend.effective_usd", "USD", "Effective cost of the imported rows")
+HOURS = MetricSpec("spend.accelerator_hours", "h", "Accelerator-hours used")
 USD_PER_HOUR = MetricSpec(
     "spend.usd_per_accelerator_hour",
     "USD/h",
-    "Effective cost, unused commitment included, over use",
+    "Effective cost over used hours, including unused commitments",
 )
-UTILIZATION = MetricSpec("spend.utilization_frac", "", "Used over paid hours")
+UTILIZATION = MetricSpec("spend.utilization_frac", "", "Used hours over paid hours")
 
 
 @dataclass(frozen=True)
 class PriceRow:
-    """One price that was taken."""
+    """One imported price."""
 
     line: Annotated[int, Column("Line of the price list")]
     offer: Offer
@@ -33,12 +31,10 @@ class PriceRow:
     accelerator: Annotated[str, Column("Catalog id of the accelerator")]
     accelerators: Annotated[int, Column("Accelerators of the instance")]
     term: Term
-    usd_per_h: Annotated[float, Column("Price of the whole instance for an hour")]
-    usd_per_accelerator_hour: Annotated[
-        float, Column("Price over the accelerators of the instance")
-    ]
+    usd_per_h: Annotated[float, Column("Hourly price of the whole instance")]
+    usd_per_accelerator_hour: Annotated[float, Column("Hourly price per accelerator")]
     as_of: Annotated[str, Column("Date of the price")]
-    serves_plans: Annotated[str, Column("Whether plans may rent it, or why not")]
+    serves_plans: Annotated[str, Column("Whether plans may rent it, or the reason why not")]
 
 
 @dataclass(frozen=True)
@@ -51,19 +47,20 @@ class SpendRow:
     last: Annotated[str, Column("Day on which the last charge period ends", name="to")]
     used_accelerator_hours: Annotated[float, Column("Accelerator-hours used")]
     unused_accelerator_hours: Annotated[
-        float, Column("Accelerator-hours of commitments paid and not used")
+        float, Column("Accelerator-hours of commitments paid for but not used")
     ]
-    utilization_frac: Annotated[float | None, Column("Used over paid accelerator-hours")]
+    utilization_frac: Annotated[
+        float | None, Column("Used accelerator-hours over paid accelerator-hours")
+    ]
     average_accelerators: Annotated[
-        float, Column("Used accelerator-hours over the clock hours between first and last day")
+        float, Column("Used accelerator-hours over the hours between the first and the last day")
     ]
-    effective_usd: Annotated[float, Column("Effective cost, unused commitments among it")]
+    effective_usd: Annotated[float, Column("Effective cost, including unused commitments")]
     usd_per_accelerator_hour: Annotated[
         float | None, Column("Effective cost over used accelerator-hours")
     ]
     below_list_frac: Annotated[
-        float | None,
-        Column("By how much the effective cost is below the list cost, over the list cost"),
+        float | None, Column("Discount: list cost less effective cost, over list cost")
     ]
 
 
@@ -73,21 +70,21 @@ class ChangeRow:
 
     row: Annotated[int, Column("Row of the workbook's sheet of inputs")]
     key: Annotated[str, Column("Key of the changed input")]
-    set_as: Annotated[str, Column("Its name in --set and overrides")]
-    exported: Annotated[float, Column("Value that the workbook was exported with")]
-    now: Annotated[float, Column("Value that stands in the workbook")]
+    set_as: Annotated[str, Column("Name of the input in --set and overrides")]
+    exported: Annotated[float, Column("Value at the export of the workbook")]
+    now: Annotated[float, Column("Value in the workbook now")]
 
 
 @dataclass(frozen=True)
 class RefusedRow:
-    """One row that was not taken."""
+    """One rejected row."""
 
     line: Annotated[int, Column("Line or row of the file")]
-    what: Annotated[str, Column("What stands in it")]
-    reason: Annotated[str, Column("Why it was not taken")]
+    what: Annotated[str, Column("Content of the row")]
+    reason: Annotated[str, Column("Reason for the rejection")]
 
 
-PRICES = TableSpec("prices", PriceRow, "Prices taken")
-SPEND = TableSpec("spend", SpendRow, "Own use and rates")
+PRICES = TableSpec("prices", PriceRow, "Imported prices")
+SPEND = TableSpec("spend", SpendRow, "Use and rates paid")
 CHANGES = TableSpec("changes", ChangeRow, "Inputs changed in the workbook")
-REFUSED = TableSpec("rejected", RefusedRow, "Rows not taken")
+REFUSED = TableSpec("rejected", RefusedRow, "Rejected rows")

@@ -1,4 +1,4 @@
-"""Tables that say why a plan, or a candidate of one, does not exist."""
+"""Tables that explain why no plan exists or why a candidate is excluded."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dcplan.specs.table import Column, TableSpec
 class ConflictRow:
     """One reason, found without solving, why no plan can exist."""
 
-    code: Annotated[str, Column("Error code of what shows that no plan can exist")]
+    code: Annotated[str, Column("Error code of the reason")]
     place: Annotated[str, Column("File, line and column of the limit in the scenario")]
     cause: Annotated[str, Column("Why no plan can exist")]
-    remedy: Annotated[str, Column("What would mend it")]
+    remedy: Annotated[str, Column("Remedy")]
 
 
 CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan")
@@ -25,10 +25,10 @@ CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan")
 class RemedyRow:
     """One limit of the smallest change that would allow a plan."""
 
-    limit: Annotated[str, Column("Limit to widen, in words")]
-    amount: Annotated[float, Column("By how much it must move at the smallest change found")]
+    limit: Annotated[str, Column("Limit to relax, in words")]
+    amount: Annotated[float, Column("Required change in the smallest set of changes found")]
     change: Annotated[
-        str, Column("Unit of the amount and its direction; at least where more may be needed")
+        str, Column("Unit and direction of the amount; marked 'at least' if more may be necessary")
     ]
 
 
@@ -37,17 +37,16 @@ REMEDIES = TableSpec("remedies", RemedyRow, "Smallest changes that would allow a
 
 @dataclass(frozen=True)
 class LeftOutRow:
-    """One candidate that is not in the menu."""
+    """One candidate that is not in the planning problem."""
 
     kind: Annotated[
         str, Column("Kind of candidate, such as system, fabric, cooling, offer, term or job")
     ]
     id: Annotated[str, Column("Catalog or scenario id of the candidate")]
     where: Annotated[
-        str,
-        Column("Places for which it is left out, with system or cooling option where they matter"),
+        str, Column("Places where it is excluded, with the system or cooling option if they matter")
     ]
-    reason: Annotated[str, Column("Why it is left out")]
+    reason: Annotated[str, Column("Reason for the exclusion")]
 
 
-LEFT_OUT = TableSpec("excluded", LeftOutRow, "Left out, and why", first=5)
+LEFT_OUT = TableSpec("excluded", LeftOutRow, "Excluded options and reasons", first=5)

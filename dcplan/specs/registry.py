@@ -53,7 +53,7 @@ def metrics(verb: str) -> tuple[MetricSpec, ...]:
 
 @functools.cache
 def table_specs(verb: str) -> tuple[TableSpec[Any], ...]:
-    """Return all tables of a verb; a name stands twice where its rows are of two kinds.
+    """Return all tables of a verb; a name occurs twice if it has two kinds of rows.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def table_specs(verb: str) -> tuple[TableSpec[Any], ...]:
 def tables(verb: str) -> dict[str, TableSpec[Any]]:
     """Return the tables of a verb by name, in the order of their declaration.
 
-    Of two with one name the first counts: a verb's own stands before what it shares.
+    If two tables share a name, the first is taken: a verb's own tables precede shared ones.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def tables(verb: str) -> dict[str, TableSpec[Any]]:
 
 @functools.cache
 def metric_of(verb: str, key: str) -> MetricSpec | None:
-    """Return the declaration of a key of a verb's result; a whole key stands before a pattern.
+    """Return the declaration of a result key of a verb; an exact key precedes a pattern.
 
     Examples
     --------

@@ -12,27 +12,28 @@ from dcplan.specs.table import Column, Shown, TableSpec, pattern
 
 @dataclass(frozen=True)
 class PointRow:
-    """What became of one point."""
+    """Outcome of one point."""
 
     point: Annotated[int, Column("Number of the point")]
-    status: Annotated[str, Column("Ok, infeasible, pending, or how it failed")]
-    message: Annotated[str, Column("What there is to say about the status")]
+    status: Annotated[str, Column("Ok, infeasible, pending or the kind of failure")]
+    message: Annotated[str, Column("Explanation of the status")]
     gap_frac: GapFrac
     reproducible: Annotated[
         bool | None,
         Column(
-            "Whether the same point finds the same plan again; false where time ended the search"
+            "Whether the same point gives the same plan again; false if the time limit ended the "
+            "search"
         ),
     ]
 
 
 @dataclass(frozen=True)
 class ShortRow:
-    """What became of one point, for people."""
+    """Outcome of one point, for people."""
 
     point: Annotated[int, Column("Number of the point")]
-    status: Annotated[str, Column("Ok, infeasible, pending, or how it failed")]
-    message: Annotated[str | None, Column("What there is to say about the status")]
+    status: Annotated[str, Column("Ok, infeasible, pending or the kind of failure")]
+    message: Annotated[str | None, Column("Explanation of the status")]
     gap_frac: GapFrac
 
 
@@ -40,31 +41,33 @@ class ShortRow:
 class EffectRow:
     """Net present cost over all points with one value of one axis."""
 
-    axis: Annotated[str, Column("Key that the sweep changes")]
-    value: Annotated[Cell, Column("One of its values")]
-    plans: Annotated[int, Column("Points with that value that have a plan")]
+    axis: Annotated[str, Column("Swept key")]
+    value: Annotated[Cell, Column("Value of the key")]
+    plans: Annotated[int, Column("Points with this value and a plan")]
     mean_npv_usd: Annotated[float | None, Column("Mean net present cost of these points")]
-    least_npv_usd: Annotated[float | None, Column("Least net present cost among these points")]
-    most_npv_usd: Annotated[float | None, Column("Largest net present cost among these points")]
+    least_npv_usd: Annotated[float | None, Column("Lowest net present cost of these points")]
+    most_npv_usd: Annotated[float | None, Column("Highest net present cost of these points")]
 
 
 @dataclass(frozen=True)
 class BoundRow:
-    """What one input does between its bounds."""
+    """Effect of one input between its bounds."""
 
-    input: Annotated[str, Column("Key of the input that is moved alone")]
+    input: Annotated[str, Column("Key of the input, varied alone")]
     low: Annotated[float, Column("Low bound of the input")]
-    now: Annotated[float, Column("Value of the input as the scenario has it")]
+    now: Annotated[float, Column("Value of the input in the scenario")]
     high: Annotated[float, Column("High bound of the input")]
     npv_at_low_usd: Annotated[
-        float | None, Column("Net present cost with the input at its low bound, planned anew")
+        float | None,
+        Column("Net present cost of the re-solved plan with the input at its low bound"),
     ]
     npv_at_high_usd: Annotated[
-        float | None, Column("Net present cost with the input at its high bound, planned anew")
+        float | None,
+        Column("Net present cost of the re-solved plan with the input at its high bound"),
     ]
-    swing_usd: Annotated[float | None, Column("Difference of the two costs, without sign")]
+    swing_usd: Annotated[float | None, Column("Absolute difference of the two costs")]
     note: Annotated[
-        str, Column("That the swing is within the gap, or what became of a bound without an answer")
+        str, Column("Note that the swing is within the gap, or why a bound has no answer")
     ]
 
 
@@ -76,23 +79,22 @@ POINTS = TableSpec(
     wide=(
         pattern(
             "<axis or metric>",
-            "Value of the changed key at this point, and after the status each metric of its plan",
+            "Value of the swept key at this point; after the status, each metric of its plan",
         ),
     ),
 )
 SWEEP = TableSpec(
     "sweep",
     ShortRow,
-    "Point by point (all figures: -f csv)",
+    "Points (all metrics: -f csv)",
     wide=(
         pattern(
             "<axis or metric>",
-            "Value of the changed key at this point, and after the gap each main metric of its"
-            " plan",
+            "Value of the swept key at this point; after the gap, each main metric of its plan",
         ),
     ),
 )
 BOUNDS = TableSpec(
-    "bounds", BoundRow, "What each input does between its bounds, the plan made anew"
+    "bounds", BoundRow, "Effect of each input between its bounds, with a re-solved plan"
 )
-EFFECTS = TableSpec("effects", EffectRow, "What each axis does to the net present cost")
+EFFECTS = TableSpec("effects", EffectRow, "Effect of each swept key on net present cost")

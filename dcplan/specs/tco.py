@@ -15,7 +15,7 @@ OWNED_NPV = MetricSpec(
 OWNED_HOUR = MetricSpec(
     "owned.usd_per_accelerator_hour",
     "USD/h",
-    "Over used hours, both discounted",
+    "Present cost over discounted used hours",
     better=Better.LOWER,
 )
 RENTED_NPV = MetricSpec(
@@ -27,44 +27,49 @@ RENTED_NPV = MetricSpec(
 RENTED_HOUR = MetricSpec(
     "rented.<offer>.<term>.usd_per_accelerator_hour",
     "USD/h",
-    "Over used hours, both discounted",
+    "Present cost over discounted used hours",
     better=Better.LOWER,
 )
 BREAK_EVEN_MONTHS = MetricSpec(
     "break_even.<offer>.<term>.months",
     "months",
-    "Owning has cost no more from then on, were all sold at its residual; none: never",
+    "Break-even: month from which owning costs no more, if sold at residual value; none: never",
 )
 BREAK_EVEN_UTILIZATION = MetricSpec(
-    "break_even.<offer>.<term>.utilization_frac", "", "Above it owning is cheaper; none: never"
+    "break_even.<offer>.<term>.utilization_frac",
+    "",
+    "Utilization above which owning costs less; none: never",
 )
 REFERENCE_MFU = MetricSpec(
     "reference.mfu_frac",
     "",
-    "Of the reference job, without the slowdown of production runs",
+    "MFU of the reference job, without the slowdown of production runs",
     better=Better.HIGHER,
 )
 OWNED_PFLOP_DAY = MetricSpec(
-    "owned.usd_per_pflop_day", "USD", "Delivered on the reference job", better=Better.LOWER
+    "owned.usd_per_pflop_day",
+    "USD",
+    "Cost per PFLOP-day delivered on the reference job",
+    better=Better.LOWER,
 )
 OWNED_TOKENS = MetricSpec(
     "owned.usd_per_million_tokens",
     "USD",
-    "Trained tokens of the reference job",
+    "Cost per million tokens trained on the reference job",
     better=Better.LOWER,
 )
 OWNED_IRR = MetricSpec(
     "owned.irr_frac",
     "",
-    "Yearly return of owning instead of the cheapest rent, after tax and debt; "
-    "none: no single rate",
+    "Internal rate of return of owning over the cheapest rent, after tax and debt; none: no "
+    "single rate",
     better=Better.HIGHER,
 )
 OWNED_PAYBACK = MetricSpec(
     "owned.payback_months",
     "months",
-    "Undiscounted, end worth left out, of owning instead of the cheapest rent, after tax and debt; "
-    "none: never",
+    "Payback of owning over the cheapest rent, undiscounted, without residual value, after tax "
+    "and debt; none: never",
     better=Better.LOWER,
 )
 HYBRID_NPV = MetricSpec(
@@ -74,28 +79,31 @@ ALL_RENTED_NPV = MetricSpec(
     "rented.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER
 )
 
-OwnedOrRent = Annotated[str, Column("Owned, or a rent as offer and term")]
+OwnedOrRent = Annotated[str, Column("Owned, or the offer and term of a rent")]
 
 
 @dataclass(frozen=True)
 class SourcingRow:
-    """One way to do the work; empty but for the note where it cannot be done."""
+    """One sourcing option for the work; all cells except the note are empty if it is not possible."""
 
     option: Annotated[
-        str, Column("All owned, all rented, one offer and term alone, or the best mix (hybrid)")
+        str,
+        Column(
+            "Sourcing option: all owned, all rented, one offer and term, or the best mix (hybrid)"
+        ),
     ]
-    npv_usd: Annotated[
-        float | None, Column("Present value of the cost of the plan, after tax and debt")
-    ] = None
-    above_hybrid_usd: Annotated[float | None, Column("The same less that of the best mix")] = None
+    npv_usd: Annotated[float | None, Column("Present cost of the plan, after tax and debt")] = None
+    above_hybrid_usd: Annotated[float | None, Column("Present cost above that of the best mix")] = (
+        None
+    )
     owned_accelerators: Annotated[
-        int | None, Column("Accelerators ordered, given or kept over the horizon")
+        int | None, Column("Accelerators ordered, fixed or existing over the horizon")
     ] = None
     rented_hours: Annotated[float | None, Column("Accelerator-hours rented over the horizon")] = (
         None
     )
     gap_frac: GapFrac = None
-    note: Annotated[str, Column("Why there is no plan")] = ""
+    note: Annotated[str, Column("Reason if there is no plan")] = ""
 
 
 @dataclass(frozen=True)
@@ -104,35 +112,31 @@ class RentedRow:
 
     offer: Offer
     term: Term
-    npv_usd: Annotated[
-        float, Column("Present value of the cost of renting the same work, after tax")
-    ]
-    over_owned_usd: Annotated[float, Column("The same less the present cost of owning")]
+    npv_usd: Annotated[float, Column("Present cost of renting for the same work, after tax")]
+    over_owned_usd: Annotated[float, Column("Present cost above that of owning")]
     usd_per_used_hour: Annotated[
         float, Column("Present cost over discounted used accelerator-hours")
     ]
     break_even_months: Annotated[
         float | str,
-        Column(
-            "Months from which on owning has cost no more, hardware at its residual value; or never"
-        ),
+        Column("Month from which owning costs no more, with hardware at residual value; or never"),
     ]
     break_even_utilization_frac: Annotated[
         float | str,
-        Column("Share of hours used above which owning is cheaper; or never, or paid used or not"),
+        Column(
+            "Utilization above which owning costs less; or never; or a note that all hours are paid"
+        ),
     ]
-    price: Annotated[
-        str, Column("Whether the hourly price is the user's input, the catalog's or an estimate")
-    ]
-    note: Annotated[str, Column("What is to be known about this rent")]
+    price: Annotated[str, Column("Origin of the hourly price: user input, catalog or estimate")]
+    note: Annotated[str, Column("Remark on this rent")]
 
 
 @dataclass(frozen=True)
 class SideRow:
-    """One line of the owned side."""
+    """One cost line of the owned side."""
 
     line: Annotated[
-        str, Column("What is paid for on either side; residual lines are worth at the end")
+        str, Column("Cost line of both sides; residual lines are value at the end of the horizon")
     ]
     owned_npv_usd: Annotated[
         float | None,
@@ -155,146 +159,144 @@ class TornadoRow:
         float, Column("Present cost of owning with the input at its high bound")
     ]
     over_rent_at_low_usd: Annotated[
-        float, Column("Owned cost less that of the cheapest rent, the input at its low bound")
+        float, Column("Cost of owning less the cheapest rent, with the input at its low bound")
     ]
     over_rent_at_high_usd: Annotated[
-        float, Column("Owned cost less that of the cheapest rent, the input at its high bound")
+        float, Column("Cost of owning less the cheapest rent, with the input at its high bound")
     ]
-    swing_usd: Annotated[float, Column("Difference of the two, without sign")]
+    swing_usd: Annotated[float, Column("Absolute difference of the two")]
     switches_at: Annotated[
         float | str,
-        Column("Value nearest to now at which both sides cost the same; or none within its bounds"),
+        Column(
+            "Value nearest to the scenario's value at which both sides cost the same; or none "
+            "within the bounds"
+        ),
     ]
 
 
 @dataclass(frozen=True)
 class RiskRow:
-    """One side in sampled futures."""
+    """One side in the Monte Carlo simulation."""
 
     side: OwnedOrRent
-    mean_usd: Annotated[float, Column("Mean present cost over the sampled futures")]
+    mean_usd: Annotated[float, Column("Mean present cost over the sampled scenarios")]
     p5_usd: Annotated[
-        float, Column("Present cost that the futures stay below with 5 % probability")
+        float, Column("5th percentile of the present cost over the sampled scenarios")
     ]
     p10_usd: Annotated[
-        float, Column("Present cost that the futures stay below with 10 % probability")
+        float, Column("10th percentile of the present cost over the sampled scenarios")
     ]
-    p50_usd: Annotated[float, Column("Median present cost of the futures")]
+    p50_usd: Annotated[float, Column("Median present cost over the sampled scenarios")]
     p90_usd: Annotated[
-        float, Column("Present cost that the futures stay below with 90 % probability")
+        float, Column("90th percentile of the present cost over the sampled scenarios")
     ]
     p95_usd: Annotated[
-        float, Column("Present cost that the futures stay below with 95 % probability")
+        float, Column("95th percentile of the present cost over the sampled scenarios")
     ]
     cheapest_frac: Annotated[
-        float, Column("Share of futures in which this side is the cheapest of all")
+        float, Column("Share of sampled scenarios in which this side costs least")
     ]
 
 
 @dataclass(frozen=True)
 class BridgeRow:
-    """One step from the plan's cost to the owned one."""
+    """One step from the plan's cost to the cost of owning."""
 
-    step: Annotated[
-        str, Column("Cost to begin with, each step on the way, and the owned cost at the end")
-    ]
+    step: Annotated[str, Column("Cost of the plan first, then each step, then the cost of owning")]
     usd: Annotated[
-        float, Column("Present value of the cost at both ends; in between what the step adds")
+        float, Column("Present cost in the first and last row; otherwise the change by the step")
     ]
 
 
 @dataclass(frozen=True)
 class YearRow:
-    """One year of the horizon; each side's cash comes with the data."""
+    """One year of the horizon; the cash columns depend on the sides compared."""
 
     year: Annotated[
-        str, Column("Year of the horizon, before or after it, worth at the end, or all")
+        str, Column("Year of the horizon, before or after it, residual value, or total")
     ]
 
 
 @dataclass(frozen=True)
 class UnitRow:
-    """What units of work cost on one side; empty where the side costs nothing."""
+    """Unit costs of one side; empty if the side costs nothing."""
 
     side: OwnedOrRent
     usd_per_owned_hour: Annotated[
         float | None,
-        Column("Present cost over discounted accelerator-hours of the clock, used or not"),
+        Column("Present cost per discounted accelerator-hour of existence, used or not"),
     ] = None
     usd_per_used_hour: Annotated[
-        float | None, Column("Present cost over discounted accelerator-hours in use")
+        float | None, Column("Present cost per discounted accelerator-hour used")
     ] = None
     usd_per_pflop_day: Annotated[
         float | None,
-        Column("Present cost over model PFLOP-days delivered on the reference job, discounted"),
+        Column("Present cost per discounted model PFLOP-day delivered on the reference job"),
     ] = None
     usd_per_million_tokens: Annotated[
         float | None,
-        Column("Present cost over a million tokens trained on the reference job, discounted"),
+        Column("Present cost per million discounted tokens trained on the reference job"),
     ] = None
 
 
 @dataclass(frozen=True)
 class TermStructureRow:
-    """The quotes of two committed terms of one offer."""
+    """Quotes for two committed terms of one offer."""
 
     offer: Offer
     short_years: Annotated[float, Column("Length of the shortest committed term")]
-    short_usd_per_h: Annotated[float, Column("Price of an accelerator-hour on it")]
+    short_usd_per_h: Annotated[float, Column("Price of an accelerator-hour on this term")]
     long_years: Annotated[float, Column("Length of the longest committed term")]
-    long_usd_per_h: Annotated[float, Column("Price of an accelerator-hour on it")]
+    long_usd_per_h: Annotated[float, Column("Price of an accelerator-hour on this term")]
     implied_change_frac_per_year: Annotated[
         float | None,
-        Column("Yearly change of price at which both terms cost the same; negative is a fall"),
+        Column("Yearly price change at which both terms cost the same; negative is a fall"),
     ]
 
 
 @dataclass(frozen=True)
 class LineRow:
-    """One line of one side."""
+    """One cost line of one side."""
 
-    side: Annotated[str, Column("Owned, a rent as offer and term, or a way to do the work")]
-    line: Annotated[str, Column("What is paid for; residual lines are worth at the end")]
+    side: Annotated[str, Column("Owned, the offer and term of a rent, or a sourcing option")]
+    line: Annotated[str, Column("Cost line; residual lines are value at the end of the horizon")]
     usd: Annotated[
         float,
         Column(
-            "Sum over the horizon, undiscounted, after tax and before debt; negative is value kept"
+            "Sum over the horizon, undiscounted, after tax and before debt; negative is residual "
+            "value"
         ),
     ]
     npv_usd: Annotated[float, Column("Present value of the line, after tax and before debt")]
 
 
-WAYS = TableSpec("sourcing", SourcingRow, "The same work owned, rented, or both")
-RENTED = TableSpec("rented", RentedRow, "The same work rented")
+WAYS = TableSpec("sourcing", SourcingRow, "Sourcing options for the same work")
+RENTED = TableSpec("rented", RentedRow, "Rental options for the same work")
 SIDES = TableSpec(
     "npv_by_line",
     SideRow,
-    "Present value line by line: owned before its debt, and the cheapest rent",
+    "Present value by cost line",
     wide=(pattern("<rent>_npv_usd", "Present value of the line on the cheapest rent, after tax"),),
 )
 TORNADO = TableSpec(
-    "tornado",
-    TornadoRow,
-    "What decides: inputs at their bounds, by the swing of owned over the cheapest rent",
+    "tornado", TornadoRow, "Inputs at their bounds, by the swing of owning over the cheapest rent"
 )
-RISK = TableSpec("risk", RiskRow, "Both sides in sampled futures")
-BRIDGE = TableSpec("bridge", BridgeRow, "From the plan's cost to the owned one")
+RISK = TableSpec("risk", RiskRow, "Monte Carlo simulation of both sides")
+BRIDGE = TableSpec("bridge", BridgeRow, "From the plan's cost to the cost of owning")
 YEARS = TableSpec(
     "years",
     YearRow,
-    "Cash out by year",
+    "Cash flow by year, undiscounted",
     wide=(
         pattern(
             "<side>_usd",
-            "Cash out of that side in the year, after tax and debt, undiscounted; "
-            "negative is money in",
+            "Payments of the side in the year, after tax and debt, undiscounted; negative is "
+            "money received",
         ),
     ),
 )
-UNITS = TableSpec(
-    "unit_costs", UnitRow, "What a unit of work costs, in present value over discounted hours"
-)
+UNITS = TableSpec("unit_costs", UnitRow, "Unit costs: present cost over discounted hours")
 TERM_STRUCTURE = TableSpec(
-    "term_structure", TermStructureRow, "What quotes of two terms imply for prices to come"
+    "term_structure", TermStructureRow, "Price trend implied by the quotes for two terms"
 )
-LINES = TableSpec("lines", LineRow, "Every line of every side", shown=Shown.DATA)
+LINES = TableSpec("lines", LineRow, "Cost lines of all sides", shown=Shown.DATA)

@@ -1,4 +1,4 @@
-"""Tables of a plan that its workbook is computed from."""
+"""Tables of a plan from which its workbook is computed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from dcplan.specs.table import Column, Shown, TableSpec
 
 @dataclass(frozen=True)
 class FactRow:
-    """A value that the workbook computes with."""
+    """A value that the workbook uses in its formulas."""
 
     fact: Annotated[
-        str, Column("Name of a value that the workbook uses, of one rack, hall unit, piece or site")
+        str,
+        Column("Name of a value that the workbook uses, for one rack, hall unit, piece or site"),
     ]
     place: Annotated[
         str | None, Column("Hall, site or cloud offer that it belongs to; empty for the whole plan")
@@ -26,7 +27,7 @@ class FactRow:
     quarter: Annotated[
         int | None,
         Column(
-            "Number of the quarter from the plan's start, the first is 0; empty where it does "
+            "Number of the quarter from the plan's start, the first is 0; empty if the value does "
             "not vary"
         ),
     ]
@@ -35,8 +36,8 @@ class FactRow:
     formula: Annotated[
         str | None,
         Column(
-            "How inputs in brackets and other facts in braces give the value; empty for a plain "
-            "number"
+            "Formula of the value from inputs in brackets and other facts in braces; empty for a "
+            "plain number"
         ),
     ]
 
@@ -45,9 +46,7 @@ class FactRow:
 class AmountRow:
     """An amount that the decisions fix in a quarter."""
 
-    what: Annotated[
-        str, Column("What the decisions fix, such as racks, units, pieces or rented hours")
-    ]
+    what: Annotated[str, Column("Kind of amount, such as racks, units, pieces or rented hours")]
     place: Annotated[
         str | None, Column("Hall, site, cloud offer or kind of asset that it belongs to")
     ]
@@ -59,7 +58,7 @@ class AmountRow:
         str | None, Column("System, role of a network piece, or cost line of rented hours")
     ]
     quarter: Annotated[int, Column("Number of the quarter from the plan's start, the first is 0")]
-    amount: Annotated[float, Column("Amount in that quarter; what is zero is left out")]
+    amount: Annotated[float, Column("Amount in the quarter; zero amounts are omitted")]
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,11 @@ class LiveRow:
     set_as: Annotated[
         str | None,
         Column(
-            "Its name in --set and overrides; empty where it may not be edited for the same "
-            "decisions"
+            "Name of the input in --set and overrides; empty if an edit could change the decisions"
         ),
     ]
 
 
-FACTS = TableSpec("book_facts", FactRow, "Facts of the workbook", Shown.DATA)
-AMOUNTS = TableSpec("book_amounts", AmountRow, "Amounts of the workbook", Shown.DATA)
-LIVE = TableSpec("book_live", LiveRow, "Inputs of the workbook", Shown.DATA)
+FACTS = TableSpec("book_facts", FactRow, "Values for the workbook", Shown.DATA)
+AMOUNTS = TableSpec("book_amounts", AmountRow, "Amounts for the workbook", Shown.DATA)
+LIVE = TableSpec("book_live", LiveRow, "Inputs for the workbook", Shown.DATA)

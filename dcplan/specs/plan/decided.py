@@ -1,4 +1,4 @@
-"""What a plan decides: the hedge, racks, runs, and every decision as data."""
+"""Decisions of a plan: the hedge, racks, runs, and every decision as data."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dcplan.specs.table import Column, Shown, TableSpec, pattern
 
 @dataclass(frozen=True)
 class HedgeRow:
-    """Cost of one variant under the hedged plan, its own plan and the likeliest one's."""
+    """Cost of one variant under the hedged plan, its own plan and that of the most likely variant."""
 
-    variant: Annotated[str, Column("Variant of the scenario, base for the file without any")]
-    weight: Annotated[float, Column("Probability of the variant, weights adding to 1")]
+    variant: Annotated[str, Column("Variant of the scenario; base for the base scenario")]
+    weight: Annotated[float, Column("Probability of the variant; the weights sum to 1")]
     hedged_npv_usd: Annotated[
-        float, Column("Net present cost in the variant of the plan with first decisions in common")
+        float, Column("Net present cost in the variant with common first decisions")
     ]
     alone_npv_usd: Annotated[
-        float | None, Column("Net present cost of the variant's own best plan, were it known")
+        float | None, Column("Net present cost of the variant's own best plan")
     ]
 
 
@@ -30,7 +30,7 @@ HEDGE = TableSpec(
     wide=(
         pattern(
             "first_plan_of_<variant>_npv_usd",
-            "Net present cost in the row's variant with that one's own first decisions",
+            "Net present cost in the row's variant with the first decisions of the named variant",
         ),
     ),
 )
@@ -38,51 +38,50 @@ HEDGE = TableSpec(
 
 @dataclass(frozen=True)
 class RacksRow:
-    """Racks of one order, one given fleet, or one asset or order held before."""
+    """Racks of one order, one fixed fleet, or one asset or order that exists before the plan."""
 
     order_quarter: Annotated[
         str | None,
         Column(
-            "Quarter in which the order is placed, of a given fleet the first; empty for "
-            "assets and standing orders"
+            "Quarter of the order; for a fixed fleet, the first quarter; empty for existing and "
+            "on-order hardware"
         ),
     ]
     serves_from: Annotated[
         str | None,
-        Column(
-            "First quarter in which the racks serve; empty for assets in service before the plan"
-        ),
+        Column("First quarter in service; empty for hardware in service before the plan"),
     ]
     hall: Hall
     cooling: Annotated[str, Column("Catalog id of the cooling option", shown=Shown.VERBOSE)]
     system: System
     racks: Annotated[
-        int, Column("Racks ordered, given or kept; a system of several racks counts as one")
+        int, Column("Racks ordered, fixed or existing; a system of several racks counts as one")
     ]
     nodes_per_rack: Annotated[
-        int, Column("Systems in one rack; 1 for a system of one rack or more")
+        int, Column("Systems in one rack; 1 if a system fills one rack or more")
     ]
-    accelerators: Annotated[int, Column("Accelerators of these racks together")]
-    rated_kw: Annotated[float, Column("Rated IT power of these racks together")]
+    accelerators: Annotated[int, Column("Accelerators in all these racks")]
+    rated_kw: Annotated[float, Column("Rated IT power of all these racks")]
     price_usd: Annotated[
         float,
         Column(
-            "Price of these racks without storage; of a standing order what is due on "
-            "arrival, storage in it"
+            "Price of all these racks without storage; for hardware on order, the payment due on "
+            "arrival, including storage"
         ),
     ]
     decision: Annotated[
-        str, Column("Ordered, given, in service or on order, with what is sold or cancelled")
+        str, Column("Ordered, given, in service or on order, with any sale or cancellation")
     ]
     limit: Annotated[
         str,
         Column(
-            "What limits the nodes of a rack; of an asset or order its id and the end of its life"
+            "Limit of the nodes in a rack; for existing or on-order hardware, its id and end of "
+            "life"
         ),
     ]
 
 
-RACKS = TableSpec("racks", RacksRow, "What to order")
+RACKS = TableSpec("racks", RacksRow, "Orders and existing hardware")
 
 
 @dataclass(frozen=True)
@@ -93,23 +92,23 @@ class JobRow:
     place: Annotated[str, Column("Hall as site/hall, or cloud and the offer")]
     system: System
     accelerators: Annotated[
-        int, Column("Accelerators held for the run, spares and idle ones among them")
+        int, Column("Accelerators reserved for the run, including spare and idle ones")
     ]
-    training_accelerators: Annotated[
-        int, Column("Accelerators that fill whole replicas of the layout")
+    training_accelerators: Annotated[int, Column("Accelerators in complete replicas of the layout")]
+    spare_accelerators: Annotated[int, Column("Spare accelerators that replace failed ones")]
+    idle_accelerators: Annotated[
+        int, Column("Accelerators reserved but neither training nor spare")
     ]
-    spare_accelerators: Annotated[int, Column("Accelerators that stand by for failed ones")]
-    idle_accelerators: Annotated[int, Column("Accelerators held less those used and spare ones")]
     precision: Precision
-    start_quarter: Annotated[str, Column("Quarter in which the run is planned to start")]
+    start_quarter: Annotated[str, Column("Quarter of the planned start")]
     days_p50: P50Days
-    days: Annotated[float, Column("Length of the run at the confidence that the job asks for")]
+    days: Annotated[float, Column("Duration of the run at the job's required confidence")]
     mfu_frac: MfuFrac
     goodput_frac: Annotated[
-        float, Column("Lasting progress over wall-clock time while the run lasts")
+        float, Column("Goodput: lasting progress over wall-clock time of the run")
     ]
     step_time_s: Annotated[
-        float, Column("One optimizer step as predicted, waiting for data counted in")
+        float, Column("Predicted time of one optimizer step, including waits for data")
     ]
     layout: Layout
 
@@ -119,7 +118,7 @@ JOBS = TableSpec("jobs", JobRow, "Training runs")
 
 @dataclass(frozen=True)
 class DecisionRow:
-    """One whole decision; ``plan --fix-decisions`` reads it back."""
+    """One integer decision; ``plan --fix-decisions`` reads it back."""
 
     decision: Annotated[
         str, Column("Kind of decision, such as order, fit, fabric, blocks, commit or run")
@@ -127,34 +126,28 @@ class DecisionRow:
     hall: Annotated[
         str | None,
         Column(
-            "Hall as site/hall; of blocks and plants the site, of commitments the offer, of a"
-            " run its place"
+            "Hall as site/hall; for power blocks and plants the site, for commitments the offer, "
+            "for a run its place"
         ),
     ]
     cooling: Annotated[str | None, Column("Catalog id of the cooling option")]
     item: Annotated[
         str | None,
-        Column("System, fabric, asset, plant, term, or job and system that is decided on"),
+        Column("System, fabric, asset, plant or term of the decision, or job and system"),
     ]
     quarter: Annotated[
         int | None,
         Column(
-            "Number of the quarter from the plan's start, the first is 0; of a run the one "
-            "its hardware serves from"
+            "Number of the quarter from the plan's start, the first is 0; for a run, the first "
+            "quarter of its hardware in service"
         ),
     ]
     amount: Annotated[
-        int,
-        Column(
-            "Racks, units or nodes decided on; hall units and power blocks are all that stand"
-            " by then"
-        ),
+        int, Column("Racks, units or nodes; hall units and power blocks are totals to date")
     ]
-    accelerators: Annotated[int | None, Column("Accelerators held by a run, spares among them")]
-    precision: Annotated[str | None, Column("Catalog recipe of number formats of a run")]
-    start_month: Annotated[
-        int | None, Column("Month in which a run is planned to start, counted from 0")
-    ]
+    accelerators: Annotated[int | None, Column("Accelerators reserved for a run, including spares")]
+    precision: Annotated[str | None, Column("Catalog id of the run's precision recipe")]
+    start_month: Annotated[int | None, Column("Month of the run's planned start, counted from 0")]
 
 
 DECISIONS = TableSpec("decisions", DecisionRow, "Decisions", shown=Shown.DATA)

@@ -1,4 +1,4 @@
-"""Limits of a plan: those that bind, and every audited check."""
+"""Limits of a plan: binding limits and every audited check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dcplan.specs.table import Column, Shown, TableSpec
 
 
 class Holds(StrEnum):
-    """Whether an audited limit holds; only a decision that the user gave may exceed one."""
+    """Whether an audited limit holds; only a decision fixed by the user may exceed one."""
 
     OK = "ok"
     GIVEN = "given"
@@ -18,27 +18,25 @@ class Holds(StrEnum):
 
 @dataclass(frozen=True)
 class LimitRow:
-    """One limit that the plan uses up."""
+    """One binding limit."""
 
-    limit: Annotated[str, Column("Limit that the plan uses up, in words with its first quarter")]
+    limit: Annotated[str, Column("Binding limit, in words, with its first quarter")]
     place: Annotated[
         str, Column("File, line and column of the limit in the scenario", shown=Shown.VERBOSE)
     ]
     quarters: Annotated[int, Column("Quarters in which the limit binds")]
-    step: Annotated[str, Column("One more unit of the limit, or one less of a demand")]
+    step: Annotated[str, Column("One added unit of the limit, or one unit less of a demand")]
     cost_change_usd: Annotated[
         float,
         Column(
-            "Change of net present cost by the step in all its quarters, whole choices fixed;"
-            " negative saves"
+            "Change of net present cost by the step in all these quarters, integer decisions "
+            "fixed; negative is a saving"
         ),
     ]
 
 
 LIMITS = TableSpec(
-    "limits",
-    LimitRow,
-    "Limits that bind, and what one more unit changes the cost by, whole choices fixed",
+    "limits", LimitRow, "Binding limits: cost change per added unit (integer decisions fixed)"
 )
 
 
@@ -47,15 +45,17 @@ class CheckRow:
     """One audited limit."""
 
     check: Annotated[str, Column("Name of the audited limit")]
-    where: Annotated[str, Column("Hall, site, system, offer or job that it is of")]
+    where: Annotated[str, Column("Hall, site, system, offer or job of the limit")]
     quarter: Annotated[
         str,
-        Column("Quarter checked; where the limit spans several, the first, the last or the worst"),
+        Column(
+            "Quarter of the check; if the limit spans several, the first, the last or the worst"
+        ),
     ]
-    used: Annotated[float, Column("What the plan uses, in the unit of the limit")]
-    limit: Annotated[float, Column("Most that it may use")]
+    used: Annotated[float, Column("Amount that the plan uses, in the unit of the limit")]
+    limit: Annotated[float, Column("Largest amount allowed")]
     result: Annotated[
-        Holds, Column("Ok, or given where a decision given by the user exceeds the limit")
+        Holds, Column("Ok, or given if a decision fixed by the user exceeds the limit")
     ]
 
 

@@ -1,4 +1,4 @@
-"""Money of a plan: cost lines, cash by quarter, public ranges, every payment."""
+"""Money of a plan: cost lines, cash flow by quarter, public benchmarks, every payment."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dcplan.specs.table import Column, Shown, TableSpec
 
 
 class Inside(StrEnum):
-    """Whether a unit figure is within its public range."""
+    """Whether a unit cost is within its public range."""
 
     INSIDE = "inside"
     OUTSIDE = "OUTSIDE"
 
 
 class Falls(StrEnum):
-    """When in its quarter a payment falls."""
+    """Timing of a payment within its quarter."""
 
     MIDDLE = "middle"
     END = "end"
@@ -29,74 +29,73 @@ class CostRow:
     """Undiscounted sum of one line."""
 
     group: Annotated[str, Column("Kind of cost, such as capex, energy, opex, cloud or residual")]
-    line: Annotated[str, Column("What is paid for")]
+    line: Annotated[str, Column("Cost line")]
     usd: Annotated[
         float,
         Column(
-            "Sum over the horizon and, of commitments, after it; undiscounted, negative is "
-            "value kept"
+            "Sum over the horizon, and after it for commitments; undiscounted; negative is "
+            "residual value"
         ),
     ]
 
 
-COST = TableSpec("cost", CostRow, "Cost over the horizon (undiscounted)")
+COST = TableSpec("cost", CostRow, "Cost over the horizon, undiscounted")
 
 
 @dataclass(frozen=True)
 class CashRow:
-    """Cash of one quarter of the horizon."""
+    """Cash flow of one quarter of the horizon."""
 
     quarter: Quarter
     capex_usd: Annotated[
         float,
         Column(
-            "Hardware, network, storage, halls, power, orders and cancellation fees paid in "
-            "the quarter"
+            "Payments in the quarter for hardware, network, storage, halls, power, orders and "
+            "cancellation fees"
         ),
     ]
     energy_usd: Annotated[
-        float, Column("Energy and demand charges of the quarter, and what plants on the site burn")
+        float, Column("Energy and demand charges of the quarter, and fuel of plants on site")
     ]
     opex_usd: Annotated[float, Column("Staff, maintenance, lease and upkeep of the quarter")]
-    cloud_usd: Annotated[float, Column("Rent of the quarter, on demand and of commitments")]
-    unserved_usd: Annotated[float, Column("Value of demand not served in the quarter; no payment")]
+    cloud_usd: Annotated[float, Column("Rent in the quarter, on demand and committed")]
+    unserved_usd: Annotated[float, Column("Value of unserved demand in the quarter; not a payment")]
     residual_usd: Annotated[
         float,
         Column(
-            "Sales in the quarter, in the last one what all is worth at the end; negative is "
-            "value kept"
+            "Sales in the quarter and, in the last quarter, residual value; negative is value "
+            "received or kept"
         ),
     ]
     debt_drawn_usd: Annotated[
-        float, Column("Borrowed in the quarter, the debt's share of its capital spending")
+        float, Column("Debt borrowed in the quarter, a share of the capital cost")
     ]
     debt_service_usd: Annotated[float, Column("Interest and repayment in the quarter")]
     cash_out_usd: Annotated[
         float,
         Column(
-            "Capex, energy, opex and rent, less what is borrowed, with debt service; undiscounted"
+            "Capital cost, energy, operating cost and rent, plus debt service, less borrowed "
+            "amounts; undiscounted"
         ),
     ]
 
 
-CASHFLOW = TableSpec("cash_flow", CashRow, "Cash by quarter (undiscounted)")
+CASHFLOW = TableSpec("cash_flow", CashRow, "Cash flow by quarter, undiscounted")
 
 
 @dataclass(frozen=True)
 class BenchmarkRow:
-    """One unit figure beside its public range."""
+    """One unit cost or ratio with its public range."""
 
-    figure: Annotated[str, Column("Name of the unit figure")]
-    value: Annotated[
-        float, Column("The plan's own figure, in the unit that the figure's name says")
-    ]
+    figure: Annotated[str, Column("Name of the unit cost or ratio")]
+    value: Annotated[float, Column("Value in the plan, in the unit in the name")]
     low: Annotated[float, Column("Low end of the public range")]
     high: Annotated[float, Column("High end of the public range")]
     inside: Annotated[Inside, Column("Inside or OUTSIDE the public range")]
-    source: Annotated[str, Column("Where the public range is from", shown=Shown.VERBOSE)]
+    source: Annotated[str, Column("Source of the public range", shown=Shown.VERBOSE)]
 
 
-BANDS = TableSpec("benchmarks", BenchmarkRow, "Beside public ranges")
+BANDS = TableSpec("benchmarks", BenchmarkRow, "Comparison with public benchmarks")
 
 
 @dataclass(frozen=True)
@@ -105,22 +104,22 @@ class FlowRow:
 
     quarter: Quarter
     group: Annotated[str, Column("Kind of cost, such as capex, energy, opex, cloud or residual")]
-    line: Annotated[str, Column("What is paid for")]
+    line: Annotated[str, Column("Cost line")]
     asset: Annotated[
         str,
         Column(
             "Asset class of the line, such as racks, network, storage, building, cooling or "
-            "power; other where it is no asset"
+            "power; other if the line is not an asset"
         ),
     ]
-    site: Annotated[
-        str, Column("Id of the site that it is paid for; empty for rent and unserved demand")
-    ]
-    provider: Annotated[str, Column("Cloud provider that is paid; empty for all but rent")]
+    site: Annotated[str, Column("Id of the site; empty for rent and unserved demand")]
+    provider: Annotated[str, Column("Cloud provider; empty unless the payment is rent")]
     falls: Annotated[
         Falls, Column("Whether the payment is discounted from the middle or the end of its quarter")
     ]
-    usd: Annotated[float, Column("Payments of the quarter, undiscounted; negative is value kept")]
+    usd: Annotated[
+        float, Column("Payments in the quarter, undiscounted; negative is residual value")
+    ]
 
 
 FLOWS = TableSpec("flows", FlowRow, "Payments", shown=Shown.DATA)

@@ -1,4 +1,4 @@
-"""Sites and halls of a plan: plants, units, power, and what to order early."""
+"""Sites and halls of a plan: plants, units, power and long-lead equipment."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class OnsiteRow:
     serve_from: Annotated[str | None, Column("Quarter from which these units serve")]
     ordered_mw: Annotated[float, Column("Rating of the units ordered in the quarter")]
     capex_usd: Annotated[
-        float, Column("Price of the plant, in a plan of the units ordered in the quarter")
+        float, Column("Price of the plant; in a plan, of the units ordered in the quarter")
     ]
-    generated_mwh: Annotated[float, Column("Energy made in the quarter")]
+    generated_mwh: Annotated[float, Column("Energy generated in the quarter")]
     energy_usd: Annotated[float, Column("Fuel and variable cost of that energy")]
 
 
-ONSITE = TableSpec("onsite", OnsiteRow, "Power at the site over a year")
+ONSITE = TableSpec("onsite", OnsiteRow, "Power sources of the site")
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,19 @@ class HallRow:
     units_fitted: Annotated[
         str, Column("Units of the hall type in the last quarter, by cooling option")
     ]
-    racks: Annotated[float, Column("Rack positions that compute racks take in the last quarter")]
+    racks: Annotated[float, Column("Rack positions occupied by compute racks in the last quarter")]
     positions: Annotated[int, Column("Rack positions of the fitted units")]
     hall_mw: Annotated[
         float,
         Column(
-            "Rated power of racks, network and storage with in-hall pumps and fans, in the "
-            "last quarter"
+            "Rated power of racks, network, storage and in-hall pumps and fans, in the last quarter"
         ),
     ]
-    limit_mw: Annotated[float, Column("IT power that the fitted units allow")]
+    limit_mw: Annotated[float, Column("Largest IT power of the fitted units")]
     liquid_mw: Annotated[float, Column("Heat into liquid at rated power, in the last quarter")]
     air_mw: Annotated[
         float,
-        Column("Heat into air at rated power, network and storage among it, in the last quarter"),
+        Column("Heat into air at rated power, including network and storage, in the last quarter"),
     ]
 
 
@@ -64,24 +63,27 @@ class PowerRow:
     site: Annotated[str, Column("Id of the site")]
     quarter: Quarter
     it_mw: Annotated[float, Column("Rated power of racks, network and storage in service")]
-    facility_mw: Annotated[float, Column("Peak of the site, rated power times the design-day PUE")]
-    utility_mw: Annotated[float, Column("Firm power that the grid gives")]
+    facility_mw: Annotated[
+        float, Column("Peak power of the site: rated power times the design-day PUE")
+    ]
+    utility_mw: Annotated[float, Column("Firm power from the grid")]
     interruptible_mw: Annotated[
-        float, Column("Interruptible power that the peak needs beside firm power and plants")
+        float,
+        Column("Interruptible power that the peak needs in addition to firm power and plants"),
     ]
     onsite_mw: Annotated[
-        float, Column("Load that the plants on site can carry, spare units left out")
+        float, Column("Load that the plants on site can carry without spare units")
     ]
     electrical_peak_mw: Annotated[
-        float, Column("Electrical design peak of racks, network and storage, what breakers carry")
+        float, Column("Electrical design peak of racks, network and storage, the load on breakers")
     ]
     energy_mwh: Annotated[
         float, Column("Energy of the whole site in the quarter, from grid and plants")
     ]
-    power_blocks: Annotated[int, Column("Power blocks that stand at the site in the quarter")]
+    power_blocks: Annotated[int, Column("Power blocks of the site in the quarter")]
 
 
-POWER = TableSpec("power", PowerRow, "Site power")
+POWER = TableSpec("power", PowerRow, "Power by site and quarter")
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,12 @@ class LeadTimeRow:
         str, Column("First day of the quarter in which the new hall is first used")
     ]
     equipment: Equipment
-    weeks: Annotated[float, Column("Weeks from order to delivery, as usual")]
-    weeks_high: Annotated[float, Column("Weeks from order to delivery, high bound")]
-    order_by: Annotated[str, Column("Last day to order, at the usual weeks")]
+    weeks: Annotated[float, Column("Usual lead time, from order to delivery")]
+    weeks_high: Annotated[float, Column("Lead time at its high bound")]
+    order_by: Annotated[str, Column("Last day to order at the usual lead time")]
     weeks_before_start: Annotated[
-        float, Column("Weeks by which that day lies before the plan begins; 0 where it does not")
+        float, Column("Weeks from that day to the plan's start; 0 if that day is later")
     ]
 
 
-LEAD_TIMES = TableSpec("lead_times", LeadTimeRow, "Weeks from order to delivery")
+LEAD_TIMES = TableSpec("lead_times", LeadTimeRow, "Long-lead equipment")

@@ -1,4 +1,4 @@
-"""What a plan's hardware does: runs, network, storage, demand, rent and futures."""
+"""Use of a plan's hardware: runs, network, storage, demand, rent and simulation."""
 
 from __future__ import annotations
 
@@ -11,51 +11,54 @@ from dcplan.specs.table import Column, TableSpec
 
 @dataclass(frozen=True)
 class EndRow:
-    """When one run ends, and why its end is unsure."""
+    """Finish date of one run and the causes of its variance."""
 
     job: Job
     goodput_frac: Annotated[
-        float, Column("Lasting progress over wall-clock time while the run lasts")
+        float, Column("Goodput: lasting progress over wall-clock time of the run")
     ]
-    interruptions: Annotated[float, Column("Stops expected over the median length of the run")]
+    interruptions: Annotated[
+        float, Column("Interruptions expected over the median duration of the run")
+    ]
     checkpoint_interval_s: Annotated[float, Column("Training time between two checkpoints")]
-    spares: Annotated[int, Column("Accelerators that stand by for failed ones")]
+    spares: Annotated[int, Column("Spare accelerators that replace failed ones")]
     serves_from: Annotated[
         str, Column("First day of the quarter from which the run's accelerators must be in service")
     ]
-    planned_start: Annotated[str, Column("Day on which the run is planned to start")]
-    days_p50: Annotated[float, Column("Median length of the run from its start")]
-    days: Annotated[float, Column("Length of the run at the confidence that the job asks for")]
-    finish_p50: Annotated[str, Column("Median day of the end, what may delay the start counted in")]
+    planned_start: Annotated[str, Column("Planned start date")]
+    days_p50: Annotated[float, Column("Median duration of the run from its start")]
+    days: Annotated[float, Column("Duration of the run at the job's required confidence")]
+    finish_p50: Annotated[str, Column("Median finish date, including possible delays of the start")]
     finish: Annotated[
         str,
         Column(
-            "Day of the end at the confidence that the job asks for, what may delay the start"
-            " counted in"
+            "Finish date at the job's required confidence, including possible delays of the start"
         ),
     ]
     step_time_frac: Annotated[
-        float, Column("Share of the end's variance that the predicted step time causes")
+        float, Column("Share of the finish date's variance due to the predicted step time")
     ]
     production_frac: Annotated[
-        float, Column("Share of the end's variance from how much slower steps are in production")
+        float, Column("Share of the finish date's variance due to the slowdown in production")
     ]
     failure_rates_frac: Annotated[
         float,
-        Column("Share of the end's variance from not knowing the failure rates and restart times"),
+        Column(
+            "Share of the finish date's variance due to uncertain failure rates and restart times"
+        ),
     ]
     failures_frac: Annotated[
-        float, Column("Share of the end's variance from the chance of failures at known rates")
+        float, Column("Share of the finish date's variance due to random failures at known rates")
     ]
     delivery_frac: Annotated[
-        float, Column("Share of the end's variance from late delivery of the hardware")
+        float, Column("Share of the finish date's variance due to late delivery of the hardware")
     ]
     energization_frac: Annotated[
-        float, Column("Share of the end's variance from late power in a new hall")
+        float, Column("Share of the finish date's variance due to late energization of a new hall")
     ]
 
 
-ENDS = TableSpec("schedule", EndRow, "Runs on the calendar")
+ENDS = TableSpec("schedule", EndRow, "Schedule of the training runs")
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class NetworkRow:
     hall: Hall
     fabric: Annotated[str | None, Column("Catalog fabric family and number of tiers")]
     nic_ports: Annotated[
-        int, Column("NIC ports of all racks ordered, given or kept by the last quarter")
+        int, Column("NIC ports of all racks in the last quarter: ordered, fixed or existing")
     ]
     leaf_switches: Annotated[int, Column("Leaf switches for these ports")]
     spine_switches: Annotated[int, Column("Spine switches for these ports")]
@@ -77,8 +80,8 @@ class NetworkRow:
     capex_usd: Annotated[
         float,
         Column(
-            "Price of this network of switches, transceivers and cables as a whole, assets' "
-            "part too"
+            "Price of all switches, transceivers and cables of this network, including those that "
+            "exist already"
         ),
     ]
 
@@ -91,30 +94,21 @@ class StorageRow:
     """Shared storage of one hall."""
 
     hall: Hall
-    tier: Annotated[
-        str, Column("Catalog storage tier; given where the scenario gives the capacity")
-    ]
+    tier: Annotated[str, Column("Catalog storage tier; given if the scenario fixes the capacity")]
     blocks: Annotated[
-        float | None, Column("Building blocks of the tier in the last quarter, in parts")
+        float | None, Column("Building blocks of the tier in the last quarter, fractions allowed")
     ]
     required_pb: Annotated[
-        float, Column("Capacity that the data sets and checkpoints of the hall's jobs take")
+        float, Column("Capacity for the data sets and checkpoints of the hall's jobs")
     ]
     usable_pb: Annotated[float | None, Column("Usable capacity in the last quarter")]
-    read_gb_per_s: Annotated[
-        float | None, Column("Read rate that comes with the accelerators in service")
-    ]
-    write_gb_per_s: Annotated[
-        float | None, Column("Write rate that comes with the accelerators in service")
-    ]
-    racks: Annotated[float, Column("Rack positions that the storage takes, in parts")]
+    read_gb_per_s: Annotated[float | None, Column("Read rate at the accelerators in service")]
+    write_gb_per_s: Annotated[float | None, Column("Write rate at the accelerators in service")]
+    racks: Annotated[float, Column("Rack positions of the storage, fractions allowed")]
     power_kw: Annotated[float, Column("Power of the storage in the last quarter")]
     capex_usd: Annotated[float, Column("Price of the storage in service in the last quarter")]
     sized_by: Annotated[
-        str,
-        Column(
-            "What sets the blocks of an accelerator, capacity, read or write; usable_pb where given"
-        ),
+        str, Column("Sizing criterion: capacity, read or write; usable_pb if the scenario fixes it")
     ]
 
 
@@ -127,40 +121,39 @@ class DemandRow:
 
     quarter: Quarter
     demand: Annotated[str, Column("Id of the demand for research capacity or inference")]
-    unit: Annotated[str, Column("Field of the scenario that the amounts are in")]
+    unit: Annotated[str, Column("Scenario field that sets the unit of the amounts")]
     required: Annotated[
-        float,
-        Column("Capacity that the scenario asks for in the quarter; of inference the average"),
+        float, Column("Capacity required in the quarter; for inference, the average")
     ]
-    owned: Annotated[float, Column("Capacity that own accelerators give to it in the quarter")]
-    rented: Annotated[float, Column("Capacity that rented accelerators give to it")]
-    unserved: Annotated[float, Column("Capacity given up at the price of unmet demand")]
+    owned: Annotated[float, Column("Capacity served by owned accelerators in the quarter")]
+    rented: Annotated[float, Column("Capacity served by rented accelerators")]
+    unserved: Annotated[float, Column("Unserved capacity, charged at the price of unserved demand")]
 
 
-DEMAND = TableSpec("demand", DemandRow, "Capacity asked, and what serves it")
+DEMAND = TableSpec("demand", DemandRow, "Demand and supply by quarter")
 
 
 @dataclass(frozen=True)
 class CloudRow:
-    """Accelerators of one offer that are rented for one use."""
+    """Accelerators of one offer, rented for one use."""
 
     quarter: Annotated[
-        str, Column("Quarter of the rent; of a training run the one in which it starts")
+        str, Column("Quarter of the rent; for a training run, the quarter of its start")
     ]
     offer: Offer
-    region: Annotated[str, Column("Cloud region whose price is taken")]
+    region: Annotated[str, Column("Cloud region of the price")]
     average_accelerators: Annotated[
         float,
         Column(
-            "Accelerators rented on average over the quarter; of a training run those it "
-            "holds while it lasts"
+            "Average of the accelerators rented in the quarter; for a training run, those "
+            "reserved for its duration"
         ),
     ]
     usd_per_accelerator_hour: Annotated[
-        float, Column("On-demand price in that quarter, also where a commitment covers the use")
+        float, Column("On-demand price in the quarter, even if a commitment covers the use")
     ]
     for_use: Annotated[
-        str, Column("Demand that is served, or the training run and its length", name="for")
+        str, Column("Demand served, or the training run and its duration", name="for")
     ]
 
 
@@ -169,72 +162,78 @@ CLOUD = TableSpec("cloud", CloudRow, "Rented accelerators")
 
 @dataclass(frozen=True)
 class FutureRow:
-    """Spread of one figure over the sampled futures."""
+    """Spread of one quantity over the sampled scenarios."""
 
-    what: Annotated[str, Column("What is spread over the sampled futures")]
-    unit: Annotated[str, Column("Unit of the line")]
-    mean: Annotated[float, Column("Mean over the sampled futures")]
-    p5: Annotated[float, Column("Value that the futures stay below with 5 % probability")]
-    p10: Annotated[float, Column("Value that the futures stay below with 10 % probability")]
-    p50: Annotated[float, Column("Median of the futures")]
-    p90: Annotated[float, Column("Value that the futures stay below with 90 % probability")]
-    p95: Annotated[float, Column("Value that the futures stay below with 95 % probability")]
-    cvar: Annotated[float, Column("Mean of the worst share of futures (CVaR)")]
+    what: Annotated[str, Column("Simulated quantity")]
+    unit: Annotated[str, Column("Unit of the quantity")]
+    mean: Annotated[float, Column("Mean over the sampled scenarios")]
+    p5: Annotated[float, Column("5th percentile over the sampled scenarios")]
+    p10: Annotated[float, Column("10th percentile over the sampled scenarios")]
+    p50: Annotated[float, Column("Median over the sampled scenarios")]
+    p90: Annotated[float, Column("90th percentile over the sampled scenarios")]
+    p95: Annotated[float, Column("95th percentile over the sampled scenarios")]
+    cvar: Annotated[float, Column("CVaR: mean of the worst sampled scenarios")]
     worse_than_plan_frac: Annotated[
         float | None,
-        Column("Share of futures that cost more, end after the deadline or leave demand unserved"),
+        Column(
+            "Share of sampled scenarios that cost more, finish after the deadline or leave "
+            "demand unserved"
+        ),
     ]
 
 
-FUTURES = TableSpec("monte_carlo", FutureRow, "The plan in sampled futures")
+FUTURES = TableSpec("monte_carlo", FutureRow, "Monte Carlo simulation of the plan")
 
 
 @dataclass(frozen=True)
 class DriverRow:
-    """How much one input drives the cost over the futures."""
+    """Effect of one input on the cost over the sampled scenarios."""
 
     input: Annotated[
-        str, Column("Name of the input that futures vary, as in the scenario's uncertainty")
+        str, Column("Name of the varied input, as in the scenario's uncertainty block")
     ]
     rank_correlation: Annotated[
-        float,
-        Column(
-            "Rank correlation (Spearman) of the input with the net present cost over the futures"
-        ),
+        float, Column("Rank correlation (Spearman) of the input with the net present cost")
     ]
     cost_at_low_usd: Annotated[
-        float, Column("Mean net present cost of the fifth of futures in which the input is lowest")
+        float,
+        Column(
+            "Mean net present cost of the 20 % of sampled scenarios with the lowest input values"
+        ),
     ]
     cost_at_high_usd: Annotated[
-        float, Column("Mean net present cost of the fifth of futures in which the input is highest")
+        float,
+        Column(
+            "Mean net present cost of the 20 % of sampled scenarios with the highest input values"
+        ),
     ]
     difference_usd: Annotated[float, Column("Cost at high less cost at low")]
 
 
-DRIVERS = TableSpec("cost_drivers", DriverRow, "What drives the cost in them")
+DRIVERS = TableSpec("cost_drivers", DriverRow, "Cost drivers in the simulation")
 
 
 @dataclass(frozen=True)
 class CommitmentRow:
-    """One commitment to rented nodes."""
+    """One commitment to a cloud offer."""
 
     offer: Offer
     term: Term
     begins: Annotated[str, Column("First quarter of the commitment")]
-    nodes: Annotated[int, Column("Rented nodes committed to")]
+    nodes: Annotated[int, Column("Nodes committed")]
     accelerators: Annotated[int, Column("Accelerators of these nodes")]
     usd_per_accelerator_hour: Annotated[
-        float, Column("Committed price of an hour, used or not, fixed when the commitment begins")
+        float, Column("Committed hourly price, used or not, fixed at the start of the commitment")
     ]
     paid_usd: Annotated[
-        float, Column("Payments of the whole term, after the horizon too; undiscounted")
+        float, Column("Payments over the whole term, including after the horizon; undiscounted")
     ]
     used_frac: Annotated[
         float,
         Column(
-            "Share of the offer's committed accelerators in use, over its months inside the horizon"
+            "Share of the offer's committed accelerators in use, over the months within the horizon"
         ),
     ]
 
 
-COMMITMENTS = TableSpec("commitments", CommitmentRow, "Commitments to rented nodes")
+COMMITMENTS = TableSpec("commitments", CommitmentRow, "Commitments to cloud offers")

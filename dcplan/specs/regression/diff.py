@@ -13,7 +13,7 @@ from dcplan.specs.table import Column, TableSpec
 
 
 class Change(StrEnum):
-    """What became of an input or a decision."""
+    """Kind of change of an input or a decision."""
 
     CHANGED = "changed"
     ADDED = "added"
@@ -22,28 +22,28 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class StateRow:
-    """A scenario that only one side has, or that ends otherwise."""
+    """A scenario on one side only, or with a different status."""
 
     scenario: Annotated[str, Column("Scenario file")]
-    state: Annotated[str, Column("Added, removed, or status where the plans end otherwise")]
-    before: Annotated[str, Column("Status or sentence of the plan before")]
-    after: Annotated[str, Column("Status or sentence of the plan after")]
+    state: Annotated[str, Column("Added, removed, or status if the plans have different statuses")]
+    before: Annotated[str, Column("Status or summary of the plan before")]
+    after: Annotated[str, Column("Status or summary of the plan after")]
 
 
-STATES = TableSpec("states", StateRow, "Scenarios that came, went, or end otherwise")
+STATES = TableSpec("states", StateRow, "Scenarios added, removed or with a changed status")
 
 
 @dataclass(frozen=True)
 class MetricChange:
-    """One figure that differs."""
+    """One metric that differs."""
 
-    scenario: Annotated[str, Column("Scenario file in which the figure differs")]
+    scenario: Annotated[str, Column("Scenario file in which the metric differs")]
     metric: MetricKey
-    before: Annotated[float | str | None, Column("Figure before")]
-    after: Annotated[float | str | None, Column("Figure after")]
+    before: Annotated[float | str | None, Column("Value before")]
+    after: Annotated[float | str | None, Column("Value after")]
     delta: Annotated[float | None, Column("After less before")]
-    delta_frac: Annotated[float | None, Column("Delta over the size of the figure before")]
-    unit: Annotated[str, Column("Unit of the figure")]
+    delta_frac: Annotated[float | None, Column("Delta over the absolute value before")]
+    unit: Annotated[str, Column("Unit of the metric")]
     direction: Annotated[Better, Column("Whether lower or higher is better, or neither")]
     verdict: Annotated[str, Column("Better, worse, or within the gap of the plans")]
     within_gap: Annotated[
@@ -51,7 +51,7 @@ class MetricChange:
     ]
 
 
-METRICS_CHANGED = TableSpec("metrics_changed", MetricChange, "Figures that differ")
+METRICS_CHANGED = TableSpec("metrics_changed", MetricChange, "Metrics that differ")
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class InputChange:
     scenario: Annotated[str, Column("Scenario file in which the input differs")]
     change: Annotated[Change, Column("Added, removed or changed")]
     key: Annotated[str, Column("Key of the input")]
-    before: Annotated[Cell, Column("Value before, given or used as a default")]
-    after: Annotated[Cell, Column("Value after, given or used as a default")]
+    before: Annotated[Cell, Column("Value before, from the scenario or a default")]
+    after: Annotated[Cell, Column("Value after, from the scenario or a default")]
     before_at: Annotated[str, Column("File, line and column of the value before")]
     after_at: Annotated[str, Column("File, line and column of the value after")]
 
@@ -81,14 +81,14 @@ class DecisionChange:
     ]
     where: Annotated[str, Column("Hall, site or offer, with the cooling option")]
     item: Annotated[
-        str, Column("System, fabric, asset, plant, term, or job and system that is decided on")
+        str, Column("System, fabric, asset, plant or term of the decision, or job and system")
     ]
-    quarter: Annotated[str, Column("Quarter of the decision as YYYY-Qn; empty where it has none")]
+    quarter: Annotated[str, Column("Quarter of the decision as YYYY-Qn; empty if it has none")]
     before: Annotated[
-        Cell, Column("Amount before; of a run its accelerators, precision and start month too")
+        Cell, Column("Amount before; for a run, also its accelerators, precision and start month")
     ]
     after: Annotated[
-        Cell, Column("Amount after; of a run its accelerators, precision and start month too")
+        Cell, Column("Amount after; for a run, also its accelerators, precision and start month")
     ]
 
 

@@ -11,7 +11,7 @@ from dcplan.specs.table import Column, Shown, TableSpec
 
 
 class Verdict(StrEnum):
-    """What became of an expectation, what needs a look first."""
+    """Outcome of an expectation, the most urgent first."""
 
     FAILED = "FAILED"
     WARNING = "warning"
@@ -24,32 +24,31 @@ class GateRow:
     """One expectation of one plan."""
 
     result: Annotated[Verdict, Column("Passed, FAILED, warning or skipped")]
-    scenario: Annotated[str, Column("Scenario file as it was named")]
+    scenario: Annotated[str, Column("Scenario file, as named in the command")]
     variant: Variant
     id: Annotated[str, Column("Name of the expectation in the scenario")]
     metric: MetricKey
-    observed: Annotated[float | str | None, Column("Figure of the scenario's plan")]
-    base: Annotated[float | str | None, Column("The same figure of what it is measured against")]
+    observed: Annotated[float | str | None, Column("Value in the scenario's plan")]
+    base: Annotated[float | str | None, Column("Value of the metric in the base")]
     limit: Annotated[
-        float | str | None,
-        Column("What is expected of the figure, with the change where it is against a base"),
+        float | str | None, Column("Expected limit, or expected change against a base")
     ]
     severity: Annotated[str, Column("Whether a failed expectation is an error or a warning")]
-    owner: Annotated[str | None, Column("Who is asked when it fails")]
+    owner: Annotated[str | None, Column("Person or team responsible for the expectation")]
     note: Annotated[str | None, Column("Remark in the scenario")]
-    reason: Annotated[str, Column("Why it was skipped")]
+    reason: Annotated[str, Column("Reason if it was skipped")]
     at: Annotated[str, Column("File, line and column of the expectation")]
 
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One plan that was asked for."""
+    """One requested plan."""
 
-    scenario: Annotated[str, Column("Scenario file as it was named")]
+    scenario: Annotated[str, Column("Scenario file, as named in the command")]
     variant: Variant
-    status: Annotated[str, Column("How the plan ended, such as ok, infeasible or incomplete")]
-    was: Annotated[str, Column("Whether the plan was known already or solved now")]
-    answer: Annotated[str, Column("Sentence of the plan")]
+    status: Annotated[str, Column("Status of the plan, such as ok, infeasible or incomplete")]
+    was: Annotated[str, Column("Whether the plan was already known or solved now")]
+    answer: Annotated[str, Column("Summary of the plan")]
 
 
 GATES = TableSpec("gates", GateRow, "Expectations", shown=Shown.DATA)

@@ -1,4 +1,4 @@
-"""Metrics and tables of ``train``: ways to run a job, layouts, the step, cluster sizes."""
+"""Metrics and tables of ``train``: job options, layouts, the step, cluster sizes."""
 
 from __future__ import annotations
 
@@ -9,68 +9,73 @@ from dcplan.specs import columns as common
 from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, Shown, TableSpec
 
-STEP_TIME = MetricSpec("train.step_time_s", "s", "One optimizer step")
+STEP_TIME = MetricSpec("train.step_time_s", "s", "Time of one optimizer step")
 TOKENS_PER_S = MetricSpec(
-    "train.tokens_per_s_per_accelerator", "1/s", "Tokens of one accelerator", better=Better.HIGHER
+    "train.tokens_per_s_per_accelerator",
+    "1/s",
+    "Tokens per second and accelerator",
+    better=Better.HIGHER,
 )
-TFLOPS = MetricSpec("train.tflops_per_accelerator", "TFLOP/s", "Model FLOP/s of one accelerator")
+TFLOPS = MetricSpec("train.tflops_per_accelerator", "TFLOP/s", "Model FLOP/s per accelerator")
 MFU = MetricSpec(
     "train.mfu_frac",
     "",
-    "Model FLOPs utilization: of the dense peak of the precision",
+    "Model FLOPs utilization: model FLOP/s over the dense peak of the precision",
     better=Better.HIGHER,
 )
-HFU = MetricSpec("train.hfu_frac", "", "Hardware FLOPs utilization, full recompute counted")
+HFU = MetricSpec("train.hfu_frac", "", "Hardware FLOPs utilization, including full recompute")
 MEMORY_GIB = MetricSpec("train.memory_gib", "GiB", "Peak memory of the fullest rank")
 ACCELERATORS_USED = MetricSpec(
-    "train.accelerators", "", "Accelerators that fill whole replicas; the rest are idle"
+    "train.accelerators", "", "Accelerators in complete replicas; the rest are idle"
 )
-SYSTEMS = MetricSpec("train.systems", "", "Systems of the answer")
+SYSTEMS = MetricSpec("train.systems", "", "Number of systems")
 LARGEST_TOKENS = MetricSpec(
-    "train.largest_tokens", "", "Tokens of this model that end by the deadline on this cluster"
+    "train.largest_tokens",
+    "",
+    "Largest number of tokens of this model by the deadline on this cluster",
 )
 LARGEST_PARAMS_B = MetricSpec(
     "train.largest_params_b",
     "",
-    "Billion parameters of a dense model at 20 tokens a parameter, at the same FLOP/s",
+    "Largest dense model in billion parameters, at 20 tokens per parameter and the same FLOP/s",
 )
-LARGEST_PARAMS_TOKENS = MetricSpec("train.largest_params_tokens", "", "Its tokens")
-SEARCH_LAYOUTS = MetricSpec("train.layouts_searched", "", "Layouts tried")
-SEARCH_FEASIBLE = MetricSpec("train.layouts_feasible", "", "Layouts that fit memory")
-SEARCH_SECONDS = MetricSpec("train.search_s", "s", "Time of the search")
+LARGEST_PARAMS_TOKENS = MetricSpec(
+    "train.largest_params_tokens", "", "Tokens of this largest model"
+)
+SEARCH_LAYOUTS = MetricSpec("train.layouts_searched", "", "Layouts searched")
+SEARCH_FEASIBLE = MetricSpec("train.layouts_feasible", "", "Layouts that fit in memory")
+SEARCH_SECONDS = MetricSpec("train.search_s", "s", "Search time")
 
 Tp = Annotated[int, Column("Ranks of a tensor-parallel group")]
 Pp = Annotated[int, Column("Pipeline stages")]
-Vpp = Annotated[int, Column("Pieces of a pipeline stage that are interleaved (virtual stages)")]
+Vpp = Annotated[int, Column("Virtual stages: interleaved parts of one pipeline stage")]
 Dp = Annotated[int, Column("Data-parallel replicas")]
 Cp = Annotated[int, Column("Ranks of a context-parallel group")]
 Ep = Annotated[int, Column("Ranks of an expert-parallel group")]
-Etp = Annotated[int, Column("Ranks that share the tensors of one expert")]
-Mbs = Annotated[int, Column("Sequences of a micro-batch")]
-Recompute = Annotated[
-    str, Column("Activations computed again in the backward pass, none, selective or full")
-]
+Etp = Annotated[int, Column("Ranks of an expert-tensor-parallel group")]
+Mbs = Annotated[int, Column("Sequences per micro-batch")]
+Recompute = Annotated[str, Column("Activation recompute: none, selective or full")]
 Zero = Annotated[
-    int, Column("ZeRO stage, what data-parallel ranks share out from nothing to parameters")
+    int, Column("ZeRO stage: what data-parallel ranks shard, from 0 (nothing) to 3 (parameters)")
 ]
 
 
 @dataclass(frozen=True)
 class ConfigRow:
-    """One way to run a job of a scenario."""
+    """One option to run a job of a scenario."""
 
     job: common.Job
     place: Annotated[str, Column("Hall as site/hall, or cloud and the offer")]
     system: common.System
-    accelerators: Annotated[int, Column("Accelerators held for the run, spares among them")]
+    accelerators: Annotated[int, Column("Accelerators reserved for the run, including spares")]
     precision: common.Precision
     days_p50: common.P50Days
-    days: Annotated[float, Column("Length of the run at the confidence that the job asks for")]
+    days: Annotated[float, Column("Duration of the run at the job's required confidence")]
     mfu_frac: common.MfuFrac
     layout: common.Layout
 
 
-CONFIGS = TableSpec("job_options", ConfigRow, "Ways to run each job")
+CONFIGS = TableSpec("job_options", ConfigRow, "Options for each job")
 
 
 @dataclass(frozen=True)
@@ -79,12 +84,15 @@ class PhaseRow:
 
     phase: Annotated[int, Column("Number of the phase")]
     tokens: Annotated[float, Column("Training tokens of the phase")]
-    seq_len: Annotated[int, Column("Tokens of a sequence")]
-    global_batch_tokens: Annotated[float, Column("Tokens of one optimizer step")]
+    seq_len: Annotated[int, Column("Sequence length in tokens")]
+    global_batch_tokens: Annotated[float, Column("Tokens per optimizer step")]
     step_time_s: Annotated[
-        float, Column("One optimizer step, exchanges between sites and waiting for data counted in")
+        float,
+        Column("Time of one optimizer step, including exchanges between sites and waits for data"),
     ]
-    clean_days: Annotated[float, Column("Days at this step time without stops and other losses")]
+    clean_days: Annotated[
+        float, Column("Days at this step time without interruptions and other losses")
+    ]
     layout: common.Layout
 
 
@@ -93,7 +101,7 @@ PHASES = TableSpec("phases", PhaseRow, "Phases")
 
 @dataclass(frozen=True)
 class LayoutRow:
-    """The layout of the answer."""
+    """The chosen layout."""
 
     tp: Tp
     pp: Pp
@@ -105,12 +113,8 @@ class LayoutRow:
     mbs: Mbs
     recompute: Recompute
     zero: Zero
-    schedule: Annotated[
-        str | None, Column("Pipeline schedule; stands only where it is not the usual one")
-    ] = None
-    offload: Annotated[
-        str | None, Column("What is moved to host memory; stands only where something is")
-    ] = None
+    schedule: Annotated[str | None, Column("Pipeline schedule; only if not the default")] = None
+    offload: Annotated[str | None, Column("Data moved to host memory; only if any is")] = None
 
 
 LAYOUT = TableSpec("layout", LayoutRow, "Layout")
@@ -118,15 +122,15 @@ LAYOUT = TableSpec("layout", LayoutRow, "Layout")
 
 @dataclass(frozen=True)
 class SizeRow:
-    """One cluster size against the limits that were asked for."""
+    """One cluster size and whether it meets the requested limits."""
 
-    accelerators: Annotated[int, Column("Accelerators of whole systems that train")]
+    accelerators: Annotated[int, Column("Training accelerators, in complete systems")]
     precision: Annotated[str, common.PRECISION]
     days_p50: Annotated[float, common.P50_DAYS]
-    days_p80: Annotated[float, Column("Length that the run stays below with 80 % probability")]
-    it_mw: Annotated[float, Column("Rated IT power of the systems at the asked power limit")]
-    cost_usd: Annotated[float | None, Column("Rent of all accelerators over the median length")]
-    meets_target: Annotated[bool, Column("Whether the size keeps to all limits asked for")]
+    days_p80: Annotated[float, Column("80th percentile of the run's duration")]
+    it_mw: Annotated[float, Column("Rated IT power of the systems at the specified power limit")]
+    cost_usd: Annotated[float | None, Column("Rent of all accelerators over the median duration")]
+    meets_target: Annotated[bool, Column("Whether the size meets all requested limits")]
 
 
 SIZES = TableSpec("cluster_sizes", SizeRow, "Cluster sizes")
@@ -136,14 +140,14 @@ SIZES = TableSpec("cluster_sizes", SizeRow, "Cluster sizes")
 class SmallerClusterRow:
     """The same run on a smaller cluster."""
 
-    accelerators: Annotated[int, Column("Accelerators that train, whole systems")]
+    accelerators: Annotated[int, Column("Training accelerators, in complete systems")]
     step_time_s: Annotated[
-        float, Column("One optimizer step as predicted, waiting for data counted in")
+        float, Column("Predicted time of one optimizer step, including waits for data")
     ]
     days_p50: common.P50Days
     mfu_frac: common.MfuFrac
-    memory_margin_gib: Annotated[float, Column("Memory left beside the fullest rank")]
-    cost_usd: Annotated[float | None, Column("Rent of all accelerators over the median length")]
+    memory_margin_gib: Annotated[float, Column("Memory left on the fullest rank")]
+    cost_usd: Annotated[float | None, Column("Rent of all accelerators over the median duration")]
 
 
 FEWER = TableSpec("smaller_clusters", SmallerClusterRow, "The same run on fewer accelerators")
@@ -153,21 +157,22 @@ FEWER = TableSpec("smaller_clusters", SmallerClusterRow, "The same run on fewer 
 class LayoutsRow:
     """One of the layouts that the search found."""
 
-    rank: Annotated[int, Column("Place of the layout by step time, the fastest first")]
+    rank: Annotated[int, Column("Rank of the layout by step time, fastest first")]
     step_time_s: Annotated[
-        float, Column("One optimizer step, without exchanges between sites and waiting for data")
+        float,
+        Column("Time of one optimizer step, without exchanges between sites and waits for data"),
     ]
     memory_gib: Annotated[float, Column("Peak memory of the fullest rank")]
-    memory_margin_gib: Annotated[float, Column("Memory of a rank less that peak")]
+    memory_margin_gib: Annotated[float, Column("Memory left on the fullest rank")]
     among_fastest: Annotated[
         bool,
         Column(
-            "Whether it is one of the fastest asked for; the others use less memory",
+            "Whether it is one of the requested fastest layouts; the others use less memory",
             shown=Shown.VERBOSE,
         ),
     ]
     schedule: Annotated[str, Column("Pipeline schedule")]
-    offload: Annotated[str, Column("What is moved to host memory, none or all")]
+    offload: Annotated[str, Column("Data moved to host memory: none or all")]
     tp: Tp
     pp: Pp
     vpp: Vpp
@@ -187,9 +192,9 @@ LAYOUTS = TableSpec("layouts", LayoutsRow, "Fastest layouts", brief=lambda x: bo
 class BreakdownRow:
     """One part of an optimizer step."""
 
-    part: Annotated[str, Column("Part of an optimizer step, compute, communication or waiting")]
-    time_s: Annotated[float, Column("Time of the part in one step that nothing hides")]
-    share_frac: Annotated[float, Column("Its share of the whole step")]
+    part: Annotated[str, Column("Part of an optimizer step: compute, communication or waiting")]
+    time_s: Annotated[float, Column("Exposed time of the part in one step")]
+    share_frac: Annotated[float, Column("Share of the step time")]
 
 
 BREAKDOWN = TableSpec("breakdown", BreakdownRow, "Step time")
@@ -199,8 +204,8 @@ BREAKDOWN = TableSpec("breakdown", BreakdownRow, "Step time")
 class MemoryRow:
     """Memory of one kind in the fullest rank."""
 
-    part: Annotated[str, Column("What the memory holds")]
-    memory_gib: Annotated[float, Column("Memory of it in the fullest rank")]
+    part: Annotated[str, Column("Kind of data in memory")]
+    memory_gib: Annotated[float, Column("Memory of this kind on the fullest rank")]
 
 
 MEMORY = TableSpec("memory", MemoryRow, "Memory of the fullest rank")

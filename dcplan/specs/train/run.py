@@ -1,4 +1,4 @@
-"""Metrics and tables of ``train``: the run on the calendar, its storage, energy and money."""
+"""Metrics and tables of ``train``: duration, storage, energy and cost of the run."""
 
 from __future__ import annotations
 
@@ -13,45 +13,47 @@ DAYS_P50 = MetricSpec("train.days_p50", "days", "Median duration; low, high: P10
 DAYS_P90 = MetricSpec("train.days_p90", "days", "Duration, 90th percentile")
 ACCELERATOR_HOURS = MetricSpec("train.accelerator_hours", "h", "Median accelerator-hours")
 GOODPUT = MetricSpec(
-    "train.goodput_frac", "", "Lasting progress over wall-clock time", better=Better.HIGHER
+    "train.goodput_frac", "", "Goodput: lasting progress over wall-clock time", better=Better.HIGHER
 )
 PRODUCTION_SLOWDOWN = MetricSpec(
     "train.production_slowdown_ratio",
     "",
-    "Step time in production over the predicted one, as the days count it",
+    "Step time in production over the predicted one, as used for the duration",
 )
-INTERRUPTIONS = MetricSpec("train.interruptions", "", "Stops expected in the median run time")
-INTERRUPTIONS_UNPLANNED = MetricSpec(
-    "train.unplanned_interruptions", "", "Those that nobody planned"
+INTERRUPTIONS = MetricSpec(
+    "train.interruptions", "", "Interruptions expected over the median duration"
 )
-MTTF = MetricSpec("train.mttf_h", "h", "Mean time between stops")
-CHECKPOINT_SIZE = MetricSpec("train.checkpoint_size_tb", "TB", "One checkpoint")
-CHECKPOINT_SAVE = MetricSpec("train.checkpoint_save_s", "s", "Training waits for one checkpoint")
-CHECKPOINT_INTERVAL = MetricSpec("train.checkpoint_interval_s", "s", "Between checkpoints")
+INTERRUPTIONS_UNPLANNED = MetricSpec("train.unplanned_interruptions", "", "Unplanned interruptions")
+MTTF = MetricSpec("train.mttf_h", "h", "Mean time between interruptions")
+CHECKPOINT_SIZE = MetricSpec("train.checkpoint_size_tb", "TB", "Size of one checkpoint")
+CHECKPOINT_SAVE = MetricSpec(
+    "train.checkpoint_save_s", "s", "Time that training waits for one checkpoint"
+)
+CHECKPOINT_INTERVAL = MetricSpec("train.checkpoint_interval_s", "s", "Time between checkpoints")
 SPARES = MetricSpec(
-    "train.spares", "", "Stand by besides those that train, as an owner would hold them"
+    "train.spares", "", "Spare accelerators, in addition to those that train, for owned hardware"
 )
 IN_TIME = MetricSpec(
-    "train.deadline_probability_frac", "", "Probability of ending within the deadline"
+    "train.deadline_probability_frac", "", "Probability of finishing by the deadline"
 )
-ENERGY = MetricSpec("train.energy_mwh", "MWh", "IT energy, PUE not included")
-ENERGY_PER_FLOP = MetricSpec("train.energy_j_per_flop", "J", "IT energy of one model FLOP")
+ENERGY = MetricSpec("train.energy_mwh", "MWh", "IT energy, without PUE")
+ENERGY_PER_FLOP = MetricSpec("train.energy_j_per_flop", "J", "IT energy per model FLOP")
 CARBON = MetricSpec("train.carbon_t", "t", "CO2 of the energy")
-RENT = MetricSpec("train.cost_usd", "USD", "Rent of the accelerators over the median run time")
+RENT = MetricSpec("train.cost_usd", "USD", "Rent of the accelerators over the median duration")
 BOUGHT = MetricSpec(
     "train.capex_usd",
     "USD",
-    "All accelerators with their systems, spares among them, and their network",
+    "Capital cost of all systems, including spares, and their network",
     better=Better.LOWER,
 )
 AMORTIZED = MetricSpec(
     "train.amortized_usd",
     "USD",
-    "Value lost meanwhile, and energy; no staff, building, storage",
+    "Amortized cost: loss of value during the run, and energy; without staff, building and storage",
     better=Better.LOWER,
 )
 AMORTIZED_PER_MILLION_TOKENS = MetricSpec(
-    "train.usd_per_million_tokens", "USD", "Amortised", better=Better.LOWER
+    "train.usd_per_million_tokens", "USD", "Amortized cost per million tokens", better=Better.LOWER
 )
 
 
@@ -60,123 +62,126 @@ class RunStorageRow:
     """Shared storage of one run."""
 
     tier: Annotated[str, Column("Catalog storage tier")]
-    blocks: Annotated[int, Column("Whole building blocks of the tier")]
-    sized_by: Annotated[
-        str, Column("What sets their number, capacity, read, write or the smallest there is")
-    ]
+    blocks: Annotated[int, Column("Integer number of building blocks of the tier")]
+    sized_by: Annotated[str, Column("Sizing criterion: capacity, read, write or the minimum size")]
     required_pb: Annotated[
-        float,
-        Column(
-            "Capacity that the run's data set and kept checkpoints take, and what else is stored"
-        ),
+        float, Column("Capacity for the run's data set, retained checkpoints and other stored data")
     ]
-    required_read_gb_per_s: Annotated[float, Column("Read rate that the run needs")]
+    required_read_gb_per_s: Annotated[float, Column("Required read rate")]
     read_set_by: Annotated[
-        str, Column("What sets that rate, service level, ingest of data or restart")
+        str, Column("Criterion for the read rate: service level, data ingest or restart")
     ]
-    required_write_gb_per_s: Annotated[float, Column("Write rate that the run needs")]
+    required_write_gb_per_s: Annotated[float, Column("Required write rate")]
     usable_pb: Annotated[float, Column("Usable capacity of the blocks")]
     read_gb_per_s: Annotated[float, Column("Read rate of the blocks")]
     write_gb_per_s: Annotated[float, Column("Write rate of the blocks")]
-    racks: Annotated[float, Column("Racks that the blocks take, in parts")]
+    racks: Annotated[float, Column("Racks of the blocks, fractions allowed")]
     power_kw: Annotated[float, Column("Power of the blocks")]
     capex_usd: Annotated[float, Column("Price of the blocks")]
 
 
-RUN_STORAGE = TableSpec("run_storage", RunStorageRow, "Shared storage that the run asks for")
+RUN_STORAGE = TableSpec("run_storage", RunStorageRow, "Shared storage of the run")
 
 
 @dataclass(frozen=True)
 class RunCostRow:
-    """The cost of the run one way."""
+    """The cost of the run on one basis."""
 
     basis: Annotated[
         str,
         Column(
-            "Hardware bought, its loss of value during the run (amortised), or its hours rented"
+            "Cost basis: hardware bought, loss of value during the run (amortized), or hours rented"
         ),
     ]
     hardware_usd: Annotated[
         float | None,
-        Column(
-            "Price of whole systems, the value they lose during the run, or the rent of its hours"
-        ),
+        Column("Price of the systems, their loss of value during the run, or the rent"),
     ]
     network_usd: Annotated[
-        float | None, Column("Price of their network, or the value it loses during the run")
+        float | None, Column("Price of the network, or its loss of value during the run")
     ]
     energy_usd: Annotated[
-        float | None, Column("Energy of the run at the site, counted where amortised")
+        float | None, Column("Energy cost of the run at the site, only on the amortized basis")
     ]
-    total_usd: Annotated[float | None, Column("Sum of the three")]
+    total_usd: Annotated[float | None, Column("Total cost")]
     usd_per_million_tokens: Annotated[
-        float | None, Column("Total over the training tokens in millions")
+        float | None, Column("Total cost per million training tokens")
     ]
 
 
-RUN_COST = TableSpec("run_cost", RunCostRow, "The run bought, amortised and rented")
+RUN_COST = TableSpec("run_cost", RunCostRow, "Cost of the run: bought, amortized and rented")
 
 
 @dataclass(frozen=True)
 class LossRow:
-    """Wall-clock time that one kind of loss takes."""
+    """Wall-clock time lost to one cause."""
 
-    loss: Annotated[str, Column("Kind of lost time")]
-    share_frac: Annotated[float, Column("Share of wall-clock time that it takes")]
-    days: Annotated[float, Column("Days of the median length that it takes")]
-    of: Annotated[str, Column("What the time is lost to")]
+    loss: Annotated[str, Column("Kind of loss")]
+    share_frac: Annotated[float, Column("Share of wall-clock time")]
+    days: Annotated[float, Column("Days of the median duration")]
+    of: Annotated[str, Column("Cause of the loss")]
 
 
-LOSSES = TableSpec("time_losses", LossRow, "Where wall-clock time is lost")
+LOSSES = TableSpec("time_losses", LossRow, "Time lost, by cause")
 
 
 @dataclass(frozen=True)
 class StopRow:
-    """Stops that one kind of part causes."""
+    """Interruptions caused by one kind of component."""
 
     part: Annotated[str, Column("Id of the failure rate in the catalog")]
     count: Annotated[
         float,
-        Column("Parts in the run, in what the rate counts, such as accelerators or GB of memory"),
+        Column(
+            "Components in the run, in the unit of the failure rate, such as accelerators or "
+            "GB of memory"
+        ),
     ]
-    stops_per_day: Annotated[float, Column("Stops of the whole run in a day that this part causes")]
+    stops_per_day: Annotated[
+        float, Column("Interruptions of the run per day caused by this component")
+    ]
     stops: Annotated[
-        float, Column("Such stops expected in the median length, waiting time left out")
+        float,
+        Column("Interruptions by this component over the median duration, without waiting time"),
     ]
 
 
-STOPS = TableSpec("interruptions", StopRow, "What stops the run")
+STOPS = TableSpec("interruptions", StopRow, "Interruptions by component")
 
 
 @dataclass(frozen=True)
 class ReplayRow:
-    """The run played through stop by stop, beside the closed form."""
+    """The simulation of failures, compared with the analytic model."""
 
-    replicas: Annotated[int, Column("Runs played through stop by stop")]
-    simulated_goodput_frac: Annotated[float, Column("Clean days over the mean played length")]
-    analytic_goodput_frac: Annotated[
-        float, Column("The same by the closed form, of the causes that are played")
+    replicas: Annotated[int, Column("Simulated runs")]
+    simulated_goodput_frac: Annotated[
+        float, Column("Days without losses over the mean simulated duration")
     ]
-    days_p10: Annotated[float, Column("Length that a played run stays below with 10 % probability")]
-    days_p50: Annotated[float, Column("Median length of the played runs")]
-    days_p90: Annotated[float, Column("Length that a played run stays below with 90 % probability")]
-    stops: Annotated[float, Column("Mean stops of a played run")]
-    wait_days: Annotated[float, Column("Mean days of a played run without a spare node")]
+    analytic_goodput_frac: Annotated[
+        float, Column("Goodput by the analytic model, for the simulated causes")
+    ]
+    days_p10: Annotated[float, Column("10th percentile of the simulated duration")]
+    days_p50: Annotated[float, Column("Median simulated duration")]
+    days_p90: Annotated[float, Column("90th percentile of the simulated duration")]
+    stops: Annotated[float, Column("Mean interruptions of a simulated run")]
+    wait_days: Annotated[
+        float, Column("Mean days of a simulated run spent waiting for a spare node")
+    ]
 
 
 REPLAY = TableSpec(
     "failure_simulation",
     ReplayRow,
-    "Simulation through stop by stop (without slow parts, outages and the step time's own interval)",
+    "Simulation of failures (without slow components, outages and step-time uncertainty)",
 )
 
 
 @dataclass(frozen=True)
 class UncertaintyRow:
-    """What one cause adds to the variance of the run's length."""
+    """Share of one cause in the variance of the finish date."""
 
-    cause: Annotated[str, Column("What makes the length of the run unsure")]
-    variance_frac: Annotated[float, Column("Its share of the variance")]
+    cause: Annotated[str, Column("Cause of the uncertainty")]
+    variance_frac: Annotated[float, Column("Share of the variance")]
 
 
-UNCERTAINTY = TableSpec("uncertainty", UncertaintyRow, "What makes the end unsure")
+UNCERTAINTY = TableSpec("uncertainty", UncertaintyRow, "Variance of the finish date by cause")

@@ -1,4 +1,4 @@
-"""Tables of ``calibrate``: what was measured, and what was not."""
+"""Tables of ``calibrate``: fitted terms and excluded ones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class ValueRow:
 
     quantity: Annotated[str, Column("Training term of the accelerator that is fitted")]
     measured: Annotated[float, Column("Fitted value")]
-    low: Annotated[float, Column("Low bound of the value, or of the fit")]
-    high: Annotated[float, Column("High bound of the value, or of the fit")]
-    points: Annotated[int, Column("Measurements behind it")]
+    low: Annotated[float, Column("Low bound of the value or of the fit")]
+    high: Annotated[float, Column("High bound of the value or of the fit")]
+    points: Annotated[int, Column("Measurements used in the fit")]
     error_frac: Annotated[float, Column("Mean error of the fit to these measurements")]
-    catalog: Annotated[float | None, Column("Value that the catalog has for it")]
+    catalog: Annotated[float | None, Column("Value in the catalog")]
 
 
 VALUES = TableSpec("values", ValueRow, "Values")
@@ -26,10 +26,10 @@ VALUES = TableSpec("values", ValueRow, "Values")
 
 @dataclass(frozen=True)
 class LeftOutRow:
-    """One training term that stays the catalog's."""
+    """One training term that keeps the catalog's value."""
 
     quantity: Annotated[str, Column("Measured quantity that could not be fitted")]
-    reason: Annotated[str, Column("Why it is left out")]
+    reason: Annotated[str, Column("Reason for the exclusion")]
 
 
-LEFT_OUT = TableSpec("excluded", LeftOutRow, "Left out, and why")
+LEFT_OUT = TableSpec("excluded", LeftOutRow, "Excluded options and reasons")
