@@ -29,7 +29,7 @@ METRICS = {
     metrics.CARBON_WITH_CLOUD.key: (CARBON, 1.0),
     metrics.COMPUTE.key: (COMPUTE, -1.0),
     metrics.PEAK_FACILITY.key: (PEAK, 1.0),
-    metrics.FINISH_DAYS.key: (TIME, 1.0),
+    metrics.TOTAL_COMPLETION.key: (TIME, 1.0),
 }
 """Metric -> measure, and what turns the measure into the metric; measures are minimised, so
 compute is negative."""

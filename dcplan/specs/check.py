@@ -9,7 +9,9 @@ from dcplan.specs.columns import Variant
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
-LEFT_OUT_COUNT = MetricSpec("check.excluded_options", "", "Excluded candidates, each with a reason")
+EXCLUDED_OPTIONS = MetricSpec(
+    "check.excluded_options", "", "Excluded candidates, each with a reason"
+)
 
 
 @dataclass(frozen=True)

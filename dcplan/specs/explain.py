@@ -42,7 +42,7 @@ class SwitchingValueRow:
     ]
 
 
-FLIPS = TableSpec(
+SWITCHING_VALUES = TableSpec(
     "switching_values", SwitchingValueRow, "Switching values: where a decision changes"
 )
 
@@ -106,7 +106,7 @@ BINDING = TableSpec("binding", BindingRow, "Binding limits: cost change per adde
 
 
 @dataclass(frozen=True)
-class StrandedRow:
+class UnusedCapacityRow:
     """Unused capacity of one kind in one place."""
 
     where: Annotated[str, Column("Hall or site")]
@@ -116,7 +116,9 @@ class StrandedRow:
     limited_by: Annotated[str, Column("Limits that prevent its use")]
 
 
-STRANDED = TableSpec("unused_capacity", StrandedRow, "Unused capacity in the last quarter")
+UNUSED_CAPACITY = TableSpec(
+    "unused_capacity", UnusedCapacityRow, "Unused capacity in the last quarter"
+)
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan")
 
 
 @dataclass(frozen=True)
-class AlternativeRow:
+class TestedRemedyRow:
     """One change of a remedy."""
 
     remedy: Annotated[
@@ -155,7 +157,7 @@ class AlternativeRow:
     ]
 
 
-ALTERNATIVES = TableSpec("tested_remedies", AlternativeRow, "Tested remedies")
+TESTED_REMEDIES = TableSpec("tested_remedies", TestedRemedyRow, "Tested remedies")
 
 
 @dataclass(frozen=True)

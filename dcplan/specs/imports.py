@@ -10,7 +10,7 @@ from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, TableSpec
 
 ROWS_USED = MetricSpec("rows.imported", "", "Rows imported into the overlay")
-ROWS_REFUSED = MetricSpec("rows.rejected", "", "Rejected rows, each with a reason")
+ROWS_REJECTED = MetricSpec("rows.rejected", "", "Rejected rows, each with a reason")
 EFFECTIVE = MetricSpec("spend.effective_usd", "USD", "Effective cost of the imported rows")
 HOURS = MetricSpec("spend.accelerator_hours", "h", "Accelerator-hours used")
 USD_PER_HOUR = MetricSpec(
@@ -76,7 +76,7 @@ class ChangeRow:
 
 
 @dataclass(frozen=True)
-class RefusedRow:
+class RejectedRow:
     """One rejected row."""
 
     line: Annotated[int, Column("Line or row of the file")]
@@ -87,4 +87,4 @@ class RefusedRow:
 PRICES = TableSpec("prices", PriceRow, "Imported prices")
 SPEND = TableSpec("spend", SpendRow, "Use and rates paid")
 CHANGES = TableSpec("changes", ChangeRow, "Inputs changed in the workbook")
-REFUSED = TableSpec("rejected", RefusedRow, "Rejected rows")
+REJECTED = TableSpec("rejected", RejectedRow, "Rejected rows")

@@ -36,7 +36,7 @@ REMEDIES = TableSpec("remedies", RemedyRow, "Smallest changes that would allow a
 
 
 @dataclass(frozen=True)
-class LeftOutRow:
+class ExcludedRow:
     """One candidate that is not in the planning problem."""
 
     kind: Annotated[
@@ -49,4 +49,4 @@ class LeftOutRow:
     reason: Annotated[str, Column("Reason for the exclusion")]
 
 
-LEFT_OUT = TableSpec("excluded", LeftOutRow, "Excluded options and reasons", first=5)
+EXCLUDED = TableSpec("excluded", ExcludedRow, "Excluded options and reasons", first=5)

@@ -132,7 +132,7 @@ class RentedRow:
 
 
 @dataclass(frozen=True)
-class SideRow:
+class NpvLineRow:
     """One cost line of the owned side."""
 
     line: Annotated[
@@ -270,11 +270,11 @@ class LineRow:
     npv_usd: Annotated[float, Column("Present value of the line, after tax and before debt")]
 
 
-WAYS = TableSpec("sourcing", SourcingRow, "Sourcing options for the same work")
+SOURCING = TableSpec("sourcing", SourcingRow, "Sourcing options for the same work")
 RENTED = TableSpec("rented", RentedRow, "Rental options for the same work")
-SIDES = TableSpec(
+NPV_BY_LINE = TableSpec(
     "npv_by_line",
-    SideRow,
+    NpvLineRow,
     "Present value by cost line",
     wide=(pattern("<rent>_npv_usd", "Present value of the line on the cheapest rent, after tax"),),
 )

@@ -8,7 +8,7 @@ import pytest
 from dcplan.report.planned import plan
 from dcplan.result import Result
 from dcplan.specs.plan.decided import RACKS
-from dcplan.specs.plan.money import CASHFLOW, COST
+from dcplan.specs.plan.money import CASH_FLOW, COST
 from dcplan.specs.plan.work import CLOUD
 from tests.plans import planned
 
@@ -32,7 +32,7 @@ def test_the_order_is_paid_to_the_rest_when_it_arrives(result: Result) -> None:
 
 
 def test_the_budget_counts_what_is_borrowed_and_paid_back(result: Result) -> None:
-    for row in CASHFLOW.rows(result.tables["cash_flow"]):
+    for row in CASH_FLOW.rows(result.tables["cash_flow"]):
         assert row.debt_drawn_usd == pytest.approx(0.5 * row.capex_usd)
         paid = row.capex_usd + row.energy_usd + row.opex_usd + row.cloud_usd
         cash = paid - row.debt_drawn_usd + row.debt_service_usd

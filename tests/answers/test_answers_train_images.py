@@ -11,7 +11,7 @@ import pytest
 from dcplan.answers.train.answer import train
 from dcplan.errors import InputError
 from dcplan.result import Result
-from dcplan.specs.train.layouts import BREAKDOWN, CONFIGS
+from dcplan.specs.train.layouts import BREAKDOWN, JOB_OPTIONS
 
 LAYOUT = "tp=2,pp=2,vpp=1,dp=4,mbs=1"
 GIVEN: dict[str, Any] = {
@@ -127,7 +127,7 @@ def _job(tmp_path: Path, model: str, images: str) -> Result:
 
 def test_images_of_a_scenario_s_job(tmp_path: Path) -> None:
     blind, seen = _job(tmp_path, "llava-1.5-7b", ""), _job(tmp_path, "llava-1.5-7b", ", images: 3")
-    days = [CONFIGS.rows(r.tables["job_options"])[0].days_p50 or 0.0 for r in (blind, seen)]
+    days = [JOB_OPTIONS.rows(r.tables["job_options"])[0].days_p50 or 0.0 for r in (blind, seen)]
     assert days[1] > days[0] > 0.0
     status = [
         next(row["status"] for row in r.inputs if row["key"] == "jobs.j.images")

@@ -21,7 +21,7 @@ from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.scenario.load import load
 from dcplan.scenario.set_keys import FIELDS, set_key
-from dcplan.specs.explain import FLIPS
+from dcplan.specs.explain import SWITCHING_VALUES
 from dcplan.specs.plan.decided import HEDGE, RACKS
 from dcplan.specs.plan.work import DRIVERS
 from tests.planning.small import small_menu
@@ -111,7 +111,7 @@ def test_a_hedge_without_a_common_plan_says_so(file: Path, monkeypatch: pytest.M
 
 def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> None:
     result = explain(file, flip=["systems.mi325x-8.price_usd"])
-    found = FLIPS.rows(result.tables["switching_values"])
+    found = SWITCHING_VALUES.rows(result.tables["switching_values"])
     row = next(r for r in found if "order" in str(r.decision))
     assert row.switches_at is not None
     assert row.regret_usd is not None

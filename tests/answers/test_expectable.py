@@ -61,10 +61,10 @@ def test_every_metric_of_a_plan_is_declared_with_its_unit(unsure: Path) -> None:
         for key, metric in result.metrics.items():
             spec = registry.metric_of("plan", key)
             assert spec is not None, key
-            assert spec in (specs.UNMET, specs.UNMET_RUNS) or spec.unit == metric.unit, key
+            assert spec in (specs.UNSERVED, specs.UNSERVED_RUNS) or spec.unit == metric.unit, key
 
 
 @given(IDS)
 def test_ids_are_read_back_from_a_key(name: str) -> None:
-    for spec in (specs.RACKS, specs.DAYS, specs.GOODPUT, specs.UNMET):
+    for spec in (specs.RACKS, specs.DAYS, specs.GOODPUT, specs.UNSERVED):
         assert spec.ids_in(spec.at(name)) == (name,)

@@ -23,7 +23,7 @@ FILE = "train-405b-in-90-days"
 def test_the_smallest_change_repairs_and_names_its_line() -> None:
     found = explain(FILE, sets=["sites.ashburn.utility_mw=4"], time_limit_s=90)
     assert found.exit_code == 3
-    ways = specs.ALTERNATIVES.rows(found.tables["tested_remedies"])
+    ways = specs.TESTED_REMEDIES.rows(found.tables["tested_remedies"])
     first = ways[0]
     assert "utility_mw of ashburn" in first.change
     assert first.unit == "MW more"
@@ -44,7 +44,7 @@ def test_the_smallest_change_repairs_and_names_its_line() -> None:
 def test_a_deadline_that_nothing_reaches_says_how_many_days_are_missing() -> None:
     found = explain(FILE, sets=["workloads.training.flagship.deadline_days=30"], time_limit_s=90)
     assert found.exit_code == 3
-    days = 30 + specs.ALTERNATIVES.rows(found.tables["tested_remedies"])[-1].amount
+    days = 30 + specs.TESTED_REMEDIES.rows(found.tables["tested_remedies"])[-1].amount
     assert plan(
         FILE, sets=[f"workloads.training.flagship.deadline_days={days}"], gap=0.02
     ).exit_code in (0, 1)
@@ -94,7 +94,7 @@ def test_one_more_unit_of_a_binding_limit_never_costs() -> None:
     rows = specs.BINDING.rows(found.tables["binding"])
     assert rows
     assert all(row.cost_change_usd <= 1e-6 for row in rows)
-    idle = {row.what: row for row in specs.STRANDED.rows(found.tables["unused_capacity"])}
+    idle = {row.what: row for row in specs.UNUSED_CAPACITY.rows(found.tables["unused_capacity"])}
     assert "utility MW" not in idle
     assert "utility MW of ashburn" in idle["rack positions"].limited_by
 

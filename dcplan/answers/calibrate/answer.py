@@ -88,8 +88,8 @@ def _answer(
         headline=f"{row.id}, measured on {data['device']}: {_told(found)}",
         tables={
             specs.VALUES.name: _values(data, before, found),
-            specs.LEFT_OUT.name: specs.LEFT_OUT.table(
-                specs.LeftOutRow(name, reason) for name, reason in left.items()
+            specs.EXCLUDED.name: specs.EXCLUDED.table(
+                specs.ExcludedRow(name, reason) for name, reason in left.items()
             ),
         },
         warnings=[{"code": "calibrate", "message": text} for text in _doubts(measured, row, found)],

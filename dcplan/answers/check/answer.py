@@ -12,7 +12,7 @@ from dcplan.result import Result
 from dcplan.scenario.axes import axes_of
 from dcplan.scenario.expect import check_metrics
 from dcplan.scenario.ref import ScenarioRef
-from dcplan.specs.check import LEFT_OUT_COUNT
+from dcplan.specs.check import EXCLUDED_OPTIONS
 from dcplan.specs.request import verb
 
 
@@ -55,7 +55,7 @@ def check(ref: ScenarioRef) -> Result:
         exit_code=EXIT_INFEASIBLE if found else EXIT_OK,
         headline=f"{question.scenario.name}: {verdict} ({counts})",
         scenario=describe(question),
-        metrics=LEFT_OUT_COUNT(len(problem.excluded)),
+        metrics=EXCLUDED_OPTIONS(len(problem.excluded)),
         tables=tables,
         inputs=inputs_of(built),
         warnings=[{"code": "note", "message": text} for text in problem.warnings],

@@ -46,7 +46,7 @@ def no_plan(asked: Asked, solved: Solved) -> Result:
         solver={**solver_block(solved), "gap_frac": math.nan},
         tables={
             "conflict": specs.CONFLICT.table(rows),
-            "tested_remedies": specs.ALTERNATIVES.table(ways),
+            "tested_remedies": specs.TESTED_REMEDIES.table(ways),
             "excluded": excluded_options(asked.built.problem),
         },
         inputs=inputs_of(asked.built),
@@ -59,11 +59,13 @@ def with_later(result: Result, found: Sequence[Later], question: Question) -> Re
     if not found:
         return result
     tables = dict(result.tables)
-    old = specs.ALTERNATIVES.rows(tables["tested_remedies"]) if "tested_remedies" in tables else []
+    old = (
+        specs.TESTED_REMEDIES.rows(tables["tested_remedies"]) if "tested_remedies" in tables else []
+    )
     jobs = [j.id for j in question.scenario.workloads.training]
     first = len({row.remedy for row in old}) + 1
     rows = [
-        specs.AlternativeRow(
+        specs.TestedRemedyRow(
             remedy=first + i,
             change=f"{x.trial.key} of {x.trial.job}: {x.trial.value}",
             amount=x.trial.more,
@@ -75,7 +77,7 @@ def with_later(result: Result, found: Sequence[Later], question: Question) -> Re
         )
         for i, x in enumerate(found)
     ]
-    tables["tested_remedies"] = specs.ALTERNATIVES.table([*old, *rows])
+    tables["tested_remedies"] = specs.TESTED_REMEDIES.table([*old, *rows])
     return replace(result, tables=tables)
 
 
@@ -103,14 +105,14 @@ def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
     return sorted(best.values(), key=lambda r: -r.amount)
 
 
-def _rows(number: int, way: Alternative, question: Question) -> list[specs.AlternativeRow]:
+def _rows(number: int, way: Alternative, question: Question) -> list[specs.TestedRemedyRow]:
     cost = (
         f"USD {money(way.cost_musd * USD_PER_MUSD)}"
         if way.cost_musd is not None
         else "not found in time"
     )
     return [
-        specs.AlternativeRow(number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost)
+        specs.TestedRemedyRow(number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost)
         for r in _merged(way.remedies)
     ]
 

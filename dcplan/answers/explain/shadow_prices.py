@@ -30,8 +30,8 @@ def binding_table(base: Base) -> Table:
 
 def stranded_table(base: Base) -> Table:
     """Return what is idle in the last quarter, and the limit that keeps it so."""
-    return specs.STRANDED.table(
-        specs.StrandedRow(s.where, s.what, s.idle, s.there, s.by)
+    return specs.UNUSED_CAPACITY.table(
+        specs.UnusedCapacityRow(s.where, s.what, s.idle, s.there, s.by)
         for s in stranded(base.solved.problem, base.decisions, base.audit.books)
     )
 

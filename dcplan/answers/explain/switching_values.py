@@ -46,7 +46,7 @@ def switching_values(base: Base) -> Table:
         if base.asked.stopped:
             break
         rows += _of_input(base, key, base.asked.built.log.rows[key])
-    return specs.FLIPS.table(rows)
+    return specs.SWITCHING_VALUES.table(rows)
 
 
 def _inputs(base: Base) -> list[str]:

@@ -56,7 +56,7 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
     rows.sort(key=lambda row: (row.usd is None, row.usd or 0.0))
     best = rows[0].fabric
     rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
-    tables = {"comparison": specs.FABRICS.table(rows)}
+    tables = {"comparison": specs.COMPARISON.table(rows)}
     what = f"{request.nodes:,} {request.system or 'nodes'}"
     headline = f"{len(built)} of {len(rows)} fabrics join {what}: {best} is the cheapest"
     metrics: dict[str, Metric] = {}

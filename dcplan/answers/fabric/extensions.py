@@ -41,8 +41,8 @@ def growth_table(resolved: ResolvedFabric) -> Table:
         raise InputError([Problem("DC050", cause, Place("--growth-nodes"))])
     last = replace(resolved, ports=replace(resolved.ports, tiers=steps[-1][1].plan.tiers))
     settled = [(n, _of_size(last, n)) for n in sizes]
-    return specs.GROWTH.table(
-        specs.GrowthRow(
+    return specs.EXPANSION.table(
+        specs.ExpansionRow(
             method=phase.way,
             total_nodes=phase.nodes,
             leaf_switches_added=phase.leaf,
@@ -90,12 +90,12 @@ def join(
         raise InputError([problem]) from error
     nic_gbps = resolved.attached.nodes * resolved.attached.nics_per_node * resolved.nic_gbps
     metrics = {
-        **specs.JOIN_RTT_US(found.rtt_us),
-        **specs.JOIN_CAPEX_USD(found.capex_usd),
-        **specs.JOIN_LEASE_USD(found.lease_usd_per_year),
-        **specs.JOIN_OVERSUBSCRIPTION(nic_gbps / found.gbps),
+        **specs.SITE_LINK_RTT_US(found.rtt_us),
+        **specs.SITE_LINK_CAPEX_USD(found.capex_usd),
+        **specs.SITE_LINK_LEASE_USD(found.lease_usd_per_year),
+        **specs.SITE_LINK_OVERSUBSCRIPTION(nic_gbps / found.gbps),
     }
-    return specs.BETWEEN_SITES.table([_link_row(row, route, found)]), metrics
+    return specs.SITE_LINKS.table([_link_row(row, route, found)]), metrics
 
 
 def _link_row(row: Optic, route_km: float, found: Interconnect) -> specs.SiteLinkRow:

@@ -130,7 +130,7 @@ def prices(built: Built) -> dict[str, Metric]:
         **specs.TRANSCEIVERS(t.transceivers),
         **specs.POWER_KW(t.kw),
         **specs.CAPEX_USD(price, low=low, high=high),
-        **specs.BESIDE_USD(extras.price.value, low=extras.price.low, high=extras.price.high),
+        **specs.ANCILLARY_USD(extras.price.value, low=extras.price.low, high=extras.price.high),
         **specs.INSTALLED_USD(usd),
         **specs.INSTALLED_KW(t.kw + sum(p.kw or 0.0 for p in built.beside)),
         **specs.RACK_UNITS(t.rack_units),

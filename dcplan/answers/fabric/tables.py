@@ -40,16 +40,16 @@ def tables_of(built: Built) -> dict[str, Table]:
         tables["bill_of_materials"] = specs.BILL.table(
             specs.BillRow(**x) for x in _parts(built.bill)
         )
-        tables["ancillary"] = specs.BESIDE.table(
+        tables["ancillary"] = specs.ANCILLARY.table(
             specs.AncillaryRow(**x) for x in _parts(built.extras)
         )
-    tables["cable_lengths"] = specs.LENGTHS.table(_lengths(built))
+    tables["cable_lengths"] = specs.CABLE_LENGTHS.table(_lengths(built))
     return tables
 
 
 def side_networks(found: Sequence[Priced]) -> Table:
     """Return one row a storage or management network."""
-    return specs.NETWORKS.table(
+    return specs.SIDE_NETWORKS.table(
         specs.NetworkRow(
             network=p.name,
             switch=p.model,

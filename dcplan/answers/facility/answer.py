@@ -170,7 +170,7 @@ def _short(
     metrics: Mapping[str, Metric], found: Performance, resolved: ResolvedFacility
 ) -> list[dict[str, str]]:
     """Tell of load that no source serves."""
-    short = float(metrics[hall.ONSITE_SHORT.key].value or 0.0)
+    short = float(metrics[hall.ONSITE_UNSERVED.key].value or 0.0)
     margin = float(metrics[hall.ONSITE_MARGIN.key].value or 0.0)
     notes = [
         f"{short:,.0f} MWh of the year's load are served by nothing: more MW, or hours of battery"

@@ -80,7 +80,7 @@ def onsite(
     return table, {
         **specs.ONSITE_USD(result.usd),
         **specs.ONSITE_CARBON(result.t_co2 if grid_known else None),
-        **specs.ONSITE_SHORT(result.short_mwh),
+        **specs.ONSITE_UNSERVED(result.short_mwh),
         **specs.ONSITE_PEAK_LOAD(float(load.max())),
         **specs.ONSITE_MARGIN(utility_mw + firm_mw - peak),
         **specs.TIME_TO_POWER(late),

@@ -61,7 +61,7 @@ def efficiency_table(log: InputLog) -> Table:
                 dc_800_chain_frac=min(whole * gain, 1.0),
             )
         )
-    return specs.EFFICIENCY.table(rows)
+    return specs.POWER_CHAIN.table(rows)
 
 
 def oversubscribed(resolved: ResolvedFacility, ratio: float, log: InputLog) -> Table:
@@ -155,7 +155,7 @@ def swings(
         **specs.SWING_AMPLITUDE(s.amplitude_mw),
         **specs.SWING_FREQUENCY(s.frequency_hz),
         **specs.SWING_RAMP(s.ramp_mw_per_s),
-        **specs.SWING_LOW_SHARE(low_share, label=label),
+        **specs.SWING_LOW_POWER(low_share, label=label),
     }
     asked = resolved.request.ramp_limit_mw_per_s
     limit = 0.0 if asked is None else asked

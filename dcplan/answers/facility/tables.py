@@ -90,13 +90,13 @@ def chain_table(found: Performance, resolved: ResolvedFacility, log: InputLog) -
         ("network and storage", it_mw * share, request.other_redundancy),
         ("cooling and losses", cooling_mw, request.other_redundancy),
     )
-    rows: list[hall.ChainRow] = []
+    rows: list[hall.PowerBlockRow] = []
     for name, load_mw, redundancy in classes:
         blocks = blocks_needed(load_mw, block, redundancy)
         each = load_mw / (blocks * block) if blocks else None
         efficiency = ups_stage(log).efficiency(each) if each else None
         rows.append(
-            hall.ChainRow(
+            hall.PowerBlockRow(
                 load_class=name,
                 load_mw=load_mw,
                 redundancy=redundancy,
@@ -106,7 +106,7 @@ def chain_table(found: Performance, resolved: ResolvedFacility, log: InputLog) -
                 ups_frac=efficiency,
             )
         )
-    return hall.CHAIN.table(rows)
+    return hall.POWER_BLOCKS.table(rows)
 
 
 def reported_table(resolved: ResolvedFacility, log: InputLog) -> Table:
@@ -116,13 +116,13 @@ def reported_table(resolved: ResolvedFacility, log: InputLog) -> Table:
     """
     catalog, here = log.catalog, resolved.where
     sites = catalog.table("sites", Site)
-    rows: list[specs.ReportedRow] = []
+    rows: list[specs.ReportedSiteRow] = []
     for real in catalog.table("reported", ReportedSite).values():
         zone = real.zone or (sites[real.site].climate_zone if real.site else None)
         same_place = here.site is not None and real.site == here.site.id
         if same_place or (here.zone is not None and zone == here.zone):
             rows.append(
-                specs.ReportedRow(
+                specs.ReportedSiteRow(
                     site=real.name,
                     basis=real.basis,
                     zone=zone,
@@ -132,4 +132,4 @@ def reported_table(resolved: ResolvedFacility, log: InputLog) -> Table:
                 )
             )
     rows.sort(key=lambda row: (not row.same_place, row.site))
-    return specs.REPORTED.table(rows)
+    return specs.REPORTED_SITES.table(rows)

@@ -19,7 +19,7 @@ from dcplan.errors import EXIT_INPUT, EXIT_OK, InputError, Place, Problem
 from dcplan.provenance import first_day
 from dcplan.result import Result
 from dcplan.specs import imports as specs
-from dcplan.specs.imports import RefusedRow
+from dcplan.specs.imports import RejectedRow
 
 PRICES = {
     "on_demand_usd_h": "on-demand",
@@ -97,14 +97,14 @@ def import_prices(
     """
     catalog = load_catalog(catalogs)
     taken: list[Priced] = []
-    refused: list[RefusedRow] = []
+    refused: list[RejectedRow] = []
     for line in read_lines(path, NEEDED, COLUMNS):
         found = _row(line, catalog, path, fx or {})
         if isinstance(found, Priced):
             taken.append(found)
         else:
             what = " ".join(x for x in (line.text("provider"), line.text("instance_sku")) if x)
-            refused.append(RefusedRow(line.number, what, found))
+            refused.append(RejectedRow(line.number, what, found))
     taken = _distinct(taken, catalog)
     taken, double = _latest(taken)
     refused = sorted((*refused, *double), key=lambda r: r.line)
@@ -141,10 +141,10 @@ def import_prices(
         "ok" if taken else "refused",
         code,
         f"{path.name}: prices of {len(taken)} rows used, {out} rows refused",
-        metrics=specs.ROWS_USED(len(taken)) | specs.ROWS_REFUSED(out),
+        metrics=specs.ROWS_USED(len(taken)) | specs.ROWS_REJECTED(out),
         tables={
             specs.PRICES.name: specs.PRICES.table(rows),
-            specs.REFUSED.name: specs.REFUSED.table(refused),
+            specs.REJECTED.name: specs.REJECTED.table(refused),
         },
     )
     return result, text
@@ -287,7 +287,7 @@ def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
     return [named(row) for row in taken]
 
 
-def _latest(taken: list[Priced]) -> tuple[list[Priced], list[RefusedRow]]:
+def _latest(taken: list[Priced]) -> tuple[list[Priced], list[RejectedRow]]:
     """Take the latest of several prices of an offer, region and term; refuse the others."""
     best: dict[tuple[str, str, str], Priced] = {}
     for row in taken:
@@ -308,7 +308,7 @@ def _latest(taken: list[Priced]) -> tuple[list[Priced], list[RefusedRow]]:
                 else f"the price of {other.as_of}"
             )
             reason = f"{term} in {row.region}: line {other.line} has {same}"
-            refused.append(RefusedRow(row.line, row.offer, reason))
+            refused.append(RejectedRow(row.line, row.offer, reason))
     return kept, refused
 
 

@@ -98,7 +98,7 @@ def import_spend(
     catalog = load_catalog(catalogs)
     offers = _names(catalog)
     uses: list[Use] = []
-    refused: list[specs.RefusedRow] = []
+    refused: list[specs.RejectedRow] = []
     for line in read_lines(
         path, NEEDED, (*NEEDED, "ConsumedQuantity", "ConsumedUnit", "CommitmentDiscountStatus")
     ):
@@ -110,13 +110,13 @@ def import_spend(
                 (line.text(c) for c in ("ChargeDescription", *NAMES) if line.text(c)),
                 line.text("ServiceName"),
             )
-            refused.append(specs.RefusedRow(line.number, what[:80], found))
+            refused.append(specs.RejectedRow(line.number, what[:80], found))
     by: dict[str, list[Use]] = defaultdict(list)
     for use in uses:
         by[use.offer.id].append(use)
     metrics = {
         **specs.ROWS_USED(len(uses), label="Rows of accelerators"),
-        **specs.ROWS_REFUSED(len(refused), label="Rows not taken, each with its reason"),
+        **specs.ROWS_REJECTED(len(refused), label="Rows not taken, each with its reason"),
         **specs.EFFECTIVE(sum(u.effective_usd for u in uses)),
         **_totals(uses),
     }
@@ -128,7 +128,7 @@ def import_spend(
         metrics=metrics,
         tables={
             specs.SPEND.name: specs.SPEND.table(_row(own) for _, own in sorted(by.items())),
-            specs.REFUSED.name: specs.REFUSED.table(refused),
+            specs.REJECTED.name: specs.REJECTED.table(refused),
         },
     )
     return result, dump({"overrides": {"own-spend": _rates(by, path)}})

@@ -27,7 +27,7 @@ def import_book(path: Path) -> tuple[Result, str]:
     """
     rows = list(_rows(path))
     changed: list[specs.ChangeRow] = []
-    refused: list[specs.RefusedRow] = []
+    refused: list[specs.RejectedRow] = []
     problems: list[Problem] = []
     for number, key, edit, value, exported in rows:
         place = Place(f"{path}, sheet {SHEET}, row {number}")
@@ -44,7 +44,7 @@ def import_book(path: Path) -> tuple[Result, str]:
             )
         elif not edit:
             refused.append(
-                specs.RefusedRow(number, key, "not live in a workbook: change it in the scenario")
+                specs.RejectedRow(number, key, "not live in a workbook: change it in the scenario")
             )
         elif not abs(value) < 1e18:
             problems.append(Problem("DC004", f"{key}: {value!r} is no finite number", place))
@@ -60,13 +60,13 @@ def import_book(path: Path) -> tuple[Result, str]:
         f"{path.name}: {len(changed)} of {len(rows)} inputs changed",
         metrics={
             **specs.ROWS_USED(len(changed), label="Inputs that the workbook changes"),
-            **specs.ROWS_REFUSED(
+            **specs.ROWS_REJECTED(
                 len(refused), label="Changed cells that are no inputs of the same decisions"
             ),
         },
         tables={
             specs.CHANGES.name: specs.CHANGES.table(changed),
-            specs.REFUSED.name: specs.REFUSED.table(refused),
+            specs.REJECTED.name: specs.REJECTED.table(refused),
         },
     )
     return result, dump({"overrides": {OVERRIDE: overrides}})

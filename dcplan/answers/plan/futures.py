@@ -57,7 +57,7 @@ def futures_of(
         ),
         **figures.NPV_P50(p50),
         **figures.NPV_P90(p90),
-        **figures.NPV_TAIL(tail, label=f"Mean of the worst {asked.tail_frac:.0%} (CVaR)"),
+        **figures.NPV_CVAR(tail, label=f"Mean of the worst {asked.tail_frac:.0%} (CVaR)"),
     }
     tables = {
         "monte_carlo": _spread(solved, found, costs, asked.tail_frac),
@@ -71,10 +71,10 @@ def _spread(
 ) -> Table:
     """Return how cost, lateness, unserved demand and rent spread over the futures."""
 
-    def row(what: str, unit: str, values: Array, bad_frac: float | None) -> specs.FutureRow:
+    def row(what: str, unit: str, values: Array, bad_frac: float | None) -> specs.MonteCarloRow:
         p5, p10, p50, p90, p95 = (float(np.quantile(values, q)) for q in QUANTILES)
         tail = _tail(values, tail_frac)
-        return specs.FutureRow(
+        return specs.MonteCarloRow(
             what, unit, float(values.mean()), p5, p10, p50, p90, p95, tail, bad_frac
         )
 
@@ -90,7 +90,7 @@ def _spread(
         rows.append(row(f"{demand.id}: not served", f"{demand.unit} x quarters", unmet, share))
     hours = np.array([x.rented_hours for x in found])
     rows.append(row("rented accelerator-hours", "h", hours, None))
-    return specs.FUTURES.table(rows)
+    return specs.MONTE_CARLO.table(rows)
 
 
 def _tail(values: Array, frac: float) -> float:

@@ -133,7 +133,7 @@ def _values(
     metrics = figures.HEDGED_NPV(hedged)
     seen = [x for x in own if x is not None]
     if len(seen) == len(own):
-        metrics |= figures.VALUE_OF_KNOWING(hedged - cvar(seen, h.weights, h.asked.tail_frac))
+        metrics |= figures.EVPI(hedged - cvar(seen, h.weights, h.asked.tail_frac))
     existing = [x for x in kept if x is not None]
     if len(existing) == len(kept):
         metrics |= figures.VALUE_OF_HEDGING(cvar(existing, h.weights, h.asked.tail_frac) - hedged)

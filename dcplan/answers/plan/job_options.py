@@ -18,11 +18,11 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
     """Return the job menu of a scenario: every non-dominated way to run each job."""
     question = load(name, catalogs=catalogs)
     built = build(question)
-    rows: dict[tuple[object, ...], specs.ConfigRow] = {}
+    rows: dict[tuple[object, ...], specs.JobOptionRow] = {}
     for c in built.problem.run_options:
         # the menu has a way once for each quarter in which it may start
         key = (c.job, c.place, c.system, c.accelerators, c.precision)
-        row = specs.ConfigRow(
+        row = specs.JobOptionRow(
             job=c.job,
             place=c.place,
             system=c.system,
@@ -43,7 +43,7 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
         headline=f"{question.scenario.name}: {len(ways)} ways to run {jobs}",
         scenario=describe(question),
         tables={
-            specs.CONFIGS.name: specs.CONFIGS.table(ways),
+            specs.JOB_OPTIONS.name: specs.JOB_OPTIONS.table(ways),
             "excluded": excluded_options(built.problem),
         },
         inputs=inputs_of(built),

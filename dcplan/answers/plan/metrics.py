@@ -58,7 +58,7 @@ def money_metrics(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         **specs.OPEX(totals[FlowGroup.OPEX]),
         **specs.CLOUD(totals[FlowGroup.CLOUD]),
         **specs.AFTER(totals[FlowGroup.POST_HORIZON]),
-        **specs.UNMET_COST(totals[FlowGroup.UNSERVED]),
+        **specs.UNSERVED_COST(totals[FlowGroup.UNSERVED]),
         **specs.RESIDUAL(-totals[FlowGroup.RESIDUAL]),
     }
 
@@ -112,14 +112,14 @@ def _work(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, M
     if any(c.unit == PFLOPS for c in problem.demands):
         found |= specs.COMPUTE(delivered_pflop_days(problem, d))
     if d.runs:
-        found |= specs.FINISH_DAYS(
+        found |= specs.TOTAL_COMPLETION(
             sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
         )
     for job in problem.jobs:
-        found |= specs.UNMET_RUNS(0.0, job.id)
+        found |= specs.UNSERVED_RUNS(0.0, job.id)
     for demand in problem.demands:
         missing = sum(x for (c, _), x in d.unmet.items() if c == demand.id)
-        found |= specs.UNMET(missing, demand.id, unit=f"{demand.unit} x quarters")
+        found |= specs.UNSERVED(missing, demand.id, unit=f"{demand.unit} x quarters")
     return found
 
 

@@ -12,7 +12,7 @@ from dcplan.result import Metric, Table
 from dcplan.scenario.load import Question
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.plan import metrics as figures
-from dcplan.specs.plan.money import BANDS, Inside
+from dcplan.specs.plan.money import BENCHMARKS, Inside
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, money
 
 WHOLE_SWITCHES = 0.001
@@ -42,7 +42,7 @@ def _outside(bands: Table) -> list[str]:
     """Name the unit figures outside their public range."""
     return [
         f"{row.figure}: {row.value:,.6g} is outside {row.low:,.6g} to {row.high:,.6g}"
-        for row in BANDS.rows(bands)
+        for row in BENCHMARKS.rows(bands)
         if row.inside == Inside.OUTSIDE
     ]
 

@@ -138,7 +138,7 @@ def _ways_table(ways: list[SourcingOption]) -> Table:
     alone = sorted(
         ways[len(Sourcing) :], key=lambda w: w.owned.npv_usd if w.owned is not None else math.inf
     )
-    return specs.WAYS.table(_way_row(way, hybrid) for way in (*ways[: len(Sourcing)], *alone))
+    return specs.SOURCING.table(_way_row(way, hybrid) for way in (*ways[: len(Sourcing)], *alone))
 
 
 def _way_row(way: SourcingOption, hybrid: Owned | None) -> specs.SourcingRow:

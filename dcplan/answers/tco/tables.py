@@ -56,13 +56,13 @@ def pair_table(owned: Side, rented: Side | None, name: str, rate: float) -> Tabl
     column = f"{name or 'rented'}_npv_usd"
     own = _worths(owned, rate)
     rent = _worths(rented, rate) if rented is not None else []
-    rows: list[tuple[specs.SideRow, dict[str, Cell]]] = [
-        (specs.SideRow(f"own: {label}", npv), {}) for label, _, npv in own
+    rows: list[tuple[specs.NpvLineRow, dict[str, Cell]]] = [
+        (specs.NpvLineRow(f"own: {label}", npv), {}) for label, _, npv in own
     ]
-    rows += [(specs.SideRow(f"rent: {label}"), {column: npv}) for label, _, npv in rent]
+    rows += [(specs.NpvLineRow(f"rent: {label}"), {column: npv}) for label, _, npv in rent]
     total = rented.npv_usd(rate) if rented is not None else None
-    rows.append((specs.SideRow(TOTAL, owned.npv_usd(rate)), {column: total}))
-    return specs.SIDES.wide_table(rows, (column,))
+    rows.append((specs.NpvLineRow(TOTAL, owned.npv_usd(rate)), {column: total}))
+    return specs.NPV_BY_LINE.wide_table(rows, (column,))
 
 
 def years_table(

@@ -116,7 +116,7 @@ def _run_cost(log: InputLog, whole: TrainRun, metrics: dict[str, Metric]) -> Cos
 def _run_tables(log: InputLog, whole: TrainRun, main: Part, days: Calendar) -> dict[str, Table]:
     tables = calendar_tables(days, whole)
     if whole.request.replicas:
-        tables[specs.REPLAY.name] = replayed(days, whole.request.replicas)
+        tables[specs.FAILURE_SIMULATION.name] = replayed(days, whole.request.replicas)
     tables[specs.RUN_STORAGE.name] = storage_table(log, whole, days, main.step_time_s)
     return tables
 
@@ -126,7 +126,7 @@ def _smaller(log: InputLog, whole: TrainRun, days: Calendar) -> dict[str, Table]
     if whole.request.layout or whole.phases or whole.wide:
         return {}
     table = fewer(log, whole, days.p50_days, rent_usd_per_hour(log, whole))
-    return {step_specs.FEWER.name: table} if table else {}
+    return {step_specs.SMALLER_CLUSTERS.name: table} if table else {}
 
 
 def _fastest(main: Part) -> Found | None:

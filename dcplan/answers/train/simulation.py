@@ -34,7 +34,7 @@ def replayed(found: Calendar, replicas: int) -> Table:
             [Problem("DC050", str(error), Place("--replicas"), help="leave --replicas out")]
         ) from error
     p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
-    row = specs.ReplayRow(
+    row = specs.FailureSimulationRow(
         replicas=replicas,
         simulated_goodput_frac=played.goodput_frac(found.clean_days),
         analytic_goodput_frac=_closed_form_frac(found),
@@ -44,7 +44,7 @@ def replayed(found: Calendar, replicas: int) -> Table:
         stops=float(played.stops.mean()),
         wait_days=float(played.waited_days.mean()),
     )
-    return specs.REPLAY.table([row])
+    return specs.FAILURE_SIMULATION.table([row])
 
 
 def _recovery(found: Calendar) -> Recovery:

@@ -57,4 +57,4 @@ def fewer(log: InputLog, run: TrainRun, days: float, price: float | None) -> Tab
             )
         )
         quickest = float(p50[i])
-    return specs.FEWER.table(rows) if rows else None
+    return specs.SMALLER_CLUSTERS.table(rows) if rows else None

@@ -110,11 +110,11 @@ def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
     wall, moving = found.p50_days, 1.0 - found.lost["waiting"]
     scale = found.of("stops_per_day") / max(found.stops.per_day, 1e-30)
     losses = [
-        run_specs.LossRow(name, share, share * wall, LOSSES[name])
+        run_specs.TimeLossRow(name, share, share * wall, LOSSES[name])
         for name, share in found.lost.items()
     ]
     stops = [
-        run_specs.StopRow(
+        run_specs.InterruptionRow(
             part=key,
             count=count * run.accelerators,
             stops_per_day=each * scale,
@@ -125,7 +125,9 @@ def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
     causes = [run_specs.UncertaintyRow(name, first(x)) for name, x in found.run.shares.items()]
     return {
         run_specs.LOSSES.name: run_specs.LOSSES.table(losses),
-        run_specs.STOPS.name: run_specs.STOPS.table(stops),
+        run_specs.INTERRUPTIONS_BY_COMPONENT.name: run_specs.INTERRUPTIONS_BY_COMPONENT.table(
+            stops
+        ),
         run_specs.UNCERTAINTY.name: run_specs.UNCERTAINTY.table(causes),
     }
 

@@ -65,7 +65,7 @@ CAPEX_USD = MetricSpec(
     "USD",
     "Price of switches, transceivers and cables, without the NICs in the nodes",
 )
-BESIDE_USD = MetricSpec(
+ANCILLARY_USD = MetricSpec(
     "fabric.ancillary_usd", "USD", "Price of spare transceivers, patch panels and network racks"
 )
 INSTALLED_USD = MetricSpec(
@@ -195,6 +195,6 @@ class NetworkRow:
 TIERS = TableSpec("tiers", TierRow, "Switches by tier")
 TORUS = TableSpec("tiers", TorusRow, "Switches by tier")
 BILL = TableSpec("bill_of_materials", BillRow, "Bill of materials")
-BESIDE = TableSpec("ancillary", AncillaryRow, "Ancillary equipment (not in the network price)")
-LENGTHS = TableSpec("cable_lengths", LengthRow, "Cables by stock length")
-NETWORKS = TableSpec("side_networks", NetworkRow, "Storage and management networks")
+ANCILLARY = TableSpec("ancillary", AncillaryRow, "Ancillary equipment (not in the network price)")
+CABLE_LENGTHS = TableSpec("cable_lengths", LengthRow, "Cables by stock length")
+SIDE_NETWORKS = TableSpec("side_networks", NetworkRow, "Storage and management networks")

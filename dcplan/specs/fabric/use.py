@@ -14,14 +14,14 @@ ALL_REDUCE_S = MetricSpec(
 ALL_REDUCE_BUS = MetricSpec(
     "fabric.all_reduce_bus_gb_per_s", "GB/s", "Bus bandwidth of that all-reduce"
 )
-JOIN_RTT_US = MetricSpec("fabric.site_link_rtt_us", "us", "Round-trip time in the fiber")
-JOIN_CAPEX_USD = MetricSpec(
+SITE_LINK_RTT_US = MetricSpec("fabric.site_link_rtt_us", "us", "Round-trip time in the fiber")
+SITE_LINK_CAPEX_USD = MetricSpec(
     "fabric.site_link_capex_usd", "USD", "Price of ports, multiplexers and amplifiers"
 )
-JOIN_LEASE_USD = MetricSpec(
+SITE_LINK_LEASE_USD = MetricSpec(
     "fabric.site_link_lease_usd_per_year", "USD", "Yearly lease of the fiber"
 )
-JOIN_OVERSUBSCRIPTION = MetricSpec(
+SITE_LINK_OVERSUBSCRIPTION = MetricSpec(
     "fabric.site_link_oversubscription",
     "",
     "NIC rate of all nodes over the capacity between the sites",
@@ -83,7 +83,7 @@ class CollectiveRow:
 
 
 @dataclass(frozen=True)
-class GrowthRow:
+class ExpansionRow:
     """Purchases of one phase under one expansion method."""
 
     method: Annotated[
@@ -177,7 +177,7 @@ BANDWIDTH = TableSpec(
     "bandwidth", BandwidthRow, "Bandwidth between two accelerators while all send (one way)"
 )
 COLLECTIVES = TableSpec("collectives", CollectiveRow, "Collectives over all accelerators")
-GROWTH = TableSpec("expansion", GrowthRow, "Expansion by phases")
-BETWEEN_SITES = TableSpec("site_links", SiteLinkRow, "Links between the sites")
-FABRICS = TableSpec("comparison", FabricRow, "Comparison of fabrics")
+EXPANSION = TableSpec("expansion", ExpansionRow, "Expansion by phases")
+SITE_LINKS = TableSpec("site_links", SiteLinkRow, "Links between the sites")
+COMPARISON = TableSpec("comparison", FabricRow, "Comparison of fabrics")
 JOB = TableSpec("job", JobRow, "Cost of one completed run on each fabric")

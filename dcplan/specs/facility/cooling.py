@@ -156,7 +156,7 @@ class WarmWaterRow:
 
 
 @dataclass(frozen=True)
-class ReportedRow:
+class ReportedSiteRow:
     """Report of one real site."""
 
     site: Annotated[str, Column("Name of the real site")]
@@ -173,4 +173,6 @@ OPTIONS = TableSpec("options", OptionRow, "Cooling options")
 HEAT = TableSpec("heat", HeatRow, "Heat by path")
 QUARTERS = TableSpec("quarters", QuarterRow, "PUE and WUE by quarter")
 WARM_WATER = TableSpec("warm_water", WarmWaterRow, "Effect of warmer facility water")
-REPORTED = TableSpec("reported_sites", ReportedRow, "Sites reported here or in this climate zone")
+REPORTED_SITES = TableSpec(
+    "reported_sites", ReportedSiteRow, "Sites reported here or in this climate zone"
+)

@@ -18,7 +18,7 @@ ONSITE_USD = MetricSpec(
     "onsite.energy_usd_per_year", "USD", "Annual cost of fuel, variable cost and grid energy"
 )
 ONSITE_CARBON = MetricSpec("onsite.carbon_t", "t", "Operational CO2 of that energy")
-ONSITE_SHORT = MetricSpec("onsite.unserved_mwh", "MWh", "Unserved load per year")
+ONSITE_UNSERVED = MetricSpec("onsite.unserved_mwh", "MWh", "Unserved load per year")
 ONSITE_PEAK_LOAD = MetricSpec(
     "onsite.peak_load_mw", "MW", "Highest mean load of a quarter in the dispatch"
 )
@@ -33,7 +33,7 @@ TIME_TO_POWER = MetricSpec(
 SWING_AMPLITUDE = MetricSpec("swing.amplitude_mw", "MW", "Power swing at every training step")
 SWING_FREQUENCY = MetricSpec("swing.frequency_hz", "Hz", "Steps per second")
 SWING_RAMP = MetricSpec("swing.ramp_mw_per_s", "MW/s", "Ramp rate of the power swing")
-SWING_LOW_SHARE = MetricSpec(
+SWING_LOW_POWER = MetricSpec(
     "swing.low_power_frac", "", "Share of the step in which all accelerators wait or exchange data"
 )
 RUN_DAYS = MetricSpec("train.days_p50", "days", "Median duration of the run")
@@ -50,7 +50,7 @@ RUN_EMBODIED = MetricSpec(
 
 
 @dataclass(frozen=True)
-class ChainRow:
+class PowerBlockRow:
     """Power blocks of one load class."""
 
     load_class: Annotated[
@@ -183,8 +183,8 @@ class LeadTimeRow:
     order_by_if_slow: Annotated[str, Column("Last day to order at the high bound of the lead time")]
 
 
-CHAIN = TableSpec("power_blocks", ChainRow, "Power blocks")
-EFFICIENCY = TableSpec(
+POWER_BLOCKS = TableSpec("power_blocks", PowerBlockRow, "Power blocks")
+POWER_CHAIN = TableSpec(
     "power_chain", EfficiencyRow, "Efficiency of the power chain, utility to chip"
 )
 ONSITE = TableSpec("onsite", OnsiteRow, "Power sources of the site over a year")

@@ -24,7 +24,7 @@ AFTER = MetricSpec(
     "Post-horizon cost: commitments paid after the horizon, part of the net present cost",
     better=LOWER,
 )
-UNMET_COST = MetricSpec(
+UNSERVED_COST = MetricSpec(
     "cost.unserved_usd",
     "USD",
     "Value of unserved demand, part of the net present cost",
@@ -106,14 +106,16 @@ COMPUTE = MetricSpec(
     "Research compute delivered over the horizon, on the reference job",
     better=HIGHER,
 )
-FINISH_DAYS = MetricSpec(
+TOTAL_COMPLETION = MetricSpec(
     "time.total_completion_days",
     "days",
     "Sum of the finish times of all runs, counted from the plan's first day",
     better=LOWER,
 )
-UNMET_RUNS = MetricSpec("unserved.<job>", "", "Runs not executed; every job must run", better=LOWER)
-UNMET = MetricSpec(
+UNSERVED_RUNS = MetricSpec(
+    "unserved.<job>", "", "Runs not executed; every job must run", better=LOWER
+)
+UNSERVED = MetricSpec(
     "unserved.<demand>", "<unit> x quarters", "Unserved demand, charged at its price", better=LOWER
 )
 
@@ -138,7 +140,7 @@ NPV_P90 = MetricSpec(
     better=LOWER,
     needs="uncertainty.inputs",
 )
-NPV_TAIL = MetricSpec(
+NPV_CVAR = MetricSpec(
     "uncertainty.npv_usd_cvar",
     "USD",
     "CVaR: mean of the worst sampled scenarios",
@@ -152,7 +154,7 @@ HEDGED_NPV = MetricSpec(
     "Expected net present cost of the hedged plan over all variants",
     needs="uncertainty.hedge",
 )
-VALUE_OF_KNOWING = MetricSpec(
+EVPI = MetricSpec(
     "hedge.evpi_usd", "USD", "Expected value of perfect information", needs="uncertainty.hedge"
 )
 VALUE_OF_HEDGING = MetricSpec(

@@ -80,7 +80,7 @@ class CashRow:
     ]
 
 
-CASHFLOW = TableSpec("cash_flow", CashRow, "Cash flow by quarter, undiscounted")
+CASH_FLOW = TableSpec("cash_flow", CashRow, "Cash flow by quarter, undiscounted")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class BenchmarkRow:
     source: Annotated[str, Column("Source of the public range", shown=Shown.VERBOSE)]
 
 
-BANDS = TableSpec("benchmarks", BenchmarkRow, "Comparison with public benchmarks")
+BENCHMARKS = TableSpec("benchmarks", BenchmarkRow, "Comparison with public benchmarks")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dcplan.specs.table import Column, TableSpec
 
 
 @dataclass(frozen=True)
-class EndRow:
+class ScheduleRow:
     """Finish date of one run and the causes of its variance."""
 
     job: Job
@@ -58,7 +58,7 @@ class EndRow:
     ]
 
 
-ENDS = TableSpec("schedule", EndRow, "Schedule of the training runs")
+SCHEDULE = TableSpec("schedule", ScheduleRow, "Schedule of the training runs")
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ CLOUD = TableSpec("cloud", CloudRow, "Rented accelerators")
 
 
 @dataclass(frozen=True)
-class FutureRow:
+class MonteCarloRow:
     """Spread of one quantity over the sampled scenarios."""
 
     what: Annotated[str, Column("Simulated quantity")]
@@ -182,7 +182,7 @@ class FutureRow:
     ]
 
 
-FUTURES = TableSpec("monte_carlo", FutureRow, "Monte Carlo simulation of the plan")
+MONTE_CARLO = TableSpec("monte_carlo", MonteCarloRow, "Monte Carlo simulation of the plan")
 
 
 @dataclass(frozen=True)

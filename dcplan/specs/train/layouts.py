@@ -61,7 +61,7 @@ Zero = Annotated[
 
 
 @dataclass(frozen=True)
-class ConfigRow:
+class JobOptionRow:
     """One option to run a job of a scenario."""
 
     job: common.Job
@@ -75,7 +75,7 @@ class ConfigRow:
     layout: common.Layout
 
 
-CONFIGS = TableSpec("job_options", ConfigRow, "Options for each job")
+JOB_OPTIONS = TableSpec("job_options", JobOptionRow, "Options for each job")
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,9 @@ class SmallerClusterRow:
     cost_usd: Annotated[float | None, Column("Rent of all accelerators over the median duration")]
 
 
-FEWER = TableSpec("smaller_clusters", SmallerClusterRow, "The same run on fewer accelerators")
+SMALLER_CLUSTERS = TableSpec(
+    "smaller_clusters", SmallerClusterRow, "The same run on fewer accelerators"
+)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ RUN_COST = TableSpec("run_cost", RunCostRow, "Cost of the run: bought, amortized
 
 
 @dataclass(frozen=True)
-class LossRow:
+class TimeLossRow:
     """Wall-clock time lost to one cause."""
 
     loss: Annotated[str, Column("Kind of loss")]
@@ -122,11 +122,11 @@ class LossRow:
     of: Annotated[str, Column("Cause of the loss")]
 
 
-LOSSES = TableSpec("time_losses", LossRow, "Time lost, by cause")
+LOSSES = TableSpec("time_losses", TimeLossRow, "Time lost, by cause")
 
 
 @dataclass(frozen=True)
-class StopRow:
+class InterruptionRow:
     """Interruptions caused by one kind of component."""
 
     part: Annotated[str, Column("Id of the failure rate in the catalog")]
@@ -146,11 +146,13 @@ class StopRow:
     ]
 
 
-STOPS = TableSpec("interruptions", StopRow, "Interruptions by component")
+INTERRUPTIONS_BY_COMPONENT = TableSpec(
+    "interruptions", InterruptionRow, "Interruptions by component"
+)
 
 
 @dataclass(frozen=True)
-class ReplayRow:
+class FailureSimulationRow:
     """The simulation of failures, compared with the analytic model."""
 
     replicas: Annotated[int, Column("Simulated runs")]
@@ -169,9 +171,9 @@ class ReplayRow:
     ]
 
 
-REPLAY = TableSpec(
+FAILURE_SIMULATION = TableSpec(
     "failure_simulation",
-    ReplayRow,
+    FailureSimulationRow,
     "Simulation of failures (without slow components, outages and step-time uncertainty)",
 )
 

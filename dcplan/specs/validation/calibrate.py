@@ -25,11 +25,11 @@ VALUES = TableSpec("values", ValueRow, "Values")
 
 
 @dataclass(frozen=True)
-class LeftOutRow:
+class ExcludedRow:
     """One training term that keeps the catalog's value."""
 
     quantity: Annotated[str, Column("Measured quantity that could not be fitted")]
     reason: Annotated[str, Column("Reason for the exclusion")]
 
 
-LEFT_OUT = TableSpec("excluded", LeftOutRow, "Excluded options and reasons")
+EXCLUDED = TableSpec("excluded", ExcludedRow, "Excluded options and reasons")

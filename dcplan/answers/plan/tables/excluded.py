@@ -23,8 +23,8 @@ def excluded_options(
     for x in problem.excluded if entries is None else entries:
         merged[x.kind, x.id, x.reason].append(x.where)
     places = {key: ", ".join(w for w in dict.fromkeys(where) if w) for key, where in merged.items()}
-    return specs.LEFT_OUT.table(
-        specs.LeftOutRow(kind, name, where, reason)
+    return specs.EXCLUDED.table(
+        specs.ExcludedRow(kind, name, where, reason)
         for kind, name, where, reason in sorted(
             (kind, name, where, reason) for (kind, name, reason), where in places.items()
         )

@@ -45,7 +45,7 @@ def cashflow(problem: PlanningProblem, books: Accounts) -> Table:
     drawn, served = debt_usd(
         books.flows, problem.quarters, finance.debt_share_frac, finance.debt_service_frac
     )
-    return specs.CASHFLOW.table(
+    return specs.CASH_FLOW.table(
         specs.CashRow(
             quarter=quarter_at(problem, t),
             capex_usd=by[t, FlowGroup.CAPEX],
@@ -69,7 +69,7 @@ def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Tabl
         for spec in (figures.ALL_ACCELERATORS, figures.CAPEX, figures.PEAK_FACILITY)
     )
     if not accelerators or not facility:
-        return specs.BANDS.table(())
+        return specs.BENCHMARKS.table(())
     equipment = [f for f in books.flows if f.group is FlowGroup.CAPEX and f.asset in EQUIPMENT]
     compute = sum(f.usd for f in equipment)
     network = sum(f.usd for f in equipment if f.asset is AssetClass.NETWORK)
@@ -79,7 +79,7 @@ def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Tabl
         "band-w-per-accelerator": facility * 1e6 / accelerators,
         "band-network-share-frac": network / compute if compute else 0.0,
     }
-    return specs.BANDS.table(
+    return specs.BENCHMARKS.table(
         _band(catalog.get("finance", key, Parameter), value) for key, value in values.items()
     )
 

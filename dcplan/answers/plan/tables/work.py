@@ -41,12 +41,12 @@ def jobs(problem: PlanningProblem, d: Decisions) -> Table:
 
 def ends(problem: PlanningProblem, d: Decisions) -> Table:
     """Return when each run ends, and the share of each cause in the variance of its end."""
-    return specs.ENDS.table(_end(problem, r) for r in _by_start(d))
+    return specs.SCHEDULE.table(_end(problem, r) for r in _by_start(d))
 
 
-def _end(problem: PlanningProblem, r: RunOption) -> specs.EndRow:
+def _end(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
     facts, start = r.outlook, r.start_month * DAYS_PER_MONTH
-    return specs.EndRow(
+    return specs.ScheduleRow(
         job=r.job,
         goodput_frac=facts["goodput_frac"],
         interruptions=facts["stops_per_day"] * r.days_p50,
