@@ -25,7 +25,7 @@ def frontier(
 
     output.refuse_unwritable()
     shown = not (output.quiet or progress.no_progress) and sys.stderr.isatty()
-    store = Memory() if request.fresh else Store(home() / "points")
+    store = Memory() if request.no_cache else Store(home() / "points")
     engine = workers.of(1 + (request.points - 2) // LINE)
     return answer(request, Runner(store, engine, stop), _told if shown else None)
 

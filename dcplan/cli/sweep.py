@@ -34,7 +34,7 @@ def sweep(
 
     output.refuse_unwritable()
     layout = laid_out(request)
-    store = Store(request.points or home() / "points")
+    store = Store(request.store or home() / "points")
     told = None if output.quiet or progress.no_progress else Counter(sys.stderr)
     runner = Runner(store, workers.of(len(layout.values)), stop)
     result = answer(layout, runner, told)
@@ -52,7 +52,7 @@ def say_how_to_go_on(result: Result) -> None:
         return
     from dcplan.cli.output import note
 
-    words = [w for w in sys.argv[1:] if w != "--fresh"]
+    words = [w for w in sys.argv[1:] if w != "--no-cache"]
     failed = bool(left & {"timeout", "error", "crashed"})
     flag = ["--retry-failed"] if failed and "--retry-failed" not in words else []
     note(f"go on with: {shlex.join(['dcplan', *words, *flag])}")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dcplan.scenario.load import Question
 
 
-Variant = Annotated[str | None, Flag("a name in the file's `scenarios:`", names=("--scenario",))]
+Variant = Annotated[str | None, Flag("a name in the file's `scenarios:`")]
 Sets = Annotated[
     tuple[str, ...], Flag("key=value, applied last; repeatable", names=("--set",), metavar="K=V")
 ]

@@ -186,7 +186,7 @@ def test_copper_where_it_reaches() -> None:
         "nic_gbps": 400,
         "switch": "tomahawk5-box",
     }
-    flags |= {"endpoints_per_leaf": 16, "nodes_per_rack": 2, "leaf_at": "rack"}
+    flags |= {"endpoints_per_leaf": 16, "nodes_per_rack": 2, "leaf_placement": "rack"}
     light, copper = fabric(**flags), fabric(**flags, media="reach")
     near = copper.frame("cable_lengths").query("tier == 'node-leaf'")
     assert near["stock_m"].tolist() == [2.0]
@@ -215,7 +215,7 @@ def test_far_spines_take_optics_that_reach() -> None:
         "nic_gbps": 400,
         "fabric": "ib-ndr-400",
     }
-    far = fabric(**flags, nodes_per_su=32, length_m=1500.0).frame("bill_of_materials")
+    far = fabric(**flags, nodes_per_su=32, cable_length_m=1500.0).frame("bill_of_materials")
     between = far[far["item"] == "transceivers in leaves to spines"]["part"].tolist()
     assert between == ["mms4x50-nm"], "2xFR4 reaches 2 km; the usual part 500 m"
 
@@ -311,13 +311,13 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ({"nic_gbps": float("inf")}, "inf: a number from 1"),
         ({"planes": 10**9}, "a whole number from 1 to 256"),
         ({"nodes": 12.5}, "12.5: a whole number"),
-        ({"length_m": float("nan")}, "nan: a number"),
+        ({"cable_length_m": float("nan")}, "nan: a number"),
         ({"endpoints_per_leaf": 64, "leaf_uplinks": 64}, "take 128 of the 64 ports of a leaf"),
         ({"spine_switch": "sn5600"}, "sn5600 speaks ethernet, qm9700 infiniband"),
         ({"radix": 128}, "qm9700 has 64 at most"),
         ({"load_balancing": "scheduled"}, "cells are scheduled by their own switches"),
-        ({"join_gbps": 100.0}, "--join-gbps needs --join-km"),
-        ({"join_km": 0.0}, "0.0: a number from 0.001 to 20,000 km"),
+        ({"site_link_gbps": 100.0}, "--site-link-gbps needs --site-link-km"),
+        ({"site_link_km": 0.0}, "0.0: a number from 0.001 to 20,000 km"),
         ({"compare": "all", "growth_nodes": [256]}, "growth and joining are asked for one fabric"),
         ({"for_job": "llama-3.1-8b"}, "a run needs to know the accelerators"),
         (
@@ -332,7 +332,7 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
             {
                 "switch": None,
                 "radix": 64,
-                "length_m": 5000.0,
+                "cable_length_m": 5000.0,
                 "fabric": "eth-1600",
                 "nic_gbps": 1600,
             },
@@ -340,7 +340,7 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ),
         ({"nodes": 4000, "tiers": 2}, "three tiers are needed"),
         ({"nodes": 128}, "4 management links, but 32 leaves have 0 ports free: 127 nodes"),
-        ({"least_spines": 64}, "64 spines are asked for, a leaf has 32 uplinks"),
+        ({"min_spines": 64}, "64 spines are asked for, a leaf has 32 uplinks"),
         ({"media": "copper"}, "one of family"),
         ({"load_balancing": "hash"}, "one of ecmp"),
         ({"swich": "qm9700"}, "no argument 'swich'"),

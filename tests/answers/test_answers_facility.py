@@ -93,7 +93,7 @@ def test_warm_water_needs_no_chillers() -> None:
 
 @pytest.mark.parametrize("load", [0.05, 0.3, 1.0])
 def test_peaks_are_of_the_hall_as_built_whatever_runs(load: float) -> None:
-    full, part = (facility(**NVL, load=x) for x in (1.0, load))
+    full, part = (facility(**NVL, load_frac=x) for x in (1.0, load))
     for key in ("power.peak_facility_mw", "power.peak_pue", "water.peak_day_m3"):
         assert part.value(key) == pytest.approx(full.value(key))
 
@@ -132,7 +132,7 @@ def test_unserved_load_is_the_first_thing_said() -> None:
 
 def test_peak_is_of_the_hall_as_built() -> None:
     """Site power, units and the peak day's water are for full load, whatever runs."""
-    full, part = facility(**NVL), facility(**NVL, load=0.3)
+    full, part = facility(**NVL), facility(**NVL, load_frac=0.3)
     for key in ("power.peak_facility_mw", "cooling.cdu_count"):
         assert part.value(key) == full.value(key)
     assert part.value("power.annual_pue") > full.value("power.annual_pue")
@@ -144,7 +144,7 @@ def test_peak_is_of_the_hall_as_built() -> None:
 
 def test_a_year_of_water_is_of_the_energy_that_runs() -> None:
     """50 MW at half load for 8,766 h are 219.15 GWh of IT; of them the printed L/kWh."""
-    found = facility(**NVL, load=0.5)
+    found = facility(**NVL, load_frac=0.5)
     litres = found.value("water.annual_wue_l_per_kwh") * 219.15e6
     assert found.value("water.annual_m3") == pytest.approx(litres / 1000, rel=1e-9)
 
@@ -152,7 +152,7 @@ def test_a_year_of_water_is_of_the_energy_that_runs() -> None:
 @pytest.mark.parametrize("load", [0.3, 1.0])
 def test_the_fit_out_is_bought_for_all_racks_whatever_runs(load: float) -> None:
     """50,000 kW at the printed price of a kW (2,223 USD: 111 M USD)."""
-    found = facility(**NVL, load=load)
+    found = facility(**NVL, load_frac=load)
     key = "cooling.direct-liquid-tower.fit_out_usd_per_kw"
     price = next(row["value"] for row in found.inputs if row["key"] == key)
     assert found.value("cooling.capex_usd") == pytest.approx(50_000 * price, rel=1e-12)
@@ -191,7 +191,7 @@ def test_on_site_power() -> None:
         "supply_c": 32.0,
     }
     found = facility(
-        **flags, utility_mw=8.0, onsite=["reciprocating-engine-gas=4"], interruptible_h=40.0
+        **flags, utility_mw=8.0, onsite=["reciprocating-engine-gas=4"], grid_outage_h=40.0
     )
     rows = found.frame("onsite").set_index("source")
     load = found.frame("quarters")["pue"].mean() * 10 * 8766
@@ -200,7 +200,7 @@ def test_on_site_power() -> None:
     assert found.value("onsite.unserved_mwh") == pytest.approx(dark - 4 * 40)
     assert rows["mwh"].sum() + found.value("onsite.unserved_mwh") == pytest.approx(load, rel=1e-6)
     assert found.value("onsite.time_to_power_quarters") == 7
-    short = facility(**flags, utility_mw=8.0, onsite=["lithium-battery-4h=1"], interruptible_h=4.0)
+    short = facility(**flags, utility_mw=8.0, onsite=["lithium-battery-4h=1"], grid_outage_h=4.0)
     assert short.value("onsite.unserved_mwh") > 0
     for wrong, words in (
         (["engine=3"], "no onsite row"),
@@ -304,7 +304,7 @@ def test_broken_weather_files(tmp_path: Path, hours: int, dry: str, words: str) 
         ({"site": "us-ashburn"}, "--cooling or --compare is needed"),
         ({"site": "us-ashburn", "cooling": "tower"}, "no cooling row"),
         ({"site": "us-ashburn", "cooling": "air-chiller", "it_mw": 0.0}, "a number from 0.01"),
-        ({"site": "us-ashburn", "cooling": "air-chiller", "load": float("nan")}, "nan"),
+        ({"site": "us-ashburn", "cooling": "air-chiller", "load_frac": float("nan")}, "nan"),
         ({"site": "us-ashburn", "cooling": "air-chiller", "redundancy": "n+2"}, "one of n, n+1"),
         ({"site": "us-ashburn", "cooling": "air-chiller", "system": "gb300-nvl72"}, "takes air"),
         ({"site": "us-ashburn", "cooling": "crac-dx", "system": "mi355x-64-oci"}, "takes air"),
@@ -361,8 +361,8 @@ def test_zone_neither_with_weather_nor_in_the_table_is_refused() -> None:
             "--ramp-limit-mw-per-s is not used without --job",
         ),
         (
-            {"cooling": "water-chiller", "interruptible_h": 5.0},
-            "--interruptible-h is not used without --onsite",
+            {"cooling": "water-chiller", "grid_outage_h": 5.0},
+            "--grid-outage-h is not used without --onsite",
         ),
     ],
 )
@@ -393,7 +393,7 @@ def test_sources_against_the_design_day() -> None:
 def test_interruptions_are_the_hours_asked() -> None:
     """No grid, no source for 5 h: 5 h of the third quarter's load are short, not 8."""
     flags: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "it_mw": 10.0}
-    found = facility(**flags, utility_mw=30.0, interruptible_h=5.0)
+    found = facility(**flags, utility_mw=30.0, grid_outage_h=5.0)
     q3 = found.frame("quarters").set_index("quarter").loc["Q3", "pue"]
     assert found.value("onsite.unserved_mwh") == pytest.approx(5 * 10.0 * float(q3), rel=1e-6)
 

@@ -30,7 +30,7 @@ def run() -> Result:
 @pytest.fixture(scope="module")
 def whole() -> Result:
     """The same with a batch of 1,024 whole sequences, the ten fastest layouts listed."""
-    return dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, top=10)
+    return dcplan.train("llama-3.1-70b", **ASKED, global_batch_tokens=BATCH, list_count=10)
 
 
 def as_text(row: Any) -> str:
@@ -134,7 +134,7 @@ def test_memory_by_part_sums_to_the_memory(whole: Result) -> None:
 def test_a_power_limit_lowers_the_energy_of_an_hour() -> None:
     # a DGX H100 is rated at 10.2 kW and draws 0.75 of it on average (both printed); held to 0.8:
     # 0.765 kW a GPU
-    capped = dcplan.train("llama-3.1-70b", **ASKED, power_frac=0.8)
+    capped = dcplan.train("llama-3.1-70b", **ASKED, power_limit_frac=0.8)
     given = {row["key"]: row["value"] for row in capped.inputs}
     assert (given["systems.dgx-h100.rated_kw"], given["power.average-training-frac"]) == (
         10.2,
@@ -279,7 +279,7 @@ def test_layouts_are_ranked_and_the_asked_number_are_the_fastest(whole: Result) 
 
 
 def test_more_of_the_fastest_only_add_rows(run: Result) -> None:
-    few = dcplan.train("llama-3.1-70b", **ASKED, top=1).frame("layouts")
+    few = dcplan.train("llama-3.1-70b", **ASKED, list_count=1).frame("layouts")
     assert few["among_fastest"].sum() == 1
     assert few["step_time_s"][0] == run.frame("layouts")["step_time_s"][0]
 
@@ -374,7 +374,7 @@ def test_weights_that_stream_need_no_room_on_the_wafer() -> None:
 def test_a_system_without_ports_takes_its_family_s_link_or_a_given_one() -> None:
     usual = dcplan.train("llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9)
     given = dcplan.train(
-        "llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9, link_gbps=400
+        "llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9, nic_port_gbps=400
     )
     assert (usual.exit_code, given.exit_code) == (0, 0)
     assert given.value("train.step_time_s") <= usual.value("train.step_time_s")
@@ -387,7 +387,7 @@ def test_a_system_without_a_power_figure_still_has_a_step_time() -> None:
 
 
 def test_a_faster_link_is_no_slower(run: Result) -> None:
-    fast, slow = (dcplan.train("llama-3.1-70b", **ASKED, link_gbps=g) for g in (1600, 50))
+    fast, slow = (dcplan.train("llama-3.1-70b", **ASKED, nic_port_gbps=g) for g in (1600, 50))
     assert (
         fast.value("train.step_time_s")
         <= run.value("train.step_time_s")

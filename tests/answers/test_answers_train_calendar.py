@@ -18,7 +18,7 @@ SMALL: dict[str, Any] = {"system": "dgx-h100", "accelerators": 256, "tokens": 1e
 @pytest.fixture(scope="module")
 def llama() -> Result:
     """Llama 3 405B on its 16,384 H100, played through too."""
-    return dcplan.train("llama-3.1-405b", **LLAMA, replicas=200)
+    return dcplan.train("llama-3.1-405b", **LLAMA, simulations=200)
 
 
 def _small(**more: Any) -> Result:
@@ -275,8 +275,8 @@ def test_wishes_beyond_reason_are_refused(wish: str) -> None:
 
 def test_a_replay_that_never_ends_is_refused_in_words() -> None:
     with pytest.raises(InputError) as caught:
-        _small(reliability="stops-per-1000-node-days=10000,restart-s=86400", replicas=3)
-    assert caught.value.problems[0].place.path == "--replicas"
+        _small(reliability="stops-per-1000-node-days=10000,restart-s=86400", simulations=3)
+    assert caught.value.problems[0].place.path == "--simulations"
 
 
 def test_too_many_accelerators_are_refused() -> None:

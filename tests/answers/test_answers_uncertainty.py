@@ -110,7 +110,7 @@ def test_a_hedge_without_a_common_plan_says_so(file: Path, monkeypatch: pytest.M
 
 
 def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> None:
-    result = explain(file, flip=["systems.mi325x-8.price_usd"])
+    result = explain(file, switching_value_of=["systems.mi325x-8.price_usd"])
     found = SWITCHING_VALUES.rows(result.tables["switching_values"])
     row = next(r for r in found if "order" in str(r.decision))
     assert row.switches_at is not None
@@ -131,7 +131,7 @@ def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> Non
 
 def test_unknown_inputs_and_missing_blocks_are_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
-        explain(file, flip=["systems.mi325x-8.prise_usd"])
+        explain(file, switching_value_of=["systems.mi325x-8.prise_usd"])
     assert "no input of this plan" in error.value.problems[0].cause
     bare = tmp_path / "bare.yaml"
     bare.write_text(TEXT.replace("  hedge:", "  # hedge:"), encoding="utf-8")

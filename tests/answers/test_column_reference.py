@@ -84,7 +84,9 @@ def test_no_column_is_documented_that_the_code_does_not_name() -> None:
             lambda: explain("train-405b-in-90-days", why_not=["gb300-nvl72"]), id="explain"
         ),
         pytest.param(lambda: planned("fleet-renewal", gap=0.02), id="plan"),
-        pytest.param(lambda: fabric(**SUPERPOD, growth_nodes=[256], join_km=20.0), id="fabric"),
+        pytest.param(
+            lambda: fabric(**SUPERPOD, growth_nodes=[256], site_link_km=20.0), id="fabric"
+        ),
         pytest.param(
             lambda: facility(
                 site="us-ashburn", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=20

@@ -90,7 +90,7 @@ def test_a_system_that_does_not_exist_is_refused_with_a_hint() -> None:
 
 def test_one_more_unit_of_a_binding_limit_never_costs() -> None:
     """A tight budget of power: the price is not positive, the exact one neither."""
-    found = explain(FILE, sets=["sites.ashburn.utility_mw=8.2"], exact=2)
+    found = explain(FILE, sets=["sites.ashburn.utility_mw=8.2"], resolve_limits=2)
     rows = specs.BINDING.rows(found.tables["binding"])
     assert rows
     assert all(row.cost_change_usd <= 1e-6 for row in rows)
@@ -135,7 +135,7 @@ def test_a_question_the_model_cannot_state_is_answered_without_it(tmp_path: Path
 
 def test_a_plan_prices_its_limits_as_explain_does() -> None:
     made = planned("retrofit-air-hall", gap=0.05)
-    told = explain("retrofit-air-hall", gap=0.05, exact=0)
+    told = explain("retrofit-air-hall", gap=0.05, resolve_limits=0)
     first = [(r["limit"], r["step"], r["cost_change_usd"]) for r in made.tables["limits"].records()]
     assert first == [
         (r["limit"], r["step"], r["cost_change_usd"]) for r in told.tables["binding"].records()
@@ -172,7 +172,7 @@ def test_a_demand_is_priced_in_the_scenarios_own_unit(tmp_path: Path) -> None:
     `1 hour`."""
     file = tmp_path / "hours.yaml"
     file.write_text(HOURS, encoding="utf-8")
-    rows = explain(file, exact=0).tables["binding"].records()
+    rows = explain(file, resolve_limits=0).tables["binding"].records()
     demand = next(r for r in rows if str(r["limit"]).startswith("demand r"))
     assert demand["step"] == "2,191.5 accelerator_hours less"
 

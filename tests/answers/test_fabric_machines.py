@@ -74,7 +74,7 @@ def test_meta_roce_cluster_on_chassis() -> None:
         leaf_uplinks=18,
         leaves_per_pod=192,
         core_oversubscription=7,
-        least_spines=18,
+        min_spines=18,
     )
     keys = (
         "fabric.leaf_switches",
@@ -139,13 +139,13 @@ def test_growth_table() -> None:
 def test_two_sites() -> None:
     """80 km of air are 104 km of fibre at 1.3: 104 x 4.897 x 2 us; 20 Tb/s are 50 links of 400ZR
     on one pair."""
-    found = fabric(**POD, join_km=80, join_gbps=20_000)
+    found = fabric(**POD, site_link_km=80, site_link_gbps=20_000)
     assert found.value("fabric.site_link_rtt_us") == pytest.approx(104 * 4.897 * 2)
     row = found.frame("site_links").iloc[0]
     assert (row["links"], row["ports"], row["fibre_pairs"], row["amplifiers"]) == (50, 100, 1, 3)
     with pytest.raises(InputError) as caught:
-        fabric(**POD, join_km=500)
-    assert caught.value.problems[0].help == "--join-port coherent-400zr-plus"
+        fabric(**POD, site_link_km=500)
+    assert caught.value.problems[0].help == "--site-link-optic coherent-400zr-plus"
 
 
 def test_side_by_side() -> None:

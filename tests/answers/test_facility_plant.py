@@ -92,7 +92,7 @@ def test_permit_of_a_tabulated_option_is_said_to_be_unchecked() -> None:
 def test_last_days_to_order() -> None:
     """2028-01-01 less 128 weeks (896 days) is 2025-07-19; less 144 weeks 2025-03-29."""
     row = (
-        facility(**NVL, energised="2028-01-01")
+        facility(**NVL, energization_date="2028-01-01")
         .frame("lead_times")
         .set_index("equipment")
         .loc["power-transformer"]
@@ -103,7 +103,7 @@ def test_last_days_to_order() -> None:
 
 def test_a_date_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match="2028-13"):
-        facility(**NVL, energised="2028-13-01")
+        facility(**NVL, energization_date="2028-13-01")
 
 
 def test_two_sides_run_half_loaded() -> None:

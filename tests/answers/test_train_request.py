@@ -48,18 +48,18 @@ def test_a_path_is_taken_as_its_text() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"local_steps": 5}, "need several --sites"),
-        ({"wan_overlap": True}, "need several --sites"),
-        ({"sites": 2}, "--wan-gbps is needed"),
-        ({"sites": 3, "wan_gbps": 1.0}, "256 accelerators do not divide among 3 sites"),
+        ({"local_steps": 5}, "need several --wan-sites"),
+        ({"wan_overlap": True}, "need several --wan-sites"),
+        ({"wan_sites": 2}, "--wan-gbps is needed"),
+        ({"wan_sites": 3, "wan_gbps": 1.0}, "256 accelerators do not divide among 3 sites"),
         (
-            {"sites": 256, "wan_gbps": 1.0, "global_batch_tokens": 8192 * 255.0},
+            {"wan_sites": 256, "wan_gbps": 1.0, "global_batch_tokens": 8192 * 255.0},
             "each site needs at least one sequence",
         ),
         ({"start": "2026"}, "expected a quarter"),
         ({"tokens": 10.0}, "less than one step of 4,000,000"),
         ({"global_batch_tokens": 100.0}, "less than one sequence of 8192"),
-        ({"wan_value_bytes": 100.0}, "a number from 0.01 to 64 is needed"),
+        ({"sync_bytes_per_param": 100.0}, "a number from 0.01 to 64 is needed"),
         ({"phases": ["tokens=1e12"]}, "seq-len missing"),
         ({"phases": ["tokens=1e12,seqlen=8192"]}, "expected key=value with tokens, seq-len"),
         ({"phases": ["tokens=x,seq-len=8192"]}, "'tokens=x': a number, at least 1"),
@@ -70,21 +70,25 @@ def test_flags_that_do_not_go_together_are_refused(given: dict[str, Any], words:
 
 
 def test_a_search_for_the_cluster_refuses_what_it_decides_itself() -> None:
-    given = {**SMALL, "mw": 3.0, "layout": "tp=1", "phases": ["tokens=1e12,seq-len=8192"]}
-    found = causes(**given, sites=2, wan_gbps=100.0)
-    flags = [c.split()[0] for c in found if "does not go with --deadline-days, --mw" in c]
-    assert flags == ["--accelerators", "--layout", "--phase", "--sites"]
+    given = {**SMALL, "max_it_mw": 3.0, "layout": "tp=1", "phases": ["tokens=1e12,seq-len=8192"]}
+    found = causes(**given, wan_sites=2, wan_gbps=100.0)
+    flags = [c.split()[0] for c in found if "does not go with --deadline-days, --max-it-mw" in c]
+    assert flags == ["--accelerators", "--layout", "--phase", "--wan-sites"]
 
 
 def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:
     """8.03 G parameters of 4 bytes, a ring of two at 100 Gb/s, 0.05 s each way: 2 x (0.05 + 32.1
     GB / 2 / 12.5 GB/s) = 2.67 s, a fiftieth a step; at 1 byte 0.74 s."""
-    given = {**SMALL, "sites": 2, "wan_gbps": 100.0, "local_steps": 50}
+    given = {**SMALL, "wan_sites": 2, "wan_gbps": 100.0, "local_steps": 50}
     params = 8.030_261_248e9
 
     def waited_s(value_bytes: float, *, overlap: bool = False) -> float:
         found = train(
-            "llama-3.1-8b", **given, wan_value_bytes=value_bytes, wan_overlap=overlap, top=1
+            "llama-3.1-8b",
+            **given,
+            sync_bytes_per_param=value_bytes,
+            wan_overlap=overlap,
+            list_count=1,
         )
         own = LAYOUTS.rows(found.tables[LAYOUTS.name])[0].step_time_s
         parts = {r.part: r.time_s for r in BREAKDOWN.rows(found.tables[BREAKDOWN.name])}

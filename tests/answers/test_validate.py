@@ -103,7 +103,7 @@ def test_metrics_are_those_of_the_rows(packaged: Result) -> None:
 
 @pytest.mark.parametrize("by", ["source", "accelerator", "stack", "arch"])
 def test_every_summary_holds_every_run_once(packaged: Result, by: str) -> None:
-    result = validate(by=by)
+    result = validate(group_by=by)
     summary = result.frame("summary")
     assert summary.columns[0] == by
     assert summary["runs"].sum() == result.value("runs.supported")
@@ -114,12 +114,12 @@ def test_every_summary_holds_every_run_once(packaged: Result, by: str) -> None:
 
 
 def test_summary_by_arch_names_the_three_kinds() -> None:
-    assert list(validate(by="arch").frame("summary")["arch"]) == ["dense", "hybrid", "moe"]
+    assert list(validate(group_by="arch").frame("summary")["arch"]) == ["dense", "hybrid", "moe"]
 
 
 def test_an_unknown_summary_is_refused_with_the_nearest() -> None:
     with pytest.raises(InputError, match='did you mean "stack"'):
-        validate(by="stak")
+        validate(group_by="stak")
 
 
 def test_the_public_name_gives_the_same_answer(own: Path) -> None:
@@ -278,14 +278,14 @@ def test_runs_are_summed_up_by_all_that_the_request_allows() -> None:
     assert tuple(GROUP_OF) == GROUPS
 
 
-@pytest.mark.parametrize("given", [{"runs": "own.csv"}, {"by": "arch"}])
+@pytest.mark.parametrize("given", [{"runs": "own.csv"}, {"group_by": "arch"}])
 def test_flags_of_training_runs_are_refused_of_other_subjects(given: dict[str, str]) -> None:
-    with pytest.raises(InputError, match="--runs and --by are of training runs"):
+    with pytest.raises(InputError, match="--runs and --group-by are of training runs"):
         validate("fabric", **given)
 
 
 def test_json_has_the_metrics_and_the_summary(own: Path, tmp_path: Path) -> None:
-    ran = spawn("--runs", str(own), "--by", "arch", "-f", "json", cwd=tmp_path)
+    ran = spawn("--runs", str(own), "--group-by", "arch", "-f", "json", cwd=tmp_path)
     assert ran.returncode == 0
     document = json.loads(ran.stdout)
     assert (document["verb"], document["exit_code"]) == ("validate", 0)
@@ -308,7 +308,7 @@ def test_json_has_the_metrics_and_the_summary(own: Path, tmp_path: Path) -> None
     [
         (("--runs", "absent.csv"), "DC006"),
         (("--runs", "bad.csv"), "bad.csv:1:1: error[DC053]: columns missing"),
-        (("--by", "stak"), 'did you mean "stack"'),
+        (("--group-by", "stak"), 'did you mean "stack"'),
     ],
 )
 def test_a_wrong_request_exits_2_and_says_what(

@@ -116,7 +116,7 @@ def test_fabric_beyond_reach_exits_2(
         "1600",
         "--fabric",
         "eth-1600",
-        "--length-m",
+        "--cable-length-m",
         "3000",
     )
     ran = here("fabric", "--nodes", "72", *flags)

@@ -104,7 +104,7 @@ def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
             ("plan", "tiny.yaml", "--set", "systems=[dgx-h20]"),
             ("DC010", 'did you mean "dgx-h200"?'),
         ),
-        (("plan", "tiny.yaml", "--scenario", "late"), ("DC013", "late")),
+        (("plan", "tiny.yaml", "--variant", "late"), ("DC013", "late")),
         (("plan", "tiny.yaml", "--gap", "-1"), ("--gap", "a number from 0 is needed")),
         (
             ("train", "llama-3.1-70b", "--system", "dgx-h10", "-n", "8", "--tokens", "1e9"),
@@ -113,12 +113,12 @@ def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
         (("train", "llama-3.1-70b", "--precision", "fp9"), ("DC050", "fp9")),
         (("train", "llama-3.1-70b", "--precision", "bf16,fp88"), ("DC050", 'did you mean "fp8"')),
         (("train", "llama-3.1-70b", "--stack", "nemoo"), ("DC010", "nemoo")),
-        (("train", "llama-3.1-70b", "--top", "0"), ("--top", "a whole number from 1")),
+        (("train", "llama-3.1-70b", "--list", "0"), ("--list", "a whole number from 1")),
         (
             ("train", "llama-3.1-70b", "--usd-per-accelerator-hour", "-1"),
             ("--usd-per-accelerator-hour",),
         ),
-        (("validate", "--by", "stak"), ("DC050", 'did you mean "stack"')),
+        (("validate", "--group-by", "stak"), ("DC050", 'did you mean "stack"')),
         (("validate", "--runs", "tiny.yaml"), ("tiny.yaml:1:1", "DC053", "columns missing")),
         (("catalog", "show", "dgx-h10"), ("DC010", 'did you mean "dgx-h100"?')),
         (("catalog", "list", "sytems"), ("DC010", 'did you mean "systems"?')),

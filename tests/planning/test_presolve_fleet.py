@@ -86,9 +86,11 @@ def test_why_not_of_a_system_beside_assets(tmp_path: Path) -> None:
     cannot be, no plan."""
     file = tmp_path / "held.yaml"
     file.write_text(EXISTING.replace("400000", "[400000, 900000]"), encoding="utf-8")
-    row = explain(file, why_not=["dgx-h200"], exact=0).tables["why_not"].records()[0]
+    row = explain(file, why_not=["dgx-h200"], resolve_limits=0).tables["why_not"].records()[0]
     assert row["system"] == "dgx-h200"
     assert (
-        explain(file, why_not=["dgx-b200"], exact=0).tables["why_not"].records()[0]["npv_usd"]
+        explain(file, why_not=["dgx-b200"], resolve_limits=0)
+        .tables["why_not"]
+        .records()[0]["npv_usd"]
         is None
     )

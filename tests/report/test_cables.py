@@ -27,7 +27,7 @@ POD: dict[str, Any] = {
 }
 CASES: list[dict[str, Any]] = [
     POD,
-    POD | {"media": "reach", "leaf_at": "rack"},
+    POD | {"media": "reach", "leaf_placement": "rack"},
     {"nodes": 32, "nics_per_node": 2, "nic_gbps": 800, "radix": 32, "port_gbps": 400, "planes": 2},
     {
         "nodes": 40,

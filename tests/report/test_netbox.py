@@ -68,7 +68,7 @@ CASES: dict[str, dict[str, Any]] = {
         "system": "dgx-h100",
         "fabric": "ib-ndr-400",
         "media": "reach",
-        "leaf_at": "rack",
+        "leaf_placement": "rack",
     },
     "nvl72": {"nodes": 2, "system": "gb300-nvl72", "fabric": "ib-xdr-800"},
     "planes": {

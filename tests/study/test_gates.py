@@ -377,7 +377,7 @@ def test_known_plans_are_judged_without_the_solver(project: Path) -> None:
 
 
 def test_when_is_judged_by_plan_as_by_test(project: Path) -> None:
-    """`plan --scenario costly` is of that variant: what holds for it is asked, what holds for the
+    """`plan --variant costly` is of that variant: what holds for it is asked, what holds for the
     file is not."""
     file = project / "scenarios" / "tiny.yaml"
     limits = "".join(

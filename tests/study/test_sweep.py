@@ -97,7 +97,7 @@ def test_engines_and_shards_give_the_same_bytes(
     assert {r["status"] for r in later.tables["points"].records()} > {"pending"}
     for number in (3, 1):
         sweep(laid_out(replace(asked, part=f"{number}/3")), Runner(parts))
-    together = sweep(laid_out(replace(asked, collect=True)), Runner(parts))
+    together = sweep(laid_out(replace(asked, report_only=True)), Runner(parts))
     assert together.exit_code == 0
     assert text(together) == text(whole[0])
 
@@ -110,7 +110,7 @@ def test_nothing_known_is_solved_again(file: Path, whole: tuple[Result, Store]) 
 
 def test_collecting_too_early_leaves_pending_rows(file: Path, tmp_path: Path) -> None:
     early = sweep(
-        laid_out(SweepRequest(str(file), sets=SETS, collect=True)), Runner(Store(tmp_path))
+        laid_out(SweepRequest(str(file), sets=SETS, report_only=True)), Runner(Store(tmp_path))
     )
     assert early.exit_code == 4
     assert {r["status"] for r in early.tables["points"].records()} == {"pending"}
@@ -244,7 +244,7 @@ def test_killed_at_any_moment_and_resumed_it_gives_the_same_bytes(
 ) -> None:
     points = tmp_path / "points"
     running = subprocess.Popen(
-        command("--points", str(points), *ALONE), cwd=file.parent, stdout=subprocess.DEVNULL
+        command("--store", str(points), *ALONE), cwd=file.parent, stdout=subprocess.DEVNULL
     )
     end = time.monotonic() + 60
     while stored(points) < after and time.monotonic() < end:
@@ -253,7 +253,7 @@ def test_killed_at_any_moment_and_resumed_it_gives_the_same_bytes(
     running.wait()
     assert after <= stored(points) < POINTS + 1
     done = subprocess.run(
-        command("--points", str(points), *ALONE), cwd=file.parent, capture_output=True, check=True
+        command("--store", str(points), *ALONE), cwd=file.parent, capture_output=True, check=True
     )
     assert done.stdout.decode() == text(whole[0])
 
@@ -263,7 +263,7 @@ def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(
 ) -> None:
     points = tmp_path / "points"
     running = subprocess.Popen(
-        command("--points", str(points), *ALONE),
+        command("--store", str(points), *ALONE),
         cwd=file.parent,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -278,7 +278,7 @@ def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(
     assert sum(r["status"] == "pending" for r in rows) > 0
     assert "go on with: dcplan sweep tiny.yaml" in err.decode()
     done = subprocess.run(
-        command("--points", str(points), *ALONE), cwd=file.parent, capture_output=True, check=True
+        command("--store", str(points), *ALONE), cwd=file.parent, capture_output=True, check=True
     )
     assert done.stdout.decode() == text(whole[0])
 
@@ -340,7 +340,7 @@ def test_a_cluster_that_loses_a_worker_loses_nothing(
     address, workers = cluster
     points = tmp_path / "points"
     running = subprocess.Popen(
-        command("--points", str(points), "--engine", "dask", "--scheduler", address),
+        command("--store", str(points), "--engine", "dask", "--scheduler", address),
         cwd=file.parent,
         stdout=subprocess.PIPE,
     )

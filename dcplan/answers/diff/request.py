@@ -32,4 +32,4 @@ class DiffRequest:
     time_limit_s: Annotated[
         float, Flag("time of each solve", unit="s", low=0.1, names=("--time-limit",))
     ] = 120.0
-    fresh: Annotated[bool, Flag("solve again what is known")] = False
+    no_cache: Annotated[bool, Flag("solve again what is known")] = False

@@ -70,7 +70,7 @@ def _answer(base: Base) -> Result:
     tables: dict[str, Table] = {}
     if request.why_not:
         tables["why_not"] = why_not(base)
-    if request.switching_values or request.flip:
+    if request.switching_values or request.switching_value_of:
         tables["switching_values"] = switching_values(base)
     if request.what_if:
         tables["what_if"] = what_if(base)

@@ -34,12 +34,16 @@ class ExplainRequest(ScenarioRequest):
     switching_values: Annotated[
         bool, Flag("which value of each uncertain input would change a decision")
     ] = False
-    flip: Annotated[tuple[str, ...], Flag("the same for one input; repeatable", metavar="KEY")] = ()
-    exact: Annotated[
+    switching_value_of: Annotated[
+        tuple[str, ...], Flag("the same for one input; repeatable", metavar="KEY")
+    ] = ()
+    resolve_limits: Annotated[
         int | None, Flag("binding limits whose next unit is re-solved (4, or none)", low=0)
     ] = None
 
     @property
     def asks_more(self) -> bool:
         """Whether a question is asked besides which limits bind."""
-        return bool(self.why_not or self.what_if or self.switching_values or self.flip)
+        return bool(
+            self.why_not or self.what_if or self.switching_values or self.switching_value_of
+        )

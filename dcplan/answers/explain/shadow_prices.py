@@ -39,7 +39,7 @@ def stranded_table(base: Base) -> Table:
 def _rows(base: Base, values: Vector) -> Iterator[specs.BindingRow]:
     request = base.asked.request
     usual = 0 if request.asks_more else MOST_EXACT
-    exact = usual if request.exact is None else request.exact
+    exact = usual if request.resolve_limits is None else request.resolve_limits
     for n, binding in enumerate(bindings(base.solved.matrix, values)):
         worth = _exact(base, binding, values) if n < exact else None
         row = limit_row(binding, base.solved, base.asked.question)

@@ -51,12 +51,12 @@ def switching_values(base: Base) -> Table:
 
 def _inputs(base: Base) -> list[str]:
     """Return the inputs named, or those of ``sensitivity``, or prices, energy and discount rate."""
-    rows, names = base.asked.built.log.rows, base.asked.request.flip
+    rows, names = base.asked.built.log.rows, base.asked.request.switching_value_of
     problems = [
         Problem(
             "DC010",
             f"{key}: no input of this plan",
-            Place("--flip"),
+            Place("--switching-value-of"),
             did_you_mean(key, rows),
             help="dcplan plan FILE -v lists the inputs",
         )

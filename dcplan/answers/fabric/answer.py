@@ -38,7 +38,7 @@ def fabric(request: FabricRequest) -> Result:
         return compared(request, log)
     resolved = resolve(request, catalog)
     if resolved.topology == "torus":
-        if request.growth_nodes or request.join_km is not None:
+        if request.growth_nodes or request.site_link_km is not None:
             cause = "growth and joining of a torus are not supported: its cubes are counted"
             raise InputError([Problem("DC050", cause, Place("fabric"))])
         return torus_answer(resolved, log)
@@ -68,7 +68,7 @@ def _answer(built: Built, log: InputLog) -> Result:
     result.metrics |= metrics.side_networks(built.beside)
     if request.growth_nodes:
         result.tables["expansion"] = extensions.growth_table(resolved)
-    if request.join_km is not None:
+    if request.site_link_km is not None:
         bisection = metrics.bisection_gbps(resolved, network)
         joined = extensions.join(resolved, bisection, log)
         result.tables["site_links"], more = joined
@@ -96,7 +96,7 @@ def _notes(built: Built) -> Iterator[str]:
     yield from _mismatched(resolved)
     alone = c.spine // (resolved.ports.planes * built.network.parallel) == 1 and plan.tiers == 2
     if alone and resolved.ports.planes == 1:
-        yield "one spine joins all leaves: its failure parts them; --least-spines 2 buys a second"
+        yield "one spine joins all leaves: its failure parts them; --min-spines 2 buys a second"
 
 
 def _idle(built: Built) -> Iterator[str]:

@@ -73,7 +73,7 @@ def lengths_of(
     They are measured on the floor; networks that are not placed have the catalog's average length.
     Between switches the request's own length comes first.
     """
-    c, length_m = network.counts, resolved.request.length_m
+    c, length_m = network.counts, resolved.request.cable_length_m
     if hall is not None:
         found = lengths(hall)
     elif network.taper is not None:
@@ -129,7 +129,7 @@ def _floor(resolved: ResolvedFabric, log: InputLog) -> Floor:
         leaf_rack_switches=leaf,
         spine_rack_switches=spine,
         core_rack_switches=core,
-        leaf_at=resolved.request.leaf_at,
+        leaf_at=resolved.request.leaf_placement,
     )
 
 

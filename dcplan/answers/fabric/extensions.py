@@ -75,18 +75,18 @@ def join(
         When the optic is unknown or does not reach; the message names one that does.
     """
     request = resolved.request
-    air_km, gbps = request.join_km or 0.0, request.join_gbps or bisection_gbps / 10.0
-    row = named(log.catalog, "optics", request.join_port, Optic, "--join-port")
+    air_km, gbps = request.site_link_km or 0.0, request.site_link_gbps or bisection_gbps / 10.0
+    row = named(log.catalog, "optics", request.site_link_optic, Optic, "--site-link-optic")
     if gbps <= 0.0:
         cause = "the network has no bisection: the capacity between the places is not known"
-        problem = Problem("DC050", cause, Place("--join-km"), help="--join-gbps 400")
+        problem = Problem("DC050", cause, Place("--site-link-km"), help="--site-link-gbps 400")
         raise InputError([problem])
     route = air_km * log.parameter("network", "route-factor")
     try:
         found = interconnect(gbps, route, _line(row, log))
     except ValueError as error:
         cause = f"{row.id}: {error} ({air_km:g} km of air line are {route:g} km of fibre)"
-        problem = Problem("DC054", cause, Place("--join-km"), help=_reaching(route, log))
+        problem = Problem("DC054", cause, Place("--site-link-km"), help=_reaching(route, log))
         raise InputError([problem]) from error
     nic_gbps = resolved.attached.nodes * resolved.attached.nics_per_node * resolved.nic_gbps
     metrics = {
@@ -119,7 +119,7 @@ def _reaching(route_km: float, log: InputLog) -> str:
     rows = log.catalog.table("optics", Optic).values()
     able = [r.id for r in rows if (r.reach_amplified_m or r.reach_m) and _far_km(r) >= route_km]
     if able:
-        return f"--join-port {able[0]}"
+        return f"--site-link-optic {able[0]}"
     return "a site between them, or a long-haul line system (not sized)"
 
 
@@ -133,7 +133,14 @@ def _line(row: Optic, log: InputLog) -> Line:
     if row.price_usd is None or power is None or row.reach_m is None:
         cause = f"optics row {row.id} has no price, power or reach"
         raise InputError(
-            [Problem("DC050", cause, Place("--join-port"), help="--join-port coherent-400zr")]
+            [
+                Problem(
+                    "DC050",
+                    cause,
+                    Place("--site-link-optic"),
+                    help="--site-link-optic coherent-400zr",
+                )
+            ]
         )
     return Line(
         port_gbps=row.rate_gbps.value,

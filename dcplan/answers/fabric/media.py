@@ -357,7 +357,7 @@ def _too_far(
         help_text = f"--uplink-gbps {works:g} works: {part} reaches {meters:g} m"
     else:
         help_text = (
-            "bring the ends nearer: --leaf-at unit or rack, a larger --racks-per-row, "
-            "a shorter --length-m"
+            "bring the ends nearer: --leaf-placement unit or rack, a larger --racks-per-row, "
+            "a shorter --cable-length-m"
         )
     return Problem("DC054", f"{tier} at {speed:g} Gb/s: {cause}", Place("fabric"), help=help_text)

@@ -120,7 +120,7 @@ class FabricRequest:
         int | None,
         Flag("three tiers: leaves that share spines", low=1, high=MOST_PORTS, panel=SHAPE),
     ] = None
-    least_spines: Annotated[
+    min_spines: Annotated[
         int | None, Flag("spines of a pod at least", low=1, high=MOST_PORTS, panel=SHAPE)
     ] = None
     tiers: Annotated[
@@ -158,7 +158,7 @@ class FabricRequest:
         int | None,
         Flag("racks of a row; a square hall if left out", low=1, high=100_000, panel=FLOOR),
     ] = None
-    leaf_at: Annotated[
+    leaf_placement: Annotated[
         str,
         Flag(
             "leaves stand amid their unit, in the rack of their nodes, or in the center",
@@ -166,7 +166,7 @@ class FabricRequest:
             panel=FLOOR,
         ),
     ] = "unit"
-    length_m: Annotated[
+    cable_length_m: Annotated[
         float | None,
         Flag(
             "cable length between switches, if not from the floor",
@@ -179,7 +179,7 @@ class FabricRequest:
     growth_nodes: Annotated[
         tuple[int, ...], Flag("later size; repeat for more phases", low=1, high=MOST, panel=MORE)
     ] = ()
-    join_km: Annotated[
+    site_link_km: Annotated[
         float | None,
         Flag(
             "air distance to another hall or site to join",
@@ -189,7 +189,7 @@ class FabricRequest:
             panel=MORE,
         ),
     ] = None
-    join_gbps: Annotated[
+    site_link_gbps: Annotated[
         float | None,
         Flag(
             "capacity between them; left out, a tenth of the network's bisection",
@@ -199,9 +199,9 @@ class FabricRequest:
             panel=MORE,
         ),
     ] = None
-    join_port: Annotated[str, Flag("catalog optic between them", complete="optics", panel=MORE)] = (
-        "coherent-400zr"
-    )
+    site_link_optic: Annotated[
+        str, Flag("catalog optic between them", complete="optics", panel=MORE)
+    ] = "coherent-400zr"
     compare: Annotated[
         str | None,
         Flag("fabric families side by side, with commas; all for every one that fits", panel=MORE),
@@ -243,12 +243,13 @@ def refuse_unfit(request: FabricRequest) -> None:
     InputError
         With every such flag.
     """
-    joined = request.join_km is not None or request.join_gbps is not None
+    joined = request.site_link_km is not None or request.site_link_gbps is not None
     wrong = {
         "growth and joining are asked for one fabric, without --compare and --for-job": (
             request.several and (joined or bool(request.growth_nodes))
         ),
-        "--join-gbps needs --join-km": request.join_gbps is not None and request.join_km is None,
+        "--site-link-gbps needs --site-link-km": request.site_link_gbps is not None
+        and request.site_link_km is None,
     }
     problems = [Problem("DC050", cause, Place("fabric")) for cause, is_so in wrong.items() if is_so]
     if request.for_job and not request.system:

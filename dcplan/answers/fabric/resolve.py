@@ -215,7 +215,7 @@ def _port_counts(
         spine_radix=spine,
         core_radix=core,
         leaves_per_pod=request.leaves_per_pod or 0,
-        least_spines=request.least_spines or 1,
+        min_spines=request.min_spines or 1,
     )
 
 

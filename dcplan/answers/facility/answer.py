@@ -135,8 +135,8 @@ def _plain_tables(
         "power_chain": efficiency_table(log),
         "reported_sites": reported_table(resolved, log),
     }
-    if resolved.request.energised is not None:
-        tables["lead_times"] = lead_table(resolved.request.energised, log)
+    if resolved.request.energization_date is not None:
+        tables["lead_times"] = lead_table(resolved.request.energization_date, log)
     if found.modeled:
         tables["quarters"] = quarters_table(found)
         tables["warm_water"] = warm_water_table(option, resolved, log)

@@ -62,7 +62,7 @@ def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
         resolved.load < 1.0 or resolved.request.supply_c is not None or resolved.where.zone is None
     ):
         note = (
-            "rows from the table are at full load and know no --load, --supply-c or --epw: "
+            "rows from the table are at full load and know no --load-frac, --supply-c or --epw: "
             "not alike to the others"
         )
         warnings.append({"code": "pue", "message": note})

@@ -59,7 +59,7 @@ def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog)
     return 1.0 + float(electrical_frac(ups, distribution, lighting)) + fans
 
 
-def lead_table(energised: str, log: InputLog) -> Table:
+def lead_table(energization_date: str, log: InputLog) -> Table:
     """Return weeks from order to delivery, and last days to order for the day of first power.
 
     Raises
@@ -67,7 +67,7 @@ def lead_table(energised: str, log: InputLog) -> Table:
     InputError
         When that date is none.
     """
-    day = _day(energised)
+    day = _day(energization_date)
     rows: list[specs.LeadTimeRow] = []
     for name in CONNECTION_LEAD + HALL_LEAD:
         key = f"lead-{name}-weeks"
@@ -84,7 +84,7 @@ def _day(text: str) -> date:
         _ = day - timedelta(weeks=1000)
     except (ValueError, OverflowError):
         problem = Problem(
-            "DC062", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energised")
+            "DC062", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energization-date")
         )
         raise InputError([problem]) from None
     return day

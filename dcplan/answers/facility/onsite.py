@@ -47,11 +47,11 @@ def onsite(
         When a source is unknown, an amount out of range, or no tariff is known for the grid.
     """
     chosen = amounts_of(resolved.request.onsite)
-    interruptible_h = resolved.request.interruptible_h
+    grid_outage_h = resolved.request.grid_outage_h
     rows = {name: named(log.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
     peak = found.peak_pue * resolved.it_mw
     utility_mw = peak if resolved.request.utility_mw is None else resolved.request.utility_mw
-    load, dark = _load(resolved, found), _dark(interruptible_h)
+    load, dark = _load(resolved, found), _dark(grid_outage_h)
     grid_price = resolved.where.site.usd_per_kwh if resolved.where.site else None
     sources, batteries, grid_known = [], [], True
     if utility_mw > 0:
@@ -98,10 +98,10 @@ def _load(resolved: ResolvedFacility, found: Performance) -> Array:
     return np.repeat(np.array(pues) * it_mw, TYPICAL_YEAR_HOURS // QUARTERS_PER_YEAR)
 
 
-def _dark(interruptible_h: float) -> npt.NDArray[np.bool_]:
+def _dark(grid_outage_h: float) -> npt.NDArray[np.bool_]:
     """Say which hours of the typical year have no grid."""
     dark = np.zeros(TYPICAL_YEAR_HOURS, dtype=np.bool_)
-    hours = math.ceil(interruptible_h)
+    hours = math.ceil(grid_outage_h)
     third = TYPICAL_YEAR_HOURS // QUARTERS_PER_YEAR * 2
     for day, gone in enumerate(range(0, hours, WINDOW_HOURS)):
         start = third + day * int(HOURS_PER_DAY)

@@ -89,7 +89,7 @@ def oversubscribed(resolved: ResolvedFacility, ratio: float, log: InputLog) -> T
         shares.append(log.take(key, own) / system.rated_kw.value if own else usual)
     rows: list[specs.OversubscriptionRow] = []
     for jobs in JOBS:
-        r = risk(jobs, resolved.request.busy_frac, shares[0], shares[1], ratio)
+        r = risk(jobs, resolved.request.duty_cycle, shares[0], shares[1], ratio)
         rows.append(
             specs.OversubscriptionRow(
                 jobs=jobs,

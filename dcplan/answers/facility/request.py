@@ -27,7 +27,7 @@ class FacilityRequest:
     it_mw: Annotated[
         float, Flag("IT power that the hall is built for", unit="MW", low=0.01, high=10_000)
     ] = 10.0
-    load: Annotated[
+    load_frac: Annotated[
         float, Flag("IT power over the IT power that the hall is built for", low=0.05, high=1)
     ] = 1.0
     system: Annotated[
@@ -62,7 +62,7 @@ class FacilityRequest:
         float | None,
         Flag("power of the grid; left out, the peak of the design day", unit="MW", low=0, high=1e5),
     ] = None
-    interruptible_h: Annotated[
+    grid_outage_h: Annotated[
         float, Flag("hours of a year without the grid", unit="h", low=0, high=360)
     ] = 0.0
     job: Annotated[
@@ -80,7 +80,7 @@ class FacilityRequest:
     water_permit_m3_per_day: Annotated[
         float | None, Flag("most water of any day", unit="m3", low=0, high=1e7)
     ] = None
-    energised: Annotated[
+    energization_date: Annotated[
         str | None,
         Flag("date on which power must flow; gives the last days to order", metavar="DATE"),
     ] = None
@@ -96,7 +96,7 @@ class FacilityRequest:
     oversubscription: Annotated[
         float | None, Flag("rated power of all racks over the hall's IT power", low=1, high=5)
     ] = None
-    busy_frac: Annotated[
+    duty_cycle: Annotated[
         float,
         Flag("share of the time in which a job runs, for --oversubscription", low=0.01, high=1),
     ] = 0.7
@@ -115,11 +115,11 @@ def refuse_idle(flags: FacilityRequest) -> None:
         "--cooling": flags.cooling,
         "--utility-mw": flags.utility_mw,
         "--job": flags.job,
-        "--energised": flags.energised,
+        "--energization-date": flags.energization_date,
         "--onsite": tuple(flags.onsite) or None,
         "--water-permit-m3-per-day": flags.water_permit_m3_per_day,
     }
-    hours = {"--interruptible-h": flags.interruptible_h or None}
+    hours = {"--grid-outage-h": flags.grid_outage_h or None}
     racks = {"--rack-kw": flags.rack_kw, "--oversubscription": flags.oversubscription}
     rules = {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
     chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"}

@@ -53,7 +53,7 @@ class ResolvedFacility:
     @property
     def load(self) -> float:
         """IT power over the IT power that the hall is built for."""
-        return self.request.load
+        return self.request.load_frac
 
     @property
     def size(self) -> str:

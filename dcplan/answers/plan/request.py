@@ -58,7 +58,7 @@ def refuse_conflicts(request: PlanRequest) -> None:
     if request.hedge and (request.variant or request.fix_decisions or request.earlier):
         cause = (
             "--hedge takes its variants from uncertainty.hedge: "
-            "no --scenario, --fix-decisions or --from beside it"
+            "no --variant, --fix-decisions or --from beside it"
         )
         problems.append(Problem("DC015", cause, Place("--hedge")))
     if request.earlier is not None and request.fix_decisions is not None:

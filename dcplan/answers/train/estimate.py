@@ -115,8 +115,8 @@ def _run_cost(log: InputLog, whole: TrainRun, metrics: dict[str, Metric]) -> Cos
 
 def _run_tables(log: InputLog, whole: TrainRun, main: Part, days: Calendar) -> dict[str, Table]:
     tables = calendar_tables(days, whole)
-    if whole.request.replicas:
-        tables[specs.FAILURE_SIMULATION.name] = replayed(days, whole.request.replicas)
+    if whole.request.simulations:
+        tables[specs.FAILURE_SIMULATION.name] = replayed(days, whole.request.simulations)
     tables[specs.RUN_STORAGE.name] = storage_table(log, whole, days, main.step_time_s)
     return tables
 
@@ -155,7 +155,7 @@ def _layouts_of(run: TrainRun) -> tuple[Case, Found]:
     if run.spec.streams_weights:
         return case, _streamed(run)
     if not request.layout:
-        return case, search(case, ranks, keep=request.top)
+        return case, search(case, ranks, keep=request.list_count)
     limit = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
     typed = _lightest(read_layout(request.layout, case, ranks), limit)
     setup = case_setup(typed.case, layout_table(typed.case, typed.columns))

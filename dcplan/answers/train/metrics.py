@@ -85,7 +85,7 @@ def _energy_metrics(
     kw = training_kw(log, run.system)
     if kw is None:
         return {}
-    mwh = kw / run.system.accelerators * run.request.power_frac * hours / KW_PER_MW
+    mwh = kw / run.system.accelerators * run.request.power_limit_frac * hours / KW_PER_MW
     flops = sum(
         model_flops_per_token(run.shape, p.run.seq_len, run.images) * p.run.tokens for p in parts
     )

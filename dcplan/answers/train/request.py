@@ -54,7 +54,7 @@ class TrainRequest:
             comma=True,
         ),
     ] = ("bf16",)
-    link_gbps: Annotated[
+    nic_port_gbps: Annotated[
         float | None,
         Flag(
             "one-way rate of a NIC port; left out, that of the system",
@@ -69,7 +69,9 @@ class TrainRequest:
     layout: Annotated[
         str | None, Flag("one layout, such as tp=8,pp=16,vpp=7,mbs=1; searched if left out")
     ] = None
-    top: Annotated[int, Flag("fastest layouts to list", low=1, high=1_000_000)] = 5
+    list_count: Annotated[
+        int, Flag("fastest layouts to list", low=1, high=1_000_000, names=("--list",))
+    ] = 5
     usd_per_accelerator_hour: Annotated[
         float | None, Flag("rent; catalog median if left out", unit="USD", low=0, high=LARGEST)
     ] = None
@@ -80,16 +82,16 @@ class TrainRequest:
         str | None,
         Flag("catalog site whose grid gives the carbon and the price of energy", complete="sites"),
     ] = None
-    power_frac: Annotated[
+    power_limit_frac: Annotated[
         float, Flag("power limit over TDP; matrix products slow down", low=0.7, high=1)
     ] = 1.0
     phases: Annotated[
         tuple[str, ...],
         Flag("repeatable: tokens=1e12,seq-len=131072,global-batch-tokens=16e6", names=("--phase",)),
     ] = ()
-    in_network: Annotated[
-        bool, Flag("scale-out switches add gradients up (SHARP)", names=("--in-network-reduction",))
-    ] = False
+    in_network_reduction: Annotated[bool, Flag("scale-out switches add gradients up (SHARP)")] = (
+        False
+    )
     start: Annotated[str | None, Flag("quarter such as 2026-Q4; a young generation is slower")] = (
         None
     )
@@ -99,14 +101,14 @@ class TrainRequest:
             "images or tiles of a sequence, for a model with a vision encoder", low=0, high=LARGEST
         ),
     ] = 0.0
-    sites: Annotated[
+    wan_sites: Annotated[
         int, Flag("train over this many sites with few exchanges", low=1, high=10_000_000)
     ] = 1
     local_steps: Annotated[int, Flag("steps between exchanges of sites", low=1, high=LARGEST)] = 1
     wan_gbps: Annotated[
         float | None, Flag("one-way rate of a site's link", unit="Gb/s", low=0.01, high=LARGEST)
     ] = None
-    wan_value_bytes: Annotated[
+    sync_bytes_per_param: Annotated[
         float, Flag("bytes of an exchanged value; 4 uncompressed", low=0.01, high=64)
     ] = 4.0
     wan_overlap: Annotated[bool, Flag("exchange beside the next local steps")] = False
@@ -120,7 +122,7 @@ class TrainRequest:
             high=1e15,
         ),
     ] = None
-    mw: Annotated[
+    max_it_mw: Annotated[
         float | None,
         Flag("find the fastest cluster under this IT power", unit="MW", low=0, high=1e15),
     ] = None
@@ -129,7 +131,7 @@ class TrainRequest:
     ] = None
     reliability: Annotated[str | None, Flag(SETTINGS_OF_RECOVERY)] = None
     storage: Annotated[str | None, Flag(SETTINGS_OF_STORAGE)] = None
-    replicas: Annotated[
+    simulations: Annotated[
         int, Flag("play the run through stop by stop so many times", low=0, high=100_000)
     ] = 0
     catalogs: Annotated[tuple[str, ...], Flag("overlay folder; repeatable, the last wins")] = ()
@@ -142,7 +144,7 @@ class TrainRequest:
     @property
     def sizes_cluster(self) -> bool:
         """Whether the number of accelerators is asked for, not given."""
-        if self.mw is not None or self.budget_usd is not None:
+        if self.max_it_mw is not None or self.budget_usd is not None:
             return True
         return self.deadline_days is not None and self.accelerators is None
 
@@ -166,18 +168,18 @@ def _texts(request: TrainRequest) -> Iterator[Problem]:
 def _of_sites(request: TrainRequest) -> Iterator[Problem]:
     """Find flags of several sites that one site does not use, and what several sites lack."""
     only_with_sites = (request.wan_gbps is not None, request.local_steps > 1, request.wan_overlap)
-    if request.sites == 1:
+    if request.wan_sites == 1:
         if any(only_with_sites):
             flags = "--local-steps, --wan-gbps and --wan-overlap"
-            yield _wrong(f"{flags} need several --sites", "--sites")
+            yield _wrong(f"{flags} need several --wan-sites", "--wan-sites")
         return
     if request.wan_gbps is None:
-        yield _wrong("--wan-gbps is needed to train over several sites", "--sites")
+        yield _wrong("--wan-gbps is needed to train over several sites", "--wan-sites")
     count = request.accelerators
-    if count is not None and count % request.sites:
-        cause = f"{count} accelerators do not divide among {request.sites} sites"
-        yield _wrong(f"{cause}: -n counts all of them", "--sites")
-    if (request.global_batch_tokens or DEFAULT_BATCH_TOKENS) / request.sites < request.seq_len:
+    if count is not None and count % request.wan_sites:
+        cause = f"{count} accelerators do not divide among {request.wan_sites} sites"
+        yield _wrong(f"{cause}: -n counts all of them", "--wan-sites")
+    if (request.global_batch_tokens or DEFAULT_BATCH_TOKENS) / request.wan_sites < request.seq_len:
         yield _wrong("each site needs at least one sequence a step", "--global-batch-tokens")
 
 
@@ -200,10 +202,10 @@ def _of_size(request: TrainRequest) -> Iterator[Problem]:
         "--accelerators": request.accelerators is not None,
         "--layout": request.layout is not None,
         "--phase": bool(request.phases),
-        "--sites": request.sites > 1,
+        "--wan-sites": request.wan_sites > 1,
     }
     for flag in (name for name, is_given in given.items() if is_given):
-        cause = f"{flag} does not go with --deadline-days, --mw or --budget-usd"
+        cause = f"{flag} does not go with --deadline-days, --max-it-mw or --budget-usd"
         yield _wrong(cause, "train")
 
 

@@ -52,7 +52,7 @@ class TrainRun:
     @property
     def sites(self) -> int:
         """Sites that train together."""
-        return self.request.sites
+        return self.request.wan_sites
 
     @property
     def images(self) -> float:
@@ -153,13 +153,13 @@ def _record(
 
 def _wide(request: TrainRequest, log: InputLog) -> WideArea | None:
     """Return how several sites train together; None at one site."""
-    if request.sites == 1 or request.wan_gbps is None:
+    if request.wan_sites == 1 or request.wan_gbps is None:
         return None
     return WideArea(
-        request.sites,
+        request.wan_sites,
         request.local_steps,
         request.wan_gbps,
-        request.wan_value_bytes,
+        request.sync_bytes_per_param,
         log.parameter("training", "wide-area-latency-s"),
         overlapped=request.wan_overlap,
     )
@@ -181,9 +181,9 @@ def _specs(
             next_step = f"dcplan catalog show accelerators {row.id}"
             refused.append(Problem("DC010", spec, Place("train"), help=next_step))
         else:
-            device = replace(spec.device, in_network=float(request.in_network))
+            device = replace(spec.device, in_network=float(request.in_network_reduction))
             spec = aged(replace(spec, device=device), row, request.start, log)
-            specs[precision] = at_power(spec, request.power_frac, log)
+            specs[precision] = at_power(spec, request.power_limit_frac, log)
     if refused:
         raise InputError(refused)
     return specs
@@ -228,7 +228,7 @@ def _gb_per_s(request: TrainRequest, system: System) -> float:
     """
     own = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
     ports = system.scaleout_ports / system.accelerators if system.scaleout_ports else 1.0
-    return ports * (request.link_gbps or own) / 8.0
+    return ports * (request.nic_port_gbps or own) / 8.0
 
 
 def read_model(catalog: Catalog, name: str) -> tuple[Architecture, float | None]:

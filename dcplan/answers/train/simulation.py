@@ -31,7 +31,7 @@ def replayed(found: Calendar, replicas: int) -> Table:
         )
     except ValueError as error:
         raise InputError(
-            [Problem("DC050", str(error), Place("--replicas"), help="leave --replicas out")]
+            [Problem("DC050", str(error), Place("--simulations"), help="leave --simulations out")]
         ) from error
     p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
     row = specs.FailureSimulationRow(

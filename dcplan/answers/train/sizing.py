@@ -87,7 +87,7 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
         accelerators=best.accelerators,
         precision=(best.precision,),
         deadline_days=None,
-        mw=None,
+        max_it_mw=None,
         budget_usd=None,
     )
     answer = train_model(chosen, catalog)
@@ -135,16 +135,16 @@ def _refined(log: InputLog, sized: _Sized, count: int) -> _Sized:
 
 def _counts(run: TrainRun) -> Array:
     """Return whole systems, every one at first and then 5 % apart, up to the power limit."""
-    most, limit_mw = LARGEST_SYSTEMS, run.request.mw
+    most, limit_mw = LARGEST_SYSTEMS, run.request.max_it_mw
     rated = run.system.rated_kw.value if run.system.rated_kw else None
     if limit_mw is not None:
         if rated is None:
             cause = f"{run.system.id} has no power figure in the catalog"
-            raise InputError([Problem("DC010", cause, Place("--mw"))])
-        most = int(limit_mw * KW_PER_MW / (rated * run.request.power_frac))
+            raise InputError([Problem("DC010", cause, Place("--max-it-mw"))])
+        most = int(limit_mw * KW_PER_MW / (rated * run.request.power_limit_frac))
         if most < 1:
             cause = f"{limit_mw:g} MW is less than one {run.system.id} ({rated:g} kW)"
-            raise InputError([Problem("DC050", cause, Place("--mw"))])
+            raise InputError([Problem("DC050", cause, Place("--max-it-mw"))])
     systems, units = [], 1
     while units <= most:
         systems.append(units)
@@ -161,7 +161,7 @@ def _rows(found: Sequence[_Sized], price: float | None) -> list[SizeRow]:
         run, counts = sized.run, sized.swept.accelerators
         p50, p80 = sized.days(0.5), sized.days(DEADLINE_CONFIDENCE)
         rated = run.system.rated_kw.value if run.system.rated_kw else 0.0
-        it_mw = counts / run.system.accelerators * rated * run.request.power_frac / KW_PER_MW
+        it_mw = counts / run.system.accelerators * rated * run.request.power_limit_frac / KW_PER_MW
         cost = counts * p50 * HOURS_PER_DAY * (price or 0.0)
         meets = _meets(run.request, p50, p80, cost)
         rows += [
@@ -230,8 +230,8 @@ def _asked_for(request: TrainRequest) -> str:
     parts = []
     if request.deadline_days is not None:
         parts.append(f"within {request.deadline_days:g} days at {DEADLINE_CONFIDENCE:.0%}")
-    if request.mw is not None:
-        parts.append(f"under {request.mw:g} MW of IT")
+    if request.max_it_mw is not None:
+        parts.append(f"under {request.max_it_mw:g} MW of IT")
     if request.budget_usd is not None:
         parts.append(f"for {request.budget_usd:,.0f} USD of rent")
     first = "smallest cluster" if request.deadline_days is not None else "fastest cluster"

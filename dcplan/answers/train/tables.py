@@ -85,7 +85,7 @@ def _memory(main: Part) -> Table:
 
 
 def _layouts(main: Part) -> Table:
-    found, top = main.found, main.run.request.top
+    found, top = main.found, main.run.request.list_count
     limit_gib = main.run.spec.device.hbm_gb / main.run.spec.device.ranks
     rows = []
     for i, (time_s, existing) in enumerate(zip(found.step_time_s, found.memory_bytes, strict=True)):

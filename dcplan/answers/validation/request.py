@@ -31,12 +31,12 @@ class ValidateRequest:
     runs: Annotated[Path | None, Flag("CSV of measured runs; the packaged table if left out")] = (
         None
     )
-    by: Annotated[str, Flag("summary of training runs by", choices=GROUPS)] = "stack"
+    group_by: Annotated[str, Flag("summary of training runs by", choices=GROUPS)] = "stack"
     catalogs: Annotated[tuple[str, ...], Flag("overlay folder; repeatable, the last wins")] = ()
 
 
 def conflicts(request: ValidateRequest) -> list[Problem]:
     """Return the flags that the subject does not use."""
-    if request.subject == TRAINING or (request.runs is None and request.by == "stack"):
+    if request.subject == TRAINING or (request.runs is None and request.group_by == "stack"):
         return []
-    return [Problem("DC050", "--runs and --by are of training runs", Place("validate"))]
+    return [Problem("DC050", "--runs and --group-by are of training runs", Place("validate"))]

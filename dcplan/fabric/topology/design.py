@@ -29,7 +29,7 @@ class ClosDesign:
         [-]
     leaves_per_pod : int, default 0
         Three tiers: leaves that share spines; as many as a spine has ports down where 0. [-]
-    least_spines : int, default 1
+    min_spines : int, default 1
         Spines of a pod at least: with two, one may fail. [-]
     """
 
@@ -42,7 +42,7 @@ class ClosDesign:
     spine_radix: int = 0
     core_radix: int = 0
     leaves_per_pod: int = 0
-    least_spines: int = 1
+    min_spines: int = 1
 
     @property
     def spine_ports(self) -> int:
@@ -85,7 +85,7 @@ def design(
     spine_radix: int = 0,
     core_radix: int = 0,
     leaves_per_pod: int = 0,
-    least_spines: int = 1,
+    min_spines: int = 1,
 ) -> ClosDesign:
     """Split the ports of each tier by its oversubscription (down over up capacity).
 
@@ -101,7 +101,7 @@ def design(
         Down over up capacity of a leaf and of a spine; above 0. [-]
     endpoints_per_leaf : int, optional
         Leaf ports towards nodes, where not all that the oversubscription allows. [-]
-    spine_radix, core_radix, leaves_per_pod, least_spines : int
+    spine_radix, core_radix, leaves_per_pod, min_spines : int
         As in :class:`ClosDesign`.
 
     Raises
@@ -143,5 +143,5 @@ def design(
         spine_radix,
         core_radix,
         leaves_per_pod,
-        least_spines,
+        min_spines,
     )

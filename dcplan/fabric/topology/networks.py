@@ -41,7 +41,7 @@ class Ports:
     """Ports of a spine where it is another switch than the leaf, such as a chassis."""
     core_radix: int = 0
     leaves_per_pod: int = 0
-    least_spines: int = 1
+    min_spines: int = 1
     uplink_width: float = 1.0
     """Ports of node speed that one uplink takes: 2 for 400 Gb/s over leaves that serve 200."""
 
@@ -152,7 +152,7 @@ def _plan(ports: Ports, tiers: int) -> ClosDesign:
         spine_radix=ports.spine_radix,
         core_radix=ports.core_radix,
         leaves_per_pod=ports.leaves_per_pod,
-        least_spines=ports.least_spines,
+        min_spines=ports.min_spines,
     )
     if ports.leaf_up is None or tiers == 1:
         return plan
@@ -228,7 +228,7 @@ def nearest(attached: Attached, ports: Ports, topology: str) -> str:
             replace(even_ports, leaf_spine=1.0, spine_core=1.0),
             topology,
         ),
-        ("leave --least-spines out", attached, replace(even_ports, least_spines=1), topology),
+        ("leave --min-spines out", attached, replace(even_ports, min_spines=1), topology),
         (
             "leave --management-links out",
             replace(attached, management_links=0),

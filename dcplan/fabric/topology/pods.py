@@ -79,11 +79,11 @@ def rail_groups(plan: ClosDesign, leaf_count: int, groups: int) -> int:
 
 
 def _pod(plan: ClosDesign, count: int, leaf_count: int, *, cores: bool) -> Pods:
-    if plan.least_spines > plan.leaf_up:
-        msg = f"{plan.least_spines} spines are asked for, a leaf has {plan.leaf_up} uplinks"
+    if plan.min_spines > plan.leaf_up:
+        msg = f"{plan.min_spines} spines are asked for, a leaf has {plan.leaf_up} uplinks"
         raise ValueError(msg)
     spines = _next_divisor(
-        plan.leaf_up, max(math.ceil(leaf_count * plan.leaf_up / plan.spine_down), plan.least_spines)
+        plan.leaf_up, max(math.ceil(leaf_count * plan.leaf_up / plan.spine_down), plan.min_spines)
     )
     down = math.ceil(leaf_count * plan.leaf_up / spines)
     return Pods(

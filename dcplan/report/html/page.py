@@ -302,5 +302,5 @@ def _command(result: Result) -> str:
         return ""  # flags of other answers are not kept
     words = ["dcplan", result.verb, str(result.scenario["path"])]
     if result.scenario.get("variant"):
-        words += ["--scenario", str(result.scenario["variant"])]
+        words += ["--variant", str(result.scenario["variant"])]
     return shlex.join([w for w in words if w])

@@ -39,7 +39,7 @@ Record = Mapping[str, Cell]
 def accuracy() -> str:
     """Return the README's table: what dcplan is compared with, and how far off it is."""
     runs = validate()
-    stacks = {r["stack"]: r for r in validate(by="stack").tables["summary"].records()}
+    stacks = {r["stack"]: r for r in validate(group_by="stack").tables["summary"].records()}
     core = stacks["megatron-core"]
     mean, median = (runs.value(f"error.{x}_abs_frac") for x in ("mean", "median"))
     rows = [
@@ -87,7 +87,7 @@ def training_page() -> str:
         page_table(("figure", "value", "meaning"), figures),
     ]
     for by in ("stack", "accelerator", "arch", "source"):
-        found = validate(by=by).tables["summary"]
+        found = validate(group_by=by).tables["summary"]
         out.append(f"## By {by}\n\n{_plain_table(found.columns, found.records())}")
     runs = [r for r in first.tables["runs"].records() if r["error_frac"] is not None]
     worst = sorted(runs, key=lambda r: -abs(_number(r["error_frac"])))[:WORST]

@@ -196,11 +196,11 @@ class Scenario(Part):
     overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Named changes: dotted key -> value."""
     scenarios: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Named variants: lists of overrides, for `--scenario`."""
+    """Named variants: lists of overrides, for `--variant`."""
     sweep: dict[str, Any] = Field(default_factory=dict)
     """What-ifs of `dcplan sweep`: dotted key -> values, {range, step}, or a distribution."""
     sensitivity: Sensitivity | None = None
-    """What `tco` and `explain --flips` vary."""
+    """What `tco` and `explain --switching-values` vary."""
     uncertainty: Uncertainty | None = None
     """How inputs may turn out, and variants to hedge."""
 

@@ -23,4 +23,4 @@ class FrontierRequest(ScenarioRef):
         float,
         Flag("time of all points together on one core", unit="s", low=1, names=("--time-limit",)),
     ] = 600.0
-    fresh: Annotated[bool, Flag("solve again what is known")] = False
+    no_cache: Annotated[bool, Flag("solve again what is known")] = False

@@ -53,10 +53,10 @@ def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Resu
     wanted = _wanted(first, second, request)
     if not wanted and not (first.result and second.result):
         cause = f"no scenario {variant!r} on either side"
-        raise InputError([Problem("DC013", cause, Place("--scenario"))])
+        raise InputError([Problem("DC013", cause, Place("--variant"))])
     try:
         kept = (
-            plans(list(wanted.values()), Store(home / "plans"), engine, fresh=request.fresh)
+            plans(list(wanted.values()), Store(home / "plans"), engine, no_cache=request.no_cache)
             if wanted
             else {}
         )

@@ -87,7 +87,9 @@ def gates(request: GatesRequest, home: Path, engine: Engine | None = None) -> Re
     """
     cases = _cases(checked(request), home)
     asked = [w for case in cases for w in (case.wanted, case.base, *case.others) if w is not None]
-    kept = plans(list(dict.fromkeys(asked)), Store(home / "plans"), engine, fresh=request.fresh)
+    kept = plans(
+        list(dict.fromkeys(asked)), Store(home / "plans"), engine, no_cache=request.no_cache
+    )
     base = request.base
     reference = resolved(base, request.files[0], home).result if base else None
     if reference is not None and reference.verb != "plan":
@@ -153,7 +155,7 @@ def _cases(request: GatesRequest, home: Path) -> list[Case]:
     if not found:
         cause = f"no scenario {request.variant!r} in any file"
         hint = did_you_mean(str(request.variant), names)
-        raise InputError([Problem("DC013", cause, Place("--scenario"), hint)])
+        raise InputError([Problem("DC013", cause, Place("--variant"), hint)])
     return list(dict.fromkeys(found))
 
 

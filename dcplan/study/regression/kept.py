@@ -66,7 +66,7 @@ def _key(question: Question, wanted: Wanted) -> str:
 
 
 def plans(
-    asked: Sequence[Wanted], store: Store, engine: Engine | None = None, *, fresh: bool = False
+    asked: Sequence[Wanted], store: Store, engine: Engine | None = None, *, no_cache: bool = False
 ) -> dict[Wanted, Kept]:
     """Return every plan; those that are not known are solved.
 
@@ -93,7 +93,7 @@ def plans(
         raise InputError(dict.fromkeys(problems))
     found: dict[str, Mapping[str, Any]] = {}
     for key in set(keys.values()):
-        document = None if fresh else store.get(key)
+        document = None if no_cache else store.get(key)
         if document is not None and _readable(document):
             found[key] = document
     known = set(found)

@@ -55,12 +55,12 @@ class SweepRequest(ScenarioRef):
         str | None,
         Flag("only the I-th of N parts, for job arrays", names=("--shard",), metavar="I/N"),
     ] = None
-    points: Annotated[
+    store: Annotated[
         Path | None, Flag("where points are kept; left out: .dcplan/points", metavar="DIR")
     ] = None
-    collect: Annotated[bool, Flag("solve nothing, put together what is there")] = False
+    report_only: Annotated[bool, Flag("solve nothing, put together what is there")] = False
     retry_failed: Annotated[bool, Flag("solve again what failed")] = False
-    fresh: Annotated[bool, Flag("solve everything again")] = False
+    no_cache: Annotated[bool, Flag("solve everything again")] = False
     dry_run: Annotated[bool, Flag("list the points, solve nothing")] = False
 
     @property
@@ -90,11 +90,11 @@ def refuse_conflicts(request: SweepRequest) -> None:
         With the first such flag.
     """
     _ = request.shard
-    if request.collect and request.fresh:
-        cause = "--fresh forgets what --collect would put together"
-        raise InputError([Problem("DC050", cause, Place("--fresh"))])
-    if request.points is not None and request.points.exists() and not request.points.is_dir():
-        raise InputError([Problem("DC006", "not a folder", Place(str(request.points)))])
+    if request.report_only and request.no_cache:
+        cause = "--no-cache forgets what --report-only would put together"
+        raise InputError([Problem("DC050", cause, Place("--no-cache"))])
+    if request.store is not None and request.store.exists() and not request.store.is_dir():
+        raise InputError([Problem("DC006", "not a folder", Place(str(request.store)))])
     if request.paired and (request.bounds or request.sample is not None):
         cause = "--zip pairs lists; --sample and --bounds make their own points"
         raise InputError([Problem("DC051", cause, Place("--zip"))])

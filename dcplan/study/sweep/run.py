@@ -109,9 +109,9 @@ def sweep(layout: Layout, runner: Runner, told: Told | None = None) -> Result:
     if layout.request.dry_run:
         recall(layout, runner.store, retry=False)
         return listed(layout)
-    if not layout.request.fresh:
+    if not layout.request.no_cache:
         recall(layout, runner.store, retry=layout.request.retry_failed)
-    if not layout.request.collect:
+    if not layout.request.report_only:
         _solve(layout, runner, told)
     return sweep_result(layout, time.monotonic() - began, stopped=runner.stop())
 
@@ -136,7 +136,7 @@ def _solve(layout: Layout, runner: Runner, told: Told | None) -> None:
 
 def _start(layout: Layout, runner: Runner) -> Mapping[str, Any] | None:
     """Return the plan of the scenario as it stands, from the store or solved now."""
-    found = None if layout.request.fresh else runner.store.get(layout.base.key)
+    found = None if layout.request.no_cache else runner.store.get(layout.base.key)
     if found is not None and well_formed(found) and found["status"] in ANSWERED:
         return found
     first: dict[int, Mapping[str, Any]] = {}
