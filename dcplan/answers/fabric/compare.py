@@ -182,8 +182,8 @@ def _run(built: Built, model: str, log: InputLog) -> Run:
         system=system.id,
         accelerators=resolved.accelerators,
         tokens=request.tokens,
-        link_gbps=min(farthest.gb_per_s * BITS_PER_BYTE / ideal / ports, resolved.nic_gbps),
-        in_network=bool(resolved.family and resolved.family.in_network_reduction),
+        nic_port_gbps=min(farthest.gb_per_s * BITS_PER_BYTE / ideal / ports, resolved.nic_gbps),
+        in_network_reduction=bool(resolved.family and resolved.family.in_network_reduction),
         catalogs=request.catalogs,
     )
     days = found.value("train.days_p50")
