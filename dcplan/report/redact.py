@@ -11,37 +11,9 @@ from typing import Any
 
 from dcplan.catalog.locate import data_dir
 from dcplan.result import Metric, Result, Table
+from dcplan.specs import registry
 
 HIDDEN = "redacted"
-BY_ITEM = frozenset(
-    {
-        "flows",
-        "cost",
-        "cash_flow",
-        "racks",
-        "network",
-        "storage",
-        "onsite",
-        "cloud",
-        "commitments",
-        "cost_drivers",
-        "benchmarks",
-        "tornado",
-        "term_structure",
-        "lines",
-        "npv_by_line",
-        "rented",
-        "unit_costs",
-        "bill_of_materials",
-        "run_cost",
-        "prices",
-        "spend",
-        "changes",
-        "bridge",
-        "years",
-    }
-)
-"""Tables in which money stands beside the thing that it buys."""
 BOOK = "book_"
 
 
@@ -54,8 +26,9 @@ def redacted(result: Result) -> Result:
     money columns of tables by item are emptied; the workbook's facts are dropped, so that no
     workbook can be made of it. Totals stay: who knows the counts may still divide them.
     """
+    specs = registry.tables(result.verb)
     tables = {
-        name: _without_money(table) if name in BY_ITEM else table
+        name: _without_money(table) if name in specs and specs[name].by_item else table
         for name, table in result.tables.items()
         if not name.startswith(BOOK)
     }

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dcplan.specs.columns import InputKey, MetricKey, System
 from dcplan.specs.plan.limits import LimitRow
-from dcplan.specs.table import Column, Shown, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,10 @@ class SwitchingValueRow:
 
 
 SWITCHING_VALUES = TableSpec(
-    "switching_values", SwitchingValueRow, "Switching values: where a decision changes"
+    "switching_values",
+    SwitchingValueRow,
+    "Switching values: where a decision changes",
+    section=Section.RISK,
 )
 
 
@@ -72,7 +75,7 @@ class WhyNotRow:
     note: Annotated[str, Column("Gaps of both plans, or why the system cannot be ordered")]
 
 
-WHY_NOT = TableSpec("why_not", WhyNotRow, "Cost change of one forced rack")
+WHY_NOT = TableSpec("why_not", WhyNotRow, "Cost change of one forced rack", section=Section.LIMITS)
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class WhatIfRow:
     change: Annotated[float | None, Column("Value with the change, less the value now")]
 
 
-WHAT_IF = TableSpec("what_if", WhatIfRow, "Metrics that the change moves")
+WHAT_IF = TableSpec("what_if", WhatIfRow, "Metrics that the change moves", section=Section.LIMITS)
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,9 @@ class BindingRow(LimitRow):
     ]
 
 
-BINDING = TableSpec("binding", BindingRow, "Binding limits: cost change per added unit")
+BINDING = TableSpec(
+    "binding", BindingRow, "Binding limits: cost change per added unit", section=Section.LIMITS
+)
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,10 @@ class UnusedCapacityRow:
 
 
 UNUSED_CAPACITY = TableSpec(
-    "unused_capacity", UnusedCapacityRow, "Unused capacity in the last quarter"
+    "unused_capacity",
+    UnusedCapacityRow,
+    "Unused capacity in the last quarter",
+    section=Section.LIMITS,
 )
 
 
@@ -134,7 +142,7 @@ class ConflictRow:
     ]
 
 
-CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan")
+CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan", section=Section.LIMITS)
 
 
 @dataclass(frozen=True)
@@ -157,7 +165,9 @@ class TestedRemedyRow:
     ]
 
 
-TESTED_REMEDIES = TableSpec("tested_remedies", TestedRemedyRow, "Tested remedies")
+TESTED_REMEDIES = TableSpec(
+    "tested_remedies", TestedRemedyRow, "Tested remedies", section=Section.LIMITS
+)
 
 
 @dataclass(frozen=True)

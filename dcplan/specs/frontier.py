@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dcplan.specs.columns import GapFrac
 from dcplan.specs.metric import MetricSpec
-from dcplan.specs.table import Column, TableSpec, pattern
+from dcplan.specs.table import Column, Section, TableSpec, pattern
 
 POINTS = MetricSpec("frontier.points", "", "Points with a plan")
 WORST_GAP = MetricSpec("frontier.worst_gap_frac", "", "Largest proven gap of any point")
@@ -46,4 +46,5 @@ FRONTIER = TableSpec(
             "limited one",
         ),
     ),
+    section=Section.ORDERS,
 )

@@ -237,9 +237,6 @@ HEADERS = {
     "usd_per_bisection_gbps": "Cost, USD/(Gb/s) of bisection",
     "usd_per_h": "Price, USD/h",
     "usd_per_mwh": "Price, USD/MWh",
-    "usd_per_owned_hour": "Cost, USD/owned accelerator-h",
-    "usd_per_run": "Cost, USD/run",
-    "usd_per_used_hour": "Cost, USD/used accelerator-h",
     "used_accelerator_hours": "Used, accelerator-h",
     "utility_mw": "Utility limit, MW",
     "variance_frac": "Share of variance, %",
@@ -277,9 +274,9 @@ def header(name: str) -> str:
     """
     if name in HEADERS:
         return HEADERS[name]
-    if not name.isidentifier() or name != name.lower():
-        return name
     stem, unit = unit_suffix(name)
+    if not name.isidentifier() or name != name.lower():
+        return f"{stem}, {unit}" if stem and unit == "USD" else name
     if not stem and unit.startswith("USD/"):
         return f"Cost, {unit}"
     words = [WORDS.get(word, word) for word in (stem or name).split("_")]

@@ -84,7 +84,7 @@ class RejectedRow:
     reason: Annotated[str, Column("Reason for the rejection")]
 
 
-PRICES = TableSpec("prices", PriceRow, "Imported prices")
-SPEND = TableSpec("spend", SpendRow, "Use and rates paid")
-CHANGES = TableSpec("changes", ChangeRow, "Inputs changed in the workbook")
+PRICES = TableSpec("prices", PriceRow, "Imported prices", by_item=True)
+SPEND = TableSpec("spend", SpendRow, "Use and rates paid", by_item=True)
+CHANGES = TableSpec("changes", ChangeRow, "Inputs changed in the workbook", by_item=True)
 REJECTED = TableSpec("rejected", RejectedRow, "Rejected rows")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dcplan.result import Metric
-from dcplan.specs.table import Shown
 
 ID = re.compile(r"<[^<>]+>")
 """A part of a declared key that is data, such as ``<job>``."""
@@ -42,8 +41,10 @@ class MetricSpec:
         Block of the scenario without which no result has it, such as ``uncertainty.inputs``.
     absent : float, optional
         Value where a result lacks the key: a system that is not bought has no racks.
-    shown : Shown
-        Whether the short form on the terminal shows it.
+    main : bool, default False
+        Whether the short form on the terminal and the head of the page show it.
+    label : str
+        Short name for people; the meaning where it is left out.
 
     Examples
     --------
@@ -59,7 +60,8 @@ class MetricSpec:
     better: Better = Better.NEITHER
     needs: str = ""
     absent: float | None = None
-    shown: Shown = Shown.ALWAYS
+    main: bool = False
+    label: str = ""
     ids: tuple[str, ...] = field(init=False)
     """Kinds of the ids in the key, in their order."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, TableSpec
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class ConflictRow:
     remedy: Annotated[str, Column("Remedy")]
 
 
-CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan")
+CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan", section=Section.LIMITS)
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class RemedyRow:
     ]
 
 
-REMEDIES = TableSpec("remedies", RemedyRow, "Smallest changes that would allow a plan")
+REMEDIES = TableSpec(
+    "remedies", RemedyRow, "Smallest changes that would allow a plan", section=Section.LIMITS
+)
 
 
 @dataclass(frozen=True)
@@ -49,4 +51,6 @@ class ExcludedRow:
     reason: Annotated[str, Column("Reason for the exclusion")]
 
 
-EXCLUDED = TableSpec("excluded", ExcludedRow, "Excluded options and reasons", first=5)
+EXCLUDED = TableSpec(
+    "excluded", ExcludedRow, "Excluded options and reasons", first=5, section=Section.EXCLUDED
+)

@@ -26,6 +26,18 @@ class Shown(StrEnum):
     """In JSON, CSV and the workbook alone."""
 
 
+class Section(StrEnum):
+    """Section of a report that holds a table; reports show the sections in this order."""
+
+    ORDERS = "Orders, runs and demand"
+    COST = "Cost"
+    RISK = "Risks"
+    LIMITS = "Limits, and what would change the answer"
+    DESIGN = "Design of halls, power, network and storage"
+    OTHER = "Other tables"
+    EXCLUDED = "Excluded options"
+
+
 @dataclass(frozen=True)
 class Column:
     """What one column means; the unit follows from its name.
@@ -71,6 +83,10 @@ class TableSpec(Generic[R]):
         Whether people see the table without asking.
     wide : tuple of ColumnSpec
         Columns that come with the data, such as one a metric or one a quarter.
+    section : Section
+        Section of a report that holds it.
+    by_item : bool
+        Whether a row has the money of one item, which a redacted result leaves out.
     first : int
         Rows of the short form on the terminal; 0 for all.
     brief : callable, optional
@@ -82,6 +98,8 @@ class TableSpec(Generic[R]):
     title: str
     shown: Shown = Shown.ALWAYS
     wide: tuple[ColumnSpec, ...] = field(default=())
+    section: Section = Section.OTHER
+    by_item: bool = False
     first: int = 0
     brief: Callable[[R], bool] | None = None
 

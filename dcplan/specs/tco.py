@@ -7,16 +7,21 @@ from typing import Annotated
 
 from dcplan.specs.columns import GapFrac, InputKey, Now, Offer, Term
 from dcplan.specs.metric import Better, MetricSpec
-from dcplan.specs.table import Column, Shown, TableSpec, pattern
+from dcplan.specs.table import Column, Section, Shown, TableSpec, pattern
 
 OWNED_NPV = MetricSpec(
-    "owned.npv_usd", "USD", "Present cost of owning, after tax and debt", better=Better.LOWER
+    "owned.npv_usd",
+    "USD",
+    "Present cost of owning, after tax and debt",
+    better=Better.LOWER,
+    main=True,
 )
 OWNED_HOUR = MetricSpec(
     "owned.usd_per_accelerator_hour",
     "USD/h",
     "Present cost over discounted used hours",
     better=Better.LOWER,
+    main=True,
 )
 RENTED_NPV = MetricSpec(
     "rented.<offer>.<term>.npv_usd",
@@ -57,6 +62,7 @@ OWNED_TOKENS = MetricSpec(
     "USD",
     "Cost per million tokens trained on the reference job",
     better=Better.LOWER,
+    main=True,
 )
 OWNED_IRR = MetricSpec(
     "owned.irr_frac",
@@ -64,6 +70,8 @@ OWNED_IRR = MetricSpec(
     "Internal rate of return of owning over the cheapest rent, after tax and debt; none: no "
     "single rate",
     better=Better.HIGHER,
+    main=True,
+    label="Internal rate of return over the cheapest rent",
 )
 OWNED_PAYBACK = MetricSpec(
     "owned.payback_months",
@@ -71,12 +79,14 @@ OWNED_PAYBACK = MetricSpec(
     "Payback of owning over the cheapest rent, undiscounted, without residual value, after tax "
     "and debt; none: never",
     better=Better.LOWER,
+    main=True,
+    label="Payback over the cheapest rent",
 )
 HYBRID_NPV = MetricSpec(
-    "hybrid.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER
+    "hybrid.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER, main=True
 )
 ALL_RENTED_NPV = MetricSpec(
-    "rented.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER
+    "rented.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER, main=True
 )
 
 OwnedOrRent = Annotated[str, Column("Owned, or the offer and term of a rent")]
@@ -270,19 +280,43 @@ class LineRow:
     npv_usd: Annotated[float, Column("Present value of the line, after tax and before debt")]
 
 
-SOURCING = TableSpec("sourcing", SourcingRow, "Sourcing options for the same work")
-RENTED = TableSpec("rented", RentedRow, "Rental options for the same work")
+SOURCING = TableSpec(
+    "sourcing", SourcingRow, "Sourcing options for the same work", section=Section.ORDERS
+)
+RENTED = TableSpec(
+    "rented",
+    RentedRow,
+    "Rental options for the same work",
+    first=8,
+    section=Section.COST,
+    by_item=True,
+)
 NPV_BY_LINE = TableSpec(
     "npv_by_line",
     NpvLineRow,
     "Present value by cost line",
     wide=(pattern("<rent>_npv_usd", "Present value of the line on the cheapest rent, after tax"),),
+    shown=Shown.VERBOSE,
+    section=Section.COST,
+    by_item=True,
 )
 TORNADO = TableSpec(
-    "tornado", TornadoRow, "Inputs at their bounds, by the swing of owning over the cheapest rent"
+    "tornado",
+    TornadoRow,
+    "Inputs at their bounds, by the swing of owning over the cheapest rent",
+    first=8,
+    section=Section.RISK,
+    by_item=True,
 )
-RISK = TableSpec("risk", RiskRow, "Monte Carlo simulation of both sides")
-BRIDGE = TableSpec("bridge", BridgeRow, "From the plan's cost to the cost of owning")
+RISK = TableSpec("risk", RiskRow, "Monte Carlo simulation of both sides", section=Section.RISK)
+BRIDGE = TableSpec(
+    "bridge",
+    BridgeRow,
+    "From the plan's cost to the cost of owning",
+    shown=Shown.VERBOSE,
+    section=Section.COST,
+    by_item=True,
+)
 YEARS = TableSpec(
     "years",
     YearRow,
@@ -294,9 +328,28 @@ YEARS = TableSpec(
             "money received",
         ),
     ),
+    section=Section.COST,
+    by_item=True,
 )
-UNITS = TableSpec("unit_costs", UnitRow, "Unit costs: present cost over discounted hours")
+UNITS = TableSpec(
+    "unit_costs",
+    UnitRow,
+    "Unit costs: present cost over discounted hours",
+    section=Section.COST,
+    by_item=True,
+)
 TERM_STRUCTURE = TableSpec(
-    "term_structure", TermStructureRow, "Price trend implied by the quotes for two terms"
+    "term_structure",
+    TermStructureRow,
+    "Price trend implied by the quotes for two terms",
+    shown=Shown.VERBOSE,
+    by_item=True,
 )
-LINES = TableSpec("lines", LineRow, "Cost lines of all sides", shown=Shown.DATA)
+LINES = TableSpec(
+    "lines",
+    LineRow,
+    "Cost lines of all sides",
+    shown=Shown.DATA,
+    section=Section.COST,
+    by_item=True,
+)

@@ -132,8 +132,8 @@ def test_short_form_hides_columns_and_rows_and_says_so() -> None:
 
 def test_expectations_show_their_verdict_owner_and_reason() -> None:
     lines = text_of(answer()).splitlines()
-    assert "FAIL a: days = 85.5, asked <= 80 (owner: me)" in lines
-    assert "warn b: pue = 1.3, asked <= 1.2" in lines
+    assert "FAIL a: days = 85.5, required <= 80 (owner: me)" in lines
+    assert "warn b: pue = 1.3, required <= 1.2" in lines
     assert "skip c: npv needs a base" in lines
 
 

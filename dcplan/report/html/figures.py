@@ -14,6 +14,7 @@ from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
 from dcplan.result import Cell, Result
 from dcplan.specs.frontier import FRONTIER
+from dcplan.specs.table import Section
 from dcplan.units import quarter_index
 
 MOST_INPUTS = 12
@@ -26,19 +27,19 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
     """Pictures by the section they stand in; none where the tables for one are missing."""
     found: dict[str, list[Chart]] = defaultdict(list)
     if _rows(result, "power"):
-        found["answer"] += [_power(result), *_capacity(result)]
+        found[Section.ORDERS] += [_power(result), *_capacity(result)]
     if _rows(result, "cost") and "cost.npv_usd" in result.metrics:
-        found["What it costs"].append(_waterfall(result))
+        found[Section.COST].append(_waterfall(result))
     if _rows(result, "cash_flow"):
-        found["What it costs"].append(_cash(result))
+        found[Section.COST].append(_cash(result))
     if _rows(result, "jobs"):
-        found["What it does"] += _gantt(result)
-    found["What is bought and built"] += [drawings.fabric(row) for row in _rows(result, "network")]
-    found["What is bought and built"] += _halls(result) + _sites(result)
+        found[Section.ORDERS] += _gantt(result)
+    found[Section.DESIGN] += [drawings.fabric(row) for row in _rows(result, "network")]
+    found[Section.DESIGN] += _halls(result) + _sites(result)
     if _rows(result, "frontier"):
-        found["answer"] += _frontier(result)
+        found[Section.ORDERS] += _frontier(result)
     if _rows(result, "tornado"):
-        found["How sure it is"].append(_tornado(result))
+        found[Section.RISK].append(_tornado(result))
     if inputs:
         rows = [(x.key, x.at_low_usd, x.at_high_usd) for x in inputs[:MOST_INPUTS]]
         now = float(result.metrics["cost.npv_usd"].value or 0.0)

@@ -12,70 +12,19 @@ from markupsafe import Markup
 from dcplan.report.book.influence import Influence
 from dcplan.report.html.charts import Chart
 from dcplan.report.html.figures import figures_of, ranked
-from dcplan.report.text.headings import title_of
+from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.markdown import verdict
 from dcplan.report.text.numbers import in_order, printable, shown
 from dcplan.report.text.view import View, view
-from dcplan.result import Result, Table
-from dcplan.specs.plan import metrics as plan
+from dcplan.result import Metric, Result, Table
+from dcplan.specs import registry
 from dcplan.specs.plan.limits import CHECKS
+from dcplan.specs.table import Section, Shown
 
 NEARLY = 0.99
 """Share of a limit from which it is used up."""
 MOST_ROWS = 300
 """Rows of one table on the page; the rest is in the CSV export."""
-KEY = (
-    plan.NPV,
-    plan.CAPEX,
-    plan.OPEX,
-    plan.ENERGY,
-    plan.ALL_ACCELERATORS,
-    plan.PEAK_FACILITY,
-    plan.ANNUAL_PUE,
-    plan.OPERATIONAL_CARBON,
-    plan.GAP,
-)
-"""Figures at the head of the page."""
-PARTS = (
-    (
-        "What is bought and built",
-        ("racks", "halls", "network", "storage", "onsite", "demand", "commitments", "cloud"),
-    ),
-    ("What it does", ("jobs", "schedule", "job_options")),
-    (
-        "What it costs",
-        (
-            "cost",
-            "cash_flow",
-            "sourcing",
-            "rented",
-            "npv_by_line",
-            "lines",
-            "bridge",
-            "years",
-            "unit_costs",
-            "benchmarks",
-        ),
-    ),
-    (
-        "What limits it, and what would change it",
-        (
-            "limits",
-            "binding",
-            "unused_capacity",
-            "why_not",
-            "what_if",
-            "switching_values",
-            "conflict",
-            "remedies",
-            "tested_remedies",
-            "lead_times",
-        ),
-    ),
-    ("How sure it is", ("monte_carlo", "cost_drivers", "tornado", "risk", "uncertainty")),
-)
-LATER = ("excluded", "checks")
-"""Tables with sections of their own."""
 
 
 @dataclass(frozen=True)
@@ -138,11 +87,7 @@ def page(result: Result) -> str:
         name=str(result.scenario.get("name") or result.verb),
         headline=result.headline,
         status=result.status,
-        tiles=[
-            (m.label, shown(spec.key, m.value), m.unit)
-            for spec in KEY
-            if (m := result.metrics.get(spec.key)) is not None
-        ],
+        tiles=[(label, shown(key, m.value), m.unit) for label, key, m in _main(result)],
         expectations=[
             (verdict(e), e.get("id") or "", e["metric"], e.get("note") or "")
             for e in result.expectations
@@ -163,14 +108,13 @@ def _plain(cell: object) -> object:
 def _parts(
     result: Result, found: Mapping[str, tuple[Chart, ...]], inputs: Sequence[Influence]
 ) -> Iterable[Part]:
-    yield Part("Pictures of the plan", "", found.get("answer", ()))
-    for title, names in PARTS:
-        tables = tuple(
-            _table(title_of(result.verb, n), result.tables[n])
-            for n in names
-            if n in result.tables and result.tables[n].rows
-        )
-        yield Part(title, "", found.get(title, ()), tables)
+    specs = registry.tables(result.verb)
+    by_section: dict[Section, list[str]] = {section: [] for section in Section}
+    for name, spec in specs.items():
+        if name in result.tables and result.tables[name].rows and spec.shown is not Shown.DATA:
+            by_section[spec.section].append(name)
+    for section in (Section.ORDERS, Section.COST, Section.RISK, Section.LIMITS, Section.DESIGN):
+        yield _part(result, section, by_section[section], found)
     note = (
         "Used to 99 % or more on the audited plan; "
         "dcplan explain re-solves with one more unit of each."
@@ -180,21 +124,8 @@ def _parts(
     yield Part(
         "Assumptions by influence", _ranked_note(result), pictures, (_assumptions(result, inputs),)
     )
-    named = {name for _, names in PARTS for name in names} | {*LATER, "decisions", "flows"}
-    others = [
-        n
-        for n in result.tables
-        if n not in named and not n.startswith("book_") and result.tables[n].rows
-    ]
-    yield Part(
-        "Other tables",
-        "",
-        (),
-        tuple(_table(title_of(result.verb, n), result.tables[n]) for n in others),
-    )
-    if "excluded" in result.tables:
-        left = _table("Candidates that were not in the menu", result.tables["excluded"])
-        yield Part("Left out, and why", "", (), (left,))
+    for section in (Section.OTHER, Section.EXCLUDED):
+        yield _part(result, section, by_section[section], found)
     figures = [
         (k, m.value, m.low, m.high, m.unit, m.label) for k, m in in_order(result.metrics).items()
     ]
@@ -209,6 +140,24 @@ def _parts(
             ),
         ),
     )
+
+
+def _part(
+    result: Result, section: Section, names: Sequence[str], found: Mapping[str, tuple[Chart, ...]]
+) -> Part:
+    tables = tuple(_table(title_of(result.verb, n), result.tables[n]) for n in names)
+    return Part(section.value, "", found.get(section, ()), tables)
+
+
+def _main(result: Result) -> list[tuple[str, str, Metric]]:
+    """Return the main metrics of an answer that say something."""
+    return [
+        (label_of(spec, m), key, m)
+        for key, m in result.metrics.items()
+        if (spec := registry.metric_of(result.verb, key)) is not None
+        and spec.main
+        and m.value not in (None, 0)
+    ]
 
 
 def _table(title: str, table: Table) -> TitledView:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 
+from dcplan.result import Metric
 from dcplan.specs import registry
+from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Shown
 
 
@@ -21,6 +23,11 @@ def titles(verb: str) -> dict[str, str]:
 def title_of(verb: str, name: str) -> str:
     """Return the heading of a table; its name where it has none."""
     return titles(verb).get(name, name)
+
+
+def label_of(spec: MetricSpec | None, metric: Metric) -> str:
+    """Return the short name of a metric for people."""
+    return spec.label if spec is not None and spec.label else metric.label
 
 
 def hidden_columns(verb: str, name: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from dcplan.report.text.headings import title_of, titles
 from dcplan.report.text.numbers import in_order, limits_text, observed_text, shown
 from dcplan.report.text.view import View, view
 from dcplan.result import Result, Table
+from dcplan.specs import registry
+from dcplan.specs.table import Section
 
 LIMIT = 65_536
 """Characters of a GitHub comment."""
@@ -21,20 +23,6 @@ FIRST_ROWS = 30
 """Rows of a long table; the rest is in the CSV export."""
 OPEN = ("metrics_changed", "states", "plans")
 """Tables that a reader of a pull request looks at first."""
-FIRST = (
-    "states",
-    "metrics_changed",
-    "inputs_changed",
-    "decisions_changed",
-    "racks",
-    "jobs",
-    "power",
-    "cost",
-    "cash_flow",
-    "binding",
-    "conflict",
-    "remedies",
-)
 
 
 def markdown(result: Result) -> str:
@@ -44,8 +32,9 @@ def markdown(result: Result) -> str:
     """
     name = str(result.scenario.get("name") or result.verb)
     head = f"<!-- dcplan:{_comment(name)} -->\n**{escaped(result.headline)}**\n\n"
+    specs = registry.tables(result.verb)
     head += _figures(result) + _expected(result) + _warnings(result)
-    order = [*FIRST, *(key for key in titles(result.verb) if key not in FIRST)]
+    order = sorted(titles(result.verb), key=lambda name: list(Section).index(specs[name].section))
     parts = [
         (key, _section(title_of(result.verb, key), result.tables[key], open_=key in OPEN))
         for key in order

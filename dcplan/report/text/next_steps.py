@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
+from dcplan.catalog.locate import data_dir
 from dcplan.result import Result
 
 AFTER_PLAN = (
@@ -12,6 +14,13 @@ AFTER_PLAN = (
     ("plan {file} --export xlsx,html --out report", "workbook and page"),
 )
 AFTER_NO_PLAN = (("explain {file}", "the limits in conflict, and remedies that were tested"),)
+
+
+def _typed(path: Path) -> str:
+    """Return a scenario as one would type it: a packaged one by its name, others by their path."""
+    if path.parent == data_dir("scenarios"):
+        return path.stem
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def next_commands(result: Result) -> list[tuple[str, str]]:
@@ -26,7 +35,7 @@ def next_commands(result: Result) -> list[tuple[str, str]]:
     path = result.scenario.get("path")
     if result.verb != "plan" or not path:
         return []
-    file = shlex.quote(str(path))
+    file = shlex.quote(_typed(Path(str(path))))
     if result.scenario.get("variant"):
         file += f" --variant {shlex.quote(str(result.scenario['variant']))}"
     chosen = AFTER_PLAN if result.status == "ok" else AFTER_NO_PLAN

@@ -9,7 +9,7 @@ from typing import IO
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from dcplan.report.text.headings import title_of
+from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.next_steps import next_commands
 from dcplan.report.text.numbers import limits_text, observed_text, printable, shown
 from dcplan.report.text.view import View, short_view, view
@@ -142,11 +142,11 @@ def _escape(text: str) -> str:
 def _metrics(console: Console, stream: IO[str], result: Result, *, verbose: bool) -> None:
     """Write the metrics; the short form has the main ones, and no key."""
     found = [(k, m, metric_of(result.verb, k)) for k, m in result.metrics.items()]
-    if not verbose:
+    if not verbose and any(spec is not None and spec.main for _, _, spec in found):
         found = [
             (key, m, spec)
             for key, m, spec in found
-            if (spec is None or spec.shown is Shown.ALWAYS) and m.value not in (None, 0)
+            if spec is not None and spec.main and m.value not in (None, 0)
         ]
     if not found:
         return
@@ -156,7 +156,7 @@ def _metrics(console: Console, stream: IO[str], result: Result, *, verbose: bool
         cells = tuple((k, shown(k, m.value), m.unit, m.label) for k, m, _ in found)
         made = View(("Metric", "Value", "Unit", "Meaning"), cells, (False, True, False, False))
     else:
-        lines = tuple((m.label, shown(k, m.value), m.unit) for k, m, _ in found)
+        lines = tuple((label_of(s, m), shown(k, m.value), m.unit) for k, m, s in found)
         made = View(("Metric", "Value", "Unit"), lines, (False, True, False))
     write_table(console, stream, made)
 
@@ -173,7 +173,7 @@ def _expectations(console: Console, result: Result) -> None:
         ]
         observed = "" if e["observed"] is None else f" = {observed_text(e)},"
         owner = f" (owner: {e['owner']})" if e["owner"] and e["passed"] is False else ""
-        tail = f" {e['reason']}" if e["reason"] else f" asked {limits_text(e)}"
+        tail = f" {e['reason']}" if e["reason"] else f" required {limits_text(e)}"
         where = f" {e['at']}" if e.get("at") and e["passed"] is False else ""
         line = f"{mark} {name} {e['id']}: {e['metric']}{observed}{tail}{owner}{where}".replace(
             "  ", " ", not name

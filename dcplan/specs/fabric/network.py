@@ -6,17 +6,23 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.metric import MetricSpec
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 PATH_DIVERSITY = MetricSpec(
     "fabric.path_diversity",
     "",
     "Shortest paths between NICs on different leaves that share no switch-to-switch link",
 )
-LEAF = MetricSpec("fabric.leaf_switches", "", "Leaf switches; switches of a group in a dragonfly")
-SPINE = MetricSpec("fabric.spine_switches", "", "Spine switches")
-CORE = MetricSpec("fabric.core_switches", "", "Core switches")
-SWITCHES = MetricSpec("fabric.switches", "", "Number of switches")
+LEAF = MetricSpec(
+    "fabric.leaf_switches",
+    "",
+    "Leaf switches; switches of a group in a dragonfly",
+    main=True,
+    label="Leaf switches",
+)
+SPINE = MetricSpec("fabric.spine_switches", "", "Spine switches", main=True)
+CORE = MetricSpec("fabric.core_switches", "", "Core switches", main=True)
+SWITCHES = MetricSpec("fabric.switches", "", "Number of switches", main=True)
 NODE_LEAF_LINKS = MetricSpec(
     "fabric.node_leaf_links", "", "Links between nodes and leaves, including management"
 )
@@ -29,7 +35,11 @@ SPINE_CORE_LINKS = MetricSpec(
     "Links between spines and core switches; between groups in a dragonfly",
 )
 BISECTION = MetricSpec(
-    "fabric.bisection_tbps", "Tb/s", "Bisection bandwidth, one way, between two halves of the nodes"
+    "fabric.bisection_tbps",
+    "Tb/s",
+    "Bisection bandwidth, one way, between two halves of the nodes",
+    main=True,
+    label="Bisection bandwidth, one way",
 )
 TAPER = MetricSpec(
     "fabric.global_taper_ratio", "", "Injection bandwidth of a group over its global links"
@@ -51,19 +61,23 @@ USD_PER_BISECTION_GBPS = MetricSpec(
     "fabric.usd_per_bisection_gbps", "USD", "Price per Gb/s of bisection bandwidth"
 )
 USD_PER_ACCELERATOR = MetricSpec(
-    "fabric.usd_per_accelerator", "USD", "Price of the network per accelerator"
+    "fabric.usd_per_accelerator", "USD", "Price of the network per accelerator", main=True
 )
 W_PER_ACCELERATOR = MetricSpec(
     "fabric.w_per_accelerator", "W", "Power of the network per accelerator"
 )
-TRANSCEIVERS = MetricSpec("fabric.transceivers", "", "Transceivers at switches and nodes")
+TRANSCEIVERS = MetricSpec(
+    "fabric.transceivers", "", "Transceivers at switches and nodes", main=True
+)
 POWER_KW = MetricSpec(
-    "fabric.power_kw", "kW", "Power of switches (typical) and transceivers (maximum)"
+    "fabric.power_kw", "kW", "Power of switches (typical) and transceivers (maximum)", main=True
 )
 CAPEX_USD = MetricSpec(
     "fabric.capex_usd",
     "USD",
     "Price of switches, transceivers and cables, without the NICs in the nodes",
+    main=True,
+    label="Price of the compute network",
 )
 ANCILLARY_USD = MetricSpec(
     "fabric.ancillary_usd", "USD", "Price of spare transceivers, patch panels and network racks"
@@ -72,6 +86,8 @@ INSTALLED_USD = MetricSpec(
     "fabric.installed_usd",
     "USD",
     "Price of all networks, including storage, management, spares, panels and racks",
+    main=True,
+    label="Price of all networks",
 )
 INSTALLED_KW = MetricSpec(
     "fabric.installed_kw", "kW", "Power of all networks at typical switch power"
@@ -85,6 +101,8 @@ CABLE_KM = MetricSpec(
     "km",
     "Total cable length with slack, before rounding up to stock lengths; a cable with several "
     "links counts once",
+    main=True,
+    label="Total cable length",
 )
 SIDE_SWITCHES = MetricSpec(
     "fabric.<network>.switches", "", "Switches of a storage or management network"
@@ -192,9 +210,19 @@ class NetworkRow:
     usd: Annotated[float | None, Column("Price of switches, transceivers and cables")]
 
 
-TIERS = TableSpec("tiers", TierRow, "Switches by tier")
-TORUS = TableSpec("tiers", TorusRow, "Switches by tier")
-BILL = TableSpec("bill_of_materials", BillRow, "Bill of materials")
-ANCILLARY = TableSpec("ancillary", AncillaryRow, "Ancillary equipment (not in the network price)")
-CABLE_LENGTHS = TableSpec("cable_lengths", LengthRow, "Cables by stock length")
-SIDE_NETWORKS = TableSpec("side_networks", NetworkRow, "Storage and management networks")
+TIERS = TableSpec("tiers", TierRow, "Switches by tier", section=Section.ORDERS)
+TORUS = TableSpec("tiers", TorusRow, "Switches by tier", section=Section.ORDERS)
+BILL = TableSpec(
+    "bill_of_materials", BillRow, "Bill of materials", section=Section.COST, by_item=True
+)
+ANCILLARY = TableSpec(
+    "ancillary",
+    AncillaryRow,
+    "Ancillary equipment (not in the network price)",
+    shown=Shown.VERBOSE,
+    section=Section.COST,
+)
+CABLE_LENGTHS = TableSpec("cable_lengths", LengthRow, "Cables by stock length", shown=Shown.VERBOSE)
+SIDE_NETWORKS = TableSpec(
+    "side_networks", NetworkRow, "Storage and management networks", shown=Shown.VERBOSE
+)

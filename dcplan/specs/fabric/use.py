@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.metric import MetricSpec
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Shown, TableSpec
 
 ALL_REDUCE_S = MetricSpec(
-    "fabric.all_reduce_s", "s", "Time of an all-reduce of 1 GiB over all accelerators"
+    "fabric.all_reduce_s", "s", "Time of an all-reduce of 1 GiB over all accelerators", main=True
 )
 ALL_REDUCE_BUS = MetricSpec(
     "fabric.all_reduce_bus_gb_per_s", "GB/s", "Bus bandwidth of that all-reduce"
@@ -176,7 +176,9 @@ class JobRow:
 BANDWIDTH = TableSpec(
     "bandwidth", BandwidthRow, "Bandwidth between two accelerators while all send (one way)"
 )
-COLLECTIVES = TableSpec("collectives", CollectiveRow, "Collectives over all accelerators")
+COLLECTIVES = TableSpec(
+    "collectives", CollectiveRow, "Collectives over all accelerators", shown=Shown.VERBOSE
+)
 EXPANSION = TableSpec("expansion", ExpansionRow, "Expansion by phases")
 SITE_LINKS = TableSpec("site_links", SiteLinkRow, "Links between the sites")
 COMPARISON = TableSpec("comparison", FabricRow, "Comparison of fabrics")

@@ -7,25 +7,34 @@ from typing import Annotated
 
 from dcplan.specs.columns import Cooling
 from dcplan.specs.metric import Better, MetricSpec
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 PEAK_ELECTRICAL = MetricSpec(
-    "power.peak_electrical_mw", "MW", "Electrical design peak of the racks", better=Better.LOWER
+    "power.peak_electrical_mw",
+    "MW",
+    "Electrical design peak of the racks",
+    better=Better.LOWER,
+    main=True,
 )
-ANNUAL_PUE = MetricSpec("power.annual_pue", "", "Annual mean PUE", better=Better.LOWER)
-PEAK_PUE = MetricSpec("power.peak_pue", "", "PUE on the design day", better=Better.LOWER)
+ANNUAL_PUE = MetricSpec("power.annual_pue", "", "Annual mean PUE", better=Better.LOWER, main=True)
+PEAK_PUE = MetricSpec("power.peak_pue", "", "PUE on the design day", better=Better.LOWER, main=True)
 PEAK_IT = MetricSpec("power.peak_it_mw", "MW", "Design IT power", better=Better.LOWER)
 PEAK_FACILITY = MetricSpec(
-    "power.peak_facility_mw", "MW", "Peak facility power on the design day", better=Better.LOWER
+    "power.peak_facility_mw",
+    "MW",
+    "Peak facility power on the design day",
+    better=Better.LOWER,
+    main=True,
 )
 ANNUAL_WUE = MetricSpec(
     "water.annual_wue_l_per_kwh",
     "L/kWh",
     "Annual WUE: site water over IT energy",
     better=Better.LOWER,
+    main=True,
 )
 ANNUAL_WATER = MetricSpec(
-    "water.annual_m3", "m3", "Annual site water at this load", better=Better.LOWER
+    "water.annual_m3", "m3", "Annual site water at this load", better=Better.LOWER, main=True
 )
 PEAK_DAY_WATER = MetricSpec(
     "water.peak_day_m3", "m3", "Site water on a design day", better=Better.LOWER
@@ -36,12 +45,14 @@ PERMIT_IT = MetricSpec(
 CHILLER_HEAT = MetricSpec(
     "cooling.chiller_heat_frac", "", "Share of the annual heat that chillers move"
 )
-FIT_OUT_USD = MetricSpec("cooling.capex_usd", "USD", "Price of the hall's fit-out")
+FIT_OUT_USD = MetricSpec("cooling.capex_usd", "USD", "Price of the hall's fit-out", main=True)
 FLOW = MetricSpec("cooling.flow_l_per_min", "L/min", "Coolant flow through all racks")
 CDU_COUNT = MetricSpec(
     "cooling.cdu_count",
     "",
     "Coolant distribution units, sized by heat and flow, including one spare",
+    main=True,
+    label="Coolant distribution units",
 )
 CDU_USD = MetricSpec(
     "cooling.cdu_usd", "USD", "Price of the coolant distribution units, part of the fit-out"
@@ -67,19 +78,24 @@ ITUE = MetricSpec(
     "power.itue", "", "IT usage effectiveness: IT power over IT power without server fans"
 )
 TUE = MetricSpec(
-    "power.tue", "", "Total usage effectiveness: site power over IT power without server fans"
+    "power.tue",
+    "",
+    "Total usage effectiveness: site power over IT power without server fans",
+    main=True,
+    label="Total usage effectiveness (TUE)",
 )
 KW_PER_PFLOPS = MetricSpec(
     "power.facility_kw_per_pflops",
     "kW",
     "Site power per dense BF16 PFLOP/s of peak, including network and storage",
 )
-ANNUAL_ENERGY = MetricSpec("energy.annual_mwh", "MWh", "Annual site energy at this load")
+ANNUAL_ENERGY = MetricSpec("energy.annual_mwh", "MWh", "Annual site energy at this load", main=True)
 CARBON = MetricSpec(
     "carbon.operational_t",
     "t",
     "Operational CO2 of that energy on the site's grid",
     better=Better.LOWER,
+    main=True,
 )
 
 
@@ -169,10 +185,12 @@ class ReportedSiteRow:
     wue_l_per_kwh: Annotated[float | None, Column("Annual WUE of the real site")]
 
 
-OPTIONS = TableSpec("options", OptionRow, "Cooling options")
+OPTIONS = TableSpec("options", OptionRow, "Cooling options", section=Section.ORDERS)
 HEAT = TableSpec("heat", HeatRow, "Heat by path")
-QUARTERS = TableSpec("quarters", QuarterRow, "PUE and WUE by quarter")
-WARM_WATER = TableSpec("warm_water", WarmWaterRow, "Effect of warmer facility water")
+QUARTERS = TableSpec("quarters", QuarterRow, "PUE and WUE by quarter", shown=Shown.VERBOSE)
+WARM_WATER = TableSpec(
+    "warm_water", WarmWaterRow, "Effect of warmer facility water", shown=Shown.VERBOSE
+)
 REPORTED_SITES = TableSpec(
-    "reported_sites", ReportedSiteRow, "Sites reported here or in this climate zone"
+    "reported_sites", ReportedSiteRow, "Sites reported here or in this climate zone", first=5
 )

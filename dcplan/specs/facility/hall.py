@@ -7,18 +7,18 @@ from typing import Annotated
 
 from dcplan.specs.columns import Equipment
 from dcplan.specs.metric import MetricSpec
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
-FLOOR_RACKS = MetricSpec("floor.racks", "", "Rack positions of the hall")
+FLOOR_RACKS = MetricSpec("floor.racks", "", "Rack positions of the hall", main=True)
 FLOOR_ROWS = MetricSpec("floor.rows", "", "Rows of racks")
 FLOOR_AREA = MetricSpec("floor.area_m2", "m2", "White space: rows, aisles and perimeter")
 FLOOR_DENSITY = MetricSpec("floor.kw_per_m2", "kW/m2", "Design IT power per white space")
-FLOOR_ACCELERATORS = MetricSpec("floor.accelerators", "", "Accelerators in the hall")
+FLOOR_ACCELERATORS = MetricSpec("floor.accelerators", "", "Accelerators in the hall", main=True)
 ONSITE_USD = MetricSpec(
     "onsite.energy_usd_per_year", "USD", "Annual cost of fuel, variable cost and grid energy"
 )
 ONSITE_CARBON = MetricSpec("onsite.carbon_t", "t", "Operational CO2 of that energy")
-ONSITE_UNSERVED = MetricSpec("onsite.unserved_mwh", "MWh", "Unserved load per year")
+ONSITE_UNSERVED = MetricSpec("onsite.unserved_mwh", "MWh", "Unserved load per year", main=True)
 ONSITE_PEAK_LOAD = MetricSpec(
     "onsite.peak_load_mw", "MW", "Highest mean load of a quarter in the dispatch"
 )
@@ -36,8 +36,10 @@ SWING_RAMP = MetricSpec("swing.ramp_mw_per_s", "MW/s", "Ramp rate of the power s
 SWING_LOW_POWER = MetricSpec(
     "swing.low_power_frac", "", "Share of the step in which all accelerators wait or exchange data"
 )
-RUN_DAYS = MetricSpec("train.days_p50", "days", "Median duration of the run")
-RUN_ENERGY = MetricSpec("train.energy_mwh", "MWh", "Site energy of the run")
+RUN_DAYS = MetricSpec(
+    "train.days_p50", "days", "Median duration of the run", main=True, label="Median duration"
+)
+RUN_ENERGY = MetricSpec("train.energy_mwh", "MWh", "Site energy of the run", main=True)
 RUN_WATER = MetricSpec("train.water_m3", "m3", "Site water of the run")
 RUN_CARBON = MetricSpec(
     "train.carbon_operational_t", "t", "Operational CO2 of the run's energy on the site's grid"
@@ -185,10 +187,19 @@ class LeadTimeRow:
 
 POWER_BLOCKS = TableSpec("power_blocks", PowerBlockRow, "Power blocks")
 POWER_CHAIN = TableSpec(
-    "power_chain", EfficiencyRow, "Efficiency of the power chain, utility to chip"
+    "power_chain",
+    EfficiencyRow,
+    "Efficiency of the power chain, utility to chip",
+    shown=Shown.VERBOSE,
 )
-ONSITE = TableSpec("onsite", OnsiteRow, "Power sources of the site over a year")
-RACKS = TableSpec("racks", RackRow, "Racks of the hall")
+ONSITE = TableSpec(
+    "onsite",
+    OnsiteRow,
+    "Power sources of the site over a year",
+    section=Section.DESIGN,
+    by_item=True,
+)
+RACKS = TableSpec("racks", RackRow, "Racks of the hall", section=Section.ORDERS, by_item=True)
 FLOOR = TableSpec("floor", FloorRow, "Rows of racks", first=15)
 PLANT = TableSpec("plant", PlantRow, "Plant on the design day")
 OVERSUBSCRIPTION = TableSpec(
@@ -196,5 +207,7 @@ OVERSUBSCRIPTION = TableSpec(
     OversubscriptionRow,
     "Racks above the hall's power limit, by number of equal jobs",
 )
-SWINGS = TableSpec("load_swings", SwingRow, "Options to smooth the load swings")
-LEAD_TIMES = TableSpec("lead_times", LeadTimeRow, "Long-lead equipment")
+SWINGS = TableSpec(
+    "load_swings", SwingRow, "Options to smooth the load swings", shown=Shown.VERBOSE
+)
+LEAD_TIMES = TableSpec("lead_times", LeadTimeRow, "Long-lead equipment", section=Section.RISK)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.columns import Hall, Job, Layout, MfuFrac, P50Days, Precision, System
-from dcplan.specs.table import Column, Shown, TableSpec, pattern
+from dcplan.specs.table import Column, Section, Shown, TableSpec, pattern
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ HEDGE = TableSpec(
             "Net present cost in the row's variant with the first decisions of the named variant",
         ),
     ),
+    section=Section.ORDERS,
 )
 
 
@@ -81,7 +82,9 @@ class RacksRow:
     ]
 
 
-RACKS = TableSpec("racks", RacksRow, "Orders and existing hardware")
+RACKS = TableSpec(
+    "racks", RacksRow, "Orders and existing hardware", section=Section.ORDERS, by_item=True
+)
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ class JobRow:
     layout: Layout
 
 
-JOBS = TableSpec("jobs", JobRow, "Training runs")
+JOBS = TableSpec("jobs", JobRow, "Training runs", section=Section.ORDERS)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from dcplan.specs.table import Column, Shown, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
 class Holds(StrEnum):
@@ -36,7 +36,11 @@ class LimitRow:
 
 
 LIMITS = TableSpec(
-    "limits", LimitRow, "Binding limits: cost change per added unit (integer decisions fixed)"
+    "limits",
+    LimitRow,
+    "Binding limits: cost change per added unit (integer decisions fixed)",
+    first=5,
+    section=Section.LIMITS,
 )
 
 

@@ -6,18 +6,24 @@ from dcplan.specs.metric import Better, MetricSpec
 
 LOWER, HIGHER = Better.LOWER, Better.HIGHER
 
-NPV = MetricSpec("cost.npv_usd", "USD", "Net present cost", better=LOWER)
+NPV = MetricSpec("cost.npv_usd", "USD", "Net present cost", better=LOWER, main=True)
 CAPEX = MetricSpec(
     "cost.capex_usd",
     "USD",
     "Capital cost; low and high at the bounds of system prices",
     better=LOWER,
+    main=True,
+    label="Capital cost",
 )
-ENERGY = MetricSpec("cost.energy_usd", "USD", "Energy and demand charges", better=LOWER)
+ENERGY = MetricSpec("cost.energy_usd", "USD", "Energy and demand charges", better=LOWER, main=True)
 OPEX = MetricSpec(
-    "cost.opex_usd", "USD", "Operating cost: maintenance, facility, staff and lease", better=LOWER
+    "cost.opex_usd",
+    "USD",
+    "Operating cost: maintenance, facility, staff and lease",
+    better=LOWER,
+    main=True,
 )
-CLOUD = MetricSpec("cost.cloud_usd", "USD", "Rent of cloud accelerators", better=LOWER)
+CLOUD = MetricSpec("cost.cloud_usd", "USD", "Rent of cloud accelerators", better=LOWER, main=True)
 AFTER = MetricSpec(
     "cost.post_horizon_usd",
     "USD",
@@ -29,27 +35,38 @@ UNSERVED_COST = MetricSpec(
     "USD",
     "Value of unserved demand, part of the net present cost",
     better=LOWER,
+    main=True,
 )
 RESIDUAL = MetricSpec(
-    "cost.residual_usd", "USD", "Residual value at the end of the horizon", better=HIGHER
+    "cost.residual_usd", "USD", "Residual value at the end of the horizon", better=HIGHER, main=True
 )
 
 PEAK_FACILITY = MetricSpec(
-    "power.peak_facility_mw", "MW", "Peak facility power on the design day", better=LOWER
+    "power.peak_facility_mw", "MW", "Peak facility power on the design day", better=LOWER, main=True
 )
 PEAK_IT = MetricSpec(
     "power.peak_it_mw", "MW", "Peak rated IT power, including network and storage", better=LOWER
 )
 PEAK_ELECTRICAL = MetricSpec(
-    "power.peak_electrical_mw", "MW", "Electrical design peak for breakers and busway", better=LOWER
+    "power.peak_electrical_mw",
+    "MW",
+    "Electrical design peak for breakers and busway",
+    better=LOWER,
+    main=True,
 )
-ANNUAL_PUE = MetricSpec("power.annual_pue", "", "Annual PUE, weighted by energy", better=LOWER)
+ANNUAL_PUE = MetricSpec(
+    "power.annual_pue", "", "Annual PUE, weighted by energy", better=LOWER, main=True
+)
 ANNUAL_WUE = MetricSpec(
-    "water.annual_wue_l_per_kwh", "L/kWh", "WUE: site water per kWh of IT energy", better=LOWER
+    "water.annual_wue_l_per_kwh",
+    "L/kWh",
+    "WUE: site water per kWh of IT energy",
+    better=LOWER,
+    main=True,
 )
 
 OPERATIONAL_CARBON = MetricSpec(
-    "carbon.operational_t", "t", "Operational carbon of owned sites", better=LOWER
+    "carbon.operational_t", "t", "Operational carbon of owned sites", better=LOWER, main=True
 )
 CARBON_WITH_CLOUD = MetricSpec(
     "carbon.with_cloud_t",
@@ -64,12 +81,14 @@ EMBODIED_CARBON = MetricSpec(
     better=LOWER,
 )
 
-GAP = MetricSpec("solver.gap_frac", "", "Proven gap to the best possible cost", better=LOWER)
+GAP = MetricSpec(
+    "solver.gap_frac", "", "Proven gap to the best possible cost", better=LOWER, main=True
+)
 BOUND = MetricSpec("solver.bound_usd", "USD", "Lower bound of the cost of any plan")
 
 ALL_RACKS = MetricSpec("racks.total", "", "Racks of fixed, existing and ordered hardware")
 ALL_ACCELERATORS = MetricSpec(
-    "accelerators.total", "", "Accelerators of fixed, existing and ordered hardware"
+    "accelerators.total", "", "Accelerators of fixed, existing and ordered hardware", main=True
 )
 ALL_SWITCHES = MetricSpec("switches.total", "", "Compute fabric switches")
 RACKS = MetricSpec("racks.<system>", "", "Racks of one system", absent=0.0)
@@ -139,6 +158,8 @@ NPV_P90 = MetricSpec(
     "90th percentile of the net present cost of the sampled scenarios",
     better=LOWER,
     needs="uncertainty.inputs",
+    main=True,
+    label="Net present cost, P90",
 )
 NPV_CVAR = MetricSpec(
     "uncertainty.npv_usd_cvar",
@@ -153,6 +174,8 @@ HEDGED_NPV = MetricSpec(
     "USD",
     "Expected net present cost of the hedged plan over all variants",
     needs="uncertainty.hedge",
+    main=True,
+    label="Expected cost of the hedged plan",
 )
 EVPI = MetricSpec(
     "hedge.evpi_usd", "USD", "Expected value of perfect information", needs="uncertainty.hedge"

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from dcplan.specs.columns import Quarter
-from dcplan.specs.table import Column, Shown, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
 class Inside(StrEnum):
@@ -39,7 +39,9 @@ class CostRow:
     ]
 
 
-COST = TableSpec("cost", CostRow, "Cost over the horizon, undiscounted")
+COST = TableSpec(
+    "cost", CostRow, "Cost over the horizon, undiscounted", section=Section.COST, by_item=True
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,14 @@ class CashRow:
     ]
 
 
-CASH_FLOW = TableSpec("cash_flow", CashRow, "Cash flow by quarter, undiscounted")
+CASH_FLOW = TableSpec(
+    "cash_flow",
+    CashRow,
+    "Cash flow by quarter, undiscounted",
+    brief=lambda x: bool(x.cash_out_usd or x.residual_usd),
+    section=Section.COST,
+    by_item=True,
+)
 
 
 @dataclass(frozen=True)
@@ -95,7 +104,14 @@ class BenchmarkRow:
     source: Annotated[str, Column("Source of the public range", shown=Shown.VERBOSE)]
 
 
-BENCHMARKS = TableSpec("benchmarks", BenchmarkRow, "Comparison with public benchmarks")
+BENCHMARKS = TableSpec(
+    "benchmarks",
+    BenchmarkRow,
+    "Comparison with public benchmarks",
+    brief=lambda x: x.inside is not Inside.INSIDE,
+    section=Section.COST,
+    by_item=True,
+)
 
 
 @dataclass(frozen=True)
@@ -122,4 +138,4 @@ class FlowRow:
     ]
 
 
-FLOWS = TableSpec("flows", FlowRow, "Payments", shown=Shown.DATA)
+FLOWS = TableSpec("flows", FlowRow, "Payments", shown=Shown.DATA, by_item=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.columns import Equipment, Hall, Quarter
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,14 @@ class OnsiteRow:
     energy_usd: Annotated[float, Column("Fuel and variable cost of that energy")]
 
 
-ONSITE = TableSpec("onsite", OnsiteRow, "Power sources of the site")
+ONSITE = TableSpec(
+    "onsite",
+    OnsiteRow,
+    "Power sources of the site",
+    shown=Shown.VERBOSE,
+    section=Section.DESIGN,
+    by_item=True,
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,9 @@ class HallRow:
     ]
 
 
-HALLS = TableSpec("halls", HallRow, "Halls in the last quarter")
+HALLS = TableSpec(
+    "halls", HallRow, "Halls in the last quarter", shown=Shown.VERBOSE, section=Section.DESIGN
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,9 @@ class PowerRow:
     power_blocks: Annotated[int, Column("Power blocks of the site in the quarter")]
 
 
-POWER = TableSpec("power", PowerRow, "Power by site and quarter")
+POWER = TableSpec(
+    "power", PowerRow, "Power by site and quarter", shown=Shown.VERBOSE, section=Section.DESIGN
+)
 
 
 @dataclass(frozen=True)
@@ -103,4 +114,10 @@ class LeadTimeRow:
     ]
 
 
-LEAD_TIMES = TableSpec("lead_times", LeadTimeRow, "Long-lead equipment")
+LEAD_TIMES = TableSpec(
+    "lead_times",
+    LeadTimeRow,
+    "Long-lead equipment",
+    brief=lambda x: x.weeks_before_start > 0,
+    section=Section.RISK,
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.columns import Hall, Job, Offer, Quarter, Term
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,13 @@ class ScheduleRow:
     ]
 
 
-SCHEDULE = TableSpec("schedule", ScheduleRow, "Schedule of the training runs")
+SCHEDULE = TableSpec(
+    "schedule",
+    ScheduleRow,
+    "Schedule of the training runs",
+    shown=Shown.VERBOSE,
+    section=Section.DESIGN,
+)
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,14 @@ class NetworkRow:
     ]
 
 
-NETWORK = TableSpec("network", NetworkRow, "Compute fabric in the last quarter")
+NETWORK = TableSpec(
+    "network",
+    NetworkRow,
+    "Compute fabric in the last quarter",
+    shown=Shown.VERBOSE,
+    section=Section.DESIGN,
+    by_item=True,
+)
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,14 @@ class StorageRow:
     ]
 
 
-STORAGE = TableSpec("storage", StorageRow, "Shared storage")
+STORAGE = TableSpec(
+    "storage",
+    StorageRow,
+    "Shared storage",
+    shown=Shown.VERBOSE,
+    section=Section.DESIGN,
+    by_item=True,
+)
 
 
 @dataclass(frozen=True)
@@ -130,7 +150,9 @@ class DemandRow:
     unserved: Annotated[float, Column("Unserved capacity, charged at the price of unserved demand")]
 
 
-DEMAND = TableSpec("demand", DemandRow, "Demand and supply by quarter")
+DEMAND = TableSpec(
+    "demand", DemandRow, "Demand and supply by quarter", first=16, section=Section.ORDERS
+)
 
 
 @dataclass(frozen=True)
@@ -157,7 +179,9 @@ class CloudRow:
     ]
 
 
-CLOUD = TableSpec("cloud", CloudRow, "Rented accelerators")
+CLOUD = TableSpec(
+    "cloud", CloudRow, "Rented accelerators", first=8, section=Section.ORDERS, by_item=True
+)
 
 
 @dataclass(frozen=True)
@@ -182,7 +206,9 @@ class MonteCarloRow:
     ]
 
 
-MONTE_CARLO = TableSpec("monte_carlo", MonteCarloRow, "Monte Carlo simulation of the plan")
+MONTE_CARLO = TableSpec(
+    "monte_carlo", MonteCarloRow, "Monte Carlo simulation of the plan", section=Section.RISK
+)
 
 
 @dataclass(frozen=True)
@@ -210,7 +236,14 @@ class DriverRow:
     difference_usd: Annotated[float, Column("Cost at high less cost at low")]
 
 
-DRIVERS = TableSpec("cost_drivers", DriverRow, "Cost drivers in the simulation")
+DRIVERS = TableSpec(
+    "cost_drivers",
+    DriverRow,
+    "Cost drivers in the simulation",
+    first=5,
+    section=Section.RISK,
+    by_item=True,
+)
 
 
 @dataclass(frozen=True)
@@ -236,4 +269,10 @@ class CommitmentRow:
     ]
 
 
-COMMITMENTS = TableSpec("commitments", CommitmentRow, "Commitments to cloud offers")
+COMMITMENTS = TableSpec(
+    "commitments",
+    CommitmentRow,
+    "Commitments to cloud offers",
+    section=Section.ORDERS,
+    by_item=True,
+)

@@ -7,14 +7,15 @@ from typing import Annotated
 
 from dcplan.specs import columns as common
 from dcplan.specs.metric import Better, MetricSpec
-from dcplan.specs.table import Column, Shown, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
-STEP_TIME = MetricSpec("train.step_time_s", "s", "Time of one optimizer step")
+STEP_TIME = MetricSpec("train.step_time_s", "s", "Time of one optimizer step", main=True)
 TOKENS_PER_S = MetricSpec(
     "train.tokens_per_s_per_accelerator",
     "1/s",
     "Tokens per second and accelerator",
     better=Better.HIGHER,
+    main=True,
 )
 TFLOPS = MetricSpec("train.tflops_per_accelerator", "TFLOP/s", "Model FLOP/s per accelerator")
 MFU = MetricSpec(
@@ -22,9 +23,11 @@ MFU = MetricSpec(
     "",
     "Model FLOPs utilization: model FLOP/s over the dense peak of the precision",
     better=Better.HIGHER,
+    main=True,
+    label="Model FLOPs utilization (MFU)",
 )
 HFU = MetricSpec("train.hfu_frac", "", "Hardware FLOPs utilization, including full recompute")
-MEMORY_GIB = MetricSpec("train.memory_gib", "GiB", "Peak memory of the fullest rank")
+MEMORY_GIB = MetricSpec("train.memory_gib", "GiB", "Peak memory of the fullest rank", main=True)
 ACCELERATORS_USED = MetricSpec(
     "train.accelerators", "", "Accelerators in complete replicas; the rest are idle"
 )
@@ -75,7 +78,7 @@ class JobOptionRow:
     layout: common.Layout
 
 
-JOB_OPTIONS = TableSpec("job_options", JobOptionRow, "Options for each job")
+JOB_OPTIONS = TableSpec("job_options", JobOptionRow, "Options for each job", section=Section.DESIGN)
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ class SmallerClusterRow:
 
 
 SMALLER_CLUSTERS = TableSpec(
-    "smaller_clusters", SmallerClusterRow, "The same run on fewer accelerators"
+    "smaller_clusters", SmallerClusterRow, "The same run on fewer accelerators", shown=Shown.VERBOSE
 )
 
 
@@ -187,7 +190,13 @@ class LayoutsRow:
     zero: Zero
 
 
-LAYOUTS = TableSpec("layouts", LayoutsRow, "Fastest layouts", brief=lambda x: bool(x.among_fastest))
+LAYOUTS = TableSpec(
+    "layouts",
+    LayoutsRow,
+    "Fastest layouts",
+    brief=lambda x: bool(x.among_fastest),
+    section=Section.ORDERS,
+)
 
 
 @dataclass(frozen=True)
@@ -210,4 +219,4 @@ class MemoryRow:
     memory_gib: Annotated[float, Column("Memory of this kind on the fullest rank")]
 
 
-MEMORY = TableSpec("memory", MemoryRow, "Memory of the fullest rank")
+MEMORY = TableSpec("memory", MemoryRow, "Memory of the fullest rank", shown=Shown.VERBOSE)

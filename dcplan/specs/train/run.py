@@ -6,14 +6,26 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.metric import Better, MetricSpec
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 DAYS_P10 = MetricSpec("train.days_p10", "days", "Duration, 10th percentile")
-DAYS_P50 = MetricSpec("train.days_p50", "days", "Median duration; low, high: P10 and P90")
+DAYS_P50 = MetricSpec(
+    "train.days_p50",
+    "days",
+    "Median duration; low, high: P10 and P90",
+    main=True,
+    label="Median duration",
+)
 DAYS_P90 = MetricSpec("train.days_p90", "days", "Duration, 90th percentile")
-ACCELERATOR_HOURS = MetricSpec("train.accelerator_hours", "h", "Median accelerator-hours")
+ACCELERATOR_HOURS = MetricSpec(
+    "train.accelerator_hours", "h", "Median accelerator-hours", main=True
+)
 GOODPUT = MetricSpec(
-    "train.goodput_frac", "", "Goodput: lasting progress over wall-clock time", better=Better.HIGHER
+    "train.goodput_frac",
+    "",
+    "Goodput: lasting progress over wall-clock time",
+    better=Better.HIGHER,
+    main=True,
 )
 PRODUCTION_SLOWDOWN = MetricSpec(
     "train.production_slowdown_ratio",
@@ -24,22 +36,28 @@ INTERRUPTIONS = MetricSpec(
     "train.interruptions", "", "Interruptions expected over the median duration"
 )
 INTERRUPTIONS_UNPLANNED = MetricSpec("train.unplanned_interruptions", "", "Unplanned interruptions")
-MTTF = MetricSpec("train.mttf_h", "h", "Mean time between interruptions")
+MTTF = MetricSpec("train.mttf_h", "h", "Mean time between interruptions", main=True)
 CHECKPOINT_SIZE = MetricSpec("train.checkpoint_size_tb", "TB", "Size of one checkpoint")
 CHECKPOINT_SAVE = MetricSpec(
     "train.checkpoint_save_s", "s", "Time that training waits for one checkpoint"
 )
 CHECKPOINT_INTERVAL = MetricSpec("train.checkpoint_interval_s", "s", "Time between checkpoints")
 SPARES = MetricSpec(
-    "train.spares", "", "Spare accelerators, in addition to those that train, for owned hardware"
+    "train.spares",
+    "",
+    "Spare accelerators, in addition to those that train, for owned hardware",
+    main=True,
+    label="Spare accelerators",
 )
 IN_TIME = MetricSpec(
-    "train.deadline_probability_frac", "", "Probability of finishing by the deadline"
+    "train.deadline_probability_frac", "", "Probability of finishing by the deadline", main=True
 )
-ENERGY = MetricSpec("train.energy_mwh", "MWh", "IT energy, without PUE")
+ENERGY = MetricSpec("train.energy_mwh", "MWh", "IT energy, without PUE", main=True)
 ENERGY_PER_FLOP = MetricSpec("train.energy_j_per_flop", "J", "IT energy per model FLOP")
 CARBON = MetricSpec("train.carbon_t", "t", "CO2 of the energy")
-RENT = MetricSpec("train.cost_usd", "USD", "Rent of the accelerators over the median duration")
+RENT = MetricSpec(
+    "train.cost_usd", "USD", "Rent of the accelerators over the median duration", main=True
+)
 BOUGHT = MetricSpec(
     "train.capex_usd",
     "USD",
@@ -53,7 +71,11 @@ AMORTIZED = MetricSpec(
     better=Better.LOWER,
 )
 AMORTIZED_PER_MILLION_TOKENS = MetricSpec(
-    "train.usd_per_million_tokens", "USD", "Amortized cost per million tokens", better=Better.LOWER
+    "train.usd_per_million_tokens",
+    "USD",
+    "Amortized cost per million tokens",
+    better=Better.LOWER,
+    main=True,
 )
 
 
@@ -80,7 +102,9 @@ class RunStorageRow:
     capex_usd: Annotated[float, Column("Price of the blocks")]
 
 
-RUN_STORAGE = TableSpec("run_storage", RunStorageRow, "Shared storage of the run")
+RUN_STORAGE = TableSpec(
+    "run_storage", RunStorageRow, "Shared storage of the run", shown=Shown.VERBOSE
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +133,13 @@ class RunCostRow:
     ]
 
 
-RUN_COST = TableSpec("run_cost", RunCostRow, "Cost of the run: bought, amortized and rented")
+RUN_COST = TableSpec(
+    "run_cost",
+    RunCostRow,
+    "Cost of the run: bought, amortized and rented",
+    section=Section.COST,
+    by_item=True,
+)
 
 
 @dataclass(frozen=True)
@@ -122,7 +152,7 @@ class TimeLossRow:
     of: Annotated[str, Column("Cause of the loss")]
 
 
-LOSSES = TableSpec("time_losses", TimeLossRow, "Time lost, by cause")
+LOSSES = TableSpec("time_losses", TimeLossRow, "Time lost, by cause", first=6)
 
 
 @dataclass(frozen=True)
@@ -147,7 +177,7 @@ class InterruptionRow:
 
 
 INTERRUPTIONS_BY_COMPONENT = TableSpec(
-    "interruptions", InterruptionRow, "Interruptions by component"
+    "interruptions", InterruptionRow, "Interruptions by component", shown=Shown.VERBOSE
 )
 
 
@@ -186,4 +216,10 @@ class UncertaintyRow:
     variance_frac: Annotated[float, Column("Share of the variance")]
 
 
-UNCERTAINTY = TableSpec("uncertainty", UncertaintyRow, "Variance of the finish date by cause")
+UNCERTAINTY = TableSpec(
+    "uncertainty",
+    UncertaintyRow,
+    "Variance of the finish date by cause",
+    shown=Shown.VERBOSE,
+    section=Section.RISK,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, TableSpec
 
 
 @dataclass(frozen=True)
@@ -32,4 +32,6 @@ class ExcludedRow:
     reason: Annotated[str, Column("Reason for the exclusion")]
 
 
-EXCLUDED = TableSpec("excluded", ExcludedRow, "Excluded options and reasons")
+EXCLUDED = TableSpec(
+    "excluded", ExcludedRow, "Excluded options and reasons", section=Section.EXCLUDED
+)

@@ -62,7 +62,7 @@ class RunRow:
     ] = None
 
 
-RUNS = TableSpec("runs", RunRow, "Runs")
+RUNS = TableSpec("runs", RunRow, "Runs", first=15)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class SourceRow:
     note: Annotated[str | None, Column("Remark on the comparison", shown=Shown.VERBOSE)]
 
 
-SOURCES = TableSpec("sources", SourceRow, "Publications and questions")
+SOURCES = TableSpec("sources", SourceRow, "Publications and questions", shown=Shown.VERBOSE)
 
 
 @dataclass(frozen=True)
@@ -133,4 +133,4 @@ class FigureRow:
     note: Annotated[str | None, Column("Remark on the published figure", shown=Shown.VERBOSE)]
 
 
-FIGURES = TableSpec("figures", FigureRow, "Published and computed")
+FIGURES = TableSpec("figures", FigureRow, "Published and computed", first=20)
