@@ -1,4 +1,4 @@
-"""Which scenario is asked about: file, variant, changes and overlays, as every verb takes them."""
+"""Reference to a scenario: file, variant, changes and overlays, identical for every verb."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ if TYPE_CHECKING:
     from dcplan.scenario.load import Question
 
 
-Variant = Annotated[str | None, Flag("a name in the file's `scenarios:`")]
+Variant = Annotated[str | None, Flag("named variant in the file's `scenarios:`")]
 Sets = Annotated[
-    tuple[str, ...], Flag("key=value, applied last; repeatable", names=("--set",), metavar="K=V")
+    tuple[str, ...],
+    Flag("change of an input, applied last; repeatable", names=("--set",), metavar="K=V"),
 ]
-Catalogs = Annotated[tuple[str, ...], Flag("overlay folder; repeatable, the last wins")]
+Catalogs = Annotated[
+    tuple[str, ...], Flag("catalog overlay folder; repeatable, the last one takes precedence")
+]
 
 
 @dataclass(frozen=True)
 class ScenarioRef:
-    """A scenario as it is named; requests of verbs that read one extend it."""
+    """A reference to a scenario; requests of verbs that read a scenario extend it."""
 
     scenario: Annotated[
         str,
         Flag(
-            "scenario file, or the name of a packaged example",
+            "scenario file or name of a packaged example",
             metavar="FILE",
             complete="scenarios",
             argument=True,

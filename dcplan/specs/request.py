@@ -1,4 +1,4 @@
-"""What a verb is asked, declared once: command line, Python signature, checks and pages read it."""
+"""The request of a verb, declared once for command line, Python signature, checks and docs."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ class Flag:
     Parameters
     ----------
     help : str
-        What it is, in one clause.
+        Description in one clause.
     unit : str
         Unit of a number, as printed; empty for a count, a share or a text.
     low, high : float, optional
         Range of a number, both ends allowed.
     choices : tuple of str
-        The only texts allowed; empty for any.
+        Allowed values; empty for any value.
     names : tuple of str
-        Names on the command line; ``--field-name`` where left out.
+        Names on the command line; ``--field-name`` by default.
     metavar : str
-        Placeholder in the help; the type's own where left out.
+        Placeholder in the help; by default that of the type.
     complete : str
-        What Tab completes: a catalog kind, ``scenarios``, ``results``; empty for nothing.
+        Values that Tab completes: a catalog kind, ``scenarios``, ``results``; empty for none.
     argument : bool
         A positional argument instead of a flag.
     python_only : bool
-        No flag of the command line, such as a callback.
+        The field exists in Python only, such as a callback.
     panel : str
         Group of flags in the help.
     lower : bool
-        Upper-case letters of a text mean the same.
+        The case of the letters is ignored.
     comma : bool
-        Repeated values may stand in one text with commas between them.
+        One text may hold several values, separated by commas.
     """
 
     help: str
@@ -66,7 +66,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a request, read off its dataclass."""
+    """One field of a request, read from its dataclass."""
 
     name: str
     kind: type
@@ -83,7 +83,7 @@ class Field:
 
     @property
     def spelled(self) -> str:
-        """The name that messages use: the long flag, or the argument's own name."""
+        """The name in messages: the long flag, or the name of the argument."""
         if self.flag.argument:
             return self.flag.metavar or self.name.upper()
         return next(
@@ -121,7 +121,7 @@ def _fields_of(request: Any) -> tuple[Field, ...]:
 
 
 def _kind(hint: Any) -> tuple[type, bool, bool]:
-    """Return the plain type of an annotation, whether None is allowed, whether it repeats."""
+    """Return the plain type of an annotation, whether it allows None, and whether it repeats."""
     optional = False
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         parts = [x for x in typing.get_args(hint) if x is not types.NoneType]
@@ -143,7 +143,7 @@ def made(request: type[Q], given: Mapping[str, Any], verb: str) -> Q:
     """
     known = {f.name: f for f in fields_of(request)}
     problems = [
-        Problem("DC050", f"no argument {name!r}", Place(verb), did_you_mean(name, known))
+        Problem("DC050", f"unknown argument {name!r}", Place(verb), did_you_mean(name, known))
         for name in given
         if name not in known
     ]
@@ -160,12 +160,12 @@ def made(request: type[Q], given: Mapping[str, Any], verb: str) -> Q:
 
 
 def checked(request: Q) -> Q:
-    """Return a request whose every value is of its type and in its range.
+    """Check that every value of a request has its type and is in its range.
 
     Raises
     ------
     InputError
-        With everything that is wrong (DC050).
+        With every invalid value (DC050).
     """
     problems = [p for f in fields_of(type(request)) for p in _wrong(f, getattr(request, f.name))]
     if problems:
@@ -174,7 +174,7 @@ def checked(request: Q) -> Q:
 
 
 def _frozen(field: Field, value: Any) -> Any:
-    """Return a value as the request holds it: tuples for lists, the default for an absent list."""
+    """Convert a value for the request: a list to a tuple, an absent list to the default."""
     if field.kind is str and isinstance(value, os.PathLike):
         return os.fspath(value)
     if not field.repeated:
@@ -197,7 +197,7 @@ def _wrong(field: Field, value: Any) -> list[Problem]:
         return []
     if field.repeated:
         if isinstance(value, str) or not isinstance(value, Sequence):
-            return [_problem(field, f"{value!r}: several values are needed, as a list")]
+            return [_problem(field, f"{value!r}: a list of values is needed")]
         return [p for x in value for p in _wrong_value(field, x)]
     return _wrong_value(field, value)
 
@@ -214,17 +214,17 @@ def _wrong_value(field: Field, value: Any) -> list[Problem]:
     if field.kind is bool and not isinstance(value, bool):
         return [_problem(field, f"{value!r}: true or false is needed")]
     if field.kind is str and not isinstance(value, str):
-        return [_problem(field, f"{value!r} is no name")]
+        return [_problem(field, f"{value!r}: a text is needed")]
     if value == "":
         return [_problem(field, f"{field.spelled} is empty")]
     if flag.choices and (value.lower() if flag.lower else value) not in flag.choices:
         hint = did_you_mean(str(value), flag.choices)
-        return [_problem(field, f"{value!r}: one of {', '.join(flag.choices)}", hint)]
+        return [_problem(field, f"{value!r}: must be one of {', '.join(flag.choices)}", hint)]
     return []
 
 
 def range_of(flag: Flag) -> str:
-    """Return the range of a number in words, with its unit; empty where it has none."""
+    """Return the range of a number in words, with its unit; empty if it has no range."""
     unit = f" {flag.unit}" if flag.unit else ""
     if flag.low is not None and flag.high is not None:
         return f" from {_number(flag.low)} to {_number(flag.high)}{unit}"
@@ -234,7 +234,7 @@ def range_of(flag: Flag) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a bound as people write it."""
+    """Format a bound with thousands separators."""
     return f"{value:,.0f}" if value == int(value) and abs(value) < 1e12 else f"{value:,g}"
 
 
@@ -246,10 +246,10 @@ A = TypeVar("A")
 
 
 def verb(request: type[Q], name: str) -> Callable[[Callable[[Q], A]], Callable[..., A]]:
-    """Make a function of a request callable with the request's fields as keywords.
+    """Make a function of a request callable with the fields of the request as keywords.
 
-    The request may be given whole as the only argument. Positional fields of the command line are
-    positional here too. Signature and parameters of the docstring come from the request.
+    The only argument may also be the request itself. Positional fields of the command line are
+    positional here, too. The request gives the signature and the parameters of the docstring.
     """
 
     def decorate(function: Callable[[Q], A]) -> Callable[..., A]:
@@ -274,7 +274,7 @@ def verb(request: type[Q], name: str) -> Callable[[Callable[[Q], A]], Callable[.
 
 
 def signature_of(request: type) -> inspect.Signature:
-    """Return the Python signature that a request stands for."""
+    """Return the Python signature of a request."""
     empty = inspect.Parameter.empty
     ordered = sorted(fields_of(request), key=lambda f: not f.flag.argument)
     return inspect.Signature(

@@ -318,8 +318,11 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ({"load_balancing": "scheduled"}, "cells are scheduled by their own switches"),
         ({"site_link_gbps": 100.0}, "--site-link-gbps needs --site-link-km"),
         ({"site_link_km": 0.0}, "0.0: a number from 0.001 to 20,000 km"),
-        ({"compare": "all", "growth_nodes": [256]}, "growth and joining are asked for one fabric"),
-        ({"for_job": "llama-3.1-8b"}, "a run needs to know the accelerators"),
+        (
+            {"compare": "all", "growth_nodes": [256]},
+            "--growth-nodes and --site-link-km need one fabric",
+        ),
+        ({"for_job": "llama-3.1-8b"}, "a run needs the accelerators of a system"),
         (
             {"growth_nodes": [5], "topology": "linked-pair", "nodes": 4, "management_links": 0},
             "growth of a linked-pair network",
@@ -343,7 +346,7 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ({"min_spines": 64}, "64 spines are asked for, a leaf has 32 uplinks"),
         ({"media": "copper"}, "one of family"),
         ({"load_balancing": "hash"}, "one of ecmp"),
-        ({"swich": "qm9700"}, "no argument 'swich'"),
+        ({"swich": "qm9700"}, "unknown argument 'swich'"),
         ({"topology": "scheduled"}, "needs a family"),
         (
             {"fabric": "slingshot-200", "switch": None, "nic_gbps": 200, "links_per_pair": 600},

@@ -48,8 +48,8 @@ def test_a_path_is_taken_as_its_text() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"local_steps": 5}, "need several --wan-sites"),
-        ({"wan_overlap": True}, "need several --wan-sites"),
+        ({"local_steps": 5}, "need --wan-sites of at least 2"),
+        ({"wan_overlap": True}, "need --wan-sites of at least 2"),
         ({"wan_sites": 2}, "--wan-gbps is needed"),
         ({"wan_sites": 3, "wan_gbps": 1.0}, "256 accelerators do not divide among 3 sites"),
         (
@@ -72,7 +72,9 @@ def test_flags_that_do_not_go_together_are_refused(given: dict[str, Any], words:
 def test_a_search_for_the_cluster_refuses_what_it_decides_itself() -> None:
     given = {**SMALL, "max_it_mw": 3.0, "layout": "tp=1", "phases": ["tokens=1e12,seq-len=8192"]}
     found = causes(**given, wan_sites=2, wan_gbps=100.0)
-    flags = [c.split()[0] for c in found if "does not go with --deadline-days, --max-it-mw" in c]
+    flags = [
+        c.split()[0] for c in found if "cannot be combined with --deadline-days, --max-it-mw" in c
+    ]
     assert flags == ["--accelerators", "--layout", "--phase", "--wan-sites"]
 
 

@@ -1,4 +1,4 @@
-"""What ``dcplan calibrate`` is asked: the script, or the overlay of what the script measured."""
+"""Request of ``dcplan calibrate``: the measuring script, or the overlay from its result."""
 
 from __future__ import annotations
 
@@ -15,35 +15,37 @@ SCRIPT = "measure.py"
 
 @dataclass(frozen=True)
 class CalibrateRequest:
-    """One file of the measuring script, and the accelerator that it ran on."""
+    """One result of the measuring script, and the accelerator on which it ran."""
 
     result_file: Annotated[
         Path | None,
         Flag(
-            "the JSON that the script wrote; without it, the script",
+            "JSON result of the script; without it, dcplan writes the script",
             metavar="RESULT",
             argument=True,
         ),
     ] = None
     accelerator: Annotated[
-        str | None, Flag("catalog row that was measured, such as h100-sxm", complete="accelerators")
+        str | None, Flag("measured catalog row, such as h100-sxm", complete="accelerators")
     ] = None
-    catalogs: Annotated[tuple[str, ...], Flag("overlay folder; repeatable, the last wins")] = ()
+    catalogs: Annotated[
+        tuple[str, ...], Flag("catalog overlay folder; repeatable, the last one takes precedence")
+    ] = ()
 
 
 def missing(request: CalibrateRequest) -> list[Problem]:
-    """Return what the fit of a result lacks."""
+    """Return the arguments that the fit of a result lacks."""
     return list(_missing(request))
 
 
 def _missing(request: CalibrateRequest) -> Iterator[Problem]:
     if request.result_file is None:
-        yield problem("RESULT is missing: the JSON that the script wrote")
+        yield problem("RESULT is missing: the JSON result of the script")
     if request.accelerator is None:
         example = f"dcplan calibrate {request.result_file} --accelerator h100-sxm -o overlay/"
-        yield problem("--accelerator is missing: the catalog row that was measured", example)
+        yield problem("--accelerator is missing: the measured catalog row", example)
 
 
 def problem(cause: str, help_text: str = "") -> Problem:
-    """Return what is wrong with the flags of a request together."""
+    """Return a problem with the combination of flags."""
     return Problem("DC050", cause, Place("calibrate"), help=help_text)

@@ -1,4 +1,4 @@
-"""What ``dcplan check`` is asked: one scenario or many."""
+"""Request of ``dcplan check``: one or more scenarios."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dcplan.specs.request import Flag
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """Scenarios, and folders of them, to check."""
+    """Scenarios and folders of scenarios to check."""
 
     files: Annotated[
-        tuple[str, ...], Flag("scenarios, or folders of them", metavar="FILE...", argument=True)
+        tuple[str, ...], Flag("scenarios or folders of scenarios", metavar="FILE...", argument=True)
     ]
     variant: Variant = None
     sets: Sets = ()

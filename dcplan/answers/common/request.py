@@ -1,4 +1,4 @@
-"""What every verb that solves a scenario is asked: which one, how far to solve, when to end."""
+"""Common request of verbs that solve a scenario: the scenario, the solver limits, the stop."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from dcplan.specs.request import Flag
 
 @dataclass(frozen=True)
 class ScenarioRequest(ScenarioRef):
-    """A scenario, and how far to solve it."""
+    """A scenario and the limits of its solve."""
 
     gap: Annotated[float, Flag("relative gap at which the solver may stop", low=0)] = 0.005
     time_limit_s: Annotated[
-        float, Flag("time of solving", unit="s", low=0.1, names=("--time-limit",))
+        float, Flag("time limit of the solver", unit="s", low=0.1, names=("--time-limit",))
     ] = 120.0
     stop: Annotated[
-        Callable[[], bool] | None, Flag("called to ask whether to end now", python_only=True)
+        Callable[[], bool] | None,
+        Flag("callback that returns whether to stop now", python_only=True),
     ] = None
 
     @property
     def stopped(self) -> bool:
-        """Whether the user wants to end now."""
+        """Whether the user wants to stop now."""
         return self.stop is not None and self.stop()

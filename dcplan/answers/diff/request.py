@@ -1,4 +1,4 @@
-"""What ``dcplan diff`` is asked: two references, and how far to solve each."""
+"""Request of ``dcplan diff``: two references and the limits of each solve."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class DiffRequest:
     before: Annotated[
         str,
         Flag(
-            "a scenario, a folder of them, a result, git:REV or git:REV:path",
+            "scenario, folder of scenarios, saved result, git:REV or git:REV:path",
             metavar="A",
             argument=True,
         ),
     ]
     after: Annotated[
-        str, Flag("the same; --set changes this one alone", metavar="B", argument=True)
+        str, Flag("same choices as A; --set applies to B only", metavar="B", argument=True)
     ]
     variant: Variant = None
     sets: Sets = ()
     catalogs: Catalogs = ()
-    exit_code: Annotated[bool, Flag("exit 1 where something differs")] = False
+    exit_code: Annotated[bool, Flag("exit with 1 if there is a difference")] = False
     gap: Annotated[float, Flag("relative gap at which each solve may stop", low=0)] = 0.005
     time_limit_s: Annotated[
-        float, Flag("time of each solve", unit="s", low=0.1, names=("--time-limit",))
+        float, Flag("time limit of each solve", unit="s", low=0.1, names=("--time-limit",))
     ] = 120.0
-    no_cache: Annotated[bool, Flag("solve again what is known")] = False
+    no_cache: Annotated[bool, Flag("ignore stored plans and solve again")] = False

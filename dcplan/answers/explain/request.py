@@ -1,4 +1,4 @@
-"""What ``dcplan explain`` is asked of a scenario."""
+"""Request of ``dcplan explain`` for a scenario."""
 
 from __future__ import annotations
 
@@ -11,39 +11,45 @@ from dcplan.specs.request import Flag
 
 @dataclass(frozen=True)
 class ExplainRequest(ScenarioRequest):
-    """Why a scenario has the plan that it has, or none."""
+    """A scenario whose plan, or lack of a plan, is to be explained."""
 
     scenario: Annotated[
         str,
         Flag(
-            "scenario file or packaged example; or a field, a metric, a column or an error code",
+            "scenario file or packaged example; or a field, metric, column or error code",
             metavar="FILE|NAME",
             complete="explainable",
             argument=True,
         ),
     ]
     time_limit_s: Annotated[
-        float, Flag("time of all solves", unit="s", low=1, names=("--time-limit",))
+        float, Flag("time limit of all solves together", unit="s", low=1, names=("--time-limit",))
     ] = 300.0
     why_not: Annotated[
-        tuple[str, ...], Flag("what buying one rack of it would cost", metavar="SYSTEM")
+        tuple[str, ...],
+        Flag("cost of buying one rack of this system; repeatable", metavar="SYSTEM"),
     ] = ()
     what_if: Annotated[
-        tuple[str, ...], Flag("the plan with a changed input; repeatable", metavar="K=V")
+        tuple[str, ...], Flag("plan again with a changed input; repeatable", metavar="K=V")
     ] = ()
     switching_values: Annotated[
-        bool, Flag("which value of each uncertain input would change a decision")
+        bool, Flag("value of each uncertain input that changes a decision")
     ] = False
     switching_value_of: Annotated[
-        tuple[str, ...], Flag("the same for one input; repeatable", metavar="KEY")
+        tuple[str, ...], Flag("switching value of one input; repeatable", metavar="KEY")
     ] = ()
     resolve_limits: Annotated[
-        int | None, Flag("binding limits whose next unit is re-solved (4, or none)", low=0)
+        int | None,
+        Flag(
+            "number of binding limits to re-solve with one more unit (default: 4; with other "
+            "questions: 0)",
+            low=0,
+        ),
     ] = None
 
     @property
     def asks_more(self) -> bool:
-        """Whether a question is asked besides which limits bind."""
+        """Whether the request has more questions than the binding limits."""
         return bool(
             self.why_not or self.what_if or self.switching_values or self.switching_value_of
         )

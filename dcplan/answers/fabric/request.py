@@ -1,4 +1,4 @@
-"""What ``dcplan fabric`` is asked: every flag with its range, and flags that do not go together."""
+"""Request of ``dcplan fabric``: every flag with its range, and combinations that are refused."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SIZE, SHAPE, PARTS, FLOOR, MORE = "Size", "Shape", "Parts", "Floor", "Questions"
 
 @dataclass(frozen=True)
 class FabricRequest:
-    """One network, and what to tell about it."""
+    """One network and the questions about it."""
 
     nodes: Annotated[
         int,
         Flag(
-            "nodes; systems where --system is given",
+            "number of nodes (number of systems with --system)",
             low=1,
             high=MOST,
             names=("--nodes", "-n"),
@@ -31,11 +31,14 @@ class FabricRequest:
         ),
     ]
     nics_per_node: Annotated[
-        int | None, Flag("NICs of a node; left out, the system's", low=1, high=10_000, panel=SIZE)
+        int | None,
+        Flag("NICs per node (default: those of the system)", low=1, high=10_000, panel=SIZE),
     ] = None
     nic_gbps: Annotated[
         float | None,
-        Flag("rate of a NIC; left out, the system's", unit="Gb/s", low=1, high=1e6, panel=SIZE),
+        Flag(
+            "rate of a NIC (default: that of the system)", unit="Gb/s", low=1, high=1e6, panel=SIZE
+        ),
     ] = None
     system: Annotated[
         str | None, Flag("catalog system, such as dgx-b300", complete="systems", panel=SIZE)
@@ -46,31 +49,45 @@ class FabricRequest:
     ] = None
     management_links: Annotated[
         int,
-        Flag("further links on leaves, such as a fabric manager's", low=0, high=MOST, panel=SIZE),
+        Flag(
+            "additional links on the leaves, such as those of a fabric manager",
+            low=0,
+            high=MOST,
+            panel=SIZE,
+        ),
     ] = 0
     switch: Annotated[
-        str | None, Flag("catalog switch, such as qm9700; left out, the family's", panel=PARTS)
+        str | None,
+        Flag("catalog switch, such as qm9700 (default: that of the family)", panel=PARTS),
     ] = None
     spine_switch: Annotated[
-        str | None, Flag("another switch for spines, such as a chassis", panel=PARTS)
+        str | None, Flag("different switch for the spines, such as a chassis", panel=PARTS)
     ] = None
-    core_switch: Annotated[str | None, Flag("another switch for cores", panel=PARTS)] = None
+    core_switch: Annotated[str | None, Flag("different switch for the cores", panel=PARTS)] = None
     radix: Annotated[
-        int | None, Flag("any switch: ports at --port-gbps", low=2, high=MOST_PORTS, panel=PARTS)
+        int | None,
+        Flag(
+            "switch ports at --port-gbps (needs no catalog switch)",
+            low=2,
+            high=MOST_PORTS,
+            panel=PARTS,
+        ),
     ] = None
     port_gbps: Annotated[
-        float | None, Flag("speed of such a port", unit="Gb/s", low=1, high=1e6, panel=PARTS)
+        float | None, Flag("port speed for --radix", unit="Gb/s", low=1, high=1e6, panel=PARTS)
     ] = None
     spine_radix: Annotated[
-        int | None, Flag("ports of any other spine", low=2, high=MOST_PORTS, panel=PARTS)
+        int | None,
+        Flag("spine switch ports (needs no catalog switch)", low=2, high=MOST_PORTS, panel=PARTS),
     ] = None
     core_radix: Annotated[
-        int | None, Flag("ports of any other core", low=2, high=MOST_PORTS, panel=PARTS)
+        int | None,
+        Flag("core switch ports (needs no catalog switch)", low=2, high=MOST_PORTS, panel=PARTS),
     ] = None
     uplink_gbps: Annotated[
         float | None,
         Flag(
-            "speed between switches, if not that to nodes",
+            "speed of links between switches (default: that of links to nodes)",
             unit="Gb/s",
             low=1,
             high=1e6,
@@ -80,57 +97,68 @@ class FabricRequest:
     media: Annotated[
         str,
         Flag(
-            "transceivers; reach also takes copper and active cables inside their reach",
+            "transceivers; reach also uses copper and active cables within their reach",
             choices=MEDIA,
             panel=PARTS,
         ),
     ] = "family"
     nic_ports_per_cage: Annotated[
-        int | None, Flag("NIC ports behind one transceiver of a node", low=1, high=16, panel=PARTS)
+        int | None, Flag("NIC ports per transceiver of a node", low=1, high=16, panel=PARTS)
     ] = None
     topology: Annotated[
         str | None,
         Flag(
-            "kind of network (left out: the family's, else rail-optimized where units are known, "
-            "else fat-tree)",
+            "kind of network (default: that of the family, else rail-optimized if the scalable "
+            "unit is known, else fat-tree)",
             choices=KINDS,
             panel=SHAPE,
         ),
     ] = None
     nodes_per_su: Annotated[
         int | None,
-        Flag("nodes of a scalable unit; leaves are bought whole", low=1, high=MOST, panel=SHAPE),
+        Flag(
+            "nodes per scalable unit; a unit has an integer number of leaves",
+            low=1,
+            high=MOST,
+            panel=SHAPE,
+        ),
     ] = None
     planes: Annotated[
-        int | None, Flag("parallel networks that share a NIC", low=1, high=256, panel=SHAPE)
+        int | None,
+        Flag("parallel networks that share the rate of a NIC", low=1, high=256, panel=SHAPE),
     ] = None
     oversubscription: Annotated[
-        float, Flag("down over up capacity of leaves", low=0.1, high=1000, panel=SHAPE)
+        float,
+        Flag(
+            "leaf oversubscription: downlink over uplink capacity", low=0.1, high=1000, panel=SHAPE
+        ),
     ] = 1.0
     core_oversubscription: Annotated[
-        float, Flag("the same of spines in three tiers", low=0.1, high=1000, panel=SHAPE)
+        float,
+        Flag("spine oversubscription in a three-tier network", low=0.1, high=1000, panel=SHAPE),
     ] = 1.0
     endpoints_per_leaf: Annotated[
-        int | None, Flag("leaf ports towards nodes", low=1, high=MOST_PORTS, panel=SHAPE)
+        int | None, Flag("leaf ports to nodes", low=1, high=MOST_PORTS, panel=SHAPE)
     ] = None
     leaf_uplinks: Annotated[
-        int | None, Flag("leaf ports towards spines", low=1, high=MOST_PORTS, panel=SHAPE)
+        int | None, Flag("leaf ports to spines", low=1, high=MOST_PORTS, panel=SHAPE)
     ] = None
     leaves_per_pod: Annotated[
         int | None,
-        Flag("three tiers: leaves that share spines", low=1, high=MOST_PORTS, panel=SHAPE),
+        Flag("leaves per pod in a three-tier network", low=1, high=MOST_PORTS, panel=SHAPE),
     ] = None
     min_spines: Annotated[
-        int | None, Flag("spines of a pod at least", low=1, high=MOST_PORTS, panel=SHAPE)
+        int | None, Flag("minimum spines per pod", low=1, high=MOST_PORTS, panel=SHAPE)
     ] = None
     tiers: Annotated[
-        int | None, Flag("the fewest that do if left out", low=1, high=3, panel=SHAPE)
+        int | None,
+        Flag("switch tiers (default: the fewest that suffice)", low=1, high=3, panel=SHAPE),
     ] = None
     links_per_pair: Annotated[
         int | None,
         Flag(
-            "dragonfly: links between each pair of groups; left out, as many as keep a group's "
-            "injection",
+            "dragonfly: links between each pair of groups (default: enough for the injection rate "
+            "of a group)",
             low=1,
             high=MOST_PORTS,
             panel=SHAPE,
@@ -139,8 +167,8 @@ class FabricRequest:
     load_balancing: Annotated[
         str | None,
         Flag(
-            "how flows are spread over paths (left out: the family's, else adaptive on InfiniBand "
-            "and Slingshot, ecmp on Ethernet)",
+            "how flows are spread over paths (default: that of the family, else adaptive on "
+            "InfiniBand and Slingshot, ecmp on Ethernet)",
             choices=BALANCING,
             panel=SHAPE,
         ),
@@ -148,20 +176,20 @@ class FabricRequest:
     nodes_per_rack: Annotated[
         int | None,
         Flag(
-            "nodes of a rack; left out, the system's, else as many as its height allows",
+            "nodes per rack (default: those of the system, else as many as fit the rack height)",
             low=1,
             high=1000,
             panel=FLOOR,
         ),
     ] = None
     racks_per_row: Annotated[
-        int | None,
-        Flag("racks of a row; a square hall if left out", low=1, high=100_000, panel=FLOOR),
+        int | None, Flag("racks per row (default: a square hall)", low=1, high=100_000, panel=FLOOR)
     ] = None
     leaf_placement: Annotated[
         str,
         Flag(
-            "leaves stand amid their unit, in the rack of their nodes, or in the center",
+            "location of the leaves: in the middle of their unit, in the rack of their nodes, or "
+            "in the center of the hall",
             choices=LEAF_AT,
             panel=FLOOR,
         ),
@@ -169,7 +197,7 @@ class FabricRequest:
     cable_length_m: Annotated[
         float | None,
         Flag(
-            "cable length between switches, if not from the floor",
+            "cable length between switches (default: from the floor layout)",
             unit="m",
             low=0.1,
             high=2e6,
@@ -177,12 +205,13 @@ class FabricRequest:
         ),
     ] = None
     growth_nodes: Annotated[
-        tuple[int, ...], Flag("later size; repeat for more phases", low=1, high=MOST, panel=MORE)
+        tuple[int, ...],
+        Flag("later size in nodes; repeat for more phases", low=1, high=MOST, panel=MORE),
     ] = ()
     site_link_km: Annotated[
         float | None,
         Flag(
-            "air distance to another hall or site to join",
+            "straight-line distance to another hall or site to connect",
             unit="km",
             low=0.001,
             high=20_000,
@@ -192,7 +221,7 @@ class FabricRequest:
     site_link_gbps: Annotated[
         float | None,
         Flag(
-            "capacity between them; left out, a tenth of the network's bisection",
+            "capacity of the site link (default: a tenth of the network's bisection bandwidth)",
             unit="Gb/s",
             low=0.001,
             high=1e9,
@@ -200,33 +229,36 @@ class FabricRequest:
         ),
     ] = None
     site_link_optic: Annotated[
-        str, Flag("catalog optic between them", complete="optics", panel=MORE)
+        str, Flag("catalog optic of the site link", complete="optics", panel=MORE)
     ] = "coherent-400zr"
     compare: Annotated[
         str | None,
-        Flag("fabric families side by side, with commas; all for every one that fits", panel=MORE),
+        Flag(
+            "fabric families to compare, separated by commas; all: every family that fits",
+            panel=MORE,
+        ),
     ] = None
     for_job: Annotated[
         str | None,
         Flag(
-            "rank the families by USD of one finished run of this model",
-            metavar="MODEL",
-            panel=MORE,
+            "rank the families by USD per finished run of this model", metavar="MODEL", panel=MORE
         ),
     ] = None
     tokens: Annotated[
-        float | None, Flag("training tokens of that run; left out, the model's own", panel=MORE)
+        float | None, Flag("training tokens of that run (default: those of the model)", panel=MORE)
     ] = None
-    catalogs: Annotated[tuple[str, ...], Flag("overlay folder; repeatable, the last wins")] = ()
+    catalogs: Annotated[
+        tuple[str, ...], Flag("catalog overlay folder; repeatable, the last one takes precedence")
+    ] = ()
 
     @property
     def several(self) -> bool:
-        """Whether families are compared, not one network sized."""
+        """Whether the request compares families instead of sizing one network."""
         return self.compare is not None or self.for_job is not None
 
 
 def saved(request: FabricRequest) -> dict[str, Any]:
-    """Return what a result keeps of a request: everything but what was left out."""
+    """Return the fields that a result stores: those that have a value."""
     given = {f.name: getattr(request, f.name) for f in fields(request)}
     return {
         name: list(value) if isinstance(value, tuple) else value
@@ -236,7 +268,7 @@ def saved(request: FabricRequest) -> dict[str, Any]:
 
 
 def refuse_unfit(request: FabricRequest) -> None:
-    """Refuse flags that do not go with the others.
+    """Refuse combinations of flags that are not supported.
 
     Raises
     ------
@@ -245,7 +277,7 @@ def refuse_unfit(request: FabricRequest) -> None:
     """
     joined = request.site_link_km is not None or request.site_link_gbps is not None
     wrong = {
-        "growth and joining are asked for one fabric, without --compare and --for-job": (
+        "--growth-nodes and --site-link-km need one fabric: leave --compare and --for-job out": (
             request.several and (joined or bool(request.growth_nodes))
         ),
         "--site-link-gbps needs --site-link-km": request.site_link_gbps is not None
@@ -253,7 +285,7 @@ def refuse_unfit(request: FabricRequest) -> None:
     }
     problems = [Problem("DC050", cause, Place("fabric")) for cause, is_so in wrong.items() if is_so]
     if request.for_job and not request.system:
-        cause = "a run needs to know the accelerators"
+        cause = "a run needs the accelerators of a system"
         problems.append(Problem("DC050", cause, Place("--for-job"), help="--system dgx-h100"))
     if problems:
         raise InputError(problems)

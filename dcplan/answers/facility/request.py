@@ -1,4 +1,4 @@
-"""What ``dcplan facility`` is asked: every flag with its range, and flags without effect."""
+"""Request of ``dcplan facility``: every flag with its range, and flags without effect."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from dcplan.specs.request import Flag
 
 @dataclass(frozen=True)
 class FacilityRequest:
-    """One hall at one place."""
+    """One hall at one site."""
 
     site: Annotated[str | None, Flag("catalog site, such as us-ashburn", complete="sites")] = None
     climate_zone: Annotated[
-        str | None, Flag("ASHRAE zone, such as 4A; the weather of its city is used")
+        str | None, Flag("ASHRAE climate zone, such as 4A; uses the weather of its city")
     ] = None
     epw: Annotated[str | None, Flag("EPW weather file", metavar="FILE")] = None
     cooling: Annotated[
         str | None, Flag("catalog cooling option, such as direct-liquid-tower", complete="cooling")
     ] = None
-    compare: Annotated[bool, Flag("all cooling options, best first by TUE")] = False
+    compare: Annotated[bool, Flag("compare all cooling options, the lowest TUE first")] = False
     it_mw: Annotated[
-        float, Flag("IT power that the hall is built for", unit="MW", low=0.01, high=10_000)
+        float, Flag("design IT power of the hall", unit="MW", low=0.01, high=10_000)
     ] = 10.0
     load_frac: Annotated[
-        float, Flag("IT power over the IT power that the hall is built for", low=0.05, high=1)
+        float, Flag("IT power over the design IT power of the hall", low=0.05, high=1)
     ] = 1.0
     system: Annotated[
         str | None, Flag("catalog system, such as gb300-nvl72", complete="systems")
@@ -36,7 +36,7 @@ class FacilityRequest:
     supply_c: Annotated[
         float | None,
         Flag(
-            "supply temperature of the facility water; left out, the range of the option",
+            "supply temperature of the facility water (default: the range of the cooling option)",
             unit="C",
             low=2,
             high=60,
@@ -44,10 +44,15 @@ class FacilityRequest:
     ] = None
     liquid_frac: Annotated[
         float | None,
-        Flag("share of heat into cold plates; left out, that of the system", low=0, high=1),
+        Flag(
+            "share of heat that goes into cold plates (default: that of the system)", low=0, high=1
+        ),
     ] = None
     redundancy: Annotated[
-        str, Flag("redundancy of the compute load's power blocks", choices=tuple(RULES), lower=True)
+        str,
+        Flag(
+            "redundancy of the power blocks of the compute load", choices=tuple(RULES), lower=True
+        ),
     ] = "n+1"
     other_redundancy: Annotated[
         str,
@@ -57,54 +62,61 @@ class FacilityRequest:
             lower=True,
         ),
     ] = "n+1"
-    onsite: Annotated[tuple[str, ...], Flag("on-site source; repeatable", metavar="ID=MW")] = ()
+    onsite: Annotated[
+        tuple[str, ...], Flag("on-site power source; repeatable", metavar="ID=MW")
+    ] = ()
     utility_mw: Annotated[
         float | None,
-        Flag("power of the grid; left out, the peak of the design day", unit="MW", low=0, high=1e5),
+        Flag("grid power (default: the peak of the design day)", unit="MW", low=0, high=1e5),
     ] = None
     grid_outage_h: Annotated[
-        float, Flag("hours of a year without the grid", unit="h", low=0, high=360)
+        float, Flag("hours per year without grid power", unit="h", low=0, high=360)
     ] = 0.0
     job: Annotated[
-        str | None, Flag("model that the hall trains; its load swings", metavar="MODEL")
+        str | None, Flag("model that the hall trains; adds its load swings", metavar="MODEL")
     ] = None
     ramp_limit_mw_per_s: Annotated[
         float | None,
         Flag(
-            "maximum ramp rate allowed by the utility; left out, a flat load",
+            "maximum ramp rate allowed by the utility (default: 0, a flat load)",
             unit="MW/s",
             low=0,
             high=1e6,
         ),
     ] = None
     water_permit_m3_per_day: Annotated[
-        float | None, Flag("most water of any day", unit="m3", low=0, high=1e7)
+        float | None, Flag("maximum water use on any day", unit="m3", low=0, high=1e7)
     ] = None
     energization_date: Annotated[
-        str | None,
-        Flag("date on which power must flow; gives the last days to order", metavar="DATE"),
+        str | None, Flag("energization date; adds the latest order dates", metavar="DATE")
     ] = None
     rack_kw: Annotated[
         float | None,
         Flag(
-            "most that the feed of a rack carries; left out, what the cooling allows",
+            "maximum power of a rack feed (default: the limit of the cooling)",
             unit="kW",
             low=0.1,
             high=5000,
         ),
     ] = None
     oversubscription: Annotated[
-        float | None, Flag("rated power of all racks over the hall's IT power", low=1, high=5)
+        float | None,
+        Flag(
+            "power oversubscription: rated power of all racks over the IT power of the hall",
+            low=1,
+            high=5,
+        ),
     ] = None
     duty_cycle: Annotated[
-        float,
-        Flag("share of the time in which a job runs, for --oversubscription", low=0.01, high=1),
+        float, Flag("share of time in which a job runs, for --oversubscription", low=0.01, high=1)
     ] = 0.7
-    catalogs: Annotated[tuple[str, ...], Flag("overlay folder; repeatable, the last wins")] = ()
+    catalogs: Annotated[
+        tuple[str, ...], Flag("catalog overlay folder; repeatable, the last one takes precedence")
+    ] = ()
 
 
 def refuse_idle(flags: FacilityRequest) -> None:
-    """Refuse flags that would change nothing beside the others.
+    """Refuse flags that have no effect in combination with the others.
 
     Raises
     ------
@@ -162,7 +174,7 @@ def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
 
 
 def _unused(idle: Sequence[tuple[bool, str, Mapping[str, object]]]) -> None:
-    """Refuse flags that would change nothing, so that nobody trusts them."""
+    """Refuse flags without effect, so that nobody relies on them."""
     problems = {
         flag: Problem("DC062", f"{flag} is not used {why}", Place(flag), help=f"leave {flag} out")
         for applies, why, flags in idle

@@ -1,4 +1,4 @@
-"""What ``dcplan import`` is asked: a file, what it holds, and how to read it."""
+"""Request of ``dcplan import``: a file, its kind, and the exchange rates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcplan.specs.request import Flag
 
 
 class Kind(StrEnum):
-    """What a file holds."""
+    """The content of an imported file."""
 
     PRICES = "prices"
     SPEND = "spend"
@@ -21,11 +21,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """A user's file."""
+    """A file of the user."""
 
     file: Annotated[Path, Flag("CSV, or an exported workbook", metavar="FILE", argument=True)]
     kind: Annotated[
         Kind, Flag("prices (a list of rented instances), spend (a FOCUS export) or workbook")
     ]
-    fx: Annotated[tuple[str, ...], Flag("repeatable: EUR=1.08, USD for one EUR")] = ()
+    fx: Annotated[
+        tuple[str, ...], Flag("exchange rate: USD for one unit, such as EUR=1.08; repeatable")
+    ] = ()
     catalogs: Catalogs = ()

@@ -1,4 +1,4 @@
-"""What ``dcplan plan`` is asked: every flag with its range, and flags that exclude each other."""
+"""Request of ``dcplan plan``: every flag with its range, and flags that exclude each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcplan.result import Result, Table
 from dcplan.specs.request import Flag
 
 TableMaker = Callable[..., dict[str, Table]]
-"""A function of a solved plan, its question and its input log that adds tables to the result."""
+"""Function of a solved plan, its question and its input log; adds tables to the result."""
 
 
 @dataclass(frozen=True)
@@ -20,26 +20,28 @@ class PlanRequest(ScenarioRequest):
     """The optimal plan of one scenario, or one plan for several of its variants."""
 
     fix_decisions: Annotated[
-        Result | None, Flag("result of an earlier plan whose decisions all stay", python_only=True)
+        Result | None,
+        Flag("result of an earlier plan whose decisions are all kept", python_only=True),
     ] = None
     earlier: Annotated[
         Result | None, Flag("result of an earlier plan to replan from", python_only=True)
     ] = None
     freeze_through: Annotated[
-        str | None, Flag("with --from: what it decided up to this quarter stays")
+        str | None, Flag("with --from: keep its decisions up to this quarter")
     ] = None
     max_changes: Annotated[
-        int | None, Flag("with --from: orders, runs and fabrics that may differ", low=0)
+        int | None,
+        Flag("with --from: maximum number of orders, runs and fabrics that may change", low=0),
     ] = None
-    hedge: Annotated[bool, Flag("one plan for the variants that uncertainty.hedge names")] = False
+    hedge: Annotated[bool, Flag("one plan for all variants that uncertainty.hedge names")] = False
     progress: Annotated[
         Callable[[float, float, float, int], None] | None,
-        Flag("called with seconds, incumbent, bound and nodes", python_only=True),
+        Flag("callback with seconds, incumbent, bound and nodes", python_only=True),
     ] = None
     more_tables: Annotated[
         tuple[TableMaker, ...],
         Flag(
-            "functions of the solved plan whose tables join the result, such as the data of the "
+            "functions of the solved plan that add tables to the result, such as the data of the "
             "workbook",
             python_only=True,
         ),
@@ -47,7 +49,7 @@ class PlanRequest(ScenarioRequest):
 
 
 def refuse_conflicts(request: PlanRequest) -> None:
-    """Refuse flags that contradict each other or change nothing.
+    """Refuse flags that contradict each other or have no effect.
 
     Raises
     ------
@@ -58,11 +60,11 @@ def refuse_conflicts(request: PlanRequest) -> None:
     if request.hedge and (request.variant or request.fix_decisions or request.earlier):
         cause = (
             "--hedge takes its variants from uncertainty.hedge: "
-            "no --variant, --fix-decisions or --from beside it"
+            "leave --variant, --fix-decisions and --from out"
         )
         problems.append(Problem("DC015", cause, Place("--hedge")))
     if request.earlier is not None and request.fix_decisions is not None:
-        cause = "--fix-decisions keeps every decision: --from changes nothing then"
+        cause = "--fix-decisions keeps every decision, so --from has no effect"
         problems.append(Problem("DC015", cause, Place("--from"), help="leave one of them out"))
     if request.earlier is None:
         idle: dict[str, Any] = {

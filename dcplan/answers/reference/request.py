@@ -1,4 +1,4 @@
-"""What ``dcplan catalog`` is asked: a list, one row, or a lint of all."""
+"""Requests of ``dcplan catalog``: a list, one row, or a check of all rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ListRequest:
     kind: Annotated[
         str | None,
         Flag(
-            "such as systems; left out: all kinds",
+            "catalog kind, such as systems (default: list all kinds)",
             metavar="[KIND]",
             complete="kinds",
             argument=True,
@@ -32,7 +32,7 @@ class ShowRequest:
     kind: Annotated[
         str,
         Flag(
-            "kind, or an id when it is the only argument",
+            "kind, or the id if it is the only argument",
             metavar="KIND",
             complete="rows",
             argument=True,
@@ -48,5 +48,5 @@ class CheckRequest:
 
     catalogs: Catalogs = ()
     stale_after: Annotated[
-        int | None, Flag("find values older than this", unit="days", low=0, metavar="DAYS")
+        int | None, Flag("report values older than this", unit="days", low=0, metavar="DAYS")
     ] = None

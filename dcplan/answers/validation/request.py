@@ -1,4 +1,4 @@
-"""What ``dcplan validate`` is asked: a subject, and for training whose runs, summed up how."""
+"""Request of ``dcplan validate``: a subject; for training, the runs and their grouping."""
 
 from __future__ import annotations
 
@@ -12,31 +12,35 @@ from dcplan.specs.request import Flag
 
 TRAINING = "training"
 GROUPS = ("source", "accelerator", "stack", "arch")
-"""What the errors of training runs may be summed up by."""
+"""Groupings of the errors of training runs."""
 
 
 @dataclass(frozen=True)
 class ValidateRequest:
-    """One subject: measured training runs, or what others published."""
+    """One subject: measured training runs or published figures."""
 
     subject: Annotated[
         str,
         Flag(
-            "what dcplan is compared on",
+            "subject of the comparison",
             choices=(TRAINING, *SUBJECTS),
             metavar="SUBJECT",
             argument=True,
         ),
     ] = TRAINING
-    runs: Annotated[Path | None, Flag("CSV of measured runs; the packaged table if left out")] = (
-        None
+    runs: Annotated[Path | None, Flag("CSV of measured runs (default: the packaged table)")] = None
+    group_by: Annotated[str, Flag("grouping of the summary of training runs", choices=GROUPS)] = (
+        "stack"
     )
-    group_by: Annotated[str, Flag("summary of training runs by", choices=GROUPS)] = "stack"
-    catalogs: Annotated[tuple[str, ...], Flag("overlay folder; repeatable, the last wins")] = ()
+    catalogs: Annotated[
+        tuple[str, ...], Flag("catalog overlay folder; repeatable, the last one takes precedence")
+    ] = ()
 
 
 def conflicts(request: ValidateRequest) -> list[Problem]:
     """Return the flags that the subject does not use."""
     if request.subject == TRAINING or (request.runs is None and request.group_by == "stack"):
         return []
-    return [Problem("DC050", "--runs and --group-by are of training runs", Place("validate"))]
+    return [
+        Problem("DC050", "--runs and --group-by apply to training runs only", Place("validate"))
+    ]
