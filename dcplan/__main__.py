@@ -1,4 +1,4 @@
-"""Entry point: every way to end has its exit code."""
+"""Entry point: every outcome has its exit code."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and map what happens to an exit code."""
+    """Run the command line and map the outcome to an exit code."""
     gc.set_threshold(
         200_000, 20, 20
-    )  # catalogs and models are many small objects that live to the end
+    )  # catalogs and models are many small objects that live until the exit
     for name in ("stdout", "stderr"):
         if (
             getattr(sys, name) is None
-        ):  # closed by the caller (2>&-): write to nowhere rather than fail
+        ):  # closed by the caller (2>&-): discard the output instead of failing
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
         stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal shows what it can
+        if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal escapes other characters
             stream.reconfigure(errors="backslashreplace")
     sys.exit(run())
 
 
 def run() -> int:
-    """Exit code of one call: 2 for wrong input, 70 for a bug, 130 for Ctrl-C.
+    """Run one call and return its exit code: 2 for wrong input, 70 for a bug, 130 for Ctrl-C.
 
-    A closed pipe is no error: the answer's own code stays.
+    A closed pipe is no error: the exit code of the answer stays.
     """
     from dcplan.cli.app import app
     from dcplan.errors import EXIT_INTERRUPTED, EXIT_OK, InputError
@@ -50,13 +50,13 @@ def run() -> int:
         codes = " or ".join(sorted({problem.code for problem in error.problems})[:3])
         sys.stderr.write(f"{count} error{'s' if count > 1 else ''}; more: dcplan explain {codes}\n")
         return error.exit_code
-    except Exception as error:  # the last door: never a bare traceback
+    except Exception as error:  # last handler: the user never sees a traceback without --debug
         return _other(error)
     return _flushed(0)
 
 
 def _harmless(text: str) -> str:
-    """Text whose lines are no commands of a CI runner, whatever a file calls itself."""
+    """Escape lines that a CI runner would read as commands, such as those from file names."""
     lines = text.replace("##[", "# #[").split("\n")
     return "\n".join(
         line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines
@@ -64,7 +64,7 @@ def _harmless(text: str) -> str:
 
 
 def _other(error: Exception) -> int:
-    """Tell apart a file that cannot be written, the request's fault, and everything else, ours."""
+    """Separate files that cannot be written, an input error, from bugs of dcplan."""
     from dcplan.cli.output import silence
     from dcplan.errors import EXIT_INPUT
 
@@ -108,7 +108,7 @@ def _flushed(code: int) -> int:
 
 
 def _quiet(code: int) -> int:
-    """``| head`` is not an error: point stdout at nothing, so that the exit does not complain."""
+    """Discard further output after ``| head``, so that the exit reports no error."""
     from dcplan.cli.output import silence
 
     silence(sys.stdout)

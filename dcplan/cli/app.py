@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
 EPILOG = (
-    "Exit codes: 0 done; 1 an expectation failed; 2 wrong input; 3 proved infeasible; "
+    "Exit codes: 0 done; 1 an expectation failed; 2 invalid input; 3 proved infeasible; "
     "4 incomplete; 70 a bug in dcplan; 130 interrupted."
 )
 
 SUMMARIES = {
     "init": "Write a starter scenario, its JSON Schema for editors and a CI workflow.",
     "plan": "Find the cheapest plan of a scenario: what to buy or rent, where and when.",
-    "explain": "Explain a plan: which limits bind, what more would be worth, why not X.",
+    "explain": "Explain a plan: binding limits, the value of relaxing them, why not X.",
     "diff": "Compare two results or scenarios: inputs, decisions and figures.",
-    "test": "Check the expectations that scenarios declare; the exit code is for CI.",
+    "test": "Check the expectations of scenarios; the exit code is for CI.",
     "sweep": "Plan many variants of a scenario: a grid, pairs or random samples.",
-    "frontier": "Show what a better value of one metric costs in another.",
-    "check": "Check scenarios for errors and implausible values, without solving.",
-    "tco": "Compare the cost of owning, renting and both over the horizon.",
+    "frontier": "Show the trade-off between two metrics.",
+    "check": "Check scenarios for errors and implausible values without solving.",
+    "tco": "Compare the cost of owning, renting and combining both over the horizon.",
     "train": "Estimate time, memory, energy and cost of training a model.",
     "fabric": "Design one network: switches, links, optics, cables, power and price.",
     "facility": "Size one data hall: PUE, water, cooling plant and power chain.",
@@ -43,11 +43,11 @@ SUMMARIES = {
 """Verb -> first line of its help, in the order of ``dcplan --help``."""
 
 FUNCTIONS = {"test": "gate", "import": "import_"}
-"""Verb -> function, where it has another name than the verb."""
+"""Verb -> function, if its name differs from the verb."""
 
 
 def load(verb: str) -> Command:
-    """Import the module of a verb and make its command.
+    """Import the module of a verb and create its command.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Verbs(TyperGroup):
         return list(SUMMARIES)
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
-        """Return the command of a verb, or nothing where there is no such verb."""
+        """Return the command of a verb, or None if there is no such verb."""
         return load(cmd_name) if cmd_name in SUMMARIES else None
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:

@@ -15,26 +15,27 @@ from dcplan.specs.request import Flag
 
 @dataclass(frozen=True)
 class Target(Output):
-    """The answer goes to stdout; ``--out`` is where the script or the overlay goes."""
+    """The answer goes to stdout, and the script or the overlay to ``--out``."""
 
     out: Annotated[
-        Path | None, Flag("file for the script; overlay folder for a RESULT", names=("--out", "-o"))
+        Path | None,
+        Flag("file of the script; with a RESULT, the overlay folder", names=("--out", "-o")),
     ] = None
-    force: Annotated[bool, Flag("overwrite the file")] = False
+    force: Annotated[bool, Flag("overwrite an existing file")] = False
 
     def check(self, path: Path) -> Path:
-        """Return a file that may be written: over another one with ``--force`` alone.
+        """Check that a file can be written; an existing file needs ``--force``.
 
         Raises
         ------
         InputError
-            When the file is there already.
+            When the file already exists.
         """
         from dcplan.cli.output import check_writable
         from dcplan.errors import InputError, Place, Problem
 
         if path.is_file() and not self.force:
-            cause, next_step = "the file is there already", "give --force, or another --out"
+            cause, next_step = "the file already exists", "use --force or a different --out"
             raise InputError([Problem("DC006", cause, Place(str(path)), help=next_step)])
         check_writable(path)
         return path
@@ -51,8 +52,8 @@ def calibrate(request: CalibrateRequest, target: Target) -> None:
     folder = _folder(request, target)
     if request.result_file is None:
         write_whole(target.check(folder), script())
-        torch = "the Python in which you train (with torchrun for the links too)"
-        typer.echo(f"{folder}: run it with {torch}, then")
+        torch = "the Python that you use for training (with torchrun to measure the links, too)"
+        typer.echo(f"saved to {folder}: run it with {torch}, then")
         typer.echo("dcplan calibrate calibration.json --accelerator ID -o overlay/")
         return
     file = target.check(folder / OVERLAY)
@@ -60,23 +61,23 @@ def calibrate(request: CalibrateRequest, target: Target) -> None:
     write_whole(file, found.overlay)
     target.write(found.result, to_file=False)
     if not target.quiet:
-        note(f"written: {file} (use it with --catalogs {folder})")
+        note(f"saved to {file}; use it with --catalogs {folder}")
 
 
 def _folder(request: CalibrateRequest, target: Target) -> Path:
-    """Return where to write; what the two uses of the verb lack is refused."""
+    """Return the output path; refuse a request with missing arguments."""
     from dcplan.errors import InputError
 
     script = request.result_file is None
     problems = []
     if script and request.accelerator is not None:
         example = "dcplan calibrate calibration.json --accelerator ID -o overlay/"
-        problems.append(problem("--accelerator goes with the JSON that the script wrote", example))
+        problems.append(problem("--accelerator needs the JSON result of the script", example))
     elif not script:
         problems += missing(request)
     if target.out is None:
         example = f"dcplan calibrate {request.result_file} --accelerator h100-sxm -o overlay/"
-        what = "a file for the script" if script else "a folder for the overlay"
+        what = "the file of the script" if script else "the folder of the overlay"
         usage = f"dcplan calibrate --out {SCRIPT}" if script else example
         problems.append(problem(f"--out is missing: {what}", usage))
     if problems or target.out is None:

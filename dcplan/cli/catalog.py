@@ -40,7 +40,7 @@ def show(request: ShowRequest, output: Output) -> Result:
 @app.command()
 @command
 def check(request: CheckRequest, output: Output) -> Result:
-    """Lint units, sources, ranges, ratios and references; exit 1 when something is found."""
+    """Check units, sources, ranges, ratios and references; exit with 1 if there are findings."""
     from dcplan.answers.reference.catalog import catalog_check
 
     return catalog_check(request.catalogs, request.stale_after)

@@ -11,12 +11,12 @@ from dcplan.cli.test import CiOutput
 
 @command
 def check(request: CheckRequest, output: CiOutput) -> None:
-    """Check scenarios for errors and implausible values, without solving."""
+    """Check scenarios for errors and implausible values without solving."""
     from dcplan.errors import InputError, Place, Problem
     from dcplan.study.checks import check_files
 
     if output.is_junit:
-        cause = "junit is of expectations"
+        cause = "junit is a format of dcplan test only"
         raise InputError([Problem("DC050", cause, Place("--format"), help="dcplan test FILE")])
     try:
         result = check_files(request)

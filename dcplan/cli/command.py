@@ -1,4 +1,4 @@
-"""Commands made from request classes, and the one frame that every answer is written in."""
+"""Commands made from request classes, and the common output of every answer."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """How an answer is written; every verb takes these flags."""
+    """Output flags, common to every verb."""
 
     fmt: Annotated[Format, Flag("table, json, csv or md", names=("--format", "-f"))] = Format.TABLE
     out: Annotated[
         Path | None, Flag("write to this file instead of stdout", names=("--out", "-o"))
     ] = None
-    quiet: Annotated[bool, Flag("no warnings on stderr", names=("--quiet", "-q"))] = False
-    verbose: Annotated[bool, Flag("every input and every row", names=("--verbose", "-v"))] = False
-    no_color: Annotated[bool, Flag("plain text (also NO_COLOR)")] = False
+    quiet: Annotated[bool, Flag("hide warnings on stderr", names=("--quiet", "-q"))] = False
+    verbose: Annotated[bool, Flag("show every input and every row", names=("--verbose", "-v"))] = (
+        False
+    )
+    no_color: Annotated[bool, Flag("plain text without color (also NO_COLOR)")] = False
 
     def refuse_unwritable(self) -> None:
-        """Refuse a file that cannot be written, before anything is computed."""
+        """Refuse an output file that cannot be written before the computation starts."""
         from dcplan.cli.output import check_writable
 
         if self.out is not None:
@@ -56,40 +58,40 @@ class Output:
 
 @dataclass(frozen=True)
 class Debug:
-    """What every command takes; ``dcplan.__main__`` reads it where a bug ends the program."""
+    """Flag of every command; ``dcplan.__main__`` reads it after a bug."""
 
     debug: Annotated[bool, Flag("show the traceback of a bug")] = False
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Whether a long answer shows how far it is."""
+    """Progress flag of verbs with a long run time."""
 
-    no_progress: Annotated[bool, Flag("no progress on stderr")] = False
+    no_progress: Annotated[bool, Flag("hide the progress on stderr")] = False
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Whether Ctrl-C was pressed; a command that asks for it ends with what it has."""
+    """State of Ctrl-C; a command that reads it ends with its results so far."""
 
     pressed: list[int] = field(default_factory=list)
 
     def __call__(self) -> bool:
-        """Return whether to end now."""
+        """Return whether to stop now."""
         return bool(self.pressed)
 
     def listen(self) -> None:
-        """Take Ctrl-C as a wish to end, not as an error."""
+        """Record Ctrl-C as a stop request instead of an error."""
         signal.signal(signal.SIGINT, lambda number, _: self.pressed.append(number))
 
 
 def command(run: Callable[..., Result | None]) -> Callable[..., None]:
-    """Make a command of a function of request classes.
+    """Create a command from a function of request classes.
 
     Every parameter of ``run`` is annotated with a dataclass whose fields carry a
     :class:`~dcplan.specs.request.Flag`; their fields become the flags of the command. A parameter
-    of type :class:`Stop` gets Ctrl-C. A result that ``run`` returns is written as :class:`Output`
-    says, and its exit code ends the command.
+    of type :class:`Stop` receives Ctrl-C. :class:`Output` writes the result that ``run`` returns,
+    and the command ends with the exit code of the result.
     """
     kinds = _parameters_of(run)
     flags = {name: kind for name, kind in kinds.items() if kind is not Stop}
@@ -117,7 +119,7 @@ def command(run: Callable[..., Result | None]) -> Callable[..., None]:
 
 
 def _parameters_of(run: Callable[..., Any]) -> dict[str, Any]:
-    """Return the classes of a function's parameters; that of its result may be unknown here."""
+    """Return the classes of the parameters; the class of the result may be unknown here."""
     plain = {k: v for k, v in run.__annotations__.items() if k != "return"}
     holder = type("Parameters", (), {"__annotations__": plain})
     module = inspect.getmodule(run)
@@ -125,7 +127,7 @@ def _parameters_of(run: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _request(kind: type, given: dict[str, Any]) -> Any:
-    """Make one request from the flags of the command and check it."""
+    """Create one request from the flags of the command and check it."""
     own = [each.name for each in fields_of(kind) if not each.flag.python_only]
     return made(kind, {name: given[name] for name in own}, kind.__name__)
 
@@ -160,7 +162,7 @@ def _names(each: Field) -> tuple[str, ...]:
 
 
 LARGE = 1e12
-"""Upper ends from here on keep out slips alone: the help does not show them."""
+"""Upper bounds from here on only catch typing mistakes; the help does not show them."""
 
 
 def _help(flag: Flag) -> str:

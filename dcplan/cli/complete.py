@@ -1,4 +1,4 @@
-"""What a shell offers on Tab: files, examples, catalog ids and names, the catalog not loaded."""
+"""Completions for a shell: files, examples, catalog ids and names; does not load the catalog."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ID = re.compile(r"^  - (?:\{ ?)?id: ([\w.-]+)", re.MULTILINE)
 
 
 def scenarios(incomplete: str) -> list[str]:
-    """Return packaged examples, and YAML files and folders beside what is typed."""
+    """Return packaged examples, and YAML files and folders that match the typed text."""
     from dcplan.catalog.locate import data_dir
 
     root = data_dir("scenarios")
@@ -25,7 +25,7 @@ def scenarios(incomplete: str) -> list[str]:
 
 
 def models(incomplete: str) -> list[str]:
-    """Return catalog models, and JSON and YAML files beside what is typed."""
+    """Return catalog models, and JSON and YAML files that match the typed text."""
     return [*_files(incomplete, (".json", ".yaml", ".yml")), *ids("models")(incomplete)]
 
 
@@ -46,24 +46,24 @@ def kinds(incomplete: str) -> list[str]:
 
 
 def rows(incomplete: str) -> list[str]:
-    """Return catalog kinds, and ids of all of them once a letter is typed."""
+    """Return catalog kinds; after the first letter, also the ids of all kinds."""
     found = kinds(incomplete)
     named = {x for kind in kinds("") for x in _ids(kind)} if incomplete else set()
     return [*found, *sorted(x for x in named if x.startswith(incomplete))]
 
 
 def examples(incomplete: str) -> list[str]:
-    """Return packaged examples alone."""
+    """Return packaged examples only."""
     return [x for x in scenarios(incomplete) if not x.endswith((".yaml", ".yml", "/"))]
 
 
 def among(choices: Sequence[str]) -> Callable[[str], list[str]]:
-    """Return the completer of a flag that takes one of these texts."""
+    """Return the completer of a flag with a list of choices."""
     return lambda incomplete: [x for x in choices if x.startswith(incomplete)]
 
 
 def explainable(incomplete: str) -> list[str]:
-    """Return scenarios; once a letter is typed, metrics, columns and error codes too."""
+    """Return scenarios; after the first letter, also metrics, columns and error codes."""
     found = scenarios(incomplete)
     if not incomplete or "/" in incomplete:
         return found
@@ -79,7 +79,7 @@ def explainable(incomplete: str) -> list[str]:
 
 
 def of(what: str) -> Callable[[str], list[str]]:
-    """Return the completer that a flag names: one of these, or the ids of a catalog kind."""
+    """Return the completer that a flag names, by default the ids of a catalog kind."""
     known: dict[str, Callable[[str], list[str]]] = {
         "scenarios": scenarios,
         "models": models,
@@ -92,7 +92,7 @@ def of(what: str) -> Callable[[str], list[str]]:
 
 
 def _ids(kind: str) -> Iterator[str]:
-    """Find the ids of a kind; a file may hold several kinds, each from its own key on."""
+    """Find the ids of a kind; a file may hold several kinds, each under its own key."""
     from dcplan.catalog.locate import data_dir
 
     for file in (data_dir("catalogs") / kind).glob("*.yaml"):

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Value:
-    """One value of the scenario."""
+    """One value of a scenario."""
 
     key: Annotated[
         str | None,
-        Flag("a value of that scenario: where it comes from", metavar="[KEY]", argument=True),
+        Flag("value of the scenario; explains its origin", metavar="[KEY]", argument=True),
     ] = None
 
 
 @command
 def explain(request: ExplainRequest, value: Value, stop: Stop, output: Output) -> Result:
-    """Explain a plan: which limits bind, what more would be worth, why not X.
+    """Explain a plan: binding limits, the value of relaxing them, why not X.
 
-    NAME is a field, a metric, a column or an error code: what it means.
+    With NAME, explain a field, metric, column or error code.
     """
     output.refuse_unwritable()
     if value.key is not None:
@@ -45,7 +45,7 @@ def explain(request: ExplainRequest, value: Value, stop: Stop, output: Output) -
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word can be no scenario: no file, no packaged example, no path of one."""
+    """Whether a word cannot be a scenario: no file, no packaged example, no path."""
     from dcplan.catalog.locate import data_dir
 
     packaged = data_dir("scenarios") / f"{word}.yaml"

@@ -19,7 +19,7 @@ class ExportRequest:
     """A saved result in another format."""
 
     result_file: Annotated[
-        Path, Flag("a result saved with -f json -o", metavar="RESULT", argument=True)
+        Path, Flag("result saved with -f json -o", metavar="RESULT", argument=True)
     ]
     to: Annotated[
         Target,
@@ -28,9 +28,9 @@ class ExportRequest:
         ),
     ]
     out: Annotated[
-        Path | None, Flag("folder for csv and netbox, else a file", names=("--out", "-o"))
+        Path | None, Flag("folder for csv and netbox, otherwise a file", names=("--out", "-o"))
     ] = None
-    redact: Annotated[bool, Flag("prices and whatever they would follow from left out")] = False
+    redact: Annotated[bool, Flag("omit user prices and line-item costs")] = False
 
 
 @command

@@ -1,4 +1,4 @@
-"""Files that a verb writes from its finished result: workbook, CSV tables, page, Markdown."""
+"""Files of a finished result: workbook, CSV tables, HTML page, Markdown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Target(StrEnum):
 
 
 SEVERAL = (Target.XLSX, Target.CSV, Target.HTML, Target.MD, Target.JSON, Target.FOCUS)
-"""What ``--export`` may name."""
+"""Formats that ``--export`` accepts."""
 SUFFIX = {Target.FOCUS: "focus.csv"}
 
 
@@ -34,7 +34,7 @@ def targets_of(text: str | None) -> list[Target]:
     Raises
     ------
     InputError
-        When one is not known.
+        When a format is not known.
     """
     from dcplan.errors import InputError, Place, Problem, did_you_mean
 
@@ -42,7 +42,7 @@ def targets_of(text: str | None) -> list[Target]:
     for name in filter(None, (part.strip() for part in (text or "").split(","))):
         if name not in SEVERAL:
             known = ", ".join(SEVERAL)
-            cause = f"{name!r}: one of {known}"
+            cause = f"{name!r}: must be one of {known}"
             raise InputError(
                 [Problem("DC050", cause, Place("--export"), did_you_mean(name, list(SEVERAL)))]
             )
@@ -51,7 +51,7 @@ def targets_of(text: str | None) -> list[Target]:
 
 
 def folder_of(targets: list[Target], out: Path | None) -> Path | None:
-    """Folder of ``--export``: what ``--out`` names, else the one the tool keeps out of git.
+    """Return the folder of ``--export``: that of ``--out``, else ``out``, which git ignores.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def folder_of(targets: list[Target], out: Path | None) -> Path | None:
 
 
 def write_export(result: Result, target: Target, path: Path) -> str:
-    """Write one format and say what was written.
+    """Write one format and return a note on the written files.
 
     ``path`` is a folder for CSV and NetBox, else a file.
 
@@ -79,7 +79,7 @@ def write_export(result: Result, target: Target, path: Path) -> str:
     InputError
         When the result cannot become this format.
     OSError
-        When the path cannot be written; nothing is left half-written.
+        When the path cannot be written; no partial file is left.
     """
     from dcplan.errors import InputError, Place, Problem
     from dcplan.report.files import write_bytes, write_whole
@@ -143,7 +143,7 @@ def _netbox(result: Result, folder: Path) -> str:
 
 
 def path_of(folder: Path, name: str, target: Target) -> Path:
-    """Where ``--export`` puts a format."""
+    """Return the path of a format for ``--export``."""
     return (
         folder / "csv" if target is Target.CSV else folder / f"{name}.{SUFFIX.get(target, target)}"
     )
@@ -152,7 +152,7 @@ def path_of(folder: Path, name: str, target: Target) -> Path:
 def export_all(result: Result, targets: list[Target], folder: Path) -> None:
     """Write every format into a folder.
 
-    Each is said on stderr, and so is one that this answer cannot have.
+    A line on stderr reports each format, including formats that this answer cannot have.
     """
     from dcplan.errors import InputError
 
@@ -160,7 +160,9 @@ def export_all(result: Result, targets: list[Target], folder: Path) -> None:
     for target in targets:
         try:
             written = write_export(result, target, path_of(folder, name, target))
-        except InputError as error:  # this answer has no such form; the others do
-            sys.stderr.write("".join(f"not written: {target}: {p.cause}\n" for p in error.problems))
+        except (
+            InputError
+        ) as error:  # this answer does not support the format; continue with the others
+            sys.stderr.write("".join(f"not saved: {target}: {p.cause}\n" for p in error.problems))
             continue
-        sys.stderr.write(f"written: {written}\n")
+        sys.stderr.write(f"saved to {written}\n")

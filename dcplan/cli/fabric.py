@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Files:
-    """Cables and the picture of the network."""
+    """Files of the network: cable list and picture."""
 
     cables: Annotated[
         Path | None,
-        Flag("also write every cable as CSV (- for stdout alone)", metavar="FILE", panel=MORE),
+        Flag(
+            "also write every cable as CSV (-: cables only, to stdout)", metavar="FILE", panel=MORE
+        ),
     ] = None
     picture: Annotated[
         Path | None, Flag("also draw the tiers as SVG", metavar="FILE", panel=MORE)
@@ -45,12 +47,12 @@ def fabric(request: FabricRequest, files: Files, output: Output) -> Result | Non
         write_whole(files.picture, tiers_svg(result))
     if files.cables is not None:
         count = _write_cables(request, files.cables)
-        typer.echo(f"{count:,} cables in {files.cables}", err=True)
+        typer.echo(f"{count:,} cables saved to {files.cables}", err=True)
     return result
 
 
 def _write_cables(request: FabricRequest, file: Path | None) -> int:
-    """Stream the cable schedule and say how many; a file appears whole or not at all."""
+    """Write the cable schedule and return the number of cables; a file write is atomic."""
     from dcplan.answers.fabric.inventory import cables
     from dcplan.report.cables import write_cables
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class Drawing:
     """The picture of the hall."""
 
-    picture: Annotated[
-        Path | None, Flag("write the line-up of racks and rows as SVG", metavar="FILE")
-    ] = None
+    picture: Annotated[Path | None, Flag("also draw the racks and rows as SVG", metavar="FILE")] = (
+        None
+    )
 
 
 @command

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def frontier(
     request: FrontierRequest, workers: Workers, output: Output, progress: Progress, stop: Stop
 ) -> Result:
-    """Show what a better value of one metric costs in another."""
+    """Show the trade-off between two metrics."""
     from dcplan.study.frontier.run import frontier as answer
     from dcplan.study.frontier.steps import LINE
     from dcplan.study.lines import Runner

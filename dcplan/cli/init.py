@@ -29,16 +29,16 @@ MODELINE = "# yaml-language-server: $schema=../schemas/scenario.json\n"
 
 @dataclass(frozen=True)
 class InitRequest:
-    """A folder to start in."""
+    """A folder for a new project."""
 
     folder: Annotated[
-        Path, Flag("where to write; left out: here", metavar="[DIR]", argument=True)
+        Path, Flag("target folder (default: the current folder)", metavar="[DIR]", argument=True)
     ] = Path()
     example: Annotated[
-        str, Flag("start from this packaged example", metavar="NAME", complete="examples")
+        str, Flag("packaged example to start from", metavar="NAME", complete="examples")
     ] = STARTER
-    ci: Annotated[Service | None, Flag("a workflow for github or gitlab besides")] = None
-    force: Annotated[bool, Flag("write over files that are there")] = False
+    ci: Annotated[Service | None, Flag("also write a CI workflow for github or gitlab")] = None
+    force: Annotated[bool, Flag("overwrite existing files")] = False
 
 
 @command
@@ -57,7 +57,7 @@ def init(request: InitRequest) -> None:
     if source is None:
         hint, help_text = (
             did_you_mean(example, complete.examples("")),
-            "dcplan init --example NAME; your own file needs no copy",
+            "dcplan init --example NAME; a file of your own needs no init",
         )
         raise InputError(
             [
@@ -74,9 +74,9 @@ def init(request: InitRequest) -> None:
         texts[WORKFLOWS[ci]] = template(ci)
     there = [name for name in texts if (folder / name).exists()]
     if there and not request.force:
-        help_text = "--force writes over them, or name another folder"
+        help_text = "use --force to overwrite it, or a different folder"
         problems = [
-            Problem("DC006", "the file is there already", Place(str(folder / x)), help=help_text)
+            Problem("DC006", "the file already exists", Place(str(folder / x)), help=help_text)
             for x in there
         ]
         raise InputError(problems)
@@ -84,7 +84,7 @@ def init(request: InitRequest) -> None:
         check_writable(folder / name)
     for name, text in texts.items():
         write_whole(folder / name, text)
-        sys.stdout.write(f"wrote {folder / name}\n")
+        sys.stdout.write(f"saved {folder / name}\n")
     sys.stdout.write(f"next: dcplan plan {folder / SCENARIO.format(name=source.stem)}\n")
 
 

@@ -1,4 +1,4 @@
-"""Output formats that several verbs share."""
+"""Output formats, common to several verbs."""
 
 from __future__ import annotations
 

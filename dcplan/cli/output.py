@@ -1,4 +1,4 @@
-"""Write a result where and how it was asked for."""
+"""Write a result in the requested format to the requested place."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ STORE = Path(".dcplan")
 
 @contextmanager
 def until_closed(stream: TextIO) -> Iterator[None]:
-    """Drop what the reader of a stream no longer takes, so that the answer keeps its exit code.
+    """Discard output after the reader closed the stream, so that the answer keeps its exit code.
 
-    A reader such as ``head`` closes the pipe early. That is no error, and it changes nothing in
-    what the answer is: a failed expectation still ends with 1.
+    A reader such as ``head`` closes the pipe early. That is no error and does not change the
+    answer: a failed expectation still ends with 1.
     """
     try:
         yield
@@ -38,12 +38,12 @@ def until_closed(stream: TextIO) -> Iterator[None]:
 
 
 def silence(stream: TextIO) -> None:
-    """Point a stream whose reader is gone at nothing."""
+    """Discard further output to a stream whose reader closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def note(text: str) -> None:
-    """Write a line to stderr, which may be the same closed pipe (``2>&1 | head``)."""
+    """Write a line to stderr, which may be a closed pipe, too (``2>&1 | head``)."""
     with until_closed(sys.stderr):
         sys.stderr.write(f"{text}\n")
 
@@ -78,12 +78,12 @@ def emit(  # one argument per output flag
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a file that cannot be written before anything is computed.
+    """Refuse a file that cannot be written before the computation starts.
 
     Raises
     ------
     OSError
-        Naming the path that was asked for.
+        With the path.
     """
     folder = next((p for p in path.absolute().parents if p.exists()), Path("/"))
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
@@ -98,7 +98,7 @@ def document(result: Result, fmt: Format, *, color: bool, verbose: bool) -> str:
     if fmt is Format.CSV:
         from dcplan.report.csvs import metrics_csv, table_csv
 
-        if result.metrics and result.verb != "frontier":  # its points are what is asked for
+        if result.metrics and result.verb != "frontier":  # a frontier answers with its points
             return metrics_csv(result)
         return table_csv(next(iter(result.tables.values())))
     if fmt is Format.MD:
@@ -113,7 +113,7 @@ def document(result: Result, fmt: Format, *, color: bool, verbose: bool) -> str:
 
 
 def keep(result: Result, name: str) -> Path:
-    """Store an unfinished or infeasible answer in the project's git-ignored store."""
+    """Save an unfinished or infeasible answer in the store of the project, which git ignores."""
     from dcplan.report.files import write_whole
 
     path = STORE / f"{name}.json"

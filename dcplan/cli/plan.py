@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlanFiles:
-    """Files that a plan is made from, and those that it is written to."""
+    """Input and output files of a plan."""
 
     fix_decisions: Annotated[
         Path | None, Flag("keep the decisions of this result", metavar="RESULT")
@@ -30,9 +30,9 @@ class PlanFiles:
         Path | None, Flag("replan from this result", metavar="RESULT", names=("--from",))
     ] = None
     export: Annotated[
-        str | None, Flag("xlsx,csv,html,md,json,focus into the folder --out", metavar="LIST")
+        str | None, Flag("export xlsx,csv,html,md,json,focus to the folder --out", metavar="LIST")
     ] = None
-    redact: Annotated[bool, Flag("own prices and money by item are left out")] = False
+    redact: Annotated[bool, Flag("omit user prices and line-item costs")] = False
 
 
 @command
@@ -74,15 +74,15 @@ def plan(
 
 
 def _keep_unfinished(result: Result, time_limit_s: float) -> None:
-    """Store an answer that is no finished plan, and say how to go on."""
+    """Save an answer that is not a finished plan, and report how to continue."""
     from dcplan.cli.output import keep, note
 
     if result.status not in ("incomplete", "interrupted", "infeasible"):
         return
     path = keep(result, str(result.scenario.get("name", "plan")))
-    note(f"kept: {path} (dcplan show {path})")
-    if result.status != "infeasible" and not (result.solver or {}).get("ended"):
-        note(f"go on with: {_again(time_limit_s)}")
+    again = result.status != "infeasible" and not (result.solver or {}).get("ended")
+    more = f"continue with {_again(time_limit_s)}" if again else f"show it with dcplan show {path}"
+    note(f"saved to {path}; {more}")
 
 
 def _again(time_limit_s: float) -> str:

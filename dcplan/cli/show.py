@@ -20,10 +20,10 @@ class ShowRequest:
     """A saved result, or one part of it."""
 
     result_file: Annotated[
-        Path, Flag("a result saved with -f json -o", metavar="RESULT", argument=True)
+        Path, Flag("result saved with -f json -o", metavar="RESULT", argument=True)
     ]
     section: Annotated[
-        str | None, Flag("a table, or metrics, inputs", metavar="[SECTION]", argument=True)
+        str | None, Flag("name of a table, metrics or inputs", metavar="[SECTION]", argument=True)
     ] = None
 
 

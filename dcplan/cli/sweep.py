@@ -22,8 +22,8 @@ def sweep(
 ) -> None:
     """Plan many variants of a scenario: a grid, pairs or random samples.
 
-    Axes come from the file's `sweep:`, or from --set: K=a,b or K=choice(a,b),
-    range(first,last,step) with the last included, linspace(a,b,n), logspace(a,b,n); with --sample
+    Axes come from `sweep:` in the file or from --set: K=a,b or K=choice(a,b),
+    range(first,last,step) including last, linspace(a,b,n), logspace(a,b,n); with --sample
     also uniform(a,b), normal(m,s), lognormal(m,s), triangular(low,mode,high).
     """
     from dcplan.report.progress import Counter
@@ -44,7 +44,7 @@ def sweep(
 
 
 def say_how_to_go_on(result: Result) -> None:
-    """Say on stderr how to go on where something is left."""
+    """Report on stderr how to continue if points are left."""
     if result.status not in ("interrupted", "incomplete") or "points" not in result.tables:
         return
     left = {row["status"] for row in result.tables["points"].records()}
@@ -55,4 +55,4 @@ def say_how_to_go_on(result: Result) -> None:
     words = [w for w in sys.argv[1:] if w != "--no-cache"]
     failed = bool(left & {"timeout", "error", "crashed"})
     flag = ["--retry-failed"] if failed and "--retry-failed" not in words else []
-    note(f"go on with: {shlex.join(['dcplan', *words, *flag])}")
+    note(f"continue with {shlex.join(['dcplan', *words, *flag])}")

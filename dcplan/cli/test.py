@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dcplan.result import Result
 
 MANY = 1_000
-"""As many processes as there are cores may have work."""
+"""Assumed number of solves, so that the engine uses all cores."""
 
 
 class CiFormat(StrEnum):
@@ -36,17 +36,17 @@ CiFmt = Annotated[CiFormat, Flag("table, json, csv, md, junit or github", names=
 
 @dataclass(frozen=True)
 class CiOutput(Output):
-    """How an answer is written for a CI service, or as any other answer."""
+    """Output flags with the additional formats for CI services."""
 
     fmt: CiFmt = CiFormat.TABLE  # type: ignore[assignment]  # more formats than other verbs have
 
     @property
     def is_junit(self) -> bool:
-        """Whether expectations alone can be written."""
+        """Whether the format holds expectations only."""
         return self.fmt is CiFormat.JUNIT
 
     def annotate(self, error: Exception) -> None:
-        """Mark wrong lines in a pull request, besides what stderr says."""
+        """Mark lines with errors in a pull request, in addition to the report on stderr."""
         from dcplan.cli.output import until_closed
         from dcplan.errors import InputError
         from dcplan.report.ci import problem_notes
@@ -84,7 +84,7 @@ class CiOutput(Output):
 
 @command
 def gate(request: GatesRequest, workers: Workers, output: CiOutput) -> Result:
-    """Check the expectations that scenarios declare; the exit code is for CI."""
+    """Check the expectations of scenarios; the exit code is for CI."""
     from dcplan.errors import InputError
     from dcplan.study.regression.gates import gates
     from dcplan.study.store import home

@@ -65,11 +65,11 @@ def test_every_row_of_a_price_list_is_used_or_refused(prices: Path) -> None:
     assert used == {2, 4}
     assert used | why.keys() == set(range(2, 11))
     assert {row[-1] for row in result.tables["prices"].rows} == {"yes"}
-    assert "line 2 has the price of 2026-10-01" in why[3]
-    assert "currency EUR: give --fx" in why[5]
+    assert why[3] == "superseded by line 2: on-demand in us-east-2, the price of 2026-10-01"
+    assert "no exchange rate for EUR: use --fx" in why[5]
     assert "has h200-sxm in the catalog, not b200-sxm" in why[6]
-    assert "may be" in why[7]
-    assert "is no number" in why[8]
+    assert "ambiguous accelerator" in why[7]
+    assert "not a number" in why[8]
     assert "no price" in why[9]
     assert "per TB-month" in why[10]
 

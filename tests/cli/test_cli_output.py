@@ -272,3 +272,20 @@ def test_markdown_is_a_format_of_every_answer(
     assert ran.code == 0
     assert ran.out.startswith("<!-- dcplan:")
     assert "| ---" in ran.out
+
+
+def test_many_rejected_rows_of_an_import_are_counted_by_reason(tmp_path: Path) -> None:
+    rows = [
+        "provider,instance_sku,accelerator,accel_count,on_demand_usd_h,price_basis,date",
+        "AWS,p5en.48xlarge,H200,8,50,per instance,2026-10-01",
+        *(f"Mine,s{i},B3{i},8,2,per instance,2026-10" for i in range(20)),
+        "Mine,t,H200,8,2,per TB-month,2026-10",
+    ]
+    (tmp_path / "list.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    ran = spawn("import", "list.csv", "--kind", "prices", cwd=tmp_path)
+    assert ran.out.startswith("list.csv: 1 rows imported, 21 rejected")
+    assert "Mine s3" not in ran.out
+    counted = "21 rows rejected: unknown accelerator (20), unsupported price_basis (1)"
+    assert counted in ran.err
+    every = spawn("import", "list.csv", "--kind", "prices", "-f", "json", cwd=tmp_path)
+    assert len(json.loads(every.out)["tables"]["rejected"]["rows"]) == 21

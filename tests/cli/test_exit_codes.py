@@ -167,7 +167,7 @@ def test_demand_above_supply_exits_3_without_solving(here: Callable[..., Ran], t
     assert "Why there is no plan" in ran.out
     assert "DC030" in ran.out
     assert "lower the demand" in ran.out
-    assert "kept: .dcplan" in ran.err
+    assert "saved to .dcplan" in ran.err
     kept = json.loads(Path(".dcplan/tiny.json").read_text(encoding="utf-8"))
     assert (kept["status"], kept["exit_code"]) == ("infeasible", 3)
     assert kept["tables"]["conflict"]["rows"]
@@ -283,7 +283,7 @@ def _piped(file: Path, rest: str) -> tuple[int, str]:
     done = subprocess.run(
         ["bash", "-c", line], cwd=file.parent, capture_output=True, check=False, timeout=120
     )
-    said = [x for x in done.stderr.decode().splitlines() if not x.startswith("kept: ")]
+    said = [x for x in done.stderr.decode().splitlines() if not x.startswith("saved to ")]
     return done.returncode, "\n".join(said)
 
 
@@ -291,8 +291,8 @@ def _piped(file: Path, rest: str) -> tuple[int, str]:
 def test_time_limit_before_the_gap_exits_4_and_keeps_what_there_is(tmp_path: Path) -> None:
     ran = spawn("plan", "three-site-build-out", "--time-limit", "0.1", cwd=tmp_path)
     assert ran.code == 4, ran.err
-    assert "kept: .dcplan/three-site-build-out.json" in ran.err
-    assert "go on with: dcplan plan three-site-build-out --time-limit" in ran.err
+    assert "saved to .dcplan/three-site-build-out.json; continue with" in ran.err
+    assert "continue with dcplan plan three-site-build-out --time-limit" in ran.err
     kept = json.loads(
         (tmp_path / ".dcplan" / "three-site-build-out.json").read_text(encoding="utf-8")
     )
@@ -312,7 +312,7 @@ def test_resume_command_repeats_the_question(
         "plan", "tiny.yaml", "--set", "sites.s.utility_mw=3", "--gap", "0.001", "--time-limit", "30"
     )
     assert ran.code == 4
-    command = next(line for line in ran.err.splitlines() if line.startswith("go on with: "))
+    command = next(line for line in ran.err.splitlines() if "; continue with " in line)
     assert "--set sites.s.utility_mw=3" in command
     assert "--gap 0.001" in command
     assert float(command.split("--time-limit ")[1].split()[0]) > 30

@@ -1,4 +1,4 @@
-"""Reading a user's CSV: rows with their lines, each used or refused, and accelerators' names."""
+"""Reader of a user's CSV: rows with their line numbers, and names of accelerators."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from dcplan.provenance import check_date
 MEMORY = re.compile(r"\d+gb")
 MAKERS = frozenset({"nvidia", "amd", "google", "aws", "intel", "instinct", "gpu", "tensor", "core"})
 MOST = 1e15
-"""Beyond it a number is a slip."""
+"""A larger number counts as a typing mistake."""
 MOST_BYTES = 200_000_000
 
 
 @dataclass(frozen=True)
 class Line:
-    """One row of a file and where it stands."""
+    """One row of a file with its line number."""
 
     number: int
     cells: Mapping[str, str]
 
     def text(self, column: str) -> str:
-        """Return a cell without surrounding blanks; empty where there is none."""
+        """Return a cell without surrounding blanks; empty if there is no such cell."""
         return (self.cells.get(column) or "").strip()
 
 
@@ -40,18 +40,20 @@ def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[
     Raises
     ------
     InputError
-        When it cannot be read, is not UTF-8, or lacks a needed column.
+        When the file cannot be read, is not UTF-8, or lacks a required column.
     """
     place = Place(str(path))
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise InputError([Problem("DC006", f"larger than {MOST_BYTES // 1_000_000} MB", place)])
+            raise InputError(
+                [Problem("DC006", f"the file is larger than {MOST_BYTES // 1_000_000} MB", place)]
+            )
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError([Problem("DC006", f"cannot be read: {error.strerror}", place)]) from error
     except UnicodeDecodeError as error:
         raise InputError(
-            [Problem("DC006", "not UTF-8 text", place, help="save it as CSV UTF-8")]
+            [Problem("DC006", "not UTF-8 text", place, help="save the file as CSV UTF-8")]
         ) from error
     reader = csv.DictReader(io.StringIO(text))
     try:
@@ -62,7 +64,7 @@ def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[
     if twice:
         raise InputError(
             [
-                Problem("DC015", f"column {name} stands twice", Place(str(path), 1, 1))
+                Problem("DC015", f"column {name} occurs twice", Place(str(path), 1, 1))
                 for name in twice
             ]
         )
@@ -98,7 +100,7 @@ def number(text: str) -> float | None:
     Raises
     ------
     ValueError
-        When the text is no finite number.
+        When the text is not a finite number.
 
     Examples
     --------
@@ -112,14 +114,14 @@ def number(text: str) -> float | None:
     except ValueError:
         value = math.inf
     if not abs(value) < MOST:
-        what = "digits with a decimal point, without separators, below 1e15"
-        msg = f"{text[:40]!r} is no number: {what}"
+        what = "use digits with a decimal point, without separators, below 1e15"
+        msg = f"not a number: {text[:40]!r}; {what}"
         raise ValueError(msg)
     return value
 
 
 def date_of(text: str) -> str | None:
-    """Return the date that a cell begins with, without remarks; None where there is none.
+    """Return the date at the start of a cell, without remarks; None if there is no date.
 
     Examples
     --------
@@ -143,7 +145,7 @@ def _tokens(text: str) -> frozenset[str]:
 
 
 def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
-    """Return the catalog id of an accelerator as a price list names it, or why it is not known.
+    """Return the catalog id of an accelerator name in a price list, or why it is not known.
 
     Examples
     --------
@@ -153,7 +155,7 @@ def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
     >>> accelerator_of("NVIDIA A100 SXM4 80 GB", load())[0]
     'a100-80g-sxm'
     >>> accelerator_of("H100", load())
-    (None, "'H100' may be h100-nvl, h100-pcie, h100-sxm or h100-sxm-500w: name one")
+    (None, "ambiguous accelerator 'H100': use h100-nvl, h100-pcie, h100-sxm or h100-sxm-500w")
     """
     row = catalog.find("accelerators", text.casefold(), Accelerator)
     if row is not None:
@@ -167,8 +169,6 @@ def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
             return fits[0], ""
         if fits:
             several = f"{', '.join(fits[:-1])} or {fits[-1]}"
-            return None, f"{text!r} may be {several}: name one"
+            return None, f"ambiguous accelerator {text!r}: use {several}"
     hint = did_you_mean(text.casefold(), list(table))
-    return None, f"no accelerator {text!r} in the catalog" + (
-        f"; did you mean {hint}?" if hint else ""
-    )
+    return None, f"unknown accelerator {text!r}" + (f"; did you mean {hint}?" if hint else "")

@@ -1,4 +1,4 @@
-"""``dcplan import --kind prices``: a user's price list of rented instances as a catalog overlay."""
+"""``dcplan import --kind prices``: a price list of rented instances as a catalog overlay."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ PROVIDERS = {
     "oracle": "oci",
     "lambda labs": "lambda",
 }
-"""What price lists call a provider -> its key in the catalog."""
+"""Name of a provider in price lists -> its key in the catalog."""
 EACH = ("per gpu", "per chip", "per accelerator")
-"""Bases of a price for one accelerator."""
+"""Values of ``price_basis`` for one accelerator."""
 MOST_COUNT, MOST_GBPS = 100_000, 1e6
 MOST_OVERLAY = 8_000_000
-"""Bytes of a catalog file that the loader reads."""
+"""Maximum bytes of a catalog file for the loader."""
 WHOLE_NODE = 4
-"""Accelerators from which a new instance with a network figure counts as a whole node."""
+"""Minimum accelerators of a new instance with a network rate to count as a full node."""
 
 
 @dataclass(frozen=True)
 class Priced:
-    """A row that was taken: the offer it prices and its prices for the whole instance."""
+    """An imported row: its offer and its prices for the full instance."""
 
     line: int
     offer: str
@@ -85,10 +85,10 @@ class Priced:
 def import_prices(
     path: Path, *, catalogs: tuple[Path, ...] = (), fx: Mapping[str, float] | None = None
 ) -> tuple[Result, str]:
-    """Read a price list; the answer says what became of every row, the text is the overlay's YAML.
+    """Read a price list; return the outcome of every row, and the YAML of the overlay.
 
-    Each row is used or refused with the reason. Prices of an instance that the catalog knows
-    replace the catalog's of the same term; terms that the list does not have stay.
+    Each row is imported, or rejected with a reason. Prices of an instance in the catalog replace
+    the catalog prices of the same term; prices of other terms stay.
 
     Raises
     ------
@@ -111,8 +111,8 @@ def import_prices(
     text = dump({"cloud": _offers(taken, catalog)})
     if len(text.encode()) > MOST_OVERLAY:
         cause = (
-            f"an overlay of {len(text) / 1e6:.0f} MB: at most {MOST_OVERLAY / 1e6:.0f} MB are "
-            "read; split the list"
+            f"the overlay has {len(text) / 1e6:.0f} MB, but dcplan reads at most "
+            f"{MOST_OVERLAY / 1e6:.0f} MB; split the list"
         )
         raise InputError([Problem("DC006", cause, Place(str(path)))])
     serves = {row["id"]: row.get("kind") for row in _offers(taken, catalog)}
@@ -127,7 +127,7 @@ def import_prices(
             usd_per_h=usd,
             usd_per_accelerator_hour=usd / p.count,
             as_of=p.as_of,
-            serves_plans="no: not a whole node with a network figure"
+            serves_plans="no: not a full node with a network rate"
             if serves.get(p.offer) == "partial"
             else "yes",
         )
@@ -140,7 +140,7 @@ def import_prices(
         "import",
         "ok" if taken else "refused",
         code,
-        f"{path.name}: prices of {len(taken)} rows used, {out} rows refused",
+        f"{path.name}: {len(taken):,} rows imported, {out:,} rejected",
         metrics=specs.ROWS_USED(len(taken)) | specs.ROWS_REJECTED(out),
         tables={
             specs.PRICES.name: specs.PRICES.table(rows),
@@ -151,13 +151,14 @@ def import_prices(
 
 
 def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> Priced | str:
-    """Return the row as prices of an offer, or why not."""
+    """Return the row as prices of an offer, or the reason for its rejection."""
     basis = line.text("price_basis").casefold()
     if "index" in basis or line.text("provider").casefold() == "index":
-        return "an index, not an offer"
+        return "price index, not an offer"
     if not basis.startswith(("per instance", "per ultraserver", *EACH)):
         return (
-            f"price_basis {line.text('price_basis')!r}: per instance, per GPU or per chip is needed"
+            f"unsupported price_basis {line.text('price_basis')!r}: use per instance, per GPU or "
+            "per chip"
         )
     try:
         prices = {term: number(line.text(column)) for column, term in PRICES.items()}
@@ -174,26 +175,26 @@ def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> P
 
 
 def _wrong(line: Line, count: float | None, prices: list[float]) -> str:
-    """Return what is wrong with the amounts of a row; empty where nothing is."""
+    """Return the problem with the amounts of a row; empty if there is none."""
     if count is None or not 1 <= count <= MOST_COUNT or count != int(count):
-        return f"accel_count: a whole number from 1 to {MOST_COUNT:,} is needed"
+        return f"invalid accel_count: use a whole number from 1 to {MOST_COUNT:,}"
     if not 0 < (number(line.text("network_gbps")) or 1.0) <= MOST_GBPS:
-        return "network_gbps is above 0"
+        return f"invalid network_gbps: use a number above 0, up to {MOST_GBPS:,.0f}"
     if not prices:
-        return "no price in it"
+        return "no price"
     if min(prices) <= 0:
-        return "a price is above 0"
+        return "invalid price: a price must be above 0"
     if date_of(line.text("date")) is None:
-        return f"date {line.text('date')!r}: expected 2026-09-14, 2026-09, 2026-Q3 or 2026"
+        return f"invalid date {line.text('date')!r}: use 2026-09-14, 2026-09, 2026-Q3 or 2026"
     return ""
 
 
 def _rate(line: Line, fx: Mapping[str, float]) -> float | str:
-    """Return USD for one unit of the row's currency, or why it is not known."""
+    """Return USD per unit of the row's currency, or why it is not known."""
     name = line.text("currency").upper() or "USD"
     if name == "USD":
         return 1.0
-    return fx.get(name, f"currency {name}: give --fx {name}=...")
+    return fx.get(name, f"no exchange rate for {name}: use --fx {name}=RATE")
 
 
 def _priced(
@@ -210,19 +211,21 @@ def _priced(
     provider = PROVIDERS.get(named.casefold(), _slug(named))
     sku = line.text("instance_sku")
     if not provider or not _slug(sku):
-        return "provider and instance_sku are needed, with letters or digits to make an id of"
+        return "missing provider or instance_sku: the id needs letters or digits of both"
     chip, why = accelerator_of(line.text("accelerator"), catalog)
     offer = _known(provider, sku, catalog)
     if offer is not None:
         if chip is not None and chip != offer.accelerator:
-            return f"{offer.id} has {offer.accelerator} in the catalog, not {chip}"
-        if for_each and count == 1:  # a rate card of one accelerator prices the whole node
+            cause = f"{offer.id} has {offer.accelerator} in the catalog, not {chip}"
+            return f"different accelerator: {cause}"
+        if for_each and count == 1:  # a rate for one accelerator, multiplied to the full node
             count, usd = (
                 offer.accelerators,
                 {term: price * offer.accelerators for term, price in usd.items()},
             )
         if count != offer.accelerators:
-            return f"{offer.id} has {offer.accelerators} accelerators in the catalog, not {count}"
+            cause = f"{offer.id} has {offer.accelerators} accelerators in the catalog, not {count}"
+            return f"different accelerator count: {cause}"
         chip = offer.accelerator
     elif chip is None:
         return why
@@ -248,7 +251,7 @@ def _priced(
 
 
 def _known(provider: str, sku: str, catalog: Catalog) -> Offer | None:
-    """Return the catalog's offer of this provider with this name."""
+    """Return the catalog offer of this provider with this name."""
     names = {sku.casefold(), _slug(sku), _slug(f"{provider}-{sku}")}
     for offer in catalog.table("cloud", Offer).values():
         if offer.provider == provider and names & {
@@ -265,7 +268,7 @@ def _slug(text: str) -> str:
 
 
 def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
-    """Give new instances of one id but several names or accelerators ids of their own."""
+    """Give separate ids to new instances with one id but different names or accelerators."""
     kinds: dict[str, set[tuple[str, int]]] = defaultdict(set)
     names: dict[str, list[str]] = defaultdict(list)
     for row in taken:
@@ -281,14 +284,14 @@ def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
             if len(kinds[row.offer]) == 1
             else f"{row.offer}-{row.accelerator}-{row.count}"
         )
-        which = names[row.offer].index(row.sku)  # names that differ in signs alone
+        which = names[row.offer].index(row.sku)  # names that differ in punctuation only
         return replace(row, offer=f"{key}-{which + 1}" if which else key)
 
     return [named(row) for row in taken]
 
 
 def _latest(taken: list[Priced]) -> tuple[list[Priced], list[RejectedRow]]:
-    """Take the latest of several prices of an offer, region and term; refuse the others."""
+    """Keep the latest price of an offer, region and term; reject older ones."""
     best: dict[tuple[str, str, str], Priced] = {}
     for row in taken:
         for term in row.usd_per_h:
@@ -307,13 +310,13 @@ def _latest(taken: list[Priced]) -> tuple[list[Priced], list[RejectedRow]]:
                 if other.as_of == row.as_of
                 else f"the price of {other.as_of}"
             )
-            reason = f"{term} in {row.region}: line {other.line} has {same}"
+            reason = f"superseded by line {other.line}: {term} in {row.region}, {same}"
             refused.append(RejectedRow(row.line, row.offer, reason))
     return kept, refused
 
 
 def _offers(taken: list[Priced], catalog: Catalog) -> list[dict[str, Any]]:
-    """Return rows of the overlay, one an offer."""
+    """Return the rows of the overlay, one per offer."""
     by: dict[str, list[Priced]] = defaultdict(list)
     for row in taken:
         by[row.offer].append(row)
@@ -367,14 +370,14 @@ def fx_of(texts: tuple[str, ...]) -> dict[str, float]:
     Raises
     ------
     InputError
-        When a text is not of that form.
+        When a text does not have this form.
     """
     found = {}
     for text in texts:
         match = re.fullmatch(r"([A-Z]{3})=(\d+(?:\.\d+)?)", text)
         if match is None or not 0 < float(match[2]) < MOST_RATE:
             raise InputError(
-                [Problem("DC050", f"{text!r}: expected a rate such as EUR=1.08", Place("--fx"))]
+                [Problem("DC050", f"{text!r}: use a rate such as EUR=1.08", Place("--fx"))]
             )
         found[match[1]] = float(match[2])
     return found

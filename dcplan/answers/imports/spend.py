@@ -1,4 +1,4 @@
-"""``dcplan import --kind spend``: a FOCUS cost export as own rates and use of accelerators."""
+"""``dcplan import --kind spend``: a FOCUS cost export as user rates and accelerator use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NAMES = (
     "ServiceName",
     "SkuId",
 )
-"""Columns that may name the instance, the most telling first."""
+"""Columns that may name the instance, the most specific first."""
 HOURS = {
     "hours": 1.0,
     "hour": 1.0,
@@ -50,22 +50,22 @@ HOURS = {
     "minutes": 1.0 / 60.0,
     "days": HOURS_PER_DAY,
 }
-"""Unit of an instance's time -> hours."""
+"""Time unit of an instance -> hours."""
 OF_ONE = ("gpu-hours", "gpu hours", "accelerator-hours", "chip-hours", "chip hours")
 """Units that count accelerators, not instances."""
 UNUSED = "unused"
 COMPUTE = ("compute", "ai and machine learning")
-"""FOCUS service categories that hours of accelerators may be under."""
+"""FOCUS service categories with accelerator-hours."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """One charge for accelerators."""
+    """One charge for the use of accelerators."""
 
     offer: Offer
     line: int
     hours: float
-    """Accelerator-hours, paid for."""
+    """Paid accelerator-hours."""
     unused: bool
     term: str
     """on_demand, spot or committed."""
@@ -80,15 +80,15 @@ def import_spend(
 ) -> tuple[Result, str]:
     """Read a FOCUS export.
 
-    The answer says what became of every row; the text is an override with the user's own rates.
-    The rate is effective cost, unused commitment included, over used accelerator-hours; utilization
-    is used over paid hours. Purchases, credits and taxes carry no hours: they are named, and left
-    to EffectiveCost.
+    Return the outcome of every row, and the YAML of overrides with the user's rates. The rate is
+    the effective cost, including unused commitments, over the used accelerator-hours. Utilization
+    is used over paid hours. Purchases, credits and taxes have no hours: they are rejected with
+    their category, because EffectiveCost already covers them.
 
     Raises
     ------
     InputError
-        When the file cannot be read, or lacks a column.
+        When the file cannot be read or lacks a column.
 
     References
     ----------
@@ -115,8 +115,8 @@ def import_spend(
     for use in uses:
         by[use.offer.id].append(use)
     metrics = {
-        **specs.ROWS_USED(len(uses), label="Rows of accelerators"),
-        **specs.ROWS_REJECTED(len(refused), label="Rows not taken, each with its reason"),
+        **specs.ROWS_USED(len(uses), label="Imported rows with accelerator use"),
+        **specs.ROWS_REJECTED(len(refused), label="Rejected rows, each with its reason"),
         **specs.EFFECTIVE(sum(u.effective_usd for u in uses)),
         **_totals(uses),
     }
@@ -124,7 +124,7 @@ def import_spend(
         "import",
         "ok" if uses else "refused",
         EXIT_OK if uses else EXIT_INPUT,
-        f"{path.name}: {len(uses)} rows of accelerators used, {len(refused)} others",
+        f"{path.name}: {len(uses):,} rows imported, {len(refused):,} rejected",
         metrics=metrics,
         tables={
             specs.SPEND.name: specs.SPEND.table(_row(own) for _, own in sorted(by.items())),
@@ -135,7 +135,7 @@ def import_spend(
 
 
 def _names(catalog: Catalog) -> dict[str, Offer]:
-    """Return lower-case name -> offer, long names first so that p5en is not taken for p5."""
+    """Return lower-case name -> offer, long names first, so that p5en does not match p5."""
     found = {}
     for offer in catalog.table("cloud", Offer).values():
         if offer.kind in ("node", "partial"):
@@ -145,22 +145,22 @@ def _names(catalog: Catalog) -> dict[str, Offer]:
 
 
 def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Use | str:
-    """Return the row as use of accelerators, or why not."""
+    """Return the row as use of accelerators, or the reason for its rejection."""
     category = line.text("ChargeCategory").casefold()
     if category != "usage":
-        return f"ChargeCategory {line.text('ChargeCategory')}: no use of hours"
+        return f"ChargeCategory {line.text('ChargeCategory')}: not a usage charge"
     service = line.text("ServiceCategory").casefold()
     if service and service not in COMPUTE:
-        return f"ServiceCategory {line.text('ServiceCategory')}: no compute"
+        return f"ServiceCategory {line.text('ServiceCategory')}: not compute"
     offer = next(
         (o for column in NAMES if (o := _named(line.text(column), offers)) is not None), None
     )
     if offer is None:
-        return "no instance of the catalog is named in it"
+        return "no instance name of the catalog"
     currency = line.text("BillingCurrency").upper()
     rate = 1.0 if currency == "USD" else fx.get(currency)
     if rate is None:
-        return f"currency {currency}: give --fx {currency}=..."
+        return f"no exchange rate for {currency}: use --fx {currency}=RATE"
     try:
         cost, listed = number(line.text("EffectiveCost")), number(line.text("ListCost"))
         hours = _hours(line, offer)
@@ -192,24 +192,24 @@ def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Us
 
 
 def _moment(text: str) -> datetime:
-    """Return a date and time; without a zone it is UTC, as FOCUS asks for."""
+    """Return a date and time; without a zone it is UTC, as FOCUS requires."""
     found = datetime.fromisoformat(text)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def _named(text: str, offers: Mapping[str, Offer]) -> Offer | None:
-    """Return the offer whose name stands in a text."""
+    """Return the offer whose name occurs in a text."""
     lower = text.casefold()
     return next((offer for name, offer in offers.items() if name in lower), None) if lower else None
 
 
 def _hours(line: Line, offer: Offer) -> float:
-    """Return accelerator-hours of a row: consumed, or of a commitment that nobody used, priced.
+    """Return the accelerator-hours of a row: consumed, else committed, else priced hours.
 
     Raises
     ------
     ValueError
-        When the amount or its unit is not known.
+        When the amount or its unit is unknown.
     """
     for amount, unit in (
         ("ConsumedQuantity", "ConsumedUnit"),
@@ -224,7 +224,7 @@ def _hours(line: Line, offer: Offer) -> float:
         if name in HOURS:
             return value * HOURS[name] * offer.accelerators
     unit = line.text("ConsumedUnit") or line.text("PricingUnit")
-    msg = f"no hours in ConsumedQuantity: unit {unit!r}"
+    msg = f"no hours in ConsumedQuantity: the unit is {unit!r}"
     raise ValueError(msg)
 
 
@@ -241,7 +241,7 @@ def _totals(uses: list[Use]) -> dict[str, Metric]:
 
 
 def _row(uses: list[Use]) -> specs.SpendRow:
-    """Return the use and the rates of one offer."""
+    """Return the use and the rate of one offer."""
     paid, unused = sum(u.hours for u in uses), sum(u.hours for u in uses if u.unused)
     used, cost = paid - unused, sum(u.effective_usd for u in uses)
     first, last = min(u.start for u in uses), max(u.end for u in uses)

@@ -22,8 +22,7 @@ def import_book(path: Path) -> tuple[Result, str]:
     Raises
     ------
     InputError
-        When the file is no workbook of dcplan, or a changed cell holds no number or may not be
-        changed there.
+        When the file is not a workbook of dcplan, or a changed cell holds no number.
     """
     rows = list(_rows(path))
     changed: list[specs.ChangeRow] = []
@@ -37,17 +36,19 @@ def import_book(path: Path) -> tuple[Result, str]:
             problems.append(
                 Problem(
                     "DC004",
-                    f"{key}: {value!r} is no number",
+                    f"{key}: {value!r} is not a number",
                     place,
-                    help="save the file in Excel first",
+                    help="save the file in Excel, then import it again",
                 )
             )
         elif not edit:
             refused.append(
-                specs.RejectedRow(number, key, "not live in a workbook: change it in the scenario")
+                specs.RejectedRow(
+                    number, key, "not editable in a workbook: change it in the scenario"
+                )
             )
         elif not abs(value) < 1e18:
-            problems.append(Problem("DC004", f"{key}: {value!r} is no finite number", place))
+            problems.append(Problem("DC004", f"{key}: {value!r} is not a finite number", place))
         else:
             changed.append(specs.ChangeRow(number, key, edit, exported, now=float(value)))
     if problems:
@@ -59,10 +60,8 @@ def import_book(path: Path) -> tuple[Result, str]:
         EXIT_OK,
         f"{path.name}: {len(changed)} of {len(rows)} inputs changed",
         metrics={
-            **specs.ROWS_USED(len(changed), label="Inputs that the workbook changes"),
-            **specs.ROWS_REJECTED(
-                len(refused), label="Changed cells that are no inputs of the same decisions"
-            ),
+            **specs.ROWS_USED(len(changed), label="Inputs changed in the workbook"),
+            **specs.ROWS_REJECTED(len(refused), label="Changed cells that are not editable inputs"),
         },
         tables={
             specs.CHANGES.name: specs.CHANGES.table(changed),
@@ -74,7 +73,7 @@ def import_book(path: Path) -> tuple[Result, str]:
 
 def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
     """Yield row, key, name in ``--set``, value and exported value of every number."""
-    import openpyxl  # a quarter of a second
+    import openpyxl  # takes a quarter of a second to import
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
@@ -85,7 +84,13 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
         ) from error
     if SHEET not in book.sheetnames:
         raise InputError(
-            [Problem("DC006", f"no sheet {SHEET}: not a workbook of dcplan", Place(str(path)))]
+            [
+                Problem(
+                    "DC006",
+                    f"the file has no sheet {SHEET}, so it is not a workbook of dcplan",
+                    Place(str(path)),
+                )
+            ]
         )
     head: dict[str, int] = {}
     for number, cells in enumerate(book[SHEET].iter_rows(values_only=True), start=1):
