@@ -1,1 +1,1 @@
-"""Many answers: sweeps, frontiers, sensitivity. Empty until its issue (what-if at scale)."""
+"""Studies of many solves: sweeps, frontiers, sensitivity, regression tests."""

@@ -1,4 +1,4 @@
-"""Inputs between their low and high: one at a time, each re-solved, or all at once as samples."""
+"""Inputs between their low and high: one at a time, each re-solved, or all as samples."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key
 
 MOST = 8
-"""Inputs taken where the scenario's ``sensitivity`` names none: the widest prices, tariffs and
-rates."""
+"""Number of inputs used if the scenario's ``sensitivity`` names none: the widest prices, tariffs
+and rates."""
 RATES = ("finance.discount_rate", "finance.discount-rate")
 KIND = "triangular"
 
 
 @dataclass(frozen=True)
 class AsIs:
-    """A value that a point leaves as the scenario has it."""
+    """A value that a point does not change."""
 
     value: Any
 
 
 def bounded_axes(question: Question) -> tuple[list[Axis], list[str]]:
-    """Return an axis from low over the value to high for each input that has bounds.
+    """Return an axis with low, value and high for each input that has bounds.
 
-    What was named and has no bounds is returned beside them.
+    Also return a note on each named input without bounds.
 
     Raises
     ------
@@ -47,11 +47,13 @@ def bounded_axes(question: Question) -> tuple[list[Axis], list[str]]:
         chosen = sorted(chosen, key=lambda key: (-width(rows[key]), key))[:MOST]
     bare = [key for key in named if key not in chosen]
     if not chosen:
-        cause = "no input with low and high" + (f": {', '.join(bare)} have none" if bare else "")
+        cause = "no input has low and high" + (f": {', '.join(bare)} have none" if bare else "")
         raise InputError(
             [Problem("DC051", cause, Place("--bounds"), help="key: {value: 7, low: 6, high: 9}")]
         )
-    notes = [f"{key}: no input of this plan with low and high, left out" for key in bare]
+    notes = [
+        f"{key}: left out, because this plan has no such input with low and high" for key in bare
+    ]
     return [Axis(set_key(key, question), (), KIND, _three(rows[key])) for key in chosen], notes
 
 
@@ -68,7 +70,7 @@ def _three(row: Input) -> tuple[float, float, float]:
 
 
 def one_at_a_time(axes: Sequence[Axis]) -> list[tuple[Any, ...]]:
-    """Return the scenario as it is, then each input at its low and at its high.
+    """Return the unchanged scenario, then each input at its low and at its high.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``dcplan check`` of many scenarios: all that is wrong in any of them at once."""
+"""``dcplan check`` of many scenarios: reports the problems of all of them together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_files(request: CheckRequest) -> Result:
 
 @verb(CheckRequest, "check")
 def check_all(request: CheckRequest) -> Result:
-    """Check scenarios, and folders of them, with every variant or with one of them.
+    """Check scenarios and folders of scenarios, with every variant or with one variant.
 
     Raises
     ------
@@ -60,9 +60,9 @@ def check_all(request: CheckRequest) -> Result:
             rows += _rows(name, one, found)
     if not rows and not problems:
         cause = (
-            f"no scenario {variant!r} in any file"
+            f"no file has a variant {variant!r}"
             if variant
-            else "no scenario here: a file whose key is `dcplan: 1`"
+            else "no scenario found: a scenario is a file with the key `dcplan: 1`"
         )
         place = Place(", ".join(request.files))
         problems.append(Problem("DC013" if variant else "DC006", cause, place))
@@ -72,7 +72,7 @@ def check_all(request: CheckRequest) -> Result:
 
 
 def _rows(name: str, variant: str | None, found: Result) -> list[CheckedRow]:
-    """Return what was found of one scenario and variant: its sentence, or why it has no plan."""
+    """Return the result for one scenario and variant: its headline, or why it has no plan."""
     conflict = found.tables.get(CONFLICT.name)
     if conflict is None:
         return [CheckedRow(name, variant or "", found.status, found.headline, None, None, None)]
@@ -85,7 +85,7 @@ def _rows(name: str, variant: str | None, found: Result) -> list[CheckedRow]:
 def _answer(rows: Sequence[CheckedRow], warnings: Iterable[str]) -> Result:
     plans = {(row.scenario, row.variant): row.status for row in rows}
     bad = sum(status == INFEASIBLE for status in plans.values())
-    verdict = f"{bad} of them can have no plan" if bad else "no error found"
+    verdict = f"{bad} of them cannot have a plan" if bad else "no error found"
     files = len({row.scenario for row in rows})
     return Result(
         "check",

@@ -1,4 +1,4 @@
-"""What an answer depends on, as one digest: inputs, catalogs, files named, code and options."""
+"""Digest of everything that an answer depends on: inputs, catalogs, files, code and options."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dcplan.scenario.load import Question
 
 ENGINES = ("highspy", "numpy", "scipy", "pyomo")
 UNSOLVED = ("catalogs", "description", "expect", "extends", "overrides", "scenarios", "sweep")
-"""Parts of a scenario that no plan depends on: what is in them has been merged, or is judged
-afterwards."""
+"""Parts of a scenario that no plan depends on: they are already merged, or are evaluated
+after the solve."""
 
 
 def content_key(question: Question, options: Mapping[str, Any]) -> str:
-    """Digest of everything that an answer to a question depends on.
+    """Compute the digest of everything that the answer to a question depends on.
 
-    Where the file stands, its comments and the order of its keys do not count.
+    The location of the file, its comments and the order of its keys do not count.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def content_key(question: Question, options: Mapping[str, Any]) -> str:
 
 
 def key_of(content: Mapping[str, Any]) -> str:
-    """Digest of a JSON document and of the code that reads it."""
+    """Compute the digest of a JSON document and of the code that reads it."""
     text = json.dumps(
         {**content, "schema": SCHEMA, "code": code_digest()}, sort_keys=True, default=str
     )
@@ -53,7 +53,7 @@ def key_of(content: Mapping[str, Any]) -> str:
 
 
 def _named(node: Any, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Model files that stand in a scenario by name."""
+    """Yield the model files that a scenario names."""
     if isinstance(node, str) and node.endswith(".json") and (folder / node).is_file():
         yield node, folder / node
     children = (
@@ -69,7 +69,7 @@ def _digest(path: Path) -> str:
 
 @functools.cache
 def code_digest() -> str:
-    """Return the digest of dcplan's own code and tables, and of the versions of what solves."""
+    """Return the digest of the code and tables of dcplan and of the versions of the solvers."""
     root = Path(dcplan.__file__).parent
     found = hashlib.sha256(dcplan.__version__.encode())
     for path in sorted(root.rglob("*.py")):
@@ -78,7 +78,7 @@ def code_digest() -> str:
     tables = data_dir("catalogs")
     for path in sorted(
         p for p in tables.rglob("*") if p.is_file()
-    ):  # tables are no part of the catalog's own digest
+    ):  # the digest of the catalog does not cover tables
         found.update(str(path.relative_to(tables)).encode())
         found.update(path.read_bytes())
     for package in ENGINES:

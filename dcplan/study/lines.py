@@ -1,4 +1,4 @@
-"""Lines of tasks that follow one another, kept by their keys: only what is missing is run."""
+"""Sequences of tasks, stored by their keys: only missing tasks are run."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ Document = Mapping[str, Any]
 
 
 class Keyed(Protocol):
-    """A task with its place and the digest of what it depends on."""
+    """A task with its index and the digest of everything that it depends on."""
 
     @property
     def index(self) -> int:
-        """Its place."""
+        """Its index."""
         ...
 
     @property
     def key(self) -> str:
-        """Digest of its inputs, and of those of the ones before it."""
+        """Digest of its inputs and of the inputs of the tasks before it."""
         ...
 
 
 @dataclass(frozen=True)
 class Runner:
-    """What runs the tasks of a study, where they are kept, and when to end."""
+    """The engine and the store of a study, and its stop condition."""
 
     store: Store = field(default_factory=Memory)
-    """Another call, part or machine goes on from what is kept."""
+    """Another call, part or machine continues from the stored documents."""
     engine: Engine = field(default_factory=Serial)
-    """What a task answers does not depend on it."""
+    """The result of a task does not depend on the engine."""
     stop: Stop = lambda: False
 
     def run(
@@ -46,18 +46,18 @@ class Runner:
         known: MutableMapping[int, Document],
         told: Callable[[int, Document, float], None] | None = None,
     ) -> None:
-        """Run what is missing of each line and keep it.
+        """Run the missing tasks of each sequence and store their documents.
 
         Parameters
         ----------
         lines : sequence of sequences of tasks
-            Each task is given the document of the last one before it that holds a start.
+            Each task receives the document of the last task before it that has a start.
         start : mapping, optional
-            What the first of each line is given.
+            Document for the first task of each sequence.
         known : mapping
-            Documents by place; those that are run are added.
+            Documents by index; the new ones are added.
         told : callable, optional
-            Told the place, the document and the seconds of each that ended.
+            Called with the index, the document and the seconds of each task that ended.
         """
         queue = [chain for line in lines for chain in _missing(line, start, known)]
         for done in self.engine.run(queue, work, self.stop):
@@ -72,7 +72,7 @@ class Runner:
 def _missing(
     line: Sequence[Keyed], start: Document | None, known: Mapping[int, Document]
 ) -> list[Chain]:
-    """Return what is missing of a line, in pieces that begin after a known start."""
+    """Return the missing tasks of a sequence, in pieces that begin after a known start."""
     pieces: list[tuple[list[Keyed], Document | None]] = [([], start)]
     for task in line:
         found = known.get(task.index)
@@ -84,7 +84,7 @@ def _missing(
 
 
 def document_of(done: Done) -> dict[str, Any]:
-    """Return what is kept of a task, however it ended."""
+    """Return the document to store for a task, for each way to end."""
     if done.status == DONE:
         return dict(done.value)
     status = CRASHED if done.status == WORKER_DIED else FAILED

@@ -1,4 +1,4 @@
-"""One point of a study: a scenario with some changes, solved; its figures as a document."""
+"""One point of a study: a solved scenario with some changes, as a document of its figures."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, PENDING = (
     "pending",
 )
 WRONG, NONE = "wrong", "none"
-"""Its input is refused; the search ended without a plan and without proof: no other try will do."""
+"""Invalid input; search ended without a plan and without proof. Another try does not help."""
 KNOWN = (OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, WRONG, NONE)
 LATE = 0.9
-"""Of the time limit, from which the end of a search was its time."""
+"""Share of the time limit from which a search counts as ended by the limit."""
 ANSWERED = (OK, INFEASIBLE)
-"""Statuses that are results; the others are failures that may be tried again."""
+"""Statuses of results; the others are failures, which can be tried again."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A task: which scenario, which changes, how far to solve."""
+    """A task: a scenario with its changes and the limits of the solve."""
 
     index: int
     key: str
     content: str
-    """Digest of the inputs as they were when the points were laid out."""
+    """Digest of the inputs at the time when the points were laid out."""
     ref: ScenarioRef
     gap: float
     time_limit_s: float
 
 
 def solve_point(point: Point, before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Solve a point, starting from the plan of the one before it.
+    """Solve a point, starting from the plan of the point before it.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def solve_point(point: Point, before: Mapping[str, Any] | None) -> dict[str, Any
     found = solved_point(
         question, unpacked(given) if given else None, gap=point.gap, time_limit_s=point.time_limit_s
     )
-    # a point without a plan hands on what it was given
+    # a point without a plan passes on the start that it received
     return {**found, "start": found["start"] or given, "seconds": time.monotonic() - began}
 
 
@@ -80,12 +80,12 @@ def options_of(gap: float, time_limit_s: float) -> dict[str, Any]:
 
 
 def unchanged(question: Question, content: str, gap: float, time_limit_s: float) -> None:
-    """Refuse a scenario that is not any more what it was when its points were laid out.
+    """Refuse a scenario that changed after its points were laid out.
 
     Raises
     ------
     RuntimeError
-        When a file changed meanwhile: what is solved now would be kept under another's name.
+        When a file changed: the result would be stored under the key of the old inputs.
     """
     if content_key(question, options_of(gap, time_limit_s)) != content:
         msg = f"{question.file.name} or a file that it names changed during the run"
@@ -108,10 +108,10 @@ def solved_point(
     if solved.status == SolveStatus.INTERRUPTED:
         raise Stopped
     if solved.status == SolveStatus.INFEASIBLE:
-        return _document(INFEASIBLE, "proved infeasible: dcplan explain says why")
+        return _document(INFEASIBLE, "proved infeasible: dcplan explain shows why")
     if solved.audit is None:
         late = solved.status == SolveStatus.LIMIT and solved.seconds >= LATE * time_limit_s
-        text = f"no plan found in {solved.seconds:.0f} s; none is proved impossible"
+        text = f"no plan found in {solved.seconds:.0f} s; infeasibility is not proved"
         return _document(TIMEOUT if late else NONE, text, solved)
     late = solved.status == SolveStatus.LIMIT and solved.gap_frac > gap
     message = f"gap {solved.gap_frac:.2%} after {time_limit_s:g} s" if late else ""
@@ -120,13 +120,13 @@ def solved_point(
 
 
 def failed_point(error: InputError) -> dict[str, Any]:
-    """Return the document of a point whose input is wrong."""
+    """Return the document of a point with invalid input."""
     first = error.problems[0]
     return _document(WRONG, f"{_near(first.place)}: error[{first.code}]: {first.cause}")
 
 
 def _near(place: Place | None) -> str:
-    """Return a place without its folder, which differs from machine to machine."""
+    """Return a place without its folder, which differs among machines."""
     return str(replace(place, path=place.path.rpartition("/")[2])) if place else ""
 
 
@@ -148,7 +148,7 @@ def _document(
 
 
 def well_formed(document: Mapping[str, Any]) -> bool:
-    """Whether a kept document is one that :func:`solve_point` may have written."""
+    """Whether a stored document has the form that :func:`solve_point` writes."""
     metrics, start = document.get("metrics"), document.get("start")
     if (
         document.get("status") not in KNOWN

@@ -1,4 +1,4 @@
-"""Answers kept by what they depend on, in the project's own folder that git ignores."""
+"""Stored answers, by the digest of their inputs, in a folder of the project that git ignores."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ FOLDER = ".dcplan"
 
 
 class Store:
-    """Documents by their key, one file each; written whole, so that a reader never sees a half."""
+    """Documents by key, one file each; each write is atomic, so no reader sees a partial file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, key: str) -> Path:
-        """Return where a document is kept."""
+        """Return the path of a document."""
         return self.folder / key[:2] / f"{key}.json"
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return a document, or None where there is none that can be read."""
+        """Return a document, or None if there is no readable one."""
         try:
             found = json.loads(self.path(key).read_bytes())
         except (OSError, ValueError, RecursionError):
@@ -32,7 +32,7 @@ class Store:
         return found if isinstance(found, dict) else None
 
     def put(self, key: str, document: Mapping[str, Any]) -> None:
-        """Keep a document.
+        """Store a document.
 
         Raises
         ------
@@ -44,7 +44,7 @@ class Store:
 
 
 class Memory(Store):
-    """The same for one call: nothing is written."""
+    """A store in memory for one call: nothing is written to disk."""
 
     def __init__(self) -> None:
         super().__init__(Path())
@@ -55,17 +55,17 @@ class Memory(Store):
         return self.documents.get(key)
 
     def put(self, key: str, document: Mapping[str, Any]) -> None:
-        """Keep a document for this call."""
+        """Store a document for this call."""
         self.documents[key] = dict(document)
 
 
 def home(folder: Path | None = None) -> Path:
-    """Return the project's own folder for what dcplan keeps; git ignores it.
+    """Return the folder of the project for stored answers; git ignores it.
 
     Raises
     ------
     OSError
-        When it cannot be made.
+        When the folder cannot be created.
     """
     found = project_root((folder or Path.cwd()) / "any") / FOLDER
     found.mkdir(parents=True, exist_ok=True)

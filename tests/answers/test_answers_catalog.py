@@ -13,7 +13,7 @@ def test_catalog_check_is_clean() -> None:
     result = catalog_check()
     assert [row[:5] for row in result.tables["findings"].rows] == []
     assert result.exit_code == 0
-    assert result.headline.endswith(": clean")
+    assert result.headline.endswith(": no findings")
 
 
 def test_catalog_check_finds_values_older_than_asked() -> None:

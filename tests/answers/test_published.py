@@ -92,7 +92,7 @@ def test_a_figure_of_a_function_is_arithmetic_and_counts_for_no_verb(tmp_path: P
     ],
 )
 def test_no_other_function_can_be_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="no public function"):
+    with pytest.raises(InputError, match="not a public function"):
         published(
             "fabric", catalogs=overlay(tmp_path, "function", f"{{of: {name}}}", "{result: 1}")
         )
@@ -162,7 +162,7 @@ def test_independent_figures_are_counted_apart() -> None:
     assert result.value("figures.independent") == len(alone) < result.value("figures.total")
     good = sum(r["verdict"] in ("exact", "close") for r in alone)
     assert result.value("figures.independent_close") == good
-    assert result.headline.endswith(f"; of {len(alone)} independent ones {good} exact or close")
+    assert result.headline.endswith(f"; {good} of {len(alone)} independent ones exact or close")
 
 
 def test_what_agreement_proves_is_said_figure_by_figure(tmp_path: Path) -> None:

@@ -376,7 +376,7 @@ def test_an_unknown_mixture_of_experts_is_built_from_its_columns(reader: Reader)
     ("change", "words"),
     [
         *(
-            ({column: ""}, f"misses {column}")
+            ({column: ""}, f"missing {column}")
             for column in (
                 "layers",
                 "hidden",
@@ -389,8 +389,8 @@ def test_an_unknown_mixture_of_experts_is_built_from_its_columns(reader: Reader)
                 "global_batch_seqs",
             )
         ),
-        ({"step_time_s": ""}, "misses step_time_s or tokens_per_s_per_accel"),
-        ({"vocab": "", "step_time_s": ""}, "misses vocab, step_time_s or tokens_per_s_per_accel"),
+        ({"step_time_s": ""}, "missing step_time_s or tokens_per_s_per_accel"),
+        ({"vocab": "", "step_time_s": ""}, "missing vocab, step_time_s or tokens_per_s_per_accel"),
         ({"complete": "no"}, "marked complete=no"),
         ({"accelerator_id": "h100"}, "no accelerator 'h100' in the catalog"),
         ({"accelerator_id": ""}, "no accelerator '' in the catalog"),

@@ -280,7 +280,7 @@ def test_runs_are_summed_up_by_all_that_the_request_allows() -> None:
 
 @pytest.mark.parametrize("given", [{"runs": "own.csv"}, {"group_by": "arch"}])
 def test_flags_of_training_runs_are_refused_of_other_subjects(given: dict[str, str]) -> None:
-    with pytest.raises(InputError, match="--runs and --group-by are of training runs"):
+    with pytest.raises(InputError, match="--runs and --group-by apply to training runs only"):
         validate("fabric", **given)
 
 

@@ -276,7 +276,7 @@ def test_a_changed_model_file_is_a_changed_input(
 
 def test_a_saved_result_takes_no_changes(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(plan("scenarios/tiny.yaml").to_json(), encoding="utf-8")
-    with pytest.raises(InputError, match="--set changes a scenario"):
+    with pytest.raises(InputError, match="--set changes scenarios only"):
         diff(
             "scenarios/tiny.yaml",
             str(tmp_path / "a.json"),

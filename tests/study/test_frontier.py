@@ -48,9 +48,9 @@ def test_cost_against_days() -> None:
     [
         (
             {"x": "cost.npv", "y": "carbon.operational_t"},
-            "cost.npv: not a metric that can be minimised",
+            "cost.npv: not a metric that can be minimized",
         ),
-        ({"x": "cost.npv_usd", "y": "cost.npv_usd"}, "both axes are the same"),
+        ({"x": "cost.npv_usd", "y": "cost.npv_usd"}, "both axes are identical"),
         ({"x": "cost.npv_usd", "y": "train.nobody.days"}, "train.nobody.days"),
         ({"x": "cost.npv_usd", "y": "time.total_completion_days", "points": 1}, "from 2 to 200"),
     ],

@@ -116,7 +116,7 @@ def test_only_what_changed_is_solved(project: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(solved) == ["costly", "file"]
     again = gates(GatesRequest(("scenarios",)), home)
     assert len(solved) == 2
-    assert "2 known, 0 solved" in again.headline
+    assert "2 from the store, 0 solved" in again.headline
     assert [r["observed"] for r in again.expectations] == [
         r["observed"] for r in first.expectations
     ]
@@ -301,7 +301,7 @@ def test_gates_that_are_gone_are_told(project: Path) -> None:
     )
     found = gates(GatesRequest(("scenarios",), base="git:main"), project / ".dcplan")
     assert [w["message"] for w in found.warnings] == [
-        "tiny.yaml: expectations of git:main that are gone: pue"
+        "tiny.yaml: expectations of git:main that are removed: pue"
     ]
     assert "::warning title=dcplan (gone)::tiny.yaml: expectations" in github(found)
 
@@ -333,7 +333,7 @@ def test_a_file_that_changes_during_a_run_is_not_kept_under_its_old_name(
         gates(GatesRequest(("scenarios",)), home)
     monkeypatch.setattr(kept, "solve", real)
     file.write_text(before, encoding="utf-8")
-    assert "0 known" in gates(GatesRequest(("scenarios",)), home).headline
+    assert "0 from the store" in gates(GatesRequest(("scenarios",)), home).headline
 
 
 def test_kept_documents_that_are_none_are_made_anew(project: Path) -> None:
@@ -343,7 +343,7 @@ def test_kept_documents_that_are_none_are_made_anew(project: Path) -> None:
         sorted((home / "plans").rglob("*.json")), ("{}", "[" * 5000), strict=True
     ):
         path.write_text(text)
-    assert "0 known, 2 solved" in gates(GatesRequest(("scenarios",)), home).headline
+    assert "0 from the store, 2 solved" in gates(GatesRequest(("scenarios",)), home).headline
 
 
 @pytest.mark.parametrize("name", ["bom", "quoted"])
@@ -363,7 +363,7 @@ from pathlib import Path
 from dcplan.study.regression.gates import gates
 from dcplan.study.regression.request import GatesRequest
 found = gates(GatesRequest(("scenarios",)), Path(".dcplan"))
-assert "2 known, 0 solved" in found.headline, found.headline
+assert "2 from the store, 0 solved" in found.headline, found.headline
 print(sorted({"pyomo", "highspy", "scipy", "pandas", "matplotlib"} & set(sys.modules)))
 """
 

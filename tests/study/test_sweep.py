@@ -276,7 +276,7 @@ def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(
     rows = list(csv.DictReader(io.StringIO(out.decode())))
     assert len(rows) == POINTS
     assert sum(r["status"] == "pending" for r in rows) > 0
-    assert "go on with: dcplan sweep tiny.yaml" in err.decode()
+    assert "continue with dcplan sweep tiny.yaml" in err.decode()
     done = subprocess.run(
         command("--store", str(points), *ALONE), cwd=file.parent, capture_output=True, check=True
     )
@@ -475,4 +475,6 @@ def test_named_inputs_without_bounds_are_told(tmp_path: Path) -> None:
     )
     asked = laid_out(SweepRequest(str(file), bounds=True))
     assert [a.key for a in asked.axes] == ["sites.s.energy.usd_per_kwh"]
-    assert asked.notes == ["sites.s.utility_mw: no input of this plan with low and high, left out"]
+    assert asked.notes == [
+        "sites.s.utility_mw: left out, because this plan has no such input with low and high"
+    ]

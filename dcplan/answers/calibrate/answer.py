@@ -1,4 +1,4 @@
-"""``dcplan calibrate``: the measuring script, and what it measured as a catalog overlay."""
+"""``dcplan calibrate``: the measuring script, and its measurements as a catalog overlay."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from dcplan.specs.validation import calibrate as specs
 
 OVERLAY = "calibrated.yaml"
 UNSTEADY = 1.2
-"""90th over 10th percentile of one shape's repeats at which something else disturbed them."""
+"""Ratio of the 90th to the 10th percentile above which a measurement counts as disturbed."""
 FAR = 0.25
-"""Mean error of a fit at which its law no longer describes the device."""
+"""Mean error of a fit above which the model does not describe the device."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,19 @@ class Calibration:
 
 
 def script() -> str:
-    """Return the script that measures; it needs PyTorch and nothing of dcplan."""
+    """Return the measuring script; it needs PyTorch, but not dcplan."""
     return files("dcplan.answers.calibrate").joinpath(f"{SCRIPT}.txt").read_text(encoding="utf-8")
 
 
 @verb(CalibrateRequest, "calibrate")
 def calibrate(request: CalibrateRequest) -> Calibration:
-    """Fit the kernel laws of the training model to what the script measured.
+    """Fit the kernel models of the training room to the measurements of the script.
 
     Raises
     ------
     InputError
-        When the file is not one of the script's, holds impossible numbers, or contradicts the data
-        sheet.
+        When the file is not a result of the script, holds impossible numbers, or contradicts the
+        data sheet.
     """
     problems = missing(request)
     if problems or request.result_file is None or request.accelerator is None:
@@ -63,7 +63,7 @@ def calibrate(request: CalibrateRequest) -> Calibration:
     row = named(catalog, "accelerators", request.accelerator, Accelerator, "--accelerator")
     lacking = [f for f in ("bf16_tflops", "hbm_tb_per_s") if getattr(row, f) is None]
     if lacking:
-        cause = f"{row.id} has no {' and no '.join(lacking)} to hold the times against"
+        cause = f"{row.id} has no {' and no '.join(lacking)}, which the comparison needs"
         help_text = f"dcplan catalog show {row.id}"
         raise InputError([Problem("DC003", cause, Place("--accelerator"), help=help_text)])
     measured = read(Path(request.result_file))
@@ -114,13 +114,13 @@ def _values(data: dict[str, Any], before: dict[str, float], found: dict[str, Fit
 
 
 def _told(found: dict[str, Fitted]) -> str:
-    """Say the main quantities in words."""
+    """Return the main quantities in words."""
     words = {
         "half_gemm_frac": "large matrix products approach {:.0%} of the bf16 peak",
         "fp8_gemm_frac": "{:.0%} of the fp8 peak",
         "attention_frac": "attention {:.0%} of the bf16 peak",
         "hbm_frac": "memory {:.0%} of its bandwidth",
-        "scaleup_frac": "links {:.0%} of theirs",
+        "scaleup_frac": "links {:.0%} of their bandwidth",
     }
     return ", ".join(
         text.format(found[name].value) for name, text in words.items() if name in found
@@ -128,22 +128,24 @@ def _told(found: dict[str, Fitted]) -> str:
 
 
 def _doubts(measured: Measured, row: Accelerator, fits: dict[str, Fitted]) -> list[str]:
-    """Say what may be wrong with the measurement as a whole."""
+    """Return doubts about the measurement as a whole."""
     data, found = measured.document.data, []
     scatter = float(
         np.median([r["p90_s"] / r["p10_s"] for rows in measured.parts.values() for r in rows])
     )
     if scatter > UNSTEADY:
-        spread = f"repeats scatter by a factor of {scatter:.2f} (10th to 90th percentile)"
-        found.append(f"{spread}: was the device idle?")
+        spread = (
+            f"repeated measurements vary by a factor of {scatter:.2f} (10th to 90th percentile)"
+        )
+        found.append(f"{spread}: check that the device was idle")
     odd = [f"{name} {f.error:.0%}" for name, f in fits.items() if f.error > FAR]
     if odd:
         found.append(
-            f"the training model's laws fit these times badly (mean error): {', '.join(odd)}"
+            f"the kernel models fit these measurements badly (mean error): {', '.join(odd)}"
         )
     marks = [w for w in re.split(r"[-.]", row.id) if re.search(r"\d", w)]
     if marks and not any(w in data["device"].lower().replace(" ", "") for w in marks):
-        found.append(f"the device calls itself {data['device']}: is it {row.id}?")
+        found.append(f"the device reports the name {data['device']}: check that it is {row.id}")
     skipped = data.get("skipped")
     late = [s for s in skipped if isinstance(s, dict)] if isinstance(skipped, list) else []
     parts = sorted(
@@ -151,13 +153,14 @@ def _doubts(measured: Measured, row: Accelerator, fits: dict[str, Fitted]) -> li
     )
     if parts:
         found.append(
-            f"the script ran out of time in {', '.join(parts)}: a larger --max-s measures more"
+            f"the script reached its time limit in {', '.join(parts)}: "
+            "use a larger --max-s to measure more"
         )
     return found
 
 
 def _overlay(measured: Measured, row: Accelerator, found: dict[str, Fitted]) -> str:
-    """Return one accelerator row with the measured training terms; all else stays the catalog's."""
+    """Return one accelerator row with the measured training terms; the catalog gives the rest."""
     data = measured.document.data
     runtime = data["cuda"] if data["cuda"].startswith("ROCm") else f"CUDA {data['cuda']}"
     source = f"dcplan calibrate, measured on {data['device']}, torch {data['torch']}, {runtime}"

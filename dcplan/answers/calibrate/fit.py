@@ -1,4 +1,4 @@
-"""The kernel laws of the training model, fitted to measurements and held against data sheets."""
+"""Kernel models of the training room, fitted to measurements and checked against data sheets."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from dcplan.llm.kernel_fit import (
 from dcplan.provenance import Quantity
 
 ABOVE_PEAK = 1.02
-"""What clocks and rounding may add to a data sheet's peak; beyond it the data sheet is another
-device's."""
+"""Tolerance above the peak of a data sheet for clocks and rounding; above it, the data sheet
+belongs to a different device."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Sheet:
     ranks: float
 
     def peak(self, name: str) -> float:
-        """Return a peak in FLOP/s or byte/s; 0 where the row has none."""
+        """Return a peak in FLOP/s or byte/s; 0 if the row has none."""
         quantity: Quantity | None = getattr(self.row, name)
         scale = 1e9 if name.endswith("_gb_per_s") else 1e12
         return quantity.value * scale / self.ranks if quantity else 0.0
@@ -44,12 +44,12 @@ class Sheet:
 def fit(
     measured: Measured, sheet: Sheet, coefficients: Coefficients
 ) -> tuple[dict[str, Fitted], dict[str, str]]:
-    """Fit each quantity that was measured, and say why the others were not.
+    """Fit each measured quantity, and give the reason for each missing one.
 
     Raises
     ------
     InputError
-        When a time beats the data sheet.
+        When a measurement is faster than the data sheet allows.
     """
     found: dict[str, Fitted] = {}
     left: dict[str, str] = {}
@@ -58,7 +58,7 @@ def fit(
     moved, took = measured.column("memory", "bytes"), measured.column("memory", "median_s")
     large = np.where(
         moved >= FIT_LARGE_FRAC * moved.max(), moved, 0.0
-    )  # small ones stay in the cache
+    )  # small arrays stay in the cache
     _hold(measured, measured.parts["memory"], large / took / hbm, f"memory bandwidth of {name}")
     hbm_frac = fit_rate(moved, took, peak_bytes_per_s=hbm)
     device: dict[str, float] = {"units": units, "bytes_per_s": hbm * hbm_frac.value}
@@ -96,12 +96,12 @@ def _speed(x: Products) -> Floats:
 
 
 def _hold(measured: Measured, rows: list[Entry], fractions: Floats, of: str) -> None:
-    """Refuse times that beat the data sheet."""
+    """Refuse measurements that are faster than the data sheet allows."""
     i = int(np.argmax(fractions))
     if fractions[i] > ABOVE_PEAK:
         where = rows[i]["at"]
         cause = f"{where[0]}[{where[1]}] ran at {fractions[i]:.2f} times the {of}"
-        hint = "is this another accelerator than --accelerator says?"
+        hint = "check that --accelerator is the measured accelerator"
         raise InputError(
             [measured.document.problem("DC015", cause, (*where, "median_s"), hint=hint)]
         )
@@ -128,7 +128,7 @@ def _attention(
 def _scaleup(
     measured: Measured, sheet: Sheet, found: dict[str, Fitted], left: dict[str, str]
 ) -> None:
-    """All-gathers that stayed inside one scale-up domain, as bandwidth of the links of one rank."""
+    """Fit the link bandwidth of one rank to the all-gathers inside one scale-up domain."""
     rows = measured.rows("collectives", op="all_gather")
     peak, domain = sheet.peak("scaleup_gb_per_s"), (sheet.row.scaleup_domain or 1) * sheet.ranks
     inside = [

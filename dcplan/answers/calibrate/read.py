@@ -1,4 +1,4 @@
-"""What the script of ``dcplan calibrate`` wrote: checked, the fastest way of each shape kept."""
+"""Reader of the script result: checks every value and keeps the fastest method of each shape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXTS: dict[str, dict[str, tuple[str, ...]]] = {
     "memory": {"kind": ANY},
     "collectives": {"op": ANY},
 }
-"""Text of each measurement, and what it may be."""
+"""Text fields of each measurement, and their allowed values."""
 SIZES = {
     "gemm": ("m", "n", "k"),
     "grouped": ("groups", "m", "n", "k"),
@@ -35,7 +35,7 @@ SIZES = {
 TIMES = ("p10_s", "median_s", "p90_s")
 BYTES = {"bf16": 2.0, "fp8": 1.0}
 LEAST = {"gemm": 8, "attention": 1, "memory": 1}
-"""Measurements without which there is no overlay; the products carry two quantities."""
+"""Minimum measurements for an overlay; the products determine two quantities."""
 MOST_ROWS, MOST_SIZE, LEAST_TIME, MOST_TIME = 1000, 10**13, 1e-8, 1e5
 Entry = dict[str, Any]
 Floats = npt.NDArray[np.float64]
@@ -43,21 +43,21 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measured:
-    """A file of the script after every check; ``parts`` hold the fastest way of each shape."""
+    """A checked result of the script; ``parts`` hold the fastest method of each shape."""
 
     document: Document
     parts: dict[str, list[Entry]]
 
     def column(self, part: str, name: str, **only: str) -> Floats:
-        """One field of the rows with the given texts."""
+        """Return one field of the rows with the given texts."""
         return np.array([float(row[name]) for row in self.rows(part, **only)], dtype=np.float64)
 
     def rows(self, part: str, **only: str) -> list[Entry]:
-        """Rows of one part with the given texts."""
+        """Return the rows of one part with the given texts."""
         return [row for row in self.parts[part] if all(row[k] == v for k, v in only.items())]
 
     def products(self, part: str, dtype: str) -> Products:
-        """Matrix products of one type."""
+        """Return the matrix products of one data type."""
         m, n, k, time_s = (
             self.column(part, name, dtype=dtype) for name in ("m", "n", "k", "median_s")
         )
@@ -66,16 +66,16 @@ class Measured:
 
 
 def read(path: Path) -> Measured:
-    """Check every value of a file of the script.
+    """Read a result of the script and check every value.
 
     Raises
     ------
     InputError
-        With the line of everything that is wrong.
+        With the line of every invalid value.
     """
     document = parse(
         read_text(path), str(path)
-    )  # JSON is YAML too, and this reader knows the lines
+    )  # JSON is also YAML, and this reader knows the line numbers
     data = document.data
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         schema = data.get("schema") if isinstance(data, dict) else None
@@ -89,8 +89,8 @@ def read(path: Path) -> Measured:
         for part, least in LEAST.items():
             rows = [r for r in parts[part] if part != "gemm" or r["dtype"] == "bf16"]
             if len(rows) < least:
-                what = "gemm: bf16 products" if part == "gemm" else f"{part}: measurements"
-                cause = f"{what} are too few: {len(rows)} of at least {least}"
+                what = "bf16 products in gemm" if part == "gemm" else f"measurements in {part}"
+                cause = f"too few {what}: {len(rows)}, but at least {least} are needed"
                 problems.append(
                     document.problem(
                         "DC003", cause, (part,), help="run the script with a larger --max-s"
@@ -146,7 +146,7 @@ def _whole(value: object) -> bool:
 
 
 def _rows(document: Document, part: str, problems: list[Problem]) -> list[Entry]:
-    """Rows of one part in which everything is there and possible; the rest become problems."""
+    """Return the valid rows of one part; add a problem for each other row."""
     rows = document.data.get(part, [])
     if not isinstance(rows, list) or len(rows) > MOST_ROWS:
         cause = f"{part} must be a list of at most {MOST_ROWS:,} measurements"
@@ -157,7 +157,7 @@ def _rows(document: Document, part: str, problems: list[Problem]) -> list[Entry]
         if not isinstance(row, dict):
             problems.append(
                 document.problem(
-                    "DC004", f"{part}[{i}] must be a measurement with names", (part, i)
+                    "DC004", f"{part}[{i}] must be a mapping of names to values", (part, i)
                 )
             )
             continue
@@ -174,10 +174,10 @@ def _rows(document: Document, part: str, problems: list[Problem]) -> list[Entry]
             else []
         )
         wrong += [(n, "be a whole number above 0") for n in SIZES[part] if not _whole(row.get(n))]
-        span = f"lie between {LEAST_TIME:g} and {MOST_TIME:g} s"
+        span = f"be between {LEAST_TIME:g} and {MOST_TIME:g} s"
         wrong += [(n, span) for n in TIMES if not _seconds(row.get(n))]
         if not wrong and not row["p10_s"] <= row["median_s"] <= row["p90_s"]:
-            wrong = [("median_s", "lie between p10_s and p90_s")]
+            wrong = [("median_s", "be between p10_s and p90_s")]
         for name, rule in wrong:
             cause = f"{part}[{i}].{name} must {rule}, got {row.get(name)!r}"
             problems.append(document.problem(_code(row.get(name)), cause, (part, i, name)))
@@ -195,7 +195,7 @@ def _seconds(value: object) -> bool:
 
 
 def _fastest(rows: list[Entry]) -> list[Entry]:
-    """Keep the fastest way of each shape: the one that tuned training software would take."""
+    """Keep the fastest method of each shape, which tuned training software would use."""
     best: dict[tuple[Any, ...], Entry] = {}
     for row in rows:
         key = tuple(

@@ -1,4 +1,4 @@
-"""``dcplan check``: parse, references, physical sanity; nothing is solved."""
+"""``dcplan check``: syntax, references and physical plausibility; solves nothing."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dcplan.specs.request import verb
 
 @verb(ScenarioRef, "check")
 def check(ref: ScenarioRef) -> Result:
-    """Check a scenario as far as it goes without a solver.
+    """Check a scenario without a solver.
 
     Raises
     ------
     InputError
-        When the scenario is wrong; carries every problem.
+        When the scenario is invalid; lists every problem.
     """
     question = ref.question()
     problems = check_metrics(question.scenario, question.catalog, question.tree)

@@ -1,1 +1,1 @@
-"""What names mean: fields, metrics, columns and codes; the catalog, schema and doctor verbs."""
+"""Meaning of fields, metrics, columns and codes; the catalog, schema and doctor verbs."""

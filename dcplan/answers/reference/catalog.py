@@ -29,7 +29,7 @@ KEY_FIELDS = {
 
 
 def catalog_list(kind: str | None, catalogs: Sequence[str] = ()) -> Result:
-    """Return kinds with their row counts, or the rows of one kind with their main figures."""
+    """Return the kinds with their row counts, or the rows of one kind with their main figures."""
     catalog = load(tuple(Path(c) for c in catalogs))
     if kind is None:
         rows = [specs.KindRow(kind, len(table)) for kind, table in catalog.rows.items()]
@@ -79,7 +79,7 @@ def _cell(value: object) -> Cell:
 
 
 def _find(catalog: Catalog, kind: str, key: str | None) -> tuple[str, Row]:
-    """Return the kind and row of a name; where only one name is given it is the id."""
+    """Return the kind and row of a name; a single name is the id."""
     if key is None:
         kinds = catalog.kinds_of(kind)
         if not kinds:
@@ -103,7 +103,7 @@ def _find(catalog: Catalog, kind: str, key: str | None) -> tuple[str, Row]:
 def catalog_show(kind: str, key: str | None, catalogs: Sequence[str] = ()) -> Result:
     """Return every value of a row with unit, status, bounds, source and date.
 
-    ``kind`` may be left out: then ``kind`` holds the id.
+    With ``key`` left out, ``kind`` is the id.
     """
     kind, row = _find(load(tuple(Path(c) for c in catalogs)), kind, key)
     numbers = dict(quantities(row))
@@ -157,13 +157,15 @@ def _words(value: object) -> str:
 
 
 def catalog_check(catalogs: Sequence[str] = (), stale_after_days: int | None = None) -> Result:
-    """Lint all rows; exit 1 when something is found."""
+    """Check all rows; the exit code is 1 if there are findings."""
     catalog = load(tuple(Path(c) for c in catalogs))
     found = lint(catalog, dt.datetime.now(tz=dt.UTC).date().isoformat(), stale_after_days)
     rows = (specs.FindingRow(f.code, f.kind, f.id, f.field, f.message, f.at) for f in found)
     count = sum(len(t) for t in catalog.rows.values())
     headline = (
-        f"{count} rows checked: {len(found)} findings" if found else f"{count} rows checked: clean"
+        f"{count} rows checked: {len(found)} findings"
+        if found
+        else f"{count} rows checked: no findings"
     )
     return Result(
         "catalog",

@@ -1,4 +1,4 @@
-"""What the columns of tables mean, as declared in :mod:`dcplan.specs`."""
+"""Meaning of table columns, as declared in :mod:`dcplan.specs`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dcplan.specs.table import Column
 
 @dataclass(frozen=True)
 class ColumnDoc:
-    """One column; ``table`` is empty where it means the same in every table."""
+    """One column; ``table`` is empty if the column has the same meaning in every table."""
 
     table: str
     column: str
@@ -25,7 +25,7 @@ class ColumnDoc:
 
 @functools.cache
 def columns() -> tuple[ColumnDoc, ...]:
-    """Return all columns by table, those of every table first.
+    """Return all columns by table; columns common to every table come first.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def columns() -> tuple[ColumnDoc, ...]:
 
 
 def meaning(table: str, column: str) -> str:
-    """Of one column of one table; empty where it is not documented.
+    """Return the meaning of a column of a table; empty if it is not documented.
 
     Examples
     --------
@@ -55,15 +55,15 @@ def meaning(table: str, column: str) -> str:
     (True, '')
     """
     found = [c for c in columns() if c.table in ("", table) and fits(c.column, column)]
-    # a table's own words before common ones, a whole name before a pattern
+    # the table's own text before a common text, an exact name before a pattern
     return max(found, key=lambda c: (bool(c.table), "<" not in c.column)).meaning if found else ""
 
 
 def named(word: str) -> list[ColumnDoc]:
-    """Columns of this name in any table.
+    """Return the columns of this name in any table.
 
-    With its table before a dot, as ``racks.decision``, that one. A header for people, such as
-    ``Serves from``, is a name too.
+    A name with a table, such as ``racks.decision``, selects the column of that table. A header,
+    such as ``Serves from``, is also a name.
     """
     heading = word.casefold()
     found = [

@@ -1,4 +1,4 @@
-"""``dcplan doctor``: versions, solver and paths; safe to paste in an issue."""
+"""``dcplan doctor``: versions, solver and paths, to paste into an issue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = ("typer", "rich", "pydantic", "PyYAML", "numpy", "scipy", "pandas", "
 
 
 def doctor() -> Result:
-    """Return versions, the outcome of a one-variable solve, and where the data lie."""
+    """Return versions, the result of a solver test with one variable, and the data folders."""
     rows: list[tuple[str, str | int]] = [
         ("dcplan", __version__),
         ("python", sys.version.split()[0]),

@@ -1,4 +1,4 @@
-"""What the fields of scenarios and catalogs are, from the schema itself."""
+"""Documentation of the fields of scenarios and catalogs, from the schema."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ WORDS = {
     "Slowdown": "number, 0.2 to 5",
     "Ratio": "number, 0.1 to 1000",
 }
-"""Names of :mod:`dcplan.provenance` in words; each may be {value, low, high, source, as_of, note}
-too."""
+"""Types of :mod:`dcplan.provenance` in words; each also accepts {value, low, high, source, as_of,
+note}."""
 _BY_CHECK = {
     id(getattr(provenance, name).__metadata__[0]): words
     for name, words in WORDS.items()
@@ -46,36 +46,35 @@ _BY_CHECK = {
 }
 QUARTER = typing.get_args(QuarterName)[1].pattern
 STANDS_IN = re.compile(r"`([a-z_]+)/([a-z0-9.-]+)`")
-"""A catalog row named in a field's text: what stands in where the field is left out."""
+"""A catalog row that a field text names: the default of the field."""
 
 
 @dataclass(frozen=True)
 class FieldDoc:
-    """One field as a user writes it."""
+    """One field in the spelling of the user's file."""
 
     key: str
-    """Dotted, lists without their ids: ``sites.halls.it_mw``; of a catalog row, its kind first."""
+    """Dotted, without list ids: ``sites.halls.it_mw``; for a catalog row, the kind comes first."""
     type: str
     unit: str
     default: str
     meaning: str
     model: str
-    """Name of the part it belongs to."""
+    """Name of the part that has the field."""
     of: str
     """scenario or catalog."""
 
 
 def scenario_fields(catalog: Catalog | None = None) -> list[FieldDoc]:
-    """Every field of a scenario, parts before the next field.
+    """Return every field of a scenario, each followed by the fields of its parts.
 
-    With a catalog, a default that a catalog parameter stands in for is shown with its value and
-    source.
+    With a catalog, a default from a catalog parameter has its value and source.
     """
     return list(_walk(Scenario, "", "scenario", catalog))
 
 
 def catalog_fields(kind: str) -> list[FieldDoc]:
-    """Every field of a catalog kind."""
+    """Return every field of a catalog kind."""
     return list(_walk(KINDS[kind], kind, "catalog", None))
 
 
@@ -102,9 +101,9 @@ def _walk(
 
 
 def _parts(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield mappings that a field is made of.
+    """Yield the mappings that a field consists of.
 
-    Quantities and sources are left out: they are numbers and texts to a reader.
+    Quantities and sources are left out, because users write them as numbers and texts.
     """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation not in (Quantity, SourceText):
@@ -164,7 +163,7 @@ def _type(annotation: Any, metadata: list[Any] | None = None) -> str:
         by_quarter = origin is list and "Quantity" in str(args[0])
         kind, part = ("mapping", args[1]) if origin is dict else ("list", args[0])
         several = f"{kind} of {_many(part)}"
-        return "number, or one a quarter" if by_quarter else several
+        return "number, or one per quarter" if by_quarter else several
     if (
         isinstance(annotation, type)
         and issubclass(annotation, BaseModel)
@@ -183,7 +182,7 @@ def _plain(kind: type, metadata: list[Any]) -> str:
 
 
 def _range(metadata: list[Any]) -> str:
-    """Bounds that a plain number is held to, in words."""
+    """Return the bounds of a plain number in words."""
     all_of = [m for x in metadata for m in (x.metadata if isinstance(x, FieldInfo) else [x])]
     found = {
         n: getattr(m, n)

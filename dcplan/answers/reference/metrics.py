@@ -11,7 +11,7 @@ from dcplan.specs import registry
 
 @dataclass(frozen=True)
 class MetricDoc:
-    """One metric key with its unit and meaning; ``<…>`` stands for an id."""
+    """One metric key with its unit and meaning; ``<…>`` is a placeholder of an id."""
 
     key: str
     unit: str
@@ -38,7 +38,7 @@ def metrics() -> tuple[MetricDoc, ...]:
 
 
 def fits(key: str, word: str) -> bool:
-    """Whether a word is a documented key; what stands in ``<…>`` is any text.
+    """Whether a word matches a documented key; ``<…>`` matches any text.
 
     Examples
     --------

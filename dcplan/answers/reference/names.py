@@ -1,4 +1,4 @@
-"""``dcplan explain FIELD | METRIC | CODE``: what a name of dcplan means, without a scenario."""
+"""``dcplan explain FIELD | METRIC | CODE``: the meaning of a name, without a scenario."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGE = "docs/reference/errors.md"
 
 
 def documented(word: str) -> Result:
-    """Explain a code, a metric, a field or a column of a table.
+    """Explain a code, a metric, a field or a table column.
 
     Raises
     ------
@@ -49,11 +49,11 @@ def documented(word: str) -> Result:
             *(header(c.column) for c in columns()),
         ]
         hint = did_you_mean(word, [*names, *(n.split(".")[-1] for n in names)])
-        cause = f"{word!r} is no file, field, metric, column, term or code"
+        cause = f"{word!r} is not a file, field, metric, column, term or code"
         raise InputError(
-            [Problem("DC002", cause, Place("explain"), hint, "docs/reference lists them")]
+            [Problem("DC002", cause, Place("explain"), hint, "docs/reference lists all names")]
         )
-    if columned and "." in word:  # a table's column, whatever ids of a metric it might also be
+    if columned and "." in word:  # a table column, even if it also matches the pattern of a metric
         named = [m for m in named if word in m.key.split(", ")]
     tables = {}
     if term is not None:
@@ -72,17 +72,17 @@ def documented(word: str) -> Result:
     first += [f"{f.key}: {f.meaning}" for f in found] + [f"{m.key}: {m.meaning}" for m in named]
     first += [_in_table(c) for c in columned]
     more = len(first) - 1
-    headline = first[0] + (f" (and {more} more of that name)" if more else "")
+    headline = first[0] + (f" (and {more} more with that name)" if more else "")
     return Result("explain", "ok", EXIT_OK, headline, tables=tables)
 
 
 def value_of(ref: ScenarioRef, key: str) -> Result:
-    """Explain a value of a scenario: what it is here, whose it is, and what it means.
+    """Explain a value of a scenario: its value, origin and meaning.
 
     Raises
     ------
     InputError
-        When the scenario is wrong, or the plan uses no such value.
+        When the scenario is invalid, or the plan uses no such value.
     """
     question = ref.question()
     inputs = inputs_of(build(question))
@@ -94,7 +94,7 @@ def value_of(ref: ScenarioRef, key: str) -> Result:
     if not found:
         hint = did_you_mean(key, [str(r["key"]) for r in inputs])
         cause = f"this plan uses no value {key!r}" + (f": {fields[0].meaning}" if fields else "")
-        help_text = f"dcplan check {ref.scenario} -v lists all"
+        help_text = f"dcplan check {ref.scenario} -v lists all values"
         raise InputError([Problem("DC014", cause, Place("explain"), hint, help_text)])
     first = found[0]
     values = Table(
@@ -124,7 +124,7 @@ def _in_table(doc: ColumnDoc) -> str:
 
 
 def _below(key: str, asked: str) -> bool:
-    """Whether an input is what is asked, or a part of it."""
+    """Whether an input is the requested key or a part of it."""
     return key == asked or key.startswith((f"{asked}.", f"{asked}["))
 
 
@@ -138,7 +138,7 @@ def _code(code: str) -> Result:
     if code not in CODES:
         hint = did_you_mean(code, CODES)
         raise InputError(
-            [Problem("DC002", f"no code {code}", Place("explain"), hint, f"all of them: {PAGE}")]
+            [Problem("DC002", f"no code {code}", Place("explain"), hint, f"all codes: {PAGE}")]
         )
     rows = (
         specs.AboutRow("code", code),
@@ -151,14 +151,14 @@ def _code(code: str) -> Result:
 
 
 def _metrics(word: str) -> list[MetricDoc]:
-    """Return metrics with this key; an id in the place of ``<…>`` is any."""
+    """Return metrics with this key; ``<…>`` matches any id."""
     return [
         m for m in metrics() if word == m.key or any(fits(key, word) for key in m.key.split(", "))
     ]
 
 
 def _fields(word: str) -> list[FieldDoc]:
-    """Return fields by their whole key with or without ids, or by their last name alone."""
+    """Return fields by their full key with or without ids, or by their last name only."""
     try:
         parts = split_key(word)
     except ValueError:
@@ -175,7 +175,7 @@ def _fields(word: str) -> list[FieldDoc]:
 
 
 def _matches(key: list[str], parts: list[str]) -> bool:
-    """Whether a typed key is a field's, ids between its names left out."""
+    """Whether a typed key matches a field; ids between its names are ignored."""
     left = iter(parts)
     return (
         bool(parts)

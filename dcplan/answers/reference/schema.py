@@ -16,12 +16,12 @@ WHAT = ("scenario", "catalog", "result")
 
 
 def schema(what: str) -> dict[str, Any]:
-    """JSON Schema (2020-12) of a scenario file, a catalog file or a result document.
+    """Return the JSON Schema (2020-12) of a scenario file, a catalog file or a result document.
 
     Raises
     ------
     ValueError
-        When ``what`` is none of them.
+        When ``what`` is none of these.
     """
     if what == "scenario":
         document = described(Scenario.model_json_schema(), parts_of(Scenario))
@@ -33,7 +33,7 @@ def schema(what: str) -> dict[str, Any]:
         return _catalog()
     if what == "result":
         return _result()
-    msg = f"one of {', '.join(WHAT)}"
+    msg = f"must be one of {', '.join(WHAT)}"
     raise ValueError(msg)
 
 

@@ -1,4 +1,4 @@
-"""``dcplan validate``: what others measured or published against what dcplan answers."""
+"""``dcplan validate``: measured runs and published figures compared with answers of dcplan."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from dcplan.specs.request import verb
 
 @verb(ValidateRequest, "validate")
 def validate(request: ValidateRequest) -> Result:
-    """Predict every measured run, or ask every published question, and compare.
+    """Predict every measured run, or answer every published question, and compare.
 
     Raises
     ------
     InputError
-        When a file cannot be read or lacks a column, or a published row asks for a figure that the
-        answer does not have.
+        When a file cannot be read or lacks a column, or the answer lacks a figure of a published
+        row.
     """
     problems = conflicts(request)
     if problems:
         raise InputError(problems)
     if request.subject == TRAINING:
         return predicted_runs(request)
-    # figures are of any verb, all of which it imports
+    # published figures may need any verb, so this module imports all verbs
     from dcplan.answers.validation.published import published
 
     return published(request)

@@ -1,4 +1,4 @@
-"""Measured training runs, the packaged ones or the user's own, against their predictions."""
+"""Measured training runs, packaged or from the user, compared with their predictions."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ GROUP_OF: dict[str, Callable[[Run], str]] = {
 
 @dataclass(frozen=True)
 class _Compared:
-    """One row of the table: the run, where it can be read, and its prediction."""
+    """One row of the table: the run, if it can be read, and its prediction."""
 
     row: RunRow
     run: Run | None
     complete: bool
-    """Whether the table says all of the run."""
+    """Whether the table has all data of the run."""
 
     @property
     def error(self) -> float | None:
-        """Step-time error; None where the run is not predicted."""
+        """Step-time error; None if the run has no prediction."""
         return self.row.error_frac
 
 
@@ -88,21 +88,21 @@ def read_table(file: Path) -> list[dict[str, str]]:
     Raises
     ------
     InputError
-        When it cannot be read, holds a number that is none, or lacks a needed column.
+        When the file cannot be read, holds an invalid number, or lacks a required column.
     """
     csv.field_size_limit(10**7)
     reader = csv.DictReader(io.StringIO(read_text(file).removeprefix("\ufeff")))
     missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
     if missing:
         cause = f"columns missing: {', '.join(missing)}"
-        ids = "dcplan validate -f csv shows the packaged table's ids"
-        help_ = f"{ids}; its columns are in catalogs/runs"
+        ids = "dcplan validate -f csv shows the ids of the packaged table"
+        help_ = f"{ids}; catalogs/runs describes the columns"
         raise InputError([Problem("DC053", cause, Place(str(file), 1, 1), help=help_)])
     return [{k: (v or "").strip() for k, v in row.items() if k} for row in reader]
 
 
 def _compared(table: Sequence[Row], log: InputLog) -> list[_Compared]:
-    """Read every row, predict those that can be read, all at once, and compare."""
+    """Read every row, predict all readable rows at once, and compare."""
     reader = Reader(log.catalog)
     read: list[Run | str] = []
     for row in table:
@@ -125,7 +125,7 @@ def _compared(table: Sequence[Row], log: InputLog) -> list[_Compared]:
 
 
 def _row(run: Run, prediction: Prediction, place: int, log: InputLog) -> RunRow:
-    """Return one run beside its prediction."""
+    """Return one run with its prediction."""
     time_s = float(prediction.step.time_s[place])
     stack = log.catalog.get("stacks", run.stack_id, Stack)
     spread = spread_frac(log, run.accelerator, stack, moe=run.moe)
@@ -183,7 +183,7 @@ def _metrics(found: Sequence[_Compared], errors: Array) -> dict[str, Metric]:
 
 
 def _inside(row: RunRow) -> bool:
-    """Whether the measured step time is in the prediction's interval."""
+    """Whether the measured step time is in the interval of the prediction."""
     low, measured, high = row.low_s, row.measured_step_time_s, row.high_s
     return low is not None and measured is not None and high is not None and low <= measured <= high
 

@@ -1,4 +1,4 @@
-"""Published figures of a subject against what dcplan answers to the same questions."""
+"""Published figures of a subject compared with the answers of dcplan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dcplan.specs.validation import validate as specs
 from dcplan.specs.validation.validate import FigureRow
 
 EXACT_FRAC = 0.005
-"""Published figures are rounded: within half a percent they are the same number."""
+"""Published figures are rounded: within half a percent they count as equal."""
 CLOSE_FRAC = 0.05
 NEAR_FRAC = 0.25
 COUNTS = {
@@ -35,12 +35,12 @@ VERDICTS = tuple(COUNTS)
 
 
 def published(request: ValidateRequest) -> Result:
-    """Ask every question of a subject and compare.
+    """Answer every question of a subject and compare.
 
     Raises
     ------
     InputError
-        When a row asks for a figure that the answer does not have.
+        When an answer lacks a figure of its row.
     """
     began = time.perf_counter()
     rows: list[FigureRow] = []
@@ -73,14 +73,14 @@ def published(request: ValidateRequest) -> Result:
 
 
 def _of_row(name: str, problem: Problem) -> Problem:
-    """Name the row that a problem came from."""
+    """Add the name of the row to a problem."""
     if problem.place == Place(name):
         return problem
     return replace(problem, cause=f"{name}: {problem.cause}")
 
 
 def question(row: Published) -> str:
-    """Write what is asked, as it may be typed.
+    """Write the question of a row as a command line.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def question(row: Published) -> str:
 
 
 def _compared(row: Published, folders: tuple[str, ...]) -> list[FigureRow]:
-    """Compare the row's figures with the answer's; refuse all that the answer lacks at once."""
+    """Compare the figures of a row with the answer; refuse figures that the answer lacks."""
     found = figure_of(row, folders)
     rows, missing = list[FigureRow](), []
     for key, said in row.figures.items():
@@ -137,7 +137,7 @@ def _compared(row: Published, folders: tuple[str, ...]) -> list[FigureRow]:
 
 
 def verdict(said: Quantity, value: float) -> str:
-    """Judge a value by its distance from what was said.
+    """Judge a value by its distance from the published figure.
 
     ``exact`` within half a percent or the published range, ``close`` within 5 %, ``near`` within
     25 %, else ``far``.
@@ -158,7 +158,7 @@ def verdict(said: Quantity, value: float) -> str:
 
 
 def _metrics(rows: Sequence[FigureRow]) -> dict[str, Metric]:
-    """Count verdicts and errors of the figures that verbs gave; those of functions are apart."""
+    """Count verdicts and errors of the figures of verbs; count figures of functions separately."""
     verified = [row for row in rows if row.basis != ARITHMETIC]
     verdicts = [row.verdict for row in verified]
     alone = [row.verdict for row in verified if row.basis == "independent"]
@@ -193,6 +193,6 @@ def _headline(subject: str, questions: Sequence[Published], metrics: Mapping[str
         )
     )
     asked = sum(row.verb != "function" for row in questions)
-    share = f"of {alone} independent ones {good} exact or close" if alone else "none is independent"
+    share = f"{good} of {alone} independent ones exact or close" if alone else "none is independent"
     more = f"; {apart} more check the arithmetic of functions" if apart else ""
     return f"{subject}: {total} figures of {asked} rows: {words}; {share}{more}"

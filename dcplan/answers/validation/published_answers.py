@@ -1,4 +1,4 @@
-"""The answer to a published question: of a verb, or of a public function of a physics room."""
+"""The answer to a published question, from a verb or a public function of a physics room."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from dcplan.scenario.load import packaged_file
 from dcplan.units import unit_of
 
 ROOMS = ("economics", "facility", "fabric", "llm", "reliability", "training")
-"""Rooms whose public functions a row may name: numbers in, numbers out."""
+"""Rooms whose public functions a row may name: arguments and results are numbers."""
 _CELL = re.compile(r"(\w+)\[(.+)\]\.(\w+)")
 Lookup = Callable[[str], Metric | None]
 
 
 def figure_of(row: Published, folders: tuple[str, ...]) -> Lookup:
-    """Ask a row's question; return the lookup of its figures by their keys.
+    """Answer the question of a row; return the lookup of its figures by key.
 
     Raises
     ------
     InputError
-        When the row asks for what is no question.
+        When the row has no valid question.
     """
     return _of_function(row) if row.verb == "function" else _of_verb(row, folders)
 
@@ -59,7 +59,7 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
 
 
 def _answered(row: Published, folders: tuple[str, ...]) -> Result:
-    """Ask the verb; a row names packaged examples and catalog ids, never files."""
+    """Call the verb; a row names packaged examples and catalog ids, never files."""
     ask, known = dict(row.ask), not {"epw", "catalogs"} & set(row.ask)
     if "scenario" in ask:
         file = packaged_file(str(ask["scenario"]))
@@ -69,8 +69,8 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         catalog = load_catalog(tuple(Path(f) for f in folders))
         known &= all(catalog.find("models", name, Model) is not None for name in models)
     if not known:
-        allowed = "packaged examples and catalog rows: no paths, no `epw`, no `catalogs`"
-        cause = f"{row.id}: a row asks of {allowed}"
+        allowed = "packaged examples and catalog rows, but no paths, no `epw` and no `catalogs`"
+        cause = f"{row.id}: a row can use {allowed}"
         help_text = "scenario: cases/frontier; model: llama-3.1-405b"
         raise InputError([Problem("DC010", cause, Place(row.id), help=help_text)])
     try:
@@ -90,12 +90,12 @@ def _field(row: Mapping[str, Cell] | None) -> Metric | None:
 
 
 def _of_function(row: Published) -> Lookup:
-    """Ask a public function of a physics room with the row's numbers."""
+    """Call a public function of a physics room with the numbers of the row."""
     ask = dict(row.ask)
     name = str(ask.pop("of", ""))
     room, _, rest = name.partition(".")
     module, _, function = rest.rpartition(".")
-    cause = f"{row.id}: {name!r} is no public function of {', '.join(ROOMS)}"
+    cause = f"{row.id}: {name!r} is not a public function of {', '.join(ROOMS)}"
     problem = Problem("DC010", cause, Place(row.id), help="of: economics.loans.level_payment_usd")
     if (
         room not in ROOMS
@@ -120,11 +120,11 @@ def _of_function(row: Published) -> Lookup:
 
 
 WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What numbers and names that do not fit a function end in; a row may come from anybody."""
+"""Exceptions from arguments that do not fit a function; a row may come from any user."""
 
 
 def _called(row: Published, name: str, function: Callable[..., Any], ask: Mapping[str, Any]) -> Any:
-    """Call the function; arguments that it lacks or cannot work with are the row's problem."""
+    """Call the function; missing or unsuitable arguments are a problem of the row."""
     try:
         inspect.signature(function).bind(**ask)
     except TypeError as error:
@@ -136,7 +136,7 @@ def _called(row: Published, name: str, function: Callable[..., Any], ask: Mappin
         with np.errstate(all="ignore"):
             return function(**given)
     except WRONG as error:
-        cause = f"{row.id}: {name} with these arguments: {error or type(error).__name__}"
+        cause = f"{row.id}: {name} fails with these arguments: {error or type(error).__name__}"
         raise InputError([Problem("DC040", cause, Place(row.id))]) from error
 
 

@@ -1,4 +1,4 @@
-"""Rows of a table of measured runs: one set-up of the model each, or the reason why not."""
+"""Rows of a table of measured runs: each becomes a setup of the model, or has a reason why not."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ GRAPH_RELEASE = re.compile(r"NeMo (\d\d)\.(\d\d)")
 
 
 class Unsupported(Exception):  # noqa: N818
-    """A run the model does not take, with the reason."""
+    """A run that the model does not support, with the reason."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run, ready for the tables of the training room; counts are of ranks."""
+    """One run, ready for the tables of the training room; all counts are numbers of ranks."""
 
     id: str
     shape: Architecture
@@ -72,7 +72,7 @@ class Run:
     micro_batch: float
     micro_batches: float
     recompute: float
-    """Index in ``RECOMPUTE``; negative where the run does not say."""
+    """Index in ``RECOMPUTE``; negative if the run does not state it."""
     zero: float
     shard: float
     seq_len: float
@@ -91,7 +91,7 @@ class Run:
 
 
 class Reader:
-    """Reads rows against a catalog."""
+    """Reader of rows, with a catalog."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog, self.shapes = catalog, Shapes(catalog)
@@ -117,9 +117,9 @@ class Reader:
             missing.append("step_time_s or tokens_per_s_per_accel")
         if missing or row.get("complete") == "no":
             what = (
-                f"misses {', '.join(missing)}"
+                f"missing {', '.join(missing)}"
                 if missing
-                else "marked complete=no: some of it had to be guessed"
+                else "marked complete=no: some values are guesses"
             )
             raise Unsupported(what)
         accelerator = self.catalog.find("accelerators", row.get("accelerator_id", ""), Accelerator)
@@ -236,7 +236,7 @@ def _degrees(
 
 
 def _usual_experts(shape: Architecture, stack: StackTerms, ranks: int) -> float:
-    """Return the usual expert parallel: 1, or as far as the stack spreads the experts."""
+    """Return the usual expert parallelism: 1, or the largest that the stack supports."""
     most = min(stack.expert_parallel or 1, ranks)
     sizes = [n for n in range(1, most + 1) if shape.experts % n == 0 and ranks % n == 0]
     return float(max(sizes, default=1)) if shape.moe_layers else 1.0
@@ -255,7 +255,7 @@ def _measured(row: Row) -> float | None:
 
 
 def recipe_id(precision: str) -> str:
-    """Return the recipe of a precision as sources write it; blank means half precision.
+    """Return the recipe for a precision in the words of a source; blank means half precision.
 
     Raises
     ------
@@ -310,7 +310,7 @@ def _sequence_parallel(row: Row, stack: StackTerms) -> float:
 
 
 def _sharding(row: Row, stack: StackTerms, ranks: float) -> tuple[float, float]:
-    """Return the ZeRO stage and the ranks that share one copy."""
+    """Return the ZeRO stage and the number of ranks that share one copy."""
     text = row.get("zero_stage_or_fsdp", "")
     if found := re.search(r"ZeRO-?(\d)", text):
         return float(found.group(1)), ranks
@@ -326,12 +326,12 @@ def _sharding(row: Row, stack: StackTerms, ranks: float) -> tuple[float, float]:
 
 
 def moe_kernels(row: Row, family: str | None) -> int:
-    """Return how far a mixture-of-experts layer is captured in graphs.
+    """Return how much of a mixture-of-experts layer is captured in graphs.
 
-    0 is not at all, 1 with static shapes, 2 with fused dispatch too.
+    0 is nothing, 1 is with static shapes, 2 is also with fused dispatch.
 
-    Token dropping makes shapes static. Megatron-Bridge's container of 26.06 and later fuse dispatch
-    and capture dropless layers on Blackwell.
+    Token dropping makes shapes static. The containers of Megatron-Bridge from 26.06 on fuse the
+    dispatch and capture dropless layers on Blackwell.
     """
     release = GRAPH_RELEASE.search(row.get("software", ""))
     recent = release is not None and (int(release.group(1)), int(release.group(2))) >= (26, 6)

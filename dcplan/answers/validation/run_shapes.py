@@ -1,4 +1,4 @@
-"""Architecture of a measured run: the catalog model of its shape, or the columns themselves."""
+"""Architecture of a measured run: the matching catalog model, or the columns of the run."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ POSITIVE = frozenset(
         *("tokens_per_s_per_accel", "tp", "pp", "dp", "cp", "ep"),
     }
 )
-"""Columns in which 0 is a slip."""
+"""Columns in which 0 is an error."""
 
 SMALLEST, LARGEST = 1e-9, 1e15
-"""No figure of a run lies outside."""
+"""Allowed range of the figures of a run."""
 
 
 def number(row: Row, name: str, default: float = 0.0) -> float:
-    """Return a cell as a number; the default where it is blank."""
+    """Return a cell as a number, or the default if it is blank."""
     text = row.get(name, "")
     if text in ("", None):
         return default
@@ -51,7 +51,7 @@ def number(row: Row, name: str, default: float = 0.0) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0 or (value == 0 and name in POSITIVE):
-        msg = f"{name} {text!r} is no {'positive ' if name in POSITIVE else ''}number"
+        msg = f"{name} {text!r} is not a {'positive ' if name in POSITIVE else ''}number"
         raise ValueError(msg)
     if value and not SMALLEST <= value <= LARGEST:
         msg = f"{name} {text!r} is out of range"
@@ -60,15 +60,14 @@ def number(row: Row, name: str, default: float = 0.0) -> float:
 
 
 class Shapes:
-    """Finds architectures; catalog models are read once."""
+    """Finder of architectures; reads the catalog models once."""
 
     def __init__(self, catalog: Catalog) -> None:
         every = {
             key: (from_config(row.config), row.config)
             for key, row in catalog.table("models", Model).items()
         }
-        # the runs are of language models: none may take the shape of one with a vision tower, or of
-        # a diffusion model
+        # all runs train language models: no match with a vision tower or a diffusion model
         self._models = {
             key: found for key, found in every.items() if found[0].causal and found[0].tower is None
         }
@@ -77,10 +76,10 @@ class Shapes:
     def of(self, row: Row) -> Architecture:
         """Return the architecture of a run.
 
-        The catalog model with the same width, heads and experts gives what the columns leave out
-        (gated MLP, latent attention, windows, hybrid blocks); layers and vocabulary are the run's
-        own. Where none matches, an MLP is gated, and embeddings are tied, if that comes closer to
-        the stated parameter count.
+        The catalog model with the same width, heads and experts gives the data that the columns
+        lack (gated MLP, latent attention, windows, hybrid blocks); layers and vocabulary come from
+        the run. If no model matches, the choice of a gated MLP and tied embeddings is the one
+        closest to the stated parameter count.
 
         Raises
         ------
@@ -135,7 +134,7 @@ class Shapes:
 
 
 def _mtp(row: Row) -> int:
-    """Return the multi-token-prediction layers that are trained along, by the row's texts."""
+    """Return the number of trained multi-token-prediction layers, from the texts of the row."""
     return int("1 MTP" in row.get("flops_definition", "") or "(w/ MTP)" in row.get("model", ""))
 
 
@@ -168,5 +167,5 @@ def _from_columns(row: Row) -> Architecture:
     stated = number(row, "params_b")
     if stated:
         return min(options, key=lambda s: abs(s.params / 1e9 - stated))
-    # four times the width is the classic MLP of two matrices; gated ones are narrower
+    # four times the width is the classic MLP of two matrices; gated MLPs are narrower
     return options[1] if ffn >= 3.9 * hidden and experts <= 1 else options[3]

@@ -1,4 +1,4 @@
-"""Measured runs as one set-up of arrays, and what the model says of them."""
+"""Measured runs as one setup of arrays, and their predictions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dcplan.training.step import Step, step
 
 @dataclass(frozen=True)
 class Prediction:
-    """Step time and memory of each run, and whether it fits."""
+    """Step time and memory of each run, and whether the run fits."""
 
     setup: Setup
     fits: npt.NDArray[np.bool_]
@@ -29,7 +29,7 @@ class Prediction:
 
 
 def setup_of(runs: Sequence[Run], coefficients: Coefficients) -> Setup:
-    """Return a row for each run; recompute and offload are left to :func:`lightest`."""
+    """Return a setup with a row per run; :func:`lightest` sets recompute and offload."""
 
     def column(name: str) -> Array:
         return np.array([getattr(r, name) for r in runs], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The engine that a request names."""
+"""Choice of the engine that a request names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dcplan.study.engine.names import EngineName
 
 
 def engine_of(name: str, jobs: int | None, scheduler: str | None, solves: int) -> Engine:
-    """Return the engine that was asked for, with no more processes than there are solves.
+    """Return the requested engine, with at most as many processes as solves.
 
     Raises
     ------
@@ -20,7 +20,7 @@ def engine_of(name: str, jobs: int | None, scheduler: str | None, solves: int) -
     """
     if scheduler is not None and name != EngineName.DASK:
         raise InputError(
-            [Problem("DC050", "--scheduler belongs to --engine dask", Place("--scheduler"))]
+            [Problem("DC050", "--scheduler needs --engine dask", Place("--scheduler"))]
         )
     count = min(jobs or _cores(), max(solves, 1))
     if name == EngineName.DASK:
@@ -36,7 +36,7 @@ def engine_of(name: str, jobs: int | None, scheduler: str | None, solves: int) -
 
 
 def _cores() -> int:
-    """Return how many processor cores this process may use."""
+    """Return the number of processor cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Dask distributed as the engine: workers of a cluster, or of one on this machine."""
+"""Dask distributed as the engine, with workers of a remote or a local cluster."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ POLL_S = 0.005
 
 
 class Dask:
-    """A Dask scheduler; what a lost worker was doing is done again, what it finished stays."""
+    """A Dask scheduler; it repeats the running task of a lost worker and keeps its results."""
 
     def __init__(self, scheduler: str | None, jobs: int) -> None:
         self.scheduler, self.jobs = scheduler, jobs
 
     def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
-        """Every task that ended, as it ends."""
-        dask: Any = importlib.import_module("distributed")  # an extra: loaded where it is asked for
+        """Yield every task as it ends."""
+        dask: Any = importlib.import_module("distributed")  # an extra: imported on request only
         cluster = None
         if self.scheduler is None:
             cluster = dask.LocalCluster(
@@ -66,7 +66,7 @@ class Dask:
                 for future in ended:
                     line = lines.pop(future.key)
                     done = _outcome(future, line)
-                    if done is None:  # the scheduler is gone: what is left waits for the next run
+                    if done is None:  # the scheduler is lost: the rest is left to the next run
                         return
                     if line.left and not stop():
                         submit(line)
@@ -82,20 +82,17 @@ def _client(make: Any, address: Any) -> Any:
         return make(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         cause = f"no Dask scheduler at {address}: {error}"
-        help_text = (
-            "start one with `dask scheduler`, or leave --scheduler out for a cluster of "
-            "this machine"
-        )
+        help_text = "start one with `dask scheduler`, or leave --scheduler out for a local cluster"
         raise InputError([Problem("DC050", cause, Place("--scheduler"), help=help_text)]) from error
 
 
 def _same_code(client: Any) -> None:
-    """Refuse workers that run another dcplan."""
+    """Refuse workers that run another version of dcplan."""
     other = sorted(
         worker for worker, digest in client.run(code_digest).items() if digest != code_digest()
     )
     if other:
-        cause = f"workers with another dcplan: {', '.join(other[:5])}"
+        cause = f"workers with another version of dcplan: {', '.join(other[:5])}"
         raise InputError(
             [
                 Problem(

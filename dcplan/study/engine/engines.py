@@ -1,8 +1,8 @@
-"""Engines that run chains of tasks: in this process, in others of this machine, or on a cluster.
+"""Engines that run chains of tasks: in this process, in other local processes, or on a cluster.
 
-A chain is a list of tasks that follow one another: each is given the value of the last one before
-it that was done. Chains are independent, and what a task is given never depends on the engine, so
-neither does its value.
+A chain is a sequence of tasks: each task receives the value of the last completed task before it.
+Chains are independent. The input of a task never depends on the engine, so its value does not
+either.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from typing import Any, Protocol
 
 DONE, ERROR, CRASHED = "done", "error", "crashed"
 PATIENCE_S = 5.0
-"""How long running tasks may go on after a stop was asked for."""
+"""Time that running tasks may continue after a stop request."""
 POLL_S = 0.2
 STRIKES = 2
-"""Workers that a task may kill before it is given up."""
+"""Workers that a task may kill before it counts as crashed."""
 
 Work = Callable[[Any, Any], Any]
-"""A task and the value of the one before it -> its value; importable by name."""
+"""Function of a task and the value before it -> its value; importable by name."""
 Stop = Callable[[], bool]
 
 
 @dataclass(frozen=True)
 class Done:
-    """How a task ended."""
+    """A task that ended, with its status."""
 
     task: Any
     status: str
@@ -44,7 +44,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Chain:
-    """Tasks in their order, and what the first is given."""
+    """Tasks in order, and the input of the first one."""
 
     tasks: tuple[Any, ...]
     before: Any = None
@@ -54,27 +54,27 @@ class Engine(Protocol):
     """Runs chains."""
 
     def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
-        """Every task that ended, as it ends; those left after a stop are not among them."""
+        """Yield every task as it ends; after a stop, the remaining tasks are not run."""
         ...
 
 
-class Stopped(Exception):  # noqa: N818 - no error: a stop was asked for
-    """A task ended because a stop was asked for; it has no outcome."""
+class Stopped(Exception):  # noqa: N818 - no error: a requested stop
+    """A task ended because of a stop request; it has no outcome."""
 
 
 _STOPS: list[Stop] = []
 
 
 def asked_to_stop() -> bool:
-    """Whether the run in this process was asked to stop; in a worker the parent decides."""
+    """Whether the run in this process has a stop request; for a worker, the parent decides."""
     return any(stop() for stop in _STOPS)
 
 
 class Serial:
-    """One task after the other, here."""
+    """One task after the other, in this process."""
 
     def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
-        """Every task that ended, chain by chain; one that is at work is asked to end."""
+        """Yield every task as it ends, chain by chain; a stop request ends the running task."""
         _STOPS.append(stop)
         try:
             yield from self._run(chains, work, stop)
@@ -92,7 +92,9 @@ class Serial:
                     value = work(task, before)
                 except Stopped:
                     return
-                except Exception as error:  # a task that fails is a row, not the end
+                except (
+                    Exception
+                ) as error:  # a failed task is a row of the result; the others continue
                     yield Done(task, ERROR, message=told(error))
                     continue
                 before = value
@@ -100,18 +102,18 @@ class Serial:
 
 
 class Line:
-    """A chain on its way: the task at hand, and the last value."""
+    """A chain in progress: the current task and the last value."""
 
     def __init__(self, chain: Chain) -> None:
         self.left, self.before, self.strikes = deque(chain.tasks), chain.before, 0
 
     @property
     def task(self) -> Any:
-        """The task at hand."""
+        """The current task."""
         return self.left[0]
 
     def ended(self, status: str, value: Any = None, message: str = "") -> Done:
-        """Go on to the next task."""
+        """Record the outcome of the current task and advance to the next one."""
         self.strikes = 0
         if status == DONE:
             self.before = value
@@ -119,7 +121,7 @@ class Line:
 
 
 class Processes:
-    """Processes of this machine, one task each; a task that kills its worker twice is given up."""
+    """Local processes, one task each; a task that kills its worker twice counts as crashed."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
@@ -127,7 +129,7 @@ class Processes:
         """Workers of the last run, ready for the next one."""
 
     def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
-        """Every task that ended, as it ends."""
+        """Yield every task as it ends."""
         free = deque(line for line in map(Line, chains) if line.left)
         suspects: deque[Line] = deque()
         pool, running = self._idle or self._pool(), dict[Future[Any], Line]()
@@ -136,7 +138,7 @@ class Processes:
         alone = False
         try:
             while (free or suspects or running) and not stop():
-                # whoever killed the worker is found by running each of them alone, to its end
+                # run each suspect alone to find the task that killed the worker
                 alone = bool(suspects) or (alone and bool(running))
                 queue, most = (suspects, 1) if alone else (free, self.jobs)
                 try:
@@ -147,7 +149,7 @@ class Processes:
                         queue.popleft()
                 except BrokenProcessPool:
                     pool = self._again(pool)
-                yield from ended  # workers are busy again while what ended is written
+                yield from ended  # the workers run while the ended tasks are written
                 ended, dead = [], list[Line]()
                 finished, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
                 for future in finished:
@@ -175,7 +177,7 @@ class Processes:
                 self._idle = pool
 
     def _last(self, running: dict[Future[Any], Line]) -> Iterator[Done]:
-        """Yield what still ends within the patience after a stop."""
+        """Yield the tasks that end within the grace period after a stop."""
         finished, _ = wait(running, timeout=PATIENCE_S)
         for future in finished:
             done = _outcome(future, running.pop(future))
@@ -192,7 +194,7 @@ class Processes:
 
     @staticmethod
     def _end(pool: ProcessPoolExecutor) -> None:
-        """End the workers, those that still solve too."""
+        """End the workers, including those that still solve."""
         ours = set((getattr(pool, "_processes", None) or {}).keys())
         for child in multiprocessing.active_children():
             if child.pid in ours:
@@ -202,7 +204,7 @@ class Processes:
 
 @contextmanager
 def _quiet_start() -> Iterator[None]:
-    """Workers that start now never see Ctrl-C: it is the parent's affair."""
+    """Start workers with Ctrl-C blocked: the parent handles it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -211,7 +213,7 @@ def _quiet_start() -> Iterator[None]:
 
 
 def _struck(line: Line, suspects: deque[Line], free: deque[Line], *, alone: bool) -> Done | None:
-    """Count a strike for a task whose worker died while alone; give it up after the last."""
+    """Count the death of a worker that ran one task alone; after the last, mark it as crashed."""
     if not alone:
         return None
     line.strikes += 1
@@ -225,7 +227,7 @@ def _struck(line: Line, suspects: deque[Line], free: deque[Line], *, alone: bool
 
 
 def _outcome(future: Future[Any], line: Line) -> Done | None:
-    """How a task ended; None where its worker died."""
+    """Return how a task ended, or None if its worker died."""
     try:
         value = future.result()
     except BrokenProcessPool:
@@ -236,7 +238,7 @@ def _outcome(future: Future[Any], line: Line) -> Done | None:
 
 
 def _begin() -> None:
-    """In a worker: Ctrl-C is the parent's affair, and without a parent there is nothing to do."""
+    """Initialize a worker: ignore Ctrl-C, which the parent handles, and exit with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
@@ -261,6 +263,6 @@ def told(error: BaseException) -> str:
 
 
 def idle(task: float, before: object) -> float:
-    """Sleep: the work of tests and of measurements of the engines themselves."""
+    """Sleep for the given seconds; used by tests and benchmarks of the engines."""
     time.sleep(task)
     return task

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class EngineName(StrEnum):
-    """What runs the solves of a study."""
+    """Engines that run the solves of a study."""
 
     SERIAL = "serial"
     PROCESSES = "processes"

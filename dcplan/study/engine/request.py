@@ -1,4 +1,4 @@
-"""What runs the solves of a study, as every verb that solves many takes it."""
+"""Flags of the engine, identical for every verb that runs many solves."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workers:
-    """What runs the solves; what they find does not depend on it."""
+    """The engine of the solves; the results do not depend on it."""
 
     engine: Annotated[EngineName, Flag("serial, processes or dask")] = EngineName.PROCESSES
-    jobs: Annotated[int | None, Flag("processes at once; left out: every core", low=1)] = None
+    jobs: Annotated[int | None, Flag("parallel processes (default: all cores)", low=1)] = None
     scheduler: Annotated[
-        str | None, Flag("of a Dask cluster; left out: one of this machine", metavar="ADDRESS")
+        str | None,
+        Flag("address of a Dask scheduler (default: a local cluster)", metavar="ADDRESS"),
     ] = None
 
     def of(self, solves: int) -> Engine:

@@ -15,19 +15,19 @@ FINISH_KEY = "time.total_completion_days"
 
 @dataclass(frozen=True)
 class Axis:
-    """A metric that can be minimised."""
+    """A metric that can be minimized."""
 
     key: str
     measure: str
     factor: float
 
     def metric(self, value: float) -> float:
-        """Return the metric's value of a measure."""
+        """Convert a measure to the value of the metric."""
         return value * self.factor
 
 
 def axis_of(key: str) -> Axis:
-    """Return the axis of a metric that can be minimised.
+    """Return the axis of a metric that can be minimized.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def axis_of(key: str) -> Axis:
     """
     found = measure_of(key)
     if found is None:
-        msg = f"{key} cannot be minimised"
+        msg = f"{key} cannot be minimized"
         raise ValueError(msg)
     return Axis(key, *found)
 
@@ -47,7 +47,7 @@ def axes_asked(request: FrontierRequest, question: Question) -> tuple[Axis, Axis
     Raises
     ------
     InputError
-        DC015 when a metric is missing, is no axis of this scenario, or is named twice.
+        DC015 when a metric is missing, is not an axis of this scenario, or appears twice.
     """
     work = question.scenario.workloads
     jobs = [f"train.{j.id}.days" for j in work.training]
@@ -61,7 +61,7 @@ def axes_asked(request: FrontierRequest, question: Question) -> tuple[Axis, Axis
     for flag, key in asked.items():
         if measure_of(key) is None or key not in known:
             hint = did_you_mean(key, known)
-            cause = f"{key}: not a metric that can be minimised"
+            cause = f"{key}: not a metric that can be minimized"
             problems.append(Problem("DC015", cause, Place(flag), hint, help=listed))
     needs = {
         COMPUTE_KEY: ("workloads.capacity", work.capacity),
@@ -73,7 +73,7 @@ def axes_asked(request: FrontierRequest, question: Question) -> tuple[Axis, Axis
         if key in asked.values() and not there
     ]
     if request.x == request.y:
-        problems.append(Problem("DC015", f"{request.y}: both axes are the same", Place("--y")))
+        problems.append(Problem("DC015", f"{request.y}: both axes are identical", Place("--y")))
     if problems:
         raise InputError(problems)
     return axis_of(request.x), axis_of(request.y)

@@ -1,4 +1,4 @@
-"""One point of a frontier: the best of one metric where another is limited, as a document."""
+"""One point of a frontier: the best value of one metric under a limit on the other."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from dcplan.units import DAYS_PER_QUARTER
 
 SLACK = 1e-6
 SHORTEST = 0.05
-"""Shortest run lengths offered, over the longest."""
+"""Shortest available run length over the longest."""
 LENGTHS = 120
-"""Lengths offered between the shortest and the longest."""
+"""Number of run lengths between the shortest and the longest."""
 CONTENT = {"verb": "frontier"}
-"""What the digest of a frontier's inputs is marked with."""
+"""Options in the digest of the inputs of a frontier."""
 MET = "met"
-"""Nothing is left to tighten: the point before reached the end."""
+"""Status if the previous point already reached the end."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A task: minimise x where y is limited, or one of the ends."""
+    """A task: minimize x under a limit on y, or find one of the two ends."""
 
     index: int
     key: str
@@ -48,18 +48,18 @@ class Step:
     x: str
     y: str
     goal: str
-    """``x`` or ``y``, ``among`` for the best y among plans as good in x, or ``limited``."""
+    """``x`` or ``y``, ``among`` for the best y among the plans with the best x, or ``limited``."""
     from_y: float = math.nan
-    """Where a line of limited points begins and ends."""
+    """Begin and end of a sequence of limited points."""
     to_y: float = math.nan
     left: int = 1
-    """Points left on the line, this one among them."""
+    """Points left in the sequence, including this one."""
     gap: float = 0.01
     time_limit_s: float = 60.0
 
 
 def prepared(question: Question, x: Axis, y: Axis) -> Built:
-    """Return the menu with what two axes need: runs of many lengths, carbon of everything."""
+    """Return the problem with the data of both axes: many run lengths, carbon of every part."""
     built = build(question, _lengths(question, (x, y)))
     if CARBON in (x.measure, y.measure):
         return replace(built, problem=replace(built.problem, carbon_known=True))
@@ -67,7 +67,7 @@ def prepared(question: Question, x: Axis, y: Axis) -> Built:
 
 
 def _lengths(question: Question, axes: tuple[Axis, Axis]) -> dict[str, tuple[float, ...]]:
-    """Return run lengths between the usual months, where days are an axis."""
+    """Return additional run lengths between whole months if days are an axis."""
     found = {}
     horizon = question.scenario.horizon.quarters * DAYS_PER_QUARTER
     for job in question.scenario.workloads.training:
@@ -81,7 +81,7 @@ def _lengths(question: Question, axes: tuple[Axis, Axis]) -> dict[str, tuple[flo
 
 @functools.lru_cache(maxsize=2)
 def _asked(content: str, ref: ScenarioRef, x: str, y: str) -> tuple[Question, Built]:
-    """Return question and menu, made once in a worker."""
+    """Return the question and its planning problem, built once per worker."""
     question = ref.question()
     if content_key(question, CONTENT) != content:
         msg = f"{question.file.name} or a file that it names changed during the run"
@@ -90,7 +90,7 @@ def _asked(content: str, ref: ScenarioRef, x: str, y: str) -> tuple[Question, Bu
 
 
 def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Solve a point of a frontier, starting from the plan of the one before it."""
+    """Solve a point of a frontier, starting from the plan of the point before it."""
     began = time.monotonic()
     question, built = _asked(step.content, step.ref, step.x, step.y)
     x, y = axis_of(step.x), axis_of(step.y)
@@ -101,7 +101,7 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
     if step.goal == "limited":
         if abs(reached - step.to_y) <= SLACK * max(abs(step.from_y), 1.0):
             return _document(MET, before, {"reached": reached, "line": step.to_y})
-        # what is left, in equal steps: no point is met twice
+        # the rest in equal steps: no point occurs twice
         most = reached + (step.to_y - reached) / step.left
         problem = replace(
             problem, goal=Goal(x.measure, (Limit(y.measure, most + SLACK * abs(most)),))
@@ -132,9 +132,9 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def complete(document: Mapping[str, Any]) -> bool:
-    """Whether :func:`solve_step` may have written a kept document of a point that was reached."""
+    """Whether a stored document is a finished point in the form of :func:`solve_step`."""
     if not document.get("reproducible"):
-        return False  # time ended it: another call may find more
+        return False  # the time limit ended it: another call may find a better plan
     if document.get("status") == MET:
         return isinstance(document.get("reached"), float)
     there = isinstance(document.get("x"), float) and isinstance(document.get("y"), float)
@@ -152,7 +152,7 @@ def complete(document: Mapping[str, Any]) -> bool:
 def _found(
     solved: Solved, question: Question, problem: PlanningProblem, axes: tuple[Axis, Axis]
 ) -> dict[str, Any]:
-    """Return values on both axes, what is bought, and the integers to start from."""
+    """Return the values on both axes, the systems bought, and the integers of the plan."""
     if solved.audit is None or solved.decisions is None:
         return {"x": None, "y": None}
     at = [measured(a.measure, problem, solved.decisions, solved.audit.books) for a in axes]

@@ -1,4 +1,4 @@
-"""``dcplan frontier``: the cheapest x for every y between the two ends, each with its gap."""
+"""``dcplan frontier``: the lowest x for each y between the two ends, each with its gap."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def frontier(
     Parameters
     ----------
     runner : Runner, optional
-        What solves the points and where they are kept; in this process, nowhere, where left out.
+        Engine and store of the points; by default this process and no store on disk.
     progress : callable, optional
-        Told how many points are done, and how many there are.
+        Called with the number of points done and in total.
 
     Raises
     ------
     InputError
-        When a metric cannot be minimised, or the scenario is wrong.
+        When a metric cannot be minimized, or the scenario is invalid.
     """
     began = time.monotonic()
     runner = runner or Runner()
@@ -89,15 +89,15 @@ def frontier(
         return replace(answer, status="incomplete", exit_code=EXIT_INCOMPLETE)
     if len(points) == 1 and best.get("y") is not None:
         note = (
-            f"the plan with the least {request.x} has the best {request.y}, too: "
-            "there is nothing to trade"
+            f"the plan with the lowest {request.x} also has the best {request.y}: "
+            "there is no trade-off"
         )
         return replace(answer, warnings=[*answer.warnings, {"code": "note", "message": note}])
     return answer
 
 
 def _best(found: Document, among: Document | None) -> Document:
-    """Return the plan best in y among those as good in x, so that the end is not dominated."""
+    """Return the plan with the best y among those with the best x, so that no plan dominates it."""
     if among is None or among.get("x") is None:
         return found
     gap = max(0.0, among["x"] - found["bound"]) / max(abs(among["x"]), 1e-6)

@@ -1,4 +1,4 @@
-"""The steps of a frontier: its two ends, and the points between them in lines."""
+"""The steps of a frontier: its two ends, and sequences of points between them."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from dcplan.study.frontier.point import Step, complete, solve_step
 from dcplan.study.lines import Runner
 
 LINE = 7
-"""Points that follow one another; lines run at the same time where the engine has room."""
+"""Points per sequence; sequences run in parallel if the engine has free workers."""
 ENDS_SHARE = 0.5
-"""Share of the time limit that the two ends may take."""
+"""Share of the time limit for the two ends."""
 FIRST, AMONG, LAST = -3, -2, -1
-"""Places of the ends: least x, the best y among such plans, least y."""
+"""Indices of the ends: lowest x, the best y among such plans, lowest y."""
 UNKEYED = ("key", "ref")
-"""Fields of a step that its key does not depend on; the digest of its inputs stands for them."""
+"""Fields of a step that its key leaves out; the digest of its inputs covers them."""
 Document = Mapping[str, Any]
 
 
 @dataclass
 class Steps:
-    """The points of a frontier: their keys, where they are kept, and what is known of them."""
+    """The points of a frontier: their keys, their store and their known documents."""
 
     asked: Step
-    """What all steps share; its time limit is that of all together."""
+    """Common fields of all steps; its time limit is that of all steps together."""
     runner: Runner
     told: Callable[[int], None] | None = None
-    """Told how many points between the ends are known."""
+    """Called with the number of known points between the ends."""
     known: dict[int, Document] = field(default_factory=dict)
 
     def step(self, index: int, goal: str, before: str, share: float, **more: Any) -> Step:
-        """Return a step; its key holds the inputs, what it asks, and the steps before it."""
+        """Return a step; its key covers the inputs, its goal, and the steps before it."""
         step = replace(
             self.asked,
             index=index,
@@ -46,15 +46,15 @@ class Steps:
         return replace(step, key=key_of({"frontier": words, "before": before}))
 
     def ends(self) -> tuple[Step, Step, Step]:
-        """Return least x, the best y among such plans, and least y."""
+        """Return the steps for lowest x, for the best y among such plans, and for lowest y."""
         first = self.step(FIRST, "x", "", ENDS_SHARE / 3)
         among = self.step(AMONG, "among", first.key, ENDS_SHARE / 3)
         return first, among, self.step(LAST, "y", among.key, ENDS_SHARE / 3)
 
     def lines(self, before: str, far: float, near: float, points: int) -> list[list[Step]]:
-        """Return the points between the ends, each line over its part of the way.
+        """Return the points between the ends, each sequence over its part of the range.
 
-        The first of a line starts from the cheap end.
+        The first point of a sequence starts from the plan with the lowest x.
         """
         count, lines = points - 1, []
         for first in range(0, count, LINE):
@@ -78,7 +78,7 @@ class Steps:
         return lines
 
     def run(self, lines: Sequence[Sequence[Step]], start: Document | None) -> None:
-        """Take what is kept, and solve what is not."""
+        """Read the stored points and solve the others."""
         for step in itertools.chain.from_iterable(lines):
             found = self.runner.store.get(step.key)
             if found is not None and complete(found):

@@ -1,4 +1,4 @@
-"""What a frontier found, as metrics and a table with a row for each point."""
+"""Result of a frontier: metrics, and a table with a row for each point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dcplan.study.point import CRASHED, FAILED
 
 @dataclass(frozen=True)
 class Found:
-    """A point of the frontier and where it lies on both axes; None where it has no plan."""
+    """A point of the frontier and its values on both axes; None if it has no plan."""
 
     row: specs.FrontierRow
     at: tuple[float, float] | None
@@ -35,7 +35,7 @@ def frontier_result(
     *,
     stopped: bool,
 ) -> Result:
-    """Return the table of all points, the cheap end first."""
+    """Return the table of all points, the one with the lowest first metric first."""
     first, second = axes
     found = _points(points, axes)
     there = [p.at for p in found if p.at is not None]
@@ -43,7 +43,7 @@ def frontier_result(
     missing = any(p.at is None or p.row.status == SolveStatus.LIMIT for p in found)
     headline = (
         f"{question.scenario.name}: {first.key} from {there[0][0]:,.6g} to {there[-1][0]:,.6g} "
-        f"while {second.key} goes from {there[0][1]:,.6g} to {there[-1][1]:,.6g}; "
+        f"while {second.key} changes from {there[0][1]:,.6g} to {there[-1][1]:,.6g}; "
         f"{len(there)} points, largest gap {worst:.2%}"
     )
     code = EXIT_INTERRUPTED if stopped else EXIT_INCOMPLETE if missing else EXIT_OK
@@ -64,17 +64,19 @@ def frontier_result(
 
 
 def no_frontier(question: Question, built: Built, found: Document | None) -> Result:
-    """Return the answer where there is no plan at all.
+    """Return the answer if no plan exists or was found.
 
     Raises
     ------
     RuntimeError
-        When the solve of the first end broke: a bug.
+        When the solve of the first end failed because of a bug.
     """
     if found is not None and found["status"] in (FAILED, CRASHED):
         raise RuntimeError(found["message"])
     proved = found is not None and found["status"] == SolveStatus.INFEASIBLE
-    words = "proved infeasible: dcplan explain FILE says why" if proved else "no plan found in time"
+    words = (
+        "proved infeasible: dcplan explain FILE shows why" if proved else "no plan found in time"
+    )
     return Result(
         "frontier",
         "infeasible" if proved else "incomplete",
@@ -86,7 +88,7 @@ def no_frontier(question: Question, built: Built, found: Document | None) -> Res
 
 
 def _points(documents: Sequence[Document], axes: tuple[Axis, Axis]) -> list[Found]:
-    """Return every point with what a unit of the second metric costs since the one before."""
+    """Return every point with the cost of a unit of the second metric since the point before."""
     first, second = axes
     found = []
     before: tuple[float, float] | None = None
@@ -111,11 +113,11 @@ def _points(documents: Sequence[Document], axes: tuple[Axis, Axis]) -> list[Foun
 
 def _systems(document: Document) -> str:
     words = [f"{int(float(n or 0)):,} {k}" for k, n in document["systems"].items()]
-    return ", ".join(words) or "rented alone"
+    return ", ".join(words) or "rented only"
 
 
 def _notes(found: Sequence[Found]) -> list[dict[str, str]]:
-    """Name neighbours whose difference is within their gaps: they are not proved different."""
+    """Name neighboring points whose difference is within their gaps, so it is not proved."""
     close = [
         f"{a.row.point} and {b.row.point}"
         for a, b in itertools.pairwise(found)

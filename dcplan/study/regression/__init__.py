@@ -1,1 +1,1 @@
-"""The ``diff`` and ``test`` verbs: references, gates, stored plans."""
+"""The ``diff`` and ``test`` verbs: references, expectations, stored plans."""

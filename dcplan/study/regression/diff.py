@@ -1,4 +1,4 @@
-"""``dcplan diff``: two references, each solved once, and what differs between them."""
+"""``dcplan diff``: two references, each solved once, and the differences between them."""
 
 from __future__ import annotations
 
@@ -27,32 +27,28 @@ def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Resu
     Parameters
     ----------
     home : Path
-        Where plans and revisions are kept.
+        Folder of stored plans and revisions.
 
     Raises
     ------
     InputError
-        When a reference names nothing, or a scenario is wrong.
+        When a reference names nothing, or a scenario is invalid.
     """
     before, after, variant = request.before, request.after, request.variant
     first, second = resolved(before, after, home), resolved(after, before, home)
     if request.sets and second.result is not None:
-        cause = f"{after} is a saved result: --set changes a scenario"
+        cause = f"{after} is a saved result, but --set changes scenarios only"
         raise InputError(
-            [
-                Problem(
-                    "DC050", cause, Place("--set"), help="name the scenario that it was made from"
-                )
-            ]
+            [Problem("DC050", cause, Place("--set"), help="name the scenario of that result")]
         )
     if any(r.result is not None for r in (first, second)) and any(
         len(r.files) > 1 for r in (first, second)
     ):
-        cause = "one saved result against a folder: name the scenario that it belongs to"
+        cause = "a saved result cannot be compared with a folder: name the scenario of the result"
         raise InputError([Problem("DC006", cause, Place(f"{before} {after}"))])
     wanted = _wanted(first, second, request)
     if not wanted and not (first.result and second.result):
-        cause = f"no scenario {variant!r} on either side"
+        cause = f"neither side has a variant {variant!r}"
         raise InputError([Problem("DC013", cause, Place("--variant"))])
     try:
         kept = (
@@ -79,7 +75,7 @@ def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Resu
 
 
 def _wanted(first: Ref, second: Ref, request: DiffRequest) -> dict[tuple[int, str], Wanted]:
-    """Return plans of both sides by side and name; changes are of the second alone."""
+    """Return the plans of both sides by side and name; --set applies to the second side only."""
     return {
         (side, name): Wanted(
             str(path),
@@ -98,7 +94,7 @@ def _wanted(first: Ref, second: Ref, request: DiffRequest) -> dict[tuple[int, st
 def _compared(
     first: Ref, second: Ref, answers: Mapping[tuple[int, str], Kept]
 ) -> tuple[dict[str, Table], list[str]]:
-    """Return what differs, scenario by scenario, and a sentence on each."""
+    """Return the differences of each scenario, and a sentence on each."""
     states: list[specs.StateRow] = []
     every = Differences([], [], [])
     parts: list[str] = []
@@ -127,7 +123,7 @@ def _compared(
 
 
 def _has(path: Path, variant: str) -> bool:
-    """Whether a scenario has a variant; one that does not load is told so later."""
+    """Whether a scenario has a variant; true if it does not load, which is reported later."""
     try:
         return variant in load(str(path)).scenario.scenarios
     except InputError:
@@ -135,9 +131,9 @@ def _has(path: Path, variant: str) -> bool:
 
 
 def _renamed(ref: Ref, first: Ref, second: Ref) -> list[tuple[str, Path]]:
-    """Return files by the name under which both sides know them.
+    """Return files by the name that both sides have in common.
 
-    Where each side has one file, they are a pair, whatever their names.
+    If each side has one file, the two files are a pair, even if their names differ.
     """
     single = all(len(r.files) <= 1 for r in (first, second))
     return [(_pair(first, second) if single else name, path) for name, path in ref.files.items()]
@@ -174,12 +170,12 @@ def _side(ref: Ref, kept: Kept | None) -> Side | None:
 
 
 def _shown(row: specs.InputChange, first: Ref, second: Ref) -> specs.InputChange:
-    """Return an input with its places by the name of their revision."""
+    """Return an input whose places name the revision."""
     return replace(row, before_at=first.shown(row.before_at), after_at=second.shown(row.after_at))
 
 
 def _headline(name: str, a: Result, b: Result, found: Differences) -> str:
-    """Say what changes for the reader: cost, peak, and how many inputs and decisions."""
+    """Summarize the changes: cost, peak, and the number of inputs and decisions."""
     if not found:
         return f"{name} unchanged"
     words = []
@@ -218,6 +214,6 @@ def _told(parts: list[str]) -> list[str]:
 
 
 def _warnings(results: list[Result]) -> list[dict[str, str]]:
-    """Answers that are not proved."""
+    """Return a note for each answer that is not proved."""
     open_ = [r for r in results if r.status not in ("ok", "expectation_failed")]
     return [{"code": "note", "message": f"{r.scenario.get('name')}: {r.headline}"} for r in open_]

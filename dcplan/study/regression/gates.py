@@ -1,4 +1,4 @@
-"""``dcplan test``: expectations of many scenarios; what did not change is not solved."""
+"""``dcplan test``: expectations of many scenarios; unchanged plans are not solved again."""
 
 from __future__ import annotations
 
@@ -37,34 +37,34 @@ ORDER = tuple(Verdict)
 SAID = (Verdict.PASSED, Verdict.FAILED, Verdict.WARNING, Verdict.SKIPPED)
 """Order of the counts in the headline."""
 WORST = (EXIT_INTERRUPTED, EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_NO, EXIT_OK)
-"""Exit codes of answers, the first that any scenario has."""
+"""Exit codes, worst first; the answer has the first one that any scenario has."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario file with one of its variants, and the same at the base."""
+    """A scenario file with one of its variants, and their counterpart at the base."""
 
     name: str
     wanted: Wanted
     base: Wanted | None
     reason: str
-    """Why there is no base."""
+    """Reason for a missing base."""
     others: tuple[Wanted, ...] = ()
-    """Variants of the same file that expectations are against."""
+    """Variants of the same file with which expectations compare."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """An expectation of a case with what became of it."""
+    """An expectation of a case with its outcome."""
 
     case: Case
     found: Mapping[str, Any]
-    """As :func:`dcplan.scenario.expect.evaluate` says."""
+    """As returned by :func:`dcplan.scenario.expect.evaluate`."""
     at: str
 
     @property
     def verdict(self) -> Verdict:
-        """What became of it in one word."""
+        """Its outcome in one word."""
         if self.found["passed"] is None:
             return Verdict.SKIPPED
         if self.found["passed"]:
@@ -73,12 +73,12 @@ class Checked:
 
 
 def gates(request: GatesRequest, home: Path, engine: Engine | None = None) -> Result:
-    """Check what scenarios expect of their plans.
+    """Check the expectations of scenarios on their plans.
 
     Parameters
     ----------
     home : Path
-        Where plans and revisions are kept.
+        Folder of stored plans and revisions.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def gates(request: GatesRequest, home: Path, engine: Engine | None = None) -> Re
     base = request.base
     reference = resolved(base, request.files[0], home).result if base else None
     if reference is not None and reference.verb != "plan":
-        cause = f"a result of `{reference.verb}`: a plan is needed"
+        cause = f"this is a result of `{reference.verb}`, but a plan is needed"
         help_text = "dcplan plan FILE -f json -o base.json"
         raise InputError([Problem("DC006", cause, Place(str(base)), help=help_text)])
     found = [x for case in cases for x in _checked(case, kept, reference, base)]
@@ -110,7 +110,7 @@ def gates(request: GatesRequest, home: Path, engine: Engine | None = None) -> Re
 def _gone(
     files: Sequence[str], home: Path, base: str, cases: Sequence[Case], kept: Mapping[Wanted, Kept]
 ) -> list[str]:
-    """Name expectations, and scenarios with some, that the base has and that are gone."""
+    """Name the expectations of the base that are removed now."""
     found = []
     now: dict[str, set[str]] = {}
     for case in cases:
@@ -124,17 +124,17 @@ def _gone(
             try:
                 known = replace(cases[0].wanted, scenario=str(path), variant=None).question()
             except InputError:
-                continue  # a base that does not load is refused where it is needed
+                continue  # a base that does not load is refused at its first use
             here = own.files.get(name) or (lone if len(other.files) == 1 else None)
             before = {e.id for e in known.scenario.expect}
             lost = sorted(before - now.get(str(here), set()))
             if lost:
-                found.append(f"{name}: expectations of {base} that are gone: {', '.join(lost)}")
+                found.append(f"{name}: expectations of {base} that are removed: {', '.join(lost)}")
     return found
 
 
 def _cases(request: GatesRequest, home: Path) -> list[Case]:
-    """Return every file and variant that is asked for, with the same at the base."""
+    """Return every requested file and variant, with its counterpart at the base."""
     found: list[Case] = []
     problems: list[Problem] = []
     names: set[str] = set()
@@ -153,7 +153,7 @@ def _cases(request: GatesRequest, home: Path) -> list[Case]:
     if problems:
         raise InputError(dict.fromkeys(problems))
     if not found:
-        cause = f"no scenario {request.variant!r} in any file"
+        cause = f"no file has a variant {request.variant!r}"
         hint = did_you_mean(str(request.variant), names)
         raise InputError([Problem("DC013", cause, Place("--variant"), hint)])
     return list(dict.fromkeys(found))
@@ -162,7 +162,7 @@ def _cases(request: GatesRequest, home: Path) -> list[Case]:
 def _of_file(
     request: GatesRequest, question: Question, other: Ref | None, path: Path, name: str, shown: str
 ) -> Iterator[Case]:
-    """Yield the cases of one file: all of its variants, or the one that is asked for."""
+    """Yield the cases of one file: all variants, or the requested one."""
     variants = [None, *question.scenario.scenarios]
     if request.variant is not None:
         variants = [v for v in variants if v == request.variant]
@@ -174,7 +174,7 @@ def _of_file(
 
 
 def _others(question: Question) -> list[str | None]:
-    """Return variants that expectations are against; None for the file without any."""
+    """Return the variants with which expectations compare; None for the file without variant."""
     named = {e.against or BASE for e in question.scenario.expect} & {
         FILE,
         *question.scenario.scenarios,
@@ -196,7 +196,7 @@ def _against_base(e: Expectation, variant: str | None) -> bool:
 def _base(
     request: GatesRequest, other: Ref | None, name: str, path: Path, variant: str | None
 ) -> tuple[Wanted | None, str]:
-    """Return the same scenario at the base, or why there is none; one that is new has none."""
+    """Return the same scenario at the base, or why there is none, such as a new scenario."""
     base = request.base
     if other is None or other.result is not None:
         return None, ""
@@ -213,14 +213,14 @@ def _base(
     except InputError as error:
         raise other.told(error) from error
     if variant is not None and variant not in known:
-        return None, f"new: no scenario {variant!r} in {base}"
+        return None, f"new: no variant {variant!r} in {base}"
     return request.wanted(file, variant), ""
 
 
 def _checked(
     case: Case, kept: Mapping[Wanted, Kept], reference: Result | None, base: str | None
 ) -> Iterator[Checked]:
-    """Yield every expectation of a case with what became of it."""
+    """Yield every expectation of a case with its outcome."""
     own = kept[case.wanted]
     bases: dict[str, Values | str] = {
         other.variant or FILE: _values(kept[other].result) for other in case.others
@@ -269,12 +269,12 @@ def _result(
         EXIT_INCOMPLETE: "incomplete",
         EXIT_INTERRUPTED: "interrupted",
     }
-    notes = [f"{plain} of them expect nothing: add `expect:` to gate them"] if plain else []
+    notes = [f"{plain} of them have no expectations: add `expect:` to test them"] if plain else []
     return Result(
         "test",
         status.get(code, "expectation_failed" if failed else "ok"),
         code,
-        f"{text}{_lost(kept)}; {known} known, {len(cases) - known} solved",
+        f"{text}{_lost(kept)}; {known} from the store, {len(cases) - known} solved",
         scenario={"name": "test"},
         tables={
             specs.GATES.name: specs.GATES.table(map(_row, found)),
@@ -320,7 +320,7 @@ def _plan(case: Case, kept: Kept) -> specs.PlanRow:
 
 
 def _lost(kept: Sequence[Kept]) -> str:
-    """Count plans that there are not, by what became of them."""
+    """Count missing plans by their status."""
     counts = Counter(
         k.result.status for k in kept if not k.result.metrics or k.result.exit_code > EXIT_NO
     )

@@ -1,4 +1,4 @@
-"""Plans by what they depend on: solved once, read again while none of that changes."""
+"""Stored plans by the digest of their inputs: solved once, read again while nothing changes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from dcplan.study.regression.request import Wanted
 from dcplan.study.store import Store
 
 FIRST_KEY = re.compile(r"[\"']?dcplan[\"']?\s*:|\{.*dcplan")
-"""What tells a scenario from other YAML."""
+"""Pattern that identifies a scenario among YAML files."""
 MOST_LINES = 100_000
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A plan, its question, and whether it was known before."""
+    """A plan, its question, and whether it was in the store."""
 
     wanted: Wanted
     question: Question
@@ -37,8 +37,8 @@ class Kept:
 
 
 def solve(wanted: Wanted, before: object) -> dict[str, Any]:
-    """Solve a plan into a document; the work of an engine."""
-    # the solver takes a second to import, and most plans are known
+    """Solve a plan and return its document; an engine runs this function."""
+    # the solver takes a second to import, and most plans are in the store
     from dcplan.answers.plan.answer import plan
 
     answer = plan(
@@ -68,14 +68,14 @@ def _key(question: Question, wanted: Wanted) -> str:
 def plans(
     asked: Sequence[Wanted], store: Store, engine: Engine | None = None, *, no_cache: bool = False
 ) -> dict[Wanted, Kept]:
-    """Return every plan; those that are not known are solved.
+    """Return every plan; plans that are not in the store are solved.
 
     Raises
     ------
     InputError
         With the problems of all scenarios.
     RuntimeError
-        When a solve breaks: a bug.
+        When a solve fails because of a bug.
     """
     questions: dict[Wanted, Question] = {}
     keys: dict[Wanted, str] = {}
@@ -104,7 +104,7 @@ def plans(
             msg = f"{done.task.scenario}: {done.message}"
             raise RuntimeError(msg)
         if done.value["key"] != keys[done.task] or done.value["inputs"] != done.value["now"]:
-            cause = "the file, or one that it names, changed during the run"
+            cause = "the file, or a file that it names, changed during the run"
             raise InputError(
                 [Problem("DC006", cause, Place(done.task.scenario), help="run it again")]
             )
@@ -119,7 +119,7 @@ def plans(
 
 
 def _settled(document: Mapping[str, Any]) -> bool:
-    """Whether another run would find the same: what time ended is tried again."""
+    """Whether another run finds the same result; a search that a time limit ended is repeated."""
     return bool(
         document["status"] in ("ok", "expectation_failed", "infeasible")
         or document["solver"].get("ended")
@@ -127,7 +127,7 @@ def _settled(document: Mapping[str, Any]) -> bool:
 
 
 def _readable(document: Mapping[str, Any]) -> bool:
-    """Whether a kept document is a result."""
+    """Whether a stored document is a valid result."""
     try:
         return from_dict(document).verb == "plan" and _settled(document)
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -135,7 +135,7 @@ def _readable(document: Mapping[str, Any]) -> bool:
 
 
 def _again(document: Mapping[str, Any], question: Question) -> Result:
-    """Return a kept plan as the answer to a question, with places and expectations of now."""
+    """Return a stored plan as the answer to a question, with current places and expectations."""
     result = from_dict(document)
     values = {k: m.value for k, m in result.metrics.items()}
     expectations = evaluate(question.scenario.expect, values, variant=question.variant)
@@ -159,7 +159,7 @@ def _again(document: Mapping[str, Any], question: Question) -> Result:
 def _placed(
     row: Mapping[str, Any], question: Question, old: str, places: Mapping[str, tuple[Any, Path]]
 ) -> Mapping[str, Any]:
-    """Return an input with the place where its file stands now; its line may have moved."""
+    """Return an input with its current place; its line may have moved."""
     at = str(row.get("at") or "")
     if not at.startswith(old + ":"):
         return row
@@ -169,7 +169,7 @@ def _placed(
 
 
 def scenario_files(folder: File) -> list[File]:
-    """Return scenario files under a folder, by their first key; other YAML is left out."""
+    """Return the scenario files in a folder, found by their first key; skip other YAML files."""
     found = []
     for path in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):

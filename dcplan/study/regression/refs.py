@@ -1,4 +1,4 @@
-"""References to answers: a scenario, a folder, a saved result, or these at a git revision."""
+"""References to answers: a scenario, folder or saved result, also at a git revision."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from dcplan.study.regression.kept import scenario_files
 
 @dataclass(frozen=True)
 class Ref:
-    """What a reference names: scenario files by their name, or one saved result."""
+    """Target of a reference: scenario files by their name, or one saved result."""
 
     text: str
     files: dict[str, Path]
     result: Result | None = None
     root: Path | None = None
-    """Folder that stands for a revision."""
+    """Folder of a checked-out revision."""
 
     def shown(self, text: str) -> str:
-        """Return a place with the revision instead of the folder that stands for it."""
+        """Return a place with the revision instead of its folder."""
         if self.root is None:
             return text
         revision = split_revision(self.text)[0]
         return text.replace(f"{self.root}/", f"{PREFIX}{revision}:")
 
     def told(self, error: InputError) -> InputError:
-        """Return the problems with the revision in the place of its folder."""
+        """Return the problems with the revision instead of its folder."""
         return InputError(
             [
                 replace(
@@ -43,16 +43,16 @@ class Ref:
 
 
 def resolved(text: str, beside: str, store: Path) -> Ref:
-    """Return what a reference names.
+    """Return the target of a reference.
 
     Parameters
     ----------
     text : str
         A file, a folder, a result, ``git:REV`` or ``git:REV:path``.
     beside : str
-        The other reference: its path is looked for where a revision names none.
+        The other reference: its path is used if a revision names no path.
     store : Path
-        Where folders of revisions are kept.
+        Folder of the checked-out revisions.
 
     Raises
     ------
@@ -74,14 +74,14 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
             top = top_of(_folder_of(beside)).resolve()
             other = str(full.relative_to(top)) if full.is_relative_to(top) else ""
         if not other and not beside.startswith(PREFIX):
-            cause = f"{text} names no file, and {beside} is none of this repository"
+            cause = f"{text} names no file, and {beside} is not in this repository"
             raise InputError(
                 [Problem("DC006", cause, Place(text), help=f"{text}:scenarios/a.yaml")]
             )
         inside = other
     target = (root / inside).resolve()
     if not target.is_relative_to(root.resolve()):
-        raise InputError([Problem("DC008", f"{inside} leaves the revision", Place(text))])
+        raise InputError([Problem("DC008", f"{inside} is outside the revision", Place(text))])
     if target.suffix == ".json" and target.is_file():
         return Ref(text, {}, read_result(target), root)
     if not target.exists() and named:
@@ -95,7 +95,7 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
                 )
             ]
         )
-    if not target.exists():  # the path of what is compared with it, which is then new
+    if not target.exists():  # the path comes from the other reference, whose file is new
         return Ref(text, {}, None, root)
     return Ref(text, _files(target, text), None, root)
 
@@ -112,7 +112,7 @@ def _files(path: Path, text: str) -> dict[str, Path]:
         return {path.name: path}
     found = {str(p.relative_to(path)): p for p in scenario_files(path)}
     if not found:
-        cause = "no scenario in this folder: a file whose first key is `dcplan: 1`"
+        cause = "this folder has no scenario: a scenario is a file whose first key is `dcplan: 1`"
         raise InputError(
             [Problem("DC006", cause, Place(text), did_you_mean(path.name, ["scenarios"]))]
         )

@@ -1,4 +1,4 @@
-"""What ``dcplan test`` is asked: which scenarios, against what, and when it fails."""
+"""Request of ``dcplan test``: the scenarios, the base, and the conditions for failure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dcplan.specs.request import Flag
 
 @dataclass(frozen=True)
 class Wanted(ScenarioRef):
-    """A plan that is asked for, and how far to solve it."""
+    """A requested plan with the limits of its solve."""
 
     gap: float = 0.005
     time_limit_s: float = 120.0
@@ -19,24 +19,26 @@ class Wanted(ScenarioRef):
 
 @dataclass(frozen=True)
 class GatesRequest:
-    """Scenarios whose expectations are checked, with every variant or with one."""
+    """Scenarios whose expectations are checked, with every variant or with one variant."""
 
     files: Annotated[
-        tuple[str, ...], Flag("scenarios, or folders of them", metavar="FILE...", argument=True)
+        tuple[str, ...], Flag("scenarios or folders of scenarios", metavar="FILE...", argument=True)
     ]
     base: Annotated[
         str | None,
-        Flag("what changes are against: git:REV, a folder, a file, a result", metavar="REF"),
+        Flag("reference for changes: git:REV, a folder, a file or a result", metavar="REF"),
     ] = None
     variant: Variant = None
     catalogs: Catalogs = ()
-    exit_zero: Annotated[bool, Flag("0 where an expectation failed; never for 2, 3, 4")] = False
-    error_on_warning: Annotated[bool, Flag("warnings fail as errors do")] = False
+    exit_zero: Annotated[
+        bool, Flag("exit with 0 if an expectation fails; codes 2, 3 and 4 stay")
+    ] = False
+    error_on_warning: Annotated[bool, Flag("treat warnings as errors")] = False
     gap: Annotated[float, Flag("relative gap at which each solve may stop", low=0)] = 0.005
     time_limit_s: Annotated[
-        float, Flag("time of each solve", unit="s", low=0.1, names=("--time-limit",))
+        float, Flag("time limit of each solve", unit="s", low=0.1, names=("--time-limit",))
     ] = 120.0
-    no_cache: Annotated[bool, Flag("solve again what is known")] = False
+    no_cache: Annotated[bool, Flag("ignore stored plans and solve again")] = False
 
     def wanted(self, file: object, variant: str | None) -> Wanted:
         """Return a plan of this request."""

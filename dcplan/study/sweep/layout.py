@@ -1,4 +1,4 @@
-"""The points of a sweep in their order of solving."""
+"""The points of a sweep in the order of their solves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dcplan.study.sweep.request import SweepRequest
 
 @dataclass
 class Layout:
-    """The points of a sweep with their keys, in chains, and what is known of them."""
+    """The points of a sweep with their keys, in chains, and their known documents."""
 
     request: SweepRequest
     question: Question
@@ -24,7 +24,7 @@ class Layout:
     base: Point
     lines: list[list[Point]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What was asked for and left out."""
+    """Notes on requested inputs that are left out."""
     known: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
 
@@ -35,5 +35,5 @@ class Layout:
 
     @property
     def bounds(self) -> bool:
-        """Whether each input is moved alone between its bounds."""
+        """Whether one input at a time moves between its bounds."""
         return self.request.bounds and self.request.sample is None

@@ -1,4 +1,4 @@
-"""Points of a sweep: the product of its axes, pairs of values or samples; and their order."""
+"""Points of a sweep: all combinations, pairs of values or samples; and their order."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from dcplan.study.bounds import AsIs
 from dcplan.study.sweep.request import METHODS, MOST_POINTS
 
 CHAIN = 8
-"""Most points that follow one another, each starting from the plan of the one before."""
+"""Maximum points per chain; each point starts from the plan of the point before."""
 LINES = 16
-"""Lines that a small sweep is cut into, so that processes and shards have work."""
+"""Number of chains of a small sweep, so that all processes and shards have work."""
 Values = tuple[Any, ...]
 
 
 def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
-    """Return every combination, the last axis fastest; or the axes side by side.
+    """Return every combination, the last axis fastest; or with ``paired``, the pairs of values.
 
     Raises
     ------
     InputError
-        DC051 when a distribution has no samples, lists to be paired differ in length, or there are
-        too many points.
+        DC051 when a distribution has no samples, paired lists differ in length, or there are too
+        many points.
 
     Examples
     --------
@@ -44,18 +44,18 @@ def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
     lengths = [len(a.values) for a in axes]
     if paired and len(set(lengths)) > 1:
         texts = ", ".join(f"{a.key} has {n}" for a, n in zip(axes, lengths, strict=True))
-        raise _wrong(f"--zip needs as many values on every axis: {texts}", "")
+        raise _wrong(f"--zip needs the same number of values on every axis: {texts}", "")
     if not paired and math.prod(lengths) > MOST_POINTS:
         raise _wrong(
             f"{math.prod(lengths):,} points: {MOST_POINTS:,} at most",
-            "widen a step, or draw --sample N",
+            "use a wider step, or --sample N",
         )
     lists = [a.values for a in axes]
     return list(zip(*lists, strict=True)) if paired else list(itertools.product(*lists))
 
 
 def sampled(axes: Sequence[Axis], count: int, seed: int, method: str) -> list[Values]:
-    """Return points that fill the space of the axes evenly; the same seed gives the same points.
+    """Sample points that fill the space of the axes evenly; a seed always gives the same points.
 
     Parameters
     ----------
@@ -64,19 +64,19 @@ def sampled(axes: Sequence[Axis], count: int, seed: int, method: str) -> list[Va
     count : int
         From 1 to 100,000; a power of two is best for "sobol".
     seed : int
-        Of the scrambling.
+        Seed of the scrambling.
     method : {"lhs", "sobol"}
         Latin hypercube: every axis is stratified in ``count`` parts; Sobol' sequence, scrambled.
     """
     unit = unit_points(len(axes), count, seed, METHODS[method])
-    inside = unit.clip(1e-9, 1.0 - 1e-9)  # no quantile of a normal distribution is infinite
+    inside = unit.clip(1e-9, 1.0 - 1e-9)  # keeps the quantiles of a normal distribution finite
     return [tuple(quantile(a, float(u)) for a, u in zip(axes, row, strict=True)) for row in inside]
 
 
 def quantile(axis: Axis, share: float) -> Any:
-    """Return the value below which a share of a distribution lies.
+    """Return the quantile of a distribution.
 
-    Of a list it is the value that the share falls on.
+    For a list, return the value at that share of the list.
 
     Examples
     --------
@@ -98,10 +98,9 @@ def quantile(axis: Axis, share: float) -> Any:
 
 
 def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> list[list[int]]:
-    """Return indices of points in runs of neighbours, whatever engine solves them.
+    """Return chains of indices of neighboring points; they do not depend on the engine.
 
-    A product is walked back and forth, so that one axis changes at a time; other points go by their
-    values.
+    In a product of axes, one axis changes at a time; other points are sorted by their values.
 
     Examples
     --------
@@ -117,13 +116,13 @@ def chains(axes: Sequence[Axis], points: Sequence[Values], *, product: bool) -> 
 
 
 def _cut(order: list[int]) -> list[list[int]]:
-    """Return lines of as many points as the number of points asks for."""
+    """Cut an order of points into chains."""
     size = min(max(math.ceil(len(order) / LINES), 1), CHAIN)
     return [order[i : i + size] for i in range(0, len(order), size)]
 
 
 def in_turn(count: int) -> list[list[int]]:
-    """Return chains of points in the order in which they stand."""
+    """Return chains of points in their given order."""
     return _cut(list(range(count)))
 
 
@@ -137,7 +136,7 @@ def _rank(value: Any) -> tuple[int, float, str]:
 
 
 def _snake(lengths: Sequence[int]) -> list[int]:
-    """Return indices of a product, its last axis running up and down in turn.
+    """Return the indices of a product; its last axis alternately runs up and down.
 
     Examples
     --------
@@ -152,7 +151,7 @@ def _snake(lengths: Sequence[int]) -> list[int]:
 
 
 def set_texts(axes: Sequence[Axis], values: Values) -> tuple[str, ...]:
-    """Return the ``--set`` of each axis that a point moves."""
+    """Return the ``--set`` text of each axis that a point changes."""
     pairs = zip(axes, values, strict=True)
     return tuple(f"{a.key}={json.dumps(v)}" for a, v in pairs if not isinstance(v, AsIs))
 

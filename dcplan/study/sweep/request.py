@@ -1,4 +1,4 @@
-"""What ``dcplan sweep`` is asked: which scenario, which points, which of them to solve."""
+"""Request of ``dcplan sweep``: the scenario, the points, and which of them to solve."""
 
 from __future__ import annotations
 
@@ -15,52 +15,53 @@ METHODS: dict[str, Literal["latin-hypercube", "sobol"]] = {
     "lhs": "latin-hypercube",
     "sobol": "sobol",
 }
-"""Name of a way to draw samples -> its name in the economics room."""
+"""Name of a sampling method -> its name in the economics room."""
 MOST_POINTS = 100_000
 SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Which part of the chains one call solves: the first of so many, counted from 1."""
+    """The part of the chains that one call solves; the number counts from 1."""
 
     number: int = 1
     of: int = 1
 
     def has(self, chain: int) -> bool:
-        """Whether a chain is of this part."""
+        """Whether this part has a chain."""
         return chain % self.of == self.number - 1
 
 
 @dataclass(frozen=True)
 class SweepRequest(ScenarioRef):
-    """Many points of one scenario."""
+    """A sweep: many points of one scenario."""
 
     paired: Annotated[
-        bool, Flag("axes side by side instead of every combination", names=("--zip",))
+        bool, Flag("pair the values of the axes instead of every combination", names=("--zip",))
     ] = False
-    sample: Annotated[int | None, Flag("draw N points", low=1, high=MOST_POINTS, metavar="N")] = (
-        None
-    )
-    seed: Annotated[int, Flag("of --sample", low=0)] = 1
-    method: Annotated[str, Flag("of --sample", choices=tuple(METHODS))] = "lhs"
+    sample: Annotated[
+        int | None, Flag("number of sampled points", low=1, high=MOST_POINTS, metavar="N")
+    ] = None
+    seed: Annotated[int, Flag("random seed for --sample", low=0)] = 1
+    method: Annotated[str, Flag("sampling method for --sample", choices=tuple(METHODS))] = "lhs"
     bounds: Annotated[
-        bool, Flag("each input at its low and high, re-solved; with --sample all at once")
+        bool,
+        Flag("re-solve at the low and high of each input; with --sample, vary all inputs together"),
     ] = False
     gap: Annotated[float, Flag("relative gap at which each solve may stop", low=0)] = 0.005
     time_limit_s: Annotated[
-        float, Flag("time of each point", unit="s", low=0.1, names=("--time-limit",))
+        float, Flag("time limit of each point", unit="s", low=0.1, names=("--time-limit",))
     ] = 120.0
     part: Annotated[
         str | None,
-        Flag("only the I-th of N parts, for job arrays", names=("--shard",), metavar="I/N"),
+        Flag("solve only part I of N, for job arrays", names=("--shard",), metavar="I/N"),
     ] = None
     store: Annotated[
-        Path | None, Flag("where points are kept; left out: .dcplan/points", metavar="DIR")
+        Path | None, Flag("folder of the stored points (default: .dcplan/points)", metavar="DIR")
     ] = None
-    report_only: Annotated[bool, Flag("solve nothing, put together what is there")] = False
-    retry_failed: Annotated[bool, Flag("solve again what failed")] = False
-    no_cache: Annotated[bool, Flag("solve everything again")] = False
+    report_only: Annotated[bool, Flag("solve nothing, report the stored points")] = False
+    retry_failed: Annotated[bool, Flag("solve failed points again")] = False
+    no_cache: Annotated[bool, Flag("ignore stored points and solve everything again")] = False
     dry_run: Annotated[bool, Flag("list the points, solve nothing")] = False
 
     @property
@@ -91,10 +92,10 @@ def refuse_conflicts(request: SweepRequest) -> None:
     """
     _ = request.shard
     if request.report_only and request.no_cache:
-        cause = "--no-cache forgets what --report-only would put together"
+        cause = "--no-cache ignores the stored points that --report-only needs"
         raise InputError([Problem("DC050", cause, Place("--no-cache"))])
     if request.store is not None and request.store.exists() and not request.store.is_dir():
         raise InputError([Problem("DC006", "not a folder", Place(str(request.store)))])
     if request.paired and (request.bounds or request.sample is not None):
-        cause = "--zip pairs lists; --sample and --bounds make their own points"
+        cause = "--zip pairs lists, but --sample and --bounds make their own points"
         raise InputError([Problem("DC051", cause, Place("--zip"))])

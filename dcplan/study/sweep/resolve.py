@@ -1,4 +1,4 @@
-"""A request of a sweep as axes, the place of every point on them, and their order."""
+"""Axes of a sweep, the values of every point on the axes, and the order of the points."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from dcplan.study.sweep.request import SweepRequest
 def axes_asked(
     request: SweepRequest, question: Question, given: list[Axis], plain: Sequence[str]
 ) -> tuple[list[Axis], list[str]]:
-    """Return the axes, and what was left out.
+    """Return the axes, and notes on what is left out.
 
-    Axes are those of the command line, or else of the file, or of the inputs with bounds.
+    The axes come from the command line, else from the file, or from the inputs with bounds.
 
     Raises
     ------
     InputError
-        When there is none, or one input is set more than once.
+        When there is no axis, or an input is set more than once.
     """
     fixed = [canonical_key(question.tree, text.partition("=")[0].strip()) for text in plain]
     if request.bounds:
         if given:
-            cause = "--bounds makes its own axes: no --set K=a,b"
+            cause = "--bounds makes its own axes: leave --set K=a,b out"
             raise _wrong(cause, "--bounds")
         return bounded_axes(question)
     axes = given or [
@@ -37,7 +37,7 @@ def axes_asked(
         if canonical_key(question.tree, a.key) not in fixed
     ]
     if not axes:
-        cause = "nothing to sweep: no `sweep:` in the file and no axis on the command line"
+        cause = "nothing to sweep: the file has no `sweep:` and the command line has no axis"
         help_text = "--set finance.discount_rate=0.07,0.1"
         raise InputError([Problem("DC051", cause, Place(request.scenario), help=help_text)])
     keys = [canonical_key(question.tree, a.key) for a in axes]
@@ -50,7 +50,7 @@ def axes_asked(
 
 
 def values_asked(request: SweepRequest, axes: Sequence[Axis]) -> list[Values]:
-    """Return every point's place on each axis."""
+    """Return the values of every point on each axis."""
     if request.sample is not None:
         return sampled(axes, request.sample, request.seed, request.method)
     return one_at_a_time(axes) if request.bounds else grid(axes, paired=request.paired)
@@ -59,7 +59,7 @@ def values_asked(request: SweepRequest, axes: Sequence[Axis]) -> list[Values]:
 def orders_asked(
     request: SweepRequest, axes: Sequence[Axis], values: Sequence[Values]
 ) -> list[list[int]]:
-    """Return the points in lines of neighbours."""
+    """Return the points in chains of neighboring points."""
     if request.bounds and request.sample is None:
         return in_turn(len(values))
     return chains(axes, values, product=not request.paired and request.sample is None)

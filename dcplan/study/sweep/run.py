@@ -1,4 +1,4 @@
-"""``dcplan sweep``: many points of one scenario, each solved once, kept, and resumed."""
+"""``dcplan sweep``: many points of one scenario, each solved once and stored; can resume."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from dcplan.study.sweep.resolve import axes_asked, orders_asked, values_asked
 from dcplan.study.sweep.table import listed, sweep_result
 
 BASE = -1
-"""Index of the scenario as it stands: not a point, the start of the first of every chain."""
+"""Index of the unchanged scenario: not a point, but the start of every chain."""
 Told = Callable[[int, int, int], None]
-"""Told how many points are done, how many failed, and how many there are."""
+"""Called with the number of points done, failed and in total."""
 
 
 def laid_out(request: SweepRequest) -> Layout:
-    """Return every point with the key of what its answer depends on.
+    """Return every point with its key.
 
-    That is its own inputs, and those of the points before it.
+    The key covers the inputs of the point and of the points before it.
 
     Raises
     ------
     InputError
-        When flags contradict each other, the scenario or an axis is wrong, or no point is right.
+        When flags contradict each other, the scenario or an axis is invalid, or no point is valid.
     """
     refuse_conflicts(checked(request))
     given, plain = split_sets(request.sets)
@@ -61,12 +61,12 @@ def laid_out(request: SweepRequest) -> Layout:
 
 
 def _fill(layout: Layout) -> None:
-    """Add the lines of points; one whose input is wrong is known already.
+    """Add the chains of points; a point with invalid input is done already.
 
     Raises
     ------
     InputError
-        Of the first point, when no point is right.
+        For the first point, when no point is valid.
     """
     request, base = layout.request, layout.base
     options = options_of(request.gap, request.time_limit_s)
@@ -90,7 +90,7 @@ def _fill(layout: Layout) -> None:
 
 
 def recall(layout: Layout, store: Store, *, retry: bool) -> None:
-    """Take what is in the store; with ``retry`` only answers, so that failures are tried again."""
+    """Read the stored points; with ``retry`` only answers, so that failures are tried again."""
     for i, point in layout.points.items():
         found = store.get(point.key)
         if found is not None and well_formed(found) and (found["status"] in ANSWERED or not retry):
@@ -98,7 +98,7 @@ def recall(layout: Layout, store: Store, *, retry: bool) -> None:
 
 
 def sweep(layout: Layout, runner: Runner, told: Told | None = None) -> Result:
-    """Solve what is missing of a sweep and put all of it in one table.
+    """Solve the missing points of a sweep and return all points in one table.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _solve(layout: Layout, runner: Runner, told: Told | None) -> None:
 
 
 def _start(layout: Layout, runner: Runner) -> Mapping[str, Any] | None:
-    """Return the plan of the scenario as it stands, from the store or solved now."""
+    """Return the plan of the unchanged scenario, from the store or solved now."""
     found = None if layout.request.no_cache else runner.store.get(layout.base.key)
     if found is not None and well_formed(found) and found["status"] in ANSWERED:
         return found

@@ -1,4 +1,4 @@
-"""What a sweep found, as tables: one row a point, and what each axis or input does."""
+"""Result tables of a sweep: one row per point, and the effect of each axis or input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dcplan.study.sweep.points import Values
 from dcplan.units import money
 
 Documents = Sequence[Mapping[str, Any]]
-"""What became of each point, in their order."""
+"""Document of each point, in order."""
 FEW = (
     "cost.npv_usd",
     "cost.capex_usd",
@@ -27,7 +27,7 @@ FEW = (
     "power.peak_facility_mw",
     "carbon.operational_t",
 )
-"""Metrics that a terminal shows; the CSV has all."""
+"""Metrics that a terminal shows; the CSV has all metrics."""
 MAIN = "cost.npv_usd"
 NOTHING: Mapping[str, Any] = {
     "status": PENDING,
@@ -47,7 +47,7 @@ def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
     if stopped and open_:
         status, code = "interrupted", EXIT_INTERRUPTED
     elif layout.request.shard.of > 1 and set(counts) <= {*ANSWERED, PENDING}:
-        status, code = "ok", EXIT_OK  # the other points are other shards'
+        status, code = "ok", EXIT_OK  # the pending points belong to other shards
     words = ", ".join(
         f"{n:,} {name}" for name, n in sorted(counts.items(), key=lambda x: (x[0] != OK, x[0]))
     )
@@ -77,7 +77,7 @@ def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
 
 
 def points_table(layout: Layout, documents: Documents) -> Table:
-    """Return a row for each point with its place on each axis and every metric of any point."""
+    """Return a row for each point with its value on each axis and all metrics."""
     rows = (
         (
             specs.PointRow(
@@ -99,13 +99,13 @@ def _metrics(documents: Documents) -> list[str]:
 
 
 def _places(layout: Layout, values: Values) -> dict[str, Cell]:
-    """Return a point's value on each axis."""
+    """Return the values of a point on the axes."""
     return {a.key: _cell(v) for a, v in zip(layout.axes, values, strict=True)}
 
 
 def _unsure(documents: Documents) -> list[dict[str, str]]:
     unsure = sum(not d["reproducible"] for d in documents)
-    text = f"{unsure} points ended by time: another run may find other plans"
+    text = f"{unsure} points reached the time limit: another run may find other plans"
     return [{"code": "note", "message": text}] if unsure else []
 
 
@@ -114,7 +114,7 @@ def _left(layout: Layout) -> list[dict[str, str]]:
 
 
 def _wide(layout: Layout, documents: Documents) -> list[dict[str, str]]:
-    """Name points whose proven gap is above the asked one though the search is done."""
+    """Name points whose proved gap is above the requested gap after the search ended."""
     asked = layout.request.gap
     wide = [
         float(d["gap_frac"])
@@ -123,7 +123,7 @@ def _wide(layout: Layout, documents: Documents) -> list[dict[str, str]]:
     ]
     text = (
         f"{len(wide)} points have gaps above {asked:.2%}, up to {max(wide, default=0.0):.2%}: "
-        "whole switches and units, which the bound counts in fractions"
+        "the bound relaxes the integer numbers of switches and units"
     )
     return [{"code": "gap", "message": text}] if wide else []
 
@@ -134,7 +134,7 @@ def _cell(value: Any) -> Cell:
 
 
 def _short(layout: Layout, documents: Documents) -> Table:
-    """Return axes, status and the figures that most people look at first."""
+    """Return axes, status and the main figures."""
     metrics = _metrics(documents)
     days = [c for c in metrics if c.startswith("train.") and c.endswith(".days")]
     rows = (
@@ -154,7 +154,7 @@ def _short(layout: Layout, documents: Documents) -> Table:
 
 
 def _effects(layout: Layout, documents: Documents) -> list[specs.EffectRow]:
-    """Return the cost at each value of each axis over all points that have it."""
+    """Return the cost at each value of each axis over all points with that value."""
     rows = []
     for n, axis in enumerate(layout.axes):
         if axis.sampled:
@@ -218,7 +218,7 @@ def _spread(documents: Documents) -> str:
 
 
 def listed(layout: Layout) -> Result:
-    """Return the points without solving them: which there are, and which are known already."""
+    """Return the points and whether they are stored, without solving."""
     documents = [layout.known.get(i, NOTHING) for i in range(len(layout.values))]
     rows = (
         (specs.ShortRow(i, str(d["status"]), message=None, gap_frac=None), _places(layout, values))
@@ -233,7 +233,7 @@ def listed(layout: Layout) -> Result:
         "sweep",
         "ok",
         EXIT_OK,
-        f"{name}: {count:,} points over {_over(layout)}, {done:,} known; nothing solved",
+        f"{name}: {count:,} points over {_over(layout)}, {done:,} stored; nothing solved",
         scenario=describe(layout.question),
         warnings=_left(layout),
         tables={specs.SWEEP.name: table},
