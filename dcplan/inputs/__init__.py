@@ -1,1 +1,1 @@
-"""Scenario and catalog values resolved into arguments of physics, each recorded in the input log."""
+"""Scenario and catalog values as arguments of the physics rooms, recorded in the input log."""

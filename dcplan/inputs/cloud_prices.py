@@ -1,4 +1,4 @@
-"""Rentable offers: latest dated on-demand price of the region nearest to a site of the scenario."""
+"""Cloud offers with their latest prices in the region nearest to a site of the scenario."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from dcplan.units import EARTH_RADIUS_KM, GRAMS_PER_KG, QUARTERS_PER_YEAR
 
 ON_DEMAND: Final = "on-demand"
 LENGTHS = {"reserved-1y": 4, "reserved-3y": 12}
-"""Quarters of a commitment."""
+"""Duration of each commitment term. [quarters]."""
 NOT_PLANNED = {
-    "spot": "not chosen by plan: the provider may take it back; tco compares it",
-    "capacity-block": "not chosen by plan: sold in blocks of days, paid ahead; tco compares it",
+    "spot": "`plan` does not choose spot: the provider may reclaim it; `tco` compares it",
+    "capacity-block": "`plan` does not choose capacity blocks: they are sold in days and prepaid; `tco` compares them",
 }
 
 
 @dataclass(frozen=True)
 class CommitTerms:
-    """A term to which rented nodes may be committed: paid, used or not."""
+    """A commitment term for rented nodes, which are paid whether used or not."""
 
     term: str
     quarters: int
     usd_per_accelerator_hour: tuple[float, ...]
-    """By the quarter in which it begins."""
+    """Price by the quarter in which the commitment begins."""
 
 
 @dataclass(frozen=True)
 class OfferTerms:
-    """A rentable accelerator: latest dated on-demand price of the nearest region."""
+    """A cloud offer with its latest on-demand price in the nearest region."""
 
     id: str
     accelerator: str
@@ -47,27 +47,27 @@ class OfferTerms:
     note: str
     node_accelerators: int = 8
     kg_per_accelerator_hour: float | None = None
-    """Operational carbon, with the cloud's PUE and the nearest known grid; None where its power is
-    not known."""
+    """Operational carbon, with the cloud's PUE and the nearest known grid; None if the power is
+    unknown."""
     committed: tuple[CommitTerms, ...] = ()
     on_demand: bool = True
-    """Whether it may be used beyond its commitments."""
+    """Whether on-demand use beyond the commitments is possible."""
     unplanned_usd_per_hour: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Hourly prices by quarter of terms that plans do not choose (spot, capacity block), for the
-    TCO view. [USD]"""
+    """Hourly prices by quarter of terms that `plan` does not choose (spot, capacity block); `tco`
+    uses them. [USD]"""
 
     @property
     def planned_terms(self) -> tuple[str, ...]:
-        """Terms with a price that plans may choose."""
+        """Terms with a price that `plan` may choose."""
         return (*([ON_DEMAND] if self.on_demand else []), *(c.term for c in self.committed))
 
 
 CLOUD = "cloud:"
-"""Before the id of an offer, where a place is a hall or an offer."""
+"""Prefix of the place of an offer, which separates offers from halls."""
 
 
 def cloud_place(offer: str) -> str:
-    """Return the place of an offer, among halls and offers.
+    """Return the place of an offer.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def is_cloud(place: str) -> bool:
 
 
 def offer_of(place: str) -> str:
-    """Return the offer of a place; of a hall, its own id."""
+    """Return the offer id of a place; for a hall, the hall id."""
     return place.removeprefix(CLOUD)
 
 
@@ -106,11 +106,11 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
 def offers(
     scenario: Scenario, log: InputLog, excluded: list[ExcludedOption], *, unplanned: bool = False
 ) -> tuple[OfferTerms, ...]:
-    """Return the offers that may serve jobs and capacity: whole listed nodes with a price.
+    """Return the offers that may serve jobs and capacity: complete nodes with a price.
 
-    A node has at least the network of ``finance/cloud-min-node-gbps``.
+    A node has at least the network rate ``finance/cloud-min-node-gbps``.
 
-    With ``unplanned``, also those that have a price only for terms that plans do not choose.
+    With ``unplanned``, also return offers with prices only for terms that `plan` does not choose.
     """
     cloud = scenario.cloud
     if cloud is None:
@@ -159,11 +159,13 @@ def _terms(
     excluded: list[ExcludedOption],
 ) -> tuple[str, OfferTerms | None]:
     if offer.kind != "node":
-        return f"{offer.kind} row, not a whole listed node", None
+        return f"{offer.kind} row, not a complete node", None
     least = log.parameter("finance", "cloud-min-node-gbps")
     if offer.scaleout_gbps is None or offer.scaleout_gbps.value < least:
-        got = f"{offer.scaleout_gbps.value:g} Gb/s" if offer.scaleout_gbps else "no network figure"
-        return f"{got}; {least:g} Gb/s a node are needed", None
+        got = (
+            f"{offer.scaleout_gbps.value:g} Gb/s" if offer.scaleout_gbps else "unknown network rate"
+        )
+        return f"{got}; a node needs at least {least:g} Gb/s", None
     if log.catalog.find("accelerators", offer.accelerator, Accelerator) is None:
         return f"accelerator {offer.accelerator} is not in the catalog", None
     change = cloud.price_change_frac_per_year
@@ -198,9 +200,9 @@ def _terms(
 
 
 def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, log: InputLog) -> str:
-    """Where it runs: the region of its price.
+    """Return the region of the offer's price.
 
-    Of a price of the user's own, the nearest that the catalog knows.
+    For a user's own price, it is the nearest region in the catalog.
     """
     if price is not None:
         return price.region
@@ -226,9 +228,9 @@ def _at(hourly: float, drift: Sequence[float]) -> tuple[float, ...]:
 def _price(
     offer: Offer, term: str, scenario: Scenario, cloud: Cloud, log: InputLog
 ) -> tuple[CloudPrice | None, float] | None:
-    """Return the scenario's own price of a term, else the nearest region's latest [USD/h].
+    """Return the scenario's own price of a term, or the latest of the nearest region [USD/h].
 
-    Per accelerator.
+    The price is per accelerator.
     """
     key = f"{term.replace('-', '_')}_usd_per_h"
     own = _own_prices(offer, cloud, log).get(key)
@@ -242,11 +244,11 @@ def _price(
 def _carbon(
     offer: Offer, price: CloudPrice | None, scenario: Scenario, log: InputLog
 ) -> float | None:
-    """Carbon of an accelerator-hour [kg/h].
+    """Return the carbon of an accelerator-hour [kg/h].
 
-    A catalog system's training power, the cloud's PUE, the nearest grid.
+    It uses a catalog system's training power, the cloud's PUE and the nearest grid.
 
-    None where no system with the accelerator has a power figure.
+    None if no system with the accelerator has a power value.
     """
     catalog = log.catalog
     chip = catalog.get("accelerators", offer.accelerator, Accelerator).id
@@ -292,9 +294,9 @@ def _quantity(price: CloudPrice | None, offer: Offer) -> Quantity:
 
 
 def _nearest(offer: Offer, term: str, scenario: Scenario, log: InputLog) -> CloudPrice | None:
-    """Latest price of the nearest region.
+    """Return the latest price of the nearest region.
 
-    Regions without coordinates come last, "global" ones first.
+    Regions without coordinates come last; "global" regions come first.
     """
     prices = [p for p in offer.prices if p.term == term]
     if not prices:
@@ -323,4 +325,4 @@ def _others(offer: Offer, chosen: CloudPrice | None) -> str:
     ]
     shown = ", ".join(f"{p.region} {p.usd_per_h.value:g} ({p.as_of})" for p in rest[:6])
     more = f" and {len(rest) - 6} more" if len(rest) > 6 else ""
-    return f"others: {shown}{more}" if rest else "only price"
+    return f"others: {shown}{more}" if rest else "the only price"

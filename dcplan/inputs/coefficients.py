@@ -1,4 +1,4 @@
-"""Catalog parameters of the kind ``training`` as the coefficients of the training model."""
+"""Coefficients of the training model from catalog parameters of the kind ``training``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ KIND = "training"
 
 
 def coefficients(log: InputLog) -> Coefficients:
-    """Resolve the coefficients that a step time and its memory are computed with.
+    """Resolve the coefficients of step time and memory.
 
-    The one that only measured runs are judged with does not enter the inputs.
+    The coefficient that is only used to compare with measured runs is not an input.
     """
 
     def value(key: str) -> float:

@@ -1,4 +1,4 @@
-"""PUE and WUE of one cooling option at one place: from its components, or tabulated."""
+"""PUE and WUE of a cooling option at a place, from its components or from a table."""
 
 from __future__ import annotations
 
@@ -54,50 +54,52 @@ DRY = {
     "dry_air_rise_k": "dry-air-rise-k",
     "dry_fan_pa": "dry-fan-pa",
 }
-SOURCE = "dcplan facility: components over the place's weather, or Lei et al. 2025 by climate zone"
+SOURCE = (
+    "dcplan facility: components with the weather of the place, or Lei et al. 2025 by climate zone"
+)
 MODELS = {"tower": TOWER, "waterside": WATERSIDE, "dry": DRY}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Where an option works, and how."""
+    """Operating conditions of a cooling option."""
 
     name: str
     zone: str | None
     climate: Climate | None
     size: str
     air_frac: float
-    """Share of IT heat that room fans move."""
+    """Share of IT heat that room fans remove."""
     load: float = 1.0
     supply_c: float | None = None
-    """Facility water supplied; the option's range where left out. [C]"""
+    """Supply temperature of facility water; None: the option's range. [C]"""
 
 
 @dataclass(frozen=True)
 class Performance:
-    """A year of one option; quarters, chillers and spread are known of modelled ones alone."""
+    """Annual performance of an option; quarters, chillers and spread only for modeled options."""
 
     pue: Spread
     wue_l_per_kwh: Spread | None
     peak_pue: float
     peak_wue_l_per_kwh: float | None
     quarters: tuple[tuple[float, float], ...]
-    """PUE and WUE of each."""
+    """PUE and WUE of each quarter."""
     chiller_frac: float | None
     peak_chilled: float | None
-    """Heat that chillers move on the design day, over IT power."""
+    """Heat that chillers remove on the design day, as a share of IT power."""
     peak_rejected: float | None
-    """Heat that towers or dry coolers reject on it, over IT power."""
+    """Heat that towers or dry coolers reject on the design day, as a share of IT power."""
     modeled: bool
 
     def mean(self, of: Spread) -> Quantity:
-        """PUE or WUE of the year as an input of a plan, with its spread."""
+        """Return the annual PUE or WUE as a plan input, with its spread."""
         status = Status.DERIVED if self.modeled else Status.CATALOG
         low, high = min(of.low, of.value), max(of.high, of.value)
         return Quantity(value=of.value, low=low, high=high, status=status, source=SOURCE)
 
     def peak(self) -> Quantity:
-        """Design-day PUE as an input of a plan."""
+        """Return the design-day PUE as a plan input."""
         return Quantity(
             value=self.peak_pue,
             status=Status.DERIVED if self.modeled else Status.ESTIMATE,
@@ -106,12 +108,12 @@ class Performance:
 
 
 def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performance:
-    """PUE and WUE of an option in its setting.
+    """Return PUE and WUE of an option under its operating conditions.
 
     Raises
     ------
     LookupError
-        When the option is neither modelled with the place's weather nor tabulated for its zone.
+        If the option is neither modeled with the weather of the place nor tabulated for its zone.
     """
     if option.model is None or at.climate is None:
         return _tabulated(option, at, log)
@@ -126,7 +128,7 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
     built = year if at.load >= 1.0 else _hours(option, full, weather, log)
     pue, wue = weather.mean(year.pue), weather.mean(year.wue_l_per_kwh)
     by_quarter = [np.median(weather.by_quarter(x), axis=0) for x in (year.pue, year.wue_l_per_kwh)]
-    # medians do not add up: quarters are scaled so that they average to the year
+    # medians are not additive, so the quarters are scaled to average to the year
     means = [float(np.median(whole)) for whole in (pue, wue)]
     rows = np.stack(
         [x * (m / max(float(x.mean()), 1e-12)) for x, m in zip(by_quarter, means, strict=True)],
@@ -150,9 +152,10 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
 def _hours(
     option: CoolingOption, at: Setting, weather: Climate, log: InputLog, *, design_day: bool = False
 ) -> Hours:
-    """All draws; on the design day a dry cooler's air warms by no more than its approach.
+    """Compute all samples of the model for every hour.
 
-    So that more of it moves.
+    On the design day, the air of a dry cooler warms by no more than its approach temperature, so
+    the fans move more air.
     """
     sampled = _sampled(option, at, log)
     supply = sampled["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
@@ -166,9 +169,9 @@ def _hours(
 
 
 def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.ndarray]:
-    """Draws of every parameter of the model between its catalog bounds.
+    """Sample every parameter of the model between its catalog bounds.
 
-    Those without a range are constants.
+    Parameters without a range are constants.
     """
     keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()}
     keys |= COMMON | MODELS[option.model or "tower"] | {"supply": option.supply or "supply-tower-c"}
@@ -203,7 +206,7 @@ def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance
     ]
     entry = lookup(entries, option.id, at.size, at.zone or "all")
     if entry is None:
-        msg = f"no PUE of {option.id} for a {at.size} hall in zone {at.zone or 'unknown'}"
+        msg = f"the catalog has no PUE of {option.id} for a {at.size} hall in zone {at.zone or 'unknown'}"
         raise LookupError(msg)
     row = log.catalog.get("pue", f"{option.id}-{at.size}-{entry.zone.lower()}", PueRow)
     mean = log.take(f"pue.{row.id}.pue", row.pue)
@@ -230,12 +233,12 @@ def _ordered(bounds: tuple[float, float], value: float) -> tuple[float, float, f
 
 
 def weather_of(place: str | None, dry: Quantity | None, wet: Quantity | None) -> Climate | None:
-    """Weather of a place of the packaged bin table, with its design day; None where it has none.
+    """Return weather and design day of a place in the packaged bin table; None if it is not there.
 
     Raises
     ------
     ValueError
-        When the table is out of range.
+        If the table is out of range.
     """
     rows = bins().get(place) if place else None
     if rows is None or place is None:
@@ -246,11 +249,11 @@ def weather_of(place: str | None, dry: Quantity | None, wet: Quantity | None) ->
 
 
 def weather_at(site: Site) -> Climate | None:
-    """Weather of a catalog site: its own, or that of its zone's city; None where neither is known.
+    """Return the weather of a catalog site, or of its zone's city; None if neither is known.
 
-    The city's hours come with the city's design day, or the site's own where that is hotter, so
-    that no hour is worse than the day that the plant is built for; south of the equator its seasons
-    change places.
+    Hours of the city come with the design day of the city, or of the site if that is hotter, so
+    that no hour is worse than the design day of the plant. South of the equator, the seasons are
+    exchanged.
     """
     dry, wet = site.design_dry_bulb_c, site.design_wet_bulb_c
     if site.climate is not None:

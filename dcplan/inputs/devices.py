@@ -1,7 +1,4 @@
-"""Catalog rows of accelerators.
-
-Stacks and recipes as the plain numbers the training room computes with.
-"""
+"""Catalog rows of accelerators, software stacks and recipes as numbers of the training room."""
 
 from __future__ import annotations
 
@@ -21,18 +18,18 @@ DEFAULT_STACKS = {
     "gpu": "megatron-core",
 }
 HOST_ACCELERATORS = 8
-"""Accelerators of a host where nothing says otherwise: the common server."""
+"""Default number of accelerators in a host: that of the common server."""
 SMALL_DOMAIN = 16
-"""Scale-up domains up to this size are one host, and a host of fewer accelerators makes them
-smaller."""
+"""Largest scale-up domain that is one host; a host with fewer accelerators has a smaller
+domain."""
 NO_EFFECT = {"graph_frac": 1.0, "fused_moe_frac": 1.0, "context_frac": 1.0}
-"""Shares of a stack that change nothing where its row leaves them out."""
+"""Neutral values of a stack's shares, used if its row does not have them."""
 CLASS_VALUES = {
     "elementwise": "stack-elementwise",
     "grad_bytes": "stack-grad-bytes",
     "low_weight_bytes": "stack-low-weight-bytes",
 }
-"""Catalog parameters that stand in where a stack's row leaves a value out."""
+"""Catalog parameters that replace missing values of a stack's row."""
 
 
 def _number(value: object) -> float | None:
@@ -40,12 +37,12 @@ def _number(value: object) -> float | None:
 
 
 def family_of(catalog: Catalog, row: Accelerator) -> Family:
-    """Family of an accelerator, or the generic one."""
+    """Return the family of an accelerator, or the generic family."""
     return catalog.get("families", row.family or GENERIC, Family)
 
 
 def training_terms(catalog: Catalog, row: Accelerator) -> dict[str, float]:
-    """Achievable fractions: the accelerator's own, else its family's; 0 where neither has one."""
+    """Return achievable fractions of the accelerator, or of its family, or 0."""
     family = family_of(catalog, row).terms
     found = {}
     for name in TrainingTerms.model_fields:
@@ -62,9 +59,9 @@ def device_terms(
     node: float | None = None,
     domain: float | None = None,
 ) -> DeviceTerms | str:
-    """Numbers of an accelerator in its system, or why there are none.
+    """Return the numbers of an accelerator in its system, or the reason why there are none.
 
-    A host of fewer accelerators than a server-sized scale-up domain makes the domain as small.
+    A host with fewer accelerators than a server-sized scale-up domain limits the domain.
     """
     terms = training_terms(catalog, row)
     half = _number(row.bf16_tflops) or _number(row.fp16_tflops)
@@ -95,7 +92,7 @@ def device_terms(
 
 
 def stack_terms(row: Stack, log: InputLog) -> StackTerms:
-    """Fill every gap of a stack's habits: a class value, a share without effect, or 0."""
+    """Fill missing values of a stack: a class value, a neutral share, or 0."""
     filled: dict[str, object] = {}
     for f in fields(StackTerms):
         value = getattr(row, f.name)
@@ -111,7 +108,7 @@ def stack_terms(row: Stack, log: InputLog) -> StackTerms:
 
 
 def recipe_terms(row: Recipe) -> RecipeTerms:
-    """Bytes of a precision recipe."""
+    """Return the byte counts of a precision recipe."""
     return RecipeTerms(
         gemm=row.gemm,
         operand_bytes=row.operand_bytes.value,
@@ -124,13 +121,13 @@ def recipe_terms(row: Recipe) -> RecipeTerms:
 
 
 def default_stack(row: Accelerator) -> str:
-    """Stack that is usual on an accelerator."""
+    """Return the usual software stack of an accelerator."""
     usual = {"trainium": "neuronx", "cdna3": "primus-megatron", "cdna4": "primus-megatron"}
     return usual.get(row.family or "", DEFAULT_STACKS[row.kind])
 
 
 def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | None:
-    """Return the half width of the 80 % interval; None where no such run was measured."""
+    """Return the half width of the 80 % interval; None if no such run was measured."""
     found = stack.spreads.get(f"{row.family}-moe" if moe else str(row.family))
     return found.value if found is not None else None
 
@@ -138,7 +135,7 @@ def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | Non
 def spread_frac(log: InputLog, row: Accelerator, stack: Stack, *, moe: bool) -> float:
     """Return the half width of the 80 % interval of a step time.
 
-    It is that of measured residuals, else the family's and no less than the class value.
+    It comes from measured residuals, or from the family but at least the class value.
     """
     known = measured_spread(row, stack, moe=moe)
     if known is not None:
@@ -149,10 +146,7 @@ def spread_frac(log: InputLog, row: Accelerator, stack: Stack, *, moe: bool) -> 
 
 
 def record_training(log: InputLog, row: Accelerator, gemm: str, stack: str) -> None:
-    """Enter what the estimate rests on into the list of inputs.
-
-    Peaks, memory, fractions, the stack's habits.
-    """
+    """Record the inputs of an estimate: peaks, memory, fractions, stack values."""
     key = f"accelerators.{row.id}"
     peaks = {"half": "bf16_tflops" if row.bf16_tflops else "fp16_tflops", "tf32": "tf32_tflops"}
     for name in {

@@ -9,7 +9,7 @@ FUELS = {"natural-gas": "natural-gas-usd-per-gj", "diesel": "diesel-usd-per-gj"}
 
 
 def running_usd_per_mwh(row: OnsitePower, log: InputLog) -> float:
-    """Fuel and variable cost of a plant [USD/MWh]."""
+    """Return fuel and variable cost of a plant [USD/MWh]."""
     variable, rate = (
         log.take(f"onsite.{row.id}.{name}", getattr(row, name))
         for name in ("variable_usd_per_mwh", "heat_rate_gj_per_mwh")

@@ -1,4 +1,4 @@
-"""Candidates that an answer leaves out, each with the reason."""
+"""Excluded options of an answer, each with its reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What kind of candidate is left out."""
+    """Kind of an excluded option."""
 
     SYSTEM = "system"
     COOLING = "cooling"
@@ -22,22 +22,22 @@ class Kind(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why a candidate is left out, where the answer depends on it."""
+    """Cause of an exclusion, if the answer depends on it."""
 
     MEMORY = "memory"
-    """No layout of the job fits the memory."""
+    """No layout of the job fits in memory."""
     NO_PRICE = "no price"
-    """A price would let the candidate in."""
+    """The option has no price."""
     OTHER = "other"
 
 
 @dataclass(frozen=True)
 class ExcludedOption:
-    """A candidate that is left out, and why."""
+    """An excluded option with its reason."""
 
     kind: Kind
     id: str
     where: str
     reason: str
-    """For people; nothing depends on its words."""
+    """Text for people; no code depends on its words."""
     cause: Cause = Cause.OTHER

@@ -1,4 +1,4 @@
-"""Layout searches that one process makes more than once, remembered."""
+"""Cache of layout searches within one process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def searched(
     wanted_s: tuple[float, ...] = (),
     images: float = 0.0,
 ) -> Sweep:
-    """Remember :func:`dcplan.training.estimate.sweep`; its arrays are shared and never written."""
+    """Cache :func:`dcplan.training.estimate.sweep`; its arrays are shared and read-only."""
     counts = np.array(accelerators, dtype=np.float64)
     found = sweep(shape, seq_len, global_batch_tokens, hardware, counts, wanted_s, images)
     for array in (

@@ -1,4 +1,4 @@
-"""Record of every input an answer used: key, value, bounds, unit, status, source and place."""
+"""Record of every input of an answer: key, value, bounds, unit, status, source and place."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Input:
 
 @dataclass
 class InputLog:
-    """Collects inputs while the menu is built; each key once."""
+    """Collector of inputs while the planning problem is built; each key once."""
 
     catalog: Catalog
     rows: dict[str, Input] = field(default_factory=dict)
 
     def take(self, key: str, quantity: Quantity, status: Status | None = None) -> float:
-        """Note a quantity under a key and return its value.
+        """Record a quantity under a key and return its value.
 
-        ``status`` overrides what the quantity says.
+        ``status`` overrides the status of the quantity.
         """
         self.rows[key] = Input(
             key,
@@ -56,28 +56,28 @@ class InputLog:
     def text(
         self, key: str, value: str, status: Status, source: str | None = None, at: str | None = None
     ) -> str:
-        """Note a choice that is not a number."""
+        """Record a choice that is not a number."""
         self.rows[key] = Input(key, value, None, None, "", str(status), source, None, at)
         return value
 
     def series(self, key: str, series: Sequence[Quantity], quarters: int) -> tuple[float, ...]:
-        """Note a series and spread one number over all quarters."""
+        """Record a series; one number applies to all quarters."""
         for i, quantity in enumerate(series):
             self.take(key if len(series) == 1 else f"{key}[{i}]", quantity)
         values = tuple(q.value for q in series)
         return values * quarters if len(values) == 1 else values
 
     def parameter(self, kind: str, key: str) -> float:
-        """Value of a catalog parameter, noted under ``kind.key``.
+        """Return the value of a catalog parameter, recorded under ``kind.key``.
 
-        A default, unless an estimate or the user's own.
+        Its status is default, unless it is an estimate or the user's own value.
         """
         quantity = self.catalog.get(kind, key, Parameter).value
         keep = Status.DEFAULT if quantity.status is Status.CATALOG else quantity.status
         return self.take(f"{kind}.{key}", quantity, keep)
 
     def assumed(self, key: str, given: float | None, default: float) -> float:
-        """Return the given value, or a default of the scenario format, noted as such."""
+        """Return the given value, or a default of the scenario format, recorded as such."""
         if given is not None:
             return self.take(key, Quantity(value=given, status=Status.INPUT))
         return self.take(
@@ -86,12 +86,12 @@ class InputLog:
         )
 
     def chosen(self, key: str, given: Quantity | None, kind: str, default: str) -> float:
-        """Return the given value, or the catalog parameter that stands in for it."""
+        """Return the given value, or the catalog parameter that replaces it."""
         return self.take(key, given) if given is not None else self.parameter(kind, default)
 
 
 def width(row: Input) -> float:
-    """How wide the bounds of an input are over its value; 0 where it has none."""
+    """Return the width of an input's bounds relative to its value; 0 without bounds."""
     if (
         row.low is None
         or row.high is None

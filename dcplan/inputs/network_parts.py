@@ -1,4 +1,4 @@
-"""Catalog rows of switches and optics as the numbers that a bill of materials adds up."""
+"""Catalog rows of switches and optics as inputs of a bill of materials."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class MissingError(Exception):
 
 
 def radix_of(log: InputLog, model: str, link_gbps: float) -> int:
-    """Ports of a switch at a link speed.
+    """Return the ports of a switch at a link speed.
 
     Raises
     ------
     MissingError
-        When the catalog has no such switch, or the switch no such speed.
+        If the catalog does not have the switch, or the switch does not have the speed.
     """
     row = log.catalog.find("switches", model, Switch)
     if row is None:
@@ -28,13 +28,13 @@ def radix_of(log: InputLog, model: str, link_gbps: float) -> int:
         raise MissingError(msg)
     radix = row.ports.get(f"{link_gbps:g}")
     if radix is None:
-        msg = f"{row.id} has no radix at {link_gbps:g} Gb/s"
+        msg = f"{row.id} has no port count (radix) at {link_gbps:g} Gb/s"
         raise MissingError(msg)
     return radix
 
 
 def switch_units(row: Switch | None, log: InputLog) -> float:
-    """Return the height of a switch, or the class value where its row has none [U]."""
+    """Return the height of a switch, or the class value if its row has none [U]."""
     if row is not None and row.rack_units is not None:
         return row.rack_units.value
     return log.parameter("network", "switch-rack-units")
@@ -47,15 +47,15 @@ def parts_of(
     link_gbps: float,
     node_ports: int = 1,
 ) -> Parts:
-    """Prices and powers of what a fabric family is built of.
+    """Return prices and powers of the parts of a fabric family.
 
-    A node whose cages carry ``node_ports`` links takes the switches' transceiver, where that
-    carries as many.
+    A node whose cages carry ``node_ports`` links uses the switches' transceiver if that carries the
+    same number of links.
 
     Raises
     ------
     MissingError
-        When a figure is missing.
+        If a value is missing.
     """
     switches = [cast("Switch", log.catalog.find("switches", m, Switch)) for m in models]
     usd = [_need(log, f"switches.{s.id}.price_usd", s.price_usd) for s in switches]
@@ -107,6 +107,6 @@ def _cable(log: InputLog, name: str | None) -> float:
 
 def _need(log: InputLog, key: str, quantity: Quantity | None) -> float:
     if quantity is None:
-        msg = f"no value for {key}"
+        msg = f"the catalog has no value for {key}"
         raise MissingError(msg)
     return log.take(key, quantity)

@@ -1,4 +1,4 @@
-"""Catalog rows and the scenario's wishes as the plain numbers the reliability room computes with."""
+"""Catalog rows and scenario settings as numbers of the reliability room."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from dcplan.units import HALF_BYTES, SECONDS_PER_HOUR
 
 OUTAGES = {"n": "outage-h-per-year-n", "n+1": "outage-h-per-year-n1"}
 CUBE = 64
-"""Chips of a TPU cube, which optical switches put into or take out of a slice as a whole (Jouppi et
+"""Chips of a TPU cube, the unit that optical switches connect to or remove from a slice (Jouppi et
 al. 2023, arXiv 2304.01433, section 2.2)."""
 CONCURRENT = "outage-h-per-year-2n"
 
 
 @dataclass(frozen=True)
 class Network:
-    """Switches and links for each NIC port of a job's network."""
+    """Switches and links per NIC port of a job's network."""
 
     switches: float
     links: float
 
 
 def class_network(ports: float, log: InputLog) -> Network:
-    """Fat tree of the class switch in as many tiers as the ports need."""
+    """Return a fat tree of the class switch with as many tiers as the ports need."""
     radix = round(log.parameter("reliability", "class-switch-ports"))
     two = design(radix, 2)
     return Network(*parts_per_endpoint(two if ports <= two.reach_endpoints else design(radix, 3)))
 
 
 def hosts_of(row: System) -> int:
-    """Hosts (compute trays) of one system: NIC ports over rails, else eight accelerators each."""
+    """Return the hosts (compute trays) of one system: NIC ports over rails, or 8 accelerators each."""
     if row.scaleout_ports and row.scaleout_rails:
         return max(row.scaleout_ports // row.scaleout_rails, 1)
     return max(row.accelerators // HOST_ACCELERATORS, 1)
@@ -51,7 +51,7 @@ def hosts_of(row: System) -> int:
 def parts_of(
     row: System, accelerator: Accelerator, network: Network, log: InputLog
 ) -> dict[str, float]:
-    """Parts behind one accelerator, by what failure rates count."""
+    """Return the parts per accelerator, by the units of the failure rates."""
     each = 1.0 / row.accelerators
     ports = (row.scaleout_ports or row.accelerators) * each
     rated = row.rated_kw.value * each if row.rated_kw else 0.0
@@ -71,7 +71,7 @@ def parts_of(
 
 
 def rates_for(catalog: Catalog, family: str | None) -> list[Rate]:
-    """Failure rates of an accelerator family: its own rows first, and what they do not cover."""
+    """Return failure rates of an accelerator family: its own rows, generic rows for the rest."""
     rows = catalog.table("components", Component).values()
     own = [r for r in rows if family and family in r.families]
     known = {r.role for r in own} | {role for r in own for role in r.covers}
@@ -87,9 +87,9 @@ def rates_for(catalog: Catalog, family: str | None) -> list[Rate]:
 def machine(
     row: System, network: Network, log: InputLog, settings: Reliability
 ) -> tuple[Machine, Stops]:
-    """One accelerator's share of a system and its network.
+    """Return one accelerator's share of a system and its network.
 
-    How often it stops a job, and by which part.
+    It holds the rate of stops and their parts.
     """
     catalog = log.catalog
     accelerator = catalog.get("accelerators", row.accelerator, Accelerator)
@@ -132,9 +132,9 @@ def _role(rates: list[Rate], key: str) -> str:
 
 
 def stored_bytes(shape: Architecture, spec: Hardware) -> float:
-    """Bytes of a checkpoint.
+    """Return the bytes of a checkpoint.
 
-    Weights at 16 bit, whatever copies the run keeps, and the optimizer's state.
+    It holds the weights at 16 bit, independent of copies in the run, and the optimizer state.
     """
     weights = min(spec.recipe.weight_bytes, HALF_BYTES)
     return float(checkpoint_bytes(shape.params, weights, spec.recipe.optimizer_bytes))
@@ -143,7 +143,7 @@ def stored_bytes(shape: Architecture, spec: Hardware) -> float:
 def policy(
     settings: Reliability, storage: Storage | None, log: InputLog, redundancy: str = "n+1"
 ) -> Policy:
-    """How jobs recover: the scenario's wishes over the catalog's values."""
+    """Return the recovery policy of jobs: scenario settings, then catalog values."""
     detect, restart = bounds_of(log, "detection-h"), bounds_of(log, "restart-h")
     load = log.parameter("storage", "storage-load-s")
     waits: Bounds = tuple(a + b for a, b in zip(detect, restart, strict=True))  # type: ignore[assignment]
@@ -197,6 +197,6 @@ def _given(log: InputLog, name: str, quantity: Quantity | None) -> float | None:
 
 
 def bounds_of(log: InputLog, key: str) -> Bounds:
-    """Low, value and high of a reliability parameter, noted in the log."""
+    """Return low, value and high of a reliability parameter, recorded in the log."""
     low, high = log.catalog.get("reliability", key, Parameter).value.bounds
     return low, log.parameter("reliability", key), high

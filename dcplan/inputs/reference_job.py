@@ -1,4 +1,4 @@
-"""Speed of an accelerator on a reference job, on which compute is counted."""
+"""Speed of an accelerator on the reference job, which measures compute."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dcplan.units import FLOPS_PER_TFLOP
 def reference_tflops(
     job: Reference, shape: Architecture, accelerator: str, unit: int, gb_per_s: float, log: InputLog
 ) -> float | str:
-    """Return the model TFLOP/s that one accelerator delivers on a reference job, or why none.
+    """Return the model TFLOP/s of one accelerator on a reference job, or the reason for none.
 
-    ``unit`` accelerators share a scale-up domain, and ``gb_per_s`` is the scale-out rate of each.
+    ``unit`` accelerators share a scale-up domain; ``gb_per_s`` is the scale-out rate of each.
     """
     spec = hardware(accelerator, job.precision, gb_per_s, log, moe=shape.moe_layers > 0)
     if isinstance(spec, str):

@@ -1,4 +1,4 @@
-"""Share of the price that hardware keeps with age, as the scenario or the catalog gives it."""
+"""Residual value of hardware by age, from the scenario or the catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models and accelerators as the training room wants them."""
+"""Models and accelerators as inputs of the training room."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from dcplan.units import quarter_index
 
 
 def architecture(reference: str, question: Question) -> Architecture:
-    """Shape of a catalog model, or of a ``config.json`` beside the scenario.
+    """Return the shape of a catalog model, or of a ``config.json`` in the scenario's folder.
 
     Raises
     ------
     InputError
-        When the file is missing or cannot be read as a model.
+        If the file is missing or is not a readable model.
     """
     if not reference.endswith(".json"):
         return from_config(question.catalog.get("models", reference, Model).config)
@@ -54,7 +54,7 @@ def hardware(
     moe: bool,
     stack: str | None = None,
 ) -> Hardware | str:
-    """Training view of an accelerator at a precision with a software stack, or why there is none."""
+    """Return an accelerator's training numbers for a precision and stack, or the reason for none."""
     catalog = log.catalog
     row = catalog.get("accelerators", accelerator, Accelerator)
     device = device_terms(catalog, row, scaleout_gb_per_s=gb_per_s or None)
@@ -64,11 +64,11 @@ def hardware(
     recipe_row = catalog.find("recipes", precision, Recipe)
     if stack_row is None or recipe_row is None:
         what = f"stack {stack!r}" if stack_row is None else f"precision {precision!r}"
-        return f"no {what} in the catalog"
+        return f"{what} is not in the catalog"
     if precision == "bf16" and row.bf16_tflops is None:
-        return f"{row.id} has no bf16"
+        return f"{row.id} does not support bf16"
     if recipe_row.families and row.family not in recipe_row.families:
-        return f"{row.id} has no {recipe_row.id}: {', '.join(recipe_row.families)} have"
+        return f"{row.id} does not support {recipe_row.id}; families that do: {', '.join(recipe_row.families)}"
     recipe = recipe_terms(recipe_row)
     if not peak_tflops(device, recipe.gemm):
         return f"{row.id} has no dense {recipe.gemm} peak"
@@ -96,19 +96,17 @@ SPEEDS = (
 
 
 def slowed(spec: Hardware, frac: float) -> Hardware:
-    """Hardware whose matrix products and attention run at a share of their speed."""
+    """Return hardware whose matrix products and attention run at a fraction of their speed."""
     return replace(
         spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in SPEEDS})
     )
 
 
 def aged(spec: Hardware, row: Accelerator, start: str | None, log: InputLog) -> Hardware:
-    """Return a young generation's speed.
+    """Return hardware with the speed of a young generation, whose software is not mature.
 
-    Its software needs some quarters until it reaches the settled fractions.
-
-    Speed rises in a straight line from ``maturity-first-frac`` in the quarter of availability to 1
-    after ``maturity-quarters``.
+    Speed rises linearly from ``maturity-first-frac`` in the quarter of availability to 1 after
+    ``maturity-quarters``.
     """
     if start is None or row.available_from is None:
         return spec

@@ -1,4 +1,4 @@
-"""Shared storage that a run asks for: the tier, its building block, the rates of a service level."""
+"""Shared storage that a run needs: the tier, its building block, the rates of a service level."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ DEFAULT_TIER = "flash-parallel-class"
 def tier_of(
     settings: Storage | None, catalog: Catalog, problem: Callable[[str], Problem]
 ) -> StorageTier:
-    """Return the tier that is wished for, or the class one.
+    """Return the requested tier, or the class tier.
 
     Raises
     ------
     InputError
-        When the catalog has no such row.
+        If the catalog does not have the row.
     """
     name = (settings and settings.tier) or DEFAULT_TIER
     row = catalog.find("storage_tiers", name, StorageTier)
     if row is None:
         hint = did_you_mean(name, catalog.rows["storage_tiers"])
-        found = problem(f"no storage tier {name!r}")
+        found = problem(f"unknown storage tier {name!r}")
         raise InputError([replace(found, hint=hint, help="dcplan catalog list storage_tiers")])
     return row
 
 
 def level_of(settings: Storage | None, accelerators: float, log: InputLog) -> tuple[float, float]:
-    """Read and write rate of the service level for so many accelerators [GB/s]."""
+    """Return read and write rates of the service level for a number of accelerators [GB/s]."""
     level = (settings or Storage()).level
     return (
         level_gb_per_s(
@@ -56,20 +56,20 @@ def level_of(settings: Storage | None, accelerators: float, log: InputLog) -> tu
 
 
 def bytes_per_token(settings: Storage | None, log: InputLog) -> float:
-    """Bytes that training reads for one token."""
+    """Return the bytes that training reads per token."""
     given = (settings or Storage()).bytes_per_token
     return log.chosen("storage.bytes_per_token", given, "storage", "storage-bytes-per-token")
 
 
 def feed_of(settings: Storage | None, accelerators: float, log: InputLog) -> Feed:
-    """Return what storage of the service level gives to so many accelerators."""
+    """Return the data feed of storage at the service level for a number of accelerators."""
     level = (settings or Storage()).level
     each = log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}")
     return Feed(bytes_per_token(settings, log), each * accelerators)
 
 
 def fed_step_s(settings: Storage | None, swept: Sweep, log: InputLog) -> Array:
-    """Return step times [s] of a sweep where data come no faster than storage gives them."""
+    """Return step times [s] of a sweep, limited by the read rate of storage."""
     each = feed_of(settings, 1.0, log)
     return ingest_step_s(
         swept.step_time_s,
@@ -86,9 +86,9 @@ def wanted(
     checkpoint: float,
     log: InputLog,
 ) -> Demand:
-    """Return what a run asks of storage.
+    """Return the storage demand of a run.
 
-    The level's rates, its data, its checkpoints, its restarts.
+    It holds the rates of the level, the data, the checkpoints and the restarts.
     """
     given = settings or Storage()
     each = bytes_per_token(settings, log)
@@ -110,9 +110,9 @@ def wanted(
 
 
 def block_of(row: StorageTier, log: InputLog) -> Block:
-    """Return building block of a tier.
+    """Return the building block of a tier.
 
-    What its source lacks comes from the class values by usable capacity.
+    Values that its source lacks come from the class values by usable capacity.
     """
     tb = log.take(f"storage_tiers.{row.id}.usable_tb", row.usable_tb)
 

@@ -1,1 +1,1 @@
-"""The question: schema, YAML with positions, extends, overrides, --set, checks, expectations."""
+"""Scenario files: schema, YAML with positions, extends, overrides, --set, checks, expectations."""

@@ -1,4 +1,4 @@
-"""Axes of a sweep: values of one input, listed, stepped or drawn from a distribution.
+"""Axes of a sweep: values of one input, listed, stepped or sampled from a distribution.
 
 In a file: ``sweep: {sites.a.energy.usd_per_kwh: {range: [0.08, 0.2], step: 0.04}}``.
 On the command line: ``--set sites.a.energy.usd_per_kwh=range(0.08,0.2,0.04)``.
@@ -38,17 +38,17 @@ CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*", re.DOTALL)
 
 @dataclass(frozen=True)
 class Axis:
-    """One input that a sweep varies: its values, or what samples are drawn from."""
+    """One input that a sweep varies: its values, or its distribution."""
 
     key: str
     values: tuple[Any, ...] = ()
     kind: str = "choice"
     numbers: tuple[float, ...] = ()
-    """Of a distribution."""
+    """Parameters of a distribution."""
 
     @property
     def sampled(self) -> bool:
-        """Whether values are drawn rather than listed."""
+        """Whether values are sampled rather than listed."""
         return self.kind in SPREADS
 
 
@@ -58,7 +58,7 @@ def axes_of(scenario: Scenario, tree: Tree) -> list[Axis]:
     Raises
     ------
     InputError
-        With every wrong one at its place.
+        With every wrong axis and its place.
     """
     found, problems = [], []
     for key, spec in scenario.sweep.items():
@@ -79,7 +79,7 @@ def _form(spec: Any) -> tuple[str, list[Any]]:
         msg = "expected a list of values or one of " + ", ".join(
             f"{{{name}: […]}}" for name in FORMS
         )
-        raise ValueError(msg)  # noqa: TRY004 - told at its place as any wrong value
+        raise ValueError(msg)  # noqa: TRY004 - reported with its place like any wrong value
     rest = {k: v for k, v in spec.items() if k != "step"}
     if len(rest) != 1 or next(iter(rest)) not in FORMS:
         hint = did_you_mean(next(iter(rest), ""), FORMS)
@@ -88,15 +88,15 @@ def _form(spec: Any) -> tuple[str, list[Any]]:
     kind, arguments = next(iter(rest.items()))
     if not isinstance(arguments, list):
         msg = f"{kind} needs a list"
-        raise ValueError(msg)  # noqa: TRY004 - told at its place as any wrong value
+        raise ValueError(msg)  # noqa: TRY004 - reported with its place like any wrong value
     if "step" in spec and kind != "range":
-        msg = f"step belongs to range, not to {kind}"
+        msg = f"step is valid only with range, not with {kind}"
         raise ValueError(msg)
     return kind, [*arguments, spec["step"]] if "step" in spec else arguments
 
 
 def split_sets(sets: Sequence[str]) -> tuple[list[Axis], list[str]]:
-    """Tell axes from plain ``--set`` changes.
+    """Separate axes from plain ``--set`` changes.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _called(text: str) -> tuple[str, list[str]] | None:
             return call[1], _parts(call[2])
         hint = did_you_mean(call[1], FORMS)
         if hint:
-            msg = f"no form {call[1]!r} {hint}; forms: {'; '.join(FORMS.values())}"
+            msg = f"unknown form {call[1]!r} {hint}; forms: {'; '.join(FORMS.values())}"
             raise InputError([Problem("DC051", f"--set …={text}: {msg}")])
         return None
     parts = _parts(text)
@@ -144,7 +144,7 @@ def _called(text: str) -> tuple[str, list[str]] | None:
 
 
 def _parts(text: str) -> list[str]:
-    """Split at commas that stand in no bracket and no quote."""
+    """Split at commas outside brackets and quotes."""
     parts, depth, quote = [""], 0, ""
     for char in text:
         if quote:
@@ -215,7 +215,7 @@ def _spread(kind: str, numbers: list[float]) -> tuple[float, ...]:
         "triangular": a <= b <= numbers[-1] and a < numbers[-1],
     }
     if not good[kind]:
-        msg = f"{', '.join(f'{x:g}' for x in numbers)} do not make {SPREADS[kind]}"
+        msg = f"{', '.join(f'{x:g}' for x in numbers)} are not {SPREADS[kind]}"
         raise ValueError(msg)
     return tuple(numbers)
 
@@ -223,10 +223,10 @@ def _spread(kind: str, numbers: list[float]) -> tuple[float, ...]:
 def _stepped(numbers: list[float]) -> list[float]:
     first, last, step = (*numbers, 1.0)[:3]
     if len(numbers) == 2 and abs(last - first) < 1.0:
-        msg = f"a step is needed between {first:g} and {last:g}: {FORMS['range']}"
+        msg = f"give a step between {first:g} and {last:g}: {FORMS['range']}"
         raise ValueError(msg)
     if step == 0.0 or (last - first) / step < 0.0:
-        msg = f"a step of {step:g} does not lead from {first:g} to {last:g}"
+        msg = f"a step of {step:g} does not go from {first:g} to {last:g}"
         raise ValueError(msg)
     count = _counted((last - first) / step + 1e-9 + 1.0)
     return [first + i * step for i in range(count)]
@@ -248,7 +248,7 @@ def _log_even(numbers: list[float]) -> list[float]:
 
 def _counted(n: float) -> int:
     if not 1 <= n <= MOST_VALUES:
-        msg = f"{n:g} values: from 1 to {MOST_VALUES:,}"
+        msg = f"{n:g} values: must be 1 to {MOST_VALUES:,}"
         raise ValueError(msg)
     return int(n)
 

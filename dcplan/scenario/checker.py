@@ -1,4 +1,4 @@
-"""Where the checks of a scenario note what they find."""
+"""Collector of the problems that scenario checks find."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from dcplan.scenario.tree import Tree
 
 
 class Checker:
-    """Collects problems of a scenario with their places."""
+    """Collector of a scenario's problems with their places."""
 
     def __init__(self, scenario: Scenario, catalog: Catalog, tree: Tree) -> None:
         self.scenario, self.catalog, self.tree = scenario, catalog, tree
         self.problems: list[Problem] = []
 
     def need(self, kind: str, reference: str, model: type[Row], path: Path) -> None:
-        """Refuse a name that the catalog does not hold."""
+        """Reject a name that is not in the catalog."""
         if self.catalog.find(kind, reference, model) is None:
             hint = did_you_mean(reference, self.catalog.rows[kind])
             cause = f"no {kind} row {reference!r}"
             self.add("DC010", cause, path, hint=hint, help=f"dcplan catalog list {kind}")
 
     def add(self, code: str, cause: str, path: Path, *, hint: str = "", help: str = "") -> None:
-        """Note a problem at a path."""
+        """Record a problem at a path."""
         self.problems.append(self.tree.problem(code, cause, path, hint=hint, help=help))
 
     def unique(self, ids: Iterable[str], path: Path) -> None:
-        """Refuse ids that stand twice."""
+        """Reject duplicate ids."""
         seen: set[str] = set()
         for i, key in enumerate(ids):
             if key in seen:
-                self.add("DC011", f"the id {key!r} stands twice", (*path, i, "id"))
+                self.add("DC011", f"the id {key!r} occurs twice", (*path, i, "id"))
             seen.add(key)
 
     def one_of(self, reference: str, known: Iterable[str], what: str, path: Path) -> None:
-        """Refuse a name that this scenario does not define."""
+        """Reject a name that this scenario does not define."""
         known = list(known)
         if reference not in known:
             self.add(

@@ -1,6 +1,4 @@
-"""Checks of hardware in service and on order: where it stands, in whole units, at dates that make
-sense.
-"""
+"""Checks of existing and on-order hardware: its place, its number of units, and its dates."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from dcplan.units import quarter_index
 
 
 def hall_of(entry: Existing, scenario: Scenario) -> tuple[str, Hall] | None:
-    """Site id and hall of hardware; None where the names do not tell."""
+    """Site id and hall of hardware; None if the names do not define them."""
     sites = [s for s in scenario.sites if entry.site is None or s.id == entry.site]
     if len(sites) != 1:
         return None
@@ -21,7 +19,7 @@ def hall_of(entry: Existing, scenario: Scenario) -> tuple[str, Hall] | None:
 
 
 def check_existing(check: Checker) -> None:
-    """Problems of ``assets:`` and ``orders:``."""
+    """Check ``assets:`` and ``orders:``."""
     scenario = check.scenario
     named: list[tuple[str, tuple[Existing, ...]]] = [
         ("assets", scenario.assets),
@@ -33,7 +31,7 @@ def check_existing(check: Checker) -> None:
         for i, entry in enumerate(entries):
             path: Path = (kind, i)
             if entry.id in seen:
-                check.add("DC011", f"the id {entry.id!r} stands twice", (*path, "id"))
+                check.add("DC011", f"the id {entry.id!r} occurs twice", (*path, "id"))
             seen.add(entry.id)
             _check_place(check, entry, path)
             _check_units(check, entry, path)
@@ -41,9 +39,12 @@ def check_existing(check: Checker) -> None:
             if found:
                 key = (found[0], found[1].id, entry.system)
                 if per_rack.setdefault(key, entry.nodes_per_rack) != entry.nodes_per_rack:
-                    cause = f"{entry.id}: another nodes_per_rack than other {entry.system} in {found[0]}/{found[1].id}"
+                    cause = f"{entry.id}: nodes_per_rack differs from other {entry.system} in {found[0]}/{found[1].id}"
                     check.add(
-                        "DC015", cause, (*path, "nodes_per_rack"), help="give all of them the same"
+                        "DC015",
+                        cause,
+                        (*path, "nodes_per_rack"),
+                        help="use the same value for all of them",
                     )
     for i, asset in enumerate(scenario.assets):
         _check_asset(check, asset, ("assets", i))
@@ -58,23 +59,23 @@ def _check_place(check: Checker, entry: Existing, path: Path) -> None:
         check.one_of(entry.site, [s.id for s in scenario.sites], "site", (*path, "site"))
         return
     if entry.site is None and len(scenario.sites) > 1:
-        check.add("DC003", f"{entry.id}: name the site, there are several", path)
+        check.add("DC003", f"{entry.id}: name the site; the scenario has several", path)
         return
     site = next(s for s in scenario.sites if entry.site in (None, s.id))
     halls = {h.id: h for h in site.halls}
     if entry.hall is not None:
         check.one_of(entry.hall, halls, "hall", (*path, "hall"))
     elif len(halls) > 1:
-        check.add("DC003", f"{entry.id}: name the hall, there are several", path)
+        check.add("DC003", f"{entry.id}: name the hall; the site has several", path)
     hall = halls.get(entry.hall or "") or (site.halls[0] if len(halls) == 1 else None)
     if hall is None:
         return
     if entry.cooling is not None and entry.cooling not in hall.cooling:
         check.one_of(entry.cooling, hall.cooling, f"cooling of hall {hall.id}", (*path, "cooling"))
     elif entry.cooling is None and len(hall.cooling) > 1:
-        check.add("DC003", f"{entry.id}: name the cooling, {hall.id} has several", path)
+        check.add("DC003", f"{entry.id}: name the cooling; {hall.id} has several", path)
     if isinstance(entry, Asset) and not hall.existing:
-        cause = f"{entry.id}: stands in {hall.id}, which is not marked existing: true"
+        cause = f"{entry.id}: is in {hall.id}, which is not marked existing: true"
         check.add("DC015", cause, (*path, "hall") if entry.hall else path)
 
 
@@ -83,7 +84,7 @@ def _check_units(check: Checker, entry: Existing, path: Path) -> None:
     if system is None:
         return
     if entry.accelerators % system.accelerators:
-        cause = f"{entry.id}: {entry.accelerators} accelerators are not whole units of {system.accelerators}"
+        cause = f"{entry.id}: {entry.accelerators} accelerators are not a multiple of {system.accelerators}"
         check.add("DC015", cause, (*path, "accelerators"))
     for field, value in (
         ("rated_kw", system.rated_kw),
@@ -97,10 +98,8 @@ def _check_units(check: Checker, entry: Existing, path: Path) -> None:
 def _check_asset(check: Checker, asset: Asset, path: Path) -> None:
     start = check.scenario.horizon.start
     if quarter_index(asset.in_service) >= quarter_index(start):
-        cause = f"{asset.id}: in service from {asset.in_service}, not before the horizon's start {start}"
-        check.add(
-            "DC015", cause, (*path, "in_service"), help="what comes later belongs under orders"
-        )
+        cause = f"{asset.id}: in service from {asset.in_service}, not before the start of the horizon {start}"
+        check.add("DC015", cause, (*path, "in_service"), help="list later hardware under orders")
     known = check.scenario.fabrics
     if asset.fabric is not None and known != "all" and check.scenario.fabric is None:
         names = {_family(check, x) for x in known}
@@ -109,7 +108,7 @@ def _check_asset(check: Checker, asset: Asset, path: Path) -> None:
     several = check.scenario.fabric is None and len(check.scenario.fabrics) != 1
     if asset.fabric is None and several:
         check.add(
-            "DC003", f"{asset.id}: name the fabric that connects it, the scenario has several", path
+            "DC003", f"{asset.id}: name the fabric that connects it; the scenario has several", path
         )
 
 
@@ -119,7 +118,7 @@ def _family(check: Checker, name: str) -> str:
 
 
 def _one_fabric(check: Checker) -> None:
-    """Assets of one hall are on one fabric."""
+    """Check that all assets of a hall use one fabric."""
     seen: dict[tuple[str, str], str] = {}
     for i, asset in enumerate(check.scenario.assets):
         place = hall_of(asset, check.scenario)
@@ -127,7 +126,7 @@ def _one_fabric(check: Checker) -> None:
             continue
         own = _family(check, asset.fabric)
         if seen.setdefault((place[0], place[1].id), own) != own:
-            cause = f"{asset.id}: other assets of {place[0]}/{place[1].id} are on {seen[place[0], place[1].id]}"
+            cause = f"{asset.id}: other assets of {place[0]}/{place[1].id} use {seen[place[0], place[1].id]}"
             check.add("DC015", cause, ("assets", i, "fabric"))
 
 
@@ -136,11 +135,11 @@ def _check_order(check: Checker, order: Order, path: Path) -> None:
     start = quarter_index(horizon.start)
     at = quarter_index(order.expected)
     if not start <= at < start + horizon.quarters:
-        cause = f"{order.id}: expected {order.expected}, outside the horizon"
-        help_text = "what serves before it belongs under assets" if at < start else ""
+        cause = f"{order.id}: expected {order.expected}, which is outside the horizon"
+        help_text = "list hardware in service before the horizon under assets" if at < start else ""
         check.add("DC015", cause, (*path, "expected"), help=help_text)
     if order.placed and quarter_index(order.placed) > at:
-        check.add("DC015", f"{order.id}: placed after it is expected", (*path, "placed"))
+        check.add("DC015", f"{order.id}: placed after its expected delivery", (*path, "placed"))
     if order.placed and quarter_index(order.placed) >= start:
-        cause = f"{order.id}: placed {order.placed}, not before the horizon's start: the plan orders from then on"
+        cause = f"{order.id}: placed {order.placed}, not before the start of the horizon; the plan orders from then on"
         check.add("DC015", cause, (*path, "placed"))

@@ -1,4 +1,4 @@
-"""Expectations: gates on metrics, evaluated after an answer; unknown ones are refused before."""
+"""Expectations: tests of metrics after an answer; unknown metrics are rejected before it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dcplan.scenario.tree import Tree
 from dcplan.specs import registry
 
 BASE = "base"
-"""What a change is against where nothing else is named.
+"""Base of a change if none is named.
 
-It is what ``--base`` names, else a variant of this name.
+It is the base of ``--base``, or a variant of this name.
 """
 FILE = "file"
 """The scenario without a variant, in ``against`` and ``when``."""
 VERB = "plan"
-"""Verb whose metrics expectations judge."""
+"""Verb whose metrics expectations test."""
 
 
 def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
@@ -43,7 +43,7 @@ def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
 
 
 def _given(scenario: Scenario, block: str) -> bool:
-    """Whether a block of a scenario, such as ``uncertainty.inputs``, is given and not empty."""
+    """Return whether a scenario block, such as ``uncertainty.inputs``, is given and not empty."""
     found: Any = scenario
     for name in filter(None, block.split(".")):
         found = getattr(found, name, None)
@@ -51,31 +51,31 @@ def _given(scenario: Scenario, block: str) -> bool:
 
 
 def _of_other_verb(key: str) -> bool:
-    """Whether a metric is one of another verb alone; those are left to it."""
+    """Return whether a metric belongs only to another verb, which then checks it."""
     if registry.metric_of(VERB, key) is not None:
         return False
     return any(registry.metric_of(verb, key) for verb in registry.VERBS if verb != VERB)
 
 
 def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
-    """Return expectations on metrics that no plan has (DC040), or against what there is not.
+    """Return expectations on metrics that no plan has (DC040), or against an unknown base.
 
-    Metrics of other verbs are left to those.
+    Other verbs check their own metrics.
     """
     known = known_metrics(scenario, catalog)
     problems = []
     if FILE in scenario.scenarios:
-        cause = f"`{FILE}` has a meaning of its own in `against:` and `when:`"
+        cause = f"`{FILE}` has a special meaning in `against:` and `when:`"
         problems.append(tree.problem("DC015", cause, ("scenarios", FILE), key=True))
     for i, expectation in enumerate(scenario.expect):
         against = expectation.against or BASE
         if against not in (BASE, FILE, *scenario.scenarios):
-            cause = f"{expectation.id}: against {against!r}, which is no name in `scenarios:`"
+            cause = f"{expectation.id}: against {against!r} is not a name in `scenarios:`"
             hint = did_you_mean(against, (BASE, FILE, *scenario.scenarios))
             problems.append(tree.problem("DC013", cause, ("expect", i, "against"), hint=hint))
         if expectation.metric in known or _of_other_verb(expectation.metric):
             continue
-        cause = f"{expectation.id}: no metric {expectation.metric!r}"
+        cause = f"{expectation.id}: unknown metric {expectation.metric!r}"
         hint = did_you_mean(expectation.metric, known)
         where = ("expect", i, "metric")
         problems.append(
@@ -93,14 +93,14 @@ def evaluate(
     bases: Mapping[str, Values | str] | None = None,
     variant: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Check each expectation; ``passed`` is None where it was skipped, with the reason.
+    """Check each expectation; ``passed`` is None if it was skipped, with the reason.
 
     Parameters
     ----------
     values : mapping
         Metrics of the answer.
     bases : mapping, optional
-        What changes are measured against, by name: its metrics, or why there are none.
+        Bases of changes by name: the metrics, or the reason why there are none.
     variant : str, optional
         Name in ``scenarios:`` of the answer; an expectation's ``when`` is matched with it.
     """
@@ -131,39 +131,39 @@ def _one(
         "change_pct_max": e.change_pct_max,
     }
     if e.when is not None and not fnmatch.fnmatchcase(variant, e.when):
-        return row | {"reason": f"only for {e.when}"}
+        return row | {"reason": f"applies only to {e.when}"}
     spec = registry.metric_of(VERB, e.metric)
     absent = spec.absent if spec else None
     if e.metric not in values and absent is None:
         return row | {"reason": "not a metric of this verb"}
     observed = values.get(e.metric, absent)
     if not isinstance(observed, int | float):
-        # what is not known is not within its limits: a gate on it is not green
-        return row | {"passed": False, "reason": "not known as a number"}
+        # an unknown value is not within its limits, so the expectation does not pass
+        return row | {"passed": False, "reason": "the value is not a number"}
     row["observed"] = observed
     tests = _absolute(e, observed)
     if _changes(e):
-        base = bases.get(e.against or BASE, "needs a base: dcplan test --base git:REV")
+        base = bases.get(e.against or BASE, "no base; use dcplan test --base git:REV")
         before = base if isinstance(base, str) else _of_base(base, e.metric)
         if isinstance(before, int | float):
             row["base"] = before
             tests += _relative(e, observed, float(before))
         else:
-            row["reason"] = before or "the base has no such number"
+            row["reason"] = before or "the base has no value for this metric"
     row["limit"] = ", ".join(text for _, text in tests) or None
     holds = all(ok for ok, _ in tests)
-    uncompared = _changes(e) and row["base"] is None  # what was not compared has not passed
+    uncompared = _changes(e) and row["base"] is None  # a value without a comparison has not passed
     row["passed"] = None if holds and (uncompared or not tests) else holds
     return row
 
 
 def _of_base(base: Values, metric: str) -> float | str | None:
-    """Return a metric of a base; a system that the base does not buy has none of it."""
+    """Return a metric of a base; 0 accelerators of a system that the base does not buy."""
     if not base:
-        return "there is no plan at the base"
+        return "the base has no plan"
     spec = registry.metric_of(VERB, metric)
     absent = spec.absent if spec else None
-    return base.get(metric, "the base has no such metric" if absent is None else absent)
+    return base.get(metric, "the base does not have this metric" if absent is None else absent)
 
 
 def _changes(e: Expectation) -> bool:
@@ -186,7 +186,7 @@ def _absolute(e: Expectation, observed: float) -> list[tuple[bool, str]]:
 
 
 def _relative(e: Expectation, observed: float, before: float) -> list[tuple[bool, str]]:
-    """Return tests of changes; what grows from nothing has grown by more than any percentage."""
+    """Return tests of changes; growth from 0 exceeds every percentage."""
     change = observed - before
     pct = (
         100.0 * change / abs(before)

@@ -1,6 +1,4 @@
-"""Prices in other currencies, turned into USD at the scenario's own rates before anything reads
-them.
-"""
+"""Conversion of prices in other currencies to USD at the scenario's own rates."""
 
 from __future__ import annotations
 
@@ -18,9 +16,9 @@ SCALED = ("value", "low", "high")
 
 
 def in_usd(tree: Tree) -> tuple[Tree, list[Problem]]:
-    """The same data with every ``{value, currency}`` in USD, and what could not be converted.
+    """Convert every ``{value, currency}`` to USD, and list the values without a rate.
 
-    ``fx: {EUR: 1.08}`` is USD for one EUR. The note of a converted value says what it was.
+    ``fx: {EUR: 1.08}`` is USD for one EUR. The note of a converted value holds the original amount.
     """
     if not isinstance(tree.data, dict):
         return tree, []
@@ -32,7 +30,7 @@ def in_usd(tree: Tree) -> tuple[Tree, list[Problem]]:
 
 
 def _rates(tree: Tree) -> tuple[dict[str, float], list[Problem]]:
-    """USD for one unit of each currency; what the schema refuses is left to it."""
+    """Return USD for one unit of each currency; the schema check reports wrong values."""
     given = tree.data.get("fx")
     found: dict[str, float] = {USD: 1.0}
     problems: list[Problem] = []
@@ -40,7 +38,9 @@ def _rates(tree: Tree) -> tuple[dict[str, float], list[Problem]]:
         value = entry.get("value") if isinstance(entry, Mapping) else entry
         if name == USD:
             problems.append(
-                tree.problem("DC015", "fx gives USD for one unit of another currency", ("fx", name))
+                tree.problem(
+                    "DC015", "fx must give USD for one unit of another currency", ("fx", name)
+                )
             )
         elif (
             isinstance(value, int | float)
@@ -74,11 +74,11 @@ def _converted(
     rest = {k: v for k, v in node.items() if k != CURRENCY}
     name, place = node[CURRENCY], (*at, CURRENCY)
     if not any("usd" in str(part) for part in at):
-        cause = f"{'.'.join(map(str, at))} is not an amount of money: it has no currency"
+        cause = f"{'.'.join(map(str, at))} is not an amount of money and cannot have a currency"
         problems.append(tree.problem("DC015", cause, place))
         return rest
     if not isinstance(name, str) or name not in rates:
-        cause = f"no rate for {name}: give fx.{name}, the USD that one {name} is worth"
+        cause = f"no rate for {name}; set fx.{name}, the price of one {name} in USD"
         hint = did_you_mean(str(name), rates)
         problems.append(tree.problem("DC003", cause, place, hint=hint, help=f"fx: {{{name}: ...}}"))
         return rest

@@ -1,4 +1,4 @@
-"""Scenario file -> validated :class:`Scenario` with every value's place, and the catalog it sees."""
+"""Load a scenario file: validated :class:`Scenario`, the place of every value, and its catalog."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HELP = "dcplan schema scenario"
 
 @dataclass(frozen=True)
 class Question:
-    """A scenario ready to be answered."""
+    """A loaded scenario with its catalog and its origins."""
 
     scenario: Scenario
     catalog: Catalog
@@ -65,7 +65,7 @@ def inside_project(file: File, relative: str, problem: Problem) -> File:
     Raises
     ------
     InputError
-        The given problem, when it leaves.
+        With the given problem if the path leaves the project.
     """
     target = (file.parent / relative).resolve()
     if not target.is_relative_to(project_root(file)):
@@ -74,14 +74,14 @@ def inside_project(file: File, relative: str, problem: Problem) -> File:
 
 
 def packaged_file(name: str) -> File | None:
-    """A packaged example by its name; nothing outside their folder."""
+    """Return a packaged example by its name, only from the folder of examples."""
     examples = data_dir("scenarios")
     file = examples / (name if name.endswith(".yaml") else f"{name}.yaml")
     return file if file.is_file() and file.resolve().is_relative_to(examples.resolve()) else None
 
 
 def find_file(name: str) -> File:
-    """A scenario by path, or by the name of a packaged example.
+    """Find a scenario by path, or by the name of a packaged example.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def find_file(name: str) -> File:
 def load(
     name: str, *, variant: str | None = None, sets: Sequence[str] = (), catalogs: Sequence[str] = ()
 ) -> Question:
-    """Read, merge, override and validate a scenario; every error at once.
+    """Read, merge, override and validate a scenario; report all errors at once.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def load(
     variant : str, optional
         A name in ``scenarios:``; its overrides are applied in order.
     sets : sequence of str
-        ``key=value`` texts, applied last.
+        ``key=value`` texts, which are applied last.
     catalogs : sequence of str
-        Overlay folders, the last wins.
+        Overlay folders; a later folder overrides an earlier one.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def _extended(file: File, chain: tuple[File, ...]) -> Tree:
     )
     if target in (*chain, file.resolve()):
         raise InputError(
-            [document.problem("DC016", f"extends: {base} leads back to this file", ("extends",))]
+            [document.problem("DC016", f"extends: {base} returns to this file", ("extends",))]
         )
     return merged(_extended(target, (*chain, file.resolve())), tree)
 
@@ -188,9 +188,9 @@ def _varied(tree: Tree, variant: str | None) -> Tree:
     named = tree.data.get("scenarios") or {}
     patches = tree.data.get("overrides") or {}
     if not isinstance(named, dict) or not isinstance(patches, dict):
-        return tree  # the schema check says what is wrong with them
+        return tree  # the schema check reports the error
     if variant not in named:
-        cause = f"no scenario {variant!r} in `scenarios:`"
+        cause = f"`scenarios:` has no scenario {variant!r}"
         hint = did_you_mean(variant, named)
         raise InputError(
             [
@@ -205,7 +205,7 @@ def _varied(tree: Tree, variant: str | None) -> Tree:
     touched: dict[str, str] = {}
     for i, patch in enumerate(named[variant]):
         if not isinstance(patches.get(patch), dict):
-            cause = f"scenarios.{variant}: no override {patch!r} in `overrides:`"
+            cause = f"scenarios.{variant}: `overrides:` has no override {patch!r}"
             hint = did_you_mean(str(patch), patches)
             problems.append(tree.problem("DC013", cause, ("scenarios", variant, i), hint=hint))
             continue

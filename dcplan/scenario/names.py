@@ -1,4 +1,4 @@
-"""Names of catalog rows and lists by quarter, checked on the raw data: other errors do not hide
+"""Checks of catalog names and of lists by quarter on the raw data, so that other errors do not hide
 them.
 """
 
@@ -32,11 +32,11 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("fleet", "reference", "model"), "models"),
     (("finance", "tax", "depreciation"), "depreciation"),
 )
-"""Where a scenario names catalog rows: path pattern -> kind."""
+"""Fields of a scenario that name catalog rows: path pattern -> kind."""
 
 
 def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
-    """Names of catalog rows that do not exist, read from the raw data so that other errors do not
+    """Find names of catalog rows that do not exist, in the raw data so that other errors do not
     hide them.
     """
     problems = []
@@ -80,11 +80,11 @@ SERIES: tuple[tuple[str, ...], ...] = (
     ("workloads", "capacity", "*", "h100_equivalents"),
     ("workloads", "inference", "*", "tokens_per_s"),
 )
-"""Values that may be one number or one a quarter."""
+"""Fields that take one number or one number per quarter."""
 
 
 def wrong_lengths(tree: Tree) -> list[Problem]:
-    """Lists by quarter that do not have as many values as the horizon has quarters."""
+    """Find lists by quarter whose length is not the number of quarters."""
     horizon = tree.data.get("horizon")
     quarters = horizon.get("quarters") if isinstance(horizon, dict) else None
     if not isinstance(quarters, int):
@@ -93,6 +93,6 @@ def wrong_lengths(tree: Tree) -> list[Problem]:
     for pattern in SERIES:
         for path, value in _matches(tree.data, pattern, ()):
             if isinstance(value, list) and len(value) not in (1, quarters):
-                cause = f"{path[-1]}: {len(value)} values for a horizon of {quarters} quarters; give one, or {quarters}"
+                cause = f"{path[-1]}: {len(value)} values for {quarters} quarters; give 1 value, or {quarters}"
                 problems.append(tree.problem("DC012", cause, path))
     return problems

@@ -46,7 +46,7 @@ class ScenarioRef:
         InputError
             When the scenario is wrong; carries every problem.
         """
-        from dcplan.scenario.load import load  # pydantic takes long to import
+        from dcplan.scenario.load import load  # pydantic is slow to import
 
         return load(
             self.scenario, variant=self.variant, sets=(*self.sets, *changes), catalogs=self.catalogs

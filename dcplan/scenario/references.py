@@ -1,4 +1,4 @@
-"""Every id in a scenario must exist, and values must agree with each other; all findings at once."""
+"""Checks that every id of a scenario exists and that its values are consistent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dcplan.units import quarter_index
 def price_changes(
     scenario: Scenario, catalog: Catalog, tree: Tree
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], list[Problem]]:
-    """Sort ``prices:`` by catalog kind; an id that no kind holds is a problem."""
+    """Sort ``prices:`` by catalog kind; an id that is in no kind is a problem."""
     changes: dict[str, dict[str, dict[str, Any]]] = {}
     problems = []
     for reference, fields in scenario.prices.items():
@@ -46,11 +46,11 @@ def price_changes(
 
 
 TABULATED = ("8",)
-"""Zones without weather whose options are tabulated."""
+"""Zones without weather data, which have tabulated options."""
 
 
 def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Problem]:
-    """All reference, length and consistency problems of a scenario."""
+    """Return all reference, length and consistency problems of a scenario."""
     check = Checker(scenario, catalog, tree)
     check.problems += [*unknown_names(tree, catalog), *wrong_lengths(tree)]
     check.unique((s.id for s in scenario.sites), ("sites",))
@@ -62,7 +62,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
         if row is not None and row.id in seen:
             check.add(
                 "DC011",
-                f"supply: {entry.system!r} stands twice; give one entry with a list by quarter",
+                f"supply: {entry.system!r} occurs twice; give one entry with a list by quarter",
                 ("supply", i, "system"),
             )
         seen |= {row.id} if row else set()
@@ -86,7 +86,7 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
             (row.climate and not site.climate_zone) or f"zone-{zone}" in bins() or zone in TABULATED
         )
         if zone and not known and any(h.pue is None or h.peak_pue is None for h in site.halls):
-            cause = f"{site.id}: no weather of {row.id} or its zone {zone}"
+            cause = f"{site.id}: the catalog has no weather of {row.id} or its zone {zone}"
             help_text = "give climate_zone, or pue and peak_pue of each hall"
             check.add("DC003", cause, (*path, "location"), help=help_text)
         if site.energy.usd_per_kwh is None and row.usd_per_kwh is None:
@@ -115,19 +115,19 @@ def _check_plant(check: Checker, entry: Onsite, path: Path) -> None:
     if plant.kind == "battery":
         check.add(
             "DC015",
-            f"{entry.id} stores energy and makes none: it cannot carry a plan's load",
+            f"{entry.id} stores energy but does not generate it, so it cannot supply the load of a plan",
             (*path, "id"),
         )
     elif plant.unit_mw is None:
         check.add("DC003", f"{entry.id}: the catalog has no unit_mw", (*path, "id"))
     elif entry.max_mw.value < plant.unit_mw.value * (entry.spare_units + 1):
         unit, spare = f"{plant.unit_mw.value:g} MW", entry.spare_units
-        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {unit} and {spare} spare"
+        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {unit} plus {spare} spare units"
         check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or lower spare_units")
 
 
 def makers(system: System, catalog: Catalog) -> tuple[str, ...]:
-    """Who makes a system and its accelerators."""
+    """Return the makers of a system and of its accelerators."""
     chip = catalog.find("accelerators", system.accelerator, Accelerator)
     return tuple(dict.fromkeys(x for x in (system.vendor, chip.vendor if chip else None) if x))
 
@@ -166,15 +166,15 @@ def _check_fleet(check: Checker) -> None:
     if fleet.site:
         check.one_of(fleet.site, sites, "site", ("fleet", "site"))
     elif len(sites) > 1:
-        check.add("DC003", "fleet: name the site, there are several", ("fleet",))
+        check.add("DC003", "fleet: name the site; the scenario has several", ("fleet",))
     site = sites.get(fleet.site or "") or check.scenario.sites[0]
     if fleet.hall:
         check.one_of(fleet.hall, [h.id for h in site.halls], "hall", ("fleet", "hall"))
     elif len(site.halls) > 1:
-        check.add("DC003", "fleet: name the hall, there are several", ("fleet",))
+        check.add("DC003", "fleet: name the hall; the site has several", ("fleet",))
     system = check.catalog.find("systems", fleet.system, System)
     if system and fleet.accelerators % system.accelerators:
-        cause = f"fleet: {fleet.accelerators} accelerators are not whole units of {system.accelerators} ({system.id})"
+        cause = f"fleet: {fleet.accelerators} accelerators are not a multiple of {system.accelerators} ({system.id})"
         check.add("DC015", cause, ("fleet", "accelerators"))
 
 
@@ -203,12 +203,12 @@ def _check_work(check: Checker) -> None:
     for i, capacity in enumerate(work.capacity):
         if capacity.id in jobs:
             check.add(
-                "DC011", f"the id {capacity.id!r} stands twice", ("workloads", "capacity", i, "id")
+                "DC011", f"the id {capacity.id!r} occurs twice", ("workloads", "capacity", i, "id")
             )
     for i, entry in enumerate(work.inference):
         if entry.id in taken:
             check.add(
-                "DC011", f"the id {entry.id!r} stands twice", ("workloads", "inference", i, "id")
+                "DC011", f"the id {entry.id!r} occurs twice", ("workloads", "inference", i, "id")
             )
         taken.append(entry.id)
         for name in entry.tokens_per_s_per_accelerator:
@@ -221,14 +221,12 @@ def _check_work(check: Checker) -> None:
 
 
 def _check_countries(check: Checker, countries: tuple[str, ...] | None, path: Path) -> None:
-    """Two letters that some site or cloud region of the catalog has."""
+    """Check that each country has a site or cloud region in the catalog."""
     known = {s.country for s in check.catalog.table("sites", CatalogSite).values()}
     known |= {r.country for r in check.catalog.table("regions", Region).values()}
     for k, name in enumerate(countries or ()):
         if name.upper() not in known:
-            cause = (
-                f"no site or cloud region of the catalog is in {name!r}; countries are two letters"
-            )
+            cause = f"the catalog has no site or cloud region in {name!r}; give countries as two letters"
             check.add(
                 "DC010",
                 cause,
@@ -246,13 +244,13 @@ def _check_demand(check: Checker, demand: Demand, path: Path) -> None:
 
 
 def _check_server(check: Checker, name: str, path: Path) -> None:
-    """A system, an accelerator or a cloud offer."""
+    """Check that a name is a system, an accelerator or a cloud offer."""
     kinds = ("systems", "accelerators", "cloud")
     if all(check.catalog.find(kind, name, Row) is None for kind in kinds):
         known = [key for kind in kinds for key in check.catalog.rows[kind]]
         check.add(
             "DC010",
-            f"no system, accelerator or offer {name!r}",
+            f"unknown system, accelerator or offer {name!r}",
             path,
             hint=did_you_mean(name, known),
         )
@@ -267,7 +265,7 @@ def _check_cloud(check: Checker) -> None:
     ):
         check.add(
             "DC003",
-            "cloud.terms: none of them can be planned: give on-demand or reserved",
+            "cloud.terms: `plan` cannot choose any of them; give on-demand or reserved",
             ("cloud", "terms"),
         )
     first: dict[tuple[str, str], str] = {}
@@ -277,7 +275,7 @@ def _check_cloud(check: Checker) -> None:
         for key in prices if row is not None else ():
             other = first.setdefault((row.id if row else "", key), reference)
             if other != reference:
-                cause = f"{reference} is {other} under another name: {key} is given twice"
+                cause = f"{reference} is another name of {other}; {key} is given twice"
                 check.add("DC015", cause, ("cloud", "prices", reference, key))
         for key in prices:
             known = [f"{term.replace('-', '_')}_usd_per_h" for term in TERMS]

@@ -1,6 +1,4 @@
-"""Files of a git revision: ``git:REV`` or ``git:REV:path``, read with git's own read-only
-commands.
-"""
+"""Files of a git revision (``git:REV`` or ``git:REV:path``), read with read-only git commands."""
 
 from __future__ import annotations
 
@@ -16,14 +14,14 @@ from dcplan.errors import InputError, Place, Problem
 
 PREFIX = "git:"
 SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".toml")
-"""Files that a scenario can name."""
+"""File types that a scenario can name."""
 MOST_FILES = 20_000
 MARK = "dcplan.toml"
-"""Its presence makes a folder a project, whose files may not name what lies outside."""
+"""File that marks a folder as a project; files of a project cannot name files outside it."""
 
 
 def split_revision(text: str) -> tuple[str, str]:
-    """Revision and path of a reference; the path is empty where none is given.
+    """Split a reference into revision and path; the path is empty if none is given.
 
     Examples
     --------
@@ -35,32 +33,32 @@ def split_revision(text: str) -> tuple[str, str]:
 
 
 def top_of(folder: Path) -> Path:
-    """Root of the git repository that holds a folder.
+    """Return the root of the git repository of a folder.
 
     Raises
     ------
     InputError
-        DC006 when there is none.
+        DC006 if there is none.
     """
     return Path(_git(folder, "rev-parse", "--show-toplevel").decode().strip())
 
 
 def checked_out(revision: str, folder: Path, store: Path) -> Path:
-    """Folder with the scenario and catalog files of a revision; made once for each commit.
+    """Return a folder with the scenario and catalog files of a revision, written once per commit.
 
     Parameters
     ----------
     revision : str
-        Anything that names a commit: a branch, a tag, a hash.
+        A branch, a tag or a hash.
     folder : Path
-        Inside the repository.
+        A folder inside the repository.
     store : Path
-        Where folders of revisions are kept.
+        Folder that stores the revisions.
 
     Raises
     ------
     InputError
-        DC006 when git does not know the revision, or it holds too many files.
+        DC006 if git does not know the revision, or it has too many files.
     """
     top = top_of(folder)
     commit = _git(
@@ -86,7 +84,7 @@ def checked_out(revision: str, folder: Path, store: Path) -> Path:
             (work / MARK).write_text("", encoding="utf-8")
         try:
             work.replace(target)
-        except OSError:  # another process was first
+        except OSError:  # another process has already written it
             if not target.is_dir():
                 raise
     finally:
@@ -95,7 +93,7 @@ def checked_out(revision: str, folder: Path, store: Path) -> Path:
 
 
 def _blobs(top: Path, commit: str) -> Iterator[tuple[str, bytes]]:
-    """Plain files that a scenario can name; links and submodules are left out."""
+    """Yield the regular files that a scenario can name; links and submodules are ignored."""
     wanted: list[tuple[str, str]] = []
     for entry in _git(top, "ls-tree", "-r", "-z", "--long", "--full-tree", commit).split(b"\0"):
         if not entry:
@@ -105,7 +103,9 @@ def _blobs(top: Path, commit: str) -> Iterator[tuple[str, bytes]]:
         path = os.fsdecode(name)
         parts = path.split("/")
         if path.startswith("/") or any(p in ("", ".", "..", ".git") or "\\" in p for p in parts):
-            raise _problem(f"the revision holds a path that leaves it: {path[:80]!r}", commit)
+            raise _problem(
+                f"the revision has a path that leaves the repository: {path[:80]!r}", commit
+            )
         if (
             kind == "blob"
             and mode.startswith("100")
@@ -130,11 +130,11 @@ def _git(folder: Path, *arguments: str, text: str = "", name: str = "") -> bytes
     Raises
     ------
     InputError
-        DC006 with what git said.
+        DC006 with the message of git.
     """
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), *arguments]
     try:
-        done = subprocess.run(  # noqa: S603 - arguments are a list, revisions stand after --end-of-options
+        done = subprocess.run(  # noqa: S603 - arguments are a list, revisions come after --end-of-options
             command,
             input=text.encode(),
             capture_output=True,
@@ -150,7 +150,7 @@ def _git(folder: Path, *arguments: str, text: str = "", name: str = "") -> bytes
 
 
 def _problem(cause: str, name: str) -> InputError:
-    help_text = "fetch it first (in CI: a checkout with its whole history), or name a commit of this repository"
+    help_text = "fetch the revision first (in CI, check out the full history), or name a commit of this repository"
     return InputError(
         [Problem("DC006", cause, Place(f"{PREFIX}{name}" if name else "git"), help=help_text)]
     )

@@ -1,4 +1,4 @@
-"""What ``--set`` calls the inputs of an answer."""
+"""Keys under which ``--set`` changes the inputs of an answer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ FIELDS = {
 
 
 def set_key(key: str, question: Question) -> str:
-    """What ``--set`` calls an input: a field of the scenario or of a catalog row, or a catalog
-    parameter.
+    """Return the ``--set`` key of an input: a field of the scenario or of a catalog row, or a
+    catalog parameter.
 
-    A price of the cloud and a row of the catalog are changed by their overlay.
+    An overlay changes cloud prices and catalog rows.
     """
     kind, _, rest = key.partition(".")
     if key in FIELDS:

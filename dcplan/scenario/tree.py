@@ -1,5 +1,5 @@
-"""Raw scenario data under change: merged files, overrides and ``--set``, each value knowing its
-origin.
+"""Raw scenario data: merged files, overrides and ``--set`` changes, with the origin of each
+value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CATALOG_PREFIXES = frozenset(KINDS)
 
 @dataclass
 class Tree:
-    """Data and, for every subtree, the document and path it was taken from."""
+    """Data, and for every subtree the document and path of its origin."""
 
     data: Any
     origins: dict[Path, tuple[Document, Path]] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Tree:
         return cls(document.data, {(): (document, ())})
 
     def origin(self, path: Path) -> tuple[Document, Path]:
-        """Document and path of a value: the longest known prefix decides."""
+        """Return document and path of a value, from the longest known prefix."""
         for length in range(len(path), -1, -1):
             found = self.origins.get(path[:length])
             if found:
@@ -36,7 +36,7 @@ class Tree:
         return next(iter(self.origins.values()))
 
     def place(self, path: Path) -> Place:
-        """Where a value stands."""
+        """Return the place of a value in its file."""
         document, where = self.origin(path)
         return document.place(where)
 
@@ -50,7 +50,7 @@ class Tree:
         hint: str = "",
         help: str = "",
     ) -> Problem:
-        """A problem at the place of a value, whichever file it came from."""
+        """Return a problem at the place of a value in its file."""
         document, where = self.origin(path)
         return document.problem(code, cause, where, key=key, hint=hint, help=help)
 
@@ -61,10 +61,10 @@ class Tree:
 
 
 def merged(base: Tree, over: Tree) -> Tree:
-    """Deep merge of ``over`` onto ``base``.
+    """Merge ``over`` deeply onto ``base``.
 
-    Mappings merge by key, lists of mappings with an ``id`` merge by id, ``{replace: [...]}`` swaps
-    a list, everything else is replaced.
+    Mappings merge by key, lists of mappings with an ``id`` merge by id, ``{replace: [...]}``
+    replaces a list, and every other value is replaced.
     """
     result = Tree(base.data, dict(base.origins))
     result.data = _merge(result, base.data, over, over.data, (), ())
@@ -100,7 +100,7 @@ def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path
 
 
 def _unwrapped(result: Tree, over: Tree, new: Any, at: Path, over_at: Path) -> Any:
-    """``{replace: [...]}`` where there was nothing to replace is the list itself."""
+    """Turn ``{replace: [...]}`` into its list if there is nothing to replace."""
     if not isinstance(new, dict):
         return new
     if set(new) == {"replace"} and isinstance(new["replace"], list):
@@ -144,12 +144,12 @@ def split_key(key: str) -> list[str]:
 
 
 def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
-    """Set the value at a dotted key; lists are addressed by ``id``, catalog rows by kind and id.
+    """Set the value at a dotted key: list elements by ``id``, catalog rows by kind and id.
 
     Raises
     ------
     InputError
-        DC014 when the key addresses nothing that exists.
+        DC014 if the key does not exist.
     """
     parts = split_key(key)
     if (
@@ -175,7 +175,7 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
                 known = [
                     str(item["id"]) for item in node if isinstance(item, dict) and "id" in item
                 ]
-                cause = f"{key}: no element {head!r} in {'.'.join(map(str, at)) or 'the list'}"
+                cause = f"{key}: element {head!r} is not in {'.'.join(map(str, at)) or 'the list'}"
                 raise InputError(
                     [problem("DC014", cause, where, key=True, hint=did_you_mean(head, known))]
                 )
@@ -186,7 +186,7 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
                 result._own((*at, head), document, where)
             copy[head] = descend(copy.get(head), rest[1:], (*at, head))
             return copy
-        cause = f"{key}: {'.'.join(map(str, at))} is a value, it has no {head!r}"
+        cause = f"{key}: {'.'.join(map(str, at))} is a value and has no {head!r}"
         raise InputError([problem("DC014", cause, where, key=True)])
 
     result.data = descend(tree.data, parts, ())
@@ -201,7 +201,7 @@ def _addresses_scenario(data: Any, parts: list[str]) -> bool:
 
 
 def canonical_key(tree: Tree, key: str) -> tuple[str, ...]:
-    """What a key addresses, whatever its quotes, and whether lists are addressed by id or by place.
+    """Return the address of a key, independent of quotes and of id or position in lists.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def set_document(text: str) -> tuple[str, Document]:
     Raises
     ------
     InputError
-        DC014 when there is no ``=``.
+        DC014 if there is no ``=``.
     """
     key, mark, value = text.partition("=")
     if not mark or not key.strip():

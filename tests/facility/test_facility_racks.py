@@ -136,7 +136,7 @@ def test_a_stronger_rack_never_holds_less(rack_kw: float, more_kw: float, rated:
 def test_the_height_a_hall_leaves_out_is_the_catalog_parameter_that_its_text_names(
     tmp_path: Path,
 ) -> None:
-    assert "left out, `facility/rack-units`" in docs_of(Hall)["rack_units"]
+    assert "Default: `facility/rack-units`" in docs_of(Hall)["rack_units"]
     assert load_catalog().get("facility", "rack-units", Parameter).value.value == 42
     (tmp_path / "tiny.yaml").write_text(TINY, encoding="utf-8")
 

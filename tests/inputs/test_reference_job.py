@@ -50,4 +50,4 @@ def test_a_model_larger_than_all_memories_is_refused_with_the_count(question: Qu
 
 def test_an_unknown_precision_is_refused(question: Question) -> None:
     job = JOB.model_copy(update={"precision": "fp1"})
-    assert rate(question, job, "h100-sxm") == "no precision 'fp1' in the catalog"
+    assert rate(question, job, "h100-sxm") == "precision 'fp1' is not in the catalog"

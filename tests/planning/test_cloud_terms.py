@@ -223,7 +223,7 @@ def test_terms_of_a_scenario_are_read_with_their_prices(tmp_path: Path) -> None:
     (term,) = offer.committed
     assert (term.term, term.quarters) == ("reserved-3y", 12)
     assert term.usd_per_accelerator_hour == pytest.approx([4.0 * 0.9 ** (t / 4) for t in range(4)])
-    assert any(x.id == "spot" and "may take it back" in x.reason for x in problem.excluded)
+    assert any(x.id == "spot" and "may reclaim it" in x.reason for x in problem.excluded)
     file.write_text(TEXT.replace("TERMS", "[reserved-3y]"), encoding="utf-8")
     only = build(load(file)).problem.offers[0]
     assert (only.on_demand, only.usd_per_accelerator_hour[0]) == (False, 0.0)

@@ -102,8 +102,8 @@ def test_residency_closes_other_countries(tmp_path: Path) -> None:
         ("h100_equivalents: 600", "h100_equivalents: 600, pflops_delivered: 3", "give one of"),
         (", reference: {model: llama-3.1-70b, seq_len: 8192}", "", "needs reference"),
         ("gb200-nvl72: 9000", "gb300-nvl27: 9000", "did you mean"),
-        ("id: chat", "id: hours", "stands twice"),
-        ("[1e5, 2e5]", "[1e5, 2e5, 3e5]", "3 values for a horizon of 2"),
+        ("id: chat", "id: hours", "occurs twice"),
+        ("[1e5, 2e5]", "[1e5, 2e5, 3e5]", "3 values for 2 quarters"),
     ],
 )
 def test_wrong_demands_are_refused_with_the_place(

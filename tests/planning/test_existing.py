@@ -257,11 +257,11 @@ def test_prices_change_by_order_quarter(read: PlanningProblem) -> None:
     [
         ("hall: old, accelerators: 128", "accelerators: 128", "name the hall"),
         ("hall: old, accelerators: 128", "hall: new, accelerators: 128", "not marked existing"),
-        ("accelerators: 128", "accelerators: 100", "not whole units of 8"),
-        ("in_service: 2024-Q1", "in_service: 2027-Q2", "not before the horizon's start"),
+        ("accelerators: 128", "accelerators: 100", "not a multiple of 8"),
+        ("in_service: 2024-Q1", "in_service: 2027-Q2", "not before the start of the horizon"),
         ("expected: 2027-Q2", "expected: 2029-Q2", "outside the horizon"),
-        ("placed: 2026-Q4", "placed: 2027-Q2", "not before the horizon's start"),
-        ("id: po,", "id: spent,", "stands twice"),
+        ("placed: 2026-Q4", "placed: 2027-Q2", "not before the start of the horizon"),
+        ("id: po,", "id: spent,", "occurs twice"),
         (", fabric: ib-ndr-400,\n", ",\n", "name the fabric"),
         ("{p50: 100, p90: 150}", "{p50: 100, p90: 50}", "p10 <= p50 <= p90"),
         (

@@ -45,7 +45,7 @@ WRONG = {
     "x=range(1,3,0)": "a step of 0",
     "x=range(1,3,-1)": "a step of -1",
     "x=linspace(1,2)": "expected linspace",
-    "x=linspace(1,2,1e9)": "from 1 to",
+    "x=linspace(1,2,1e9)": "must be 1 to",
     "x=logspace(0,1,3)": "above 0",
     "x=uniform(2,1)": "uniform(low,high)",
     "x=normal(1,0)": "normal(mean,sd)",
@@ -54,7 +54,7 @@ WRONG = {
     "x=range(a,b)": "needs numbers",
     "x=1,,2": "an empty value",
     "x=range(.nan,1)": "needs numbers",
-    "x=range(0,1,1e-9)": "from 1 to",
+    "x=range(0,1,1e-9)": "must be 1 to",
 }
 
 

@@ -52,8 +52,8 @@ def test_what_was_not_bought_counts_as_nought() -> None:
 @pytest.mark.parametrize(
     ("metric", "limits", "reason"),
     [
-        ("cost.npv_usd", {"change_pct_max": 5}, "needs a base"),
-        ("cost.npv_usd", {"change_max": 5, "against": "last"}, "needs a base"),
+        ("cost.npv_usd", {"change_pct_max": 5}, "no base"),
+        ("cost.npv_usd", {"change_max": 5, "against": "last"}, "no base"),
         ("owned.npv_usd", {"max": 1}, "not a metric of this verb"),
     ],
 )
@@ -71,7 +71,7 @@ def test_what_is_not_known_fails_its_gate(value: str | None, limits: dict) -> No
     """Neither green nor skipped: a footprint that nobody published is not below its limit."""
     [row] = evaluate([Expectation(id="e", metric="m", **limits)], {"m": value})
     assert row["passed"] is False
-    assert row["reason"] == "not known as a number"
+    assert row["reason"] == "the value is not a number"
 
 
 def test_who_and_how_severe_are_kept() -> None:

@@ -271,7 +271,7 @@ def test_a_base_without_figures_is_no_base(project: Path) -> None:
     row = next(
         r for r in found.tables["gates"].records() if r["id"] == "drift" and not r["variant"]
     )
-    assert (row["result"], row["reason"]) == ("skipped", "there is no plan at the base")
+    assert (row["result"], row["reason"]) == ("skipped", "the base has no plan")
     (project / "broken.yaml").write_text("dcplan: 1\nname: [", encoding="utf-8")
     with pytest.raises(InputError, match="DC001"):
         gates(GatesRequest(("scenarios",), base="broken.yaml"), project / ".dcplan")
@@ -400,4 +400,4 @@ def test_what_was_not_compared_has_not_passed(limit: float, passed: bool | None)
     e = Expectation.model_validate({"id": "e", "metric": "m", "max": limit, "change_max": 1})
     [row] = evaluate([e], {"m": 10.0})
     assert row["passed"] is passed
-    assert row["reason"].startswith("needs a base")
+    assert row["reason"].startswith("no base")

@@ -1,4 +1,4 @@
-"""Hardware that exists or is on order when the plan begins."""
+"""Hardware that is in service or on order when the plan begins."""
 
 from __future__ import annotations
 
@@ -15,77 +15,80 @@ def _change(quantity: Quantity) -> Quantity:
     if not all(-1 < x <= 10 for x in (quantity.value, *quantity.bounds)):
         code = "quantity_range"
         raise PydanticCustomError(
-            code, "must be above -1 (-0.1 is 10 % less a year) and at most 10"
+            code, "must be above -1 (-0.1 is 10 % less per year) and at most 10"
         )
     return quantity
 
 
 YearlyChange = Annotated[Quantity, AfterValidator(_change)]
-"""Growth a year as a fraction; below 0 it falls."""
+"""Growth per year as a fraction; a negative value is a decline."""
 
 
 class Existing(Part):
-    """So many accelerators of a system in a hall."""
+    """A number of accelerators of one system in one hall."""
 
     id: Key
     """Name of this lot, used in keys and tables."""
     system: str
     """Catalog system."""
     accelerators: Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
-    """How many; whole racks are derived from it."""
+    """Number of accelerators; the number of racks is derived from it."""
     site: str | None = None
-    """Where it stands; left out, the first site."""
+    """Site of the hardware. Default: the first site."""
     hall: str | None = None
-    """Hall of that site; left out, its first."""
+    """Hall of that site. Default: its first hall."""
     cooling: str | None = None
-    """One of the hall's; needed where it has several."""
+    """Cooling option of the hall; required if the hall has several."""
     nodes_per_rack: Count | None = None
-    """Overrides the number that power, space and weight allow."""
+    """Nodes in one rack. Default: the number that power, space and weight allow."""
     price_usd: Positive | None = None
-    """Of one unit when new; left out, the catalog's. Residual values are shares of it."""
+    """Price of one unit when new; residual values are shares of it. Default: the catalog price."""
 
 
 class Asset(Existing):
-    """In service before the plan begins: paid, ageing, to be sold when that pays."""
+    """Hardware in service before the plan begins: it is paid, it ages, and the plan may sell it."""
 
     in_service: Quarter
-    """Quarter in which it was put in service; its age counts from there."""
+    """Quarter in which it entered service; its age counts from then."""
     fabric: str | None = None
-    """Family that connects it; needed where the scenario names several."""
+    """Fabric family that connects it; required if the scenario names several."""
     life_years: Years | None = None
-    """Years of service from then on; left out, finance.hardware_life_years."""
+    """Service life in years from that quarter. Default: finance.hardware_life_years."""
     may_sell: bool = True
-    """Whether the plan may sell it before its end of life, at the residual curve's value."""
+    """Whether the plan may sell it before its end of life, at its residual value."""
 
 
 class Delay(Part):
-    """Days by which a delivery comes after its date."""
+    """Delivery delay in days after the agreed date."""
 
     p10: NonNegative = Quantity(value=0.0)
-    """One delivery in ten is not later than this."""
+    """Delay that 10 % of the deliveries do not exceed."""
     p50: NonNegative
-    """Half of the deliveries are not later than this."""
+    """Delay that 50 % of the deliveries do not exceed."""
     p90: NonNegative
-    """Nine deliveries in ten are not later than this."""
+    """Delay that 90 % of the deliveries do not exceed."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Delay:
         if not self.p10.value <= self.p50.value <= self.p90.value:
             code = "slip"
-            raise PydanticCustomError(code, "p10 <= p50 <= p90 does not hold")
+            raise PydanticCustomError(code, "must satisfy p10 <= p50 <= p90")
         return self
 
 
 class Order(Existing):
-    """Placed before the plan begins: it arrives, late perhaps, or is cancelled for a fee."""
+    """Hardware ordered before the plan begins: it arrives, possibly late, or is cancelled for a
+    fee.
+    """
 
     placed: Quarter | None = None
-    """Quarter of the order; for the record."""
+    """Quarter of the order; for information only."""
     expected: Quarter
-    """First quarter in service by the vendor's date."""
+    """First quarter in service according to the vendor's date."""
     slip_days: Delay | None = None
-    """Left out, the catalog's delivery slip."""
+    """Delivery delay. Default: the catalog's delivery delay."""
     paid_frac: Fraction = Quantity(value=0.0)
-    """Of the price, paid already; the rest is due when it arrives."""
+    """Share of the price that is already paid; the rest is due on arrival."""
     cancellation_fee_frac: Fraction | None = None
-    """Of the price; what is paid counts towards it. Left out, the order stands."""
+    """Cancellation fee as a share of the price; payments made count towards it. Default: the order
+    cannot be cancelled."""

@@ -12,7 +12,7 @@ from dcplan.catalog.schema.base import QuarterName
 Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$")]
 Quarter = QuarterName
 Count = Annotated[int, Field(ge=1, strict=True)]
-"""A whole number from 1; text and true/false are not taken for one."""
+"""An integer of at least 1; text and true/false are rejected."""
 CountOrZero = Annotated[int, Field(ge=0, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Demand that any fitting accelerator may serve: research capacity and inference."""
+"""Demand that any suitable accelerator may serve: research capacity and inference."""
 
 from __future__ import annotations
 
@@ -15,50 +15,52 @@ CAPACITY_UNITS = ("pflops_delivered", "accelerator_hours", "h100_equivalents")
 
 
 class Reference(Part):
-    """The job on which delivered FLOP/s are counted."""
+    """The reference job on which delivered FLOP/s are measured."""
 
     model: str
     """Catalog id of the model that the reference job trains."""
     seq_len: Count
-    """Tokens of a sequence."""
+    """Tokens in one sequence."""
     precision: Precision = "bf16"
-    """Of the matrix products."""
+    """Precision of the matrix products."""
 
 
 class Demand(Part):
-    """What any fitting accelerator may serve: where it may be served, by what, and what leaving it
-    unserved costs.
+    """Demand that any suitable accelerator may serve: where, by what, and the cost of not serving
+    it.
     """
 
     id: Key
     """Name of this demand, used in keys and tables."""
     sites: tuple[str, ...] | None = None
-    """Sites that may serve it; left out, every site and, unless countries forbid, the cloud."""
+    """Sites that may serve it. Default: every site and, unless countries forbids it, the cloud."""
     countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Residency: only sites and cloud regions of these countries (two letters)."""
+    """Data residency: only sites and cloud regions in these countries may serve it (two letters
+    each)."""
     systems: tuple[str, ...] | None = None
-    """Systems and accelerators that may serve it; left out, every one."""
+    """Systems and accelerators that may serve it. Default: all."""
     usd_per_unmet_quarter: Positive | None = None
-    """Value of one unit not served for a quarter; left out, all of it must be served."""
+    """Cost of one unit that is not served for a quarter. Default: all demand must be served."""
 
 
 class Capacity(Demand):
-    """Research fleet beside the jobs, quarter average, in one of three units.
+    """Research capacity in addition to the jobs, quarterly average, in one of three units.
 
-    Model FLOP/s on the reference job; accelerator-hours of a quarter, busy ones; or accelerators
-    counted in H100, by what each achieves on the reference job.
+    The units are model FLOP/s on the reference job; busy accelerator-hours of a quarter; and
+    H100-equivalent accelerators, counted by what each achieves on the reference job.
     """
 
     pflops_delivered: Series | None = None
-    """Model PFLOP/s on the reference job, mean of the quarter."""
+    """Model PFLOP/s on the reference job, mean over the quarter."""
     accelerator_hours: Series | None = None
-    """Busy accelerator-hours of the quarter."""
+    """Busy accelerator-hours in the quarter."""
     h100_equivalents: Series | None = None
-    """Accelerators, each counted by its rate on the reference job over that of an H100 server."""
+    """Accelerators, each weighted by its rate on the reference job divided by the rate of an
+    H100."""
     utilization_frac: Fraction
     """Share of the time in which the accelerators work."""
     reference: Reference | None = None
-    """Job on which it is counted; needed but for accelerator_hours."""
+    """Reference job; required unless accelerator_hours is given."""
 
     @model_validator(mode="after")
     def _one_unit(self) -> Capacity:
@@ -70,25 +72,27 @@ class Capacity(Demand):
         if self.reference is None and given[0] != "accelerator_hours":
             code, text = (
                 "capacity",
-                "{unit} needs reference: model and seq_len: the job on which it is counted",
+                "{unit} needs reference (model and seq_len): the job on which compute is measured",
             )
             raise PydanticCustomError(code, text, {"unit": given[0]})
         return self
 
     @property
     def unit(self) -> str:
-        """Which of the three units is given."""
+        """The one of the three units that is given."""
         return next(name for name in CAPACITY_UNITS if getattr(self, name) is not None)
 
 
 class Inference(Demand):
-    """Tokens served, with your own measured throughput."""
+    """Tokens to serve, with your own measured throughput."""
 
     tokens_per_s: Series
-    """Average of the quarter."""
+    """Average token rate of the quarter."""
     tokens_per_s_per_accelerator: Annotated[dict[str, Positive], Field(min_length=1)]
-    """By system, accelerator or cloud offer; what has no figure does not serve."""
+    """Throughput by system, accelerator or cloud offer; hardware without an entry does not
+    serve."""
     peak_factor: AtLeastOne = Quantity(value=1.0)
-    """Peak over average load: accelerators follow the peak, energy the average."""
+    """Peak load divided by average load: the peak sets the accelerators, the average sets the
+    energy."""
     utilization_frac: Fraction = Quantity(value=1.0)
-    """Share of the throughput that may be used at the peak."""
+    """Maximum share of the throughput in use at the peak."""

@@ -1,4 +1,4 @@
-"""Sites and halls: where the hardware may stand and what limits it."""
+"""Sites and halls, and their limits."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
 
 class Energy(Part):
-    """Tariff of a site; what is left out comes from ``catalogs/sites``."""
+    """Tariff of a site; missing values come from ``catalogs/sites``."""
 
     usd_per_kwh: Series | None = None
-    """Price of energy, one number or by quarter; left out, the catalog's of the location."""
+    """Price of energy, one number or one per quarter. Default: the catalog price of the
+    location."""
     demand_usd_per_kw_month: NonNegative | None = None
-    """Charge on the billed peak; left out, none, because catalog prices hold it."""
+    """Charge on the billed peak. Default: none, because catalog prices include it."""
     minimum_take_frac: Fraction | None = None
-    """Billed kW = max(peak, fraction x utility_mw of that quarter), once the site is used."""
+    """Minimum billed demand as a fraction of utility_mw, from the first use of the site on: billed
+    kW = max(peak, fraction x utility_mw)."""
 
 
 class Power(Part):
@@ -37,122 +39,123 @@ class Power(Part):
     """
 
     redundancy: Redundancy | None = None
-    """Rule of the blocks: any one block may fail (n: none); left out, n+1."""
+    """Redundancy rule of the blocks; with n+1 any one block may fail, with n none. Default: n+1."""
     block_mw: Positive | None = None
-    """Load that one block carries; left out, `power/block-mw-default`."""
+    """Load that one block carries. Default: `power/block-mw-default`."""
     usd_per_kw: Positive | None = None
-    """Price of an installed kW of blocks; left out, `power/power-blocks-usd-per-kw`."""
+    """Price of one kW of installed blocks. Default: `power/power-blocks-usd-per-kw`."""
     lead_quarters: CountOrZero | None = None
-    """From the order of blocks to their service: no new hall is powered before; left out, they are
-    there at once."""
+    """Lead time of blocks, from order to service; no new hall has power earlier. Default: no lead
+    time."""
 
 
 class Interruptible(Part):
-    """A grid tranche that the utility may cut: cheaper or sooner than firm power, paid in paused
-    work.
+    """A grid tranche that the utility may interrupt: cheaper or earlier than firm power, but work
+    pauses.
     """
 
     id: Key
     """Name of the tranche."""
     mw: Series
-    """Power of the tranche, one number or by quarter."""
+    """Power of the tranche, one number or one per quarter."""
     available_from: Quarter | None = None
-    """Quarter of its energisation; left out, the start of the horizon."""
+    """Quarter of energization. Default: the start of the horizon."""
     hours_per_year: YearHours
-    """Hours in which it may be cut; the load on it pauses then."""
+    """Hours per year in which the utility may interrupt it; its load then pauses."""
 
 
 class Onsite(Part):
-    """Power made at the site: bridging until the grid comes, or for good. A row of
+    """On-site generation, as a bridge until grid power is available or permanently. A row of
     ``catalogs/power/onsite.yaml``.
     """
 
     id: str
     """Row of the catalog kind onsite."""
     max_mw: Positive
-    """Most that may be installed."""
+    """Maximum power that may be installed."""
     spare_units: CountOrZero = 1
-    """Units beyond those that carry load, once any serves."""
+    """Spare units in addition to those that carry load, as soon as any unit is in service."""
     lead_quarters: CountOrZero | None = None
-    """From the order to service; left out, the catalog row's."""
+    """Lead time from order to service. Default: the value of the catalog row."""
     usd_per_mwh: Positive | None = None
-    """Energy bought under a contract (PPA behind the meter): replaces capital, fixed cost and
-    fuel."""
+    """Price of energy under a contract (PPA behind the meter); it replaces capital, fixed and fuel
+    cost."""
 
 
 class Carbon(Part):
-    """Grid intensity and yearly cap of operational carbon."""
+    """Carbon intensity of the grid and the annual cap on operational carbon."""
 
     grid_g_per_kwh: NonNegative | None = None
-    """Carbon intensity of the grid; left out, the catalog's of the location."""
+    """Carbon intensity of the grid. Default: the catalog value of the location."""
     max_operational_t_per_year: Positive | None = None
-    """Most CO2 of owned racks in a year, a hard limit; left out, none."""
+    """Annual limit on operational CO2 of owned racks. Default: no limit."""
 
 
 class Water(Part):
-    """Yearly cap of site water."""
+    """Annual cap on site water."""
 
     max_l_per_year: Positive | None = None
-    """Most site water in a year, a hard limit; left out, none."""
+    """Annual limit on site water. Default: no limit."""
 
 
 class Lease(Part):
     """Colocation rent per contracted kW of hall IT; replaces building and power capex."""
 
     usd_per_kw_month: Positive
-    """Rent of a contracted kW of hall IT power."""
+    """Rent per contracted kW of hall IT power."""
     escalator_frac_per_year: Fraction | None = None
-    """Yearly rise of the rent; left out, `finance/lease-escalator-frac-per-year`."""
+    """Annual increase of the rent. Default: `finance/lease-escalator-frac-per-year`."""
 
 
 class Staff(Part):
-    """People at the site and what one costs in a year, all in."""
+    """Staff of the site and the fully loaded cost of one person per year."""
 
     people: NonNegative
-    """Full-time people at the site, from its first use on."""
+    """Full-time staff of the site, from its first use on."""
     usd_per_person_year: Positive | None = None
-    """What one costs, all in; left out, `finance/staff-usd-per-person-year`."""
+    """Fully loaded cost of one person per year. Default: `finance/staff-usd-per-person-year`."""
 
 
 class Hall(Part):
-    """A hall type; ``count`` alike halls are one type."""
+    """A hall type; ``count`` is the number of identical halls."""
 
     id: Key
     """Name of the hall type, used in keys and tables."""
     racks: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
-    """Rack positions, network and storage racks included."""
+    """Rack positions, including network and storage racks."""
     rack_kw_max: Positive
-    """Electrical limit of one rack, on rated power."""
+    """Electrical limit of one rack, applied to rated power."""
     it_mw: Megawatts
-    """IT power of the hall, rated: racks, network and storage together."""
+    """Limit on rated IT power of the hall: racks, network and storage together."""
     air_mw: NonNegative | None = None
-    """Heat that the air path carries; left out, the cooling option's air_share_frac of it_mw."""
-    liquid_mw: NonNegative | None = None
-    """Heat that the liquid path carries; left out, the cooling option's liquid_share_frac of
+    """Heat rejection capacity of the air path. Default: the cooling option's air_share_frac of
     it_mw."""
+    liquid_mw: NonNegative | None = None
+    """Heat rejection capacity of the liquid path. Default: the cooling option's liquid_share_frac
+    of it_mw."""
     rack_kg_max: Positive | None = None
-    """Floor limit of one rack; left out, none."""
+    """Weight limit of one rack. Default: no limit."""
     rack_units: Positive | None = None
-    """Height of a rack; left out, `facility/rack-units`."""
+    """Height of a rack. Default: `facility/rack-units`."""
     cooling: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Catalog cooling options to choose from; a hall takes one."""
+    """Catalog cooling options to choose from; each hall uses one."""
     count: Annotated[int, Field(ge=1, le=1000, strict=True)] = 1
-    """Alike halls of this type."""
+    """Number of identical halls of this type."""
     existing: bool = False
-    """It stands already: only fit-out is paid, no building and no power blocks."""
+    """Whether the hall already exists: only fit-out is paid, no building and no power blocks."""
     available_from: Quarter | None = None
-    """First quarter of its use; left out, the start of the horizon."""
+    """First quarter of use. Default: the start of the horizon."""
     fit_out_usd_per_kw: Positive | None = None
-    """Price of racks' cooling and distribution for each kW of it_mw; left out, the cooling
-    option's."""
+    """Fit-out price of cooling and rack power distribution per kW of it_mw. Default: the price of
+    the cooling option."""
     pue: AtLeastOne | None = None
-    """Your own annual PUE for the hall, whatever its cooling; left out, the catalog's by climate
-    and size."""
+    """Your own annual PUE of the hall, for any cooling option. Default: the catalog value by
+    climate and size."""
     peak_pue: AtLeastOne | None = None
-    """Your own PUE on the design day, at least the annual one; left out, computed from the
+    """Your own PUE on the design day, at least the annual PUE. Default: computed from the
     weather."""
     wue_l_per_kwh: NonNegative | None = None
-    """Your own annual water use over IT energy; left out, computed."""
+    """Your own annual WUE, water per IT energy. Default: computed."""
 
 
 class Site(Part):
@@ -163,24 +166,24 @@ class Site(Part):
     location: str
     """Row of the catalog kind sites: weather, energy price, grid carbon."""
     climate_zone: str | None = None
-    """ASHRAE zone in place of the location's weather."""
+    """ASHRAE climate zone, used instead of the location's weather."""
     utility_mw: Series
-    """Firm grid power, one number or by quarter as it is energised."""
+    """Firm grid power, one number or one per quarter as energization proceeds."""
     interruptible: tuple[Interruptible, ...] = ()
-    """Grid power beside it that the utility may cut."""
+    """Interruptible grid power in addition to firm power."""
     onsite: tuple[Onsite, ...] = ()
-    """Plants that may be built at the site."""
+    """Generation plants that may be built at the site."""
     energy: Energy = Energy()
-    """Tariff."""
+    """Electricity tariff."""
     power: Power = Power()
     """Blocks of UPS and generators for new halls."""
     carbon: Carbon = Carbon()
-    """Grid intensity and cap."""
+    """Carbon intensity of the grid and the carbon cap."""
     water: Water = Water()
-    """Cap of site water."""
+    """Cap on site water."""
     lease: Lease | None = None
-    """Colocation: rent in place of building and power capex."""
+    """Colocation: rent instead of building and power capex."""
     staff: Staff | None = None
-    """People; left out, their cost is in the facility's fixed cost."""
+    """Staff. Default: part of the facility's fixed cost."""
     halls: Annotated[tuple[Hall, ...], Field(min_length=1)]
     """Hall types of the site."""

@@ -1,5 +1,5 @@
-"""What is not known when the plan is signed: how inputs may turn out, and which variants a plan
-must hedge.
+"""Uncertainty at the time of decision: distributions of inputs, and variants that a plan must
+hedge.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dcplan.scenario.schema.base import Part, Quarter
 
 
 class Hedge(Part):
-    """Variants of the scenario with their weights: decisions up to a quarter are one for all of
+    """Variants of the scenario with their weights; decisions up to a quarter are common to all of
     them.
     """
 
@@ -22,36 +22,37 @@ class Hedge(Part):
     """Last quarter whose orders, halls, fabrics, blocks and commitments are decided before the
     variant is known."""
     weights: Annotated[dict[str, Positive], Field(min_length=2)]
-    """Names of `scenarios:` (or `base`) and how likely each is; they are scaled to 1."""
+    """Names in `scenarios:` (or `base`) with their probabilities, scaled to a sum of 1."""
     tail_frac: Annotated[float, Field(ge=0.01, le=1)] = 1.0
-    """1: the expected cost; less: the mean of the worst share (CVaR)."""
+    """1 minimizes the expected cost; a smaller value minimizes the mean cost of that worst share
+    (CVaR)."""
 
 
 class Uncertainty(Part):
-    """Factors on the plan's own values (1 is as planned), as triangular distributions; and sampled
-    futures.
+    """Triangular distributions of factors on the plan's own values (1 is as planned), and the
+    Monte Carlo simulation.
     """
 
     hardware_price: Positive | None = None
-    """Of systems not yet ordered."""
+    """Factor on the price of systems not yet ordered."""
     energy_price: Positive | None = None
-    """Of all sites."""
+    """Factor on the energy price of all sites."""
     cloud_price: Positive | None = None
-    """Of rent on demand."""
+    """Factor on the on-demand cloud price."""
     step_time: Positive | None = None
-    """Of training runs over the median that the plan knows."""
+    """Factor on the step time of training runs, relative to the planned median."""
     tokens: Positive | None = None
-    """Of training runs."""
+    """Factor on the tokens of training runs."""
     demand: NonNegative | None = None
-    """Of capacity and inference."""
+    """Factor on capacity and inference demand."""
     delivery_days: NonNegative | None = None
-    """Days by which hardware on order and ordered comes late."""
+    """Delivery delay in days of hardware on order and of new orders."""
     samples: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 1000
-    """Sampled futures of the plan."""
+    """Number of Monte Carlo samples."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 1
-    """Of the samples."""
+    """Seed of the samples."""
     tail_frac: Annotated[float, Field(gt=0, lt=1)] = 0.1
-    """Share of the worst futures whose mean is shown (CVaR)."""
+    """Share of the worst samples whose mean is reported (CVaR)."""
     hedge: Hedge | None = None
     """One plan for several variants, with `plan --hedge`."""
 
@@ -60,13 +61,14 @@ class Uncertainty(Part):
         if self.hedge is None and not self.inputs:
             code = "uncertainty"
             raise PydanticCustomError(
-                code, "names no input: give hardware_price, energy_price, … with low and high"
+                code,
+                "has no uncertain input: give hardware_price, energy_price, … with low and high",
             )
         return self
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the inputs that vary."""
+        """Names of the uncertain inputs."""
         names = (
             "hardware_price",
             "energy_price",

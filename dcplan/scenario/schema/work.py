@@ -1,4 +1,4 @@
-"""What must be done: training jobs, research capacity, rented hardware."""
+"""Demand and resources: training jobs, cloud, fleet, storage, reliability, supply, expectations."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part,
 from dcplan.scenario.schema.demand import Capacity, Inference, Precision, Reference
 
 DEADLINE_CONFIDENCE = 0.8
-"""Share of the finish-time distribution that ends by the deadline, where a job gives none."""
+"""Default probability that a job ends by its deadline."""
 
 
 class Job(Part):
-    """A training run: this model on this many tokens, by a date or within a time."""
+    """A training run: a model, its training tokens, and a deadline as a date or a duration."""
 
     id: Key
     """Name of the run, used in keys and metrics."""
@@ -38,42 +38,44 @@ class Job(Part):
     tokens: Positive
     """Training tokens."""
     seq_len: Annotated[int, Field(ge=1, le=100_000_000, strict=True)]
-    """Tokens of a sequence."""
+    """Tokens in one sequence."""
     global_batch_tokens: Positive
-    """Tokens of one optimizer step; a layout may round it by up to a tenth, to whole
+    """Tokens per optimizer step; a layout may round it by up to 10 % to an integer number of
     micro-batches."""
     precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
-    """Recipes that are of equal quality to you; the plan may choose any of them."""
+    """Precision recipes of equal quality for you; the plan may choose any of them."""
     start: Quarter | None = None
-    """Earliest quarter; left out, the start of the horizon."""
+    """Earliest start quarter. Default: the start of the horizon."""
     deadline: Quarter | None = None
-    """Done by the last day of this quarter; left out, by the end of the horizon."""
+    """The run ends by the last day of this quarter. Default: the end of the horizon."""
     deadline_days: Positive | None = None
-    """Length of the run from its own first day; left out, no limit."""
+    """Maximum duration of the run from its first day. Default: no limit."""
     deadline_confidence: Annotated[float, Field(gt=0.5, lt=1)] | None = None
-    """Share of the finish-time distribution inside the limit; left out, 0.8."""
+    """Required probability that the run ends within its limits. Default: 0.8."""
     accelerators: Count | None = None
-    """A fixed size; left out, the plan chooses it."""
+    """Fixed number of accelerators. Default: the plan chooses it."""
     sites: tuple[str, ...] | None = None
-    """Sites where it may run; named, the cloud is not offered to it."""
+    """Sites where it may run; a job with this field cannot run in the cloud."""
     countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Residency: only sites and cloud regions of these countries (two letters)."""
+    """Data residency: only sites and cloud regions in these countries (two letters each)."""
     stack: str | None = None
-    """Row of the catalog kind stacks; left out, the accelerator's usual one."""
+    """Row of the catalog kind stacks. Default: the usual software stack of the accelerator."""
     images: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """Images (or tiles) of a sequence that pass through the model's vision encoder; none where
-    left out."""
+    """Images (or tiles) per sequence that pass through the model's vision encoder. Default:
+    none."""
 
     @model_validator(mode="after")
     def _batch_holds_a_sequence(self) -> Job:
         if self.global_batch_tokens.value < self.seq_len:
             code = "batch"
             raise PydanticCustomError(
-                code, "global_batch_tokens is below seq_len: not one sequence a step"
+                code, "global_batch_tokens is less than seq_len: a step holds no full sequence"
             )
         if self.tokens.value < self.global_batch_tokens.value:
             code = "tokens"
-            raise PydanticCustomError(code, "tokens is below global_batch_tokens: not one step")
+            raise PydanticCustomError(
+                code, "tokens is less than global_batch_tokens: the run has no full step"
+            )
         return self
 
 
@@ -83,188 +85,190 @@ class Workloads(Part):
     training: tuple[Job, ...] = ()
     """Training runs."""
     capacity: tuple[Capacity, ...] = ()
-    """Research capacity beside them."""
+    """Research capacity in addition to the training runs."""
     inference: tuple[Inference, ...] = ()
-    """Tokens served."""
+    """Inference: tokens to serve."""
 
 
 class Cloud(Part):
-    """What may be rented."""
+    """Cloud capacity that may be rented."""
 
     offers: AllOrIds
     """Catalog cloud offers that may be rented, or `all`."""
     terms: Annotated[tuple[Term, ...], Field(min_length=1)] = ("on-demand",)
-    """on-demand, or commitments such as reserved-1y."""
+    """Price terms: on-demand, or commitments such as reserved-1y."""
     prices: dict[str, dict[str, Positive]] = Field(default_factory=dict)
-    """Own quotes: offer -> term -> USD an hour of one instance."""
+    """Your own quotes: offer -> term -> USD per hour of one instance."""
     max_accelerators: CountOrZero | None = None
-    """Rented at the same time, all offers together; left out, no limit."""
+    """Maximum accelerators rented at the same time, all offers together. Default: no limit."""
     max_accelerators_per_offer: CountOrZero | None = None
-    """Of one offer; left out, `finance/cloud-capacity-per-offer-accelerators`."""
+    """Maximum accelerators of one offer. Default:
+    `finance/cloud-capacity-per-offer-accelerators`."""
     egress_tb_per_month: NonNegative | None = None
-    """Data leaving the cloud; left out, none. Counted where a fleet is compared."""
+    """Data leaving the cloud; counted in the comparison of a fleet (`tco`). Default: none."""
     price_change_frac_per_year: YearlyChange | None = None
-    """Of rent, from the start of the horizon on; left out, 0."""
+    """Annual change of cloud prices, from the start of the horizon on. Default: 0."""
 
 
 class Fleet(Part):
-    """A decision already taken: in service, and paid, in the first quarter."""
+    """Hardware already decided: in service, and paid, in the first quarter."""
 
     system: str
     """Catalog system."""
     accelerators: Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
-    """How many."""
+    """Number of accelerators."""
     site: str | None = None
-    """Where it stands; left out, the first site."""
+    """Site of the hardware. Default: the first site."""
     hall: str | None = None
-    """Hall of that site; left out, its first."""
+    """Hall of that site. Default: its first hall."""
     nodes_per_rack: Count | None = None
-    """Overrides the number that power, space and weight allow."""
+    """Nodes in one rack. Default: the number that power, space and weight allow."""
     utilization_frac: Fraction | None = None
-    """Share of the hours in which it works: energy, and the hours rented in its place; left out,
-    `tco` takes 1."""
+    """Share of the hours in which the fleet works; it sets the energy and the hours rented instead.
+    Default in `tco`: 1."""
     reference: Reference | None = None
-    """The job whose delivered PFLOP-days and tokens the TCO view prices; Llama 3.1 70B where left
-    out."""
+    """Reference job whose delivered PFLOP-days and tokens `tco` prices. Default: Llama 3.1
+    70B."""
 
 
 class Oversubscription(Part):
-    """Down over up capacity of a tier; 1 is non-blocking."""
+    """Oversubscription of a tier: downlink capacity divided by uplink capacity; 1 is non-blocking."""
 
     leaf_spine: Ratio | None = None
-    """Between leaves and spines; left out, 1."""
+    """Oversubscription between leaf and spine switches. Default: 1."""
     spine_core: Ratio | None = None
-    """Between spines and cores; left out, 1."""
+    """Oversubscription between spine and core switches. Default: 1."""
 
 
 class GivenFabric(Part):
-    """A fabric that is given, not chosen; fields left out come from the family."""
+    """A given fabric; missing fields come from the family."""
 
     id: str
     """Row of the catalog kind fabrics."""
     topology: str | None = None
-    """Such as fat-tree or rail-optimized; left out, the family's."""
+    """Topology, such as fat-tree or rail-optimized. Default: the topology of the family."""
     tiers: Annotated[int, Field(ge=1, le=3, strict=True)] | None = None
-    """Left out, the fewest that reach every accelerator."""
+    """Number of tiers. Default: the smallest number that reaches every accelerator."""
     planes: Annotated[int, Field(ge=1, le=16, strict=True)] | None = None
-    """Parallel networks that share a NIC; left out, the family's."""
+    """Number of planes, parallel networks that share a NIC. Default: the number of the family."""
     endpoints_per_leaf: Annotated[int, Field(ge=1, le=4096, strict=True)] | None = None
-    """Leaf ports towards nodes; left out, half of them where non-blocking."""
+    """Leaf ports towards nodes. Default: half of the ports in a non-blocking network."""
     nodes_per_su: Annotated[int, Field(ge=1, le=100_000, strict=True)] | None = None
-    """Nodes of a scalable unit, for which leaves are bought whole; left out, the family's."""
+    """Nodes per scalable unit; each unit has an integer number of leaf switches. Default: the value
+    of the family."""
     oversubscription: Oversubscription = Oversubscription()
-    """Of its tiers."""
+    """Oversubscription of its tiers."""
 
 
 class Storage(Part):
-    """Shared storage bought with the fleet; left out, it is sized from the jobs and the
-    accelerators.
-    """
+    """Shared storage bought with the fleet. Default: sized from the jobs and the accelerators."""
 
     usable_pb: Positive | None = None
-    """Capacity that is bought; left out, sized from the accelerators."""
+    """Usable capacity. Default: sized from the accelerators."""
     level: Literal["good", "better", "best"] = "better"
-    """Read and write rates for each accelerator, as NVIDIA's SuperPOD guide names them."""
+    """Service level: read and write rates per accelerator, as defined in NVIDIA's SuperPOD
+    guide."""
     tier: str | None = None
-    """Row of ``storage_tiers``."""
+    """Row of the catalog kind ``storage_tiers``."""
     bytes_per_token: Positive | None = None
-    """Training data read for one token: 4 for token ids; images and video take far more."""
+    """Training data read per token: 4 for token ids; images and video need far more."""
     dataset_tb: Positive | None = None
-    """Training data where they are more than the jobs' tokens; its capacity comes on top of the
-    accelerators' own."""
+    """Training data, if more than the tokens of the jobs; its capacity adds to that for the
+    accelerators."""
     kept_checkpoints: AtLeastOne | None = None
-    """Kept on the storage at the same time; left out, `storage/storage-kept-checkpoints`."""
+    """Number of checkpoints kept at the same time. Default: `storage/storage-kept-checkpoints`."""
 
 
 class Reliability(Part):
-    """How jobs fail and recover; fields left out come from ``catalogs/reliability``."""
+    """Failure and recovery of jobs; missing fields come from ``catalogs/reliability``."""
 
     checkpoint: Literal["async", "blocking", "peer"] = "async"
-    """async: copied to host memory, written behind the run; peer: hosts hold copies for each other
-    besides."""
+    """Checkpoint method. async: copied to host memory and written in the background; peer: in
+    addition, hosts keep copies for each other."""
     save_s: Seconds | None = None
-    """Blocking time of a save; left out, from checkpoint size and write rate."""
+    """Blocking time of a save. Default: computed from checkpoint size and write rate."""
     interval_s: Seconds | None = None
-    """Training between saves; left out, Daly's optimum."""
+    """Training time between saves. Default: Daly's optimum."""
     restart_s: Seconds | None = None
-    """From a stop to the next step, detection and loading included."""
+    """Time from a stop to the next step, including detection and loading."""
     stops_per_1000_node_days: NodeStops | None = None
-    """One rate for a whole node in place of the rates of all parts."""
+    """Stop rate of one node, instead of the rates of its parts."""
     spares: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
-    """Spare nodes of a job; left out, as many as cover 99 % of the time."""
+    """Spare nodes of a job. Default: enough for 99 % of the time."""
     repair_h: Hours | None = None
-    """Mean time that a lost node is away; left out, `reliability/node-repair-h`."""
+    """Mean repair time of a failed node. Default: `reliability/node-repair-h`."""
     production_slowdown: Slowdown | None = None
-    """Step time of the run over that of a tuned benchmark; 1 where the step time is measured."""
+    """Step time of the run divided by that of a tuned benchmark; 1 if the step time is measured."""
     early_life: bool = False
-    """Whether a new cluster's failures fade over its first month."""
+    """Whether a new cluster has more failures in its first month."""
     lemon_nodes: bool = False
-    """Whether bad nodes are left in."""
+    """Whether nodes with frequent failures stay in the cluster."""
 
 
 class Supply(Part):
-    """What the vendor delivers: racks by quarter and lead time."""
+    """Vendor deliveries: racks per quarter and lead time."""
 
     system: str
     """Catalog system."""
     racks_per_quarter: Series | None = None
-    """Most racks delivered, one number or by quarter; left out, no limit."""
+    """Maximum racks delivered, one number or one per quarter. Default: no limit."""
     lead_quarters: CountOrZero | None = None
-    """From order to service; left out, 1."""
+    """Lead time from order to service, in quarters. Default: 1."""
     from_quarter: Quarter | None = Field(default=None, alias="from")
-    """First quarter of delivery; left out, from the release on."""
+    """First quarter of delivery. Default: the release quarter."""
     price_change_frac_per_year: YearlyChange | None = None
-    """Of this system, instead of finance.hardware_price_change_frac_per_year."""
+    """Annual price change of this system, instead of
+    finance.hardware_price_change_frac_per_year."""
     price_usd: Series | None = None
-    """Of one unit by order quarter, instead of the catalog's."""
+    """Price of one unit by order quarter, instead of the catalog price."""
 
 
 class PartsPerQuarter(Part):
-    """What the vendors of parts deliver in a quarter, over all sites; left out, there is no limit."""
+    """Maximum deliveries of parts per quarter, over all sites. Default: no limit."""
 
     switches: Series | None = None
-    """Of the compute fabric."""
+    """Switches of the compute fabric."""
     transceivers: Series | None = None
-    """Of switches and nodes."""
+    """Transceivers of switches and nodes."""
     power_blocks: Series | None = None
-    """UPS, generator and transformer come as one block."""
+    """Power blocks; one block holds UPS, generator and transformer."""
 
 
 class Expectation(Part):
-    """A gate on a metric, absolute or against a base (CI)."""
+    """A pass/fail test of a metric, absolute or relative to a base (CI)."""
 
     id: Key
-    """Name of the gate, shown in every report."""
+    """Name of the expectation, shown in every report."""
     metric: str
-    """Key of a metric of the answer."""
+    """Key of the metric."""
     min: float | None = None
-    """The metric is at least this."""
+    """Minimum of the metric."""
     max: float | None = None
-    """The metric is at most this."""
+    """Maximum of the metric."""
     equals: float | None = None
-    """The metric is this, within tol."""
+    """Required value of the metric, within tol."""
     tol: Annotated[float, Field(ge=0)] | None = None
-    """Absolute tolerance of equals; left out, 0."""
+    """Absolute tolerance of equals. Default: 0."""
     change_min: float | None = None
-    """Answer less base is at least this."""
+    """Minimum change from the base: answer minus base."""
     change_max: float | None = None
-    """Answer less base is at most this."""
+    """Maximum change from the base: answer minus base."""
     change_pct_min: float | None = None
-    """Change over the base in percent is at least this."""
+    """Minimum change from the base in percent."""
     change_pct_max: float | None = None
-    """Of the answer over the base: a fall is negative."""
+    """Maximum change from the base in percent; a decrease is negative."""
     against: str | None = None
-    """`base` (what `dcplan test --base` names, else the variant of that name), a name in
-    `scenarios:`, or `file`, the scenario without any of them."""
+    """Base of the change: `base` (given by `dcplan test --base`, otherwise the variant of that
+    name), a name in `scenarios:`, or `file`, the scenario without a variant."""
     when: str | None = None
-    """Name in `scenarios:`, or a pattern of names, that it holds for; `file` is the scenario
-    without any."""
+    """Variant to which the expectation applies: a name in `scenarios:` or a pattern of names;
+    `file` is the scenario without a variant."""
     severity: Literal["error", "warn"] = "error"
-    """error fails the test, warn is told."""
+    """`error` fails the test, `warn` only reports."""
     owner: str | None = None
-    """Who is asked when it fails."""
+    """Person or team responsible for the metric."""
     note: str | None = None
-    """Free text, shown with it."""
+    """Free text, shown in reports."""
 
     @model_validator(mode="before")
     @classmethod
