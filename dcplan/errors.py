@@ -1,6 +1,6 @@
-"""What dcplan says when something is wrong: a code, a place, the cause and the next step.
+"""Error reports: a code, a place, the cause and the next step.
 
-Only the standard library is used here, so that every other room may import it.
+It uses only the standard library, so that every other room may import it.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ CODES: dict[str, str] = {
     "DC002": "unknown field",
     "DC003": "missing field",
     "DC004": "wrong type or value",
-    "DC005": "the same key twice",
+    "DC005": "duplicate key",
     "DC006": "the file cannot be read",
     "DC007": "the file is too large, too deep or has too many aliases",
     "DC008": "a path leaves the project",
     "DC010": "unknown reference",
-    "DC011": "the same id twice",
+    "DC011": "duplicate id",
     "DC012": "a list by quarter has the wrong length",
     "DC013": "a named scenario or override does not exist",
     "DC014": "a key in --set or overrides does not exist",
     "DC015": "values that contradict each other",
-    "DC016": "an extends chain that returns to itself",
+    "DC016": "a circular extends chain",
     "DC020": "a catalog row without a source",
     "DC021": "a catalog value outside its plausible range",
     "DC022": "catalog ratio or unit check",
     "DC030": "demand above the best possible supply",
     "DC031": "a deadline that no configuration reaches",
     "DC032": "a job that no system can hold",
-    "DC033": "site power or rack slots below the fixed decisions",
+    "DC033": "given hardware exceeds site power, heat or rack positions",
     "DC040": "unknown metric",
     "DC050": "command line",
     "DC051": "a key or value of a compound flag",
@@ -48,51 +48,56 @@ CODES: dict[str, str] = {
     "DC053": "a table of runs that cannot be read",
     "DC054": "a length that no cable or transceiver reaches",
     "DC060": "weather that cannot be used",
-    "DC061": "a cooling option that cannot hold what it is asked to",
+    "DC061": "a cooling option that does not support the request",
     "DC062": "a flag of `dcplan facility`",
 }
 
 MEANINGS: dict[str, str] = {
-    "DC001": "YAML 1.2 could not read the text at this place: often an indent, a tab, or a colon in unquoted text.",
-    "DC002": "The name is not in the format. A misspelt field is refused: a dropped one would change the answer. "
-    "`dcplan explain FIELD` and `dcplan schema scenario` name what there is.",
-    "DC003": "A field without a default is not there, or a flag that another one needs.",
-    "DC004": "The value is of another type, or outside its range. `dcplan explain FIELD` tells both.",
-    "DC005": "A mapping has the same key twice; YAML readers differ in which one they keep, so neither is taken.",
-    "DC006": "The file or folder does not exist, or may not be read or written. Packaged examples are found by name.",
-    "DC007": "Scenario files come in pull requests: size, depth and aliases are bounded so that reading one is safe.",
+    "DC001": "dcplan cannot read the text at this place as YAML 1.2. Check the indentation, tabs, and colons in "
+    "unquoted text.",
+    "DC002": "The format has no field of this name. A misspelled field is an error because ignoring it would change "
+    "the answer. `dcplan explain FIELD` and `dcplan schema scenario` list the fields.",
+    "DC003": "A required field, or a flag that another flag requires, is missing.",
+    "DC004": "The value has the wrong type, or is outside its range. `dcplan explain FIELD` shows type and range.",
+    "DC005": "A mapping has the same key twice. YAML readers differ in the value they use, so dcplan uses neither.",
+    "DC006": "The file or folder does not exist, or dcplan may not read or write it. Packaged examples are found by "
+    "name.",
+    "DC007": "Scenario files come in pull requests. Limits on size, depth and aliases make it safe to read them.",
     "DC008": "Paths in a scenario are relative to it and stay inside the project (the nearest folder with `.git` or "
     "`dcplan.toml`).",
-    "DC010": "The id is in no catalog or list that is read here. `dcplan catalog list KIND` shows the rows; an overlay "
-    "adds your own.",
-    "DC011": "Two entries have one id, so a key that names it would mean both.",
-    "DC012": "A value by quarter has one number, or one for each quarter of `horizon.quarters`.",
+    "DC010": "The id is in no catalog or list that dcplan reads here. `dcplan catalog list KIND` shows the rows; an "
+    "overlay adds your own.",
+    "DC011": "Two entries have the same id, so a key with this id is ambiguous.",
+    "DC012": "A value by quarter has one number, or one number for each quarter of `horizon.quarters`.",
     "DC013": "The name is not in `scenarios:` or `overrides:` of the file.",
-    "DC014": "Nothing in the scenario has this dotted key. Lists are addressed by id "
+    "DC014": "The scenario has nothing at this dotted key. Lists are addressed by id "
     "(`sites.ashburn.halls.liquid.it_mw`), catalog rows by kind and id (`systems.gb200-nvl72.price_usd`); ids with "
     "dots are quoted.",
-    "DC015": "Each value is right alone, together they cannot be; or a field needs or excludes another.",
-    "DC016": "A file extends one that extends it again.",
-    "DC020": "A catalog row without a source does not load: `source:` is a text or {title, url, as_of}.",
-    "DC021": "The value is far from all known ones of its unit: a slip of the decimal point, or of the unit.",
-    "DC022": "Values of a row do not fit each other (rated and peak power, FP8 and BF16 peak, shares that do not "
-    "add up), or an estimate has no bounds.",
-    "DC030": "More is asked than all sites, systems and offers together could give in a quarter; found before solving.",
-    "DC031": "No size of any system on any allowed fabric ends in time; found before solving.",
-    "DC032": "The model does not fit the memory of any allowed system, in any layout.",
-    "DC033": "What is given (fleet, assets, orders) needs more power, racks or heat than there are.",
-    "DC040": "The metric is not one of this answer; the page of metrics lists them, `dcplan explain KEY` tells one.",
-    "DC050": "The command line is wrong, or flags that do not go together.",
-    "DC051": "A flag that takes key=value pairs has a key or value that it does not know.",
-    "DC052": "The layout does not divide: heads, layers, experts or accelerators by the named degrees.",
+    "DC015": "Each value is valid alone, but the values contradict each other, or a field requires or excludes "
+    "another.",
+    "DC016": "A file extends another file that extends the first one again.",
+    "DC020": "A catalog row without a source does not load. `source:` is a text or {title, url, as_of}.",
+    "DC021": "The value is outside the plausible range of its unit. Check the decimal point and the unit.",
+    "DC022": "Values of a row contradict each other (rated and peak power, FP8 and BF16 peak, shares that do not sum "
+    "to 1), or an estimate has no bounds.",
+    "DC030": "The demand of a quarter is more than all sites, systems and offers together can supply; found before "
+    "solving.",
+    "DC031": "No number of accelerators of any system on any allowed fabric ends in time; found before solving.",
+    "DC032": "The model does not fit in the memory of any allowed system, in any layout.",
+    "DC033": "The given hardware (fleet, assets, orders) needs more power, racks or heat rejection than the site has.",
+    "DC040": "The answer does not have this metric. The page of metrics lists all; `dcplan explain KEY` describes one.",
+    "DC050": "The command line is wrong, or its flags exclude each other.",
+    "DC051": "A flag with key=value pairs has an unknown key or an invalid value.",
+    "DC052": "Heads, layers, experts or accelerators are not divisible by the degrees of the layout.",
     "DC053": "The table of measured runs lacks a column that `dcplan validate` needs. The message names the columns.",
     "DC054": "The link is longer than the reach of every cable and transceiver of its speed. The message names a "
     "speed, a part or a change that works.",
     "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
-    "DC061": "The cooling option does not take this system, rack power or supply temperature; the message says why.",
-    "DC062": "A flag of `dcplan facility` is missing, is out of range, or needs another flag.",
+    "DC061": "The cooling option does not support this system, rack power or supply temperature; the message states "
+    "why.",
+    "DC062": "A flag of `dcplan facility` is missing, is out of range, or requires another flag.",
 }
-"""What a code means and what to do; ``dcplan explain CODE`` prints it."""
+"""Meaning of each code and the next step; ``dcplan explain CODE`` prints it."""
 
 
 @dataclass(frozen=True, order=True)
@@ -104,10 +109,10 @@ class Place:
     column: int = 0
 
     def __str__(self) -> str:
-        """Return ``file:line:col``, without what is not known."""
+        """Return ``file:line:col``, without unknown parts."""
         path = "".join(
             c if c.isprintable() else "?" for c in self.path
-        )  # a name may hold a line end
+        )  # a name may contain a line end
         return ":".join((path, *(str(n) for n in (self.line, self.column) if self.line and n)))
 
 
@@ -122,7 +127,7 @@ class Problem:
     cause : str
         What is wrong, in one sentence without a full stop.
     place : Place or None
-        Where it stands.
+        Place of the finding.
     hint : str
         "did you mean …", may be empty.
     help : str
@@ -162,7 +167,7 @@ class Problem:
 
 
 class InputError(Exception):
-    """The request or the input is wrong; carries every problem found, not only the first."""
+    """The request or the input is wrong; the error holds every problem found."""
 
     exit_code = EXIT_INPUT
 
@@ -177,21 +182,21 @@ def _order(problem: Problem) -> tuple[str, int, int]:
 
 
 class AuditError(Exception):
-    """A plan failed its own audit: a bug in dcplan, never the user's fault."""
+    """A plan failed its audit: a bug in dcplan, not an error of the user."""
 
     exit_code = EXIT_BUG
 
 
 MOST_HINTS = 3
 PARTS = re.compile(r"[-_./]")
-"""Between the parts of a name."""
+"""Separators between the parts of a name."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``did you mean "x"?`` for the nearest known word, or an empty string.
 
-    A word that is a whole part of known ones, such as an accelerator's in the names of its systems,
-    brings the shortest of those.
+    A word that is a complete part of known words, such as an accelerator in the names of its
+    systems, gives the shortest of those words.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A number with its origin: value, bounds, source, date, status and place in a file."""
+"""A number with its provenance: value, bounds, source, date, status and place in a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DATE = re.compile(r"\d{4}(-((0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?|Q[1-4]))?"
 
 
 class Status(StrEnum):
-    """Where a value comes from."""
+    """Origin of a value."""
 
     INPUT = "input"
     CATALOG = "catalog"
@@ -36,7 +36,7 @@ class Status(StrEnum):
 
 
 def check_date(text: str) -> str:
-    """Accept ``2026``, ``2026-09``, ``2026-Q3`` or ``2026-09-14``; refuse anything else."""
+    """Accept ``2026``, ``2026-09``, ``2026-Q3`` or ``2026-09-14``; reject anything else."""
     if not _DATE.fullmatch(text) or not _exists(text):
         code = "as_of"
         raise PydanticCustomError(
@@ -56,7 +56,7 @@ def _exists(text: str) -> bool:
 
 
 def first_day(as_of: str) -> str:
-    """First day that a date names, so that dates of any form can be ordered.
+    """Return the first day of a date, so that dates of any form can be ordered.
 
     Examples
     --------
@@ -88,10 +88,10 @@ def _only_numbers(data: Any) -> Any:
 
 
 LARGEST = 1e18
-"""Training runs count 1e14 tokens; anything far beyond is a slip, and breaks the solver's
-arithmetic."""
+"""Largest number of a quantity. Training runs have 1e14 tokens; a number far beyond is a typing
+mistake and breaks the solver's arithmetic."""
 Number = Annotated[float, BeforeValidator(_only_numbers)]
-"""A float that text and true/false are not taken for."""
+"""A float; text and true/false are rejected."""
 
 
 class Quantity(BaseModel):
@@ -132,38 +132,38 @@ class Quantity(BaseModel):
     def _ordered(self) -> Quantity:
         if any(abs(x) > LARGEST for x in (self.value, self.low or 0.0, self.high or 0.0)):
             code = "quantity_size"
-            raise PydanticCustomError(code, "no quantity of this field is beyond 1e18")
+            raise PydanticCustomError(code, "must be at most 1e18")
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
         if not low <= self.value <= high:
             code = "quantity_order"
-            raise PydanticCustomError(code, "low <= value <= high does not hold")
+            raise PydanticCustomError(code, "must satisfy low <= value <= high")
         return self
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Allow the bare number in the published JSON Schema too."""
+        """Allow a bare number in the published JSON Schema."""
         resolved = handler.resolve_ref_schema(handler(schema))
         resolved.get("properties", {}).pop("at", None)
         resolved.get("properties", {})["currency"] = {
             "type": "string",
             "pattern": "^[A-Z]{3}$",
-            "description": "of money in a scenario, with its rate in fx",
+            "description": "Currency of an amount of money in a scenario, with its rate in fx",
         }
         return {"anyOf": [{"type": "number"}, resolved]}
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Low and high, the value itself where none is given."""
+        """Return low and high; the value itself if none is given."""
         return (
             self.value if self.low is None else self.low,
             self.value if self.high is None else self.high,
         )
 
     def times(self, factor: float, note: str, *, derived_from: tuple[str, ...] = ()) -> Quantity:
-        """Scale value and bounds; the result is derived and names what it came from."""
+        """Scale value and bounds; the result has the status derived and names its origin."""
         low, high = sorted(b * factor for b in self.bounds)
         return Quantity(
             value=self.value * factor,
@@ -201,7 +201,7 @@ Seconds = Annotated[
     Quantity, _check(lambda x: 0.001 <= x <= 1e7, "must be between 0.001 and 10,000,000 s")
 ]
 YearHours = Annotated[
-    Quantity, _check(lambda x: 0 < x <= 8_766, "must be above 0 and at most 8,766 h, a year")
+    Quantity, _check(lambda x: 0 < x <= 8_766, "must be above 0 and at most 8,766 h (one year)")
 ]
 Hours = Annotated[
     Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 h")
@@ -220,7 +220,7 @@ def _as_list(data: Any) -> Any:
 
 
 class _OneOrMany:
-    """JSON Schema of a list that may also be written as its only element."""
+    """JSON Schema of a list that may also be given as its only element."""
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -231,7 +231,7 @@ class _OneOrMany:
 
 
 Series = Annotated[list[NonNegative], BeforeValidator(_as_list), _OneOrMany]
-"""One number for all quarters, or one number a quarter."""
+"""One number for all quarters, or one number per quarter."""
 
 
 def sealed(
@@ -243,12 +243,10 @@ def sealed(
     locate: Callable[[Path], str | None] = lambda _: None,
     path: Path = (),
 ) -> Any:
-    """Return a copy of a validated model in which every quantity knows its status.
+    """Return a copy of a validated model in which every quantity has status, source and place.
 
-    Source and place.
-
-    What a quantity says of itself wins over the arguments; a source that begins with
-    ``estimate`` makes the status ``estimate``.
+    Values of the quantity itself override the arguments; a source that begins with ``estimate``
+    makes the status ``estimate``.
     """
     if isinstance(node, Quantity):
         own = node.status
@@ -263,9 +261,12 @@ def sealed(
             }
         )
     if isinstance(node, BaseModel):
-        told = getattr(node, "source", None) if path else None
-        if told is not None:  # a part with a source of its own, such as one dated price of an offer
-            source, as_of = str(told), getattr(node, "as_of", None) or getattr(told, "as_of", None)
+        own_source = getattr(node, "source", None) if path else None
+        if (
+            own_source is not None
+        ):  # a part with its own source, such as one dated price of an offer
+            source = str(own_source)
+            as_of = getattr(node, "as_of", None) or getattr(own_source, "as_of", None)
         changed = {
             name: sealed(
                 value, status=status, source=source, as_of=as_of, locate=locate, path=(*path, name)

@@ -1,6 +1,6 @@
-"""The one shape of every answer (``dcplan.result/1``).
+"""The common shape of every answer (``dcplan.result/1``).
 
-Metrics, tables, inputs, expectations, warnings.
+It holds metrics, tables, inputs, expectations and warnings.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Cell = str | float | int | bool | None
 
 @dataclass(frozen=True)
 class Metric:
-    """One named figure of an answer."""
+    """One named value of an answer."""
 
     value: float | str | None
     unit: str = ""
@@ -33,13 +33,13 @@ class Metric:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns; a column's unit follows from its name."""
+    """Rows with named columns; the name of a column gives its unit."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
     def records(self) -> list[dict[str, Cell]]:
-        """Every row by its columns.
+        """Return every row as a mapping from column to cell.
 
         Examples
         --------
@@ -49,7 +49,7 @@ class Table:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def as_dict(self) -> dict[str, Any]:
-        """Columns with unit and type, rows as lists."""
+        """Return columns with unit and type, and rows as lists."""
         return {
             "columns": [
                 {"name": name, "unit": unit_of(name), "type": self._type(i)}
@@ -85,12 +85,12 @@ class Result:
     run: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, key: str) -> float:
-        """Numeric value of a metric.
+        """Return the numeric value of a metric.
 
         Raises
         ------
         KeyError
-            When there is no such metric, or it is not a number.
+            If the metric does not exist or is not a number.
         """
         metric = self.metrics[key]
         if not isinstance(metric.value, int | float):
@@ -98,12 +98,12 @@ class Result:
         return float(metric.value)
 
     def input_value(self, key: str) -> float:
-        """Numeric value of an input.
+        """Return the numeric value of an input.
 
         Raises
         ------
         KeyError
-            When the answer used no such input, or it is not a number.
+            If the answer has no such input, or it is not a number.
         """
         found = next((row["value"] for row in self.inputs if row["key"] == key), None)
         if not isinstance(found, int | float):
@@ -111,7 +111,7 @@ class Result:
         return float(found)
 
     def frame(self, table: str) -> pd.DataFrame:
-        """One table as a pandas DataFrame."""
+        """Return one table as a pandas DataFrame."""
         import pandas as pd
 
         found = self.tables[table]
@@ -141,7 +141,7 @@ class Result:
         }
 
     def to_json(self) -> str:
-        """JSON text: sorted keys, no NaN, ends with a newline."""
+        """Return JSON text with sorted keys, without NaN, ending with a newline."""
         return (
             json.dumps(
                 self.as_dict(), sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False
@@ -157,12 +157,12 @@ def _plain(value: Any) -> Any:
 
 
 def from_dict(data: Mapping[str, Any]) -> Result:
-    """Read a result back; unknown fields are allowed, additive changes keep ``/1``.
+    """Read a result; unknown fields are allowed, so additive changes keep ``/1``.
 
     Raises
     ------
     ValueError
-        When the document is not a ``dcplan.result/1``.
+        If the document is not a ``dcplan.result/1``.
     """
     if data.get("schema") != SCHEMA:
         msg = f"not a {SCHEMA} document (schema is {data.get('schema')!r})"

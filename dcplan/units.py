@@ -1,4 +1,4 @@
-"""Units live in names: the suffixes dcplan knows and how to write a number for people."""
+"""Units as name suffixes, and numbers formatted for people."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ FLOPS_PER_TFLOP = 1e12
 GFLOPS_PER_TFLOPS = 1_000.0
 TFLOPS_PER_PFLOPS = 1_000.0
 HOURS_PER_MONTH = DAYS_PER_MONTH * HOURS_PER_DAY
-"""730.5: a month of 365.25 / 12 days; price lists that count 720 or 730 are converted by the hour.
+"""730.5: a month of 365.25 / 12 days; price lists with 720 or 730 hours are converted per hour.
 """
 HOURS_PER_YEAR = DAYS_PER_YEAR * HOURS_PER_DAY
-"""8,766: the one length of a year."""
+"""8,766: the only length of a year in dcplan."""
 TYPICAL_YEAR_HOURS = 8_760
-"""Hours of a typical year of weather, which leaves out 29 February; sums over them are scaled to a
+"""Hours of a typical weather year, which has no 29 February; sums over them are scaled to a
 year."""
 RATE_DAYS_PER_YEAR = 365.0
-"""Days in which the catalog's failure rates count their stops, as the sources count them."""
+"""Days per year in the catalog's failure rates, as in their sources."""
 TOKENS_PER_KTOKEN = 1_000.0
 TOKENS_PER_MTOKEN = 1_000_000.0
 USD_PER_MUSD = 1_000_000.0
@@ -155,9 +155,9 @@ def unit_suffix(name: str) -> tuple[str, str]:
 
 @functools.cache
 def unit_of(name: str) -> str:
-    """Return unit of a numeric name, or of the last name of a dotted key.
+    """Return the unit of a numeric name, or of the last name of a dotted key.
 
-    By its longest known suffix; empty if dimensionless.
+    It follows from the longest known suffix; empty if dimensionless.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def unit_of(name: str) -> str:
 
 
 def si(value: float, digits: int = 3) -> str:
-    """Write a number with k, M, G so that three digits stay readable.
+    """Format a number with k, M, G and three significant digits.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _significant(value: float, digits: int) -> str:
 
 
 def money(value: float) -> str:
-    """Write USD for people: k, M, bn.
+    """Format USD for people with k, M, bn.
 
     Examples
     --------
@@ -201,12 +201,12 @@ def money(value: float) -> str:
 
 
 def quarter_index(quarter: str) -> int:
-    """Quarters since year 0 of ``YYYY-Qn``, so that differences are horizons.
+    """Return the quarters since year 0 of ``YYYY-Qn``, so that differences count quarters.
 
     Raises
     ------
     ValueError
-        When the text is not of the form ``2027-Q3``.
+        If the text is not of the form ``2027-Q3``.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def quarter_index(quarter: str) -> int:
 
 
 def quarter_name(index: int) -> str:
-    """Inverse of :func:`quarter_index`.
+    """Invert :func:`quarter_index`.
 
     Examples
     --------

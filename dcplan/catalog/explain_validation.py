@@ -1,4 +1,4 @@
-"""Pydantic's findings in the planner's words: every error, each with its place and the next step."""
+"""Validation errors as problems with their places and next steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcplan.provenance import Path
 
 
 class Locatable(Protocol):
-    """Something that can say where a value stands: one parsed file, or a merged tree."""
+    """A source of places: one parsed file, or a merged tree."""
 
     def problem(
         self,
@@ -33,9 +33,9 @@ _INNER = ("function-", "literal[", "tuple[", "constrained-", "lax-or-strict", "i
 
 _WORDS = {
     "bool_type": "expected true or false",
-    "int_type": "expected a whole number",
-    "int_parsing": "expected a whole number",
-    "int_from_float": "expected a whole number",
+    "int_type": "expected an integer",
+    "int_parsing": "expected an integer",
+    "int_from_float": "expected an integer",
     "float_type": "expected a number",
     "float_parsing": "expected a number",
     "string_type": "expected text",
@@ -48,7 +48,7 @@ _WORDS = {
 
 
 def fields_at(model: type[BaseModel], path: Path) -> list[str]:
-    """Names allowed at a path below a model, for "did you mean"; empty when unknown."""
+    """Return the field names at a path below a model, for "did you mean"; empty if unknown."""
     current: Any = model
     for part in path:
         if isinstance(part, int):
@@ -82,7 +82,7 @@ def problems_of(
     base: Path = (),
     help: str = "",
 ) -> list[Problem]:
-    """Translate every entry of a validation error; ``base`` is where the model stands in the
+    """Translate every entry of a validation error; ``base`` is the path of the model in its
     document.
     """
     problems = []
@@ -91,7 +91,7 @@ def problems_of(
         if item["type"] == "too_short" and any(
             o is not item and o["loc"][: len(item["loc"])] == item["loc"] for o in items
         ):
-            continue  # its elements were refused one by one; the list is not empty
+            continue  # its elements were rejected one by one; the list is not empty
         path: Path = tuple(part for part in item["loc"] if not str(part).startswith(_INNER))
         where = (*base, *path)
         dotted = ".".join(str(part) for part in where)
@@ -115,9 +115,9 @@ def problems_of(
         else:
             cause = f"{dotted}: {_words(item)}"
             named = ".".join(part for part in where if isinstance(part, str))
-            mend = f"dcplan explain {named}" if help else ""
+            next_step = f"dcplan explain {named}" if help else ""
             hint = _choices_hint(item) or _number_hint(item)
-            problems.append(document.problem("DC004", cause, where, hint=hint, help=mend))
+            problems.append(document.problem("DC004", cause, where, hint=hint, help=next_step))
     return problems
 
 
@@ -143,8 +143,8 @@ _NUMBER = re.compile(r"\s*[$€]?\s*(\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*([A-Za
 
 
 def _number_hint(item: Any) -> str:
-    """What a number written for people is in YAML: a share for percent, powers of ten for M and T,
-    no unit.
+    """Suggest the YAML form of a number written for people: a fraction for percent, powers of ten
+    for M and T, no unit.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""What the fields of a schema mean: the text under each field, read from the source when somebody
-asks.
+"""Texts of the fields of a schema, read from the source on request.
 
-Reading it at import would cost every command a fifth of a second.
+Reading them at import would cost every command a fifth of a second.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from pydantic import BaseModel
 
 
 def docs_of(model: type[BaseModel]) -> dict[str, str]:
-    """Field -> its text, those of base classes included.
+    """Return the text of each field, including fields of base classes.
 
     Examples
     --------
     >>> from dcplan.catalog.schema import System
     >>> docs_of(System)["weight_kg"], docs_of(System)["id"]
-    ('Of one unit.', 'Kebab-case name, unique in its kind.')
+    ('Weight of one unit.', 'Kebab-case name, unique in its kind.')
     """
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
@@ -47,7 +46,7 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 
 
 def described(schema: dict[str, Any], models: dict[str, type[BaseModel]]) -> dict[str, Any]:
-    """JSON Schema with the fields' texts as descriptions; ``models`` by the names of its
+    """Return JSON Schema with the fields' texts as descriptions; ``models`` by names of its
     definitions.
     """
     parts = [(models[k], v) for k, v in schema.get("$defs", {}).items() if k in models]
@@ -59,7 +58,7 @@ def described(schema: dict[str, Any], models: dict[str, type[BaseModel]]) -> dic
 
 
 def parts_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
-    """Every model that a model is made of, itself included, by class name in the order of its
+    """Return every model that is part of a model, with itself, by class name in the order of its
     fields.
 
     Examples

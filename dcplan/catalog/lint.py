@@ -47,7 +47,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "kg": (1, 500_000),
     "c": (-60, 80),
 }
-"""Plausible range by unit suffix: a value outside is a slip of the decimal point or of the unit."""
+"""Plausible range by unit suffix: a value outside it has a wrong decimal point or a wrong unit."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def last_day(as_of: str) -> str:
 
 
 def quantities(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Quantity]]:
-    """Every quantity of a row with its dotted field name."""
+    """Yield every quantity of a row with its dotted field name."""
     for name, value in model:
         field = f"{prefix}{name}"
         if isinstance(value, Quantity):
@@ -103,9 +103,9 @@ def quantities(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Quanti
 
 
 def lint(catalog: Catalog, today: str, stale_days: int | None = None) -> list[Finding]:
-    """All findings; an empty list is a clean catalog.
+    """Return all findings; an empty list means a correct catalog.
 
-    ``today`` (YYYY-MM-DD) bounds dates; with ``stale_days`` a value older than that is a finding
+    ``today`` (YYYY-MM-DD) is the latest valid date; with ``stale_days`` an older value is a finding
     too.
     """
     findings: list[Finding] = []
@@ -152,7 +152,7 @@ def _values(kind: str, row: Row, today: str) -> Iterator[Finding]:
         if not q.source:
             yield Finding("DC020", kind, row.id, field, "no source", at)
         if q.as_of and first_day(q.as_of) > today:
-            yield Finding("DC022", kind, row.id, field, f"dated in the future: {q.as_of}", at)
+            yield Finding("DC022", kind, row.id, field, f"the date is in the future: {q.as_of}", at)
 
 
 def _stale(kind: str, row: Row, today: str, days: int) -> Iterator[Finding]:
@@ -173,7 +173,7 @@ def _references(catalog: Catalog) -> Iterator[Finding]:
         if reference and catalog.find(target, reference, Row) is None:
             hint = did_you_mean(reference, catalog.rows[target])
             yield Finding(
-                "DC010", kind, row.id, field, f"no {target} row {reference!r} {hint}".rstrip()
+                "DC010", kind, row.id, field, f"unknown {target} row {reference!r} {hint}".rstrip()
             )
 
     for system in catalog.table("systems", System).values():
@@ -197,7 +197,7 @@ def _accelerators(rows: Iterable[Accelerator]) -> Iterator[Finding]:
         if row.bf16_tflops and row.fp8_tflops and not row.fp8_ratio_reason:
             ratio = row.fp8_tflops.value / row.bf16_tflops.value
             if abs(ratio / FP8_OVER_BF16 - 1) > FP8_TOLERANCE:
-                message = f"dense FP8 : BF16 is {ratio:.3g}, not 2; sparse figure, or give fp8_ratio_reason"
+                message = f"dense FP8 : BF16 is {ratio:.3g}, not 2; check for a sparse figure, or give fp8_ratio_reason"
                 yield Finding(
                     "DC022", "accelerators", row.id, "fp8_tflops", message, row.fp8_tflops.at or ""
                 )
@@ -229,7 +229,7 @@ def _systems(catalog: Catalog) -> Iterator[Finding]:
                 "systems",
                 row.id,
                 "racks",
-                "a rack or pod takes at least one rack position",
+                "a rack or pod needs at least one rack position",
             )
         chip = catalog.find("accelerators", row.accelerator, Accelerator)
         if (
@@ -244,7 +244,7 @@ def _systems(catalog: Catalog) -> Iterator[Finding]:
                 "systems",
                 row.id,
                 "rated_kw",
-                f"{rated.value:g} kW is below the accelerators alone ({total:g} kW)",
+                f"{rated.value:g} kW is below the sum of the accelerators ({total:g} kW)",
             )
         if "liquid" in row.cooling_modes and row.liquid_frac is None and row.sold and row.price_usd:
             yield Finding(
@@ -252,7 +252,7 @@ def _systems(catalog: Catalog) -> Iterator[Finding]:
                 "systems",
                 row.id,
                 "liquid_frac",
-                "liquid cooled without a heat capture fraction",
+                "liquid cooling without a liquid heat fraction",
             )
 
 
@@ -263,11 +263,15 @@ def _places(catalog: Catalog) -> Iterator[Finding]:
         for size in ("large", "midsize", "small"):
             if (cooling, size) not in have:
                 yield Finding(
-                    "DC022", "cooling", cooling, "pue", f"no pooled PUE row for a {size} hall"
+                    "DC022",
+                    "cooling",
+                    cooling,
+                    "pue",
+                    f"the PUE row of all zones for a {size} hall is missing",
                 )
     for r in rows:
         if not 1.0 <= r.pue.value <= r.peak_pue.value:
-            yield Finding("DC022", "pue", r.id, "peak_pue", "1 <= pue <= peak_pue does not hold")
+            yield Finding("DC022", "pue", r.id, "peak_pue", "must satisfy 1 <= pue <= peak_pue")
     for kind, model in (("switches", Switch), ("nics", Nic), ("optics", Optic)):
         for part in catalog.table(kind, model).values():
             typical, most = getattr(part, "typical_kw", None), getattr(part, "max_kw", None)
@@ -282,7 +286,11 @@ def _curves(catalog: Catalog) -> Iterator[Finding]:
         falling = all(a >= b for a, b in zip(curve.value_frac, curve.value_frac[1:], strict=False))
         if curve.value_frac[0] != 1.0 or not falling:
             yield Finding(
-                "DC022", "residuals", curve.id, "value_frac", "starts at 1 and does not rise"
+                "DC022",
+                "residuals",
+                curve.id,
+                "value_frac",
+                "must start at 1 and must not increase",
             )
     for table in catalog.table("depreciation", DepreciationTable).values():
         if abs(sum(table.share_frac) - 1) > 1e-6:
@@ -291,5 +299,5 @@ def _curves(catalog: Catalog) -> Iterator[Finding]:
                 "depreciation",
                 table.id,
                 "share_frac",
-                f"sums to {sum(table.share_frac):g}, not 1",
+                f"the sum is {sum(table.share_frac):g}, not 1",
             )

@@ -1,5 +1,5 @@
-"""Read catalog folders into typed rows; overlays merge by id, field by field, the last folder
-wins.
+"""Loading of catalog folders into typed rows; overlays merge by id and field, and later folders
+override earlier ones.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dcplan.provenance import Path, Status, sealed
 
 R = TypeVar("R", bound=Row)
 TABLE_FILES = frozenset({"climate_bins.csv", "training_runs.csv"})
-"""CSV files that are read on demand as arrays, not as rows."""
+"""CSV files that are read as arrays on demand, not as rows."""
 PUBLISHED = "published"
-"""Folder of figures to compare with, read on demand (``catalog/published.py``)."""
+"""Folder of published figures, read on demand (``catalog/published.py``)."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,23 @@ class Catalog:
     digest: str
 
     def table(self, kind: str, model: type[R]) -> Mapping[str, R]:
-        """Rows of one kind, typed."""
+        """Return the rows of one kind, typed."""
         return cast("Mapping[str, R]", self.rows[kind]) if model else {}
 
     def find(self, kind: str, reference: str, model: type[R]) -> R | None:
-        """Row by id or alias, or None."""
+        """Find a row by id or alias, or None."""
         table = self.table(kind, model)
         if reference in table:
             return table[reference]
         return next((row for row in table.values() if reference in row.aliases), None)
 
     def get(self, kind: str, reference: str, model: type[R]) -> R:
-        """Row by id or alias.
+        """Return a row by id or alias.
 
         Raises
         ------
         KeyError
-            When no such row exists; the loaders check references before anything computes.
+            If the row does not exist; the loaders check references before any computation.
         """
         row = self.find(kind, reference, model)
         if row is None:
@@ -62,15 +62,15 @@ class Catalog:
         return row
 
     def kinds_of(self, reference: str) -> list[str]:
-        """Kinds that hold a row with this id or alias."""
+        """Return the kinds that have a row with this id or alias."""
         return [kind for kind, table in self.rows.items() if _resolve(table, reference)]
 
     def overlaid(
         self, changes: Mapping[str, Mapping[str, dict[str, Any]]], document: Document, base: Path
     ) -> Catalog:
-        """Copy with fields of some rows replaced by a scenario's own values.
+        """Return a copy in which a scenario's own values replace fields of some rows.
 
-        ``changes`` is kind -> id -> fields as read; ``base`` is where ids stand in the document.
+        ``changes`` is kind -> id -> fields as read; ``base`` is the path of the ids in the document.
         """
         rows: dict[str, dict[str, Row]] = {kind: dict(table) for kind, table in self.rows.items()}
         problems: list[Problem] = []
@@ -107,7 +107,7 @@ def _resolve(table: Mapping[str, Row], reference: str) -> str | None:
 
 
 def merge(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Deep merge of mappings; a number given anew replaces the old quantity whole.
+    """Merge mappings deeply; a new number replaces the complete old quantity.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def load(folders: tuple[File, ...] = ()) -> Catalog:
     ------
     InputError
         With every problem of every file: unknown kind, unknown field, missing source, wrong value,
-        double id.
+        duplicate id.
     """
     return _load(tuple(str(folder.resolve()) for folder in folders))
 
@@ -198,7 +198,7 @@ def _load(folders: tuple[str, ...]) -> Catalog:
     for folder in (packaged, *map(File, folders)):
         if not folder.is_dir():
             raise InputError(
-                [Problem("DC006", "no such folder for --catalogs", Place(str(folder)))]
+                [Problem("DC006", "the folder of --catalogs does not exist", Place(str(folder)))]
             )
         entries: dict[tuple[str, str], tuple[dict[str, Any], Document, Path]] = {}
         for document, text in _documents(folder, problems, ours=folder == packaged):
@@ -229,7 +229,7 @@ def _row(
     *,
     overlay: bool,
 ) -> Row:
-    """Validate a row; what an overlay leaves alone keeps its own place and source."""
+    """Validate a row; values that an overlay does not change keep their place and source."""
     merged = merge(old.model_dump(exclude_none=True), fields) if old else fields
     row = KINDS[kind].model_validate(merged)
     source = (
@@ -256,7 +256,7 @@ def _collect(
     for kind, found in document.data.items():
         if kind not in KINDS or not isinstance(found, list):
             hint = did_you_mean(str(kind), KINDS)
-            cause = f"{kind}: not a list of a known kind"
+            cause = f"{kind}: this is not a list of a known kind"
             problems.append(document.problem("DC002", cause, (kind,), key=True, hint=hint))
             continue
         for i, fields in enumerate(found):
@@ -267,7 +267,7 @@ def _collect(
             key = fields["id"]
             if (kind, key) in entries:
                 _, other, where = entries[kind, key]
-                cause = f"{kind}: the id {key!r} stands twice in one folder; first at {other.place(where)}"
+                cause = f"{kind}: the id {key!r} occurs twice in one folder; first at {other.place(where)}"
                 problems.append(document.problem("DC011", cause, (*path, "id")))
                 continue
             entries[kind, key] = (fields, document, path)
@@ -284,6 +284,6 @@ def _double_names(
             for name in (key, *row.aliases):
                 if owner.setdefault(name, key) != key:
                     document, path = places[kind, key]
-                    cause = f"{kind}: {name!r} names both {owner[name]!r} and {key!r}"
+                    cause = f"{kind}: {name!r} is a name of both {owner[name]!r} and {key!r}"
                     problems.append(document.problem("DC011", cause, path))
     return problems

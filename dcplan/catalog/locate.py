@@ -1,4 +1,4 @@
-"""Where the packaged data lie: inside the wheel, or beside the package in an editable checkout."""
+"""Location of the packaged data: inside the wheel, or in the repository of an editable install."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path as File
 
 
 def data_dir(kind: str) -> File:
-    """Folder of ``catalogs`` or ``scenarios``: the wheel's ``_data`` first, then the repository
+    """Return the folder of ``catalogs`` or ``scenarios``: the wheel's ``_data``, or the repository
     root.
 
     Raises
     ------
     FileNotFoundError
-        When neither exists: the installation is broken.
+        If neither exists: the installation is broken.
     """
     package = File(str(files("dcplan")))
     for folder in (package / "_data" / kind, package.parent / kind):
         if folder.is_dir():
             return folder
-    msg = f"dcplan's {kind} are missing: reinstall dcplan"
+    msg = f"the packaged {kind} are missing; reinstall dcplan"
     raise FileNotFoundError(msg)

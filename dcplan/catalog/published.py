@@ -1,4 +1,4 @@
-"""Published figures are read on demand: ``published/*.yaml`` of the packaged catalogs and of each
+"""Published figures, read on demand: ``published/*.yaml`` of the packaged catalogs and of each
 overlay.
 """
 
@@ -18,8 +18,8 @@ from dcplan.errors import InputError, Problem
 
 
 def read(subject: str, folders: Sequence[File] = ()) -> list[Published]:
-    """Rows of one subject in the order of their files; a row of an overlay replaces the one of its
-    id.
+    """Read the rows of one subject in the order of their files; an overlay's row replaces the row
+    with the same id.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def read(subject: str, folders: Sequence[File] = ()) -> list[Published]:
                 if row.id in seen:
                     problems.append(
                         document.problem(
-                            "DC011", f"the id {row.id!r} stands twice", (PUBLISHED, i, "id")
+                            "DC011", f"the id {row.id!r} occurs twice", (PUBLISHED, i, "id")
                         )
                     )
                 seen.add(row.id)

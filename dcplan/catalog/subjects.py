@@ -1,4 +1,4 @@
-"""Subjects that ``dcplan validate`` holds published figures against, without heavy imports."""
+"""Subjects of published figures in ``dcplan validate``, without slow imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weather from the catalog's bin table and from EPW files, as plain columns."""
+"""Weather from the catalog's bin table and from EPW files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, TYPICAL_YEAR_HOURS
 
 HEADER_LINES = 8
 LEAP_DAY = (["2", "29"], ["02", "29"])
-"""Month and day that a year of 8,760 hours leaves out."""
+"""Month and day that a year of 8,760 hours does not have."""
 DRY_BULB, HUMIDITY, PRESSURE = 6, 8, 9
 """Fields of an EPW data line (EnergyPlus auxiliary programs, weather data format), from 0."""
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Hours at pairs of dry and wet bulb in each quarter (0 to 3)."""
+    """Hours at each pair of dry and wet bulb in each quarter (0 to 3)."""
 
     quarter: tuple[int, ...]
     dry_c: tuple[float, ...]
@@ -31,7 +31,7 @@ class Bins:
 
 @dataclass(frozen=True)
 class Weather:
-    """Hours of a year from a file."""
+    """Hours of a year, read from a file."""
 
     place: str
     quarter: tuple[int, ...]
@@ -42,7 +42,7 @@ class Weather:
 
 @functools.cache
 def bins() -> dict[str, Bins]:
-    """The packaged table of joint dry-bulb and wet-bulb hours, by place."""
+    """Read the packaged table of joint dry-bulb and wet-bulb hours, by place."""
     rows: dict[str, list[tuple[int, float, float, float]]] = {}
     file = data_dir("catalogs") / "sites" / "climate_bins.csv"
     with file.open(encoding="utf-8", newline="") as stream:
@@ -63,16 +63,16 @@ def read_epw(file: Path) -> Weather:
     Raises
     ------
     InputError
-        When the file is none, a line is short, a value is no number or out of range; with its line.
+        If the file or a line is invalid, or a value is no number or out of range; with the line.
     """
     text = read_text(file).removeprefix("\ufeff").splitlines()
     lines = [(number, line) for number, line in enumerate(text, 1) if line.strip()]
     head = lines[0][1].split(",") if lines else []
     if len(head) < 2 or head[0] != "LOCATION":
-        cause = "not an EPW file: its first line is LOCATION with the place"
+        cause = "not an EPW file: the first line must be LOCATION with the place"
         raise InputError([Problem("DC060", cause, Place(str(file), 1))])
     if len(lines) < HEADER_LINES + TYPICAL_YEAR_HOURS:
-        cause = f"not an EPW file of a year: {len(lines)} lines, {HEADER_LINES} + {TYPICAL_YEAR_HOURS} are needed"
+        cause = f"not an EPW file of a year: {len(lines)} lines, expected {HEADER_LINES} + {TYPICAL_YEAR_HOURS}"
         raise InputError([Problem("DC060", cause, Place(str(file)))])
     place = "".join(c for c in head[1] if c.isprintable()).strip() or file.name
     hours = [pair for pair in lines[HEADER_LINES:] if pair[1].split(",")[1:3] not in LEAP_DAY]
@@ -92,7 +92,7 @@ def read_epw(file: Path) -> Weather:
         raise InputError(problems[:20])
     quarters = {row[0] for row in found}
     if len(quarters) < MONTHS_PER_YEAR // MONTHS_PER_QUARTER:
-        cause = f"hours of {len(quarters)} quarters alone: a year has hours in all four"
+        cause = f"the file has hours of {len(quarters)} quarters only; a year has hours in all four"
         raise InputError([Problem("DC060", cause, Place(str(file)))])
     return Weather(place, *zip(*found, strict=True))
 

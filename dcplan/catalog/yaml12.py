@@ -1,8 +1,8 @@
-"""YAML 1.2 core with positions: plain data, and for each value and key the place where it stands.
+"""YAML 1.2 core with positions: plain data, and the place of each value and key.
 
-PyYAML's own types follow YAML 1.1 (``NO`` is False, ``12:30`` is 750, ``1e3`` is text); editors and
-planners mean YAML 1.2. No tags, no code, bounded size, depth and alias growth: files may come from
-strangers.
+PyYAML follows YAML 1.1 (``NO`` is False, ``12:30`` is 750, ``1e3`` is text); editors and planners
+expect YAML 1.2. Tags and code are not allowed; size, depth and alias growth are limited, because
+files may come from strangers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Loader(yaml.CSafeLoader):
 
 @dataclass(frozen=True)
 class Document:
-    """Parsed data and where each part of it stands."""
+    """Parsed data with the place of each part."""
 
     path: str
     data: Any
@@ -47,7 +47,7 @@ class Document:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def place(self, path: Path, *, key: bool = False) -> Place:
-        """Place of a value (or of its key), or of the nearest ancestor that is known."""
+        """Return the place of a value (or of its key), or of the nearest known ancestor."""
         for length in range(len(path), -1, -1):
             part = path[:length]
             found = (
@@ -120,12 +120,12 @@ class _Builder:
         self.repeats += id(node) in self.seen
         if len(path) > MAX_DEPTH or id(node) in self.open:
             raise self._stop(
-                node, f"nested deeper than {MAX_DEPTH} levels, or an alias inside itself"
+                node, f"nested deeper than {MAX_DEPTH} levels, or an alias that contains itself"
             )
         if self.count > MAX_NODES or self.repeats > MAX_ALIAS_NODES:
             raise self._stop(
                 node,
-                f"more than {MAX_NODES} values, or aliases that multiply beyond {MAX_ALIAS_NODES}",
+                f"more than {MAX_NODES} values, or aliases that expand to more than {MAX_ALIAS_NODES}",
             )
         if isinstance(node, yaml.ScalarNode):
             if len(node.value) > MAX_DIGITS and _INT.match(node.value):
@@ -152,7 +152,7 @@ class _Builder:
             where = (*path, key)
             if key in result:
                 first = self.doc.keys[where]
-                cause = f'the key "{key}" stands twice; first at line {first[0]}, column {first[1]}'
+                cause = f'the key "{key}" occurs twice; first at line {first[0]}, column {first[1]}'
                 self.problems.append(
                     Problem(
                         "DC005", cause, place, excerpt=self.doc.lines[mark.line], width=len(key)
@@ -170,7 +170,7 @@ def read_text(file: File) -> str:
     Raises
     ------
     InputError
-        DC006 when it cannot be read, DC007 when it is larger than 8 MB.
+        DC006 if it cannot be read, DC007 if it is larger than 8 MB.
     """
     try:
         if file.stat().st_size > MAX_BYTES:
@@ -189,12 +189,12 @@ def read_text(file: File) -> str:
 
 
 def _walk_events(text: str, path: str, lines: tuple[str, ...]) -> list[Problem]:
-    """Bound the nesting before anything recurses, and find every explicit tag.
+    """Limit the nesting before recursive parsing, and find every explicit tag.
 
     Raises
     ------
     InputError
-        DC001 for a syntax error, DC007 for nesting beyond the bound.
+        DC001 for a syntax error, DC007 for nesting beyond the limit.
     """
     problems: list[Problem] = []
     depth = 0
@@ -230,8 +230,8 @@ def _syntax(error: yaml.YAMLError, path: str, lines: tuple[str, ...]) -> Problem
 def parse(text: str, path: str, *, ours: bool = False) -> Document:
     r"""Parse YAML 1.2 core text; all duplicate keys and tags are reported at once.
 
-    Packaged files (``ours``) are not walked for tags and depth first: that takes a third of the
-    time, and the tests walk them.
+    Packaged files (``ours``) are not checked for tags and depth first: that check takes a third of
+    the time, and the tests run it.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def parse(text: str, path: str, *, ours: bool = False) -> Document:
 
 
 class _Quoting(yaml.SafeDumper):
-    """Text in double quotes wherever YAML 1.2 or 1.1 might read something else."""
+    """Dumper that quotes text that YAML 1.2 or 1.1 could read as another type."""
 
 
 def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -268,12 +268,12 @@ def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z_.-]*[A-Za-z_]|[A-Za-z_][A-Za-z0-9_.-]*-[A-Za-z0-9_.-]+")
-"""Words and ids with letters that no number can be taken for."""
+"""Words and ids that cannot be read as a number."""
 _Quoting.add_representer(str, _quoted)
 
 
 def dump(data: Any) -> str:
-    """Data as a YAML document, keys in their order; what is text stays text when it is read again.
+    """Write data as a YAML document with keys in order; text remains text when it is read again.
 
     Examples
     --------

@@ -85,8 +85,8 @@ def test_a_whole_number_of_any_length_is_read_or_refused_but_is_no_crash() -> No
 def test_duplicate_keys_are_all_reported_with_both_places() -> None:
     problems = refused("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n")
     assert [(p.code, p.cause, str(p.place)) for p in problems] == [
-        ("DC005", 'the key "c" stands twice; first at line 3, column 3', "x.yaml:4:3"),
-        ("DC005", 'the key "a" stands twice; first at line 1, column 1', "x.yaml:5:1"),
+        ("DC005", 'the key "c" occurs twice; first at line 3, column 3', "x.yaml:4:3"),
+        ("DC005", 'the key "a" occurs twice; first at line 1, column 1', "x.yaml:5:1"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What every catalog row has: an id, a name and a source."""
+"""Fields of every catalog row: an id, a name and a source."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def _from_title(data: Any) -> Any:
 
 
 class SourceText(BaseModel):
-    """Where the facts of a row were read."""
+    """Source of a row's facts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str = Field(min_length=3)
     """Publication, page or table."""
     url: str | None = None
-    """Address."""
+    """URL."""
     as_of: AsOf | None = None
     """Date of the facts: a year, quarter, month or day."""
 
     def __str__(self) -> str:
-        """Title and address in one line."""
+        """Return title and URL in one line."""
         return f"{self.title} ({self.url})" if self.url else self.title
 
 
@@ -39,28 +39,28 @@ Source = Annotated[SourceText, BeforeValidator(_from_title)]
 
 
 class Row(BaseModel):
-    """Base of all catalog rows; a row without a source does not load."""
+    """Base of all catalog rows; a row without a source is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: Id
     """Kebab-case name, unique in its kind."""
     name: str
-    """Name for people."""
+    """Full name."""
     source: Source
-    """Where the facts of the row were read: a text, or {title, url, as_of}."""
+    """Source of the row's facts: a text, or {title, url, as_of}."""
     aliases: tuple[str, ...] = ()
-    """Other names that find the row."""
+    """Other names of the row."""
     vendor: str | None = None
-    """Maker."""
+    """Manufacturer."""
     note: str | None = None
-    """What a reader should know, such as sources that disagree."""
+    """Note for readers, such as sources that disagree."""
 
 
 class Parameter(Row):
-    """One sourced number that belongs to no product: a class value, a rate, a share."""
+    """One number with a source that belongs to no product: a class value, a rate, a share."""
 
     value: Quantity
-    """The number, with bounds where they are known."""
+    """The number, with bounds if known."""
     unit: str
-    """Its unit."""
+    """Unit of the number."""

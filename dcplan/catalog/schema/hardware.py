@@ -1,4 +1,4 @@
-"""Accelerators and the systems that carry them."""
+"""Accelerators, and the systems that contain them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Accelerator(Row):
     generation: str | None = None
     """Vendor's architecture name."""
     kind: Literal["gpu", "tpu", "wafer", "asic"] = "gpu"
-    """Which training model it takes: collectives of GPUs, a TPU torus, one wafer, another ASIC."""
+    """Kind of accelerator, which selects the training model: GPU, TPU torus, wafer, other ASIC."""
     available_from: QuarterName | None = None
     """First quarter of general availability."""
     fp32_tflops: Positive | None = None
@@ -41,58 +41,58 @@ class Accelerator(Row):
     int8_tops: Positive | None = None
     """Dense peak in 8-bit integers."""
     vendor_headline: str | None = None
-    """Figure of the vendor's own headline, sparse ones included."""
+    """Performance figure that the vendor advertises, including sparse figures."""
     dense_basis: str | None = None
-    """How the dense peak follows from what the vendor states."""
+    """Derivation of the dense peak from the vendor's figures."""
     fp8_ratio_reason: str | None = None
-    """Why dense FP8 : BF16 is not 2.0 ± 3 %; a row without it is refused by ``catalog check``."""
+    """Reason why dense FP8 : BF16 is not 2.0 ± 3 %; ``catalog check`` requires it in that case."""
     hbm_gb: Positive | None = None
-    """Memory of one package."""
+    """Memory of one accelerator package."""
     hbm_tb_per_s: Positive | None = None
     """Peak memory bandwidth."""
     scaleup_gb_per_s: Positive | None = None
     """Bandwidth of one accelerator into its scale-up domain (NVLink, xGMI, ICI), one way."""
     scaleup_domain: int | None = Field(default=None, ge=1)
-    """Accelerators that share it."""
+    """Accelerators in one scale-up domain."""
     torus: Literal["2d", "3d-cubes"] | None = None
-    """Of chips joined to each other: one flat torus, or cubes of 64 behind optical circuit
-    switches."""
+    """Topology of directly connected chips: one flat torus, or cubes of 64 chips behind optical
+    circuit switches."""
     tdp_kw: Positive | None = None
     """Thermal design power of one package."""
     price_usd: Positive | None = None
     """Price of one package."""
     family: str | None = None
-    """Row of ``families`` that its training speed comes from."""
+    """Row of ``families`` that defines its training speed."""
     training: TrainingTerms = TrainingTerms()
-    """Achievable speeds that differ from the family's."""
+    """Achievable speeds that differ from those of the family."""
 
 
 class AverageKw(BaseModel):
-    """Average electrical power of one unit by state; this alone makes energy."""
+    """Average electrical power of one unit by state; only these values determine energy."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     training: Positive | None = None
-    """While a training run computes."""
+    """Power during a training run."""
     research: Positive | None = None
-    """In mixed research use."""
+    """Power in mixed research use."""
     idle: Positive | None = None
-    """Powered, without work."""
+    """Power when idle."""
 
 
 class System(Row):
-    """What is ordered: a server, a rack or a pod, with its three kW.
+    """A product to order: a server, a rack or a pod, with rated, peak and average power.
 
-    All figures are for one unit. ``racks`` is how many rack positions a rack or pod unit takes;
+    All figures are for one unit. ``racks`` is the number of rack positions of a rack or pod;
     a server has 0 and its nodes per rack are derived from the hall.
     """
 
     accelerator: str
-    """Row of accelerators."""
+    """Row of the catalog kind accelerators."""
     accelerators: int = Field(ge=1)
-    """Of one unit."""
+    """Number of accelerators in one unit."""
     form: Literal["server", "rack", "pod"]
-    """A server in a rack with others, or a unit that is whole racks."""
+    """Form: a server that shares a rack, or a unit of complete racks."""
     racks: int = Field(default=0, ge=0)
     """Rack positions of one unit; 0 for a server."""
     rack_units: Positive | None = None
@@ -102,40 +102,40 @@ class System(Row):
     peak_kw: Positive | None = None
     """Electrical design peak of one unit: breakers and busway."""
     average_kw: AverageKw = AverageKw()
-    """Means by state, for energy."""
+    """Average power by state, for energy."""
     weight_kg: Positive | None = None
-    """Of one unit."""
+    """Weight of one unit."""
     cooling_modes: tuple[Cooling, ...] = Field(min_length=1)
-    """What it needs of the hall."""
+    """Cooling modes that the system needs from the hall."""
     liquid_frac: Fraction | None = None
-    """Share of its heat that leaves by liquid."""
+    """Share of its heat that liquid cooling removes."""
     coolant_supply_max_c: Positive | None = None
-    """Warmest coolant that it takes."""
+    """Maximum coolant supply temperature."""
     scaleout_ports: int | None = Field(default=None, ge=1)
     """Scale-out NIC ports of one unit."""
     scaleout_port_gbps: Positive | None = None
-    """Rate of such a port."""
+    """Rate of one scale-out port."""
     scaleout_rails: int | None = Field(default=None, ge=1)
-    """NICs of one node (compute tray), that is rails of a rail-optimized fabric."""
+    """NICs of one node (compute tray), which is the number of rails in a rail-optimized fabric."""
     scaleout_ports_per_cage: int = Field(default=1, ge=1)
-    """NIC ports behind one transceiver of a node; 2 where cages are twin-port."""
+    """NIC ports per transceiver of a node; 2 for twin-port cages."""
     nodes_per_rack: int | None = Field(default=None, ge=1)
-    """Nodes of a rack in the vendor's reference design."""
+    """Nodes per rack in the vendor's reference design."""
     nodes_per_su: int | None = Field(default=None, ge=1)
-    """Nodes of one scalable unit: a leaf group is bought whole for it."""
+    """Nodes per scalable unit; each unit has its own complete leaf group."""
     protocols: tuple[Protocol, ...] = ()
-    """Scale-out protocols of its NICs."""
+    """Scale-out protocols of the NICs."""
     nic: str | None = None
-    """Row of nics."""
+    """Row of the catalog kind nics."""
     price_usd: Positive | None = None
     """Price of one unit."""
     release: QuarterName | None = None
     """First quarter of delivery."""
     lead_quarters: int | None = Field(default=None, ge=0)
-    """From order to service; left out, 1."""
+    """Lead time from order to service, in quarters. Default: 1."""
     sold: bool = True
-    """Whether it can be bought."""
+    """Whether the system is on sale."""
     not_sold_reason: str | None = None
-    """Why not."""
+    """Reason why the system is not on sale."""
     embodied_kg: NonNegative | None = None
-    """CO2 of making one unit."""
+    """Embodied carbon of one unit."""

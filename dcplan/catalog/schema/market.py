@@ -1,4 +1,4 @@
-"""Cloud offers and the parameters of money."""
+"""Cloud offers and financial parameters."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ Term = Literal["on-demand", "reserved-1y", "reserved-3y", "spot", "capacity-bloc
 
 
 class CloudPrice(BaseModel):
-    """One dated price of one whole instance in one region."""
+    """One dated price of one complete instance in one region."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     region: str
-    """Provider's region."""
+    """Region of the provider."""
     term: Term
-    """On demand or a commitment."""
+    """Price term: on demand or a commitment."""
     usd_per_h: Positive
-    """Of the whole instance."""
+    """Price of the complete instance."""
     as_of: AsOf
     """Date of the price."""
     source: Source
-    """Where it was read."""
+    """Source of the price."""
     status: Status | None = None
-    """estimate where it is not a listed price."""
+    """Status; `estimate` if it is not a listed price."""
 
 
 class Offer(Row):
-    """A rentable instance; ``kind`` tells what may serve a plan (only whole listed nodes do)."""
+    """A rentable instance; only those of ``kind`` node may serve a plan."""
 
     provider: str
-    """Who rents it out."""
+    """Cloud provider."""
     accelerator: str
-    """Row of accelerators."""
+    """Row of the catalog kind accelerators."""
     accelerators: int = Field(ge=1)
-    """Of one instance."""
+    """Number of accelerators in one instance."""
     scaleout_gbps: Positive | None = None
-    """Network of one instance, one-way, all NICs."""
+    """Network rate of one instance, one way, all NICs together."""
     protocol: str | None = None
-    """Of its scale-out network."""
+    """Protocol of its scale-out network."""
     kind: Literal["node", "partial", "marketplace", "average", "index"] = "node"
-    """node: a whole listed instance; the others are never rented by a plan."""
+    """Kind of instance; `node` is a complete instance, and a plan rents no other kind."""
     prices: tuple[CloudPrice, ...] = ()
     """Dated prices by region and term."""
 
 
 class Region(Row):
-    """Where a provider's region lies, so that the nearest one to a site can be named."""
+    """Location of a provider's region, used to find the region nearest to a site."""
 
     provider: str
-    """Whose region."""
+    """Cloud provider."""
     region: str
-    """The provider's name of it."""
+    """Name of the region at the provider."""
     country: str
-    """Two letters."""
+    """Country code of two letters."""
     lat: float = Field(ge=-90, le=90)
     """Latitude. [degrees]"""
     lon: float = Field(ge=-180, le=180)
@@ -67,14 +67,14 @@ class Region(Row):
 
 
 class Curve(Row):
-    """A residual curve: share of the purchase price left at whole years of age, 0 first."""
+    """A residual value curve: share of the purchase price left after each full year, from year 0."""
 
     value_frac: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field(min_length=2)
     """Share of the price at age 0, 1, 2 … years."""
 
 
 class DepreciationTable(Row):
-    """Share of the basis deducted in each tax year; sums to 1."""
+    """Share of the basis deducted in each tax year; the sum is 1."""
 
     share_frac: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field(min_length=1)
-    """Of tax year 1, 2, 3 …"""
+    """Share deducted in tax year 1, 2, 3 …"""

@@ -1,4 +1,4 @@
-"""Switches, NICs, optics and the fabric families built from them."""
+"""Switches, NICs, optics and fabric families."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _rates(ports: dict[str, int]) -> dict[str, int]:
         if not rate.isdigit() or count < 1:
             code = "ports"
             raise PydanticCustomError(
-                code, "ports are {{rate in Gb/s: count}}, such as {{'400': 64}}"
+                code, "expected ports as {{rate in Gb/s: count}}, such as {{'400': 64}}"
             )
     return ports
 
@@ -25,65 +25,66 @@ def _rates(ports: dict[str, int]) -> dict[str, int]:
 class Switch(Row):
     """One switch; ``ports`` is the radix at each port speed in Gb/s.
 
-    A modular one (chassis) has ``cards`` slots: its ports come in equal shares on line cards bought
-    as needed; price, power and weight of the row are the chassis with its fabric and supervisor
-    modules, without line cards.
+    A modular switch (chassis) has ``cards`` slots. Its ports are distributed equally over line
+    cards, which are bought as needed. Price, power and weight of the row are those of the chassis
+    with its fabric and supervisor modules, without line cards.
     """
 
     protocol: Protocol
-    """What its ports speak."""
+    """Protocol of its ports."""
     ports: Annotated[dict[str, int], AfterValidator(_rates)]
     """Radix at each port speed: {rate in Gb/s: count}."""
     throughput_tbps: Positive | None = None
     """Switching capacity, one way."""
     typical_kw: Positive | None = None
-    """Typical draw, without optics."""
+    """Typical power, without optics."""
     max_kw: Positive | None = None
-    """Largest draw."""
+    """Maximum power."""
     max_includes_optics: bool = False
-    """Whether that holds the optics."""
+    """Whether the maximum power includes optics."""
     latency_ns: Positive | None = None
-    """Port to port."""
+    """Latency from port to port."""
     price_usd: Positive | None = None
-    """Of one switch without optics."""
+    """Price of one switch without optics."""
     rack_units: Positive | None = None
-    """Height."""
+    """Height in rack units."""
     weight_kg: Positive | None = None
-    """Weight."""
+    """Weight of one switch."""
     cards: int | None = Field(default=None, ge=1)
-    """Chassis: slots for line cards."""
+    """Number of line card slots of a chassis."""
     card_usd: Positive | None = None
     """Price of a line card."""
     card_kw: Positive | None = None
-    """Typical, without optics."""
+    """Typical power of a line card, without optics."""
     card_kg: Positive | None = None
     """Weight of a line card."""
     inner_tiers: int = Field(default=1, ge=1, le=3)
-    """Tiers of switch chips inside: 2 for a chassis whose line cards meet on fabric cards."""
+    """Tiers of switch chips inside: 2 for a chassis whose line cards connect through fabric
+    cards."""
     fabric_ports: int | None = Field(default=None, ge=1)
-    """Leaf of a scheduled fabric: ports towards its spines, besides those in ``ports``."""
+    """Leaf switch of a scheduled fabric: ports towards spine switches, in addition to ``ports``."""
     fabric_gbps: Positive | None = None
-    """Speed of such a port."""
+    """Speed of one port towards the spine switches."""
     cage_gbps: Positive | None = None
-    """Speed of one cage; a cage of twice the port speed carries two ports on one twin transceiver.
-    """
+    """Speed of one cage; a cage with twice the port speed carries two ports on one twin
+    transceiver."""
 
 
 class Nic(Row):
     """One network adapter."""
 
     protocols: tuple[Protocol, ...]
-    """What it speaks."""
+    """Protocols of the adapter."""
     rate_gbps: Positive
-    """Of all its ports together, one way."""
+    """Rate of all ports together, one way."""
     ports: int = Field(default=1, ge=1)
-    """Its ports."""
+    """Number of ports."""
     typical_kw: Positive | None = None
-    """Typical draw."""
+    """Typical power."""
     max_kw: Positive | None = None
-    """Largest draw."""
+    """Maximum power."""
     price_usd: Positive | None = None
-    """Of one adapter."""
+    """Price of one adapter."""
 
 
 class Optic(Row):
@@ -92,72 +93,74 @@ class Optic(Row):
     kind: Literal[
         "transceiver", "lpo", "lro", "cpo", "coherent", "dac", "acc", "aec", "aoc", "fiber"
     ]
-    """Transceiver, its low-power forms, copper or active cable, or bare fibre."""
+    """Transceiver, its low-power forms, copper or active cable, or bare fiber."""
     rate_gbps: Positive
-    """Of one link."""
+    """Rate of one link."""
     glass: Literal["os2", "om3", "om4"] | None = None
-    """Of a fibre: single mode (OS) or multimode (OM)."""
+    """Type of fiber: single mode (OS) or multimode (OM)."""
     protocols: tuple[Protocol, ...] = ()
-    """Protocols it is made for; any where empty."""
+    """Supported protocols; empty means any."""
     split: int | None = Field(default=None, ge=1)
-    """Of a cable: far ends; 1 is straight, 2 parts a twin cage; sold both ways where left out."""
+    """Far ends of a cable: 1 is straight, 2 splits a twin cage. Default: sold in both forms."""
     lane_gbps: Positive | None = None
-    """Speed of a lane where it is not the usual one of its rate: such ends do not meet others."""
+    """Lane speed if unusual for the rate; the part connects only to parts of the same lane
+    speed."""
     reach_m: Positive | None = None
-    """Longest link."""
+    """Maximum link length."""
     reach_amplified_m: Positive | None = None
-    """Coherent: over a line system with amplifiers."""
+    """Maximum link length of a coherent transceiver over a line system with amplifiers."""
     typical_kw: NonNegative | None = None
-    """Of one end, or of a whole cable."""
+    """Typical power of one end, or of a complete cable."""
     max_kw: NonNegative | None = None
-    """Largest draw of the same."""
+    """Maximum power of one end, or of a complete cable."""
     price_usd: NonNegative | None = None
-    """Of one end, or of a whole cable."""
+    """Price of one end, or of a complete cable."""
     usd_per_m: NonNegative | None = None
-    """Price of a metre on top."""
+    """Additional price per meter."""
     kg_per_m: NonNegative | None = None
-    """Weight of a metre."""
+    """Weight per meter."""
 
 
 class Fabric(Row):
-    """A fabric family: rate, switch, optics, allowed tiers and planes; the menu expands it to
+    """A fabric family: rate, switches, optics, allowed tiers and planes; a plan expands it to
     options.
     """
 
     protocol: Protocol
-    """What it speaks."""
+    """Protocol of the family."""
     topology: Literal[
         "fat-tree", "rail-optimized", "rail-only", "scheduled", "dragonfly", "torus"
     ] = "fat-tree"
-    """Wiring where nothing else is asked."""
+    """Default topology."""
     rate_gbps: Positive
-    """Of one link to a node, one way."""
+    """Rate of one link to a node, one way."""
     leaf: str
-    """Row of switches."""
+    """Leaf switch, a row of the catalog kind switches."""
     spine: str | None = None
-    """Row of switches; left out, the leaf's."""
+    """Spine switch, a row of the catalog kind switches. Default: the leaf switch."""
     core: str | None = None
-    """Row of switches; left out, the spine's."""
+    """Core switch, a row of the catalog kind switches. Default: the spine switch."""
     tiers: tuple[int, ...] = (2, 3)
-    """Depths that the menu offers."""
+    """Numbers of tiers that a plan may choose."""
     planes: int = Field(default=1, ge=1)
-    """Parallel networks that share a NIC."""
+    """Number of planes, parallel networks that share a NIC."""
     nic_ports_per_cage: int = Field(default=1, ge=1)
-    """Links behind one cage of its NICs: 2 where a twin cage serves two planes."""
+    """Links per cage of its NICs: 2 if a twin cage serves two planes."""
     load_balancing: Literal["ecmp", "qp-scaling", "adaptive", "spray", "scheduled"] = "ecmp"
-    """How its switches spread flows over paths."""
+    """Load balancing of flows over paths."""
     node_optic: str
     """Transceiver on the NIC side of a node-leaf link."""
     leaf_optic: str
-    """Transceiver (or half of a twin one) on the switch side, for all switch ports."""
+    """Transceiver (or half of a twin transceiver) on the switch side, for all switch ports."""
     fiber: str | None = None
-    """Row of optics between transceivers."""
+    """Fiber between transceivers, a row of the catalog kind optics."""
     cables: tuple[str, ...] = ()
-    """Rows of optics: cables with ends of their own that it is built with, where they reach and
+    """Cables with their own ends, rows of the catalog kind optics, used if they are long enough and
     cost less."""
     group_racks: int | None = Field(default=None, ge=1)
-    """Racks (or cabinets) that a group of a dragonfly fills where nothing else is asked."""
+    """Default number of racks (or cabinets) in one dragonfly group."""
     oversubscription: NonNegative | None = None
-    """Down over up capacity of leaves where nothing else is asked; left out, 1."""
+    """Default oversubscription of leaf switches: downlink divided by uplink capacity. Default:
+    1."""
     in_network_reduction: bool = False
-    """Whether its switches add up gradients."""
+    """Whether its switches reduce gradients in the network."""

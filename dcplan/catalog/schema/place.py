@@ -1,4 +1,4 @@
-"""Sites, cooling options and what a site is built of."""
+"""Sites, cooling options and parts of a site."""
 
 from __future__ import annotations
 
@@ -11,77 +11,74 @@ from dcplan.catalog.schema.hardware import Cooling
 from dcplan.provenance import Fraction, NonNegative, Positive, Quantity
 
 SIZES = ("large", "midsize", "small")
-"""Size classes of halls: from 10 MW of IT, from 1 to 10 MW, and below 1 MW."""
+"""Size classes of halls: at least 10 MW of IT, 1 to 10 MW, and below 1 MW."""
 
 
 class Site(Row):
-    """A metro: climate, tariff, grid. Missing climate or price is said, and the scenario must give
-    it.
+    """A metropolitan area: climate, tariff, grid. If climate or price is missing, the scenario must
+    give it.
     """
 
     country: str
-    """Two letters."""
+    """Country code of two letters."""
     lat: float = Field(ge=-90, le=90)
     """Latitude. [degrees]"""
     lon: float = Field(ge=-180, le=180)
     """Longitude. [degrees]"""
     elevation_m: Quantity | None = None
-    """Above the sea."""
+    """Elevation above sea level."""
     climate_zone: str | None = None
-    """ASHRAE 169 zone, such as 4A."""
+    """ASHRAE 169 climate zone, such as 4A."""
     climate: str | None = None
-    """Key of ``climate_bins.csv``; None means: no bin table, the scenario names a zone or a file.
+    """Key in ``climate_bins.csv``; None: no bin table, so the scenario names a zone or a file.
     """
     design_dry_bulb_c: Quantity | None = None
-    """Exceeded in 0.4 % of the hours."""
+    """Design dry bulb, exceeded in 0.4 % of the hours."""
     design_wet_bulb_c: Quantity | None = None
-    """Exceeded in 0.4 % of the hours."""
+    """Design wet bulb, exceeded in 0.4 % of the hours."""
     mean_dry_bulb_c: Quantity | None = None
-    """Annual mean."""
+    """Annual mean dry bulb."""
     mean_wet_bulb_c: Quantity | None = None
-    """Annual mean."""
+    """Annual mean wet bulb."""
     usd_per_kwh: Positive | None = None
-    """Industrial price of energy, demand charges in it."""
+    """Industrial price of energy, including demand charges."""
     demand_usd_per_kw_month: NonNegative | None = None
-    """Demand charge where one is listed."""
+    """Demand charge, if listed."""
     grid_g_per_kwh: NonNegative | None = None
-    """CO2 of the grid at the plants."""
+    """Carbon intensity of the grid at the power plants."""
     grid_lifecycle_g_per_kwh: NonNegative | None = None
-    """The same over the life cycle; used where the other is missing."""
+    """Life-cycle carbon intensity of the grid; used if the other value is missing."""
 
 
 class CoolingOption(Row):
-    """What a hall can be fitted with; PUE and WUE stand in ``pue.csv`` by size class and climate
-    zone.
-    """
+    """A cooling option of a hall; ``pue.csv`` holds PUE and WUE by size class and climate zone."""
 
     accepts: tuple[Cooling, ...] = Field(min_length=1)
-    """Cooling modes of systems that it takes."""
+    """Cooling modes of systems that it supports."""
     air_rack_kw_max: NonNegative
-    """Heat one rack may leave in the room air (or give to its rear door)."""
+    """Maximum heat of one rack to room air (or to its rear door)."""
     liquid_rack_kw_max: NonNegative
-    """Heat one rack may leave in liquid."""
+    """Maximum heat of one rack to liquid."""
     air_share_frac: Fraction
     """Default of ``air_mw`` as a share of the hall's ``it_mw``."""
     liquid_share_frac: Fraction
     """Default of `liquid_mw` as a share of the hall's `it_mw`."""
     coolant_supply_c: Quantity | None = None
-    """Supply temperature the option reaches on the design day; must not exceed what the system
-    takes."""
+    """Supply temperature on the design day; it must not exceed the maximum of the system."""
     cdu_frac: Fraction | None = None
-    """CDU pump power over liquid heat; inside the hall's electrical limit."""
+    """CDU pump power divided by liquid heat; counts in the hall's electrical limit."""
     fan_frac: Fraction | None = None
-    """Room fan power over air heat; inside the hall's electrical limit."""
+    """Room fan power divided by air heat; counts in the hall's electrical limit."""
     model: Literal["tower", "waterside", "dry"] | None = None
-    """Component model of its PUE and WUE; without one they stand in ``pue.csv``."""
+    """Component model of its PUE and WUE; without it they come from ``pue.csv``."""
     supply: str | None = None
-    """Parameter with the facility water's supply temperature that the model draws from."""
+    """Parameter with the supply temperature of facility water, which the model samples."""
     plant: tuple[Literal["chiller", "tower", "dry-cooler"], ...] = ()
-    """Equipment of its central plant."""
+    """Equipment of the central plant."""
     room_air_frac: Fraction | None = None
-    """Share of IT heat that room fans move, where the system does not say."""
+    """Share of IT heat that room fans remove, if the system does not define it."""
     fit_out_usd_per_kw: Positive
-    """Price for each kW of a hall's IT power."""
+    """Fit-out price per kW of a hall's IT power."""
 
 
 class PueRow(Row):
@@ -90,61 +87,61 @@ class PueRow(Row):
     """
 
     cooling: str
-    """Row of cooling."""
+    """Row of the catalog kind cooling."""
     size: Literal["large", "midsize", "small"]
     """Size class of the hall."""
     zone: str
-    """ASHRAE zone."""
+    """ASHRAE climate zone."""
     pue: Positive
-    """Annual mean."""
+    """Annual mean PUE."""
     peak_pue: Positive
-    """On the design day."""
+    """PUE on the design day."""
     wue_l_per_kwh: NonNegative | None = None
-    """Site water over IT energy."""
+    """Site water per IT energy (WUE)."""
 
 
 class ReportedSite(Row):
-    """PUE and WUE of a real site, to stand beside what is computed; nothing is fitted to it."""
+    """PUE and WUE of a real site, to compare with computed values; no parameter is fitted to it."""
 
     basis: Literal["measured", "reported"]
-    """Measured by third parties, or told by the operator."""
+    """Measured by third parties, or reported by the operator."""
     site: str | None = None
     """Catalog site of the same place."""
     zone: str | None = None
-    """ASHRAE zone."""
+    """ASHRAE climate zone."""
     pue: Positive
-    """Annual."""
+    """Annual PUE."""
     wue_l_per_kwh: NonNegative | None = None
-    """Annual site water over IT energy."""
+    """Annual site water per IT energy (WUE)."""
 
 
 class OnsitePower(Row):
-    """A source of power at the site, or a battery."""
+    """On-site generation, or a battery."""
 
     kind: Literal["turbine", "engine", "fuel-cell", "battery"]
-    """What makes or keeps the power."""
+    """Technology of generation or storage."""
     unit_mw: Positive | None = None
-    """Smallest unit."""
+    """Power of one unit."""
     capex_usd_per_kw: Positive
-    """Overnight cost."""
+    """Overnight capital cost."""
     fixed_usd_per_kw_year: NonNegative
-    """Fixed operation and maintenance."""
+    """Fixed operation and maintenance cost."""
     variable_usd_per_mwh: NonNegative
     """Variable cost without fuel."""
     heat_rate_gj_per_mwh: Positive | None = None
-    """Fuel over electricity, lower heating value."""
+    """Heat rate: fuel energy per electricity, lower heating value."""
     fuel: Literal["natural-gas", "diesel"] | None = None
-    """What it burns."""
+    """Fuel."""
     g_co2_per_kwh: NonNegative | None = None
-    """CO2 of what it makes."""
+    """Carbon intensity of the generated energy."""
     min_load_frac: Fraction | None = None
-    """Lowest load of a running unit."""
+    """Minimum load of a running unit."""
     lead_quarters: int = Field(ge=0)
-    """From order to service."""
+    """Lead time from order to service."""
     hours: Positive | None = None
-    """Battery: stored energy over power."""
+    """Duration of a battery: stored energy divided by power."""
     round_trip_frac: Fraction | None = None
-    """Battery: energy out over energy in."""
+    """Round-trip efficiency of a battery: energy out divided by energy in."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

@@ -1,4 +1,4 @@
-"""Figures that others published, and the question to dcplan that should give them."""
+"""Published figures, and the dcplan calls that reproduce them."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from dcplan.catalog.subjects import Subject
 from dcplan.provenance import Quantity
 
 ARITHMETIC = "arithmetic"
-"""Basis of a figure that a function gives and no verb."""
+"""Basis of a figure that comes from a function, not from a verb."""
 
 
 class Published(Row):
-    """One publication's figures, compared with what ``verb`` answers to ``ask``."""
+    """Figures of one publication, compared with the answer of ``verb`` to ``ask``."""
 
     subject: Subject
-    """Which `dcplan validate SUBJECT` shows it."""
+    """Subject of `dcplan validate SUBJECT` that shows the row."""
     verb: Literal["plan", "train", "fabric", "facility", "tco", "catalog", "function"]
-    """A verb of the command line; ``function``: one public function of a physics room, named by
+    """A verb of the command line, or ``function``: one public function of a physics room, named in
     ``of``, which checks arithmetic and validates no verb."""
     ask: dict[str, Any]
-    """Arguments of the verb in Python; ``of`` with the function's own for ``function``, ``kind``
-    and ``id`` for ``catalog``, ``scenario`` for a packaged example."""
+    """Arguments of the verb in Python; for ``function``: ``of`` and the function's arguments; for
+    ``catalog``: ``kind`` and ``id``; for a packaged example: ``scenario``."""
     figures: Annotated[dict[str, Quantity], Field(min_length=1)]
-    """Metric, field of a catalog row, ``TABLE[first cell].column`` or, of a function, a field of
-    what it returns (or ``result``) -> the published number; low and high where a range or a
-    rounding is published."""
+    """Published numbers by metric, by field of a catalog row, by ``TABLE[first cell].column`` or, for
+    a function, by field of its result (or ``result``); low and high give a published range or a
+    rounding."""
     times: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
-    """Figure -> what the answer is multiplied with before it is compared; the note says why."""
+    """Figure -> factor on the answer before the comparison; the note gives the reason."""
     fitted: bool = False
-    """Numbers or rules of dcplan were taken from this publication, or chosen or mended with it in
-    view."""
+    """Whether numbers or rules of dcplan come from this publication, or were chosen or corrected
+    with it in view."""
     given: tuple[str, ...] = ()
-    """Figures that follow from what is asked, or from a catalog value of the same publication, by
-    a product or two."""
+    """Figures that follow from the arguments, or from a catalog value of the same publication, by one
+    or two multiplications."""
 
     @model_validator(mode="after")
     def _figures_named(self) -> Published:
         unknown = [key for key in (*self.times, *self.given) if key not in self.figures]
         if unknown:
             names = ", ".join(map(repr, unknown))
-            msg = f"`times` and `given` name figures of the row, which {names} is not"
+            msg = f"`times` and `given` must name figures of the row; {names} is not one"
             raise ValueError(msg)
         return self
 
     def basis(self, figure: str) -> str:
-        """Say what agreement in a figure proves.
+        """Return the kind of evidence that agreement in a figure gives.
 
-        ``arithmetic``: that a function computes right; no verb gave it. Of a verb's figures,
-        ``independent``, ``fitted`` or ``given``.
+        ``arithmetic``: a function computes correctly, and no verb is validated. For figures of a
+        verb: ``independent``, ``fitted`` or ``given``.
         """
         if self.verb == "function":
             return ARITHMETIC

@@ -1,4 +1,4 @@
-"""What fails and what holds data: component failure rates, storage building blocks."""
+"""Component failure rates and storage building blocks."""
 
 from __future__ import annotations
 
@@ -26,44 +26,44 @@ Counted = Literal["accelerator", "memory_gb", "nic", "link", "switch", "host", "
 
 
 class Component(Row):
-    """How often one kind of part stops a job that uses it."""
+    """Failure rate of one kind of part, as stops of a job that uses it."""
 
     role: Role
-    """What it is."""
+    """Role of the part."""
     per: Counted
-    """What the rate is multiplied by."""
+    """Quantity that multiplies the rate."""
     stops_per_year: NonNegative
-    """Job stops a year of one of them."""
+    """Job stops per year of one part."""
     replaced_frac: Fraction | None = None
-    """Share of the stops after which a node leaves the job until it is repaired."""
+    """Share of stops after which the node leaves the job until its repair."""
     families: tuple[str, ...] = ()
-    """Accelerator families it is for; empty: all that have no row of their own for the role."""
+    """Accelerator families of the row; empty: all families without their own row for the role."""
     covers: tuple[Role, ...] = ()
-    """Other roles that this rate already holds."""
+    """Other roles that this rate includes."""
 
 
 class StorageTier(Row):
-    """A storage product or class by its building block: appliance, enclosure, server or drive set
-    of a node.
+    """A storage product or class, described by its building block: appliance, enclosure, server or
+    drive set of a node.
     """
 
     kind: Literal["local", "file", "nvme-of", "object"]
-    """How clients reach it."""
+    """Access of clients to the storage."""
     software: str
     """File or object system."""
     unit: str
-    """What one building block is."""
+    """Kind of building block."""
     usable_tb: Positive
-    """Of one building block, after protection."""
+    """Usable capacity of one block, after data protection."""
     read_gb_per_s: Positive
-    """Of one block."""
+    """Read rate of one block."""
     write_gb_per_s: Positive
-    """Of one block."""
+    """Write rate of one block."""
     kw: NonNegative | None = None
-    """Of one block; left out, a class value by capacity."""
+    """Power of one block. Default: a class value by capacity."""
     rack_units: Positive | None = None
-    """Of one block; left out, a class value by capacity."""
+    """Height of one block. Default: a class value by capacity."""
     price_usd: NonNegative | None = None
-    """Of one block; left out, a class value by capacity."""
+    """Price of one block. Default: a class value by capacity."""
     min_units: int = Field(default=1, ge=1)
-    """Fewest blocks that make a system."""
+    """Minimum number of blocks in a system."""

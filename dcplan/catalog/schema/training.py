@@ -1,4 +1,4 @@
-"""What the training model reads: accelerator families, software stacks, precision recipes."""
+"""Inputs of the training model: accelerator families, software stacks, precision recipes."""
 
 from __future__ import annotations
 
@@ -11,153 +11,149 @@ from dcplan.provenance import Fraction, NonNegative, Positive
 
 
 class TrainingTerms(BaseModel):
-    """Achievable speeds of an accelerator. Of an accelerator's own row, what differs from its
-    family.
-    """
+    """Achievable speeds of an accelerator family; an accelerator's own row holds its differences."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     half_gemm_frac: Fraction | None = None
-    """Of the bf16 (or fp16) peak, on large matrix products."""
+    """Fraction of the bf16 (or fp16) peak on large matrix products."""
     fp8_gemm_frac: Fraction | None = None
-    """Of the FP8 peak, on large matrix products."""
+    """Fraction of the FP8 peak on large matrix products."""
     fp4_gemm_frac: Fraction | None = None
-    """Of the FP4 peak, on large matrix products."""
+    """Fraction of the FP4 peak on large matrix products."""
     attention_frac: Fraction | None = None
-    """Of the 16-bit peak, fused attention forward in the vendor's own kernels, causal work counted
-    once."""
+    """Fraction of the 16-bit peak in fused attention, forward, with the vendor's own kernels; causal
+    work counts once."""
     portable_attention_frac: Fraction | None = None
-    """The same in kernels not written for this generation."""
+    """Same fraction for kernels not written for this generation."""
     hbm_frac: Fraction | None = None
-    """Of the memory bandwidth, in memory-bound kernels."""
+    """Fraction of the memory bandwidth in memory-bound kernels."""
     scaleup_frac: Fraction | None = None
-    """Of the scale-up bandwidth, in collectives."""
+    """Fraction of the scale-up bandwidth in collectives."""
     scaleout_frac: Fraction | None = None
-    """Of a NIC's rate, in collectives."""
+    """Fraction of a NIC's rate in collectives."""
     scaleup_us: NonNegative | None = None
-    """Latency of a collective's step inside a domain."""
+    """Latency of one collective step inside a scale-up domain."""
     scaleout_us: NonNegative | None = None
-    """Latency of a collective's step across domains."""
+    """Latency of one collective step across scale-up domains."""
     kernel_us: NonNegative | None = None
     """Fixed time of a kernel."""
     prologue_depth: NonNegative | None = None
-    """Depth k0 of a matrix product whose time is its fill and drain."""
+    """Depth k0 of a matrix product that takes as long as its fill and drain."""
     multiprocessors: Positive | None = None
-    """Of one package: products are cut into waves of tiles over them."""
+    """Multiprocessors of one package, over which products run in waves of tiles."""
     host_gb_per_s: Positive | None = None
-    """To host memory, for offloading."""
+    """Bandwidth to host memory, for offloading."""
     ranks: Positive | None = None
-    """Ranks of a layout for one accelerator: 2 where frameworks count cores (Trainium 1)."""
+    """Ranks per accelerator: 2 if frameworks count cores (Trainium 1)."""
     scaleout_gb_per_s: Positive | None = None
-    """Scale-out of one accelerator where its systems state none. [GB/s]"""
+    """Scale-out rate of one accelerator if its systems do not define it. [GB/s]"""
     grouped_rows: Positive | None = None
-    """Rows m0 by which grouped products (experts) are short of full speed."""
+    """Rows m0 that reduce the speed of grouped products (experts)."""
 
 
 class Family(Row):
-    """An architecture generation: defaults for its accelerators, and how far its predictions were
-    off.
-    """
+    """An architecture generation: defaults for its accelerators, and the error of its predictions."""
 
     terms: TrainingTerms
-    """The defaults."""
+    """Default training terms."""
     in_network_reduction: bool = False
-    """Whether the switches of its scale-up domain add up (NVLink SHARP)."""
+    """Whether the switches of its scale-up domain reduce in the network (NVLink SHARP)."""
     measured: bool
-    """False: carried over from relatives, no training run behind it."""
+    """False: the values come from related families, not from a training run."""
     spread_frac: Fraction
-    """Half width of the 80 % interval with software that has no residuals on it."""
+    """Half width of the 80 % interval for software without measured residuals."""
 
 
 class Stack(Row):
-    """A training software stack and its habits; times and shares are fitted to measured runs where
-    it has some.
-    """
+    """A training software stack; times and shares are fitted to measured runs if there are any."""
 
     since: str | None = None
-    """First release that the habits are of."""
+    """First release with these values."""
     host_ms: NonNegative | None = None
     """Host time to launch one transformer layer forward and backward. [ms]"""
     moe_host_ms: NonNegative | None = None
-    """The same, added by a mixture-of-experts layer. [ms]"""
+    """Additional host time of a mixture-of-experts layer. [ms]"""
     graph_frac: Fraction | None = None
-    """Share of the host time that CUDA graphs with static shapes leave."""
+    """Share of the host time that remains with CUDA graphs of static shapes."""
     fused_moe_frac: Fraction | None = None
-    """Share of a mixture-of-experts block's memory traffic that fused dispatch kernels leave."""
+    """Share of a mixture-of-experts block's memory traffic that remains with fused dispatch
+    kernels."""
     fused_families: tuple[str, ...] = ()
-    """Accelerator families on which the current release has those graphs and kernels."""
+    """Accelerator families with these graphs and kernels in the current release."""
     elementwise: Positive | None = None
-    """Tensor passes of small kernels over the ideal number."""
+    """Tensor passes of small kernels divided by the ideal number."""
     attention: Literal["native", "portable", "unfused"] = "native"
-    """Whose fused kernels it calls."""
+    """Origin of its fused attention kernels."""
     tp_overlap_frac: Fraction | None = None
-    """Share of tensor-parallel traffic behind compute."""
+    """Share of tensor-parallel traffic hidden behind compute."""
     dp_overlap_frac: Fraction | None = None
-    """Share of compute that may hide data-parallel traffic."""
+    """Share of compute that can hide data-parallel traffic."""
     pp_overlap_frac: Fraction | None = None
-    """Share of pipeline sends behind compute."""
+    """Share of pipeline sends hidden behind compute."""
     ep_overlap_frac: Fraction | None = None
-    """Share of expert traffic behind compute."""
+    """Share of expert traffic hidden behind compute."""
     contention_frac: NonNegative | None = None
-    """Slow-down of compute by traffic behind it."""
+    """Slowdown of compute by overlapping traffic."""
     straggler_frac: Fraction | None = None
-    """Spread of step times among nodes."""
+    """Spread of step times between nodes."""
     collective_us: NonNegative | None = None
-    """Host time of launching a collective."""
+    """Host time to launch a collective."""
     sequence_parallel: bool = True
-    """Whether tensor parallel comes with sequence parallel where nothing is said."""
+    """Whether tensor parallelism includes sequence parallelism by default."""
     zero: int = Field(default=1, ge=0, le=3)
-    """How it shards where nothing is said: 0 nothing, 1 optimizer, 2 gradients, 3 parameters."""
+    """Default sharding (ZeRO stage): 0 none, 1 optimizer, 2 gradients, 3 parameters."""
     recompute: tuple[Literal["none", "selective", "full"], ...] = ("none", "selective", "full")
-    """Modes it has, lightest first."""
+    """Recompute modes, lightest first."""
     selective_gemm_frac: Fraction | None = None
-    """Share of matrix products computed again under selective recompute."""
+    """Share of matrix products that selective recompute repeats."""
     selective_attention_frac: Fraction | None = None
-    """Share of attention computed again under selective recompute."""
+    """Share of attention that selective recompute repeats."""
     context_frac: Fraction | None = None
-    """Speed of attention under context parallel over that without."""
+    """Speed of attention with context parallelism, relative to the speed without."""
     grad_bytes: Positive | None = None
-    """Bytes of a gradient at rest."""
+    """Bytes of a stored gradient."""
     low_weight_bytes: Positive | None = None
-    """Bytes of a parameter at rest under an 8- or 4-bit recipe: 2 where the low copy is the
-    primary one."""
+    """Bytes of a stored parameter under an 8-bit or 4-bit recipe: 2 if the low-precision copy is the
+    primary copy."""
     low_gather: bool = False
-    """8-bit parameters travel as 8 bit."""
+    """Whether 8-bit parameters are communicated in 8 bit."""
     lean_grad_bytes: Positive | None = None
-    """The same in the lean form."""
+    """Bytes of a stored gradient in the lean form."""
     lean_optimizer_bytes: Positive | None = None
-    """What it falls back to before full recompute: 16-bit gradients, split master weights."""
+    """Lean form used before full recompute: 16-bit gradients, split master weights."""
     offloads: bool = False
-    """Whether it moves activations to host memory before it recomputes."""
+    """Whether it offloads activations to host memory before it recomputes."""
     local_batch: bool = False
-    """A given micro-batch is the whole batch of a rank; the pipeline cuts it again (torchtitan)."""
+    """Whether a micro-batch is the full batch of a rank, which the pipeline divides
+    (torchtitan)."""
     device_batch: bool = False
-    """A step takes the whole batch at once, no accumulation (JAX)."""
+    """Whether a step processes the full batch without gradient accumulation (JAX)."""
     expert_parallel: int | None = Field(default=None, ge=1)
-    """Expert parallel where nothing is said."""
+    """Default expert parallelism."""
     spreads: dict[str, Fraction] = Field(default_factory=dict)
     """Half width of the 80 % interval from leave-one-source-out residuals, by accelerator family
-    (``hopper``), and for mixtures of experts (``hopper-moe``); a pair that is not here has no
-    measured run."""
+    (``hopper``), and for mixtures of experts (``hopper-moe``); a missing pair has no measured
+    run."""
 
 
 class Recipe(Row):
     """A precision recipe by tensor class."""
 
     gemm: Literal["tf32", "half", "fp8", "fp4"]
-    """Peak that its matrix products run at."""
+    """Peak rate that its matrix products use."""
     operand_bytes: Positive
-    """Of an operand of a matrix product."""
+    """Bytes of one operand of a matrix product."""
     cast_bytes: NonNegative
-    """HBM traffic of quantizing one value of a linear layer's input, with its transpose and
+    """HBM traffic to quantize one input value of a linear layer, including its transpose and
     scales."""
     gather_bytes: Positive
-    """Of a parameter on the wire."""
+    """Bytes of a parameter in communication."""
     weight_bytes: Positive
-    """Of a parameter in memory."""
+    """Bytes of a parameter in memory."""
     optimizer_bytes: Positive
-    """Optimizer state of a parameter."""
+    """Optimizer state per parameter."""
     stored_bytes: Positive
-    """Of an activation kept for the backward pass."""
+    """Bytes of an activation stored for the backward pass."""
     families: tuple[str, ...] = ()
-    """Accelerator families that have it in hardware; none named: all that have the peak."""
+    """Accelerator families with hardware support; empty: all families with the peak rate."""

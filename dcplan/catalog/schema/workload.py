@@ -9,15 +9,13 @@ from dcplan.provenance import Positive
 
 
 class Model(Row):
-    """A model by its Hugging Face ``config.json`` keys, with the published counts to check
-    against.
-    """
+    """A model, given by its Hugging Face ``config.json`` keys, with published counts as a check."""
 
     config: dict[str, Any]
-    """Keys of its config.json."""
+    """Keys of the config.json."""
     params_b: Positive
-    """Parameters, in 1e9, as published."""
+    """Published number of parameters, in 1e9."""
     active_params_b: Positive | None = None
-    """Parameters that one token uses, in 1e9, as published."""
+    """Published number of parameters that one token uses, in 1e9."""
     training_tokens: Positive | None = None
-    """Tokens it was trained on, as published."""
+    """Published number of training tokens."""
